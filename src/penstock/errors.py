@@ -1,0 +1,90 @@
+"""Every error Penstock raises, as one tree.
+
+PenstockError
+├── UsageError            the call is wrong: unknown recipe, no input, bad page range      (exit 2)
+│   ├── PlanError         stages do not fit together
+│   ├── PlanMismatch      OUT was made by another plan
+│   └── OutLocked         another run is writing to OUT
+├── MissingModel          weights or a package are absent; the message says what to run    (exit 2)
+├── OpenError             a worker could not be opened                                     (exit 2)
+├── StoreError            OUT cannot be written: full disk, no permission                  (exit 2)
+├── NoProgress            nothing moved for too long; the message holds depths and stacks  (exit 2)
+└── ItemError             one item failed; becomes a `Failure` and never ends a run
+    ├── BadInput          the bytes are broken, encrypted, too large or not what they claim
+    ├── WorkerDied        the process reading the item died
+    ├── DeadlinePassed    the item took longer than its stage allows
+    └── EngineError       a model or server could not do it
+
+Errors say what happened, to what, and what to do. `advice` is the last of these where it fits
+in a sentence of its own.
+"""
+
+from __future__ import annotations
+
+
+class PenstockError(Exception):
+    """Root of the tree. `advice` is a sentence on what to do, or empty."""
+
+    def __init__(self, message: str, advice: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.advice = advice
+
+    def __reduce__(self) -> tuple[type[PenstockError], tuple[str, str]]:
+        # errors cross process boundaries; the default drops `advice`
+        return type(self), (self.message, self.advice)
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.advice}".rstrip()
+
+
+class UsageError(PenstockError):
+    """The call is wrong."""
+
+
+class PlanError(UsageError):
+    """Stages do not fit together."""
+
+
+class PlanMismatch(UsageError):
+    """OUT was made by another plan."""
+
+
+class OutLocked(UsageError):
+    """Another run is writing to OUT."""
+
+
+class MissingModel(PenstockError):
+    """Weights or a package are absent."""
+
+
+class OpenError(PenstockError):
+    """A worker could not be opened."""
+
+
+class StoreError(PenstockError):
+    """OUT cannot be written."""
+
+
+class NoProgress(PenstockError):
+    """Nothing moved for too long."""
+
+
+class ItemError(PenstockError):
+    """One item failed; the run goes on."""
+
+
+class BadInput(ItemError):
+    """The bytes are broken, encrypted, too large or not what they claim."""
+
+
+class WorkerDied(ItemError):
+    """The process reading the item died."""
+
+
+class DeadlinePassed(ItemError):
+    """The item took longer than its stage allows."""
+
+
+class EngineError(ItemError):
+    """A model or server could not do it."""
