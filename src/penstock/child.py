@@ -31,6 +31,7 @@ Reply = TypeVar("Reply")
 
 OPEN_DEADLINE_S = 300.0  # loading weights from a cold disk; an engine that needs more is a server
 READY = "ready"
+SOCKET_BUFFER = 64 * 1024  # what a socket takes without a reader, on every system we know
 
 
 class Child(Generic[Request, Reply]):
@@ -67,7 +68,7 @@ class Child(Generic[Request, Reply]):
         if self._process is not None:
             return
         ours, theirs = socket.socketpair()
-        command = [sys.executable, "-m", "penstock.child", str(theirs.fileno())]
+        command = [sys.executable, "-P", "-m", "penstock.child", str(theirs.fileno())]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **self._env}
         self._process = subprocess.Popen(
             command, pass_fds=[theirs.fileno()], env=environment, stdin=subprocess.DEVNULL
@@ -123,16 +124,21 @@ class Child(Generic[Request, Reply]):
 
     def _send(self, value: object, end: float) -> None:
         assert self._socket is not None
-        # a child that stopped reading would block us for ever: the watchdog ends it at the deadline
-        timer = threading.Timer(max(0.0, end - time.monotonic()), self._process_kill)
+        message = pickle.dumps(value, protocol=5)
+        if len(message) < SOCKET_BUFFER:
+            self._socket.send_bytes(message)
+            return
+        # a child that stopped reading would block us for ever: the timer ends it at the deadline
+        timer = threading.Timer(max(0.0, end - time.monotonic()), self.interrupt)
         timer.daemon = True
         timer.start()
         try:
-            self._socket.send_bytes(pickle.dumps(value, protocol=5))
+            self._socket.send_bytes(message)
         finally:
             timer.cancel()
 
-    def _process_kill(self) -> None:
+    def interrupt(self) -> None:
+        """Ends the process from any thread; the one that waits for it gets WorkerDied."""
         process = self._process
         if process is not None:
             process.kill()

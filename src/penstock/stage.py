@@ -37,6 +37,10 @@ class Batch:
     linger_ms: float = 0.0
 
 
+ANYWHERE = Needs()
+ONE_BY_ONE = Batch()
+
+
 class Worker(Protocol):
     """The live thing a stage opens. Called by `overlap` threads at once, so it must bear that."""
 
@@ -55,8 +59,8 @@ class Stage:
     reads: ClassVar[tuple[str, ...]] = ()
     writes: ClassVar[tuple[str, ...]] = ()
 
-    needs: Needs = tuning(Needs())
-    batch: Batch = tuning(Batch())
+    needs: Needs = tuning(ANYWHERE)
+    batch: Batch = tuning(ONE_BY_ONE)
     workers: int = tuning(1)
     overlap: int = tuning(1)  # calls in flight for each worker
     deadline_s: float = tuning(120.0)  # for one item; kept only where `needs.process`

@@ -1,0 +1,248 @@
+"""Threads, bounded channels and killable processes on one machine.
+
+    feeder -> [channel] -> stage workers -> [channel] -> ... -> [channel] -> the caller
+
+Every channel is bounded, so a slow stage stops the feeder and memory is flat. A worker opens when
+its first item arrives. Whoever breaks fails the whole run once; closing the stream (or Ctrl-C)
+ends every thread and process it started.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from penstock.executors.channel import Channel, Closed
+from penstock.executors.gpus import visible_gpus
+from penstock.executors.guard import StallGuard
+from penstock.executors.process import ProcessWorker
+from penstock.item import Item
+from penstock.plan import Plan
+from penstock.runner import Runner
+from penstock.stage import Stage, Worker
+from penstock.trace.spans import Laps, StageInfo, Trace
+
+STALL_S = 900.0  # longer than any one page may take; a run that stands still this long is broken
+JOIN_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Depth:
+    """How much waits before a stage and how many of its threads are at work."""
+
+    stage: str
+    waiting: int
+    running: int
+    done: int
+
+
+class Local:
+    """Streams items through a plan on all cores and GPUs of this machine, in completion order."""
+
+    name = "local"
+
+    def __init__(self, trace: Trace | None = None, stall_s: float = STALL_S) -> None:
+        self.trace = trace or Trace()
+        self._stall_s = stall_s
+        self._run: _Run | None = None
+
+    def stream(self, plan: Plan, items: Iterable[Item]) -> Iterator[Item]:
+        run = _Run(plan, items, self.trace)
+        self._run = run
+        with StallGuard(run, self._stall_s), run:
+            yield from run.results()
+
+    def infos(self, plan: Plan) -> list[StageInfo]:
+        return [_info(stage) for stage in plan]
+
+    def depths(self) -> tuple[Depth, ...]:
+        return self._run.depths() if self._run else ()
+
+
+class _Run:
+    """One stream's threads and channels, from start to end."""
+
+    def __init__(self, plan: Plan, items: Iterable[Item], trace: Trace) -> None:
+        self.error: BaseException | None = None
+        self._trace = trace
+        self._items = items
+        self._stages = [_StageRun(stage, plan.drops(i), self) for i, stage in enumerate(plan)]
+        self.channels = [Channel[Item](_capacity(stage)) for stage in plan]
+        # the caller is only slow when it commits a shard: two batches of the last stage bridge that
+        self.channels.append(Channel[Item](2 * plan.stages[-1].batch.max_items * plan.stages[-1].workers))
+        self._threads: list[threading.Thread] = []
+        self._lock = threading.Lock()
+
+    @property
+    def trace(self) -> Trace:
+        return self._trace
+
+    def __enter__(self) -> _Run:
+        self._start("feed", self._feed)
+        for index, stage_run in enumerate(self._stages):
+            source, sink = self.channels[index], self.channels[index + 1]
+            for number in range(stage_run.num_threads):
+                self._start(f"{stage_run.stage.name}-{number}", stage_run.work, number, source, sink)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for channel in self.channels:
+            channel.abort()
+        for stage_run in self._stages:
+            stage_run.kill()
+        for thread in self._threads:
+            thread.join(JOIN_S)  # a thread in native code may not end; it is a daemon
+        close = getattr(self._items, "close", None)
+        if close is not None and not any(
+            thread.name == "feed" and thread.is_alive() for thread in self._threads
+        ):
+            close()
+
+    def results(self) -> Iterator[Item]:
+        while True:
+            try:
+                [item] = self.channels[-1].take()
+            except Closed:
+                break
+            yield item
+        if self.error is not None:
+            raise self.error
+
+    def fail(self, error: BaseException) -> None:
+        """Ends the run: the first error is the caller's to raise."""
+        with self._lock:
+            self.error = self.error or error
+        for channel in self.channels:
+            channel.abort()
+        for stage_run in self._stages:
+            stage_run.kill()
+
+    def depths(self) -> tuple[Depth, ...]:
+        return tuple(
+            Depth(run.stage.name, len(channel), run.running, self._trace.items(run.stage.name))
+            for run, channel in zip(self._stages, self.channels, strict=False)
+        )
+
+    def _start(self, name: str, target: object, *args: object) -> None:
+        thread = threading.Thread(target=target, args=args, name=name, daemon=True)  # type: ignore[arg-type]
+        self._threads.append(thread)
+        thread.start()
+
+    def _feed(self) -> None:
+        try:
+            for item in self._items:
+                self.channels[0].put(item)
+            self.channels[0].close()
+        except Closed:
+            pass  # the run ended first
+        except BaseException as exc:
+            self.fail(exc)
+
+
+class _StageRun:
+    """One stage's workers; each serves `overlap` threads and opens on its first item."""
+
+    def __init__(self, stage: Stage, drops: tuple[str, ...], run: _Run) -> None:
+        self.stage = stage
+        self.num_threads = stage.workers * stage.overlap
+        self.running = 0
+        self._drops = drops
+        self._run = run
+        self._lock = threading.Lock()
+        self._open_locks = [threading.Lock() for _ in range(stage.workers)]
+        self._workers: list[Worker | None] = [None] * stage.workers
+        self._alive = self.num_threads
+
+    def work(self, number: int, source: Channel[Item], sink: Channel[Item]) -> None:
+        try:
+            self._loop(number, source, sink)
+        except BaseException as exc:
+            self._run.fail(exc)
+        finally:
+            self._leave(sink)
+
+    def kill(self) -> None:
+        """Ends processes at once; they may be in the middle of a page."""
+        for worker in self._workers:
+            if isinstance(worker, ProcessWorker):
+                worker.kill()
+
+    def _loop(self, number: int, source: Channel[Item], sink: Channel[Item]) -> None:
+        laps = Laps(self._run.trace, self.stage.name, f"{self.stage.name}-{number}")
+        runner: Runner | None = None
+        batch = self.stage.batch
+        while True:
+            try:
+                items = source.take(batch.max_items, batch.linger_ms / 1000)
+            except Closed:
+                break
+            laps.lap("starved")
+            if runner is None:
+                runner = Runner(self.stage, self._worker(number % self.stage.workers), self._drops)
+                laps.lap("open")
+            results = self._call(runner, items)
+            laps.lap("run", items=sum(item.failure is None for item in items))
+            try:
+                for item in results:
+                    sink.put(item)
+            except Closed:
+                break
+            laps.lap("blocked")
+        laps.lap("starved")
+
+    def _call(self, runner: Runner, items: list[Item]) -> list[Item]:
+        with self._lock:
+            self.running += len(items)
+        try:
+            results = runner(items)
+        finally:
+            with self._lock:
+                self.running -= len(items)
+        failed = sum(
+            new.failure is not None and old.failure is None for old, new in zip(items, results, strict=True)
+        )
+        if failed:
+            self._run.trace.count(self.stage.name, failed=failed)
+        return results
+
+    def _worker(self, index: int) -> Worker:
+        with self._open_locks[index]:
+            worker = self._workers[index]
+            if worker is None:
+                worker = self._workers[index] = self._open(index)
+            return worker
+
+    def _open(self, index: int) -> Worker:
+        if not self.stage.needs.process:
+            return self.stage.open()
+        gpus = visible_gpus() if self.stage.needs.gpus else []
+        gpu = gpus[index % len(gpus)] if gpus else None
+        name = f"{self.stage.name}-{index}" + (f" (GPU {gpu})" if gpu is not None else "")
+        count = self._run.trace.count
+        return ProcessWorker(self.stage, name, gpu, lambda: count(self.stage.name, restarts=1))
+
+    def _leave(self, sink: Channel[Item]) -> None:
+        with self._lock:
+            self._alive -= 1
+            last = self._alive == 0
+        if last:
+            for worker in self._workers:
+                if worker is not None:
+                    worker.close()
+            sink.close()
+
+
+def _capacity(stage: Stage) -> int:
+    # one batch ready for each thread: the next one is there when a worker comes back for it
+    return stage.batch.max_items * stage.workers * stage.overlap
+
+
+def _info(stage: Stage) -> StageInfo:
+    return StageInfo(
+        name=stage.name,
+        workers=stage.workers,
+        overlap=stage.overlap,
+        process=stage.needs.process,
+        max_items=stage.batch.max_items,
+    )

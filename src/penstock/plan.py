@@ -1,0 +1,120 @@
+"""Stages in order, checked before anything is loaded.
+
+A plan knows which field each stage reads and writes, so it can say early what does not fit, and
+when a heavy field has had its last reader. Its fingerprint holds what changes results and nothing
+else: a run may be resumed with other workers, batches or servers, never with another plan.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from penstock.errors import PlanError
+from penstock.item import HEAVY_FIELDS
+from penstock.stage import Stage
+
+SOURCE_WRITES = frozenset({"id", "uri", "document", "part", "kind", "media", "attempt"})
+Settings = list[dict[str, Any]]
+
+
+class Plan:
+    """An ordered, checked list of stages.
+
+    plan = Plan(Load(dpi=200), Layout(), Recognise(), name="documents")
+    """
+
+    def __init__(self, *stages: Stage, name: str = "custom") -> None:
+        self.stages = stages
+        self.name = name
+        _check(stages)
+
+    def __iter__(self) -> Iterator[Stage]:
+        return iter(self.stages)
+
+    def __len__(self) -> int:
+        return len(self.stages)
+
+    def drops(self, index: int) -> tuple[str, ...]:
+        """The heavy fields that no stage after `index` reads."""
+        read_later = {field for stage in self.stages[index + 1 :] for field in stage.reads}
+        return tuple(field for field in HEAVY_FIELDS if field not in read_later)
+
+    def settings(self) -> Settings:
+        """What changes results, stage by stage, as plain JSON values."""
+        rows = [{"stage": s.name, "class": type(s).__name__, **s.settings()} for s in self.stages]
+        plain: Settings = json.loads(json.dumps(rows, default=str))
+        return plain
+
+    def fingerprint(self) -> str:
+        text = json.dumps(self.settings(), sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def describe(self) -> str:
+        """One line a stage, for people."""
+        return "\n".join(_describe(stage) for stage in self.stages)
+
+
+def differences(old: Settings, new: Settings) -> list[str]:
+    """What differs between two plans' settings, a line each: 'load.dpi: 200 -> 144'."""
+    before, after = _flat(old), _flat(new)
+    keys = sorted(before.keys() | after.keys())
+    absent = "absent"
+    return [
+        f"{key}: {before.get(key, absent)} -> {after.get(key, absent)}"
+        for key in keys
+        if before.get(key, absent) != after.get(key, absent)
+    ]
+
+
+def _flat(settings: Settings) -> dict[str, Any]:
+    flat: dict[str, Any] = {"stages": " > ".join(str(row["stage"]) for row in settings)}
+    for row in settings:
+        flat.update({f"{row['stage']}.{key}": value for key, value in row.items() if key != "stage"})
+    return flat
+
+
+def _check(stages: tuple[Stage, ...]) -> None:
+    if not stages:
+        raise PlanError("A plan needs at least one stage.")
+    known = set(SOURCE_WRITES)
+    seen: set[str] = set()
+    for stage in stages:
+        if stage.name in seen:
+            raise PlanError(f"Two stages are called {stage.name!r}; names must differ.")
+        seen.add(stage.name)
+        _check_reads(stage, known)
+        _check_counts(stage)
+        known.update(stage.writes)
+
+
+def _check_reads(stage: Stage, known: set[str]) -> None:
+    for field in stage.reads:
+        if field not in known:
+            raise PlanError(
+                f"Stage {stage.name!r} reads {field!r}, which no earlier stage writes.",
+                "Add the stage that writes it before.",
+            )
+
+
+def _check_counts(stage: Stage) -> None:
+    if min(stage.workers, stage.overlap, stage.batch.max_items) < 1:
+        raise PlanError(f"Stage {stage.name!r} needs workers, overlap and batch of at least 1.")
+    if stage.needs.process and stage.overlap > 1:
+        raise PlanError(
+            f"Stage {stage.name!r} asks for processes and overlap {stage.overlap};"
+            " a process answers one call at a time.",
+            "Raise workers instead.",
+        )
+
+
+def _describe(stage: Stage) -> str:
+    where = "process" if stage.needs.process else "thread"
+    count = f"{stage.workers} {where}{'es' if where == 'process' else 's'}" if stage.workers > 1 else where
+    gpu = f", {stage.needs.gpus:g} GPU each" if stage.needs.gpus else ""
+    overlap = f", {stage.overlap} calls in flight" if stage.overlap > 1 else ""
+    batch = f", batches of {stage.batch.max_items}" if stage.batch.max_items > 1 else ""
+    settings = ", ".join(f"{key}={value}" for key, value in stage.settings().items())
+    return f"{stage.name:<11} {count}{gpu}{overlap}{batch}" + (f"  ({settings})" if settings else "")

@@ -1,0 +1,83 @@
+"""Writing files so that nobody ever sees half of one.
+
+Everything goes to a temporary name in OUT/tmp, is synced, and takes its real name by a rename.
+A full disk or a missing permission is a `StoreError` that says so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from penstock.errors import StoreError
+
+TMP = "tmp"  # below OUT, emptied whenever a run begins
+
+_WORDS = {
+    errno.ENOSPC: (
+        "the disk is full",
+        "Free some space and rerun the same command: finished pages are kept.",
+    ),
+    errno.EDQUOT: ("the disk quota is used up", "Free some space and rerun the same command."),
+    errno.EFBIG: ("the file would grow beyond what is allowed here", "Check the limits of the file system."),
+    errno.EROFS: ("the file system is read-only", "Choose another OUT."),
+    errno.EACCES: ("there is no permission to write there", "Choose another OUT or change its owner."),
+    errno.EPERM: ("there is no permission to write there", "Choose another OUT or change its owner."),
+    errno.ENOTDIR: ("a part of the path is a file, not a folder", "Choose another OUT."),
+    errno.EEXIST: ("a part of the path is a file, not a folder", "Choose another OUT."),
+}
+
+
+@contextlib.contextmanager
+def store_errors(path: Path) -> Iterator[None]:
+    """Turns an OSError into a StoreError that names `path` and what to do."""
+    try:
+        yield
+    except OSError as exc:
+        what, advice = _WORDS.get(exc.errno or 0, (exc.strerror or str(exc), ""))
+        raise StoreError(f"Cannot write {path}: {what}.", advice) from exc
+
+
+@contextlib.contextmanager
+def replacing(path: Path, out: Path, *, sync: bool = True) -> Iterator[IO[bytes]]:
+    """A binary file that becomes `path` when the block ends well, and vanishes otherwise."""
+    with store_errors(path):
+        folder = out / TMP
+        folder.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = folder / f"{os.getpid()}-{path.name}"
+        try:
+            with temporary.open("wb") as file:
+                yield file
+                file.flush()
+                if sync:
+                    os.fsync(file.fileno())
+            temporary.replace(path)
+            if sync:
+                sync_folder(path.parent)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+
+
+def sync_folder(folder: Path) -> None:
+    """Makes renames in `folder` survive a power cut, where the system can."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def clear_tmp(out: Path) -> None:
+    """Removes what a killed run left behind. Only the holder of OUT's lock may call it."""
+    with store_errors(out):
+        if (out / TMP).is_dir():
+            shutil.rmtree(out / TMP)

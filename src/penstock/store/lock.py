@@ -1,0 +1,40 @@
+"""One driver at a time writes to OUT.
+
+The lock belongs to the process, not to a file's existence: it is gone with its holder, however that
+died, so there is never a stale one to remove by hand.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from penstock.errors import OutLocked
+from penstock.store.files import store_errors
+
+LOCK = ".lock"
+
+
+@contextlib.contextmanager
+def holding(out: Path) -> Iterator[None]:
+    """Holds OUT's lock for the block. Raises OutLocked when another live process has it."""
+    with store_errors(out):
+        out.mkdir(parents=True, exist_ok=True)
+        file = (out / LOCK).open("a+")
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as exc:
+            file.seek(0)
+            holder = file.read().strip() or "unknown"
+            raise OutLocked(
+                f"Another run (process {holder}) is writing to {out}.",
+                "Wait for it, stop it, or choose another OUT.",
+            ) from exc
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield

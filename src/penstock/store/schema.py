@@ -1,0 +1,98 @@
+"""The Arrow schema of a committed row, and the way from an item to it and back."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import pyarrow as pa
+
+from penstock.item import Failure, Item, Line, Region
+
+BOX = pa.list_(pa.float32(), 4)
+FAILURE = pa.struct(
+    [("stage", pa.string()), ("kind", pa.string()), ("message", pa.string()), ("advice", pa.string())]
+)
+LINE = pa.struct([("text", pa.string()), ("box", BOX), ("confidence", pa.float32())])
+REGION = pa.struct(
+    [
+        ("index", pa.int32()),
+        ("label", pa.string()),
+        ("native_label", pa.string()),
+        ("box", BOX),
+        ("score", pa.float32()),
+        ("content", pa.string()),
+        ("confidence", pa.float32()),
+        ("reader", pa.string()),
+        ("lines", pa.list_(LINE)),
+        ("crop_path", pa.string()),
+        ("note", pa.string()),
+        ("failure", FAILURE),
+    ]
+)
+# what tells a row from all others and puts it in its place; the same in items/ and failures/
+KEY = [
+    ("id", pa.string()),
+    ("attempt", pa.int32()),
+    ("document", pa.string()),
+    ("part", pa.int64()),
+    ("uri", pa.string()),
+    ("kind", pa.string()),
+    ("media", pa.string()),
+]
+ITEMS = pa.schema(
+    [
+        *KEY,
+        ("width", pa.int32()),
+        ("height", pa.int32()),
+        ("dpi", pa.float32()),
+        ("rotation", pa.int16()),
+        ("num_failed_regions", pa.int32()),
+        ("regions", pa.list_(REGION)),
+        ("markdown", pa.string()),
+    ]
+)
+FAILURES = pa.schema([*KEY, ("failure", FAILURE)])
+
+_KEY_NAMES = [name for name, _ in KEY]
+_PAGE_NAMES = ["width", "height", "dpi", "rotation", "markdown"]
+_REGION_NAMES = [field.name for field in REGION if field.name not in {"lines", "failure"}]
+
+
+def to_row(item: Item) -> dict[str, Any]:
+    """A row of `ITEMS`, or of `FAILURES` where the item failed."""
+    row = {name: getattr(item, name) for name in _KEY_NAMES}
+    if item.failure is not None:
+        return {**row, "failure": asdict(item.failure)}
+    page = {name: getattr(item, name) for name in _PAGE_NAMES}
+    num_failed = sum(region.failure is not None for region in item.regions)
+    regions = [_region_row(region) for region in item.regions]
+    return {**row, **page, "num_failed_regions": num_failed, "regions": regions}
+
+
+def from_row(row: dict[str, Any]) -> Item:
+    key = {name: row[name] for name in _KEY_NAMES}
+    if row.get("failure") is not None:
+        return Item(**key, failure=Failure(**row["failure"]))
+    regions = tuple(_region(region) for region in row["regions"])
+    return Item(**key, **{name: row[name] for name in _PAGE_NAMES}, regions=regions)
+
+
+def _region_row(region: Region) -> dict[str, Any]:
+    row = {name: getattr(region, name) for name in _REGION_NAMES}
+    row["lines"] = [
+        {"text": line.text, "box": line.box, "confidence": line.confidence} for line in region.lines
+    ]
+    row["failure"] = asdict(region.failure) if region.failure is not None else None
+    return row
+
+
+def _region(row: dict[str, Any]) -> Region:
+    fields = {name: row[name] for name in _REGION_NAMES}
+    fields["box"] = tuple(row["box"])
+    lines = tuple(
+        Line(text=line["text"], box=tuple(line["box"]), confidence=line["confidence"])
+        for line in row["lines"]
+    )
+    failure = Failure(**row["failure"]) if row["failure"] is not None else None
+    return Region(**fields, lines=lines, failure=failure)
