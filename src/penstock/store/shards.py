@@ -20,7 +20,7 @@ from penstock.item import Item, Region
 from penstock.store import schema
 from penstock.store.files import replacing
 
-ITEMS_DIR, FAILURES_DIR, CROPS_DIR = "items", "failures", "crops"
+ITEMS_DIR, FAILURES_DIR = "items", "failures"
 
 MAX_ROWS = 256  # a page's row is some 20 kB: shards of a few MB
 MAX_AGE_S = 10.0  # what a crash may cost at most, beside the pages in flight
@@ -91,15 +91,13 @@ class ShardWriter:
             pq.write_table(table, file, compression="zstd")
 
     def _with_crop_file(self, region: Region) -> Region:
-        if region.crop is None:
+        if region.crop is None or region.crop_path is None:
             return region
-        suffix = "png" if region.crop.startswith(b"\x89PNG") else "jpg"
-        path = f"{CROPS_DIR}/{hashlib.sha256(region.crop).hexdigest()[:24]}.{suffix}"
-        target = self._out / path
+        target = self._out / region.crop_path
         if not target.exists():  # named by content: the same logo on 1,000 pages is one file
             with replacing(target, self._out) as file:
                 file.write(region.crop)
-        return replace(region, crop=None, crop_path=path)
+        return replace(region, crop=None)
 
 
 class Ledger:

@@ -1,0 +1,51 @@
+# One word for each thing you do here. `make help` lists them.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DEMO_OUT := demo-out
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-slow check fix bench clean
+
+help:  ## list these words
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(VENV)/.ready  ## a virtual environment with Penstock, its tools and the embedded models
+
+$(VENV)/.ready: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Penstock needs Python 3.11 or newer; set PYTHON=python3.12 or so")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(BIN)/penstock models fetch
+	@touch $@
+
+demo: setup  ## parse the sample document with the embedded models and say where to look
+	$(BIN)/penstock parse src/penstock/sample/sample.pdf -o $(DEMO_OUT) --fresh --export md,jsonl,searchable-pdf,overlays
+	@echo
+	@echo "Read   $(DEMO_OUT)/markdown/sample.md        the document as Markdown"
+	@echo "       $(DEMO_OUT)/ocr_results.jsonl         every region with label, box, text, confidence"
+	@echo "       $(DEMO_OUT)/crops/                    its pictures and charts"
+	@echo "Look   $(DEMO_OUT)/overlays/                 boxes drawn on the pages"
+	@echo "       $(DEMO_OUT)/profile.html              where the time went"
+
+test: setup  ## everything that answers within minutes on a laptop
+	$(BIN)/python -m pytest -m 'not slow'
+
+test-slow: setup  ## the patient ones: kill -9 in a loop, whole corpora, memory
+	$(BIN)/python -m pytest -m slow
+
+check: setup  ## formatting, lint, types, import rules; changes nothing
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+fix: setup  ## format and mend what can be mended by itself
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: setup  ## the benchmarks behind our claims; the last line of each is JSON
+	@for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+clean:  ## remove what make made
+	rm -rf $(VENV) $(DEMO_OUT) build dist .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,64 @@
+"""Born-digital pages: Penstock against the bare layout model, and the rules that need no model.
+
+Bound: at least 85 % of the rate at which the layout model alone, on all cores, can look at the same
+pages once rendered. `--layout rules` is reported in pages a second.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pypdfium2 as pdfium
+
+import penstock
+from common import SAMPLE, finish, spread, timed, write_long_pdf
+from penstock.engines.layout import CdlaLayout
+from penstock.store.manifest import cores
+
+
+def bare_layout(count: int) -> float:
+    """Pages a second of the model alone: one session, a thread a core, pictures in memory."""
+    document = pdfium.PdfDocument(SAMPLE)
+    pictures = [document[n].render(scale=200 / 72).to_numpy()[:, :, :3] for n in (0, 1, 2)]
+    engine = CdlaLayout(threads=1)
+    engine.detect(pictures[0])
+    with ThreadPoolExecutor(cores()) as pool:
+        seconds, _ = timed(lambda: list(pool.map(engine.detect, [pictures[n % 3] for n in range(count)])))
+    engine.close()
+    return count / float(seconds)
+
+
+def ours(path: Path, count: int, layout: str) -> float:
+    """Pages a second from the first page to the last, opening of weights included."""
+    with tempfile.TemporaryDirectory() as out:
+        seconds, pages = timed(lambda: list(penstock.parse(path, out=Path(out) / "out", layout=layout)))
+    assert len(pages) == count and not any(page.failure for page in pages)
+    return count / float(seconds)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pages", type=int, default=120)
+    parser.add_argument("--rules-pages", type=int, default=600)
+    parser.add_argument("--repeats", type=int, default=3)
+    options = parser.parse_args()
+    shares, rules = [], []
+    with tempfile.TemporaryDirectory() as room:
+        pdf = write_long_pdf(Path(room) / "model.pdf", options.pages)
+        long_pdf = write_long_pdf(Path(room) / "rules.pdf", options.rules_pages)
+        for number in range(options.repeats):
+            bare, whole = bare_layout(options.pages), ours(pdf, options.pages, "model")
+            shares.append(whole / bare)
+            rules.append(ours(long_pdf, options.rules_pages, "rules"))
+            print(
+                f"run {number + 1}: layout model alone {bare:.2f} pages/s, penstock {whole:.2f} ({whole / bare:.0%});"
+                f" rules {rules[-1]:.1f} pages/s"
+            )
+    finish("born_digital", share_of_layout_rate=spread(shares), rules_pages_per_s=spread(rules))
+
+
+if __name__ == "__main__":
+    main()

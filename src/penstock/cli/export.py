@@ -1,0 +1,26 @@
+"""`penstock export`: the files people read, written again from a run's rows."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from penstock.cli.options import AsJson, Config, Log, Out, words
+
+
+def export(
+    out: Out,
+    to: Annotated[
+        str, typer.Option("--to", help="Comma-separated: md, jsonl, searchable-pdf, overlays.")
+    ] = "md,jsonl",
+    config: Config = None,
+    log: Log = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write Markdown, JSON lines, searchable PDFs or overlays from a run's rows."""
+    from penstock.store.export import export as write
+
+    written = [str(path) for path in write(out, words(to))]
+    print(json.dumps(written, ensure_ascii=False) if as_json else "\n".join(written))

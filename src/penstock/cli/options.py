@@ -1,0 +1,78 @@
+"""Options that are the same for every verb, and where their values come from.
+
+The command line wins over PENSTOCK_* variables, those over --config FILE (TOML), that over defaults.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from penstock.errors import UsageError
+
+PREFIX = "PENSTOCK_"
+
+
+def _load_defaults(context: typer.Context, path: Path | None) -> Path | None:
+    """Makes the file's and the environment's values the command's defaults."""
+    known = {parameter.name: parameter for parameter in context.command.params if parameter.name}
+    values = _from_file(path, context.info_name or "", set(known)) if path else {}
+    for name in known:
+        value = os.environ.get(PREFIX + name.upper())
+        if value is not None:
+            values[name] = value
+    context.default_map = {**(context.default_map or {}), **values}
+    return path
+
+
+def _from_file(path: Path, verb: str, known: set[str]) -> dict[str, Any]:
+    try:
+        table = tomllib.loads(path.read_text("utf-8"))
+    except OSError as exc:
+        raise UsageError(f"Cannot read {path}: {exc.strerror}.") from exc
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
+        raise UsageError(f"{path} is not TOML: {exc}.") from exc
+    own = table.get(verb, {})
+    flat = {key.replace("-", "_"): value for key, value in table.items() if not isinstance(value, dict)}
+    flat |= {key.replace("-", "_"): value for key, value in own.items()}
+    unknown = sorted(set(flat) - known)
+    if unknown:
+        raise UsageError(f"{path} sets {unknown[0]!r}, which `penstock {verb}` does not know.")
+    return flat
+
+
+def _log_to(path: Path | None) -> Path | None:
+    if path is not None:
+        try:
+            handler = logging.FileHandler(path, encoding="utf-8")
+        except OSError as exc:
+            raise UsageError(f"Cannot write the log {path}: {exc.strerror}.") from exc
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
+        logging.getLogger("penstock").addHandler(handler)
+        logging.getLogger("penstock").setLevel(logging.INFO)
+    return path
+
+
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        help="TOML file with defaults for options: `dpi = 300`, or a [parse] table.",
+        callback=_load_defaults,
+        is_eager=True,
+    ),
+]
+Log = Annotated[Path | None, typer.Option("--log", help="Append a log to this file.", callback=_log_to)]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress display.")]
+Out = Annotated[Path, typer.Argument(help="The folder of a run.", metavar="OUT", show_default=False)]
+
+
+def words(text: str) -> list[str]:
+    """'md, jsonl' -> ['md', 'jsonl']."""
+    return [part.strip() for part in text.split(",") if part.strip()]

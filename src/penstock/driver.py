@@ -1,0 +1,146 @@
+"""The driver: lists, leaves out what is done, runs the plan, commits what comes back.
+
+It is the only writer of OUT, and holds OUT's lock while it works. Stop it anywhere, by Ctrl-C or by
+kill -9, and run it again: every page is there once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import resource
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from penstock.executors import Executor
+from penstock.item import Item
+from penstock.plan import Plan
+from penstock.store import manifest
+from penstock.store.documents import write_order
+from penstock.store.files import clear_tmp
+from penstock.store.lock import holding
+from penstock.store.shards import Entry, Ledger, ShardWriter
+
+
+@dataclass
+class Tally:
+    """What a run has done so far; the progress display and the summary read it."""
+
+    done: int = 0
+    failed: int = 0
+    failed_regions: int = 0
+    skipped: int = 0
+    listed: int = 0
+    listing: bool = True
+    failures: list[tuple[str, str]] = field(default_factory=list)  # the first few: (id, sentence)
+
+    def count(self, item: Item) -> None:
+        self.failed_regions += sum(region.failure is not None for region in item.regions)
+        if item.failure is None:
+            self.done += 1
+            return
+        self.failed += 1
+        if len(self.failures) < SHOWN_FAILURES:
+            words = f"{item.failure.message} {item.failure.advice}".rstrip()
+            self.failures.append((f"{item.document} page {item.part + 1}", words))
+
+    @property
+    def all_well(self) -> bool:
+        return self.failed == 0 and self.failed_regions == 0
+
+
+SHOWN_FAILURES = 20
+
+
+@dataclass
+class Run:
+    """One run of a plan into OUT.
+
+    run = Run(plan, executor, out)
+    for page in run.pages(listing):
+        ...
+    run.tally.failed
+    """
+
+    plan: Plan
+    executor: Executor
+    out: Path
+    retry_failed: bool = False
+    fresh: bool = False
+    facts: dict[str, Any] = field(default_factory=dict)  # for run.json: inputs and options
+    tally: Tally = field(default_factory=Tally)
+
+    def pages(self, listing: Iterable[Item]) -> Iterator[Item]:
+        """Yields each page this run finishes, committed or about to be."""
+        with holding(self.out):
+            if self.fresh:
+                manifest.start_over(self.out)
+            manifest.check(self.out, self.plan)
+            clear_tmp(self.out)
+            self._write_manifest(finished=None)
+            entries = Ledger(self.out).entries()
+            documents: dict[str, None] = {}
+            writer = ShardWriter(self.out)
+            stream = self.executor.stream(self.plan, self._todo(listing, entries, documents))
+            try:
+                # closing ends the executor's threads and processes, also when we are interrupted
+                with contextlib.closing(stream):  # type: ignore[type-var]
+                    for item in stream:
+                        self.tally.count(item)
+                        yield writer.add(item)
+            finally:
+                writer.commit()
+                write_order(self.out, documents)
+                clear_tmp(self.out)
+            self._write_manifest(finished=_now())
+
+    def profile(self) -> dict[str, Any]:
+        """profile.json: the spans' part and what only the driver knows."""
+        return {
+            "version": 1,
+            "started": self.facts.get("started", _now()),
+            "items": self.tally.done,
+            "failed": self.tally.failed,
+            "skipped": self.tally.skipped,
+            "executor": self.executor.name,
+            "command": manifest.command(),
+            "hardware": manifest.hardware(),
+            "peak_rss_mb": peak_rss_mb(),
+            **self.executor.trace.profile(self.executor.infos(self.plan)),
+        }
+
+    def _todo(
+        self, listing: Iterable[Item], entries: dict[str, Entry], documents: dict[str, None]
+    ) -> Iterator[Item]:
+        for item in listing:
+            documents.setdefault(item.document)
+            self.tally.listed += 1
+            entry = entries.get(item.id)
+            if entry is None:
+                yield item
+            elif self.retry_failed and entry.incomplete:
+                yield replace(item, attempt=entry.attempt + 1)
+            else:
+                self.tally.skipped += 1
+        self.tally.listing = False
+
+    def _write_manifest(self, finished: str | None) -> None:
+        self.facts.setdefault("started", _now())
+        facts = {"command": manifest.command(), "executor": self.executor.name, **self.facts}
+        manifest.write(self.out, self.plan, **facts, finished=finished)
+
+
+def peak_rss_mb() -> float:
+    """The most memory this process and its largest child have had."""
+    unit = 1 if sys.platform == "darwin" else 1024  # bytes there, kB elsewhere
+    own, children = (
+        resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    return (own + children) * unit / 2**20
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

@@ -1,0 +1,62 @@
+"""The embedded recipe: pages to Markdown on a CPU, with weights that come from packages."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from penstock.errors import UsageError
+from penstock.plan import Plan
+from penstock.stage import Stage
+from penstock.stages.compose import Compose
+from penstock.stages.crop import Crop
+from penstock.stages.layout import Layout, RulesLayout
+from penstock.stages.load import Load
+from penstock.stages.orient import Orient
+from penstock.stages.recognise import Recognise, TextLayer
+from penstock.store.manifest import cores as usable_cores
+
+
+def documents(
+    dpi: int = 200,
+    lang: tuple[str, ...] = (),
+    layout: Literal["model", "rules"] = "model",
+    text_layer: TextLayer = "auto",
+    crops: bool = True,
+    password: str | None = None,
+    page_timeout: float = 120.0,
+    cores: int | None = None,
+) -> Plan:
+    """PDFs, scans and images to ordered regions, Markdown and crops.
+
+    Every engine runs on one thread and pages run side by side, which on two cores or more beats
+    engines that share out one page (benchmarks/bench_parse.py).
+    """
+    _check_word("--layout", layout, ("model", "rules"))
+    _check_word("--text-layer", text_layer, ("auto", "always", "never"))
+    count = cores or usable_cores()
+    load = Load(
+        dpi=dpi,
+        text_layer=text_layer != "never",
+        render="always" if layout == "model" else "auto",
+        password=password,
+        deadline_s=page_timeout,
+        workers=max(1, count // 2),
+    )
+    find: Stage = Layout(workers=1, overlap=count) if layout == "model" else RulesLayout()
+    cut = (Crop(),) if crops else ()
+    return Plan(
+        load,
+        Orient(workers=1, overlap=count),
+        find,
+        *cut,
+        Recognise(
+            lang=lang, text_layer=text_layer, threads=count, overlap=count + 1, deadline_s=10 * page_timeout
+        ),
+        Compose(),
+        name="documents",
+    )
+
+
+def _check_word(option: str, word: str, words: tuple[str, ...]) -> None:
+    if word not in words:
+        raise UsageError(f"{option} {word} is not known.", f"Choose from: {', '.join(words)}.")

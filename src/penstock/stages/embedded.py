@@ -1,0 +1,76 @@
+"""The embedded readers of one worker: text by script, tables by structure.
+
+Boxes come in and go out in pixels of the page; what an engine sees is a cut of it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from penstock.engines.ocr import LineBox, TextLine
+from penstock.engines.reader import PageReader
+from penstock.engines.table import SlanetTable
+from penstock.item import Box, Region, Word
+from penstock.stages.crop import cut_out
+
+if TYPE_CHECKING:
+    from penstock.item import Pixels
+
+
+class Readers:
+    """Opens the text engines at once and the table engine when the first table comes."""
+
+    def __init__(self, lang: tuple[str, ...]) -> None:
+        self._text = PageReader(lang or None, threads=1)
+        self._tables: SlanetTable | None = None
+        self._lock = threading.Lock()
+
+    def close(self) -> None:
+        self._text.close()
+        if self._tables is not None:
+            self._tables.close()
+
+    def find(self, pixels: Pixels, area: Box) -> list[LineBox]:
+        left, top = max(0, int(area[0])), max(0, int(area[1]))
+        return [_shifted(line, left, top) for line in self._text.find(cut_out(pixels, area))]
+
+    def script(self, pixels: Pixels, lines: Sequence[LineBox]) -> str:
+        return self._text.script(pixels, lines)
+
+    def read(self, pixels: Pixels, lines: Sequence[LineBox], script: str) -> list[TextLine]:
+        return self._text.read(pixels, lines, script)
+
+    def table(
+        self, pixels: Pixels, region: Region, words: Sequence[Word], read: Sequence[TextLine]
+    ) -> Region:
+        """The region with its cells as HTML. Words of the layer are placed one by one, lines whole."""
+        engine = self._table_engine()
+        left, top = max(0, int(region.box[0])), max(0, int(region.box[1]))
+        texts = [TextLine(word.text, word.box, 1.0, "layer") for word in words] + list(read)
+        inside = [replace(text, box=_moved(text.box, -left, -top)) for text in texts if text.text.strip()]
+        structure = engine.structure(cut_out(pixels, region.box))
+        reader = "+".join(filter(None, [region.reader, "slanet"]))
+        return replace(region, content=engine.fill(structure, inside), reader=reader)
+
+    def _table_engine(self) -> SlanetTable:
+        with self._lock:
+            if self._tables is None:
+                self._tables = SlanetTable(threads=1)
+            return self._tables
+
+
+def _moved(box: Box, right: float, down: float) -> Box:
+    return (box[0] + right, box[1] + down, box[2] + right, box[3] + down)
+
+
+def _shifted(line: LineBox, right: float, down: float) -> LineBox:
+    if not right and not down:
+        return line
+    quad = line.quad
+    if quad is not None:
+        a, b, c, d = ((x + right, y + down) for x, y in quad)
+        quad = (a, b, c, d)
+    return replace(line, box=_moved(line.box, right, down), quad=quad)

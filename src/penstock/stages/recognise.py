@@ -1,0 +1,259 @@
+"""Reads every region with the embedded engines, or takes its text from the page's own layer.
+
+One page's way: words of a trustworthy text layer go to their regions; where ink is left that no word
+explains, lines are found and read; lines that no region holds become regions of their own. So
+nothing is lost and nothing is said twice. Regions of all pages in flight share one pool of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from penstock.item import FORMULA_LABELS, PICTURE_LABELS, Box, Failure, Item, Line, Region, Word
+from penstock.stage import Stage, tuning
+from penstock.stages.parts import PartPool
+
+if TYPE_CHECKING:
+    from penstock.engines.ocr import LineBox, TextLine
+    from penstock.item import Pixels
+
+TextLayer = Literal["auto", "always", "never"]
+
+CHUNK_LINES = 12  # lines one thread reads at a time: small enough to share a page between two cores
+MIN_PICTURE_SHARE = 0.04  # of the page: smaller pictures are logos and icons, not worth a search for text
+FORMULA_NOTE = "No embedded model reads formulas; the crop is kept. A GPU recipe reads them."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recognise(Stage):
+    """Text, tables and the words inside pictures. `lang` empty means: find out, page by page."""
+
+    name: ClassVar[str] = "recognise"
+    reads: ClassVar[tuple[str, ...]] = ("pixels", "layer", "regions", "width", "height")
+    writes: ClassVar[tuple[str, ...]] = ("regions",)
+    lang: tuple[str, ...] = ()
+    text_layer: TextLayer = "auto"
+    threads: int = tuning(1)
+
+    def open(self) -> _Recogniser:
+        return _Recogniser(self)
+
+
+class _Recogniser:
+    """Thread-safe: `overlap` pages are read at once, their parts by `threads` threads."""
+
+    def __init__(self, stage: Recognise) -> None:
+        from penstock.stages.embedded import Readers
+
+        self._text_layer = stage.text_layer
+        self._readers = Readers(stage.lang)
+        self._pool = PartPool(stage.threads, stage.name, stage.deadline_s)
+
+    def __call__(self, items: list[Item]) -> list[Item]:
+        return [self._page(item) for item in items]
+
+    def close(self) -> None:
+        self._pool.close()
+        self._readers.close()
+
+    def _page(self, item: Item) -> Item:
+        from penstock.documents.layer import assign, leftover
+
+        words = usable_words(item, self._text_layer)
+        given, loose = assign(words, [region.box for region in item.regions])
+        regions = [*item.regions, *leftover(loose)]
+        given += [[] for _ in range(len(regions) - len(given))]
+        found = self._find(item, regions, given, words)
+        regions, chunks = share_out(regions, found)
+        given += [[] for _ in range(len(regions) - len(given))]
+        read = self._read(item, chunks)
+        parts = [
+            partial(self._finish, item.pixels, region, words_of, lines_of)
+            for region, words_of, lines_of in zip(regions, given, read, strict=True)
+        ]
+        finished = self._pool.map(parts)
+        done = [_landed(region, result) for region, result in zip(regions, finished, strict=True)]
+        return replace(item, regions=tuple(region for region in done if region is not None))
+
+    def _find(
+        self, item: Item, regions: list[Region], given: list[list[Word]], words: Sequence[Word]
+    ) -> list[LineBox]:
+        """Lines of text on the picture that the layer does not have."""
+        pixels = item.pixels
+        if pixels is None or (self._text_layer == "always" and words):
+            return []
+        areas = unread_areas(item, regions, given, words)
+        found = [self._pool.call(partial(self._readers.find, pixels, area)) for area in areas]
+        return without_words([line for lines in found for line in lines], words)
+
+    def _read(self, item: Item, chunks: list[list[LineBox]]) -> list[list[TextLine] | Failure]:
+        """Each region's lines, read; the chunks of all regions side by side."""
+        pixels = item.pixels
+        if pixels is None or not any(chunks):
+            return [[] for _ in chunks]
+        lines = [line for chunk in chunks for line in chunk]
+        script = self._pool.call(partial(self._readers.script, pixels, lines))
+        parts: list[Callable[[], list[TextLine]]] = []
+        owners: list[int] = []
+        for owner, chunk in enumerate(chunks):
+            for start in range(0, len(chunk), CHUNK_LINES):
+                parts.append(partial(self._readers.read, pixels, chunk[start : start + CHUNK_LINES], script))
+                owners.append(owner)
+        return _gathered(self._pool.map(parts), owners, len(chunks))
+
+    def _finish(
+        self, pixels: Pixels | None, region: Region, words: list[Word], read: list[TextLine] | Failure
+    ) -> Region | None:
+        """The region with its content, or None where there is nothing to tell of it."""
+        if isinstance(read, Failure):
+            return replace(region, failure=read)
+        region = with_lines(region, words, read)
+        if region.label == "table" and pixels is not None:
+            return self._readers.table(pixels, region, words, read)
+        return with_content(region)
+
+
+def usable_words(item: Item, mode: TextLayer) -> tuple[Word, ...]:
+    from penstock.documents.layer import trust
+
+    if item.layer is None or mode == "never":
+        return ()
+    return item.layer.words if mode == "always" or trust(item.layer).ok else ()
+
+
+def unread_areas(
+    item: Item, regions: Sequence[Region], given: Sequence[list[Word]], words: Sequence[Word]
+) -> list[Box]:
+    """Where to look for text the layer does not have: the whole page, some regions, or nowhere."""
+    from penstock.documents.layer import coverage
+
+    pixels = item.pixels
+    assert pixels is not None
+    page = (0.0, 0.0, float(item.width), float(item.height))
+    if not words:
+        return [page]
+    strokes = item.layer.strokes if item.layer else ()
+    unread = [
+        region.box
+        for region, own in zip(regions, given, strict=True)
+        if _may_hide_text(region, item) and not coverage(own, pixels, region.box, strokes).ok
+    ]
+    outside = coverage([*words, *_as_words(regions)], pixels, page, strokes)
+    if sum(_area(box) for box in unread) > 0.5 * _area(page) or not outside.ok:
+        return [page]
+    return unread
+
+
+def _may_hide_text(region: Region, item: Item) -> bool:
+    if region.label in FORMULA_LABELS:
+        return False
+    if region.label in PICTURE_LABELS:
+        return _area(region.box) >= MIN_PICTURE_SHARE * item.width * item.height and _is_raster(region, item)
+    return True
+
+
+def _is_raster(region: Region, item: Item) -> bool:
+    """Whether an embedded image lies under the region: drawn charts have their text in the layer."""
+    pictures = item.layer.pictures if item.layer else ()
+    return any(_shared(region.box, picture) > 0.3 * _area(region.box) for picture in pictures)
+
+
+def _as_words(regions: Sequence[Region]) -> list[Word]:
+    return [Word(text="", box=region.box) for region in regions]
+
+
+def without_words(lines: Sequence[LineBox], words: Sequence[Word]) -> list[LineBox]:
+    """The lines that do not lie on words of the layer."""
+    from penstock.documents.layer import unsaid
+
+    left = unsaid([Line(text=str(number), box=line.box) for number, line in enumerate(lines)], words)
+    return [lines[int(line.text)] for line in left]
+
+
+def share_out(regions: list[Region], found: Sequence[LineBox]) -> tuple[list[Region], list[list[LineBox]]]:
+    """Each line to one region; lines in none make regions of their own."""
+    from penstock.documents.layer import assign, leftover
+
+    marks = [Word(text=str(number), box=line.box) for number, line in enumerate(found)]
+    given, loose = assign(marks, [region.box for region in regions])
+    chunks = [[found[int(mark.text)] for mark in marks_of] for marks_of in given]
+    for extra in leftover(loose):
+        inside, _ = assign(loose, [extra.box])
+        lines = [found[int(mark.text)] for mark in inside[0]]
+        if lines:
+            loose = [mark for mark in loose if mark not in inside[0]]
+            regions = [*regions, replace(extra, lines=(), reader="")]
+            chunks.append(lines)
+    return regions, chunks
+
+
+def with_lines(region: Region, words: Sequence[Word], read: Sequence[TextLine]) -> Region:
+    """The layer's and the engines' lines together, with who read them and how surely."""
+    from penstock.documents.layer import lines_from
+
+    from_layer = [replace(line, confidence=1.0) for line in lines_from(words)]
+    from_ocr = [Line(text=t.text, box=t.box, confidence=t.confidence) for t in read if t.text.strip()]
+    if from_layer and from_ocr:
+        lines = sorted(from_layer + from_ocr, key=lambda line: (line.box[1] + line.box[3], line.box[0]))
+    else:
+        lines = from_layer + from_ocr
+    readers = dict.fromkeys((["layer"] if from_layer else []) + [t.reader for t in read if t.text.strip()])
+    return replace(region, lines=tuple(lines), reader="+".join(readers), confidence=_confidence(lines))
+
+
+def with_content(region: Region) -> Region | None:
+    """Lines become content by label. Text regions that say nothing are left out."""
+    from penstock.documents.paragraphs import join_lines
+
+    if region.label in PICTURE_LABELS:
+        text = "\n".join(line.text for line in region.lines)
+        return replace(region, content=text or None)
+    if region.label in FORMULA_LABELS and not _is_prose(region.lines):
+        return replace(region, content=None, note=FORMULA_NOTE)
+    if not region.lines:
+        return None
+    label = "text" if region.label in FORMULA_LABELS else region.label
+    return replace(region, label=label, content=join_lines(region.lines))
+
+
+def _is_prose(lines: Sequence[Line]) -> bool:
+    """Whether what the layout model took for a formula is plain text: several words of three letters."""
+    words = " ".join(line.text for line in lines).split()
+    long_words = [word for word in words if sum(char.isalpha() for char in word) >= 3]
+    return len(long_words) >= 6 and len(long_words) >= 0.6 * len(words)
+
+
+def _gathered(
+    results: Sequence[list[TextLine] | Failure], owners: Sequence[int], count: int
+) -> list[list[TextLine] | Failure]:
+    gathered: list[list[TextLine] | Failure] = [[] for _ in range(count)]
+    for owner, result in zip(owners, results, strict=True):
+        so_far = gathered[owner]
+        if isinstance(result, Failure) or isinstance(so_far, Failure):
+            gathered[owner] = so_far if isinstance(so_far, Failure) else result
+        else:
+            so_far.extend(result)
+    return gathered
+
+
+def _landed(region: Region, result: Region | Failure | None) -> Region | None:
+    return replace(region, failure=result) if isinstance(result, Failure) else result
+
+
+def _confidence(lines: Sequence[Line]) -> float | None:
+    """The mean over characters."""
+    total = sum(len(line.text) for line in lines)
+    if not total:
+        return None
+    return sum((line.confidence or 0.0) * len(line.text) for line in lines) / total
+
+
+def _area(box: Box) -> float:
+    return max(0.0, box[2] - box[0]) * max(0.0, box[3] - box[1])
+
+
+def _shared(a: Box, b: Box) -> float:
+    return _area((max(a[0], b[0]), max(a[1], b[1]), min(a[2], b[2]), min(a[3], b[3])))

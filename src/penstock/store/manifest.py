@@ -1,0 +1,154 @@
+"""run.json: everything needed to repeat a run, and the guard against mixing two plans in one OUT."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from penstock import __version__
+from penstock.errors import PlanMismatch, UsageError
+from penstock.plan import Plan, differences
+from penstock.store.files import replacing, store_errors
+
+RUN = "run.json"
+# everything a run writes below OUT; --fresh removes these and nothing else
+OURS = (
+    RUN, "items", "failures", "crops", "markdown", "overlays", "tmp", "documents.jsonl", "ocr_results.jsonl",
+    "parsed_texts.jsonl", "searchable", "profile.json", "profile.html", "trace.jsonl",
+)  # fmt: skip
+PACKAGES = ("numpy", "opencv-python-headless", "pypdfium2", "onnxruntime", "tesserocr", "pyarrow", "pillow")
+
+
+def read(out: Path) -> dict[str, Any] | None:
+    path = out / RUN
+    if not path.is_file():
+        return None
+    try:
+        manifest: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    except ValueError as exc:
+        raise UsageError(f"{path} is not a run's description.", "Use --fresh to start over.") from exc
+    return manifest
+
+
+def check(out: Path, plan: Plan) -> None:
+    """Raises PlanMismatch, naming what differs, when OUT was made by another plan."""
+    manifest = read(out)
+    if manifest is None or manifest["fingerprint"] == plan.fingerprint():
+        return
+    lines = "\n".join(f"  {line}" for line in differences(manifest["plan"], plan.settings()))
+    raise PlanMismatch(
+        f"{out} holds the results of another plan:\n{lines}\n",
+        "Use the same options, another OUT, or --fresh to start over.",
+    )
+
+
+def write(out: Path, plan: Plan, **facts: Any) -> None:
+    manifest = {
+        "recipe": plan.name,
+        "fingerprint": plan.fingerprint(),
+        "plan": plan.settings(),
+        "versions": versions(),
+        "hardware": hardware(),
+        **facts,
+    }
+    with replacing(out / RUN, out) as file:
+        file.write(json.dumps(manifest, ensure_ascii=False, indent=2).encode())
+
+
+def start_over(out: Path) -> None:
+    """Removes what earlier runs wrote. Refuses a folder that holds something but no run of ours."""
+    if not out.is_dir():
+        return
+    strangers = [path.name for path in out.iterdir() if path.name not in {*OURS, ".lock"}]
+    if strangers and not (out / RUN).is_file():
+        raise UsageError(
+            f"{out} holds files that are not from a run, such as {strangers[0]!r}; --fresh leaves it alone.",
+            "Choose another OUT or empty it by hand.",
+        )
+    with store_errors(out):
+        for name in OURS:
+            path = out / name
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
+
+
+def versions() -> dict[str, str]:
+    found = {"penstock": __version__, "python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def hardware() -> dict[str, Any]:
+    return {
+        "system": platform.platform(),
+        "cpu": _cpu_name(),
+        "cores": cores(),
+        "memory_gb": _memory_gb(),
+        "gpus": _gpu_names(),
+    }
+
+
+def cores() -> int:
+    """The cores this process may use, which in a container are fewer than the machine's."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def command() -> str:
+    return " ".join([Path(sys.argv[0]).name, *_without_secrets(sys.argv[1:])])
+
+
+def _without_secrets(arguments: list[str]) -> list[str]:
+    shown: list[str] = []
+    for argument in arguments:
+        if shown and shown[-1] in {"--password", "--api-key", "--hf-token"}:
+            shown.append("***")
+        elif argument.startswith(("--password=", "--api-key=", "--hf-token=")):
+            shown.append(argument.split("=", 1)[0] + "=***")
+        else:
+            shown.append(argument)
+    return shown
+
+
+def _cpu_name() -> str:
+    info = Path("/proc/cpuinfo")
+    if info.is_file():
+        for line in info.read_text("utf-8", "replace").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
+
+
+def _memory_gb() -> float:
+    if "SC_PHYS_PAGES" not in os.sysconf_names:
+        return 0.0
+    return round(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30, 1)
+
+
+def _gpu_names() -> list[str]:
+    tool = shutil.which("nvidia-smi")
+    if tool is None:
+        return []
+    try:
+        names = subprocess.run(
+            [tool, "--query-gpu=name", "--format=csv,noheader"], capture_output=True, text=True, timeout=10
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    return (
+        [line.strip() for line in names.stdout.splitlines() if line.strip()] if names.returncode == 0 else []
+    )
