@@ -40,7 +40,7 @@ def parse(
     plan = recipe if isinstance(recipe, Plan) else recipes.build(recipe, options)
     listing = sources.list_items(
         names,
-        pages=sources.page_range(pages),
+        pages=sources.PageRange.parse(pages) if pages else None,
         password=options.get("password"),
         image_column=image_column,
         id_column=id_column,

@@ -91,11 +91,11 @@ class Run:
                     for item in stream:
                         self.tally.count(item)
                         yield writer.add(item)
+                self._write_manifest(finished=_now())
             finally:
                 writer.commit()
                 write_order(self.out, documents)
                 clear_tmp(self.out)
-            self._write_manifest(finished=_now())
 
     def profile(self) -> dict[str, Any]:
         """profile.json: the spans' part and what only the driver knows."""

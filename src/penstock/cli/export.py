@@ -15,6 +15,9 @@ def export(
     to: Annotated[
         str, typer.Option("--to", help="Comma-separated: md, jsonl, searchable-pdf, overlays.")
     ] = "md,jsonl",
+    password: Annotated[
+        str | None, typer.Option(help="Password of encrypted PDFs, whose pages are drawn again.")
+    ] = None,
     config: Config = None,
     log: Log = None,
     as_json: AsJson = False,
@@ -22,5 +25,5 @@ def export(
     """Write Markdown, JSON lines, searchable PDFs or overlays from a run's rows."""
     from penstock.store.export import export as write
 
-    written = [str(path) for path in write(out, words(to))]
+    written = [str(path) for path in write(out, words(to), password)]
     print(json.dumps(written, ensure_ascii=False) if as_json else "\n".join(written))

@@ -96,7 +96,7 @@ def parse(
     plan = recipes.build(recipe, {key: value for key, value in options.items() if value is not None})
     listing = sources.list_items(
         inputs,
-        pages=sources.page_range(pages),
+        pages=sources.PageRange.parse(pages) if pages else None,
         password=password,
         image_column=image_column,
         id_column=id_column,
@@ -115,7 +115,7 @@ def parse(
         print(forecast(run, listing, as_json))
         return
     _work(run, listing, quiet or as_json)
-    _finish(run, formats, as_json)
+    _finish(run, formats, password, as_json)
 
 
 def _work(run: Run, listing: Iterator[Any], quiet: bool) -> None:
@@ -162,7 +162,7 @@ def _state(run: Run, elapsed_s: float) -> Any:
     )
 
 
-def _finish(run: Run, formats: list[str], as_json: bool) -> None:
+def _finish(run: Run, formats: list[str], password: str | None, as_json: bool) -> None:
     """Exports, writes the profile, tells what happened, and sets the exit code."""
     from penstock.store.export import export
     from penstock.trace import report
@@ -170,7 +170,7 @@ def _finish(run: Run, formats: list[str], as_json: bool) -> None:
     tally = run.tally
     if tally.done or tally.failed:
         report.write(run.profile(), run.out)
-    written = export(run.out, formats) if tally.listed else []
+    written = export(run.out, formats, password) if tally.listed else []
     if as_json:
         print(json.dumps(_summary(run, written), ensure_ascii=False))
     else:

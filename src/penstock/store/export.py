@@ -7,14 +7,17 @@ rows match a dataset's indices. Every file is replaced whole: a reader never see
 from __future__ import annotations
 
 import json
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
-from penstock.documents.markdown import document_markdown
+from penstock.documents.escape import comment
+from penstock.documents.markdown import document_markdown, page_markdown
 from penstock.errors import UsageError
 from penstock.item import PICTURE_LABELS, Item, Region
 from penstock.names import safe_path
@@ -22,17 +25,43 @@ from penstock.store.documents import in_source_order, read_order
 from penstock.store.files import replacing
 from penstock.store.shards import Entry, Ledger
 
+if TYPE_CHECKING:
+    from penstock.documents.searchable import PictureOfPage
+
 RESULTS, TEXTS, MARKDOWN = "ocr_results.jsonl", "parsed_texts.jsonl", "markdown"
+OVERLAYS, SEARCHABLE = "overlays", "searchable"
+PAGE_QUALITY = 80  # JPEG of whole pages in a searchable PDF: about 300 kB at 200 dpi
+FALLBACK_DPI = 150.0  # for pictures that do not say; a phone's photo of A4 is near it
+
+log = logging.getLogger(__name__)
 
 
-def export(out: Path, formats: Iterable[str]) -> list[Path]:
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """What an export is made from: OUT, its rows in source order, and how to open encrypted sources."""
+
+    out: Path
+    ledger: Ledger
+    entries: list[Entry]
+    password: str | None = None
+
+    def items(self) -> Iterator[Item]:
+        return (self.ledger.item(entry) for entry in self.entries)
+
+    def by_document(self) -> Iterator[tuple[str, Iterator[Item]]]:
+        for document, group in groupby(self.entries, key=lambda entry: entry.document):
+            yield document, (self.ledger.item(entry) for entry in group)
+
+
+def export(out: Path, formats: Iterable[str], password: str | None = None) -> list[Path]:
     """Writes `formats` (names of FORMATS) for all of OUT. Returns the paths written."""
     chosen = check_formats(formats)
     ledger = Ledger(out)
     entries = in_source_order(ledger.entries().values(), read_order(out))
     if not entries:
         raise UsageError(f"{out} holds no pages yet.", "Run: penstock parse INPUT -o OUT")
-    return [path for name in chosen for path in FORMATS[name](out, ledger, entries)]
+    pages = Pages(out, ledger, entries, password)
+    return [path for name in chosen for path in FORMATS[name](pages)]
 
 
 def check_formats(formats: Iterable[str]) -> list[str]:
@@ -92,7 +121,11 @@ def _region_row(region: Region, item: Item) -> dict[str, Any]:
     }
     if region.lines:
         row["lines"] = [
-            {"text": line.text, "bbox": [round(value, 1) for value in line.box], "confidence": line.confidence}
+            {
+                "text": line.text,
+                "bbox": [round(value, 1) for value in line.box],
+                "confidence": line.confidence,
+            }
             for line in region.lines
         ]
     if region.crop_path:
@@ -116,12 +149,11 @@ def _crop_row(region: Region, item: Item) -> dict[str, Any]:
     }
 
 
-def _write_jsonl(out: Path, ledger: Ledger, entries: list[Entry]) -> list[Path]:
-    paths = [out / RESULTS, out / TEXTS]
+def _write_jsonl(pages: Pages) -> list[Path]:
+    paths = [pages.out / RESULTS, pages.out / TEXTS]
     with ExitStack() as stack:
-        results, texts = (stack.enter_context(replacing(path, out)) for path in paths)
-        for entry in entries:
-            item = ledger.item(entry)
+        results, texts = (stack.enter_context(replacing(path, pages.out)) for path in paths)
+        for item in pages.items():
             _write_line(results, result_row(item))
             text = {"page_id": item.id, "page_idx": item.part, "text": page_text(item)}
             _write_line(texts, {**text, "valid": item.failure is None})
@@ -132,37 +164,92 @@ def _write_line(file: IO[bytes], row: dict[str, Any]) -> None:
     file.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
 
 
-def _write_markdown(out: Path, ledger: Ledger, entries: list[Entry]) -> list[Path]:
-    names = markdown_names({entry.document: None for entry in entries})
+def _write_markdown(pages: Pages) -> list[Path]:
+    names = output_names((entry.document for entry in pages.entries), ".md")
     paths = []
-    for document, group in groupby(entries, key=lambda entry: entry.document):
-        path = out / MARKDOWN / names[document]
+    for document, items in pages.by_document():
+        path = pages.out / MARKDOWN / names[document]
         to_crops = "../" * len(names[document].parts)
-        with replacing(path, out) as file:
-            pages: Iterator[Item] = (ledger.item(entry) for entry in group)
-            for piece in document_markdown(pages, to_crops):
-                file.write(piece.encode("utf-8", "replace"))
+        with replacing(path, pages.out) as file:
+            for item in items:
+                file.write(_page_piece(item, to_crops).encode("utf-8", "replace"))
         paths.append(path)
     return paths
 
 
-def markdown_names(documents: Iterable[str]) -> dict[str, PurePosixPath]:
-    """A file name for each document: `report.pdf` -> `report.md`, or `report.pdf.md` where two would clash."""
+def _page_piece(item: Item, root: str) -> str:
+    """One page of a document's Markdown; a failed one says why it is missing."""
+    if item.failure is not None:
+        text = comment(f"failed in {item.failure.stage}: {item.failure.message}")
+    else:
+        text = page_markdown(item.regions, root=root)
+    return document_markdown([(item.part + 1, text)]) + "\n"
+
+
+def _write_overlays(pages: Pages) -> list[Path]:
+    from penstock.store.overlays import draw
+    from penstock.store.pictures import page_pictures
+
+    names = output_names((entry.document for entry in pages.entries), "")
+    paths = []
+    for item, picture in page_pictures(pages.out, pages.items(), pages.password):
+        if isinstance(picture, str):
+            log.warning("no overlay of %s page %d: %s", item.document, item.part + 1, picture)
+            continue
+        path = pages.out / OVERLAYS / names[item.document] / f"{item.part + 1:05d}.jpg"
+        with replacing(path, pages.out, sync=False) as file:
+            file.write(draw(item, picture))
+        paths.append(path)
+    return paths
+
+
+def _write_searchable(pages: Pages) -> list[Path]:
+    from penstock.documents.searchable import write_searchable_pdf
+
+    names = output_names((entry.document for entry in pages.entries), ".pdf")
+    paths = []
+    for document, items in pages.by_document():
+        path = pages.out / SEARCHABLE / names[document]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if write_searchable_pdf(_pictures_of_pages(pages, items), path):
+            paths.append(path)
+    return paths
+
+
+def _pictures_of_pages(pages: Pages, items: Iterable[Item]) -> Iterator[PictureOfPage]:
+    import cv2
+
+    from penstock.documents.searchable import PictureOfPage
+    from penstock.store.pictures import page_pictures
+
+    for item, picture in page_pictures(pages.out, items, pages.password):
+        if isinstance(picture, str):
+            log.warning("%s page %d is not in the PDF: %s", item.document, item.part + 1, picture)
+            continue
+        jpeg = cv2.imencode(".jpg", picture[:, :, ::-1], [cv2.IMWRITE_JPEG_QUALITY, PAGE_QUALITY])[1]
+        lines = tuple(line for region in item.regions for line in region.lines)
+        yield PictureOfPage(jpeg=jpeg.tobytes(), lines=lines, dpi=item.dpi or FALLBACK_DPI)
+
+
+def output_names(documents: Iterable[str], suffix: str) -> dict[str, PurePosixPath]:
+    """A file for each document: `report.pdf` -> `report.md`, or `report.pdf.md` where two would clash."""
     paths = {document: safe_path(document) for document in documents}
     short = Counter(str(path.with_suffix("")).casefold() for path in paths.values())
     full = Counter(str(path).casefold() for path in paths.values())
     names = {}
     for number, (document, path) in enumerate(paths.items()):
         if short[str(path.with_suffix("")).casefold()] == 1:
-            names[document] = path.with_suffix(".md")
+            names[document] = path.with_suffix(suffix)
         elif full[str(path).casefold()] == 1:
-            names[document] = path.with_name(f"{path.name}.md")
+            names[document] = path.with_name(f"{path.name}{suffix}")
         else:  # names that differ only in what file systems ignore
-            names[document] = path.with_name(f"{path.name}-{number}.md")
+            names[document] = path.with_name(f"{path.name}-{number}{suffix}")
     return names
 
 
-FORMATS: dict[str, Callable[[Path, Ledger, list[Entry]], list[Path]]] = {
+FORMATS: dict[str, Callable[[Pages], list[Path]]] = {
     "md": _write_markdown,
     "jsonl": _write_jsonl,
+    "overlays": _write_overlays,
+    "searchable-pdf": _write_searchable,
 }

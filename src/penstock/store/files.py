@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -77,7 +76,24 @@ def sync_folder(folder: Path) -> None:
 
 
 def clear_tmp(out: Path) -> None:
-    """Removes what a killed run left behind. Only the holder of OUT's lock may call it."""
+    """Removes what dead processes left half-written. A living one, such as an export, keeps its own."""
+    folder = out / TMP
+    if not folder.is_dir():
+        return
     with store_errors(out):
-        if (out / TMP).is_dir():
-            shutil.rmtree(out / TMP)
+        for path in folder.iterdir():
+            pid = path.name.partition("-")[0]
+            if not (pid.isdigit() and int(pid) != os.getpid() and _is_alive(int(pid))):
+                path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # not empty: someone is writing
+            folder.rmdir()
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

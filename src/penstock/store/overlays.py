@@ -1,0 +1,46 @@
+"""Boxes drawn on the page: the quickest way to see what a run understood."""
+
+from __future__ import annotations
+
+import colorsys
+from typing import TYPE_CHECKING
+
+import cv2
+import numpy as np
+
+from penstock.item import LABELS, Item, Region
+
+if TYPE_CHECKING:
+    from penstock.item import Pixels
+
+MAX_SIDE = 1400  # enough to read labels on a screen
+QUALITY = 85
+
+
+def draw(item: Item, pixels: Pixels) -> bytes:
+    """The page as JPEG with every region's box, label and place in the reading order."""
+    scale = min(1.0, MAX_SIDE / max(pixels.shape[:2]))
+    small = cv2.resize(pixels, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    canvas = np.ascontiguousarray(small[:, :, ::-1], dtype=np.uint8)
+    for region in item.regions:
+        _draw_region(canvas, region, scale)
+    return bytes(cv2.imencode(".jpg", canvas, [cv2.IMWRITE_JPEG_QUALITY, QUALITY])[1])
+
+
+def _draw_region(canvas: Pixels, region: Region, scale: float) -> None:
+    x0, y0, x1, y1 = (round(value * scale) for value in region.box)
+    colour = _colour(region.label)
+    cv2.rectangle(canvas, (x0, y0), (x1, y1), colour, 2)
+    text = f"{region.index} {region.label}"
+    (width, height), _ = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, 0.4, 1)
+    top = max(0, y0 - height - 4)
+    cv2.rectangle(canvas, (x0, top), (x0 + width + 4, top + height + 4), colour, -1)
+    origin = (x0 + 2, top + height + 1)
+    cv2.putText(canvas, text, origin, cv2.FONT_HERSHEY_SIMPLEX, 0.4, (255, 255, 255), 1, cv2.LINE_AA)
+
+
+def _colour(label: str) -> tuple[int, int, int]:
+    """BGR, one hue a label, the same in every run."""
+    place = LABELS.index(label) if label in LABELS else len(LABELS)
+    red, green, blue = colorsys.hsv_to_rgb(place * 0.618 % 1.0, 0.8, 0.7)
+    return int(blue * 255), int(green * 255), int(red * 255)
