@@ -1,0 +1,291 @@
+"""A run's profile in words and pictures: what bounds it, what to change, how long more would take.
+
+Reads the plain dict that is `profile.json` and computes no spans. `render_html` gives one page that
+needs nothing else: no script, no font, no network.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from html import escape
+from importlib import resources
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from penstock.errors import StoreError, UsageError
+from penstock.trace import drawing, words
+
+Profile = Mapping[str, Any]
+
+VERSION = 1
+PROJECTED = (10_000, 40_781)  # a round number, and KoPub's corpus, which the kopub recipe reads
+SATURATED = 0.7  # a bottleneck less busy than this is waiting for something the stages do not show
+NOTABLE = 0.05  # smaller shares of waiting are noise
+TEXT_STAGES = 8  # stages the terminal summary has lines for; it stays within 15
+
+
+def bottleneck_sentence(profile: Profile) -> str:
+    """What held the run up, and one sentence on what to change."""
+    return f"{finding(profile)} {advice(profile)}"
+
+
+def finding(profile: Profile) -> str:
+    """ "Bottleneck: recognise, busy 97 %; load blocked 61 %; compose starved 88 %."."""
+    stage = _bottleneck(profile)
+    if stage is None:
+        return "Nothing ran."
+    parts = [f"Bottleneck: {stage['name']}, busy {words.percent(stage['busy'])}"]
+    before, after = _around(profile["stages"], stage)
+    for neighbours, state in ((before, "blocked"), (after, "starved")):
+        worst = max(neighbours, key=lambda other: float(other[state]), default=None)
+        if worst is not None and worst[state] >= NOTABLE:
+            parts.append(f"{worst['name']} {state} {words.percent(worst[state])}")
+    told = "; ".join(parts) + "."
+    return f"{told} Batches {words.percent(stage['batch_fill'])} full." if _batches(stage) else told
+
+
+def advice(profile: Profile) -> str:
+    """One sentence on what to change first."""
+    stage = _bottleneck(profile)
+    if stage is None:
+        return "Every page was done before, or there was no input."
+    name = stage["name"]
+    startup_s = _startup_s(profile)
+    if startup_s > 0.3 * profile["seconds"]:
+        return (
+            f"Opening the models took {words.duration(startup_s)} of {words.duration(profile['seconds'])}: "
+            "run more pages to see the pipeline's own speed."
+        )
+    if stage["busy"] < SATURATED:
+        return _advice_when_idle(profile["stages"][0], stage)
+    if _batches(stage) and stage["batch_fill"] < 0.6:
+        return f"Let batches fill: give {name} a longer linger, or a smaller batch."
+    return _advice_when_saturated(profile, stage)
+
+
+def _advice_when_idle(first: Profile, stage: Profile) -> str:
+    if first["starved"] > 0.5:
+        return f"{first['name']} itself waited for input: read it from a faster disk, or in larger pieces."
+    if stage["restarts"]:
+        restarts = words.plural(stage["restarts"], "restart")
+        return f"{stage['name']} lost time in {restarts}: see failures/ for what ended it."
+    return "No stage is busy all the time: allow more work in flight (overlap, or more workers)."
+
+
+def _advice_when_saturated(profile: Profile, stage: Profile) -> str:
+    name, hardware = stage["name"], profile["hardware"]
+    if hardware["gpus"]:
+        return (
+            f"{name} sets the pace: more overlap if its GPU is not full, else a faster engine or another GPU."
+        )
+    idle = hardware["cores"] - sum(other["busy_s"] for other in profile["stages"]) / profile["seconds"]
+    if idle >= 0.75:
+        more = max(1, int(idle + 0.25))
+        return (
+            f"About {idle:.1f} of {hardware['cores']} cores sat idle: give {name} "
+            f"{stage['workers'] + more} workers instead of {stage['workers']}."
+        )
+    return f"No core sits idle: next comes a faster engine for {name}, fewer pixels, or more cores."
+
+
+def projection(profile: Profile) -> dict[int, float]:
+    """Seconds for 10,000 and 40,781 pages at this rate. Start-up is paid once; empty if nothing ran."""
+    finished = profile["items"] + profile["failed"]
+    startup_s = _startup_s(profile)
+    working_s = profile["seconds"] - startup_s
+    if finished <= 0 or working_s <= 0:
+        return {}
+    return {pages: startup_s + pages * working_s / finished for pages in PROJECTED}
+
+
+def pages_per_s(profile: Profile) -> float:
+    """Of the whole run, opening included."""
+    finished: int = profile["items"] + profile["failed"]
+    return finished / profile["seconds"] if profile["seconds"] > 0 else 0.0
+
+
+def render_text(profile: Profile) -> str:
+    """The terminal's summary, at most 15 lines."""
+    lines = [finding(profile), advice(profile), "", _totals_line(profile), *_projection_line(profile)]
+    if profile["stages"]:
+        lines += ["", *_text_table(profile["stages"])]
+    return "\n".join(lines)
+
+
+def render_html(profile: Profile) -> str:
+    """One self-contained page."""
+    template = Template(resources.files("penstock.trace").joinpath("report.html").read_text("utf-8"))
+    return template.substitute(
+        started=escape(str(profile["started"])[:16].replace("T", " ")),
+        headline=_headline(profile),
+        advice=escape(advice(profile)),
+        figures=_figures(profile),
+        projection=_projected(profile),
+        pipe=drawing.pipe(profile["stages"], str(profile["bottleneck"] or "")),
+        timeline=drawing.timeline(profile),
+        rows="".join(_row(stage, profile["bottleneck"]) for stage in profile["stages"]),
+        hardware=escape(_hardware(profile["hardware"])),
+        executor=escape(str(profile["executor"])),
+        command=escape(str(profile["command"])),
+    )
+
+
+def write(profile: Profile, folder: Path) -> None:
+    """Writes profile.json and profile.html; a reader sees the old file or the new one, never half."""
+    texts = {
+        "profile.json": json.dumps(profile, ensure_ascii=False, indent=1) + "\n",
+        "profile.html": render_html(profile),
+    }
+    for name, text in texts.items():
+        # a fixed name: what a killed run leaves behind, the next one takes away
+        temporary = folder / f".{name}.tmp"
+        try:
+            temporary.write_text(text, encoding="utf-8")
+            temporary.replace(folder / name)
+        except OSError as exc:
+            raise StoreError(f"Cannot write {folder / name}: {exc.strerror or exc}.") from exc
+
+
+def read(folder: Path) -> Profile:
+    """The profile that `write` left in `folder`."""
+    path = folder / "profile.json"
+    try:
+        profile = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError as exc:
+        raise UsageError(f"{folder} holds no profile.json.", "Is it the OUT folder of a run?") from exc
+    except (OSError, ValueError) as exc:
+        raise UsageError(f"{path} cannot be read: {exc}.", "Run again to write it anew.") from exc
+    if not isinstance(profile, dict) or profile.get("version") != VERSION:
+        raise UsageError(f"{path} is not a version {VERSION} profile.", "Run again to write it anew.")
+    return profile
+
+
+def _bottleneck(profile: Profile) -> Profile | None:
+    found = [stage for stage in profile["stages"] if stage["name"] == profile["bottleneck"]]
+    return found[0] if found and profile["items"] + profile["failed"] else None
+
+
+def _around(stages: Sequence[Profile], stage: Profile) -> tuple[Sequence[Profile], Sequence[Profile]]:
+    place = [other["name"] for other in stages].index(stage["name"])
+    return stages[:place], stages[place + 1 :]
+
+
+def _batches(stage: Profile) -> bool:
+    """Whether the stage takes more than one item a call, so that its fill says something."""
+    return bool(stage["calls"]) and (stage["batch_fill"] < 1 or stage["items"] > stage["calls"])
+
+
+def _startup_s(profile: Profile) -> float:
+    # workers open side by side, so the slowest stage counts, each of its workers once; half the run at
+    # most, or a rate would be made up
+    longest = max((float(stage["open_s"]) / stage["workers"] for stage in profile["stages"]), default=0.0)
+    return min(longest, float(profile["seconds"]) / 2)
+
+
+def _totals_line(profile: Profile) -> str:
+    parts = [
+        f"{words.count(profile['items'])} pages in {words.duration(profile['seconds'])}",
+        f"{words.rate(pages_per_s(profile))} pages/s",
+        f"{words.count(profile['failed'])} failed",
+        f"peak memory {words.memory(profile['peak_rss_mb'])}",
+    ]
+    if profile["skipped"]:
+        parts.insert(1, f"{words.count(profile['skipped'])} done before")
+    return ", ".join(parts) + "."
+
+
+def _projection_line(profile: Profile) -> list[str]:
+    told = [f"{words.count(pages)} pages in {words.duration(s)}" for pages, s in projection(profile).items()]
+    return [f"At this rate: {', '.join(told)}."] if told else []
+
+
+def _text_table(stages: Sequence[Profile]) -> list[str]:
+    busiest = sorted(stages, key=lambda stage: -float(stage["busy"]))[:TEXT_STAGES]
+    shown = [stage for stage in stages if stage in busiest]
+    width = max(len(stage["name"]) for stage in shown)
+    lines = [f"{'stage':<{width}}     busy  starved  blocked  could do/s   p95 ms"]
+    for stage in shown:
+        shares = [words.percent(stage[state]) for state in ("busy", "starved", "blocked")]
+        lines.append(
+            f"{stage['name']:<{width}} {shares[0]:>8} {shares[1]:>8} {shares[2]:>8}"
+            f" {_or_dash(stage['capacity_per_s']):>11} {_or_dash(stage['p95_ms']):>8}"
+        )
+    return lines
+
+
+def _or_dash(number: float | None) -> str:
+    return words.rate(number) if number else "–"
+
+
+def _headline(profile: Profile) -> str:
+    """The finding, with its stage marked, that breaks only between clauses."""
+    clauses = [escape(clause) for clause in finding(profile).split("; ")]
+    stage = _bottleneck(profile)
+    if stage is not None:
+        name = escape(stage["name"])
+        clauses[0] = clauses[0].replace(f" {name},", f" <em>{name}</em>,", 1)
+    return "; ".join(f"<span>{clause}</span>" for clause in clauses)
+
+
+def _figures(profile: Profile) -> str:
+    failed = profile["failed"]
+    figures = [
+        (words.rate(pages_per_s(profile)), "pages a second", ""),
+        (words.count(profile["items"]), _pages_note(profile), ""),
+        (words.count(failed), "failed", "bad" if failed else "good"),
+        (words.duration(profile["seconds"]), "from start to end", ""),
+        (words.memory(profile["peak_rss_mb"]), "peak memory", ""),
+    ]
+    return "".join(
+        f'<div class="figure {kind}"><b>{escape(number)}</b><span>{escape(note)}</span></div>'
+        for number, note, kind in figures
+    )
+
+
+def _pages_note(profile: Profile) -> str:
+    skipped = profile["skipped"]
+    return f"pages, {words.count(skipped)} more done before" if skipped else "pages"
+
+
+def _projected(profile: Profile) -> str:
+    told = [
+        f"<span><b>{words.count(pages)}</b> pages would take <b>{words.duration(seconds)}</b></span>"
+        for pages, seconds in projection(profile).items()
+    ]
+    return f'<p class="projection">At this rate {" ".join(told)}</p>' if told else ""
+
+
+def _row(stage: Profile, bottleneck: str) -> str:
+    cells = [
+        _workers(stage),
+        words.percent(stage["busy"]),
+        words.count(stage["items"]),
+        _or_dash(stage["capacity_per_s"]),
+        _or_dash(stage["p50_ms"]),
+        _or_dash(stage["p95_ms"]),
+        words.percent(stage["batch_fill"]) if _batches(stage) else "–",
+        words.duration(stage["open_s"]) if stage["open_s"] >= 0.05 else "–",
+        _mishaps(stage),
+    ]
+    kind = ' class="bottleneck"' if stage["name"] == bottleneck else ""
+    name = f'<th scope="row">{escape(stage["name"])}</th><td class="bar">{drawing.bar(stage)}</td>'
+    return f"<tr{kind}>{name}{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>\n"
+
+
+def _workers(stage: Profile) -> str:
+    own = words.plural(stage["workers"], "process", "processes")
+    told = own if stage["process"] else str(stage["workers"])
+    return told + (f" × {stage['overlap']} calls" if stage["overlap"] > 1 else "")
+
+
+def _mishaps(stage: Profile) -> str:
+    failed = [f"{words.count(stage['failed'])} failed"] if stage["failed"] else []
+    restarts = [words.plural(stage["restarts"], "restart")] if stage["restarts"] else []
+    return ", ".join(failed + restarts) or "–"
+
+
+def _hardware(hardware: Profile) -> str:
+    gpus = ", ".join(str(gpu) for gpu in hardware["gpus"]) or "no GPU"
+    return f"{hardware['cpu']}, {hardware['cores']} cores, {hardware['memory_gb']:.1f} GB memory, {gpus}"
