@@ -90,7 +90,7 @@ class Region:
     reader: str = ""
     lines: tuple[Line, ...] = ()
     crop: bytes | None = None  # encoded JPEG or PNG, until the store writes it
-    crop_path: str | None = None  # relative to OUT, once written
+    crop_path: str | None = None  # relative to OUT, named by the crop's content
     note: str = ""
     failure: Failure | None = None
 

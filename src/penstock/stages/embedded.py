@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.engines.ocr import LineBox, TextLine
-from penstock.engines.reader import PageReader
+from penstock.engines.reader import PageReader, Script
 from penstock.engines.table import SlanetTable
 from penstock.item import Box, Region, Word
 from penstock.stages.crop import cut_out
@@ -37,10 +37,10 @@ class Readers:
         left, top = max(0, int(area[0])), max(0, int(area[1]))
         return [_shifted(line, left, top) for line in self._text.find(cut_out(pixels, area))]
 
-    def script(self, pixels: Pixels, lines: Sequence[LineBox]) -> str:
+    def script(self, pixels: Pixels, lines: Sequence[LineBox]) -> Script:
         return self._text.script(pixels, lines)
 
-    def read(self, pixels: Pixels, lines: Sequence[LineBox], script: str) -> list[TextLine]:
+    def read(self, pixels: Pixels, lines: Sequence[LineBox], script: Script) -> list[TextLine]:
         return self._text.read(pixels, lines, script)
 
     def table(

@@ -32,7 +32,10 @@ class PartPool:
         """
         futures = [self._pool.submit(part) for part in parts]
         wait(futures, timeout=self._deadline_s)
-        return [self._landed(future) for future in futures]
+        results: list[T | Failure] = []
+        for future in futures:
+            results.append(self._landed(future))
+        return results
 
     def call(self, part: Callable[[], T]) -> T:
         """One part's result, in its turn. Raises what it raises."""

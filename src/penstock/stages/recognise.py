@@ -24,6 +24,9 @@ TextLayer = Literal["auto", "always", "never"]
 
 CHUNK_LINES = 12  # lines one thread reads at a time: small enough to share a page between two cores
 MIN_PICTURE_SHARE = 0.04  # of the page: smaller pictures are logos and icons, not worth a search for text
+HUGE_SHARE = 0.5  # of the page: a larger picture or table full of lines is likely a page mistaken for one
+MANY_LINES = 12
+RUNNING_LINE = 0.3  # of the region's width: a table's cells are narrower
 FORMULA_NOTE = "No embedded model reads formulas; the crop is kept. A GPU recipe reads them."
 
 
@@ -64,9 +67,11 @@ class _Recogniser:
 
         words = usable_words(item, self._text_layer)
         given, loose = assign(words, [region.box for region in item.regions])
-        regions = [*item.regions, *leftover(loose)]
-        given += [[] for _ in range(len(regions) - len(given))]
+        extras = leftover(loose)
+        given += assign(loose, [extra.box for extra in extras])[0]
+        regions = [*item.regions, *extras]
         found = self._find(item, regions, given, words)
+        regions, given = without_mistakes(regions, given, found, item)
         regions, chunks = share_out(regions, found)
         given += [[] for _ in range(len(regions) - len(given))]
         read = self._read(item, chunks)
@@ -173,6 +178,28 @@ def without_words(lines: Sequence[LineBox], words: Sequence[Word]) -> list[LineB
     return [lines[int(line.text)] for line in left]
 
 
+def without_mistakes(
+    regions: list[Region], given: list[list[Word]], found: Sequence[LineBox], item: Item
+) -> tuple[list[Region], list[list[Word]]]:
+    """Drops pictures and tables that are really a page of running text: its lines make their own regions."""
+    kept = [
+        (region, words)
+        for region, words in zip(regions, given, strict=True)
+        if words or not _swallows_text(region, found, item)
+    ]
+    return [region for region, _ in kept], [words for _, words in kept]
+
+
+def _swallows_text(region: Region, found: Sequence[LineBox], item: Item) -> bool:
+    if region.label not in PICTURE_LABELS | {"table"}:
+        return False
+    if _area(region.box) < HUGE_SHARE * item.width * item.height:
+        return False
+    inside = [line for line in found if _shared(line.box, region.box) > 0.5 * _area(line.box)]
+    wide = [line for line in inside if line.width > RUNNING_LINE * (region.box[2] - region.box[0])]
+    return len(inside) >= MANY_LINES and (region.label != "table" or 2 * len(wide) > len(inside))
+
+
 def share_out(regions: list[Region], found: Sequence[LineBox]) -> tuple[list[Region], list[list[LineBox]]]:
     """Each line to one region; lines in none make regions of their own."""
     from penstock.documents.layer import assign, leftover
@@ -216,6 +243,8 @@ def with_content(region: Region) -> Region | None:
     if not region.lines:
         return None
     label = "text" if region.label in FORMULA_LABELS else region.label
+    if label == "content":  # a table of contents is its lines
+        return replace(region, content="\n".join(line.text for line in region.lines))
     return replace(region, label=label, content=join_lines(region.lines))
 
 

@@ -1,0 +1,246 @@
+"""`penstock engine`: model servers that keep running, started, listed and stopped."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from penstock.engines import vllm_keeper
+from penstock.engines.recognisers import RECOGNISERS
+from penstock.engines.vllm import find_vllm, free_port
+from penstock.engines.vllm_keeper import Engine
+from penstock.engines.vllm_presets import PRESETS, Card, Preset, cards, preset
+from penstock.engines.vllm_probe import healthy, tokens_and_running
+from penstock.errors import MissingModel, PenstockError, UsageError
+
+app = typer.Typer(
+    help="The model servers: start, status, stop.",
+    epilog="Example: penstock engine start glm-ocr --preset l4 --dry-run",
+    no_args_is_help=True,
+)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+DEFAULT_MODEL = "glm-ocr"
+_PRESETS = ", ".join(("auto", *PRESETS))
+
+
+@app.command(
+    epilog="Example: penstock engine start glm-ocr --gpu 0,1 -- --max-model-len 8192",
+    context_settings={"ignore_unknown_options": True},
+)
+def start(
+    model: Annotated[
+        str, typer.Argument(help=f"A recogniser ({', '.join(RECOGNISERS)}), a folder or a hub name.")
+    ] = DEFAULT_MODEL,
+    vllm_args: Annotated[
+        list[str] | None, typer.Argument(help="Flags handed to `vllm serve`, after --; they replace ours.")
+    ] = None,
+    preset_name: Annotated[str, typer.Option("--preset", help=f"One of {_PRESETS}.")] = "auto",
+    gpu: Annotated[str, typer.Option(help="Numbers of the GPUs, like 0,1; all of them when not given.")] = "",
+    port: Annotated[
+        int, typer.Option(help="Of the first server; the next take the next. 0: any free.")
+    ] = 8000,
+    name: Annotated[str, typer.Option(help="What status and stop call it; the model's when not given.")] = "",
+    wait: Annotated[bool, typer.Option(help="Return when the servers answer, not before.")] = True,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the full commands, start nothing.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Start one or more servers a GPU with the flags of a preset, and leave them running."""
+    try:
+        extra = vllm_args or []
+        if model.startswith("--"):  # no model was named, only flags for vLLM
+            model, extra = DEFAULT_MODEL, [model, *extra]
+        planned = _plan(model, extra, preset_name, gpu, port, name, dry_run)
+        if dry_run:
+            _show_plan(planned, as_json)
+            return
+        _start_all(planned, wait, as_json)
+    except PenstockError as exc:
+        raise _ended(exc) from exc
+
+
+@app.command(epilog="Example: penstock engine status --json")
+def status(as_json: AsJson = False) -> None:
+    """Show every server that was started: its address, whether it answers, what it is doing."""
+    rows = [_row(engine) for engine in vllm_keeper.engines()]
+    if as_json:
+        print(json.dumps(rows, indent=2))
+    elif not rows:
+        print("No servers. Start one with: penstock engine start")
+    for row in rows if not as_json else ():
+        words = (
+            row["name"],
+            row["state"],
+            row["url"],
+            f"GPU {row['gpu']}" if row["gpu"] is not None else "CPU",
+        )
+        print("\t".join((*words, row["doing"], row["reason"])).rstrip())
+    if any(row["state"] not in ("ready", "starting") for row in rows):
+        raise typer.Exit(1)
+
+
+@app.command(epilog="Example: penstock engine stop glm-ocr")
+def stop(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Servers by name; all when none is named.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Stop servers and free their GPUs."""
+    known = vllm_keeper.engines()
+    try:
+        chosen = [engine for engine in known if not names or _is_named(engine, names)]
+        if names and not chosen:
+            have = ", ".join(engine.name for engine in known) or "none"
+            raise UsageError(f"No server is called {' or '.join(names)}.", f"There are: {have}.")
+        for engine in chosen:
+            vllm_keeper.stop(engine)
+            if not as_json:
+                print(f"{engine.name}: stopped", flush=True)
+    except PenstockError as exc:
+        raise _ended(exc) from exc
+    if as_json:
+        print(json.dumps([engine.name for engine in chosen]))
+
+
+def _is_named(engine: Engine, names: list[str]) -> bool:
+    """`glm-ocr` also means glm-ocr-1, glm-ocr-2, which were started together."""
+    return any(engine.name == name or engine.name.rpartition("-")[0] == name for name in names)
+
+
+def _plan(
+    model: str, extra: list[str], preset_name: str, gpu: str, port: int, name: str, dry_run: bool
+) -> list[Engine]:
+    known = RECOGNISERS.get(model)
+    if known is not None and not known.model:
+        raise UsageError(f"{model!r} has no model of its own.", "Name the model to serve instead.")
+    path = known.model if known else model
+    title = name or (known.name if known else Path(path).name.lower())
+    flags = (*(known.server_flags if known else ()), *extra)
+    prompt = (known or RECOGNISERS["glm-ocr"]).prompt("text")
+    places = [place for card in _cards(gpu, preset_name, dry_run) for place in _places(card, preset_name)]
+    engines = []
+    for number, (card, chosen) in enumerate(places):
+        own = title if len(places) == 1 else f"{title}-{number + 1}"
+        at = port + number if port else free_port()
+        command = chosen.command(
+            path, port=at, served_name=title, extra_args=flags, executable=_executable(dry_run)
+        )
+        engines.append(
+            Engine(
+                name=own,
+                model=path,
+                preset=chosen.name,
+                gpu=card.index if card else None,
+                port=at,
+                served_name=title,
+                prompt=prompt,
+                extra_args=flags,
+                log=str(vllm_keeper.folder() / f"{own}.log"),
+                command=tuple(command),
+            )
+        )
+    return engines
+
+
+def _executable(dry_run: bool) -> list[str]:
+    try:
+        return find_vllm()
+    except MissingModel:
+        if dry_run:  # what would run can be told where it cannot run
+            return ["vllm"]
+        raise
+
+
+def _cards(gpu: str, preset_name: str, dry_run: bool) -> list[Card | None]:
+    if preset_name == "cpu":
+        return [None]
+    here = cards()
+    if not gpu:
+        if not here and dry_run and preset_name != "auto":
+            return [Card(0, preset_name, 0.0)]
+        if not here and preset_name != "auto":
+            raise UsageError(f"There is no GPU here for preset {preset_name!r}.", "Use --preset cpu.")
+        return list(here) or [None]
+    by_number = {card.index: card for card in here}
+    if not all(word.strip().isdigit() for word in gpu.split(",")):
+        raise UsageError(f"--gpu {gpu!r} is not a list of numbers.", "Write it like 0,1.")
+    numbers = [int(word) for word in gpu.split(",")]
+    if missing := [number for number in numbers if number not in by_number and not dry_run]:
+        raise UsageError(f"There is no GPU {missing[0]} here.", f"There are: {sorted(by_number) or 'none'}.")
+    return [by_number.get(number) or Card(number, preset_name, 0.0) for number in numbers]
+
+
+def _places(card: Card | None, preset_name: str) -> list[tuple[Card | None, Preset]]:
+    chosen = preset(preset_name, card)
+    return [(card, chosen)] * chosen.servers
+
+
+def _show_plan(engines: list[Engine], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps([_plan_row(engine) for engine in engines], indent=2))
+        return
+    for engine in engines:
+        own = preset(engine.preset)
+        variables = [f"{key}={shlex.quote(value)}" for key, value in own.environment(engine.gpu).items()]
+        print(" ".join([*variables, shlex.join(engine.command)]))
+    print()
+    for flag in preset(engines[0].preset).all_flags():
+        print(f"# {' '.join(flag.words)}: {flag.why}")
+    for flag in preset(engines[0].preset).env:
+        print(f"# {flag.name}={flag.value}: {flag.why}")
+
+
+def _plan_row(engine: Engine) -> dict[str, Any]:
+    own = preset(engine.preset)
+    return {
+        "name": engine.name,
+        "preset": engine.preset,
+        "url": engine.url,
+        "gpu": engine.gpu,
+        "command": list(engine.command),
+        "env": own.environment(engine.gpu),
+        "in_flight": own.in_flight,
+        "why": {flag.name: flag.why for flag in (*own.all_flags(), *own.env)},
+    }
+
+
+def _start_all(engines: list[Engine], wait: bool, as_json: bool) -> None:
+    """One after another: vLLM measures a card's free memory while it starts."""
+    ready = []
+    for engine in engines:
+        vllm_keeper.start(engine)
+        if not as_json:
+            print(f"{engine.name}: starting at {engine.url} (log: {engine.log})", flush=True)
+        last = engine is engines[-1]
+        shares_card = not last and any(other.gpu == engine.gpu for other in engines if other is not engine)
+        if wait or shares_card:
+            ready.append(vllm_keeper.wait(engine.name, lambda _: None))
+            if not as_json:
+                print(f"{engine.name}: ready", flush=True)
+    if as_json:
+        print(json.dumps([asdict(engine) for engine in ready or engines], indent=2))
+
+
+def _row(engine: Engine) -> dict[str, Any]:
+    state = engine.state
+    if not engine.alive and state != "failed":
+        state = "dead"
+    elif state == "ready" and not healthy(engine.url, 5.0):
+        state = "not answering"
+    load = tokens_and_running(engine.url, 5.0) if state == "ready" else None
+    doing = f"{load[1]:.0f} running, {load[0]:.0f} tokens so far" if load else ""
+    return {**asdict(engine), "url": engine.url, "state": state, "doing": doing}
+
+
+def _ended(exc: PenstockError) -> typer.Exit:
+    print(f"{type(exc).__name__}: {exc}", file=sys.stderr)
+    return typer.Exit(2)

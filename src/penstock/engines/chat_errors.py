@@ -1,0 +1,139 @@
+"""What a server's refusal means, in words, and what can be done about it.
+
+Servers refuse in many shapes: vLLM's {"error": {"message": ...}}, {"error": "Unauthorized"},
+{"detail": ...} of a route that is not there, or a page of plain text from a proxy. `understand` reads
+them all and sorts them by what the client does next.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from penstock.errors import EngineError
+
+Remedy = Literal["wait", "shrink", "again", "none"]
+# wait: the server is full, ask later and less. shrink: the picture is too large for it.
+# again: its own fault, another try may do. none: the same request will always be refused.
+
+LONGEST_QUOTE = 300  # characters of a server's own words; a proxy may answer with a web page
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """One refusal: what to do, why in words, and for `shrink` by how much each side."""
+
+    remedy: Remedy
+    reason: str
+    advice: str = ""
+    scale: float = 0.7  # of width and height: half the pixels, half the tokens
+    retry_after_s: float | None = None
+
+    def error(self) -> EngineError:
+        return EngineError(self.reason, self.advice)
+
+
+class Refused(Exception):
+    """Carries a refusal from where it was read to where it is decided."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.reason)
+        self.refusal = refusal
+
+
+_CONTEXT = re.compile(r"Input length \((\d+)\) exceeds model's maximum context length \((\d+)\)")
+_DECODER = re.compile(r"decoder prompt \(length (\d+)\) is longer than the maximum model length of (\d+)")
+_ENCODER = re.compile(r"(\d+) embedding tokens, which exceeds the pre-allocated encoder cache size (\d+)")
+_PIXELS = re.compile(r"Image size \((\d+) pixels\) exceeds limit of (\d+) pixels")
+_ROOM = 0.75  # of a context for the prompt: what is read is about a quarter as long as what is shown
+_SAFE = 0.97  # of a side: pictures are cut into patches, and rounding up must not cross the limit again
+
+
+def understand(status: int, body: bytes, retry_after: str | None = None) -> Refusal:
+    """Sorts a refusal by its status and its words. Never raises."""
+    words = message_of(body)
+    quote = f"The server refused (HTTP {status}): {words}" if words else f"The server answered HTTP {status}."
+    if status in (429, 503):
+        return Refusal(
+            "wait", f"The server is full: {words or f'HTTP {status}'}", retry_after_s=_seconds(retry_after)
+        )
+    if (large := _too_large(words)) is not None:
+        return large
+    if status in (401, 403):
+        return Refusal("none", quote, "Give its key with --api-key or PENSTOCK_API_KEY.")
+    if status == 404:
+        return Refusal("none", quote, "Check the address and the model's name (--server, --model).")
+    if status == 413:
+        return Refusal("shrink", quote)
+    if (picture := _bad_picture(words)) is not None:
+        return picture
+    if status in (400, 422):
+        return Refusal("none", quote)
+    return Refusal("again" if status >= 500 or status in (408, 409) else "none", quote)
+
+
+def message_of(body: bytes) -> str:
+    """The server's own words out of whatever shape it put them in, on one line."""
+    text = body.decode("utf-8", "replace").strip()
+    try:
+        words = _dig(json.loads(text))
+    except ValueError:
+        words = re.sub(r"<[^>]*>", " ", text)
+    line = " ".join(words.split())
+    return line if len(line) <= LONGEST_QUOTE else line[: LONGEST_QUOTE - 1] + "…"
+
+
+def _dig(value: Any) -> str:
+    if isinstance(value, dict):
+        for key in ("error", "message", "detail", "msg"):
+            if value.get(key):
+                return _dig(value[key])
+        return json.dumps(value) if value else ""
+    if isinstance(value, list):
+        return "; ".join(_dig(each) for each in value)
+    return "" if value is None else str(value)
+
+
+def _too_large(words: str) -> Refusal | None:
+    if found := (_CONTEXT.search(words) or _DECODER.search(words)):
+        have, allowed = int(found[1]), int(found[2])
+        reason = f"The picture takes {have} tokens, and the server's context holds {allowed}."
+        return Refusal("shrink", reason, "Raise the server's --max-model-len.", _scale(have, allowed * _ROOM))
+    if found := _ENCODER.search(words):
+        have, allowed = int(found[1]), int(found[2])
+        reason = f"The picture takes {have} tokens, and the server encodes at most {allowed} at once."
+        return Refusal(
+            "shrink", reason, "Raise the server's --max-num-batched-tokens.", _scale(have, allowed)
+        )
+    if found := _PIXELS.search(words):
+        have, allowed = int(found[1]), int(found[2])
+        reason = f"The picture has {have} pixels, and the server decodes at most {allowed}."
+        return Refusal("shrink", reason, scale=_scale(have, allowed))
+    if "maximum context length" in words or "input tokens" in words:
+        return Refusal("shrink", f"The request is too long for the server: {words}")
+    return None
+
+
+def _scale(have: int, allowed: float) -> float:
+    return _SAFE * math.sqrt(min(1.0, allowed / max(1, have)))
+
+
+def _bad_picture(words: str) -> Refusal | None:
+    if "Failed to apply" in words and "Processor" in words:
+        size = re.search(r"size=(\d+)x(\d+)", words)
+        shape = f" of {size[1]} x {size[2]} pixels" if size else ""
+        reason = f"The model's preprocessor cannot take a picture{shape}."
+        return Refusal("none", reason, "Pictures thinner than 28 pixels or longer than 200:1 are not for it.")
+    if "Failed to load image" in words or "base64" in words or "decompression bomb" in words:
+        return Refusal("none", f"The server cannot decode the picture: {words}")
+    return None
+
+
+def _seconds(header: str | None) -> float | None:
+    try:
+        return max(0.0, float(header)) if header else None
+    except ValueError:  # a date: rare, and our own pace will do
+        return None

@@ -1,0 +1,107 @@
+"""How many requests may be in flight: up at a step, down by a share, like a network that shares a line.
+
+Starts at the most allowed, because vLLM queues what it cannot run and a slow start would leave a card
+idle for its first hundred pages. Comes down when the server says it is full (429, 503), when answers
+come so late that they near their timeout, or when its own queue, read from /metrics, is as long as what
+it runs: waiting there only makes every answer later. Goes up again by a step a round of answers.
+
+Clocks are arguments. Not thread-safe: one event loop owns it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+DECREASE = 0.7  # TCP halves; a queue of a server forgives more than a full router
+STEP = 1.0  # more in flight after each full round of answers
+REST_S = 1.0  # one cut a second at most: all that was in flight is refused at the same moment
+LATE = 0.5  # of the timeout
+LONG_QUEUE = 1.0  # waiting / running: one more round is queued, so no slot of the server can starve
+PATIENT_LOOKS = 3  # a burst of large pictures also makes a queue, for a moment
+HEADROOM = 1.25  # of what runs: what is cut to, so that a queue of a quarter stays
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What a server says of itself, summed over its engines."""
+
+    running: int = 0
+    waiting: int = 0
+
+
+class Limit:
+    """The number of requests allowed in flight now, between `floor` and `most`."""
+
+    def __init__(self, most: int, *, dynamic: bool = True, timeout_s: float = 300.0) -> None:
+        self.most = max(1, most)
+        self.floor = min(self.most, 4)  # below, a server that recovers is never found out
+        self.cuts = 0
+        self._value = float(self.most)
+        self._dynamic = dynamic
+        self._late_s = LATE * timeout_s
+        self._rested = -math.inf
+        self._long_looks = 0
+        self._latency = 0.0
+
+    @property
+    def now(self) -> int:
+        return int(self._value)
+
+    def answered(self, seconds: float, was_full: bool, now: float) -> None:
+        """One answer. More are allowed only where the limit was what held requests back."""
+        self._latency += 0.1 * (seconds - self._latency)
+        if self._latency > self._late_s and self._value > self.floor:
+            self._cut(self._value * DECREASE, now)
+            self._latency *= DECREASE  # fewer in flight are answered sooner; do not cut twice for it
+        elif was_full:
+            self._value = min(float(self.most), self._value + STEP / self._value)
+
+    def refused(self, now: float) -> None:
+        """The server said it is full."""
+        self._cut(self._value * DECREASE, now)
+
+    def looked(self, load: Load, now: float) -> None:
+        """What /metrics says; asked every few seconds."""
+        long = load.running > 0 and load.waiting > LONG_QUEUE * load.running
+        self._long_looks = self._long_looks + 1 if long else 0
+        if self._long_looks >= PATIENT_LOOKS:
+            self._long_looks = 0
+            self._cut(max(DECREASE * self._value, HEADROOM * load.running), now)
+        elif load.waiting == 0 and load.running >= 0.9 * self._value:
+            self._value = min(float(self.most), self._value * 1.1 + STEP)
+
+    def _cut(self, to: float, now: float) -> None:
+        if not self._dynamic or now - self._rested < REST_S or to >= self._value:
+            return
+        self._rested = now
+        self._value = max(float(self.floor), to)
+        self.cuts += 1
+
+
+class Fill:
+    """How full the limit was while there was enough to fill it, as a share of time."""
+
+    def __init__(self) -> None:
+        self._since: float | None = None
+        self._share = 0.0
+        self._ready_s = 0.0
+        self._filled_s = 0.0
+
+    def note(self, in_flight: int, waiting: int, limit: int, now: float) -> None:
+        """Called after every change of the three."""
+        if self._since is not None:
+            self._ready_s += now - self._since
+            self._filled_s += self._share * (now - self._since)
+        enough = limit > 0 and in_flight + waiting >= limit
+        self._since = now if enough else None
+        self._share = min(1.0, in_flight / limit) if enough else 0.0
+
+    @property
+    def ready_s(self) -> float:
+        return self._ready_s
+
+    @property
+    def share(self) -> float:
+        """1.0 when there was never enough to fill it: nothing was held back."""
+        return self._filled_s / self._ready_s if self._ready_s else 1.0

@@ -1,0 +1,79 @@
+"""Cuts regions out of one decoded page: exact pixels, masked by their outline, never too thin to send.
+
+A crop is a view of the page wherever that is enough, so cutting twenty regions copies nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import cv2
+import numpy as np
+
+from penstock.item import Box
+
+if TYPE_CHECKING:
+    from penstock.item import Pixels
+
+MIN_SIDE = 28  # pixels: one image token of GLM-OCR is 28 x 28, and its server refuses less
+MAX_ASPECT = 200  # its server refuses longer strips
+PAPER = 255
+NOISE = 16  # grey levels that paper may span once smoothed: JPEG ringing and scanner grain, not print
+
+
+def window(box: Box, width: int, height: int) -> tuple[int, int, int, int]:
+    """Whole pixels that hold the box, cut to the page: every pixel it touches, and at least one."""
+    x0, x1 = _whole(box[0], box[2], width)
+    y0, y1 = _whole(box[1], box[3], height)
+    return x0, y0, x1, y1
+
+
+def _whole(low: float, high: float, limit: int) -> tuple[int, int]:
+    first = min(max(0, math.floor(low)), limit - 1)
+    return first, max(first + 1, min(limit, math.ceil(high)))
+
+
+def cut(pixels: Pixels, box: Box, polygon: Sequence[tuple[float, float]] = ()) -> Pixels:
+    """The box's pixels; with a polygon, white outside it. Do not write to it: it may be the page."""
+    height, width = pixels.shape[:2]
+    x0, y0, x1, y1 = window(box, width, height)
+    crop = pixels[y0:y1, x0:x1]
+    if len(polygon) < 3:
+        return crop
+    corners = np.rint(np.asarray(polygon, dtype=np.float64) - (x0, y0)).astype(np.int32)
+    if _is_rectangle(corners, x1 - x0, y1 - y0):
+        return crop
+    inside = np.zeros(crop.shape[:2], dtype=np.uint8)
+    cv2.fillPoly(inside, [corners], 255)
+    masked = np.full_like(crop, PAPER)
+    return np.asarray(cv2.copyTo(crop, inside, masked), dtype=np.uint8)
+
+
+def _is_rectangle(corners: np.ndarray[tuple[int, ...], np.dtype[np.int32]], width: int, height: int) -> bool:
+    """Whether a polygon is the crop's own frame, so that nothing lies outside it."""
+    on_edge = [(x <= 0 or x >= width - 1) and (y <= 0 or y >= height - 1) for x, y in corners.tolist()]
+    return len(corners) == 4 and all(on_edge) and cv2.contourArea(corners) >= (width - 1) * (height - 1)
+
+
+def sendable(crop: Pixels) -> Pixels:
+    """The crop with white about it where it is thinner than a server takes; nothing is resampled."""
+    height, width = crop.shape[:2]
+    least = max(MIN_SIDE, math.ceil(max(height, width) / MAX_ASPECT))
+    if min(height, width) >= least:
+        return crop
+    down, across = max(0, least - height), max(0, least - width)
+    framed = np.full((height + down, width + across, 3), PAPER, dtype=np.uint8)
+    framed[down // 2 : down // 2 + height, across // 2 : across // 2 + width] = crop
+    return framed
+
+
+def is_blank(crop: Pixels) -> bool:
+    """Whether there is nothing to read: paper of one colour with at most noise on it.
+
+    Errs on the side of reading: a single full stop, faint print or a shadow is not blank.
+    """
+    grey = cv2.cvtColor(crop, cv2.COLOR_RGB2GRAY)
+    low, high, _, _ = cv2.minMaxLoc(cv2.blur(grey, (3, 3)))
+    return bool(high - low < NOISE)

@@ -1,0 +1,155 @@
+"""Finds the moment a model starts to repeat itself, while its text is still arriving.
+
+A text that loops ends in a unit repeated over and over. `LoopWatch.feed` is given each new piece of
+text and says so once the repetition is long enough that no document would contain it. The cost is
+linear in the text: the tail is looked at each time it has grown by half a window, with the prefix
+function of Knuth, Morris and Pratt, which gives the shortest period of every tail in one pass.
+
+    watch = LoopWatch()
+    for piece in stream:
+        if watch.feed(piece):
+            text = watch.kept()      # up to the loop, with one copy of what repeats
+            break
+
+Not a cleaner of finished text that repeats in its middle: a loop never ends by itself.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+# A window finds units up to a tenth or a quarter of it (see Patience); each is looked at when the text
+# has grown by half of it, so all of them together cost 2 * len(WINDOWS) steps a character.
+WINDOWS = (2_048, 16_384)
+
+_MARKUP = re.compile(r"<[^<>]*>")
+_TORN = re.compile(r"^[^<>]*>|<[^<>]*$")  # the ends of a tag that the cut went through
+_SAYS_SOMETHING = re.compile(r"[^\W_]")
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How much repetition a document may contain before it counts as a loop.
+
+    The GLM-OCR SDK cuts units of 10 characters and more after 10 copies, in texts over 2,048
+    characters. A unit that says nothing (dot leaders, blank cells of a form) is common on paper and
+    harmless, so it gets more room; a long paragraph needs fewer copies.
+    """
+
+    copies: int = 10
+    characters: int = 1_024
+    long_copies: int = 4
+    long_characters: int = 4_096
+    blank_characters: int = 4_096
+
+    def is_loop(self, period: int, length: int, says: bool) -> bool:
+        """Whether `length` characters of period `period` are a loop; `says` if they say something."""
+        copies = length / period
+        if not says:
+            return length >= self.blank_characters and copies >= self.copies
+        if copies >= self.copies:
+            return length >= self.characters
+        return copies >= self.long_copies and length >= self.long_characters
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """Text from `start` to the end is copies of its first `period` characters."""
+
+    start: int
+    period: int
+
+
+DEFAULT_PATIENCE = Patience()
+
+
+class LoopWatch:
+    """Watches one text grow. `feed` is true from the moment the text loops."""
+
+    def __init__(self, patience: Patience = DEFAULT_PATIENCE) -> None:
+        self.loop: Loop | None = None
+        self._patience = patience
+        self._pieces: list[str] = []
+        self._length = 0
+        self._next = [window // 2 for window in WINDOWS]
+
+    def feed(self, piece: str) -> bool:
+        self._pieces.append(piece)
+        self._length += len(piece)
+        if self.loop is None:
+            for level, window in enumerate(WINDOWS):
+                if self._length >= self._next[level]:
+                    self._next[level] = self._length + window // 2
+                    self._look(window)
+        return self.loop is not None
+
+    def text(self) -> str:
+        if len(self._pieces) != 1:
+            self._pieces = ["".join(self._pieces)]
+        return self._pieces[0]
+
+    def kept(self) -> str:
+        """The text up to the loop with one copy of its unit; all of it if there is no loop."""
+        text = self.text()
+        return text if self.loop is None else text[: self.loop.start + self.loop.period]
+
+    def _look(self, window: int) -> None:
+        text = self.text()
+        found = find_loop(text[-window:], self._patience)
+        if found is None or self.loop is not None:
+            return
+        period = found.period
+        start = len(text) - min(window, len(text)) + found.start
+        while start > 0 and text[start - 1] == text[start - 1 + period]:  # it may begin before the window
+            start -= 1
+        self.loop = Loop(start, period)
+
+
+def find_loop(text: str, patience: Patience = DEFAULT_PATIENCE) -> Loop | None:
+    """The longest tail of `text` that counts as a loop, or None. Linear in the text."""
+    periods = _periods(text[::-1])
+    says: dict[int, bool] = {}  # the copies of one unit say the same wherever they are cut
+    for length in range(len(text), patience.characters - 1, -1):
+        period = periods[length - 1]
+        if length < patience.long_copies * period:
+            continue
+        start = len(text) - length
+        if period not in says:
+            says[period] = says_something(text[start : start + period])
+        if patience.is_loop(period, length, says[period]):
+            return Loop(start, period)
+    return None
+
+
+def cut(text: str, patience: Patience = DEFAULT_PATIENCE) -> tuple[str, bool]:
+    """A finished text without the loop it ends in, and whether there was one."""
+    watch = LoopWatch(patience)
+    for start in range(0, len(text), 1_024):
+        if watch.feed(text[start : start + 1_024]):
+            return watch.kept(), True
+    found = find_loop(text[-WINDOWS[-1] :], patience)
+    if found is None:
+        return text, False
+    start = max(0, len(text) - WINDOWS[-1]) + found.start
+    return text[: start + found.period], True
+
+
+def says_something(unit: str) -> bool:
+    """Whether copies of `unit` hold a letter or digit outside of markup, wherever the unit was cut."""
+    bare = _MARKUP.sub("", unit * 3)
+    return _SAYS_SOMETHING.search(_TORN.sub("", bare)) is not None
+
+
+def _periods(text: str) -> list[int]:
+    """The shortest period of every beginning of `text`, by the prefix function."""
+    border = [0] * len(text)
+    matched = 0
+    for i in range(1, len(text)):
+        char = text[i]
+        while matched and char != text[matched]:
+            matched = border[matched - 1]
+        if char == text[matched]:
+            matched += 1
+        border[i] = matched
+    return [i + 1 - b for i, b in enumerate(border)]

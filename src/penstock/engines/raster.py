@@ -1,0 +1,284 @@
+"""Turns encoded pictures into RGB arrays: PNG, JPEG, TIFF, WebP, BMP and GIF, as a viewer shows them.
+
+Turned as EXIF says, transparency on white, CMYK and 16-bit scaled and not clipped. OpenCV decodes
+the plain cases, half again as fast as Pillow; everything with a twist goes to Pillow.
+Sizes are checked in the header, before anything is decoded.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any
+
+import cv2
+import numpy as np
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from penstock.errors import BadInput
+
+if TYPE_CHECKING:
+    from penstock.item import Pixels
+
+MAX_PIXELS = 89_478_485  # 256 MiB of RGB, Pillow's own alarm; an A3 scan at 600 dpi has 70 million
+MAX_FRAMES = 1_000  # of a GIF or WebP: an animation, not a document
+MULTI_FRAME = frozenset({"TIFF", "GIF", "WEBP"})  # Pillow's names
+SANE_DPI = (50.0, 2400.0)  # scanners; outside it is a placeholder
+TOO_LARGE_ADVICE = "Scale it down, or raise --max-pixels if you trust the file."
+JPEG_QUALITY = 95
+ORIENTATION = 0x0112  # EXIF tag
+
+# what Pillow raises for bytes that are not what they claim, in all its plugins
+BROKEN = (
+    OSError, SyntaxError, ValueError, EOFError, struct.error, zlib.error, IndexError, KeyError,
+    TypeError, OverflowError, AttributeError, MemoryError, UnidentifiedImageError,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """One decoded frame. `dpi` is 0 where the file does not tell, or not sanely."""
+
+    pixels: Pixels
+    dpi: float
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """One frame as PNG or JPEG, upright, opaque, 8 bits a channel."""
+
+    data: bytes
+    width: int
+    height: int
+    dpi: float
+
+
+def trust_our_bound() -> None:
+    """Lets `max_pixels` be the only bound in this process. Call it where a worker opens."""
+    Image.MAX_IMAGE_PIXELS = None
+
+
+def decode(data: bytes, max_pixels: int = MAX_PIXELS) -> Picture:
+    """The first frame of an encoded picture. Raises BadInput."""
+    with Frames(io.BytesIO(data), max_pixels) as frames:
+        if not _is_plain(data, frames.image):
+            return frames.picture(0)
+        pixels = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR_RGB)
+        if pixels is None:
+            return frames.picture(0)
+        return Picture(np.asarray(pixels, np.uint8), _dpi(frames.image))
+
+
+def size(data: bytes, max_pixels: int = MAX_PIXELS) -> tuple[int, int, float]:
+    """Width, height and dpi of the first frame, from the header."""
+    with Frames(io.BytesIO(data), max_pixels) as frames:
+        return frames.size(0)
+
+
+def as_encoded(data: bytes, max_pixels: int = MAX_PIXELS) -> Encoded:
+    """The same bytes where they are a plain PNG or JPEG, else the first frame as PNG.
+
+    Plain bytes are not decoded: damage inside them is found by whoever decodes them.
+    """
+    with Frames(io.BytesIO(data), max_pixels) as frames:
+        if _is_plain(data, frames.image):
+            return Encoded(data, *frames.image.size, dpi=_dpi(frames.image))
+        picture = frames.picture(0)
+    return as_png(picture)
+
+
+def as_png(picture: Picture) -> Encoded:
+    """Lossless, for pictures that were someone's scan or photo."""
+    height, width = picture.pixels.shape[:2]
+    return Encoded(
+        _encode(".png", picture.pixels, [cv2.IMWRITE_PNG_COMPRESSION, 1]), width, height, picture.dpi
+    )
+
+
+def as_jpeg(picture: Picture) -> Encoded:
+    """Without colour subsampling, which smears small red and blue print."""
+    height, width = picture.pixels.shape[:2]
+    options = [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY]
+    options += [cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444]
+    return Encoded(_encode(".jpg", picture.pixels, options), width, height, picture.dpi)
+
+
+def _encode(suffix: str, pixels: Pixels, options: list[int]) -> bytes:
+    done, data = cv2.imencode(suffix, cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR), options)
+    if not done:
+        raise BadInput(f"its {pixels.shape[1]} x {pixels.shape[0]} pixels cannot be written as {suffix[1:]}.")
+    return data.tobytes()
+
+
+class Frames:
+    """An open picture file whose frames are decoded one by one. Close it, or use it in a `with`."""
+
+    def __init__(self, source: str | IO[bytes], max_pixels: int = MAX_PIXELS) -> None:
+        self._max_pixels = max_pixels
+        try:
+            self.image = Image.open(source)
+        except Image.DecompressionBombError as exc:
+            raise BadInput(f"it is larger than {max_pixels:,} pixels.", TOO_LARGE_ADVICE) from exc
+        except FileNotFoundError as exc:
+            raise BadInput("the file is gone.") from exc
+        except PermissionError as exc:
+            raise BadInput("the file may not be read.", "Check its permissions.") from exc
+        except BROKEN as exc:
+            raise BadInput("its header is damaged; it is not a picture anyone can read.") from exc
+        try:
+            self._check_size()
+        except BadInput:
+            self.close()
+            raise
+
+    def __enter__(self) -> Frames:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.image.close()
+
+    @property
+    def num_frames(self) -> int:
+        """Pages of a TIFF; frames of an animation, up to MAX_FRAMES; 1 for all others."""
+        if self.image.format not in MULTI_FRAME:
+            return 1  # phones hide a second picture in their JPEGs, browsers animate PNGs
+        try:
+            count = int(getattr(self.image, "n_frames", 1))
+        except BROKEN as exc:
+            raise BadInput("its list of pages is damaged.") from exc
+        return count if self.image.format == "TIFF" else min(count, MAX_FRAMES)
+
+    def size(self, index: int) -> tuple[int, int, float]:
+        """Width, height and dpi of a frame, from its header."""
+        self._seek(index)
+        width, height = self.image.size
+        dpi = _dpi(self.image)
+        return (height, width, dpi) if self._is_turned() else (width, height, dpi)
+
+    def picture(self, index: int) -> Picture:
+        """The frame as an RGB array. Raises BadInput when it is cut off or damaged."""
+        self._seek(index)
+        try:
+            self.image.load()
+            dpi = _dpi(self.image)
+            pixels = _to_rgb(ImageOps.exif_transpose(self.image))
+        except Image.DecompressionBombError as exc:
+            raise BadInput(f"it is larger than {self._max_pixels:,} pixels.", TOO_LARGE_ADVICE) from exc
+        except BROKEN as exc:
+            raise _damage(exc) from exc
+        return Picture(pixels, dpi)
+
+    def _seek(self, index: int) -> None:
+        if index == 0 and self.image.tell() == 0:
+            return
+        try:
+            self.image.seek(index)
+        except BROKEN as exc:
+            raise BadInput(f"its page {index + 1} is missing or damaged.") from exc
+        self._check_size()
+
+    def _check_size(self) -> None:
+        width, height = self.image.size
+        if width < 1 or height < 1:
+            raise BadInput(f"it has no area ({width} x {height} pixels).")
+        if width * height > self._max_pixels:
+            raise BadInput(
+                f"it is {width:,} x {height:,} pixels, and {self._max_pixels:,} are allowed.",
+                TOO_LARGE_ADVICE,
+            )
+
+    def _is_turned(self) -> bool:
+        """Whether the picture lies on its side. A TIFF's size is told as it will be shown."""
+        if self.image.format == "TIFF" or (self.image.format == "PNG" and "exif" not in self.image.info):
+            return False  # asking a PNG for EXIF it does not have would decode the whole picture
+        return self.image.getexif().get(ORIENTATION, 1) in (5, 6, 7, 8)
+
+
+def _damage(exc: BaseException) -> BadInput:
+    words = str(exc).lower()
+    if "truncated" in words or "unexpected end" in words or isinstance(exc, EOFError):
+        return BadInput("the picture is cut off: its data ends early.", "Copy or download it again.")
+    if isinstance(exc, MemoryError):
+        return BadInput("it needs more memory than there is.", TOO_LARGE_ADVICE)
+    return BadInput(
+        f"its picture data is damaged ({type(exc).__name__}: {exc}).", "Copy or download it again."
+    )
+
+
+def _is_plain(data: bytes, image: Image.Image) -> bool:
+    """Whether the bytes are a whole PNG or JPEG that shows itself the same in every viewer."""
+    if image.format in ("JPEG", "MPO"):
+        # a missing end is Pillow's to judge: OpenCV fills what is cut off with grey and says nothing
+        whole = data.rstrip(b"\0\r\n ").endswith(b"\xff\xd9")
+        return whole and image.mode in ("RGB", "L") and image.getexif().get(ORIENTATION, 1) in (0, 1)
+    return image.format == "PNG" and _is_plain_png(data)
+
+
+def _is_plain_png(data: bytes) -> bool:
+    """8-bit grey or RGB without transparency or EXIF, every chunk whole by its checksum."""
+    depth, colour = data[24], data[25]
+    if depth != 8 or colour not in (0, 2):
+        return False
+    at, view = 8, memoryview(data)
+    while at + 12 <= len(data):
+        (length,) = struct.unpack_from(">I", data, at)
+        kind, end = data[at + 4 : at + 8], at + 12 + length
+        if kind in (b"tRNS", b"eXIf", b"acTL") or end > len(data):
+            return False
+        if zlib.crc32(view[at + 4 : end - 4]) != struct.unpack_from(">I", data, end - 4)[0]:
+            return False
+        if kind == b"IEND":
+            return True
+        at = end
+    return False
+
+
+def _dpi(image: Image.Image) -> float:
+    try:
+        dpi = float(image.info.get("dpi", (0, 0))[0])
+    except (TypeError, ValueError, IndexError, ZeroDivisionError):
+        return 0.0
+    return dpi if SANE_DPI[0] <= dpi <= SANE_DPI[1] else 0.0
+
+
+def _to_rgb(image: Image.Image) -> Pixels:
+    """8-bit RGB with transparency on white."""
+    if image.mode.startswith("I;16") or image.mode in ("I", "F"):
+        return _from_deep_grey(image)
+    if image.mode in ("RGBA", "LA", "PA", "RGBa", "La") or "transparency" in image.info:
+        clear = image.convert("RGBA")
+        white = Image.new("RGBA", clear.size, (255, 255, 255, 255))
+        image = Image.alpha_composite(white, clear)
+    if image.mode == "LAB":
+        image = _from_lab(image)
+    return np.array(image.convert("RGB"), np.uint8)
+
+
+def _from_deep_grey(image: Image.Image) -> Pixels:
+    """16-bit grey keeps its high byte; 32-bit and float, which have no fixed white, are stretched."""
+    values: np.ndarray[Any, Any] = np.asarray(image)
+    if image.mode.startswith("I;16") or (image.mode == "I" and _fits_16_bits(values)):
+        grey = (values.astype(np.uint32) >> 8).astype(np.uint8)
+    else:
+        finite = np.nan_to_num(values.astype(np.float64), posinf=0.0, neginf=0.0)
+        low, high = float(finite.min()), float(finite.max())
+        grey = ((finite - low) * (255.0 / ((high - low) or 1.0))).astype(np.uint8)
+    return np.repeat(grey[:, :, None], 3, axis=2)
+
+
+def _fits_16_bits(values: np.ndarray[Any, Any]) -> bool:
+    return bool(values.min() >= 0 and 255 < values.max() <= 65535)
+
+
+def _from_lab(image: Image.Image) -> Image.Image:
+    from PIL import ImageCms
+
+    lab, srgb = ImageCms.createProfile("LAB"), ImageCms.createProfile("sRGB")
+    turned = ImageCms.profileToProfile(image, lab, srgb, outputMode="RGB")
+    assert turned is not None
+    return turned

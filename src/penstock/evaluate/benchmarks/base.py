@@ -1,0 +1,65 @@
+"""What a benchmark is: samples read from a public data set's own files, and how one is scored.
+
+A benchmark is a small frozen dataclass that pickles, so that samples can be scored in processes.
+`score` is pure: the same sample and prediction give the same scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+from penstock.evaluate.results import SampleResult
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One thing to score. `truth` is the benchmark's own; `image` is the picture's path, if it is there."""
+
+    id: str
+    truth: Any
+    image: str = ""
+    slices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """The scores of one sample, with what a person should see beside them."""
+
+    values: dict[str, float]
+    truth: str = ""
+    prediction: str = ""
+    notes: tuple[str, ...] = ()
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """Base of all benchmarks. `metrics` says for each score whether higher is better."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    layout: ClassVar[str]  # the files it reads, in words
+    metrics: ClassVar[dict[str, bool]]
+    missing_is_empty: ClassVar[bool] = True
+
+    @property
+    def protocol(self) -> str:
+        """The rules by which it scores, named in every output."""
+        return self.name
+
+    def samples(self, folder: Path) -> list[Sample]:
+        raise TypeError(f"benchmark {self.name!r} does not define samples()")
+
+    def score(self, sample: Sample, prediction: str) -> Scores:
+        raise TypeError(f"benchmark {self.name!r} does not define score()")
+
+    def extra(self, results: Sequence[SampleResult]) -> dict[str, float]:
+        """Figures that are not means over samples: pooled rates, totals, overall scores."""
+        return {}
+
+    def worst(self) -> dict[str, float]:
+        """The scores of a sample that could not be scored in time."""
+        return {metric: 0.0 if higher else 1.0 for metric, higher in self.metrics.items()}

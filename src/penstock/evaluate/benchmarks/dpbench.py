@@ -1,0 +1,99 @@
+"""DP-Bench (Upstage, 200 pages) by the rules of its open harness: NID, TEDS, MHS on whole Markdown files.
+
+NID-S leaves tables out; TEDS compares all tables of a page as one tree, which is what the harness's
+wrapping amounts to.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from penstock.errors import UsageError
+from penstock.evaluate.benchmarks.base import Benchmark, Sample, Scores
+from penstock.evaluate.benchmarks.files import need_folder, picture_for
+from penstock.evaluate.metrics.headings import heading_similarity
+from penstock.evaluate.metrics.invented import invented_content
+from penstock.evaluate.metrics.pipe_tables import with_html_tables
+from penstock.evaluate.metrics.tables import TedsScore, teds_both
+from penstock.evaluate.metrics.text import nid
+from penstock.evaluate.omnidocbench.markup import parse
+
+_TABLE = re.compile(r"<table[^>]*?>.*?</table>", re.IGNORECASE | re.DOTALL)
+_SECTIONS = re.compile(r"</?(?:thead|tbody)>")
+
+
+@dataclass(frozen=True)
+class DpBench(Benchmark):
+    name: ClassVar[str] = "dpbench"
+    title: ClassVar[str] = "Upstage DP-Bench"
+    layout: ClassVar[str] = "ground-truth/markdown/*.md (or a folder of .md files)"
+    metrics: ClassVar[dict[str, bool]] = {
+        "overall": True,
+        "nid": True,
+        "nid_s": True,
+        "teds": True,
+        "teds_s": True,
+        "mhs": True,
+        "mhs_s": True,
+        "invented": False,
+    }
+
+    @property
+    def protocol(self) -> str:
+        return "DP-Bench, opendataloader-bench rules"
+
+    def samples(self, folder: Path) -> list[Sample]:
+        need_folder(folder, self.layout)
+        nested = folder / "ground-truth" / "markdown"
+        source = nested if nested.is_dir() else folder
+        files = sorted(source.glob("*.md"))
+        if not files:
+            raise UsageError(f"{folder} holds no Markdown truth.", f"It should hold {self.layout}.")
+        return [
+            Sample(f.stem, f.read_text(encoding="utf-8"), picture_for(folder / "images", f.stem))
+            for f in files
+        ]
+
+    def score(self, sample: Sample, prediction: str) -> Scores:
+        truth, predicted = with_html_tables(sample.truth), with_html_tables(prediction)
+        values: dict[str, float] = {}
+        notes: tuple[str, ...] = ()
+        if truth.strip():
+            values["nid"] = nid(truth, predicted)
+            values["nid_s"] = nid(_TABLE.sub(" ", truth), _TABLE.sub(" ", predicted))
+        tables = page_teds(truth, predicted)
+        if tables is not None:
+            values |= {"teds": tables.teds, "teds_s": tables.structure}
+            notes = (tables.note,) if tables.note else ()
+        headings = heading_similarity(truth, predicted)
+        if headings is not None:
+            values |= {"mhs": headings.mhs, "mhs_s": headings.structure}
+        known = [values[name] for name in ("nid", "teds", "mhs") if name in values]
+        if known:
+            values["overall"] = sum(known) / len(known)
+        values["invented"] = invented_content([truth], predicted.split("\n\n")).invented
+        return Scores(values, sample.truth, prediction, notes)
+
+
+def page_teds(truth: str, predicted: str) -> TedsScore | None:
+    """All tables of a page as one tree; None when the truth has none, 0 when the prediction has none."""
+    wanted, given = _tables(truth), _tables(predicted)
+    if not wanted:
+        return None
+    if not given:
+        return TedsScore(0.0, 0.0, "the prediction has no table")
+    return teds_both(_one_document(given), _one_document(wanted), spelled=True)
+
+
+def _tables(text: str) -> list[str]:
+    return [str(element) for element in parse(text).walk() if element.name == "table"]
+
+
+def _one_document(tables: list[str]) -> str:
+    """A table around the page's tables, as the harness wraps them."""
+    inside = "\n".join(tables)
+    source = f"<html><body><table><html><body>\n{inside}\n</body></html></table></body></html>"
+    return _SECTIONS.sub("", source)

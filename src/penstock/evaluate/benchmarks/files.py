@@ -1,0 +1,74 @@
+"""Finds a data set's files in a folder, and reads rows from JSON, JSONL or Parquet."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from penstock.errors import BadInput, UsageError
+
+PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")
+HEAVY_COLUMNS = frozenset({"image", "images", "img", "png", "jpg"})  # never needed to score
+
+
+def need_folder(folder: Path, layout: str) -> Path:
+    if not folder.exists():
+        raise UsageError(f"There is no data set at {folder}.", f"It should hold {layout}.")
+    return folder
+
+
+def read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as exc:
+        raise BadInput(f"{path} cannot be read as JSON ({exc}).") from exc
+
+
+def rows(path: Path, *patterns: str) -> Iterator[dict[str, Any]]:
+    """The rows of a file, or of all files in a folder that match, in the order of their names."""
+    files = [path] if path.is_file() else sorted(f for p in patterns for f in path.rglob(p))
+    if not files:
+        raise UsageError(f"{path} holds no {' or '.join(patterns)}.")
+    for file in files:
+        yield from _rows_of(file)
+
+
+def _rows_of(file: Path) -> Iterator[dict[str, Any]]:
+    if file.suffix == ".parquet":
+        yield from _parquet_rows(file)
+    elif file.suffix == ".jsonl":
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
+            if line.strip():
+                yield _object(line, f"{file}, line {number}")
+    else:
+        content = read_json(file)
+        yield from content if isinstance(content, list) else [content]
+
+
+def _object(line: str, where: str) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except ValueError as exc:
+        raise BadInput(f"{where} is not JSON ({exc}).") from exc
+    if not isinstance(value, dict):
+        raise BadInput(f"{where} is not a JSON object.")
+    return value
+
+
+def _parquet_rows(file: Path) -> Iterator[dict[str, Any]]:
+    import pyarrow.parquet as parquet
+
+    opened = parquet.ParquetFile(file)
+    columns = [name for name in opened.schema_arrow.names if name not in HEAVY_COLUMNS]
+    for batch in opened.iter_batches(batch_size=256, columns=columns):
+        yield from batch.to_pylist()
+
+
+def picture_for(folder: Path, name: str) -> str:
+    """The path of a sample's picture, by its own name or any picture suffix; "" when it is not there."""
+    direct = folder / name
+    if direct.is_file():
+        return str(direct)
+    return next((str(p) for s in PICTURES if (p := folder / f"{name}{s}").is_file()), "")

@@ -1,0 +1,95 @@
+"""UniMERNet's test set: pictures of formulas to LaTeX, in four kinds (Wang et al. 2024)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from penstock.errors import UsageError
+from penstock.evaluate.benchmarks.base import Benchmark, Sample, Scores
+from penstock.evaluate.benchmarks.files import need_folder, picture_for, rows
+from penstock.evaluate.metrics import formulas
+from penstock.evaluate.metrics.text import bleu, normalised_edit
+from penstock.evaluate.results import SampleResult
+
+SUBSETS = {
+    "spe": "simple printed",
+    "cpe": "complex printed",
+    "sce": "screen-captured",
+    "hwe": "handwritten",
+}
+_NAMED = re.compile(r"(\\(operatorname|mathrm|text|mathbf)\s?\*? {.*?})")
+_DOLLARS = re.compile(r"^\s*(?:\$\$|\\\[|\$)?(.*?)(?:\$\$|\\\]|\$)?\s*$", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class UniMerNet(Benchmark):
+    """`cdm` also renders both formulas, which takes a TeX and about a second each."""
+
+    name: ClassVar[str] = "unimernet"
+    title: ClassVar[str] = "UniMERNet"
+    layout: ClassVar[str] = (
+        "spe.txt, cpe.txt, sce.txt, hwe.txt and folders of those names, or rows with `label`"
+    )
+    metrics: ClassVar[dict[str, bool]] = {"edit": False, "cdm": True}
+
+    cdm: bool = False
+
+    @property
+    def protocol(self) -> str:
+        return "UniMERNet edit and BLEU" + (", CDM" if self.cdm else "")
+
+    def samples(self, folder: Path) -> list[Sample]:
+        need_folder(folder, self.layout)
+        found: list[Sample] = []
+        for subset, words in SUBSETS.items():
+            file = folder / f"{subset}.txt"
+            lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+            for number, latex in enumerate(lines):
+                name = f"{subset}/{number:07d}"
+                found.append(Sample(name, latex.strip(), picture_for(folder, name), (words,)))
+        if found:
+            return found
+        made = [
+            Sample(str(row.get("id") or f"{number:06d}"), str(row.get("label") or row.get("text")))
+            for number, row in enumerate(rows(folder, "*.jsonl", "*.parquet"))
+        ]
+        if not made:
+            raise UsageError(f"{folder} holds no formulas.", f"It should hold {self.layout}.")
+        return made
+
+    def score(self, sample: Sample, prediction: str) -> Scores:
+        truth, said = tight(sample.truth), tight(bare(prediction))
+        values = {"edit": normalised_edit(truth, said)}
+        notes: tuple[str, ...] = ()
+        if self.cdm:
+            found = formulas.cdm(sample.truth, bare(prediction))
+            values["cdm"] = found.f1
+            notes = (found.note,) if found.note else ()
+        return Scores(values, truth, said, notes)
+
+    def extra(self, results: Sequence[SampleResult]) -> dict[str, float]:
+        return {"bleu": bleu([r.truth for r in results], [r.prediction for r in results])} if results else {}
+
+
+def bare(latex: str) -> str:
+    """A formula without the dollars or brackets a model puts around it."""
+    found = _DOLLARS.match(latex)
+    return found[1].strip() if found else latex.strip()
+
+
+def tight(latex: str) -> str:
+    """LaTeX without the spaces that mean nothing, as UniMERNet compares it: only between two letters
+    and after a backslash do they stay."""
+    latex = _NAMED.sub(lambda found: found[0].replace(" ", ""), latex)
+    letter, other = "[a-zA-Z]", r"[\W_^\d]"
+    before = ""
+    while before != latex:
+        before = latex
+        latex = re.sub(rf"(?!\\ )({other})\s+?({other})", r"\1\2", latex)
+        latex = re.sub(rf"(?!\\ )({other})\s+?({letter})", r"\1\2", latex)
+        latex = re.sub(rf"({letter})\s+?({other})", r"\1\2", latex)
+    return latex

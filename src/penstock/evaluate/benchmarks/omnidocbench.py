@@ -1,0 +1,182 @@
+"""OmniDocBench and MDPBench: whole pages of Markdown, matched and scored by the named protocol.
+
+MDPBench (17 languages, scanned and photographed) is annotated in the same format; its figures are
+read by language.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from penstock.errors import UsageError
+from penstock.evaluate.benchmarks.base import Benchmark, Sample, Scores
+from penstock.evaluate.benchmarks.files import need_folder, picture_for
+from penstock.evaluate.metrics import formulas
+from penstock.evaluate.metrics.invented import invented_content
+from penstock.evaluate.metrics.text import has_hangul, korean_error_rates
+from penstock.evaluate.omnidocbench.elements import INLINE, cut
+from penstock.evaluate.omnidocbench.page import PageScore, Scored, score_page
+from penstock.evaluate.omnidocbench.protocols import Protocol, protocol_named
+from penstock.evaluate.omnidocbench.truth import TruePage, read_pages
+from penstock.evaluate.results import SampleResult
+
+
+@dataclass(frozen=True)
+class OmniDocBench(Benchmark):
+    """`version` is the official protocol; `cdm` also renders formulas, which takes a TeX and a second each."""
+
+    name: ClassVar[str] = "omnidocbench"
+    title: ClassVar[str] = "OmniDocBench"
+    layout: ClassVar[str] = "OmniDocBench.json (any annotation JSON) and images/"
+    metrics: ClassVar[dict[str, bool]] = {
+        "text_edit": False,
+        "formula_edit": False,
+        "formula_cdm": True,
+        "table_teds": True,
+        "table_teds_structure": True,
+        "table_edit": False,
+        "order_edit": False,
+        "invented": False,
+        "repeated": False,
+        "korean_cer": False,
+        "spacing_error_rate": False,
+    }
+
+    version: str = "v1.5"
+    cdm: bool = False
+
+    @property
+    def rules(self) -> Protocol:
+        return protocol_named(self.version)
+
+    @property
+    def protocol(self) -> str:
+        return f"OmniDocBench {self.rules.name}" + (" with CDM" if self.cdm else "")
+
+    def samples(self, folder: Path) -> list[Sample]:
+        file = annotation_file(need_folder(folder, self.layout))
+        images = file.parent / "images"
+        return [
+            Sample(page.stem, page, picture_for(images, page.image), self.slices(page))
+            for page in read_pages(file)
+        ]
+
+    def slices(self, page: TruePage) -> tuple[str, ...]:
+        return page.slices
+
+    def score(self, sample: Sample, prediction: str) -> Scores:
+        page: TruePage = sample.truth
+        scored = score_page(page, prediction, self.rules)
+        values = page_values(scored)
+        if self.cdm and scored.formulas:
+            cdm = [formulas.cdm(f.truth, f.prediction).f1 for f in scored.formulas]
+            values["formula_cdm"] = sum(cdm) / len(cdm)
+        values |= beyond(page, prediction, self.rules)
+        notes = tuple(note for table in scored.tables for note in table.notes)
+        return Scores(values, true_text(page), prediction, notes, _details(scored))
+
+    def extra(self, results: Sequence[SampleResult]) -> dict[str, float]:
+        """Figures over all pairs instead of pages, and the overall score where it can be said."""
+        extra: dict[str, float] = {}
+        for part in ("texts", "formulas", "tables"):
+            pairs = [pair for result in results for pair in result.details.get(part, [])]
+            length = sum(pair["length"] for pair in pairs)
+            if length:
+                extra[f"{part}_edit_whole"] = sum(pair["edits"] for pair in pairs) / length
+        tables = [pair for result in results for pair in result.details.get("tables", [])]
+        for metric in ("TEDS", "TEDS_structure_only"):
+            if tables:
+                extra[f"{metric}_all_tables"] = sum(t["scores"][metric] for t in tables) / len(tables)
+        return extra | overall(results)
+
+
+@dataclass(frozen=True)
+class MdpBench(OmniDocBench):
+    name: ClassVar[str] = "mdpbench"
+    title: ClassVar[str] = "MDPBench"
+    layout: ClassVar[str] = "an annotation JSON in OmniDocBench's format and images/"
+
+    def slices(self, page: TruePage) -> tuple[str, ...]:
+        """Languages first: the benchmark is read by language."""
+        return tuple(sorted(page.slices, key=lambda name: not name.startswith("language")))
+
+
+def annotation_file(path: Path) -> Path:
+    """The annotation JSON: the file itself, or the one in the folder that lists pages."""
+    if path.is_file():
+        return path
+    for file in sorted(path.glob("*.json")):
+        with file.open(encoding="utf-8", errors="replace") as opened:
+            head = opened.read(1 << 16)
+        if '"layout_dets"' in head or '"page_info"' in head or '"poly"' in head:
+            return file
+    raise UsageError(f"{path} holds no OmniDocBench annotation JSON.", "Give the file itself.")
+
+
+def page_values(page: PageScore) -> dict[str, float]:
+    """A page's scores; what the page does not have is left out."""
+    values: dict[str, float] = {}
+    for name, pairs in (
+        ("text_edit", page.texts),
+        ("formula_edit", page.formulas),
+        ("table_edit", page.tables),
+    ):
+        length = sum(pair.length for pair in pairs)
+        if length:
+            values[name] = sum(pair.edits for pair in pairs) / length
+    for name, metric in (("table_teds", "TEDS"), ("table_teds_structure", "TEDS_structure_only")):
+        if page.tables:
+            values[name] = sum(table.scores[metric] for table in page.tables) / len(page.tables)
+    if page.order is not None:
+        values["order_edit"] = page.order
+    return values
+
+
+def beyond(page: TruePage, prediction: str, rules: Protocol) -> dict[str, float]:
+    """What the official score does not see: invented and repeated text, Korean spacing."""
+    blocks = [block.content for block in cut(prediction, rules) if block.fine != INLINE]
+    known = [part for e in page.elements for part in (e.text, e.latex, e.html)]
+    invented = invented_content(known, blocks)
+    values = {"invented": invented.invented, "repeated": invented.repeated}
+    truth = true_text(page)
+    if has_hangul(truth):
+        rates = korean_error_rates([truth], [prediction])
+        values["korean_cer"] = rates["cer"]
+        values["spacing_error_rate"] = rates["spacing_error_rate"]
+    return values
+
+
+def true_text(page: TruePage) -> str:
+    """The page's truth in reading order, for people and for whole-page comparison."""
+    shown = sorted((e for e in page.elements if e.order), key=lambda e: e.order or 0)
+    return "\n\n".join(e.text or e.latex or e.html for e in shown if e.text or e.latex or e.html)
+
+
+def overall(results: Sequence[SampleResult]) -> dict[str, float]:
+    """((1 - text edit) x 100 + TEDS + CDM) / 3, from page means; only where all three are known."""
+    means: list[float] = []
+    for metric in ("text_edit", "table_teds", "formula_cdm"):
+        values = [result.scores[metric] for result in results if metric in result.scores]
+        if not values:
+            return {}
+        mean = sum(values) / len(values)
+        means.append(100 * (1 - mean if metric == "text_edit" else mean))
+    return {"overall": sum(means) / 3}
+
+
+def _details(page: PageScore) -> dict[str, Any]:
+    parts = {"texts": page.texts, "formulas": page.formulas, "tables": page.tables}
+    return {
+        **{name: [_pair(pair) for pair in pairs] for name, pairs in parts.items()},
+        "true_order": list(page.true_order),
+        "found_order": list(page.found_order),
+    }
+
+
+def _pair(pair: Scored) -> dict[str, Any]:
+    kept: dict[str, Any] = json.loads(json.dumps(asdict(pair)))
+    return {name: kept[name] for name in ("truth", "prediction", "edits", "length", "scores")}

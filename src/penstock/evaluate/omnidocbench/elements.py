@@ -1,0 +1,183 @@
+"""Cuts a predicted page of Markdown into the elements the benchmark matches.
+
+Taken out in turn and blanked: pictures, LaTeX tables, HTML tables, display formulas, pipe tables,
+code. What is left is text, split at empty lines. Inline formulas are listed too but stay in their
+text, so that a display formula the model wrote inline can still be found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from penstock.evaluate.omnidocbench import pipe_rows
+from penstock.evaluate.omnidocbench.protocols import Protocol
+
+INLINE = "equation_inline"
+MAX_UNCLOSED = 64  # a page of nothing but opening tags must end; real pages have none or one
+
+_PICTURE = re.compile(r"!\[.*?\]\(.*?\)")
+_MATH = re.compile(r"\$\$(.*?)\$\$|\\\[(.*?)\\\]|\$(.*?)\$|\\\((.*?)\\\)", re.DOTALL)
+_DOLLARS = re.compile(r"\$\$(.*?)\$\$|\$(.*?)\$|\\\((.*?)\\\)", re.DOTALL)
+_HTML_TABLE = re.compile(r"(<table.*?</table>)", re.DOTALL)
+_CODE = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
+_TABLE_ENVIRONMENT = re.compile(r"\\begin{table}(.*?)\\end{table}", re.DOTALL)
+_LATEX_WRAPPERS = (
+    (re.compile(r"\\title\{(.*?)\}"), r"\1"),
+    (re.compile(r"\\title\s*\{\s*(.*?)\s*\}", re.DOTALL), r"\1"),
+    (re.compile(r"\\text\s*\{\s*(.*?)\s*\}", re.DOTALL), r"\1"),
+    (re.compile(r"\\section\*?\{(.*?)\}"), r"\1"),
+    (re.compile(r"\\section\*?\{\s*(.*?)\s*\}", re.DOTALL), r"\1"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One predicted element. `kind` is text_all, equation_isolated, html_table or latex_table."""
+
+    kind: str
+    position: int
+    content: str
+    fine: str = ""
+
+    @property
+    def category(self) -> str:
+        return self.fine or self.kind
+
+
+def cut(markdown: str, protocol: Protocol) -> list[Block]:
+    """All elements of a page, by where they start."""
+    content = _prepared(markdown, protocol)
+    blocks: list[Block] = []
+    for kind, spans in (("latex_table", latex_tables), ("html_table", html_tables)):
+        for start, end in spans(content):
+            blocks.append(Block(kind, start, content[start:end]))
+            content = _blanked(content, start, end)
+    content = _take_formulas(content, blocks, protocol)
+    if pipe_rows.has_rows(content):
+        content = pipe_rows.as_html(content)
+        for found in _HTML_TABLE.finditer(content):
+            blocks.append(Block("html_table", found.start(), found[0].strip(), "md2html_table"))
+            content = _blanked(content, *found.span())
+    for found in _CODE.finditer(content):
+        blocks.append(Block("text_all", found.start(), found[2].strip(), "code"))
+        content = _blanked(content, *found.span())
+    for wrapper, inside in _LATEX_WRAPPERS:
+        content = wrapper.sub(inside, content)
+    blocks.extend(_paragraphs(content))
+    return sorted(blocks, key=lambda block: block.position)
+
+
+def html_tables(text: str) -> list[tuple[int, int]]:
+    """Outermost `<table>` to `</table>`; what an unclosed table holds is searched on its own."""
+    return _balanced(text, re.compile(r"<table(?:[^>]*)>"), re.compile(r"</table>"), step=8, reopen=17)
+
+
+def latex_tables(text: str) -> list[tuple[int, int]]:
+    """`table` environments, and `tabular` ones outside them.
+
+    The benchmark takes one character too many after a tabular; kept, as it is blanked too.
+    """
+    spans = [found.span() for found in _TABLE_ENVIRONMENT.finditer(text)]
+    for start, end in spans:
+        text = _blanked(text, start, end)
+    begin, close = re.compile(r"\\begin{tabular}"), re.compile(r"\\end{tabular}")
+    spans += [
+        (start, min(end, len(text))) for start, end in _balanced(text, begin, close, step=14, reopen=16)
+    ]
+    return sorted(spans)
+
+
+def _balanced(
+    text: str, begin: re.Pattern[str], close: re.Pattern[str], *, step: int, reopen: int
+) -> list[tuple[int, int]]:
+    spans: list[tuple[int, int]] = []
+    start = 0
+    for _ in range(MAX_UNCLOSED):
+        opened: list[int] = []
+        for is_begin, at in _tags(text, begin, close, start, step):
+            if is_begin:
+                opened.append(at)
+            elif opened:
+                top = opened.pop()
+                if not opened:
+                    spans.append((top, at + step))
+        if not opened:
+            break
+        start = opened[0] + reopen
+    return spans
+
+
+def _tags(
+    text: str, begin: re.Pattern[str], close: re.Pattern[str], at: int, step: int
+) -> Iterator[tuple[bool, int]]:
+    """Opening (True) and closing tags in order; the search goes on `step` characters after each start."""
+    first, last = begin.search(text, at), close.search(text, at)
+    while first or last:
+        is_begin = first is not None and (last is None or first.start() < last.start())
+        tag = first if is_begin else last
+        assert tag is not None
+        yield is_begin, tag.start()
+        at = tag.start() + step
+        if first and first.start() < at:
+            first = begin.search(text, at)
+        if last and last.start() < at:
+            last = close.search(text, at)
+
+
+def _prepared(markdown: str, protocol: Protocol) -> str:
+    content = _PICTURE.sub("", markdown)
+    fences = ("markdown", "html", "latex") if protocol.joint else ("markdown",)
+    for language in fences:
+        content = re.sub(rf"^```{language}\n?", "", content, flags=re.MULTILINE)
+    content = re.sub(r"```\n?$", "", content, flags=re.MULTILINE)
+    content = re.sub(r"_{4,}", "____", content)
+    content = re.sub(r" {4,}", "    ", content)
+    if not protocol.joint:
+        return re.sub(r"([^a-zA-Z0-9])\1{10,}", r"\1\1\1\1", content)
+    for tag in ("<html>", "</html>", "<body>", "</body>"):
+        content = content.replace(tag, "")
+    return content
+
+
+def _take_formulas(content: str, blocks: list[Block], protocol: Protocol) -> str:
+    """Adds the page's formulas to `blocks`; returns the page with the display ones blanked."""
+    for found in _MATH.finditer(content):
+        line = " ".join(found[0].strip().split("\n")) if protocol.joint else "".join(found[0].split())
+        dollars = _DOLLARS.search(line)
+        if dollars is not None and not dollars[1]:
+            blocks.append(
+                Block("equation_isolated", found.start(), _DOLLARS.sub(r"\\[\2\3\\]", line), INLINE)
+            )
+            continue
+        if dollars is not None:
+            line = _DOLLARS.sub(r"\\[\1\\]", line)
+        blocks.append(Block("equation_isolated", found.start(), line))
+        content = _blanked(content, *found.span())
+    return content
+
+
+def _paragraphs(content: str) -> Iterator[Block]:
+    """Text between empty lines, or lines where there is no empty one.
+
+    Positions leave out the separators, as the benchmark counts them.
+    """
+    parts = content.split("\n\n")
+    if len(parts) == 1:
+        parts = content.split("\n")
+    position = 0
+    for part in parts:
+        text = "\n".join(line.strip() for line in part.strip().split("\n") if line.strip())
+        if text.startswith("<table") and text.endswith("</table>"):
+            yield Block("html_table", position, text)
+        elif text.startswith("$") and text.endswith("$"):
+            if text.replace("$", "").strip():
+                yield Block("equation_isolated", position, text)
+        elif text:
+            yield Block("text_all", position, text, "text_block")
+        position += len(part)
+
+
+def _blanked(content: str, start: int, end: int) -> str:
+    return content[:start] + " " * (end - start) + content[end:]

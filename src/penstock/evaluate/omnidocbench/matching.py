@@ -1,0 +1,176 @@
+"""Pairs a page's true elements with predicted ones: the benchmark's quick match.
+
+Near pairs first, neighbours joined, then the cheapest assignment; pairs further apart than 0.7 are
+let go; true elements that occur inside a prediction join it; what is left on both sides is paired
+again. A predicted block that matches nothing costs nothing in v1.5: that is why `invented` exists.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz import process
+from rapidfuzz.distance import Levenshtein
+from scipy.optimize import linear_sum_assignment
+
+from penstock.errors import DeadlinePassed
+from penstock.evaluate.metrics.windows import occurs
+from penstock.evaluate.omnidocbench.merging import CLOSE, Run, join_neighbours
+from penstock.evaluate.omnidocbench.protocols import IGNORED
+
+TOO_FAR = 0.7
+INSIDE = 0.4  # a true element this near to a window of a prediction is part of it
+DEADLINE_S = 30.0  # then the page is matched one to one, as the benchmark does
+
+Costs = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One element on either side: as written, as compared, and its category."""
+
+    raw: str
+    norm: str
+    category: str
+    place: float | str = ""  # truth: its order; prediction: where it starts
+    attributes: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """True and predicted lines that belong together; either side may be empty."""
+
+    truths: tuple[int, ...]
+    predictions: tuple[int, ...]
+
+
+def costs_between(truths: Sequence[str], predictions: Sequence[str]) -> Costs:
+    """Normalised edit distance of every truth to every prediction."""
+    if not truths or not predictions:
+        return np.zeros((len(truths), len(predictions)))
+    costs: Costs = process.cdist(
+        truths, predictions, scorer=Levenshtein.normalized_distance, dtype=np.float64
+    )
+    return costs
+
+
+def quick_match(
+    truths: list[Line], predictions: list[Line], *, joint: bool, deadline_s: float = DEADLINE_S
+) -> list[Pair]:
+    """Pairs for one page; falls back to one-to-one matching when the deadline passes."""
+    if not truths:
+        return [Pair((), (i,)) for i in range(len(predictions))]
+    if not predictions:
+        return [Pair((i,), ()) for i in range(len(truths))]
+    if len(truths) == len(predictions) == 1:
+        return [Pair((0,), (0,))]
+    try:
+        return _matched(truths, predictions, joint, time.monotonic() + deadline_s)
+    except DeadlinePassed:
+        return simple_match(truths, predictions)
+
+
+def simple_match(truths: list[Line], predictions: list[Line]) -> list[Pair]:
+    """The cheapest one-to-one assignment; predictions left over come last, as one pair."""
+    if not truths:
+        return [Pair((), tuple(range(len(predictions))))] if predictions else []
+    rows, columns = linear_sum_assignment(
+        costs_between([line.norm for line in truths], [line.norm for line in predictions])
+    )
+    partner = dict(zip(rows.tolist(), columns.tolist(), strict=True))
+    pairs = [Pair((i,), (partner[i],) if i in partner else ()) for i in range(len(truths))]
+    left = tuple(sorted(set(range(len(predictions))) - set(partner.values())))
+    return [*pairs, Pair((), left)] if left else pairs
+
+
+def main_category(truths: Sequence[Line]) -> str:
+    """The commonest category of a pair's true lines; scored ones go before ignored ones."""
+    if not truths:
+        return ""
+    scored = [line.category for line in truths if line.category not in IGNORED]
+    return Counter(scored or [line.category for line in truths]).most_common(1)[0][0]
+
+
+def _matched(truths: list[Line], predictions: list[Line], joint: bool, end: float) -> list[Pair]:
+    if not joint:
+        every = list(range(len(truths)))
+        return _match_part(truths, predictions, every, list(range(len(predictions))), False, end)
+    ignored = [i for i, line in enumerate(truths) if line.category in IGNORED]
+    scored = [i for i, line in enumerate(truths) if line.category not in IGNORED]
+    near = costs_between([truths[i].norm for i in ignored], [line.norm for line in predictions]) < CLOSE
+    free = np.flatnonzero(~near.any(axis=0)).tolist()
+    pairs = _match_part(truths, predictions, scored, free, True, end)
+    return pairs + [Pair((i,), ()) for i in ignored]  # never scored, so whom they match is all the same
+
+
+def _match_part(
+    truths: list[Line], predictions: list[Line], rows: list[int], columns: list[int], joint: bool, end: float
+) -> list[Pair]:
+    """Matches some truths with some predictions; the pairs carry the page's own indices."""
+    wanted, given = [truths[i].norm for i in rows], [predictions[i].norm for i in columns]
+    costs = costs_between(wanted, given)
+    runs = join_neighbours(costs, wanted, given, end)
+    if any(len(run) > 1 for run in runs):
+        costs = costs_between(wanted, [" ".join(given[i] for i in run) for run in runs])
+    groups = _grouped(_assigned(costs, runs), wanted, given)
+    pairs = _with_leftovers(groups, wanted, given, joint)
+    return [Pair(tuple(rows[i] for i in p.truths), tuple(columns[i] for i in p.predictions)) for p in pairs]
+
+
+def _assigned(costs: Costs, runs: list[Run]) -> dict[int, Run]:
+    """Each true line's run of predictions, where one is near enough."""
+    rows, columns = linear_sum_assignment(costs)
+    return {
+        int(row): runs[column]
+        for row, column in zip(rows, columns, strict=True)
+        if costs[row, column] <= TOO_FAR
+    }
+
+
+def _grouped(assigned: dict[int, Run], truths: list[str], predictions: list[str]) -> dict[Run, list[int]]:
+    """Predictions with all true lines they hold, found or hidden inside."""
+    groups: dict[Run, list[int]] = {run: [truth] for truth, run in assigned.items()}
+    placed = set(assigned)
+    unmatched = [i for i in range(len(truths)) if i not in assigned]
+    for column, prediction in enumerate(predictions):
+        inside = [i for i in unmatched if occurs(truths[i], prediction, INSIDE)]
+        if inside:
+            group = groups.setdefault((column,), [])
+            group += [i for i in inside if i not in placed]
+            placed.update(inside)
+    return groups
+
+
+def _with_leftovers(
+    groups: dict[Run, list[int]], truths: list[str], predictions: list[str], joint: bool
+) -> list[Pair]:
+    """All pairs, those of leftovers included; lone true lines come last."""
+    pairs = [Pair(tuple(sorted(found)), run) for run, found in groups.items() if found]
+    lone = set(range(len(truths))) - {i for found in groups.values() for i in found}
+    spare = set(range(len(predictions))) - {i for run in groups for i in run}
+    if spare and not lone:
+        return [*pairs, Pair((), tuple(spare))]
+    if not spare:
+        single = [Pair((i,), ()) for i in sorted(lone)]
+        # v1.0 lists a true line without any prediction twice
+        return pairs + (single if joint else [Pair((i,), ()) for i in lone] + single)
+    rest = _paired_leftovers(list(lone), list(spare), truths, predictions, joint)
+    done = {pair.truths[0] for pair in rest}
+    return pairs + rest + [Pair((i,), ()) for i in sorted(lone - done)]
+
+
+def _paired_leftovers(
+    lone: list[int], spare: list[int], truths: list[str], predictions: list[str], joint: bool
+) -> list[Pair]:
+    """Leftovers paired however far apart: their texts are kept, so they lose what they deserve."""
+    scorer = Levenshtein.normalized_distance if joint else Levenshtein.distance
+    costs = process.cdist(
+        [truths[i] for i in lone], [predictions[i] for i in spare], scorer=scorer, dtype=np.float64
+    )
+    rows, columns = linear_sum_assignment(costs)
+    return [Pair((lone[r],), (spare[c],)) for r, c in zip(rows, columns, strict=True)]

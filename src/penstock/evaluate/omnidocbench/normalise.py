@@ -1,0 +1,175 @@
+"""Text, formulas and tables brought to the form in which the benchmark compares them.
+
+Text loses all spaces and punctuation (so Korean spacing errors are invisible: see
+`metrics.text.korean_error_rates`), formulas lose fonts and spacing, tables lose everything but rows,
+cells, spans and words.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from html import unescape
+
+from pylatexenc.latex2text import LatexNodes2Text  # type: ignore[import-untyped]
+from pylatexenc.latexwalker import LatexWalkerError  # type: ignore[import-untyped]
+
+from penstock.evaluate.omnidocbench.markup import Element, parse
+from penstock.evaluate.omnidocbench.protocols import Protocol
+
+_INLINE_MATH = re.compile(r"\$(.*?)\$|\\\((.*?)\\\)")
+_ESCAPED = re.compile(r"\\([\\_&%^])")
+_NOT_WORD = re.compile(r"[^\w\u4e00-\u9fff]")
+_LITERAL_BREAKS = ("\\t", "\\n", "\t", "\n", "/t", "/n")
+
+# What formulas lose, in the order in which it is taken out: "\\text" goes before "\\textbf" could be
+# seen again, so the order is part of the rule.
+_FONTS = [
+    "\\mathbf",
+    "\\mathrm",
+    "\\mathnormal",
+    "\\mathit",
+    "\\mathbb",
+    "\\mathcal",
+    "\\mathscr",
+    "\\mathfrak",
+    "\\mathsf",
+    "\\mathtt",
+    "\\textbf",
+    "\\text",
+    "\\boldmath",
+    "\\boldsymbol",
+    "\\operatorname",
+    "\\bm",
+    "\\symbfit",
+    "\\mathbfcal",
+    "\\symbf",
+    "\\scriptscriptstyle",
+    "\\notag",
+    "\\setlength",
+    "\\coloneqq",
+    "\\space",
+    "\\thickspace",
+    "\\thinspace",
+    "\\medspace",
+    "\\nobreakspace",
+    "\\negmedspace",
+    "\\quad",
+    "\\qquad",
+    "\\enspace",
+    "\\substackw",
+]
+_JOINT_DROPS = ("$$", "\\left", "\\right", "\\displaystyle", "\\text")
+_FORMULA_PARTS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"\\tag\{.*?\}",
+        r"\\hspace\{.*?\}",
+        r"\\begin\{.*?\}",
+        r"\\end\{.*?\}",
+        r"\\arraycolsep.*?\}",
+    )
+)
+_BRACKETED = re.compile(r"\\\[(.+?)(?<!\\)\\\]")
+
+_TABLE_BODY = re.compile(r"<table\b[^>]*>(.*)</table>", re.DOTALL | re.IGNORECASE)
+_DROPPED_ATTRIBUTES = ("style", "height", "width", "align", "class")
+_CELL_TAGS = re.compile(r"</?(?:sup|sub|span|div|p)>")
+_COLUMN_GROUP = re.compile(r"<colgroup>.*?</colgroup>")
+
+
+@lru_cache(maxsize=4096)
+def text_form(text: str) -> str:
+    """Letters, digits and ideographs only; formulas inside the text as Unicode."""
+    return words_only(_math_as_unicode(text))
+
+
+def words_only(text: str) -> str:
+    for literal in _LITERAL_BREAKS:
+        text = text.replace(literal, "")
+    return _NOT_WORD.sub("", text)
+
+
+def latex_as_text(latex: str) -> str:
+    """LaTeX read out as Unicode; what cannot be read stays as it is."""
+    try:
+        return str(LatexNodes2Text().latex_to_text(latex))
+    except (LatexWalkerError, ValueError, IndexError, RecursionError):
+        return latex
+
+
+@lru_cache(maxsize=4096)
+def formula_form(latex: str, joint: bool) -> str:
+    """A formula without delimiters, fonts, spacing, environments and case."""
+    if joint:
+        latex = latex.strip().strip("$").strip("\n")
+    bracketed = _BRACKETED.search(latex)
+    if bracketed:
+        latex = bracketed[1].strip()
+    for part in _FORMULA_PARTS:
+        latex = part.sub("", latex)
+    latex = latex.strip(".")
+    for drop in (*_FONTS, " ", *(_JOINT_DROPS if joint else ())):
+        latex = latex.replace(drop, "")
+    return latex.lower()
+
+
+def table_form(html: str, protocol: Protocol) -> str:
+    """A table as one document with bare rows and cells; empty when there is no table in it."""
+    if "<table" not in html.replace(" ", "").replace("'", '"'):
+        return ""
+    written = unescape(_plain_tags(html)).replace("\n", "")
+    written = unicodedata.normalize("NFKC", written).strip()
+    body = "".join(_TABLE_BODY.findall(written))
+    for attribute in _DROPPED_ATTRIBUTES:
+        body = re.sub(f'( {attribute}=".*?")', "", body)
+    body = re.sub(r"</?tbody>", "", body)
+    body = re.sub(r"\s+", " ", body)
+    body = body.replace('<spandata-span-identity="">', "")
+    body = _COLUMN_GROUP.sub("", _CELL_TAGS.sub("", body))
+    return f'<html><body><table border="1" >{body}</table></body></html>'
+
+
+def cell_texts(html: str) -> list[str]:
+    """The text of every cell that holds nothing but one text."""
+    texts = (cell.only_text for cell in parse(html).walk() if cell.name == "td")
+    return [re.sub(r"\$\\cdot\$", "", text).strip() for text in texts if text]
+
+
+def _plain_tags(html: str) -> str:
+    """th as td; thead and span unwrapped; MathML as its LaTeX."""
+    root = parse(html)
+    for element in root.walk():
+        if element.name == "th":
+            element.name = "td"
+        elif element.name in ("thead", "span"):
+            element.unwrapped = True
+        elif element.name == "math":
+            _as_dollars(element)
+    return str(root)
+
+
+def _as_dollars(element: Element) -> None:
+    element.children = [f"${element.attributes.get('alttext', '')}$"]
+    element.unwrapped = True
+
+
+def _math_as_unicode(text: str) -> str:
+    """Inline formulas that hold LaTeX (a backslash, ^ or _) become Unicode; others keep their dollars."""
+    parts: list[str] = []
+    at = 0
+    for found in _INLINE_MATH.finditer(text):
+        inside = found[1] if found[1] is not None else found[2]
+        readable = _ESCAPED.sub("", inside)
+        if not any(sign in readable for sign in "\\^_"):
+            continue
+        if readable.endswith("\\"):
+            readable += " "
+        try:
+            unicode_form = str(LatexNodes2Text().latex_to_text(readable)).strip()
+        except (LatexWalkerError, ValueError, IndexError, RecursionError):
+            continue
+        parts += [text[at : found.start()], unicode_form]
+        at = found.end()
+    return "".join([*parts, text[at:]])

@@ -1,0 +1,57 @@
+"""The versions of the benchmark, as the rules in which they differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from penstock.errors import UsageError
+
+# Parts of a page that are matched, so that they take no other's prediction, but never scored.
+IGNORED = frozenset(
+    [
+        "figure_caption",
+        "figure_footnote",
+        "table_caption",
+        "table_footnote",
+        "code_algorithm",
+        "code_algorithm_caption",
+        "header",
+        "footer",
+        "page_footnote",
+        "page_number",
+        "equation_caption",
+    ]
+)
+TEXT_CATEGORIES = (
+    "text_block", "title", "code_txt", "code_txt_caption", "reference", "equation_caption",
+    "figure_caption", "figure_footnote", "table_caption", "table_footnote", "code_algorithm",
+    "code_algorithm_caption", "header", "footer", "page_footnote", "page_number",
+)  # fmt: skip
+FORMULA_CATEGORY = "equation_isolated"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protocol:
+    """One version. `joint` matches text and formulas together, not each with its own kind."""
+
+    name: str
+    joint: bool
+    missing_is_empty: bool  # a page without a prediction file counts as an empty one
+    order_covers_all: bool  # reading order over text, formulas and tables, not text alone
+    plain_cells: bool  # table cells compared after the v1.6 clean-up of signs
+
+
+V1_0 = Protocol(name="v1.0", joint=False, missing_is_empty=False, order_covers_all=False, plain_cells=False)
+V1_5 = Protocol(name="v1.5", joint=True, missing_is_empty=False, order_covers_all=False, plain_cells=False)
+V1_6 = Protocol(name="v1.6", joint=True, missing_is_empty=True, order_covers_all=True, plain_cells=True)
+
+PROTOCOLS = {protocol.name: protocol for protocol in (V1_0, V1_5, V1_6)}
+
+
+def protocol_named(name: str) -> Protocol:
+    found = PROTOCOLS.get(name if name.startswith("v") else f"v{name}")
+    if found is None:
+        raise UsageError(
+            f"There is no OmniDocBench protocol {name!r}.", f"Use one of {', '.join(PROTOCOLS)}."
+        )
+    return found

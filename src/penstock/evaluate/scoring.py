@@ -1,0 +1,189 @@
+"""Scores a benchmark's samples: in processes, with a deadline each, resumable.
+
+Every core gets a process of its own that can be killed, so a prediction made to hang a parser costs
+its own sample (which gets the worst scores and a warning) and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from penstock.child import Child
+from penstock.errors import ItemError
+from penstock.evaluate.benchmarks.base import Benchmark, Sample, Scores
+from penstock.evaluate.predictions import Predictions, read_predictions
+from penstock.evaluate.results import (
+    SAMPLES,
+    SUMMARY,
+    SampleResult,
+    Summary,
+    digest_of,
+    read_samples,
+    summarise,
+    write_line,
+)
+
+SAMPLE_DEADLINE_S = 300.0  # two TEDS deadlines and a margin
+FEW = 4  # fewer samples than this are not worth a process that takes a second to start
+
+Task = tuple[Sample, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    results: tuple[SampleResult, ...]
+    summary: Summary
+
+
+@dataclass(frozen=True)
+class _Opener:
+    """What a scoring process opens: the benchmark itself, ready to be called."""
+
+    benchmark: Benchmark
+
+    def open(self) -> Callable[[Task], Scores]:
+        return self._score
+
+    def _score(self, task: Task) -> Scores:
+        return self.benchmark.score(*task)
+
+
+def score_folder(
+    benchmark: Benchmark,
+    data: Path,
+    predictions: Path,
+    out: Path | None = None,
+    *,
+    workers: int | None = None,
+    deadline_s: float = SAMPLE_DEADLINE_S,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Outcome:
+    """Scores predictions against a data set. `out` keeps each sample as it is done, and the summary."""
+    samples = benchmark.samples(data)
+    given = read_predictions(predictions, [sample.id for sample in samples])
+    return score_samples(
+        benchmark, samples, given, out, workers=workers, deadline_s=deadline_s, progress=progress
+    )
+
+
+def score_samples(
+    benchmark: Benchmark,
+    samples: Sequence[Sample],
+    given: Predictions,
+    out: Path | None = None,
+    *,
+    workers: int | None = None,
+    deadline_s: float = SAMPLE_DEADLINE_S,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Outcome:
+    tasks = [
+        (sample, given.texts.get(sample.id, ""))
+        for sample in samples
+        if benchmark.missing_is_empty or sample.id in given.texts
+    ]
+    done = _already_done(benchmark, tasks, out)
+    open_tasks = [task for task in tasks if task[0].id not in done]
+    with _Lines(out) as lines:
+        for count, result in enumerate(
+            _scored(benchmark, open_tasks, workers, deadline_s), start=len(done) + 1
+        ):
+            done[result.id] = result
+            lines.write(result)
+            progress(count, len(tasks))
+    results = tuple(done[sample.id] for sample, _ in tasks)
+    warnings = [*given.warnings, *(f"{r.id}: {note}." for r in results for note in r.notes)]
+    summary = summarise(
+        benchmark.name, benchmark.protocol, results, benchmark.metrics, benchmark.extra(results), warnings
+    )
+    if out is not None:
+        (out / SUMMARY).write_text(summary.as_json(), encoding="utf-8")
+    return Outcome(results, summary)
+
+
+def _already_done(benchmark: Benchmark, tasks: list[Task], out: Path | None) -> dict[str, SampleResult]:
+    if out is None or not (out / SAMPLES).is_file():
+        return {}
+    digests = {sample.id: digest_of(benchmark.protocol, text) for sample, text in tasks}
+    return {r.id: r for r in read_samples(out) if digests.get(r.id) == r.digest}
+
+
+class _Lines:
+    """Appends results to `samples.jsonl`, each flushed; writes nothing without a folder."""
+
+    def __init__(self, out: Path | None) -> None:
+        self._file = None
+        if out is not None:
+            out.mkdir(parents=True, exist_ok=True)
+            path = out / SAMPLES
+            _end_torn_line(path)
+            self._file = path.open("a", encoding="utf-8")
+
+    def __enter__(self) -> _Lines:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def write(self, result: SampleResult) -> None:
+        if self._file is not None:
+            self._file.write(write_line(result))
+            self._file.flush()
+
+
+def _end_torn_line(path: Path) -> None:
+    """Cuts off a line that a killed run left unfinished, so that the next one starts clean."""
+    if path.is_file():
+        content = path.read_bytes()
+        if content and not content.endswith(b"\n"):
+            path.write_bytes(content[: content.rfind(b"\n") + 1])
+
+
+def _scored(
+    benchmark: Benchmark, tasks: list[Task], workers: int | None, deadline_s: float
+) -> Iterator[SampleResult]:
+    """Results in the tasks' order."""
+    count = workers if workers is not None else (os.cpu_count() or 1 if len(tasks) >= FEW else 0)
+    if count == 0:
+        yield from (_result(benchmark, task, benchmark.score(*task)) for task in tasks)
+        return
+    children: list[Child[Task, Scores]] = []
+    own = threading.local()
+
+    def score(task: Task) -> SampleResult:
+        if not hasattr(own, "child"):
+            own.child = Child(_Opener(benchmark).open, name=f"score-{threading.get_ident()}")
+            children.append(own.child)
+        try:
+            return _result(benchmark, task, own.child.call(task, deadline_s))
+        except ItemError as exc:
+            return _result(
+                benchmark, task, Scores(benchmark.worst(), prediction=task[1], notes=(exc.message,))
+            )
+
+    try:
+        with ThreadPoolExecutor(count, thread_name_prefix="score") as pool:
+            yield from pool.map(score, tasks)
+    finally:
+        for child in children:
+            child.close()
+
+
+def _result(benchmark: Benchmark, task: Task, scores: Scores) -> SampleResult:
+    sample, prediction = task
+    return SampleResult(
+        id=sample.id,
+        scores=scores.values,
+        slices=sample.slices,
+        image=sample.image,
+        truth=scores.truth,
+        prediction=scores.prediction,
+        notes=scores.notes,
+        details=scores.details,
+        digest=digest_of(benchmark.protocol, prediction),
+    )

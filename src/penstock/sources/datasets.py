@@ -1,0 +1,160 @@
+"""Lists the rows of a dataset of pictures as items.
+
+A row's item names its shard, its row and the column; nothing but the id column is read before a
+worker asks for the picture. Parsing happens in `tables`, in a process that can be killed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
+
+from penstock.child import Child
+from penstock.errors import ItemError
+from penstock.item import Item
+from penstock.sources.folders import Dataset
+from penstock.sources.names import hashed, safe_document, safe_id, safe_stem
+from penstock.sources.page_range import PageRange
+from penstock.sources.probe import PROBE_DEADLINE_S, FindColumns, NoPictures, Question, ReadIds, as_failure
+
+if TYPE_CHECKING:
+    from penstock.sources.tables import Columns
+
+
+@dataclass(frozen=True, slots=True)
+class ShardRef:
+    """Where a row lives: the first row of its shard, counted over the dataset, and its picture's column."""
+
+    path: Path
+    first: int
+    column: str
+
+    @property
+    def uri(self) -> str:
+        return f"{self.path}#{self.first}:{quote(self.column, safe='')}"
+
+    @classmethod
+    def parse(cls, uri: str) -> ShardRef:
+        path, _, where = uri.rpartition("#")
+        first, _, column = where.partition(":")
+        return cls(Path(path), int(first), unquote(column))
+
+
+class Tables:
+    """Lists datasets with the help of the process that parses them."""
+
+    def __init__(
+        self,
+        child: Child[Question, Any],
+        pages: PageRange | None = None,
+        image_column: str | None = None,
+        id_column: str | None = None,
+    ) -> None:
+        self._child = child
+        self._pages = pages
+        self._image_column = image_column
+        self._id_column = id_column
+        self._taken: set[str] = set()  # ids
+        self._listed: dict[tuple[Path, ...], str] = {}  # names, by shards
+
+    def has_listed(self, dataset: Dataset) -> bool:
+        return dataset.shards in self._listed
+
+    def items(self, dataset: Dataset) -> Iterator[Item]:
+        """Every row, or one failed item for a shard that cannot be read; nothing if it has no pictures."""
+        dataset = self._named(dataset)
+        first = 0
+        for shard in dataset.shards:
+            rows = 0
+            try:
+                columns = self._columns(shard)
+                for item in self._shard_items(dataset, shard, columns, first):
+                    rows += 1
+                    if self._pages is None or item.part + 1 in self._pages:
+                        yield item
+            except NoPictures as exc:
+                if dataset.named:
+                    yield _failed(dataset, shard, first, 0, exc)
+            except ItemError as exc:
+                yield _failed(dataset, shard, first, rows, exc)
+            first += rows
+            if self._pages is not None and first >= self._pages.last:
+                return
+
+    def _named(self, dataset: Dataset) -> Dataset:
+        """The dataset with a name no other has in this listing."""
+        name, number = dataset.name, 2
+        while name in self._listed.values():
+            name, number = f"{dataset.name}-{number}", number + 1
+        self._listed[dataset.shards] = name
+        return replace(dataset, name=name)
+
+    def _columns(self, shard: Path) -> Columns:
+        question = FindColumns(str(shard), self._image_column, self._id_column)
+        columns: Columns = self._child.call(question, PROBE_DEADLINE_S)
+        return columns
+
+    def _shard_items(self, dataset: Dataset, shard: Path, columns: Columns, first: int) -> Iterator[Item]:
+        media = "parquet" if columns.is_parquet else "arrow"
+        prefix, document = _prefix(dataset, shard), _document(dataset)
+        uri = ShardRef(shard, first, columns.image).uri
+        start = 0
+        while ids := self._ids(shard, columns.id, start):
+            for row, own in enumerate(ids, start):
+                part = first + row
+                yield Item(
+                    id=self._unique(own, prefix, row), uri=uri, document=document, part=part, media=media
+                )
+                if self._pages is not None and part + 1 >= self._pages.last:
+                    return
+            start += len(ids)
+
+    def _ids(self, shard: Path, column: str | None, start: int) -> list[str | None]:
+        ids: list[str | None] = self._child.call(ReadIds(str(shard), column, start), PROBE_DEADLINE_S)
+        return ids
+
+    def _unique(self, own: str | None, prefix: str, row: int) -> str:
+        """The row's own id, with its number where the column repeats itself; else shard and number.
+
+        Numbers count within the shard: a shard that is mended later changes no id but its own.
+        """
+        if own is None or not own.strip():
+            return f"{prefix}/{row:08d}"
+        row_id = safe_id(own)
+        while row_id in self._taken:
+            row_id = f"{row_id}-{row}"
+        self._taken.add(row_id)
+        return row_id
+
+
+def _prefix(dataset: Dataset, shard: Path) -> str:
+    """Names a shard's rows: the same for the same bytes, whatever folder the user calls from."""
+    try:
+        status = shard.stat()
+    except OSError:
+        return f"{safe_stem(_last(dataset))}-{hashed(dataset.name, shard.name, 'missing')}"
+    fact = hashed(dataset.name, shard.name, status.st_size, status.st_mtime_ns)
+    return f"{safe_stem(_last(dataset))}-{fact}"
+
+
+def _last(dataset: Dataset) -> str:
+    return dataset.name.rpartition("/")[2]
+
+
+def _document(dataset: Dataset) -> str:
+    return safe_document(dataset.name.split("/"))
+
+
+def _failed(dataset: Dataset, shard: Path, first: int, row: int, exc: ItemError) -> Item:
+    document = _document(dataset)
+    where = f"{document}, {shard.name}"
+    return Item(
+        id=f"{_prefix(dataset, shard)}/{row:08d}",
+        uri=ShardRef(shard, first, "").uri,
+        document=document,
+        part=first + row,
+        failure=as_failure(where, exc),
+    )

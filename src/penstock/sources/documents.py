@@ -1,0 +1,137 @@
+"""Lists the pages of everything a user named, as items without pixels, in source order.
+
+A file that cannot be read is one item that carries its failure, and the listing goes on.
+What may have several pages is counted in a process that can be killed; a PNG or JPEG is one page
+and asks nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import IO
+
+from penstock.errors import UsageError
+from penstock.item import Failure, Item
+from penstock.sources import formats
+from penstock.sources.datasets import Tables
+from penstock.sources.files import Candidate, Look
+from penstock.sources.folders import Dataset
+from penstock.sources.inputs import Begin, End, Entry, Found, expand
+from penstock.sources.page_range import PageRange
+from penstock.sources.probe import MAX_AT_ONCE, Counter
+
+
+def list_items(
+    inputs: Sequence[str],
+    *,
+    pages: PageRange | None = None,
+    password: str | None = None,
+    image_column: str | None = None,
+    id_column: str | None = None,
+    stdin: IO[bytes] | None = None,
+) -> Iterator[Item]:
+    """Every page of the inputs, lazily. Raises UsageError at once when there is none at all.
+
+    for item in list_items(["scans/", "report.pdf", "more/**/*.png"], pages=PageRange.parse("1-9")):
+        print(item.id, item.document, item.part)
+    """
+    if not inputs:
+        raise UsageError("No input was given.", "Name a file, a folder, a glob, @LIST or -.")
+    items = _Listing(pages, password, image_column, id_column).items(expand(inputs, stdin))
+    first = next(items)
+    return _resumed(first, items)
+
+
+def _resumed(first: Item, rest: Iterator[Item]) -> Iterator[Item]:
+    yield first
+    yield from rest
+
+
+class _Listing:
+    """One pass over the inputs: what was seen, and the process that counts."""
+
+    def __init__(
+        self, pages: PageRange | None, password: str | None, image_column: str | None, id_column: str | None
+    ) -> None:
+        self._pages = pages
+        self._look = Look()
+        self._counter = Counter(password)
+        self._tables = Tables(self._counter.child, pages, image_column, id_column)
+        self._matched = 0  # files and datasets that are there, of all inputs so far
+        self._before = 0  # the same when the current folder or pattern began
+
+    def items(self, entries: Iterator[Entry]) -> Iterator[Item]:
+        missing: list[Item] = []  # held back: with nothing else to read they are one error, not items
+        listed = False
+        with self._counter:
+            for item in self._all(entries):
+                if not self._matched:
+                    missing.append(item)
+                    continue
+                listed = True
+                yield from missing
+                missing.clear()
+                yield item
+        if not self._matched:
+            raise UsageError(_nothing(missing), "Name a file, a folder, a glob, @LIST or -.")
+        if not listed:
+            raise UsageError(f"No input has a page in the range {self._pages}.")
+
+    def _all(self, entries: Iterator[Entry]) -> Iterator[Item]:
+        for batch in _growing(entries):
+            looked = [self._look(entry) if isinstance(entry, Found) else entry for entry in batch]
+            counts = self._counter.counts([one for one in looked if isinstance(one, Candidate)])
+            for one in looked:
+                if isinstance(one, Candidate):
+                    yield from self._of_file(one, counts.get(one.found.path, 1))
+                elif isinstance(one, Dataset):
+                    yield from self._of_dataset(one)
+                elif isinstance(one, Begin):
+                    self._before = self._matched
+                elif isinstance(one, End) and self._matched == self._before:
+                    yield from self._empty(one)
+
+    def _of_file(self, file: Candidate, count: int | Failure) -> Iterator[Item]:
+        if file.failure is not None and file.missing:
+            yield file.failed(file.failure)
+            return
+        self._matched += 1
+        if file.failure is not None:
+            yield file.failed(file.failure)
+        elif isinstance(count, Failure):
+            yield file.failed(count)
+        elif file.kind in formats.TABLES:
+            yield from self._of_dataset(Dataset(file.table_name, (file.found.path,), file.found.named))
+        elif file.kind is not None:
+            parts = self._pages.indices(count) if self._pages else range(count)
+            yield from (file.item(part) for part in parts)
+
+    def _of_dataset(self, dataset: Dataset) -> Iterator[Item]:
+        if self._tables.has_listed(dataset):
+            self._matched += 1
+            return
+        for item in self._tables.items(dataset):
+            self._matched += 1
+            yield item
+
+    def _empty(self, end: End) -> Iterator[Item]:
+        told = self._look(Found(end.path, end.document, problem=end.problem))
+        if told is not None and told.failure is not None:
+            yield told.failed(told.failure)
+
+
+def _growing(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
+    """Batches of 1, 2, 4 .. MAX_AT_ONCE: the first page is there at once, and many files travel together."""
+    size = 1
+    while batch := list(islice(entries, size)):
+        yield batch
+        size = min(MAX_AT_ONCE, 2 * size)
+
+
+def _nothing(missing: Sequence[Item]) -> str:
+    told = [item.failure.message for item in missing[:3] if item.failure is not None]
+    if not told:
+        return "There is nothing to read in the inputs."
+    more = f" And {len(missing) - len(told)} more." if len(missing) > len(told) else ""
+    return " ".join(told) + more

@@ -1,0 +1,136 @@
+"""Looks at files: what they are by their first bytes, and what their pages will be called."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from penstock.item import Failure, Item
+from penstock.sources import formats
+from penstock.sources.formats import Kind
+from penstock.sources.inputs import Found
+from penstock.sources.names import hashed, safe_document, safe_stem
+
+READABLE = "Penstock reads PDF, PNG, JPEG, TIFF, WebP, BMP, GIF, Arrow and Parquet."
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A file that was looked at. Neither kind nor failure: it was listed before."""
+
+    found: Found
+    prefix: str  # of its items' ids
+    kind: Kind | None = None
+    failure: Failure | None = None
+    missing: bool = False  # there is no file at all
+
+    @property
+    def table_name(self) -> str:
+        return self.found.document.rpartition(".")[0] or self.found.document
+
+    def item(self, part: int) -> Item:
+        media = "pdf" if self.kind == "pdf" else "image"
+        uri, document = str(self.found.path), self.found.document
+        return Item(id=f"{self.prefix}/{part:05d}", uri=uri, document=document, part=part, media=media)
+
+    def failed(self, failure: Failure) -> Item:
+        """The one item of a file that cannot be read, under the id of its first page."""
+        uri = str(self.found.path) if _is_text(self.found.path) else self.found.document
+        return Item(id=f"{self.prefix}/00000", uri=uri, document=self.found.document, failure=failure)
+
+
+class Look:
+    """Looks at one file after another, and remembers their names so that no two are called the same."""
+
+    def __init__(self) -> None:
+        self._paths: set[Path] = set()
+        self._documents: set[str] = set()
+
+    def __call__(self, found: Found) -> Candidate | None:
+        """None for a file that nobody named and that does not claim to be readable."""
+        if found.problem:
+            return _refused(found, found.problem, missing=True)
+        claims = found.named or found.path.suffix.lower() in formats.SUFFIXES
+        try:
+            status = found.path.stat()
+            kind, problem = _inspect(found.path, status)
+        except OSError as exc:
+            return _refused(found, f"cannot be opened: {exc.strerror}.") if claims else None
+        if kind is None and not claims:
+            return None
+        if found.path in self._paths:
+            return Candidate(found, "")
+        found = self._named(found)
+        if problem:
+            return _refused(found, problem, status=status)
+        return Candidate(found, _prefix(found, status), kind)
+
+    def _named(self, found: Found) -> Found:
+        """The file with a document name of its own: with its folder's name where another has the same."""
+        self._paths.add(found.path)
+        document, parts, depth = found.document, found.path.parts[1:], 2
+        while document in self._documents and depth <= len(parts):
+            document, depth = safe_document(parts[-depth:]), depth + 1
+        stem, dot, suffix = document.rpartition(".")
+        number = 2
+        while document in self._documents:
+            document, number = f"{stem if dot else suffix}-{number}{dot}{suffix if dot else ''}", number + 1
+        self._documents.add(document)
+        return replace(found, document=document)
+
+
+def _inspect(path: Path, status: os.stat_result) -> tuple[Kind | None, str]:
+    """What the file is, or a problem in words that follow its name."""
+    if not stat.S_ISREG(status.st_mode):
+        return None, "is not a regular file."
+    if not _is_text(path):
+        return None, "has a name that is not valid UTF-8."
+    if status.st_size == 0:
+        return None, "is empty."
+    with path.open("rb") as file:
+        head = file.read(formats.HEAD_BYTES)
+    kind = formats.sniff(head)
+    if kind is None:
+        return None, _mismatch(path)
+    if kind == "pdf" and not head.startswith(b"%PDF-") and path.suffix.lower() != ".pdf":
+        return None, "is not a PDF, though it mentions one."
+    return kind, ""
+
+
+def _mismatch(path: Path) -> str:
+    suffix = path.suffix.lower()
+    if suffix in formats.SUFFIXES:
+        return f"is not what its name says: its first bytes are no {suffix[1:].upper()}."
+    return "is of no kind that can be read."
+
+
+def _refused(
+    found: Found, problem: str, *, missing: bool = False, status: os.stat_result | None = None
+) -> Candidate:
+    failure = Failure(
+        stage="list",
+        kind="BadInput",
+        message=f"{found.document} {problem}",
+        advice="" if missing else READABLE,
+    )
+    return Candidate(found, _prefix(found, status), failure=failure, missing=missing)
+
+
+def _prefix(found: Found, status: os.stat_result | None) -> str:
+    """What the ids of the file's pages begin with: the same for the same file, wherever it is called from."""
+    stem = safe_stem(PurePosixPath(found.document).stem)
+    if found.digest:
+        return f"{stem}-{found.digest}"
+    if status is None:
+        return f"{stem}-{hashed(found.document, 'missing')}"
+    return f"{stem}-{hashed(found.document, status.st_size, status.st_mtime_ns)}"
+
+
+def _is_text(path: Path) -> bool:
+    try:
+        str(path).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

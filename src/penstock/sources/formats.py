@@ -1,0 +1,63 @@
+"""Tells what a file is by its first bytes, never by its name."""
+
+from __future__ import annotations
+
+import struct
+from typing import Literal
+
+Kind = Literal["pdf", "png", "jpeg", "tiff", "webp", "bmp", "gif", "arrow", "parquet"]
+
+HEAD_BYTES = 1024  # a PDF may begin with this much junk (PDF Reference 1.7, appendix H)
+TABLES = frozenset({"arrow", "parquet"})
+MULTI_FRAME = frozenset({"tiff", "gif", "webp"})
+TABLE_SUFFIXES = (".parquet", ".arrow")
+# a file with one of these names claims to be readable, and is told of when it is not
+SUFFIXES = (".pdf", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif", *TABLE_SUFFIXES)
+
+PICTURE_SIGNATURES: tuple[tuple[bytes, Kind], ...] = (
+    (b"\x89PNG\r\n\x1a\n", "png"),
+    (b"\xff\xd8\xff", "jpeg"),
+    (b"II*\0", "tiff"),
+    (b"MM\0*", "tiff"),
+    (b"II+\0", "tiff"),  # BigTIFF
+    (b"MM\0+", "tiff"),
+    (b"GIF87a", "gif"),
+    (b"GIF89a", "gif"),
+)
+BMP_HEADER_SIZES = (12, 16, 40, 52, 56, 64, 108, 124)
+MAX_SCHEMA_BYTES = 1 << 26  # of an Arrow stream's first message; more is not Arrow
+
+
+def sniff(head: bytes) -> Kind | None:
+    """What a file that begins with `head` (its first HEAD_BYTES, or all of it) holds."""
+    if picture := sniff_picture(head):
+        return picture
+    if head.startswith(b"ARROW1\0\0") or _is_arrow_stream(head):
+        return "arrow"
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    return "pdf" if b"%PDF-" in head else None
+
+
+def sniff_picture(head: bytes) -> Kind | None:
+    """The picture format of these bytes; 18 of them are enough."""
+    for signature, kind in PICTURE_SIGNATURES:
+        if head.startswith(signature):
+            return kind
+    if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
+        return "webp"
+    # two letters are hardly a signature: the header after them must have a size that exists
+    if (
+        head.startswith(b"BM")
+        and len(head) >= 18
+        and head[14] in BMP_HEADER_SIZES
+        and head[15:18] == b"\0\0\0"
+    ):
+        return "bmp"
+    return None
+
+
+def _is_arrow_stream(head: bytes) -> bool:
+    if len(head) < 8 or not head.startswith(b"\xff\xff\xff\xff"):
+        return False
+    return bool(0 < struct.unpack_from("<i", head, 4)[0] < MAX_SCHEMA_BYTES)

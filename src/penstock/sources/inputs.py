@@ -1,0 +1,239 @@
+"""Expands what a user named into files and datasets: files, folders, globs, lists, standard input.
+
+Nothing is opened here but folders and lists. Folders are read as they are reached, so a tree of a
+million files starts at once; each real folder is entered once, so a loop of links ends.
+"""
+
+from __future__ import annotations
+
+import atexit
+import glob
+import hashlib
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from penstock.errors import UsageError
+from penstock.sources import formats
+from penstock.sources.folders import Dataset, group_shards, saved_datasets
+from penstock.sources.names import natural_key, safe_document
+
+SPOOL_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file to open, or with `problem` why there is none."""
+
+    path: Path
+    document: str
+    named: bool = False  # by the user: what cannot be read is told, not passed by
+    digest: str = ""  # of the content, where path and time mean nothing
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """A folder or pattern follows, up to its End."""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """All that a folder or pattern gave has gone by. `problem` is for the case that it was nothing."""
+
+    path: Path
+    document: str
+    problem: str
+
+
+Entry = Found | Dataset | Begin | End
+
+
+def expand(inputs: Sequence[str], stdin: IO[bytes] | None = None) -> Iterator[Entry]:
+    """Files and datasets in the order of the inputs, folders in natural order of names."""
+    for text in inputs:
+        if text == "-":
+            yield from _from_stdin(stdin if stdin is not None else sys.stdin.buffer)
+        elif text.startswith("@") and len(text) > 1 and not os.path.lexists(text):
+            yield from _from_list(text[1:])
+        elif not text:
+            raise UsageError("An input is empty.", "Name a file, a folder, a glob, @LIST or -.")
+        else:
+            yield from _one(text)
+
+
+def _one(text: str, document: Sequence[str] = ()) -> Iterator[Entry]:
+    path = _settled(text)
+    if path.is_dir():
+        yield Begin()
+        yield from _walk(path)
+        yield End(path, safe_document([path.name]), "holds no PDF, picture or dataset.")
+    elif os.path.lexists(path):
+        yield Found(path, safe_document(document or [path.name]), named=True)
+    elif glob.has_magic(text):
+        yield from _from_glob(text)
+    else:
+        yield Found(path, safe_document([path.name]), named=True, problem="does not exist.")
+
+
+def _settled(text: str) -> Path:
+    """Absolute, without `..`, so that a file has one path; its own name stays even if it is a link."""
+    path = Path(text)
+    if path.name in ("", "..") or path.is_dir():
+        return path.resolve()
+    return path.parent.resolve() / path.name
+
+
+def _from_list(name: str) -> Iterator[Entry]:
+    """One path a line, relative to the working folder, as `find` and `ls` print them."""
+    path = _settled(name)
+    try:
+        with path.open("rb") as lines:
+            yield from _from_lines(lines)
+    except OSError as exc:
+        problem = f"cannot be read: {exc.strerror}."
+        yield Found(path, safe_document([path.name]), named=True, problem=problem)
+
+
+def _from_lines(lines: Iterator[bytes] | IO[bytes]) -> Iterator[Entry]:
+    for number, line in enumerate(lines):
+        text = line.removeprefix(b"\xef\xbb\xbf" if number == 0 else b"").rstrip(b"\r\n")
+        if text.strip():
+            yield from _listed(os.fsdecode(text))
+
+
+def _listed(text: str) -> Iterator[Entry]:
+    path = Path(text)
+    outside = path.is_absolute() or ".." in path.parts
+    yield from _one(text, () if outside else path.parts)  # a list's relative paths are its documents' names
+
+
+def _from_stdin(stream: IO[bytes]) -> Iterator[Entry]:
+    """A document, if the bytes begin like one; else a list of paths."""
+    head = stream.read(formats.HEAD_BYTES)
+    if formats.sniff(head) is None:
+        yield from _from_lines(_lines(head, stream))
+        return
+    path, digest = _spool(head, stream)
+    yield Found(path, "stdin", named=True, digest=digest)
+
+
+def _lines(head: bytes, stream: IO[bytes]) -> Iterator[bytes]:
+    *whole, last = head.splitlines(keepends=True) or [b""]
+    yield from whole
+    yield last + (b"" if last.endswith(b"\n") else stream.readline())
+    yield from stream
+
+
+def _spool(head: bytes, stream: IO[bytes]) -> tuple[Path, str]:
+    """Copies the stream to a temporary file that lasts as long as this process; its path and hash."""
+    digest = hashlib.sha256(head)
+    handle, name = tempfile.mkstemp(prefix="penstock-stdin-")
+    path = Path(name)
+    atexit.register(path.unlink, missing_ok=True)
+    with os.fdopen(handle, "wb") as file:
+        file.write(head)
+        while chunk := stream.read(SPOOL_BYTES):
+            digest.update(chunk)
+            file.write(chunk)
+    return path, digest.hexdigest()[:10]
+
+
+def _from_glob(text: str) -> Iterator[Entry]:
+    """Files and folders that match, in natural order. Hidden ones match only when the pattern says so."""
+    root, pattern = _split_glob(text)
+    try:
+        matches = [match for match in root.glob(pattern) if _is_shown(match.relative_to(root), pattern)]
+    except (ValueError, NotImplementedError) as exc:
+        raise UsageError(f"'{text}' is not a pattern: {exc}.", "Write ** only between slashes.") from exc
+    yield Begin()
+    for match in sorted(matches, key=lambda path: [natural_key(part) for part in path.parts]):
+        if match.is_dir():
+            yield from _walk(match, match.relative_to(root).parts)
+        else:
+            yield Found(match, safe_document(match.relative_to(root).parts))
+    yield End(root / pattern, safe_document([Path(text).name]), "matches no PDF, picture or dataset.")
+
+
+def _split_glob(text: str) -> tuple[Path, str]:
+    """The folder before the first wildcard, and the pattern under it."""
+    parts = Path(text).parts
+    first = next(index for index, part in enumerate(parts) if glob.has_magic(part))
+    # shells let people write **.pdf for "at any depth"; pathlib wants **/*.pdf
+    loose = (re.sub(r"^\*\*(?=.)", "**/*", part) for part in parts[first:])
+    return Path(*parts[:first]).resolve(), "/".join(loose)
+
+
+def _is_shown(path: Path, pattern: str) -> bool:
+    return "/." in f"/{pattern}" or not any(part.startswith(".") for part in path.parts)
+
+
+def _walk(root: Path, above: Sequence[str] = ()) -> Iterator[Entry]:
+    """All files below a folder. A stack and not recursion: folders can nest deeper than Python calls."""
+    visited: set[Path] = set()
+    stack: list[Iterator[Entry | tuple[str, ...]]] = [_list_folder(root, (), above, visited)]
+    while stack:
+        entry = next(stack[-1], None)
+        if entry is None:
+            stack.pop()
+        elif isinstance(entry, tuple):
+            stack.append(_list_folder(root, entry, above, visited))
+        else:
+            yield entry
+
+
+def _list_folder(
+    root: Path, below: tuple[str, ...], above: Sequence[str], visited: set[Path]
+) -> Iterator[Entry | tuple[str, ...]]:
+    """A folder's files and datasets, and its folders as their parts below the root, by name."""
+    folder = root.joinpath(*below)
+    names = (*above, *below)
+    real = folder.resolve()
+    if real in visited:
+        return
+    visited.add(real)
+    try:
+        entries = sorted(_visible(folder), key=lambda entry: natural_key(entry.name))
+    except OSError as exc:
+        yield Found(folder, safe_document(names or ["folder"]), problem=f"cannot be read: {exc.strerror}.")
+        return
+    if below and _is_penstock_output({entry.name for entry in entries}):
+        return
+    label = (root.name, *(part for part in below if part != "data"))
+    if saved := saved_datasets(folder, "/".join(label)):
+        yield from saved
+        return
+    yield from _sorted_entries(entries, below, names, label)
+
+
+def _sorted_entries(
+    entries: list[os.DirEntry[str]], below: tuple[str, ...], names: tuple[str, ...], label: tuple[str, ...]
+) -> Iterator[Entry | tuple[str, ...]]:
+    shards = [Path(entry.path) for entry in entries if _is_table(entry.name)]
+    groups = {group.shards[0].name: group for group in group_shards(shards, "/".join(label))}
+    for entry in entries:
+        if entry.is_dir():
+            yield (*below, entry.name)
+        elif entry.name in groups:
+            yield groups[entry.name]
+        elif not _is_table(entry.name):
+            yield Found(Path(entry.path), safe_document((*names, entry.name)))
+
+
+def _is_table(name: str) -> bool:
+    return name.lower().endswith(formats.TABLE_SUFFIXES)
+
+
+def _visible(folder: Path) -> list[os.DirEntry[str]]:
+    with os.scandir(folder) as entries:
+        return [entry for entry in entries if not entry.name.startswith(".") and entry.name != "__MACOSX"]
+
+
+def _is_penstock_output(names: set[str]) -> bool:
+    """OUT inside the folder it was made from: its crops are not pages."""
+    return {"run.json", "items"} <= names

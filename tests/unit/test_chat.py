@@ -1,0 +1,518 @@
+"""The chat client against a server that misbehaves on demand."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import cv2
+import numpy as np
+import pytest
+
+from penstock.engines.chat import Answer, ChatClient, ChatRequest
+from penstock.engines.chat_errors import understand
+from penstock.engines.chat_limit import Fill, Limit, Load
+from penstock.engines.chat_server import base_url, read_load
+from penstock.engines.fake_server import Asked, FakeServer, by_chance, serving
+from penstock.engines.recognisers import RECOGNISERS, recogniser
+from penstock.errors import EngineError, UsageError
+
+GLM = RECOGNISERS["glm-ocr"]
+
+
+def picture(width: int = 64, height: int = 64, seed: int = 0) -> bytes:
+    pixels = np.random.default_rng(seed).integers(0, 255, (height, width, 3), np.uint8)
+    return cv2.imencode(".jpg", pixels)[1].tobytes()
+
+
+def request(seed: int = 0, *, tokens: int = 64, cost: float = 1.0, **size: int) -> ChatRequest:
+    return ChatRequest(picture(seed=seed, **size), "Text Recognition:", tokens, cost)
+
+
+def requests(count: int) -> list[ChatRequest]:
+    return [request(seed) for seed in range(count)]
+
+
+@pytest.fixture
+def fake() -> FakeServer:
+    return FakeServer()
+
+
+@pytest.fixture
+def url(fake: FakeServer) -> Iterator[str]:
+    with serving(fake) as address:
+        yield address
+
+
+@pytest.fixture(autouse=True)
+def quick_backoff(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("penstock.engines.chat_loop.BACKOFF_FIRST_S", 0.01)
+
+
+def answer_of(outcome: Answer | EngineError) -> Answer:
+    assert isinstance(outcome, Answer), outcome
+    return outcome
+
+
+def error_of(outcome: Answer | EngineError) -> EngineError:
+    assert isinstance(outcome, EngineError), outcome
+    return outcome
+
+
+def test_answers_come_in_the_order_of_the_questions(fake: FakeServer, url: str) -> None:
+    asked = [request(seed, width=28 * (seed + 1), height=56) for seed in range(20)]
+    with ChatClient([url], GLM) as client:
+        outcomes = client.ask(asked)
+    assert [f"{28 * (n + 1)}x56" in answer_of(o).text for n, o in enumerate(outcomes)] == [True] * 20
+    assert {a.body["model"] for a in fake.asked} == {"fake"}  # it asked the server for its name
+
+
+def test_the_request_is_the_sdks(fake: FakeServer, url: str) -> None:
+    with ChatClient([url], GLM) as client:
+        client.ask([request(tokens=77)])
+    body = fake.asked[0].body
+    assert [part["type"] for part in body["messages"][0]["content"]] == ["image_url", "text"]
+    settings = {"max_tokens": 77, "temperature": 0.0, "top_p": 1e-05, "top_k": 1, "repetition_penalty": 1.1}
+    assert {key: body[key] for key in settings} == settings
+    assert body["messages"][0]["content"][0]["image_url"]["url"].startswith("data:image/jpeg;base64,")
+
+
+def test_a_prompt_with_quotes_and_hangul_arrives_whole(fake: FakeServer, url: str) -> None:
+    prompt = 'Say "글자" \\ \n and </table>'
+    with ChatClient([url], GLM) as client:
+        client.ask([replace(request(), prompt=prompt)])
+    assert fake.asked[0].prompt == prompt
+
+
+def test_many_threads_share_one_limit(fake: FakeServer, url: str) -> None:
+    fake.delay_s = 0.02
+    with ChatClient([url], GLM, limit=16) as client:
+        threads = [
+            threading.Thread(target=client.ask, args=([request(100 * t + n) for n in range(20)],))
+            for t in range(8)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        stats = client.stats()
+    assert fake.peak == 16
+    assert stats["answered"] == 160
+    assert stats["in_flight"] == stats["waiting"] == 0
+    assert stats["filled"] >= 0.95  # whenever as many were ready
+
+
+def test_the_longest_go_first(fake: FakeServer, url: str) -> None:
+    with ChatClient([url], GLM, limit=1, dynamic=False) as client:
+        client.ask([request(n, cost=float(n), width=28 * (n + 1)) for n in range(12)])
+    widths = [asked.width for asked in fake.asked]
+    assert widths == sorted(widths, reverse=True)
+
+
+def test_identical_pictures_are_asked_once(fake: FakeServer, url: str) -> None:
+    fake.delay_s = 0.05
+    with ChatClient([url], GLM) as client:
+        outcomes = client.ask([request(1), request(2), request(1), request(1)])
+        later = client.ask([request(2), replace(request(2), prompt="Table Recognition:")])
+        stats = client.stats()
+    assert len(fake.asked) == 3
+    assert outcomes[0].text == outcomes[2].text == outcomes[3].text  # type: ignore[union-attr]
+    assert [answer_of(o).attempts for o in outcomes] == [1, 1, 0, 0]
+    assert answer_of(later[0]).attempts == 0
+    assert stats["shared"] == 3
+
+
+@pytest.mark.parametrize("fault", ["429", "503"])
+def test_a_full_server_is_asked_for_less_until_it_copes(fake: FakeServer, url: str, fault: str) -> None:
+    fake.fault = lambda asked: fault if fake.running >= 8 else None
+    fake.delay_s = 0.02
+    with ChatClient([url], GLM, limit=64) as client:
+        outcomes = client.ask(requests(200))
+        stats = client.stats()
+    assert all(isinstance(o, Answer) for o in outcomes)
+    assert stats["busy"] > 0
+    assert stats["limit"] < 64
+    assert max(answer_of(o).attempts for o in outcomes) == 1  # being turned away is not an attempt
+
+
+def test_faults_by_chance_lose_nothing(fake: FakeServer, url: str) -> None:
+    fake.fault = by_chance({"500": 0.1, "drop": 0.05, "429": 0.05, "garbage": 0.05})
+    with ChatClient([url], GLM, retries=20) as client:
+        outcomes = client.ask(requests(150))
+    texts = [answer_of(o).text for o in outcomes]
+    assert len(set(texts)) == 150
+
+
+def test_a_server_error_that_stays_becomes_a_sentence(fake: FakeServer, url: str) -> None:
+    fake.fault = lambda asked: "500"
+    with ChatClient([url], GLM, retries=2) as client:
+        error = error_of(client.ask([request()])[0])
+    assert "HTTP 500" in error.message
+    assert "Internal server error" in error.message
+    assert len(fake.asked) == 3
+
+
+def test_a_picture_that_is_none_is_a_sentence_at_once(fake: FakeServer, url: str) -> None:
+    with ChatClient([url], GLM) as client:
+        bad, empty, good = client.ask(
+            [ChatRequest(b"%PDF-1.7", "x", 8), ChatRequest(b"", "x", 8), ChatRequest(picture(), "x", 8)]
+        )
+        stats = client.stats()
+    assert "cannot decode the picture" in error_of(bad).message
+    assert "cannot decode the picture" in error_of(empty).message
+    assert isinstance(good, Answer)
+    assert stats["retries"] == 0
+
+
+@pytest.mark.parametrize(("name", "value"), [("max_model_len", 512), ("encoder_tokens", 300)])
+def test_a_picture_too_large_is_scaled_and_asked_again(
+    fake: FakeServer, url: str, name: str, value: int
+) -> None:
+    setattr(fake, name, value)
+    with ChatClient([url], GLM) as client:
+        answer = answer_of(client.ask([request(width=1400, height=1400)])[0])
+    assert answer.attempts == 2
+    assert "Scaled to" in answer.notes[0]
+    assert str(value) in answer.notes[0]
+    assert 0.3 * value < fake.asked[-1].tokens <= value  # no smaller than it must be
+
+
+def test_a_caller_may_scale_in_its_own_way(fake: FakeServer, url: str) -> None:
+    fake.max_model_len = 512
+    seen: list[float] = []
+
+    def smaller(image: bytes, scale: float) -> bytes:
+        seen.append(scale)
+        return picture(56, 56)
+
+    with ChatClient([url], GLM, smaller=smaller) as client:
+        answer_of(client.ask([request(width=1400, height=1400)])[0])
+    assert len(seen) == 1
+    assert seen[0] == pytest.approx(0.97 * (0.75 * 512 / 2516) ** 0.5)
+
+
+def test_a_picture_too_thin_is_a_sentence_with_its_size(fake: FakeServer, url: str) -> None:
+    with ChatClient([url], GLM) as client:
+        error = error_of(client.ask([request(width=2000, height=4)])[0])
+    assert "2000 x 4 pixels" in error.message
+
+
+def test_a_wrong_model_and_a_wrong_key_are_sentences(fake: FakeServer, url: str) -> None:
+    with ChatClient([url], GLM, model="nope") as client:
+        assert "`nope` does not exist" in error_of(client.ask([request()])[0]).message
+    fake.api_key = "secret"
+    with ChatClient([url], GLM, api_key="wrong") as client:
+        error = error_of(client.ask([request()])[0])
+    assert "Unauthorized" in error.message
+    assert "--api-key" in error.advice
+    assert "wrong" not in str(error)
+    with ChatClient([url], GLM, api_key="secret") as client:
+        answer_of(client.ask([request()])[0])
+
+
+def test_a_loop_is_cut_while_it_streams_and_asked_again(fake: FakeServer, url: str) -> None:
+    fake.fault = lambda asked: "loop" if asked.body["temperature"] == 0 else None
+    with ChatClient([url], GLM) as client:
+        answer = answer_of(client.ask([request(tokens=8_000)])[0])
+        stats = client.stats()
+    assert answer.text.endswith(fake.asked[-1].text)
+    assert answer.attempts == 2
+    assert "repeated itself" in answer.notes[0]
+    assert stats["loops_cut"] == 1
+    assert fake.asked[1].body["temperature"] > 0
+
+
+def test_what_loops_twice_is_kept_up_to_the_loop(fake: FakeServer, url: str) -> None:
+    fake.says = lambda asked: "The title. " + "row, " * 5_000
+    with ChatClient([url], GLM) as client:
+        streamed = answer_of(client.ask([request(tokens=8_000)])[0])
+        whole = answer_of(client.ask([request(1, tokens=1_000)])[0])
+    for answer in (streamed, whole):
+        assert answer.text.startswith("The title. row,")
+        assert len(answer.text) < 30
+        assert answer.finish_reason == "repetition"
+        assert "cut where that began" in answer.notes[-1]
+
+
+def test_an_answer_cut_off_is_asked_again_with_more_tokens(fake: FakeServer, url: str) -> None:
+    words = " ".join(str(n) for n in range(200))
+    fake.says = lambda asked: words
+    with ChatClient([url], GLM) as client:
+        answer = answer_of(client.ask([request(tokens=16)])[0])
+    assert answer.text == words
+    assert [asked.max_tokens for asked in fake.asked] == [16, 64, 256]
+    assert answer.finish_reason == "stop"
+
+
+def test_what_does_not_fit_the_context_says_so(fake: FakeServer, url: str) -> None:
+    fake.says = lambda asked: " ".join(str(n) for n in range(2_000))
+    fake.max_model_len = 256
+    with ChatClient([url], GLM) as client:
+        answer = answer_of(client.ask([request(tokens=64)])[0])
+    assert answer.finish_reason == "length"
+    assert "cut off at 240 tokens" in answer.notes[-1]
+    assert len(fake.asked) == 2
+
+
+def test_streamed_and_whole_answers_are_the_same(fake: FakeServer, url: str) -> None:
+    fake.says = lambda asked: "표 안의 글자 <td>7</td>\n" * 3 + asked.text
+    with ChatClient([url], GLM) as client:
+        whole = answer_of(client.ask([request(tokens=1_000)])[0])
+    with ChatClient([url], GLM) as client:
+        streamed = answer_of(client.ask([request(tokens=1_100)])[0])
+    assert [asked.stream for asked in fake.asked] == [False, True]
+    assert streamed.text == whole.text
+    assert streamed.completion_tokens == whole.completion_tokens > 0
+    assert streamed.prompt_tokens == whole.prompt_tokens > 0
+
+
+def test_a_stream_that_breaks_off_is_asked_again(fake: FakeServer, url: str) -> None:
+    fake.fault = lambda asked: "cut" if asked.number == 0 else None
+    with ChatClient([url], GLM) as client:
+        answer = answer_of(client.ask([request(tokens=2_000)])[0])
+    assert answer.text == fake.asked[0].text
+    assert answer.attempts == 2
+
+
+def test_a_request_that_hangs_is_asked_again(fake: FakeServer, url: str) -> None:
+    fake.fault = lambda asked: "hang" if asked.number == 0 else None
+    with ChatClient([url], GLM, timeout_s=0.3) as client:
+        answer = answer_of(client.ask([request()])[0])
+    assert answer.attempts == 2
+
+
+def test_a_request_that_always_hangs_is_a_sentence(fake: FakeServer, url: str) -> None:
+    fake.fault = lambda asked: "hang"
+    with ChatClient([url], GLM, timeout_s=0.1, retries=1) as client:
+        error = error_of(client.ask([request()])[0])
+    assert "2 attempts" in error.message
+    assert "no answer in time" in error.message
+
+
+def test_no_server_at_all_is_a_sentence() -> None:
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        port = held.getsockname()[1]
+    with ChatClient([f"127.0.0.1:{port}"], GLM, down_s=0.5) as client:
+        error = error_of(client.ask([request()])[0])
+    assert "No server answered" in error.message
+    assert "cannot connect" in error.message
+
+
+def test_what_was_in_flight_is_answered_by_the_server_that_comes_back(fake: FakeServer) -> None:
+    fake.delay_s = 0.3
+    outcomes: list[Any] = []
+    with serving(fake) as address:
+        client = ChatClient([address], GLM, limit=16)
+        asker = threading.Thread(target=lambda: outcomes.extend(client.ask(requests(40))))
+        asker.start()
+        wait_until(lambda: fake.running >= 16)
+    time.sleep(0.3)
+    fake.delay_s = 0.0
+    with serving(fake, port=int(address.rpartition(":")[2])):
+        asker.join()
+        client.close()
+    assert len({answer_of(o).text for o in outcomes}) == 40
+
+
+def test_a_dead_server_is_set_aside_and_its_load_stays_away(fake: FakeServer, url: str) -> None:
+    fake.delay_s = 0.05
+    with ChatClient([url, "http://127.0.0.1:9"], GLM, limit=8) as client:
+        outcomes = client.ask(requests(30))
+        stats = client.stats()
+    assert all(isinstance(o, Answer) for o in outcomes)
+    assert [server["up"] for server in stats["servers"]] == [True, False]
+    assert fake.peak <= 4
+
+
+def test_several_servers_share_the_load(fake: FakeServer, url: str) -> None:
+    other = FakeServer(delay_s=0.02)
+    fake.delay_s = 0.02
+    with serving(other) as second, ChatClient([url, second], GLM, limit=16) as client:
+        client.ask([request()])
+        wait_until(lambda: all(server["up"] for server in client.stats()["servers"]))
+        client.ask(requests(100))
+    assert abs(len(fake.asked) - len(other.asked)) < 30
+    assert max(fake.peak, other.peak) <= 10  # half the limit each, one more where it is uneven
+
+
+def test_a_hung_server_is_found_by_its_metrics(
+    fake: FakeServer, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("penstock.engines.chat_server.LOOK_S", 0.05)
+    monkeypatch.setattr("penstock.engines.chat_server.LOOK_TIMEOUT_S", 0.1)
+    with socket.create_server(("127.0.0.1", 0)) as deaf:  # takes connections, says nothing
+        other = FakeServer()
+        port = deaf.getsockname()[1]
+        with ChatClient([url], GLM) as client:
+            hung = client._dispatcher.servers[0]
+            client.ask([request(0)])
+            hung.url = f"http://127.0.0.1:{port}"  # as if it stopped in the middle of its work
+            outcomes: list[Any] = []
+            asker = threading.Thread(target=lambda: outcomes.extend(client.ask([request(1)])))
+            asker.start()
+            wait_until(lambda: "hangs" in hung.reason)
+            with serving(other) as address:
+                hung.url = address
+                asker.join()
+    assert answer_of(outcomes[0]).attempts == 2
+
+
+def test_closing_ends_what_waits_with_a_reason(fake: FakeServer, url: str) -> None:
+    fake.fault = lambda asked: "hang"
+    client = ChatClient([url], GLM, limit=2)
+    outcomes: list[Any] = []
+    asker = threading.Thread(target=lambda: outcomes.extend(client.ask(requests(5))))
+    asker.start()
+    wait_until(lambda: client.stats()["in_flight"] == 2)
+    client.close()
+    client.close()
+    asker.join(timeout=5)
+    assert len(outcomes) == 5
+    assert all("closed" in error_of(o).message for o in outcomes)
+    assert "closed" in error_of(client.ask([request()])[0]).message
+
+
+def test_a_large_picture_is_encoded_and_sent_without_a_warning(fake: FakeServer, url: str) -> None:
+    fake.max_model_len = 1 << 20
+    fake.encoder_tokens = 1 << 20
+    big = cv2.imencode(".png", np.random.default_rng(0).integers(0, 255, (900, 900, 3), np.uint8))[
+        1
+    ].tobytes()
+    assert len(big) > 2_000_000
+    with ChatClient([url], GLM) as client:
+        answer = answer_of(client.ask([ChatRequest(big, "x", 64)])[0])
+    assert "900x900" in answer.text
+
+
+def test_nothing_asked_is_nothing_answered(url: str) -> None:
+    with ChatClient([url], GLM) as client:
+        assert client.ask([]) == []
+
+
+def test_addresses_are_understood_in_every_form() -> None:
+    for address in ("h:8000", "http://h:8000/", "http://h:8000/v1", "http://h:8000/v1/chat/completions"):
+        assert base_url(address) == "http://h:8000"
+    assert base_url("https://x.org/llm/v1/") == "https://x.org/llm"
+    with pytest.raises(UsageError, match="not the address"):
+        base_url("ftp://x")
+    with pytest.raises(UsageError, match="No server"):
+        ChatClient([], GLM)
+
+
+def test_an_unknown_recogniser_is_a_sentence() -> None:
+    with pytest.raises(UsageError, match="glm-ocr"):
+        recogniser("nope")
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "remedy", "words"),
+    [
+        (400, b'{"error":{"message":"Non-base64 digit found","code":400}}', "none", "Non-base64"),
+        (401, b'{"error":"Unauthorized"}', "none", "Unauthorized"),
+        (404, b'{"detail":"Not Found"}', "none", "Not Found"),
+        (422, b'{"detail":[{"msg":"field required"},{"msg":"bad"}]}', "none", "field required; bad"),
+        (502, b"<html><h1>Bad Gateway</h1></html>", "again", "Bad Gateway"),
+        (503, b"", "wait", "HTTP 503"),
+        (
+            500,
+            b'{"error":{"message":"Image size (400000000 pixels) exceeds limit of 178956970 pixels, could be '
+            b'decompression bomb DOS attack."}}',
+            "shrink",
+            "400000000 pixels",
+        ),
+        (
+            400,
+            b'{"error":{"message":"At most 1 image(s) may be provided in one prompt."}}',
+            "none",
+            "At most 1",
+        ),
+    ],
+)
+def test_refusals_in_every_shape_are_understood(status: int, body: bytes, remedy: str, words: str) -> None:
+    refusal = understand(status, body)
+    assert refusal.remedy == remedy
+    assert words in refusal.reason
+
+
+def test_retry_after_is_honoured() -> None:
+    assert understand(429, b"", "7").retry_after_s == 7.0
+    assert understand(429, b"", "Wed, 21 Oct 2026 07:28:00 GMT").retry_after_s is None
+
+
+def test_the_limit_falls_by_a_share_and_rises_by_a_step() -> None:
+    limit = Limit(100)
+    limit.refused(now=10.0)
+    limit.refused(now=10.1)  # the same burst
+    assert limit.now == 70
+    for _ in range(71):
+        limit.answered(0.1, was_full=True, now=11.0)
+    assert limit.now == 71
+    for _ in range(100):
+        limit.answered(0.1, was_full=False, now=11.0)
+    assert limit.now == 71
+
+
+def test_the_limit_follows_the_servers_own_queue() -> None:
+    limit = Limit(512)
+    for second in range(3):
+        limit.looked(Load(running=128, waiting=384), now=10.0 + 2 * second)
+    assert limit.now == int(0.7 * 512)
+    for second in range(30):
+        limit.looked(Load(running=128, waiting=max(0, limit.now - 128)), now=20.0 + 2 * second)
+    assert 128 < limit.now < 260  # what runs, and at most one more round waiting
+    for _ in range(20):
+        limit.looked(Load(running=limit.now, waiting=0), now=100.0)
+    assert limit.now == 512
+
+
+def test_answers_that_near_their_timeout_lower_the_limit() -> None:
+    limit = Limit(64, timeout_s=10.0)
+    for second in range(40):
+        limit.answered(8.0, was_full=True, now=float(second))
+    assert limit.now < 40
+
+
+def test_a_fixed_limit_stays() -> None:
+    limit = Limit(64, dynamic=False)
+    limit.refused(now=1.0)
+    assert limit.now == 64
+
+
+def test_fill_counts_only_the_time_in_which_it_could_have_been_full() -> None:
+    fill = Fill()
+    fill.note(0, 0, 8, now=0.0)
+    fill.note(4, 8, 8, now=10.0)  # ten idle seconds do not count
+    fill.note(8, 4, 8, now=11.0)
+    fill.note(3, 0, 8, now=14.0)
+    fill.note(0, 0, 8, now=99.0)
+    assert fill.ready_s == pytest.approx(4.0)
+    assert fill.share == pytest.approx((0.5 + 3.0) / 4)
+
+
+def test_load_is_summed_over_engines() -> None:
+    text = b'# HELP x\nvllm:num_requests_running{engine="0"} 3.0\nvllm:num_requests_running{engine="1"} 4.0\n'
+    text += (
+        b'vllm:num_requests_waiting{engine="0"} 1.0\nvllm:num_requests_waiting_by_reason{reason="c"} 9.0\n'
+    )
+    assert read_load(text) == Load(7, 1)
+    assert read_load(b"other 1.0\n") is None
+
+
+def wait_until(true: Any, seconds: float = 10.0) -> None:
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.005)
+
+
+def test_a_fault_gets_what_the_server_understood(fake: FakeServer, url: str) -> None:
+    seen: list[Asked] = []
+    fake.fault = lambda asked: seen.append(asked)  # type: ignore[func-returns-value]
+    with ChatClient([url], GLM) as client:
+        client.ask([request()])
+    assert seen == fake.asked

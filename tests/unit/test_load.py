@@ -1,0 +1,270 @@
+"""Pictures come out as a viewer shows them, and broken ones say why."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import struct
+import zlib
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from penstock.errors import BadInput, PlanError
+from penstock.item import Item
+from penstock.sources import list_items
+from penstock.stage import Worker
+from penstock.stages.load import Load
+
+
+def load(path: Path, **settings: object) -> list[Item]:
+    return load_items(list(list_items([str(path)])), **settings)
+
+
+def load_items(items: list[Item], **settings: object) -> list[Item]:
+    worker: Worker = Load(**settings).open()  # type: ignore[arg-type]
+    try:
+        return worker(items)
+    finally:
+        worker.close()
+
+
+def shown(path: Path) -> np.ndarray:
+    (item,) = load(path)
+    assert item.pixels is not None and item.pixels.dtype == np.uint8
+    assert item.pixels.shape == (item.height, item.width, 3)
+    return item.pixels
+
+
+def colours() -> Image.Image:
+    """Red top left, green top right, blue bottom left, white bottom right; wider than high."""
+    image = Image.new("RGB", (64, 32), "white")
+    image.paste((255, 0, 0), (0, 0, 32, 16))
+    image.paste((0, 255, 0), (32, 0, 64, 16))
+    image.paste((0, 0, 255), (0, 16, 32, 32))
+    return image
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.jpg", "a.tif", "a.webp", "a.bmp", "a.gif"])
+def test_every_format_shows_its_colours(tmp_path: Path, name: str) -> None:
+    colours().save(tmp_path / name)
+    pixels = shown(tmp_path / name).astype(int)
+    assert pixels.shape == (32, 64, 3)
+    for (y, x), colour in {(4, 8): (255, 0, 0), (4, 56): (0, 255, 0), (28, 8): (0, 0, 255)}.items():
+        assert np.abs(pixels[y, x] - colour).max() <= 8
+
+
+@pytest.mark.parametrize("suffix", ["jpg", "png", "tif", "webp"])
+def test_exif_orientation_is_applied(tmp_path: Path, suffix: str) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6  # the camera was turned: show it a quarter turn clockwise
+    colours().save(tmp_path / f"a.{suffix}", exif=exif)
+    pixels = shown(tmp_path / f"a.{suffix}").astype(int)
+    assert pixels.shape == (64, 32, 3)
+    assert np.abs(pixels[8, 24] - (255, 0, 0)).max() <= 8  # red went to the top right
+    (unrendered,) = load(tmp_path / f"a.{suffix}", render="never")
+    assert (unrendered.width, unrendered.height) == (32, 64)
+
+
+def test_transparency_lies_on_white(tmp_path: Path) -> None:
+    clear = Image.new("RGBA", (4, 4), (200, 0, 0, 0))
+    clear.putpixel((0, 0), (0, 0, 0, 255))
+    clear.putpixel((1, 0), (0, 0, 0, 128))
+    clear.save(tmp_path / "rgba.png")
+    clear.convert("LA").save(tmp_path / "la.png")
+    clear.save(tmp_path / "a.webp", lossless=True)
+    for name in ("rgba.png", "la.png", "a.webp"):
+        pixels = shown(tmp_path / name)
+        assert pixels[3, 3].tolist() == [255] * 3 and pixels[0, 0].tolist() == [0] * 3
+        assert 120 <= pixels[0, 1, 0] <= 135
+
+
+def test_palette_and_colour_key_transparency_lie_on_white(tmp_path: Path) -> None:
+    palette = Image.new("P", (2, 1))
+    palette.putpalette([255, 0, 0, 0, 0, 255])
+    palette.putpixel((1, 0), 1)
+    palette.save(tmp_path / "p.png", transparency=0)
+    palette.save(tmp_path / "p.gif", transparency=0)
+    Image.fromarray(np.array([[[1, 2, 3], [0, 0, 255]]], np.uint8)).save(
+        tmp_path / "key.png", transparency=(1, 2, 3)
+    )
+    for name in ("p.png", "p.gif", "key.png"):
+        assert shown(tmp_path / name)[0].tolist() == [[255, 255, 255], [0, 0, 255]]
+
+
+def test_cmyk_is_not_inverted(tmp_path: Path) -> None:
+    ink = Image.new("CMYK", (16, 16), (0, 255, 255, 0))  # magenta and yellow make red
+    ink.save(tmp_path / "a.jpg", quality=95)
+    ink.save(tmp_path / "a.tif")
+    for name in ("a.jpg", "a.tif"):
+        red, green, blue = shown(tmp_path / name)[8, 8].astype(int)
+        assert red > 240 and green < 20 and blue < 20
+
+
+def test_sixteen_bits_are_scaled_and_not_clipped(tmp_path: Path) -> None:
+    ramp = np.array([[0, 0x4000, 0x8000, 0xFFFF]], np.uint16)
+    Image.fromarray(ramp).save(tmp_path / "grey.png")
+    Image.fromarray(ramp).save(tmp_path / "grey.tif")
+    (tmp_path / "rgb.png").write_bytes(png16(np.repeat(ramp[:, :, None], 3, axis=2)))
+    for name in ("grey.png", "grey.tif", "rgb.png"):
+        assert shown(tmp_path / name)[0, :, 0].tolist() == [0, 0x40, 0x80, 0xFF]
+
+
+def png16(values: np.ndarray) -> bytes:
+    height, width = values.shape[:2]
+    rows = b"".join(b"\0" + row.astype(">u2").tobytes() for row in values)
+    return made_png(struct.pack(">IIBBBBB", width, height, 16, 2, 0, 0, 0), zlib.compress(rows))
+
+
+def made_png(header: bytes, data: bytes) -> bytes:
+    chunks = [(b"IHDR", header), (b"IDAT", data), (b"IEND", b"")]
+    body = (struct.pack(">I", len(d)) + k + d + struct.pack(">I", zlib.crc32(k + d)) for k, d in chunks)
+    return b"\x89PNG\r\n\x1a\n" + b"".join(body)
+
+
+def one_bit_tiff(photometric: int, row: bytes) -> bytes:
+    """32 x 1 pixels, not compressed. Photometric 0: a set bit is black; 1: it is white."""
+    tags = {256: 32, 257: 1, 258: 1, 259: 1, 262: photometric, 273: 8, 278: 1, 279: len(row)}
+    entries = b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in tags.items())
+    directory = struct.pack("<H", len(tags)) + entries + struct.pack("<I", 0)
+    return b"II*\0" + struct.pack("<I", 8 + len(row)) + row + directory
+
+
+def test_one_bit_tiffs_are_right_whichever_bit_is_white(tmp_path: Path) -> None:
+    (tmp_path / "white-is-0.tif").write_bytes(one_bit_tiff(0, b"\x80\0\0\0"))
+    (tmp_path / "white-is-1.tif").write_bytes(one_bit_tiff(1, b"\x7f\xff\xff\xff"))
+    fax = Image.new("1", (32, 1), 1)
+    fax.putpixel((0, 0), 0)
+    fax.save(tmp_path / "fax.tif", compression="group4")
+    for name in ("white-is-0.tif", "white-is-1.tif", "fax.tif"):
+        assert shown(tmp_path / name)[0, :, 1].tolist() == [0] + [255] * 31
+
+
+def test_frames_of_a_tiff_keep_their_own_sizes(tmp_path: Path) -> None:
+    frames = [Image.new("RGB", (10 * n, 5 * n), (n * 50, 0, 0)) for n in (1, 2, 3)]
+    frames[0].save(tmp_path / "a.tif", save_all=True, append_images=frames[1:])
+    items = load(tmp_path / "a.tif")
+    assert [(item.width, item.height) for item in items] == [(10, 5), (20, 10), (30, 15)]
+    assert [int(item.pixels[0, 0, 0]) for item in items if item.pixels is not None] == [50, 100, 150]
+
+
+def test_frames_can_be_read_in_any_order(tmp_path: Path) -> None:
+    frames = [Image.new("L", (6, 6), 60 * n) for n in range(4)]
+    frames[0].save(tmp_path / "a.gif", save_all=True, append_images=frames[1:])
+    items = list(list_items([str(tmp_path)]))
+    loaded = load_items([items[3], items[0], items[2]])
+    assert [int(item.pixels[0, 0, 0]) for item in loaded if item.pixels is not None] == [180, 0, 120]
+
+
+@pytest.mark.parametrize("name", ["a.jpg", "a.png", "a.tif", "a.webp", "a.bmp", "a.gif"])
+@pytest.mark.parametrize("part", [0.3, 0.7, 0.95])
+def test_a_truncated_picture_is_a_sentence(tmp_path: Path, name: str, part: float) -> None:
+    noise = np.random.default_rng(7).integers(0, 255, (90, 120, 3), np.uint8)
+    whole = io.BytesIO()
+    Image.fromarray(noise).save(whole, Image.registered_extensions()[f".{name[2:]}"])
+    (tmp_path / name).write_bytes(whole.getvalue()[: int(part * len(whole.getvalue()))])
+    items = list(list_items([str(tmp_path)]))
+    if items[0].failure is not None:  # cut so early that not even its frames can be counted
+        assert "damaged" in items[0].failure.message
+        return
+    with pytest.raises(BadInput, match=r"cut off|damaged|missing"):
+        load_items(items)
+
+
+def test_a_truncated_jpeg_says_that_it_is_cut_off(tmp_path: Path) -> None:
+    colours().resize((640, 320)).save(tmp_path / "scan.jpg")
+    data = (tmp_path / "scan.jpg").read_bytes()
+    (tmp_path / "scan.jpg").write_bytes(data[: len(data) // 2])
+    with pytest.raises(BadInput, match=r"scan\.jpg: the picture is cut off"):
+        load(tmp_path)
+    with pytest.raises(BadInput, match="cut off"):
+        load(tmp_path, give="encoded")
+
+
+def test_a_damaged_png_is_not_shown_in_part(tmp_path: Path) -> None:
+    noise = np.random.default_rng(7).integers(0, 255, (90, 120, 3), np.uint8)
+    Image.fromarray(noise).save(tmp_path / "a.png")
+    data = bytearray((tmp_path / "a.png").read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    (tmp_path / "a.png").write_bytes(data)
+    with pytest.raises(BadInput, match=r"damaged|cut off"):
+        load(tmp_path)
+
+
+def test_a_bomb_is_refused_from_its_header(tmp_path: Path) -> None:
+    header = struct.pack(">IIBBBBB", 30_000, 30_000, 8, 2, 0, 0, 0)
+    (tmp_path / "bomb.png").write_bytes(made_png(header, zlib.compress(b"\0" * 1000)))
+    for settings in ({}, {"give": "encoded"}, {"render": "never"}):
+        with pytest.raises(BadInput, match=r"bomb\.png: it is 30,000 x 30,000 pixels"):
+            load(tmp_path, **settings)
+
+
+def test_the_bound_on_pixels_can_be_set(tmp_path: Path) -> None:
+    colours().save(tmp_path / "a.png")
+    with pytest.raises(BadInput, match="and 1,000 are allowed"):
+        load(tmp_path, max_pixels=1000)
+    assert load(tmp_path, max_pixels=2048)[0].pixels is not None
+
+
+def test_a_picture_of_one_pixel_passes(tmp_path: Path) -> None:
+    Image.new("L", (1, 1), 7).save(tmp_path / "dot.png")
+    assert shown(tmp_path / "dot.png").tolist() == [[[7, 7, 7]]]
+
+
+def test_dpi_is_kept_where_it_is_sane(tmp_path: Path) -> None:
+    colours().save(tmp_path / "a.png", dpi=(300, 300))
+    colours().save(tmp_path / "b.jpg", dpi=(1, 1))
+    colours().save(tmp_path / "c.bmp", dpi=(200, 200))
+    assert [round(item.dpi) for item in load(tmp_path)] == [300, 0, 200]
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.jpg", "grey.png"])
+def test_plain_bytes_pass_untouched(tmp_path: Path, name: str) -> None:
+    picture = colours().convert("L") if name == "grey.png" else colours()
+    picture.save(tmp_path / name)
+    (item,) = load(tmp_path, give="encoded")
+    assert item.image == (tmp_path / name).read_bytes() and item.pixels is None
+    assert (item.width, item.height) == (64, 32)
+
+
+def test_bytes_with_a_twist_are_made_anew(tmp_path: Path) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 3
+    colours().save(tmp_path / "turned.jpg", exif=exif)
+    colours().convert("CMYK").save(tmp_path / "cmyk.jpg")
+    colours().convert("RGBA").save(tmp_path / "alpha.png")
+    colours().save(tmp_path / "a.webp", lossless=True)
+    (tmp_path / "deep.png").write_bytes(png16(np.zeros((32, 64, 3), np.uint16)))
+    for item in load(tmp_path, give="encoded"):
+        assert item.image is not None
+        plain = Image.open(io.BytesIO(item.image))
+        assert plain.format == "PNG" and plain.mode in ("RGB", "L") and plain.size == (64, 32)
+
+
+def test_a_password_is_neither_shown_nor_in_the_fingerprint() -> None:
+    spec = Load(password="sesame", dpi=144)
+    assert "sesame" not in repr(spec) and "password" not in spec.settings()
+    assert spec.settings()["dpi"] == 144
+    assert pickle.loads(pickle.dumps(spec)) == spec
+
+
+def test_what_load_writes_depends_on_its_settings() -> None:
+    assert "pixels" in Load().writes and "image" not in Load().writes
+    assert "image" in Load(give="encoded").writes and "pixels" not in Load(give="encoded").writes
+    assert "pixels" not in Load(render="never").writes and "layer" in Load(render="never").writes
+    assert "layer" not in Load(text_layer=False).writes
+    with pytest.raises(PlanError):
+        Load(dpi=0)
+
+
+def test_a_file_that_went_away_is_a_sentence(tmp_path: Path) -> None:
+    colours().save(tmp_path / "a.png")
+    (item,) = list_items([str(tmp_path)])
+    (tmp_path / "a.png").unlink()
+    with pytest.raises(BadInput, match=r"a\.png: it cannot be opened"):
+        load_items([item])
+    with pytest.raises(BadInput, match="gone"):
+        load_items([replace(item, media="pdf")])
