@@ -17,12 +17,13 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping
 from multiprocessing.connection import Connection
-from typing import Any, Generic, TypeVar
+from typing import IO, Any, Generic, TypeVar
 
 from penstock.errors import DeadlinePassed, EngineError, ItemError, OpenError, PenstockError, WorkerDied
 
@@ -56,6 +57,7 @@ class Child(Generic[Request, Reply]):
         self._env = dict(env or {})
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: Connection[Any, Any] | None = None
+        self._stderr: IO[bytes] | None = None
 
     def __enter__(self) -> Child[Request, Reply]:
         return self
@@ -70,8 +72,14 @@ class Child(Generic[Request, Reply]):
         ours, theirs = socket.socketpair()
         command = [sys.executable, "-P", "-m", "penstock.child", str(theirs.fileno())]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **self._env}
+        self._stderr = tempfile.TemporaryFile()  # native libraries chatter; it is told only of the dead
         self._process = subprocess.Popen(
-            command, pass_fds=[theirs.fileno()], env=environment, stdin=subprocess.DEVNULL
+            command,
+            pass_fds=[theirs.fileno()],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=self._stderr,
         )
         theirs.close()
         self._socket = Connection(ours.detach())
@@ -116,6 +124,9 @@ class Child(Generic[Request, Reply]):
                 self._process.kill()
                 self._process.wait(timeout=10.0)
             self._process = None
+        if self._stderr is not None:
+            self._stderr.close()
+            self._stderr = None
 
     def kill(self) -> None:
         if self._process is not None:
@@ -157,7 +168,9 @@ class Child(Generic[Request, Reply]):
         try:
             kind, value = self._receive(time.monotonic() + OPEN_DEADLINE_S, OPEN_DEADLINE_S)
         except (EOFError, ConnectionError) as exc:
-            raise OpenError(f"{self.name} ended while it was opening ({self._exit_words()}).") from exc
+            raise OpenError(
+                f"{self.name} ended while it was opening ({self._exit_words()}{self._last_words()})."
+            ) from exc
         if kind == "error":
             raise value
         assert value == READY
@@ -176,8 +189,17 @@ class Child(Generic[Request, Reply]):
             return f"killed by {signal.Signals(-code).name}"
         return f"killed by signal {-code}"
 
+    def _last_words(self) -> str:
+        """What the child last printed, for whoever has to find out why it died."""
+        if self._stderr is None:
+            return ""
+        self._stderr.seek(0, os.SEEK_END)
+        self._stderr.seek(max(0, self._stderr.tell() - 2000))
+        lines = self._stderr.read().decode("utf-8", "replace").strip().splitlines()
+        return f", after saying: {lines[-1][:300]}" if lines else ""
+
     def _death(self) -> WorkerDied:
-        words = self._exit_words()
+        words = self._exit_words() + self._last_words()
         advice = "Out of memory?" if "SIGKILL" in words else ""
         self.kill()
         return WorkerDied(f"{self.name} died: {words}.", advice)

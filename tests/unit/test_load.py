@@ -255,7 +255,6 @@ def test_what_load_writes_depends_on_its_settings() -> None:
     assert "pixels" in Load().writes and "image" not in Load().writes
     assert "image" in Load(give="encoded").writes and "pixels" not in Load(give="encoded").writes
     assert "pixels" not in Load(render="never").writes and "layer" in Load(render="never").writes
-    assert "layer" not in Load(text_layer=False).writes
     with pytest.raises(PlanError):
         Load(dpi=0)
 

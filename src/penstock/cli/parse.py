@@ -59,6 +59,9 @@ def parse(
     crops: Annotated[
         bool | None, typer.Option("--crops/--no-crops", help="Keep crops of pictures and charts.")
     ] = None,
+    max_pixels: Annotated[
+        int | None, typer.Option(help="Refuse pictures with more pixels than this.", min=1)
+    ] = None,
     retry_failed: Annotated[bool, typer.Option(help="Try failed pages and regions again.")] = False,
     fresh: Annotated[bool, typer.Option(help="Forget what OUT holds and start over.")] = False,
     dry_run: Annotated[
@@ -89,6 +92,7 @@ def parse(
         "layout": layout,
         "text_layer": text_layer,
         "crops": crops,
+        "max_pixels": max_pixels,
         "password": password,
         "page_timeout": page_timeout,
         "cores": cores,

@@ -48,6 +48,7 @@ _CONTEXT = re.compile(r"Input length \((\d+)\) exceeds model's maximum context l
 _DECODER = re.compile(r"decoder prompt \(length (\d+)\) is longer than the maximum model length of (\d+)")
 _ENCODER = re.compile(r"(\d+) embedding tokens, which exceeds the pre-allocated encoder cache size (\d+)")
 _PIXELS = re.compile(r"Image size \((\d+) pixels\) exceeds limit of (\d+) pixels")
+MOST_PIXELS = 16_000_000  # no recogniser looks at more than 5 million; the rest would only be decoded
 _ROOM = 0.75  # of a context for the prompt: what is read is about a quarter as long as what is shown
 _SAFE = 0.97  # of a side: pictures are cut into patches, and rounding up must not cross the limit again
 
@@ -111,7 +112,7 @@ def _too_large(words: str) -> Refusal | None:
     if found := _PIXELS.search(words):
         have, allowed = int(found[1]), int(found[2])
         reason = f"The picture has {have} pixels, and the server decodes at most {allowed}."
-        return Refusal("shrink", reason, scale=_scale(have, allowed))
+        return Refusal("shrink", reason, scale=_scale(have, min(allowed, MOST_PIXELS)))
     if "maximum context length" in words or "input tokens" in words:
         return Refusal("shrink", f"The request is too long for the server: {words}")
     return None

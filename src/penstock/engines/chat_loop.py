@@ -14,6 +14,7 @@ import heapq
 import io
 import itertools
 import random
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -36,6 +37,7 @@ KEEP_ALIVE_S = 4.0  # vLLM's front end drops idle connections after 5 s; we let 
 BACKOFF_FIRST_S, BACKOFF_MOST_S = 0.5, 8.0
 MOST_SHRINKS = 3
 FIRST_CONTACT_S = 30.0  # a server never seen: a wrong address should not cost minutes
+SPARE_FILES = 512  # for everything else a run has open
 SMALLER = Callable[[bytes, float], bytes]
 
 
@@ -61,6 +63,7 @@ class Dispatcher:
         self._ready: list[tuple[float, int, Job]] = []
         self._delayed: dict[int, Job] = {}  # to be asked again after a pause, or being made smaller
         self._closing = False
+        allow_connections(settings.limit + SPARE_FILES)
         self._numbers = itertools.count()
         self._loop = asyncio.get_running_loop()
         self._background: set[asyncio.Task[Any]] = set()
@@ -334,3 +337,15 @@ class Dispatcher:
         self._delayed.clear()
         for job in jobs:
             self._fail(job, error)
+
+
+def allow_connections(wanted: int) -> None:
+    """Raises the number of files we may open: 1,024 is usual, and each request in flight is one."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))

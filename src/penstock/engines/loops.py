@@ -22,6 +22,7 @@ from dataclasses import dataclass
 # A window finds units up to a tenth or a quarter of it (see Patience); each is looked at when the text
 # has grown by half of it, so all of them together cost 2 * len(WINDOWS) steps a character.
 WINDOWS = (2_048, 16_384)
+TAIL = 64  # characters; a loop is at least 1,024 long and four copies, so its last 64 stand in it twice
 
 _MARKUP = re.compile(r"<[^<>]*>")
 _TORN = re.compile(r"^[^<>]*>|<[^<>]*$")  # the ends of a tag that the cut went through
@@ -108,6 +109,8 @@ class LoopWatch:
 
 def find_loop(text: str, patience: Patience = DEFAULT_PATIENCE) -> Loop | None:
     """The longest tail of `text` that counts as a loop, or None. Linear in the text."""
+    if text.find(text[-TAIL:], 0, len(text) - 1) < 0:  # nothing ends as it ended before: almost all texts
+        return None
     periods = _periods(text[::-1])
     says: dict[int, bool] = {}  # the copies of one unit say the same wherever they are cut
     for length in range(len(text), patience.characters - 1, -1):

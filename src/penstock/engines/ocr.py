@@ -35,6 +35,7 @@ __all__ = ["LineBox", "PPOcr", "TextLine"]
 # An A4 page at 111 dpi. On 11 pages it found all lines but 2 that the full 200 dpi shows, in a fifth of
 # the time; 0.9 million pixels lost 8.
 FIND_PIXELS = 1.2e6
+GLANCE_PIXELS = 0.4e6
 FINE_PIXELS = 4.8e6  # at most, where the print is small
 SMALL_PRINT = 14.0  # pixels: lines this low in the detector's picture begin to be missed or to merge
 FINE_PRINT = 20.0  # what the second look brings them to
@@ -74,6 +75,13 @@ class PPOcr:
         if finer > scale:
             found = self._find(pixels, finer)
         return ocr_detect.in_reading_rows(found)
+
+    def glance(self, pixels: Pixels) -> list[LineBox]:
+        """The lines of a page, roughly: enough to tell how they run, at a quarter of the cost."""
+        area = pixels.shape[0] * pixels.shape[1]
+        if not area or _is_blank(pixels):
+            return []
+        return self._find(pixels, min(1.0, math.sqrt(GLANCE_PIXELS / area)))
 
     def read_lines(self, pixels: Pixels, lines: Sequence[LineBox]) -> list[TextLine]:
         """One `TextLine` for each line, in the same order; text is empty where nothing was read."""

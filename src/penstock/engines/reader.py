@@ -65,36 +65,36 @@ class PageReader:
     def __init__(self, languages: tuple[str, ...] | None = None, threads: int = 1) -> None:
         self.missing = ""
         self._languages = languages
-        self._ocr = PPOcr(threads)
-        self._tesseract = self._korean()
+        self.ocr = PPOcr(threads)
+        self.korean = self._open_korean()
 
     def find(self, pixels: Pixels) -> tuple[LineBox, ...]:
         """The lines of a page; none on a blank one."""
-        return tuple(self._ocr.find_lines(pixels))
+        return tuple(self.ocr.find_lines(pixels))
 
     def script(self, pixels: Pixels, lines: Sequence[LineBox]) -> Script:
         """Whether there is Hangul on the page, judged by a few pieces of lines.
 
         One is enough: a page read as Korean gets its other lines right too, only slower.
         """
-        if self._tesseract is None:
+        if self.korean is None:
             return "other"
         if self._languages == ("ko",):
             return "hangul"
         cuts = _samples(pixels, lines)
         silent = [
             cut
-            for cut, reading in zip(cuts, self._ocr.read_cuts(cuts), strict=True)
+            for cut, reading in zip(cuts, self.ocr.read_cuts(cuts), strict=True)
             if reading.passed_over > SILENT
         ]
-        korean = any(_is_korean(self._tesseract.read_line(cut), HANGUL_LIKELY) for cut in silent)
+        korean = any(_is_korean(self.korean.read_line(cut), HANGUL_LIKELY) for cut in silent)
         return "hangul" if korean else "other"
 
     def read(self, pixels: Pixels, lines: Sequence[LineBox], script: Script) -> list[TextLine]:
         """One `TextLine` for each of `lines`, in their order; its text is empty where nothing was legible."""
         cuts = [ocr_read.cut(pixels, line) for line in lines]
-        if self._tesseract is not None and script == "hangul":
-            said = self._read_korean(self._tesseract, cuts)
+        if self.korean is not None and script == "hangul":
+            said = self._read_korean(self.korean, cuts)
         else:
             said = self._read_other(cuts)
         return [
@@ -105,11 +105,11 @@ class PageReader:
         ]
 
     def close(self) -> None:
-        self._ocr.close()
-        if self._tesseract is not None:
-            self._tesseract.close()
+        self.ocr.close()
+        if self.korean is not None:
+            self.korean.close()
 
-    def _korean(self) -> Tesseract | None:
+    def _open_korean(self) -> Tesseract | None:
         if self._languages and "ko" not in self._languages:
             return None
         try:
@@ -123,14 +123,14 @@ class PageReader:
     def _read_other(self, cuts: Sequence[Pixels]) -> list[Said]:
         """By PP-OCR; what it passed over by Tesseract, if there is Hangul in it."""
         said = self._by_ppocr(cuts)
-        if self._tesseract is None:
+        if self.korean is None:
             return said
         doubted = [
             index
             for index, one in enumerate(said)
             if one.passed_over > PASSED_OVER or one.confidence < UNREAD
         ]
-        read = {index: self._tesseract.read_line(cuts[index]) for index in doubted}
+        read = {index: self.korean.read_line(cuts[index]) for index in doubted}
         korean = [index for index in doubted if _is_korean(read[index], HANGUL_LIKELY)]
         again = self._spliced([cuts[index] for index in korean], [read[index] for index in korean])
         for index, one in zip(korean, again, strict=True):
@@ -153,7 +153,7 @@ class PageReader:
     def _by_ppocr(self, cuts: Sequence[Pixels]) -> list[Said]:
         return [
             Said(reading.text, reading.confidence, "ppocr", reading.passed_over)
-            for reading in self._ocr.read_cuts(cuts)
+            for reading in self.ocr.read_cuts(cuts)
         ]
 
     def _spliced(self, cuts: Sequence[Pixels], lines: Sequence[Sequence[Symbol]]) -> list[Said]:
@@ -167,7 +167,7 @@ class PageReader:
             for cut, symbols, doubts in zip(cuts, lines, stretches, strict=True)
             for stretch in doubts
         ]
-        readings = iter(self._ocr.read_cuts(pieces))
+        readings = iter(self.ocr.read_cuts(pieces))
         return [
             Said(*mixed.spliced(symbols, doubts, [next(readings) for _ in doubts]), "tesseract")
             for symbols, doubts in zip(lines, stretches, strict=True)

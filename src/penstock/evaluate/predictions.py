@@ -51,7 +51,7 @@ def read_predictions(source: Path, ids: Sequence[str]) -> Predictions:
 
 def _file_for(folder: Path, sample: str) -> Path | None:
     """`page.pdf_3` may be predicted as page.pdf_3.md, page_3.md (marker), page_3.mmd (nougat), ..."""
-    names = [sample, sample.replace(".pdf", ""), f"{sample}.jpg", f"{sample}.png"]
+    names = [sample, sample.replace(".pdf", ""), f"{sample}.jpg", f"{sample}.png", f"{sample}_repeat1"]
     candidates = (folder / (name + suffix) for name in dict.fromkeys(names) for suffix in SUFFIXES)
     return next((path for path in candidates if path.is_file()), None)
 

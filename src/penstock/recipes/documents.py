@@ -10,7 +10,7 @@ from penstock.stage import Stage
 from penstock.stages.compose import Compose
 from penstock.stages.crop import Crop
 from penstock.stages.layout import Layout, RulesLayout
-from penstock.stages.load import Load
+from penstock.stages.load import MAX_PIXELS, Load
 from penstock.stages.orient import Orient
 from penstock.stages.recognise import Recognise, TextLayer
 from penstock.store.manifest import cores as usable_cores
@@ -22,6 +22,7 @@ def documents(
     layout: Literal["model", "rules"] = "model",
     text_layer: TextLayer = "auto",
     crops: bool = True,
+    max_pixels: int = MAX_PIXELS,
     password: str | None = None,
     page_timeout: float = 120.0,
     cores: int | None = None,
@@ -38,6 +39,7 @@ def documents(
         dpi=dpi,
         text_layer=text_layer != "never",
         render="always" if layout == "model" else "auto",
+        max_pixels=max_pixels,
         password=password,
         deadline_s=page_timeout,
         workers=max(1, count // 2),

@@ -50,8 +50,7 @@ class Load(Stage):
     @property
     def writes(self) -> tuple[str, ...]:  # type: ignore[override]
         picture = () if self.render == "never" else ("pixels" if self.give == "pixels" else "image",)
-        layer = ("layer",) if self.text_layer else ()
-        return (*picture, *layer, "width", "height", "dpi")
+        return (*picture, "layer", "width", "height", "dpi")
 
     def open(self) -> Worker:
         from penstock.stages.load_worker import LoadWorker

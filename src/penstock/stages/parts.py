@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from penstock.errors import DeadlinePassed, ItemError, PenstockError
 from penstock.item import Failure
@@ -32,10 +32,7 @@ class PartPool:
         """
         futures = [self._pool.submit(part) for part in parts]
         wait(futures, timeout=self._deadline_s)
-        results: list[T | Failure] = []
-        for future in futures:
-            results.append(self._landed(future))
-        return results
+        return [self._landed(future) for future in futures]
 
     def call(self, part: Callable[[], T]) -> T:
         """One part's result, in its turn. Raises what it raises."""
@@ -47,7 +44,7 @@ class PartPool:
     def close(self) -> None:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _landed(self, future: Future[T]) -> T | Failure:
+    def _landed(self, future: Future[Any]) -> Any:
         if not future.done():
             future.cancel()
             return failure_of(self._late(), self._name)

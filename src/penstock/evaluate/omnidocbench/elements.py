@@ -17,7 +17,6 @@ from penstock.evaluate.omnidocbench.protocols import Protocol
 INLINE = "equation_inline"
 MAX_UNCLOSED = 64  # a page of nothing but opening tags must end; real pages have none or one
 
-_PICTURE = re.compile(r"!\[.*?\]\(.*?\)")
 _MATH = re.compile(r"\$\$(.*?)\$\$|\\\[(.*?)\\\]|\$(.*?)\$|\\\((.*?)\\\)", re.DOTALL)
 _DOLLARS = re.compile(r"\$\$(.*?)\$\$|\$(.*?)\$|\\\((.*?)\\\)", re.DOTALL)
 _HTML_TABLE = re.compile(r"(<table.*?</table>)", re.DOTALL)
@@ -126,8 +125,26 @@ def _tags(
             last = close.search(text, at)
 
 
+def without_pictures(markdown: str) -> str:
+    """The text without `![words](address)`, each on one line; linear, also on lines of open brackets."""
+    return "\n".join(_line_without_pictures(line) if "![" in line else line for line in markdown.split("\n"))
+
+
+def _line_without_pictures(line: str) -> str:
+    kept: list[str] = []
+    at = 0
+    while True:
+        start = line.find("![", at)
+        middle = line.find("](", start + 2) if start >= 0 else -1
+        end = line.find(")", middle + 2) if middle >= 0 else -1
+        if end < 0:
+            return "".join([*kept, line[at:]])
+        kept.append(line[at:start])
+        at = end + 1
+
+
 def _prepared(markdown: str, protocol: Protocol) -> str:
-    content = _PICTURE.sub("", markdown)
+    content = without_pictures(markdown)
     fences = ("markdown", "html", "latex") if protocol.joint else ("markdown",)
     for language in fences:
         content = re.sub(rf"^```{language}\n?", "", content, flags=re.MULTILINE)

