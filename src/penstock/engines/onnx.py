@@ -6,6 +6,9 @@ or OpenError here and nowhere else.
 
 from __future__ import annotations
 
+import hashlib
+import threading
+import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,12 +51,32 @@ def open_session(model: Path | bytes, threads: int = 1, *, arena: bool = False, 
         raise OpenError(f"onnxruntime cannot open {_name(model, name)}: {_first_line(exc)}", advice) from exc
 
 
+_open_sessions: weakref.WeakValueDictionary[tuple[bytes, int, bool], Any] = weakref.WeakValueDictionary()
+_opening = threading.Lock()
+
+
+def _shared_session(model: Path | bytes, threads: int, arena: bool, name: str) -> Any:
+    """The session of this model that is open already, or a new one.
+
+    Two stages of one process that use the same model share its memory: 150 MB for the recogniser.
+    """
+    content = model.read_bytes() if isinstance(model, Path) else model
+    key = (hashlib.blake2b(content).digest(), threads, arena)
+    with _opening:
+        session = _open_sessions.get(key)
+        if session is None:
+            session = _open_sessions[key] = open_session(
+                content, threads, arena=arena, name=_name(model, name)
+            )
+        return session
+
+
 class Network:
     """One open model with one input. Thread-safe; close it to free its memory."""
 
     def __init__(self, model: Path | bytes, threads: int = 1, *, arena: bool = False, name: str = "") -> None:
         self.name = _name(model, name)
-        self._session = open_session(model, threads, arena=arena, name=name)
+        self._session = _shared_session(model, threads, arena, name)
         self._input: str = self._session.get_inputs()[0].name
 
     def __call__(self, batch: Floats) -> list[Floats]:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from penstock.executors.channel import Channel, Closed
 from penstock.executors.gpus import visible_gpus
 from penstock.executors.guard import StallGuard
+from penstock.executors.memory import share_heaps
 from penstock.executors.process import ProcessWorker
 from penstock.item import Item
 from penstock.plan import Plan
@@ -48,6 +49,7 @@ class Local:
         self._run: _Run | None = None
 
     def stream(self, plan: Plan, items: Iterable[Item]) -> Iterator[Item]:
+        share_heaps()
         run = _Run(plan, items, self.trace)
         self._run = run
         with StallGuard(run, self._stall_s), run:
