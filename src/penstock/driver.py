@@ -22,6 +22,7 @@ from penstock.store import manifest
 from penstock.store.documents import write_order
 from penstock.store.files import clear_tmp
 from penstock.store.lock import holding
+from penstock.store.schema import PAGES, Rows
 from penstock.store.shards import Entry, Ledger, ShardWriter
 
 
@@ -63,6 +64,9 @@ class Run:
     for page in run.pages(listing):
         ...
     run.tally.failed
+
+    A later pass over the same pages (embedding, ...) names a folder below OUT as its `home`: its own
+    ledger and run.json, under OUT's lock. `rows` is how its items are written there.
     """
 
     plan: Plan
@@ -72,18 +76,21 @@ class Run:
     fresh: bool = False
     facts: dict[str, Any] = field(default_factory=dict)  # for run.json: inputs and options
     tally: Tally = field(default_factory=Tally)
+    home: str = ""
+    rows: Rows = PAGES
 
     def pages(self, listing: Iterable[Item]) -> Iterator[Item]:
         """Yields each page this run finishes, committed or about to be."""
+        folder = self.out / self.home
         with holding(self.out):
             if self.fresh:
-                manifest.start_over(self.out)
-            manifest.check(self.out, self.plan)
-            clear_tmp(self.out)
+                manifest.start_over(folder)
+            manifest.check(folder, self.plan)
+            clear_tmp(folder)
             self._write_manifest(finished=None)
-            entries = Ledger(self.out).entries()
+            entries = Ledger(folder, self.rows).entries()
             documents: dict[str, None] = {}
-            writer = ShardWriter(self.out)
+            writer = ShardWriter(folder, rows=self.rows)
             stream = self.executor.stream(self.plan, self._todo(listing, entries, documents))
             try:
                 # closing ends the executor's threads and processes, also when we are interrupted
@@ -94,8 +101,9 @@ class Run:
                 self._write_manifest(finished=_now())
             finally:
                 writer.commit()
-                write_order(self.out, documents)
-                clear_tmp(self.out)
+                if not self.home:
+                    write_order(self.out, documents)
+                clear_tmp(folder)
 
     def profile(self) -> dict[str, Any]:
         """profile.json: the spans' part and what only the driver knows."""
@@ -119,7 +127,7 @@ class Run:
             documents.setdefault(item.document)
             self.tally.listed += 1
             entry = entries.get(item.id)
-            if entry is None:
+            if entry is None or item.attempt > entry.attempt:  # a pass's input has changed since
                 yield item
             elif self.retry_failed and entry.incomplete:
                 yield replace(item, attempt=entry.attempt + 1)
@@ -130,7 +138,7 @@ class Run:
     def _write_manifest(self, finished: str | None) -> None:
         self.facts.setdefault("started", _now())
         facts = {"command": manifest.command(), "executor": self.executor.name, **self.facts}
-        manifest.write(self.out, self.plan, **facts, finished=finished)
+        manifest.write(self.out / self.home, self.plan, **facts, finished=finished)
 
 
 def peak_rss_mb() -> float:

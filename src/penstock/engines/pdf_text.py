@@ -105,6 +105,8 @@ class _Reader:
     def _char(self, index: int) -> str:
         """One character; U+FFFD for a glyph whose font does not say what it means."""
         code = calls.char_code(self._page, index)
+        if 0xD800 <= code < 0xE000:  # half of a character, which no file can hold
+            return UNKNOWN
         if 0x20 <= code < 0x7F or 0xA0 <= code < 0x110000:
             return chr(code)
         if code == ord(HYPHEN):

@@ -22,6 +22,7 @@ RUN = "run.json"
 OURS = (
     RUN, "items", "failures", "crops", "markdown", "overlays", "tmp", "documents.jsonl", "ocr_results.jsonl",
     "parsed_texts.jsonl", "searchable", "profile.json", "profile.html", "trace.jsonl",
+    "embed", "embeddings", "index", "retrieval",
 )  # fmt: skip
 PACKAGES = ("numpy", "opencv-python-headless", "pypdfium2", "onnxruntime", "tesserocr", "pyarrow", "pillow")
 

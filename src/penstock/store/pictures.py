@@ -16,7 +16,7 @@ import numpy as np
 from penstock.child import Child
 from penstock.errors import ItemError, UsageError
 from penstock.item import Item
-from penstock.stages.load import Load
+from penstock.stages.load import Give, Load
 from penstock.store import manifest
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def page_pictures(
     out: Path, items: Iterable[Item], password: str | None
 ) -> Iterator[tuple[Item, Pixels | str]]:
     """Each page with its picture as the run saw it, turned upright, or why there is none."""
-    load = _load_of(out, password)
+    load = load_of(out, password)
     child: Child[list[Item], list[Item]] = Child(load.open, name="export")
     with child:
         for item in items:
@@ -44,7 +44,7 @@ def page_pictures(
             yield item, np.ascontiguousarray(np.rot90(loaded.pixels, k=-item.rotation // 90))
 
 
-def _load_of(out: Path, password: str | None) -> Load:
+def load_of(out: Path, password: str | None, give: Give = "pixels") -> Load:
     """The load stage of the run, so that boxes fit the pictures."""
     run = manifest.read(out)
     if run is None:
@@ -53,4 +53,4 @@ def _load_of(out: Path, password: str | None) -> Load:
     known = {field.name for field in fields(Load)}
     chosen = {key: value for key, value in settings.items() if key in known}
     load = Load(**chosen, password=password)
-    return replace(load, give="pixels", render="always", text_layer=False)
+    return replace(load, give=give, render="always", text_layer=False)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -59,6 +60,27 @@ _PAGE_NAMES = ["width", "height", "dpi", "rotation", "markdown"]
 _REGION_NAMES = [field.name for field in REGION if field.name not in {"lines", "failure"}]
 
 
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """How one pass writes its items: parsing keeps pages, embedding keeps vectors of the same ids."""
+
+    items: pa.Schema
+    to_row: Callable[[Item], dict[str, Any]]
+    from_row: Callable[[dict[str, Any]], Item]
+    failures: pa.Schema = FAILURES
+
+
+def storable(value: Any) -> Any:
+    """The value with every text writable: halves of surrogate pairs, as broken fonts give them, replaced."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, dict):
+        return {key: storable(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [storable(inner) for inner in value]
+    return value
+
+
 def to_row(item: Item) -> dict[str, Any]:
     """A row of `ITEMS`, or of `FAILURES` where the item failed."""
     row = {name: getattr(item, name) for name in _KEY_NAMES}
@@ -96,3 +118,6 @@ def _region(row: dict[str, Any]) -> Region:
     )
     failure = Failure(**row["failure"]) if row["failure"] is not None else None
     return Region(**fields, lines=lines, failure=failure)
+
+
+PAGES = Rows(ITEMS, to_row, from_row)

@@ -48,9 +48,12 @@ class Entry:
 class ShardWriter:
     """Buffers finished items and commits them. Only the driver that holds OUT's lock has one."""
 
-    def __init__(self, out: Path, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, out: Path, clock: Callable[[], float] = time.monotonic, rows: schema.Rows = schema.PAGES
+    ) -> None:
         self._out = out
         self._clock = clock
+        self._rows = rows
         self._items: list[Item] = []
         self._failures: list[Item] = []
         self._oldest = 0.0
@@ -74,9 +77,9 @@ class ShardWriter:
     def commit(self) -> None:
         """Publishes what is buffered. Crops are on disk before the rows that name them."""
         if self._items:
-            self._publish(ITEMS_DIR, schema.ITEMS, self._items)
+            self._publish(ITEMS_DIR, self._rows.items, self._items)
         if self._failures:
-            self._publish(FAILURES_DIR, schema.FAILURES, self._failures)
+            self._publish(FAILURES_DIR, self._rows.failures, self._failures)
         self._items, self._failures = [], []
 
     def _is_due(self) -> bool:
@@ -84,7 +87,8 @@ class ShardWriter:
         return full or self._clock() - self._oldest >= MAX_AGE_S
 
     def _publish(self, folder: str, rows_schema: pa.Schema, items: list[Item]) -> None:
-        table = pa.Table.from_pylist([schema.to_row(item) for item in items], schema=rows_schema)
+        rows = [schema.storable(self._rows.to_row(item)) for item in items]
+        table = pa.Table.from_pylist(rows, schema=rows_schema)
         keys = sorted(f"{item.id}\0{item.attempt}" for item in items)
         name = hashlib.sha256("\n".join(keys).encode()).hexdigest()[:24]
         with replacing(self._out / folder / f"{name}.parquet", self._out) as file:
@@ -103,8 +107,9 @@ class ShardWriter:
 class Ledger:
     """Reads a folder of shards. Cheap to make; reads only keys until rows are asked for."""
 
-    def __init__(self, out: Path) -> None:
+    def __init__(self, out: Path, rows: schema.Rows = schema.PAGES) -> None:
         self._out = out
+        self._rows = rows
         self._table = lru_cache(maxsize=OPEN_SHARDS)(pq.read_table)
 
     def entries(self) -> dict[str, Entry]:
@@ -118,7 +123,7 @@ class Ledger:
 
     def item(self, entry: Entry) -> Item:
         table = self._table(entry.shard)
-        return schema.from_row(table.slice(entry.row, 1).to_pylist()[0])
+        return self._rows.from_row(table.slice(entry.row, 1).to_pylist()[0])
 
     def _all_entries(self) -> Iterator[Entry]:
         # failures first: where an id failed and succeeded in the same attempt, the success counts
