@@ -18,8 +18,8 @@ from typing import Any
 
 import cv2
 import numpy as np
-from common import finish
 
+from common import finish
 from penstock.engines.chat import ChatClient, ChatRequest
 from penstock.engines.recognisers import RECOGNISERS
 from penstock.engines.vllm import free_port

@@ -32,6 +32,21 @@ from penstock.item import LABELS
 
 BOXES = 25  # a page, of which post keeps what is no duplicate and not nested
 
+SMALL: dict[str, Any] = {  # the same build with few channels, for --smoke
+    "decoder_layers": 2,
+    "encoder_in_channels": [32, 48, 64],
+    "x4_feat_dim": 16,
+    "backbone_config": {
+        "model_type": "hgnet_v2",
+        "stem_channels": [3, 8, 8],
+        "stage_in_channels": [8, 16, 32, 48],
+        "stage_mid_channels": [8, 8, 16, 16],
+        "stage_out_channels": [16, 32, 48, 64],
+        "hidden_sizes": [16, 32, 48, 64],
+        "out_features": ["stage1", "stage2", "stage3", "stage4"],
+    },
+}
+
 
 def jpeg_page(seed: int, width: int, height: int) -> bytes:
     """A page of lines that look like print to a decoder."""
@@ -76,8 +91,7 @@ def random_checkpoint(folder: str, smoke: bool) -> str:
     from transformers import PPDocLayoutV3Config, PPDocLayoutV3ForObjectDetection
 
     torch.manual_seed(0)
-    size = {"num_queries": 50, "decoder_layers": 2} if smoke else {}
-    config = PPDocLayoutV3Config(id2label=dict(enumerate(LABELS)), **size)
+    config = PPDocLayoutV3Config(id2label=dict(enumerate(LABELS)), **(SMALL if smoke else {}))
     PPDocLayoutV3ForObjectDetection(config).save_pretrained(folder)
     return folder
 
@@ -193,12 +207,39 @@ def whole(report: dict[str, Any], layout: DocLayout, jpegs: list[bytes], options
     rows = torch.from_numpy(known_rows(options.batch, 300))
     layout._network = KnownBoxes(layout._network, rows.to("cuda" if torch.cuda.is_available() else "cpu"))
     found = sum(map(len, layout.detect(jpegs)))
+    inside(report, layout, jpegs)
     times = timed(lambda: layout.detect(jpegs), options.rounds)
     show(report, f"all of it, {len(jpegs)} pages", times)
     report["blocks_a_page"] = round(found / len(jpegs), 1)
     report["pages_per_s"] = round(len(jpegs) / times["median"] * 1000, 1)
     if torch.cuda.is_available():
         report["peak_gb"] = round(torch.cuda.max_memory_allocated() / 1e9, 2)
+
+
+def inside(report: dict[str, Any], layout: DocLayout, jpegs: list[bytes]) -> None:
+    """Where one call of the engine spends its time, by its own steps (loading runs ahead in a thread)."""
+    spent: dict[str, float] = {}
+
+    def clocked(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            start = time.perf_counter()
+            try:
+                return function(*arguments)
+            finally:
+                spent[name] = spent.get(name, 0.0) + (time.perf_counter() - start) * 1000
+
+        return call
+
+    places = [(layout._input, "_pictures"), (layout._input, "load"), (layout, "_run"), (layout, "_cleaned")]
+    for owner, name in places:
+        setattr(owner, name, clocked(name, getattr(owner, name)))
+    start = time.perf_counter()
+    layout.detect(jpegs)
+    spent["detect"] = (time.perf_counter() - start) * 1000
+    for owner, name in places:
+        delattr(owner, name)
+    report["inside_ms"] = {name: round(ms, 1) for name, ms in spent.items()}
+    print("inside one call, ms:", report["inside_ms"])
 
 
 def options_of(arguments: list[str]) -> argparse.Namespace:
@@ -218,7 +259,7 @@ def options_of(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--inductor", action="append", default=[], help="NAME=VALUE of torch._inductor.config"
     )
-    parser.add_argument("--smoke", action="store_true", help="one small page, a smaller decoder")
+    parser.add_argument("--smoke", action="store_true", help="one small page, a small network")
     options = parser.parse_args(arguments)
     if options.smoke:
         options.pages, options.batch, options.width, options.height, options.rounds = 1, 1, 248, 351, 1

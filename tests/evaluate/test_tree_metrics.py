@@ -96,6 +96,13 @@ def test_a_table_past_its_deadline_scores_zero() -> None:
     assert time.monotonic() - started < 20
 
 
+def test_a_table_of_five_thousand_cells_ends_at_its_deadline() -> None:
+    started = time.monotonic()
+    found = teds_both(table(500, 10, "a"), table(480, 10, "b"), deadline_s=1.0)
+    assert "longer than 1 s" in found.note
+    assert time.monotonic() - started < 30  # a busy machine; alone it takes 3 s
+
+
 def test_a_tree_past_its_deadline_is_an_error() -> None:
     outline, order = shape(random_tree(200, random.Random(1)))
     with pytest.raises(DeadlinePassed):

@@ -1,7 +1,7 @@
 """Tells how a page must be turned to stand upright, by reading a few lines of it both ways.
 
 The shape of the lines says whether the text runs across or along the page; the recogniser's
-confidence in a handful of them says which way up (0.9 to 1.0 upright, under 0.8 upside down). A page
+confidence in a handful of them says which way up (0.9 to 1.0 upright, under 0.75 upside down). A page
 is turned only on clear evidence: a wrong turn ruins a good page (docs/decisions/0003-orientation.md).
 """
 
@@ -25,10 +25,11 @@ SIDEWAYS = 2.0  # so much more text must run along the page than across it
 SAMPLES = 5
 FIRST = 2  # samples that are enough where they are clear, as on nearly every upright page
 SAMPLE_WIDTH = 10  # heights
-CLEAR = 0.85  # mean of the two best samples, of 1: 0.91 and more for what stands upright, Korean apart
-APART = 0.15  # the other way round must be this much worse; it is by 0.2 and more
+CLEAR = 0.85  # mean of the two best samples: 0.9 and more upright, 0.74 at most upside down, Korean apart
+APART = 0.15  # the other way round must be this much worse
 CELLS = 4  # glyphs of each sample that tell vertical writing from a turned page
-HANGUL_CLEAR = 0.75  # mean confidence of Tesseract in the syllables: 0.79 and more against 0.62 and less
+HANGUL_SURE = 0.85  # the same, enough by itself
+HANGUL_CLEAR = 0.75  # Tesseract's mean confidence in the syllables: 0.85 and more against 0.64 and less
 
 Score = Callable[[Sequence["Pixels"]], list[float]]
 
@@ -70,21 +71,26 @@ class Orienter:
 
     def _way_up(self, cuts: Sequence[Pixels]) -> int | None:
         """0 or 180 as these pictures of lines stand, None if that is not clear."""
-        if len(cuts) < FIRST:
+        first = cuts[:FIRST]
+        if len(first) < FIRST:
             return None
-        if _best_two(self._legible(cuts[:FIRST])) >= CLEAR:
+        if _best_two(self._legible(first)) >= CLEAR or _best_two(self._hangul(first)) >= HANGUL_SURE:
             return 0
-        clear = _clear(self._legible, cuts, CLEAR)
-        if clear is None and self._tesseract is not None:
-            return _clear(self._hangul, cuts, HANGUL_CLEAR)
-        return clear
+        for score, enough in ((self._legible, CLEAR), (self._hangul, HANGUL_CLEAR), (self._either, CLEAR)):
+            clear = _clear(score, cuts, enough)
+            if clear is not None:
+                return clear
+        return None
 
     def _legible(self, cuts: Sequence[Pixels]) -> list[float]:
         return [reading.confidence * (1 - reading.passed_over) for reading in self._ocr.read_cuts(cuts)]
 
     def _hangul(self, cuts: Sequence[Pixels]) -> list[float]:
-        assert self._tesseract is not None
-        return [_sureness(self._tesseract, cut) for cut in cuts]
+        return [_sureness(self._tesseract, cut) if self._tesseract else 0.0 for cut in cuts]
+
+    def _either(self, cuts: Sequence[Pixels]) -> list[float]:
+        """For pages in two scripts, of which each may have but one good sample."""
+        return [max(pair) for pair in zip(self._legible(cuts), self._hangul(cuts), strict=True)]
 
     def _is_vertical(self, cuts: Sequence[Pixels]) -> bool:
         """Whether these lines, laid on their side, are columns of upright glyphs: vertical Chinese, Japanese.

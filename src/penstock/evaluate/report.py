@@ -144,6 +144,7 @@ def _picture(path: str) -> str:
         return "<div class=none>no picture</div>"
     try:
         with Image.open(path) as opened:
+            opened.draft("RGB", (PICTURE_WIDTH, PICTURE_WIDTH * 2))  # JPEGs are decoded at half size or less
             picture = opened.convert("RGB")
     except (UnidentifiedImageError, OSError):
         return "<div class=none>the picture cannot be read</div>"

@@ -115,6 +115,8 @@ class _Recogniser:
         """The region with its content, or None where there is nothing to tell of it."""
         if isinstance(read, Failure):
             return replace(region, failure=read)
+        if region.content is not None and not read:
+            return region  # the rules read it from the layer already, tables by their rulings
         region = with_lines(region, words, read)
         if region.label == "table" and pixels is not None:
             return self._readers.table(pixels, region, words, read)

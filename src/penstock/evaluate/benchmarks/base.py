@@ -43,7 +43,11 @@ class Benchmark:
     title: ClassVar[str]
     layout: ClassVar[str]  # the files it reads, in words
     metrics: ClassVar[dict[str, bool]]
-    missing_is_empty: ClassVar[bool] = True
+
+    @property
+    def missing_is_empty(self) -> bool:
+        """Whether a sample without a prediction is scored as an empty one, or left out."""
+        return True
 
     @property
     def protocol(self) -> str:

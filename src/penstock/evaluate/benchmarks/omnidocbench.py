@@ -15,7 +15,6 @@ from typing import Any, ClassVar
 from penstock.errors import UsageError
 from penstock.evaluate.benchmarks.base import Benchmark, Sample, Scores
 from penstock.evaluate.benchmarks.files import need_folder, picture_for
-from penstock.evaluate.metrics import formulas
 from penstock.evaluate.metrics.invented import invented_content
 from penstock.evaluate.metrics.text import has_hangul, korean_error_rates
 from penstock.evaluate.omnidocbench.elements import INLINE, cut
@@ -27,7 +26,7 @@ from penstock.evaluate.results import SampleResult
 
 @dataclass(frozen=True)
 class OmniDocBench(Benchmark):
-    """`version` is the official protocol; `cdm` also renders formulas, which takes a TeX and a second each."""
+    """`version` is the official protocol; `cdm` also renders formulas, a second each, with a TeX."""
 
     name: ClassVar[str] = "omnidocbench"
     title: ClassVar[str] = "OmniDocBench"
@@ -54,8 +53,14 @@ class OmniDocBench(Benchmark):
         return protocol_named(self.version)
 
     @property
+    def missing_is_empty(self) -> bool:
+        """v1.0 and v1.5 leave pages without a prediction out, which flatters; v1.6 counts them as empty."""
+        return self.rules.missing_is_empty
+
+    @property
     def protocol(self) -> str:
-        return f"OmniDocBench {self.rules.name}" + (" with CDM" if self.cdm else "")
+        limits = f" ({self.rules.limits})" if self.rules.limits else ""
+        return f"{self.title} {self.rules.name}{limits}" + (" with CDM" if self.cdm else "")
 
     def samples(self, folder: Path) -> list[Sample]:
         file = annotation_file(need_folder(folder, self.layout))
@@ -73,8 +78,7 @@ class OmniDocBench(Benchmark):
         scored = score_page(page, prediction, self.rules)
         values = page_values(scored)
         if self.cdm and scored.formulas:
-            cdm = [formulas.cdm(f.truth, f.prediction).f1 for f in scored.formulas]
-            values["formula_cdm"] = sum(cdm) / len(cdm)
+            values["formula_cdm"] = _mean_cdm(scored.formulas)
         values |= beyond(page, prediction, self.rules)
         notes = tuple(note for table in scored.tables for note in table.notes)
         return Scores(values, true_text(page), prediction, notes, _details(scored))
@@ -166,6 +170,12 @@ def overall(results: Sequence[SampleResult]) -> dict[str, float]:
         mean = sum(values) / len(values)
         means.append(100 * (1 - mean if metric == "text_edit" else mean))
     return {"overall": sum(means) / 3}
+
+
+def _mean_cdm(pairs: Sequence[Scored]) -> float:
+    from penstock.evaluate.metrics.formulas import cdm
+
+    return sum(cdm(pair.truth, pair.prediction).f1 for pair in pairs) / len(pairs)
 
 
 def _details(page: PageScore) -> dict[str, Any]:

@@ -50,7 +50,7 @@ class PubTabNet(Benchmark):
 
 @dataclass(frozen=True)
 class TedsTest(PubTabNet):
-    """A table test set of one's own: `*.html` truths beside pictures, or a JSON of `{name: {"html": ...}}`."""
+    """A table test set of its own: `*.html` truths beside pictures, or JSON of `{name: {"html": ...}}`."""
 
     name: ClassVar[str] = "teds-test"
     title: ClassVar[str] = "TEDS_TEST"

@@ -39,9 +39,9 @@ class DetectionScore:
 def layout_map(truth: Sequence[Sequence[Labelled]], found: Sequence[Sequence[Labelled]]) -> DetectionScore:
     """mAP over pages given in the same order on both sides. NaN when the truth is empty."""
     labels = sorted({box.label for page in truth for box in page})
-    table = np.array([_precisions(label, truth, found) for label in labels]).reshape(len(labels), -1)
     if not labels:
         return DetectionScore(float("nan"), float("nan"), float("nan"), {})
+    table = np.array([_precisions(label, truth, found) for label in labels])
     return DetectionScore(
         map=float(table.mean()),
         map50=float(table[:, 0].mean()),

@@ -15,17 +15,9 @@ from penstock.errors import BadInput
 
 COLOUR_STEP = 15  # 18 levels a channel make 5,831 colours besides black
 LEVELS = 18
+DEEPEST = 60  # braces in braces; a formula with more was made to break parsers
 
-_TOKEN = re.compile(
-    r"\\begin\s*\{[^{}]*\}|\\end\s*\{[^{}]*\}|\\(?:left|right|[Bb]igg?[lrm]?)\s*(?:\\[a-zA-Z]+|\\.|[^\s\\])"
-    r"|\\[hv]space\*?\s*\{[^{}]*\}|\\[a-zA-Z]+\*?|\\.|[^\s]",
-    re.DOTALL,
-)
-_ALIGNED = re.compile(r"\\(begin|end)\s*\{(?:split|align|alignedat|alignat|eqnarray|gather|multline)\*?\}")
-_NUMBERED = re.compile(r"\\(?:tag|label)\s*\*?\s*\{[^{}]*\}|\\(?:nonumber|notag)\b")
-_COLOURED = re.compile(r"\\(?:text|math)?color\s*(?:\[[^\]]*\])?\s*\{[^{}]*\}")
-_DELIMITED = re.compile(r"^\s*(?:\$\$|\\\[|\\\(|\$)(.*?)(?:\$\$|\\\]|\\\)|\$)\s*$", re.DOTALL)
-
+# Function names that are compared letter by letter; \lim, \sup and their like stay one token each.
 _WORDS = frozenset(
     [
         "arccos",
@@ -38,34 +30,37 @@ _WORDS = frozenset(
         "coth",
         "csc",
         "deg",
-        "det",
         "dim",
         "exp",
-        "gcd",
         "hom",
-        "inf",
         "ker",
         "lg",
-        "lim",
-        "liminf",
-        "limsup",
         "ln",
         "log",
         "max",
         "min",
         "mod",
-        "Pr",
+        "bmod",
+        "pmod",
         "sec",
         "sin",
         "sinh",
-        "sup",
         "tan",
         "tanh",
     ]
 )
-_STACKED = frozenset(
-    ["lim", "max", "min", "sup", "inf", "liminf", "limsup", "det", "gcd", "Pr"]
-)  # take limits below them
+_TOKEN = re.compile(
+    r"\\begin\s*\{[^{}]*\}|\\end\s*\{[^{}]*\}|\\(?:left|right|[Bb]igg?[lrm]?)(?![a-zA-Z])\s*(?:\\[a-zA-Z]+|\\.|[^\s\\])"
+    r"|\\[hv]space\*?\s*\{[^{}]*\}|\\[a-zA-Z]+\*?|\\.|[^\s]",
+    re.DOTALL,
+)
+_ALIGNED = re.compile(r"\\(begin|end)\s*\{(?:split|align|alignedat|alignat|eqnarray|gather|multline)\*?\}")
+_NUMBERED = re.compile(r"\\(?:tag|label)\s*\*?\s*\{[^{}]*\}|\\(?:nonumber|notag)\b")
+_NAMED = re.compile(r"\\operatorname\s*\*?\s*\{\s*(" + "|".join(sorted(_WORDS)) + r")\s*\}")
+_TEXT = re.compile(r"\\(?:text|textrm|textnormal|mbox|hbox)\s*\{([^{}$]*)\}")
+_COLOURED = re.compile(r"\\(?:text|math)?color\s*(?:\[[^\]]*\])?\s*\{[^{}]*\}")
+_DELIMITED = re.compile(r"^\s*(?:\$\$|\\\[|\\\(|\$)(.*?)(?:\$\$|\\\]|\\\)|\$)\s*$", re.DOTALL)
+
 _DOTS = frozenset(
     ["ldots", "cdots", "dots", "dotsb", "dotsc", "dotsi", "dotsm", "dotso", "hdots", "mathellipsis"]
 )
@@ -193,9 +188,16 @@ def colour(index: int) -> tuple[int, int, int]:
 
 
 def coloured(latex: str) -> Coloured:
-    """The formula with its tokens coloured. Raises BadInput on unbalanced braces."""
+    """The formula with its tokens coloured. Raises BadInput on unbalanced or too deep braces."""
     tokens: list[str] = []
-    parts = _coloured(_braced(list(_spelled(_tokens(latex)))), tokens)
+    found = list(_spelled(_tokens(latex)))
+    depth = deepest = 0
+    for token in found:
+        depth += (token == "{") - (token == "}")
+        deepest = max(deepest, depth)
+    if deepest > DEEPEST:
+        raise BadInput(f"The formula nests {deepest} braces deep; more than {DEEPEST} are not set.")
+    parts = _coloured(_braced(found), tokens)
     return Coloured(" ".join(parts), tuple(tokens))
 
 
@@ -205,6 +207,8 @@ def _tokens(latex: str) -> list[str]:
         latex = inside[1]
     latex = _COLOURED.sub("", _NUMBERED.sub("", latex.replace("\n", " ")))
     latex = _ALIGNED.sub(r"\\\1{aligned}", latex)
+    latex = _NAMED.sub(r"\\\1 ", latex)
+    latex = _TEXT.sub(lambda found: "\\mathrm{" + re.sub(r"\s+", "~", found[1]) + "}", latex)
     found = [re.sub(r"\s+", "", token) if len(token) > 2 else token for token in _TOKEN.findall(latex)]
     return _with_columns(found)
 
@@ -231,9 +235,7 @@ def _spelled(tokens: list[str]) -> Iterator[str]:
         if name in _DOTS or token == "…":
             yield from "..."
         elif name in _WORDS:
-            yield from ("\\mathop" if name in _STACKED else "", "{" if name in _STACKED else "")
-            yield from ("\\mathrm", "{", *name, "}")
-            yield "}" if name in _STACKED else ""
+            yield from ("\\mathrm", "{", *name.removeprefix("b").removeprefix("p"), "}")
         else:
             yield _PLAIN_NAMES.get(token, token.rstrip("*") if name == "operatorname" else token)
 

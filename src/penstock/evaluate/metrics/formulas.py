@@ -32,7 +32,8 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 _SAME_SIGN = {
-    "\\dot": ".", "\\cdot": ".", "\\cdotp": ".", "\\ldotp": ".", "\\mid": "|", "\\rightarrow": "\\to", "\\top": "T",
+    "\\dot": ".", "\\cdot": ".", "\\cdotp": ".", "\\ldotp": ".", "\\mid": "|",
+    "\\rightarrow": "\\to", "\\top": "T",
     "\\Tilde": "\\tilde", "\\prime": "'", "\\ast": "*", "\\left<": "\\langle", "\\right>": "\\rangle",
     "\\lbrace": "\\{", "\\rbrace": "\\}", "\\lbrack": "[", "\\rbrack": "]", "\\slash": "/", "\\leq": "\\le",
     "\\geq": "\\ge", "\\neq": "\\not=", "\\ne": "\\not=", "\\Vert": "\\|", "\\lVert": "\\|", "\\rVert": "\\|",

@@ -15,6 +15,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from penstock.evaluate.metrics.windows import occurs
 
@@ -61,7 +62,7 @@ def _pieces(letters: str) -> list[str]:
     """Pieces of even length, the last not much shorter than the others."""
     count = max(1, round(len(letters) / PIECE_LETTERS))
     cuts = [len(letters) * i // count for i in range(count + 1)]
-    return [letters[a:b] for a, b in zip(cuts, cuts[1:], strict=False) if b > a]
+    return [letters[a:b] for a, b in pairwise(cuts) if b > a]
 
 
 def _known(piece: str, known: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from itertools import pairwise
 
 from penstock.evaluate.metrics.text import normalised_edit
 
@@ -18,8 +19,8 @@ def adjacency_kept(truth: Sequence[Hashable], predicted: Sequence[Hashable]) -> 
     Two columns read in the wrong order keep almost all their neighbours but have a large edit
     distance; shuffled lines lose both. Beside the official score, it tells these apart.
     """
-    pairs = list(zip(truth, truth[1:], strict=False))
+    pairs = list(pairwise(truth))
     if not pairs:
         return 1.0
-    kept = set(zip(predicted, predicted[1:], strict=False))
+    kept = set(pairwise(predicted))
     return sum(pair in kept for pair in pairs) / len(pairs)

@@ -12,10 +12,12 @@ import unicodedata
 from collections import Counter
 from collections.abc import Hashable, Sequence
 
-from rapidfuzz import fuzz
+from rapidfuzz import fuzz, process
 from rapidfuzz.distance import Levenshtein
 
 ANLS_THRESHOLD = 0.5  # DocVQA, Biten et al. 2019: at a similarity below this an answer is wrong, not close
+MANY_PAIRS = 64  # from here on threads are worth their start
+NEAR_EDITS = 31  # tried first, in a narrow band; changes the speed only
 
 _SPACES = re.compile(r"\s+")
 _SPACE_RUN = re.compile(r"\s\s+")
@@ -36,8 +38,7 @@ def normalised_edit(truth: Sequence[Hashable], predicted: Sequence[Hashable]) ->
 def character_error_rate(truths: Sequence[str], predictions: Sequence[str]) -> float:
     """Pooled CER over pairs, as `jiwer.cer`: ends stripped, every other character counts."""
     stripped = [(truth.strip(), predicted.strip()) for truth, predicted in _paired(truths, predictions)]
-    edits = sum(Levenshtein.distance(truth, predicted) for truth, predicted in stripped)
-    return _rate(edits, sum(len(truth) for truth, _ in stripped))
+    return _rate(_edits(stripped), sum(len(truth) for truth, _ in stripped))
 
 
 def word_error_rate(truths: Sequence[str], predictions: Sequence[str]) -> float:
@@ -83,9 +84,9 @@ def korean_error_rates(truths: Sequence[str], predictions: Sequence[str]) -> dic
     NFC (a decomposed syllable is the same syllable) and white space is collapsed first.
     """
     pairs = [(_composed(truth), _composed(predicted)) for truth, predicted in _paired(truths, predictions)]
-    with_spaces = sum(Levenshtein.distance(truth, predicted) for truth, predicted in pairs)
+    with_spaces = _edits(pairs)
     closed = [(truth.replace(" ", ""), predicted.replace(" ", "")) for truth, predicted in pairs]
-    without = sum(Levenshtein.distance(truth, predicted) for truth, predicted in closed)
+    without = _edits(closed)
     wrong = [spacing_errors(truth, predicted) for truth, predicted in pairs]
     return {
         "cer": _rate(with_spaces, sum(len(truth) for truth, _ in pairs)),
@@ -174,6 +175,17 @@ def _letters_and_gaps(text: str) -> tuple[str, list[bool]]:
 
 def _paired(truths: Sequence[str], predictions: Sequence[str]) -> list[tuple[str, str]]:
     return list(zip(truths, predictions, strict=True))
+
+
+def _edits(pairs: Sequence[tuple[str, str]]) -> int:
+    """All edits of all pairs, on every core where there are many."""
+    if len(pairs) < MANY_PAIRS:
+        return sum(Levenshtein.distance(truth, predicted) for truth, predicted in pairs)
+    truths, predictions = [truth for truth, _ in pairs], [predicted for _, predicted in pairs]
+    found = process.cpdist(
+        truths, predictions, scorer=Levenshtein.distance, score_hint=NEAR_EDITS, workers=-1
+    )
+    return int(found.sum(dtype="int64"))
 
 
 def _rate(edits: int, units: int) -> float:

@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 from html import unescape
 
 from pylatexenc.latex2text import LatexNodes2Text  # type: ignore[import-untyped]
-from pylatexenc.latexwalker import LatexWalkerError  # type: ignore[import-untyped]
+from pylatexenc.latexwalker import (  # type: ignore[import-untyped]
+    LatexWalker,
+    LatexWalkerError,
+    get_default_latex_context_db,
+)
 
 from penstock.evaluate.omnidocbench.markup import Element, parse
 from penstock.evaluate.omnidocbench.protocols import Protocol
@@ -94,7 +98,7 @@ def words_only(text: str) -> str:
 def latex_as_text(latex: str) -> str:
     """LaTeX read out as Unicode; what cannot be read stays as it is."""
     try:
-        return str(LatexNodes2Text().latex_to_text(latex))
+        return _unicode(latex)
     except (LatexWalkerError, ValueError, IndexError, RecursionError):
         return latex
 
@@ -155,6 +159,18 @@ def _as_dollars(element: Element) -> None:
     element.unwrapped = True
 
 
+@cache
+def _converter() -> tuple[LatexNodes2Text, object]:
+    """Made once: building the tables of known commands takes longer than reading most formulas."""
+    return LatexNodes2Text(), get_default_latex_context_db()
+
+
+def _unicode(latex: str) -> str:
+    converter, known = _converter()
+    nodes, _, _ = LatexWalker(latex, latex_context=known).get_latex_nodes()
+    return str(converter.nodelist_to_text(nodes))
+
+
 def _math_as_unicode(text: str) -> str:
     """Inline formulas that hold LaTeX (a backslash, ^ or _) become Unicode; others keep their dollars."""
     parts: list[str] = []
@@ -167,7 +183,7 @@ def _math_as_unicode(text: str) -> str:
         if readable.endswith("\\"):
             readable += " "
         try:
-            unicode_form = str(LatexNodes2Text().latex_to_text(readable)).strip()
+            unicode_form = _unicode(readable).strip()
         except (LatexWalkerError, ValueError, IndexError, RecursionError):
             continue
         parts += [text[at : found.start()], unicode_form]

@@ -76,7 +76,8 @@ def score_page(
         texts, formulas = _joint(page, blocks, spare_cells)
     else:
         texts, formulas = _apart(page, blocks)
-    true_order, found_order = _orders(texts)
+    ordered = [*texts, *formulas, *tables] if protocol.order_covers_all else texts
+    true_order, found_order = _orders(ordered)
     moved = [_as_text(m) for m in formulas if m.kind not in FORMULA_KINDS] if protocol.joint else []
     kept = [m.scored for m in formulas if not protocol.joint or m.kind in FORMULA_KINDS]
     return PageScore(
@@ -84,7 +85,7 @@ def score_page(
         slices=page.slices,
         texts=tuple([m.scored for m in texts] + moved),
         formulas=tuple(kept),
-        tables=tuple(tables),
+        tables=tuple(m.scored for m in tables),
         order=reading_order_edit(true_order, found_order) if true_order or found_order else None,
         true_order=true_order,
         found_order=found_order,
@@ -177,7 +178,7 @@ def _orders(matched: list[_Matched]) -> tuple[tuple[float, ...], tuple[float, ..
 
 def _tables(
     page: TruePage, blocks: list[Block], protocol: Protocol, deadline_s: float
-) -> tuple[list[Scored], list[Block]]:
+) -> tuple[list[_Matched], list[Block]]:
     """Scored tables, and the cells of predicted tables that no true table took, as text."""
     truths = page.of("table")
     if not truths:
@@ -187,15 +188,19 @@ def _tables(
     given = latex if len(latex) > len(html) else html
     true_lines = _kept([Line(e.html, e.html, "table", attributes=e.attributes) for e in truths])
     lines = _kept([Line(block.content, block.content, block.category) for block in given])
-    scored: list[Scored] = []
+    matched: list[_Matched] = []
     spare: list[Block] = []
     for pair in simple_match(true_lines, lines):
         if not pair.truths:
             spare = [_cell(given[i], text) for i in pair.predictions for text in cell_texts(given[i].content)]
             continue
+        number = pair.truths[0]
         predicted = lines[pair.predictions[0]].raw if pair.predictions and given is html else ""
-        scored.append(score_table(true_lines[pair.truths[0]], predicted, protocol, deadline_s))
-    return scored, spare if protocol.joint else []
+        scored = score_table(true_lines[number], predicted, protocol, deadline_s)
+        # quirk: the first predicted table counts as having no place on the page
+        position = given[pair.predictions[0]].position if pair.predictions and pair.predictions[0] else ""
+        matched.append(_Matched(scored, "table", "", (truths[number].place,), position))
+    return matched, spare if protocol.joint else []
 
 
 def score_table(truth: Line, predicted: str, protocol: Protocol, deadline_s: float = DEADLINE_S) -> Scored:

@@ -36,14 +36,20 @@ class Protocol:
 
     name: str
     joint: bool
-    missing_is_empty: bool  # a page without a prediction file counts as an empty one
-    order_covers_all: bool  # reading order over text, formulas and tables, not text alone
-    plain_cells: bool  # table cells compared after the v1.6 clean-up of signs
+    missing_is_empty: bool = False  # a page without a prediction file counts as an empty one
+    order_covers_all: bool = False  # reading order over text, formulas and tables, not text alone
+    limits: str = ""  # what of the official rules is not done, named in every output
 
 
-V1_0 = Protocol(name="v1.0", joint=False, missing_is_empty=False, order_covers_all=False, plain_cells=False)
-V1_5 = Protocol(name="v1.5", joint=True, missing_is_empty=False, order_covers_all=False, plain_cells=False)
-V1_6 = Protocol(name="v1.6", joint=True, missing_is_empty=True, order_covers_all=True, plain_cells=True)
+V1_0 = Protocol(name="v1.0", joint=False)
+V1_5 = Protocol(name="v1.5", joint=True)
+V1_6 = Protocol(
+    name="v1.6",
+    joint=True,
+    missing_is_empty=True,
+    order_covers_all=True,
+    limits="order and missing pages by v1.6, matching and clean-up by v1.5",
+)
 
 PROTOCOLS = {protocol.name: protocol for protocol in (V1_0, V1_5, V1_6)}
 
