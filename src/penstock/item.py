@@ -89,6 +89,7 @@ class Region:
     confidence: float | None = None  # the recogniser's, 0..1
     reader: str = ""
     lines: tuple[Line, ...] = ()
+    polygon: tuple[tuple[float, float], ...] = ()  # its outline, where an engine gives one
     crop: bytes | None = None  # encoded JPEG or PNG, until the store writes it
     crop_path: str | None = None  # relative to OUT, named by the crop's content
     note: str = ""
@@ -99,6 +100,42 @@ class Region:
         x0, y0, x1, y1 = self.box
         grid = (x0 / width, y0 / height, x1 / width, y1 / height)
         return [min(1000, max(0, round(v * 1000))) for v in grid]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhotoObject:
+    """One thing in a photo: where it is, how large, and how that is known.
+
+    `estimate` is "metric" (reconstructed to scale), "anchored" (reconstructed, scaled by the photo's
+    geometry) or "prior" (outline, camera and class). Lengths are metres, volumes cubic metres; the
+    truth lies between `low_cbm` and `high_cbm` in 8 of 10 cases.
+    """
+
+    label: str  # as found or given; `kind` is its class in the furniture table
+    box: Box
+    index: int = 0  # in its photo, from 0
+    kind: str = ""
+    score: float = 1.0
+    finder: str = ""  # the engine that found it
+    mask: bytes | None = None  # one-bit PNG of the photo's size, until the store writes it
+    mask_path: str | None = None  # relative to OUT, named by content
+    cut: tuple[str, ...] = ()  # sides of the frame that cut it: left, top, right, bottom
+    look: tuple[float, ...] = ()  # colour histogram, by which photos of one room are compared
+    cloud: bytes | None = None  # Gaussian PLY, until the store writes it
+    cloud_path: str | None = None
+    num_gaussians: int = 0
+    estimate: str = ""
+    size: tuple[float, float, float] | None = None  # width, depth, height
+    distance: float | None = None  # from the camera, along the floor
+    bbox_cbm: float | None = None
+    low_cbm: float | None = None
+    high_cbm: float | None = None
+    hull_cbm: float | None = None
+    occupied_cbm: float | None = None
+    moving_cbm: float | None = None  # the box as movers count it: taken apart, nested
+    movable: bool = True
+    note: str = ""
+    failure: Failure | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,5 +161,6 @@ class Item:
     pixels: Pixels | None = None
     layer: Layer | None = None
     regions: tuple[Region, ...] = ()
+    objects: tuple[PhotoObject, ...] = ()
     markdown: str = ""
     failure: Failure | None = None

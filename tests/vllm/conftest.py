@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tiny import ENV, KEY, NAME, SMALL, START_S
+from tiny import ENV, KEY, NAME, NARROW, SMALL, START_S
 
 from penstock.engines.vllm import ManagedServer
 from penstock.engines.vllm_presets import preset
@@ -31,7 +31,7 @@ def server(checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
     made = ManagedServer(
         str(checkpoints / "tiny-glm-ocr"),
         preset("cpu"),
-        extra_args=(*SMALL, "--trust-request-mm-kwargs"),
+        extra_args=SMALL,
         log_path=tmp_path_factory.mktemp("vllm") / "server.log",
         served_name=NAME,
         env=ENV,
@@ -43,11 +43,11 @@ def server(checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 @pytest.fixture(scope="module")
 def fragile(checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ManagedServer]:
-    """One that may be killed: it is watched closely, wants a key and lets only few wait."""
+    """One that may be killed: it is watched closely, wants a key, encodes little and lets few wait."""
     made = ManagedServer(
         str(checkpoints / "tiny-glm-ocr"),
         preset("cpu"),
-        extra_args=(*SMALL, "--max-num-queued-reqs", "4"),
+        extra_args=(*NARROW, "--max-num-queued-reqs", "4", "--trust-request-mm-kwargs"),
         log_path=tmp_path_factory.mktemp("vllm") / "fragile.log",
         served_name=NAME,
         env={**ENV, "VLLM_API_KEY": KEY},

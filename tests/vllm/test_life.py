@@ -7,10 +7,11 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tiny import ENV, KEY, PLAIN, PROMPT, SMALL, picture
+from tiny import ENV, KEY, PLAIN, PROMPT, SMALL, START_S, picture
 
 from penstock.engines.chat import Answer, ChatClient, ChatRequest
 from penstock.engines.vllm import ManagedServer
@@ -47,6 +48,16 @@ def test_a_full_server_turns_some_away_and_answers_all(fragile: ManagedServer) -
     assert stats["limit"] < 40
 
 
+def test_a_picture_over_the_encoder_budget_is_scaled_and_read(fragile: ManagedServer) -> None:
+    size = {"shortest_edge": 12_544, "longest_edge": 9_633_792}  # as published; this server allows less
+    larger = replace(PLAIN, sampling={**PLAIN.sampling, "mm_processor_kwargs": {"size": size}})
+    with ChatClient([fragile.url], larger, api_key=KEY) as client:
+        (answer,) = client.ask([ChatRequest(picture(2_000, 1_800), PROMPT, 8)])
+    assert isinstance(answer, Answer), answer
+    assert "the server encodes at most 1024 at once" in answer.notes[0]
+    assert 700 < answer.prompt_tokens < 1_100
+
+
 @pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGSTOP])
 def test_forty_pictures_survive_a_blow(fragile: ManagedServer, blow: signal.Signals) -> None:
     before = fragile.restarts
@@ -74,7 +85,7 @@ def test_a_server_that_cannot_start_gives_the_logs_reason(checkpoints: Path, tmp
         extra_args=SMALL,
         log_path=tmp_path / "server.log",
         env=ENV,
-        deadline_s=300.0,
+        deadline_s=START_S,
     )
     with pytest.raises(OpenError, match=r"did not start: .*not-there"):
         server.start()

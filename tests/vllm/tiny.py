@@ -13,6 +13,11 @@ NAME = "glm-ocr"
 KEY = "a-key-for-tests"
 START_S = 600.0  # 45 s alone on two cores, three minutes when others use them
 SMALL = ("--max-model-len", "2048", "--max-num-seqs", "4", "--max-num-batched-tokens", "2048")
+# pictures of 1,024 tokens at most, so that no more is kept for the encoder, in a context that holds more
+NARROW = (
+    *("--max-model-len", "8192", "--max-num-seqs", "4", "--max-num-batched-tokens", "1024"),
+    *("--mm-processor-kwargs", '{"size":{"shortest_edge":12544,"longest_edge":1605632}}'),
+)
 ENV = {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "VLLM_CPU_KVCACHE_SPACE": "1"}
 
 # The tiny model never ends by itself and repeats itself: what the client does about both is off here.

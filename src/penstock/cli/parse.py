@@ -41,8 +41,29 @@ def parse(
     ] = None,
     layout: Annotated[
         str | None,
-        typer.Option(help="How regions are found: model, or rules (fonts and geometry, no model)."),
+        typer.Option(
+            help="How regions are found. documents: model, or rules (fonts and geometry, no model)."
+            " glm-ocr and its like: pp-doclayoutv3, or cdla (on the CPU)."
+        ),
     ] = None,
+    server: Annotated[
+        list[str] | None, typer.Option(help="A model server that runs already; may be given several times.")
+    ] = None,
+    model: Annotated[str | None, typer.Option(help="The model as the server calls it, or a folder.")] = None,
+    layout_model: Annotated[str | None, typer.Option(help="Folder or hub name of PP-DocLayoutV3.")] = None,
+    preset: Annotated[
+        str | None, typer.Option(help="Flags of a server that is started; see `penstock engine`.")
+    ] = None,
+    in_flight: Annotated[int | None, typer.Option(help="Requests in flight at the servers.", min=1)] = None,
+    furniture: Annotated[str | None, typer.Option(help="Headers and footers: drop or read.")] = None,
+    text_height: Annotated[
+        float | None,
+        typer.Option(help="Scale regions down to print this high (pixels); saves tokens.", min=8),
+    ] = None,
+    polygons: Annotated[
+        bool | None, typer.Option("--polygons/--boxes", help="Cut regions along their outline.")
+    ] = None,
+    api_key: Annotated[str | None, typer.Option(help="Key of the servers.")] = None,
     text_layer: Annotated[
         str | None, typer.Option(help="Use a PDF's own text: auto (where it is good), always, never.")
     ] = None,
@@ -90,6 +111,15 @@ def parse(
         "dpi": dpi,
         "lang": tuple(words(lang)) if lang else None,
         "layout": layout,
+        "server": tuple(server) if server else None,
+        "model": model,
+        "layout_model": layout_model,
+        "preset": preset,
+        "in_flight": in_flight,
+        "furniture": furniture,
+        "text_height": text_height,
+        "polygons": polygons,
+        "api_key": api_key,
         "text_layer": text_layer,
         "crops": crops,
         "max_pixels": max_pixels,

@@ -1,9 +1,10 @@
-"""How many requests may be in flight: up at a step, down by a share, like a network that shares a line.
+"""How many requests may be in flight: up slowly, down quickly, like a network that shares a line.
 
 Starts at the most allowed, because vLLM queues what it cannot run and a slow start would leave a card
 idle for its first hundred pages. Comes down when the server says it is full (429, 503), when answers
 come so late that they near their timeout, or when its own queue, read from /metrics, is as long as what
-it runs: waiting there only makes every answer later. Goes up again by a step a round of answers.
+it runs: waiting there only makes every answer later. Goes up again by a
+twentieth for each round of answers that found it full.
 
 Clocks are arguments. Not thread-safe: one event loop owns it.
 """
@@ -14,8 +15,8 @@ import math
 from dataclasses import dataclass
 
 DECREASE = 0.7  # TCP halves; a queue of a server forgives more than a full router
-STEP = 1.0  # more in flight after each full round of answers
-REST_S = 1.0  # one cut a second at most: all that was in flight is refused at the same moment
+GROWTH = 0.05  # for each answer: a twentieth more after a full round; one more a round would take an hour
+REST_S = 1.0  # between two cuts, or one round: all that was in flight is refused at the same moment
 LATE = 0.5  # of the timeout
 LONG_QUEUE = 1.0  # waiting / running: one more round is queued, so no slot of the server can starve
 PATIENT_LOOKS = 3  # a burst of large pictures also makes a queue, for a moment
@@ -55,7 +56,7 @@ class Limit:
             self._cut(self._value * DECREASE, now)
             self._latency *= DECREASE  # fewer in flight are answered sooner; do not cut twice for it
         elif was_full:
-            self._value = min(float(self.most), self._value + STEP / self._value)
+            self._value = min(float(self.most), self._value + max(GROWTH, 1.0 / self._value))
 
     def refused(self, now: float) -> None:
         """The server said it is full."""
@@ -69,10 +70,11 @@ class Limit:
             self._long_looks = 0
             self._cut(max(DECREASE * self._value, HEADROOM * load.running), now)
         elif load.waiting == 0 and load.running >= 0.9 * self._value:
-            self._value = min(float(self.most), self._value * 1.1 + STEP)
+            self._value = min(float(self.most), self._value * 1.1 + 1.0)
 
     def _cut(self, to: float, now: float) -> None:
-        if not self._dynamic or now - self._rested < REST_S or to >= self._value:
+        rest = max(REST_S, self._latency)
+        if not self._dynamic or now - self._rested < rest or to >= self._value:
             return
         self._rested = now
         self._value = max(float(self.floor), to)

@@ -31,7 +31,7 @@ from penstock.engines.chat_wire import Reply, StreamReader, read_whole, request_
 from penstock.engines.recognisers import Recogniser
 from penstock.errors import EngineError
 
-LARGE_BODY = 512 * 1024  # bytes of picture; its base64 takes 1 ms, which others on the loop would wait
+LARGE_BODY = 512 * 1024  # bytes of picture; its base64 takes 2 ms, which others on the loop would wait
 CONNECT_S = 10.0
 KEEP_ALIVE_S = 4.0  # vLLM's front end drops idle connections after 5 s; we let go before it does
 BACKOFF_FIRST_S, BACKOFF_MOST_S = 0.5, 8.0
@@ -71,7 +71,6 @@ class Dispatcher:
             connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE_S),
             headers={"Authorization": f"Bearer {settings.api_key}"} if settings.api_key else None,
             timeout=aiohttp.ClientTimeout(total=settings.timeout_s, sock_connect=CONNECT_S),
-            auto_decompress=False,
         )
         for server in self.servers:
             self._run(server.keep(self._session, self._looked))
@@ -123,7 +122,7 @@ class Dispatcher:
             reply = await self._exchange(job, server)
             follow = partial(self._answered, job, reply, server)
             now = self._loop.time()
-            self.limit.answered(now - began, self.in_flight >= self.limit.now, now)
+            self.limit.answered(now - began, self.in_flight >= self.allowed, now)
         except Refused as exc:
             follow = partial(self._refused, job, exc.refusal)
         except asyncio.CancelledError:  # by the server's keeper, or by close()
@@ -141,7 +140,7 @@ class Dispatcher:
 
     async def _exchange(self, job: Job, server: Server) -> Reply:
         stream = self._recogniser.watch_loops and job.max_tokens > self._recogniser.stream_above
-        body = await self._body(job, server.model, stream)
+        body = await self._body(job, server, stream)
         data = io.BytesIO(body) if len(body) > LARGE_BODY else body
         headers = {"Content-Type": "application/json"}
         url = server.url + "/v1/chat/completions"
@@ -153,15 +152,20 @@ class Dispatcher:
                 return await self._read_stream(response)
             return read_whole(await response.read())
 
-    async def _body(self, job: Job, model: str, stream: bool) -> bytes:
+    async def _body(self, job: Job, server: Server, stream: bool) -> bytes:
         who = self._recogniser
-        settings = {**who.sampling, **(who.again if job.again else {}), "max_tokens": job.max_tokens}
-
-        def build() -> bytes:
-            return request_body(
-                job.image, job.prompt, model, settings, image_first=who.image_first, stream=stream
-            )
-
+        # vLLM clamps a budget that does not fit beside the prompt, but refuses one longer than its context
+        budget = min(job.max_tokens, server.context or job.max_tokens)
+        settings = {**who.sampling, **(who.again if job.again else {}), "max_tokens": budget}
+        build = partial(
+            request_body,
+            job.image,
+            job.prompt,
+            server.model,
+            settings,
+            image_first=who.image_first,
+            stream=who.stream_options if stream else None,
+        )
         if len(job.image) < LARGE_BODY:
             return build()
         return await self._loop.run_in_executor(None, build)
@@ -191,7 +195,8 @@ class Dispatcher:
         self.counts.completion_tokens += reply.completion_tokens
         if reply.finish_reason in ("abort", "error"):
             return self._lost(job, server, f"it ended the answer with {reply.finish_reason!r}")
-        if self._recogniser.watch_loops and reply.finish_reason == "length" and not reply.looped:
+        unended = reply.finish_reason in ("length", "repetition")
+        if self._recogniser.watch_loops and unended and not reply.looped:
             reply.text, reply.looped = loops.cut(reply.text)
         if reply.looped or reply.finish_reason == "repetition":
             return self._looped(job, reply)

@@ -1,7 +1,7 @@
 """The bytes of a chat request and of its answer, whole or streamed.
 
 A request is put together from ready-made ends around the picture's base64, so that no JSON encoder
-ever walks over the picture: 40 kB of JPEG cost 0.05 ms instead of 0.4.
+ever walks over the picture: 40 kB of JPEG cost 0.18 ms instead of 0.36.
 """
 
 from __future__ import annotations
@@ -38,15 +38,24 @@ def media_type(image: bytes) -> str:
 
 
 def request_body(
-    image: bytes, prompt: str, model: str, settings: Mapping[str, Any], *, image_first: bool, stream: bool
+    image: bytes,
+    prompt: str,
+    model: str,
+    settings: Mapping[str, Any],
+    *,
+    image_first: bool,
+    stream: Mapping[str, Any] | None,
 ) -> bytes:
-    """The JSON of one request: the picture as a data URL, then (or before it) the prompt."""
+    """The JSON of one request: the picture as a data URL, then (or before it) the prompt.
+
+    `stream` holds the options of a streamed answer; None asks for a whole one.
+    """
     picture = {"type": "image_url", "image_url": {"url": _MARK}}
     words = {"type": "text", "text": prompt}
     content = [picture, words] if image_first else [words, picture]
     body = {"model": model, "messages": [{"role": "user", "content": content}], **settings}
-    if stream:
-        body |= {"stream": True, "stream_options": {"include_usage": True}}
+    if stream is not None:
+        body |= {"stream": True, "stream_options": dict(stream)}
     before, after = json.dumps(body, ensure_ascii=False).split(json.dumps(_MARK)[1:-1])
     url = f"data:{media_type(image)};base64,"
     encoded = binascii.b2a_base64(image, newline=False)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import cv2
 import numpy as np
 
+from penstock.errors import EngineError
 from penstock.item import Box
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 MIN_SIDE = 28  # pixels: one image token of GLM-OCR is 28 x 28, and its server refuses less
 MAX_ASPECT = 200  # its server refuses longer strips
 PAPER = 255
+GREY = 24  # levels the channels may differ by in a picture without colour, JPEG and scanners included
+INK = 60  # levels between paper and print on one row
+LEAST_PRINT = 6  # pixels: less is a rule or a speck
 NOISE = 16  # grey levels that paper may span once smoothed: JPEG ringing and scanner grain, not print
 
 
@@ -77,3 +81,40 @@ def is_blank(crop: Pixels) -> bool:
     grey = cv2.cvtColor(crop, cv2.COLOR_RGB2GRAY)
     low, high, _, _ = cv2.minMaxLoc(cv2.blur(grey, (3, 3)))
     return bool(high - low < NOISE)
+
+
+def as_jpeg(crop: Pixels, quality: int) -> bytes:
+    """One encode from the page's own pixels. Print without colour goes as grey: a third of the work."""
+    if _is_grey(crop):
+        picture = cv2.cvtColor(crop, cv2.COLOR_RGB2GRAY)
+    else:
+        picture = cv2.cvtColor(crop, cv2.COLOR_RGB2BGR)
+    done, encoded = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, quality])
+    if not done:
+        raise EngineError(f"A crop of {crop.shape[1]} x {crop.shape[0]} pixels could not be encoded.")
+    return encoded.tobytes()
+
+
+def _is_grey(crop: Pixels) -> bool:
+    """Looks at every fourth pixel of every fourth row: colour that small is no colour."""
+    few = crop[::4, ::4].astype(np.int16)
+    return bool(
+        np.abs(few[:, :, 0] - few[:, :, 1]).max() < GREY and np.abs(few[:, :, 1] - few[:, :, 2]).max() < GREY
+    )
+
+
+def text_height(crop: Pixels) -> float:
+    """The height of a line of print in pixels, from the rows that have ink; 0 where there is none."""
+    grey = cv2.cvtColor(crop, cv2.COLOR_RGB2GRAY)
+    inked = np.ptp(grey, axis=1) > INK
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], inked.astype(np.int8), [0]))))
+    heights = edges[1::2] - edges[::2]
+    tall = heights[heights >= LEAST_PRINT]
+    return float(np.median(tall)) if len(tall) else 0.0
+
+
+def scaled(crop: Pixels, scale: float) -> Pixels:
+    if scale >= 1.0:
+        return crop
+    size = (max(1, round(crop.shape[1] * scale)), max(1, round(crop.shape[0] * scale)))
+    return np.asarray(cv2.resize(crop, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)

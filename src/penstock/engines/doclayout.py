@@ -92,8 +92,8 @@ class DocLayout:
         return list(self._pages(images))
 
     def _pages(self, images: Sequence[bytes | Pixels]) -> Iterator[list[PlacedDetection]]:
-        for start in range(0, len(images), self._batch):
-            pages = self._input.load(images[start : start + self._batch])
+        batches = [images[start : start + self._batch] for start in range(0, len(images), self._batch)]
+        for pages in self._input.load_ahead(batches):
             with self._lock:
                 output, rows = self._run(pages.pixels)
                 found = [self._cleaned(r, size) for r, size in zip(rows, pages.sizes, strict=True)]
@@ -143,8 +143,7 @@ class FixedBatch:
         self._call, self.mode = self._eager, "eager"
         self._graph, self._output = None, None
         try:
-            # convolutions of one shape only: let cuDNN try its algorithms and keep the best
-            with torch.backends.cudnn.flags(benchmark=True), torch.inference_mode():
+            with _best_convolutions(), torch.inference_mode():
                 self._compile()
                 self._capture()
         except Exception as exc:  # compiling only saves time: whatever stops it, the network still runs
@@ -170,10 +169,18 @@ class FixedBatch:
 
     def __call__(self, pixels: Any) -> Any:
         self._pixels[: len(pixels)].copy_(pixels)
-        if self._graph is None:
+        if self._graph is not None:
+            self._graph.replay()
+            return self._output
+        with _best_convolutions():
             return self._call(self._pixels)
-        self._graph.replay()
-        return self._output
+
+
+def _best_convolutions() -> Any:
+    """Lets cuDNN try its algorithms and keep the best: it pays where all shapes stay the same."""
+    import torch
+
+    return torch.backends.cudnn.flags(enabled=True, benchmark=True)  # `enabled` is off unless said
 
 
 def found_in(rows: NDArray[np.float32], width: int, height: int, threshold: float) -> Found:

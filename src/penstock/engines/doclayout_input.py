@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import io
 import logging
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -44,9 +44,22 @@ class PageInput:
         self._size, self._device, self._dtype = size, device, dtype
         self._decode_jpegs = _nvjpeg(device)
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="layout-decode")
+        self._ahead = ThreadPoolExecutor(1, thread_name_prefix="layout-ahead")
 
     def close(self) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._ahead.shutdown(wait=True, cancel_futures=True)
+        self._threads.shutdown(wait=True, cancel_futures=True)
+
+    def load_ahead(self, batches: Sequence[Sequence[bytes | Pixels]]) -> Iterator[Pages]:
+        """Each batch loaded, the next one already while the caller works on the last."""
+        waiting: Future[Pages] | None = None
+        for batch in batches:
+            loading = self._ahead.submit(self.load, batch)
+            if waiting is not None:
+                yield waiting.result()
+            waiting = loading
+        if waiting is not None:
+            yield waiting.result()
 
     def load(self, images: Sequence[bytes | Pixels]) -> Pages:
         """Raises BadInput, before anything is scaled, when one of the pictures is broken."""

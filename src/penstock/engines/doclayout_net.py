@@ -44,7 +44,7 @@ class LayoutNet:
         _check(model.config, size)
         self._core = simplified(model.eval()).model.to(device=device, dtype=dtype)
         self._core.decoder.bbox_embed.float()
-        self._core.decoder.query_pos_head.float()
+        self._core.decoder.query_pos_head.layers[0].float()
         if device.startswith("cuda"):
             self._core.to(memory_format=torch.channels_last)  # what its tensor cores read without a copy
         self._num_queries = model.config.num_queries
@@ -83,10 +83,18 @@ class LayoutNet:
         masks = torch.bmm(queries, features.flatten(2)).unflatten(-1, features.shape[-2:])
         boxes = torch.sigmoid(_logit(mask_boxes(masks)))
         for layer in core.decoder.layers:
-            position = core.decoder.query_pos_head(boxes).to(hidden.dtype)
+            position = self._position(boxes, hidden.dtype)
             hidden = self._layer(layer, hidden, position, boxes, memory)
             boxes = torch.sigmoid(core.decoder.bbox_embed(hidden.float()) + _logit(boxes))
         return hidden, boxes
+
+    def _position(self, boxes: Tensor, dtype: Any) -> Tensor:
+        """What tells the layers where a box is: read in float32, since coordinates need it."""
+        first, *rest = self._core.decoder.query_pos_head.layers
+        told = first(boxes).to(dtype)
+        for layer in rest:
+            told = layer(functional.relu(told))
+        return told
 
     def _layer(self, layer: Any, hidden: Tensor, position: Tensor, boxes: Tensor, memory: Tensor) -> Tensor:
         told, _ = layer.self_attn(hidden_states=hidden, attention_mask=None, position_embeddings=position)
@@ -105,8 +113,9 @@ class _Levels:
         self.valid = core.generate_anchors(
             tuple((side, side) for side in sides), device=device, dtype=torch.float32
         )[1]
-        self._sides = torch.tensor(sides, device=device).view(-1, 1)
-        self._starts = torch.tensor(starts, device=device).view(-1, 1)
+        # 32 bits: half the memory traffic of the gather that these make places for
+        self._sides = torch.tensor(sides, device=device, dtype=torch.int32).view(-1, 1)
+        self._starts = torch.tensor(starts, device=device, dtype=torch.int32).view(-1, 1)
 
     def look(self, attention: Any, queries: Tensor, boxes: Tensor, memory: Tensor) -> Tensor:
         """Deformable attention: each head reads a few points about each query's box on each level."""
@@ -137,7 +146,7 @@ class _Levels:
             within = (x >= 0) & (x < self._sides) & (y >= 0) & (y < self._sides)
             across = part[..., 0] if right else 1 - part[..., 0]
             down = part[..., 1] if below else 1 - part[..., 1]
-            cell = self._starts + y.long() * self._sides + x.long()
+            cell = self._starts + y.int() * self._sides + x.int()
             where.append(torch.where(within, cell, 0))
             shares.append(torch.where(within, weights * across * down, 0.0))
         return torch.stack(where, -1).flatten(3), torch.stack(shares, -1).flatten(3)

@@ -126,7 +126,7 @@ class FakeServer:
         if fault == "drop":
             assert request.transport is not None
             request.transport.abort()
-            raise ConnectionResetError
+            return web.Response()
         async with self._place():
             return await self._answer(request, asked, fault)
 
@@ -156,6 +156,12 @@ class FakeServer:
                 400,
                 f"The decoder prompt contains a(n) image item with {asked.tokens} embedding tokens, which "
                 f"exceeds the pre-allocated encoder cache size {self.encoder_tokens}. Please reduce it.",
+            )
+        if asked.max_tokens > self.max_model_len:
+            raise _Refusal(
+                400,
+                f"max_tokens={asked.max_tokens} cannot be greater than max_model_len={self.max_model_len}. "
+                f"Please request fewer output tokens. (parameter=max_tokens, value={asked.max_tokens})",
             )
         if asked.tokens + 16 > self.max_model_len:
             raise _Refusal(
@@ -188,18 +194,22 @@ class FakeServer:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream; charset=utf-8"})
         await response.prepare(request)
         await asyncio.sleep(self.delay_s)
-        for index, piece in enumerate(pieces):
-            await asyncio.sleep(self.token_s)
-            if cut and index == len(pieces) // 2:
+        with suppress(ConnectionError):  # a client that has heard enough goes away
+            await self._write_events(response, pieces[: len(pieces) // 2] if cut else pieces)
+            if cut:
                 assert request.transport is not None
                 request.transport.abort()
-                raise ConnectionResetError
-            await response.write(_event({"choices": [{"index": 0, "delta": {"content": piece}}]}))
-        end = {"index": 0, "delta": {}, "finish_reason": finish}
-        await response.write(_event({"choices": [end]}) + _event({"choices": [], "usage": usage}))
-        await response.write(b"data: [DONE]\n\n")
-        await response.write_eof()
+                return response
+            end = {"index": 0, "delta": {}, "finish_reason": finish}
+            await response.write(_event({"choices": [end]}) + _event({"choices": [], "usage": usage}))
+            await response.write(b"data: [DONE]\n\n")
+            await response.write_eof()
         return response
+
+    async def _write_events(self, response: web.StreamResponse, pieces: list[str]) -> None:
+        for piece in pieces:
+            await asyncio.sleep(self.token_s)
+            await response.write(_event({"choices": [{"index": 0, "delta": {"content": piece}}]}))
 
     def _place(self) -> _Place:
         return _Place(self)

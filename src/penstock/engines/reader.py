@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 Script = Literal["hangul", "other"]
 
-SAMPLES = 6
+SAMPLES = 6  # 0.2 s a page
 SAMPLE_WIDTH = 10  # heights: enough for a dozen syllables, a fifth of a usual line
 SILENT = 0.3  # of a sample's ink without a symbol: 0.00-0.03 where PP-OCR knows the script, 0.5-1 on Korean
 PASSED_OVER = 0.1  # the same of a line, to have Tesseract look at it
 UNREAD = 0.6  # PP-OCR's confidence, below which Tesseract looks at a line
 # Tesseract's mean confidence in the syllables of a line: 0.9 and more in print, 0.7 on a street sign, less in
 # what is no Hangul, but up to 0.82 in a short line of Chinese.
-HANGUL_LIKELY = 0.65  # where PP-OCR was silent
+HANGUL_LIKELY = 0.65  # where PP-OCR was silent; a single syllable is then no proof
 HANGUL_SURE = 0.85  # to ask PP-OCR for nothing but Latin words
 HANGUL_SHARE = 0.1  # of a line's characters
 NOISE = 0.35  # what is read with less is a drawing or a smudge
@@ -87,7 +87,7 @@ class PageReader:
             for cut, reading in zip(cuts, self.ocr.read_cuts(cuts), strict=True)
             if reading.passed_over > SILENT
         ]
-        korean = any(_is_korean(self.korean.read_line(cut), HANGUL_LIKELY) for cut in silent)
+        korean = any(_is_korean(self.korean.read_line(cut), HANGUL_LIKELY, 2) for cut in silent)
         return "hangul" if korean else "other"
 
     def read(self, pixels: Pixels, lines: Sequence[LineBox], script: Script) -> list[TextLine]:
@@ -98,9 +98,7 @@ class PageReader:
         else:
             said = self._read_other(cuts)
         return [
-            TextLine(
-                one.text if one.confidence > NOISE else "", line.box, one.confidence, one.reader, line.quad
-            )
+            TextLine(one.legible, line.box, one.confidence, one.reader, line.quad)
             for line, one in zip(lines, said, strict=True)
         ]
 
@@ -131,7 +129,7 @@ class PageReader:
             if one.passed_over > PASSED_OVER or one.confidence < UNREAD
         ]
         read = {index: self.korean.read_line(cuts[index]) for index in doubted}
-        korean = [index for index in doubted if _is_korean(read[index], HANGUL_LIKELY)]
+        korean = [index for index in doubted if _is_korean(read[index], HANGUL_LIKELY, 2)]
         again = self._spliced([cuts[index] for index in korean], [read[index] for index in korean])
         for index, one in zip(korean, again, strict=True):
             said[index] = one
@@ -185,10 +183,11 @@ def _samples(pixels: Pixels, lines: Sequence[LineBox]) -> list[Pixels]:
     return [cut[:, : SAMPLE_WIDTH * cut.shape[0]] for cut in cuts]
 
 
-def _is_korean(symbols: Sequence[Symbol], at_least: float) -> bool:
+def _is_korean(symbols: Sequence[Symbol], at_least: float, num_syllables: int = 1) -> bool:
     """Whether Hangul was read and surely so: Tesseract sees some, unsurely, in anything."""
     sure = [symbol.confidence for symbol in symbols if mixed.is_hangul(symbol.text)]
-    return bool(sure) and len(sure) >= HANGUL_SHARE * len(symbols) and float(np.mean(sure)) >= at_least
+    enough = len(sure) >= max(num_syllables, HANGUL_SHARE * len(symbols))
+    return enough and float(np.mean(sure)) >= at_least
 
 
 def _is_foreign(said: Said, symbols: Sequence[Symbol]) -> bool:

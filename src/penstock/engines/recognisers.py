@@ -14,8 +14,6 @@ from typing import Any
 from penstock.engines import otsl
 from penstock.errors import UsageError
 
-TASKS = ("text", "table", "formula", "chart", "seal")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recogniser:
@@ -38,8 +36,9 @@ class Recogniser:
     watch_loops: bool = True
     grow: int = 4
     # A loop in a short answer costs less than streaming every answer does: one event a token is
-    # work for the server's front end, which bounds small regions (docs/log.md).
+    # work for the server's front end, which was the limit for crops at 0.7 scale on an H200.
     stream_above: int = 1_024
+    stream_options: Mapping[str, Any] = field(default_factory=lambda: {"include_usage": True})
     server_flags: tuple[str, ...] = ()
 
     def prompt(self, task: str) -> str:
@@ -54,6 +53,8 @@ class Recogniser:
 
 # Greedy on any server. vLLM's own extras (top_k, repetition_penalty) only where the model's card has them.
 _GREEDY = {"temperature": 0.0}
+# vLLM counts tokens in every event on request, so that an answer we cut is counted too.
+_COUNTED = {"include_usage": True, "continuous_usage_stats": True}
 # An answer that looped at temperature 0 loops again at 0: a little chance gets it out.
 _BY_CHANCE = {"temperature": 0.4, "top_p": 0.9, "seed": 1}
 
@@ -70,6 +71,7 @@ _TABLE = (
         sampling={"temperature": 0.0, "top_p": 1e-05, "top_k": 1, "repetition_penalty": 1.1},
         again={**_BY_CHANCE, "top_k": 50, "repetition_penalty": 1.1},
         max_tokens=8_192,
+        stream_options=_COUNTED,
         max_pixels=9_633_792 // 2,  # the checkpoint's longest_edge counts two frames
     ),
     Recogniser(
@@ -85,6 +87,7 @@ _TABLE = (
         sampling=_GREEDY,
         again={**_BY_CHANCE, "repetition_penalty": 1.1},
         max_tokens=4_096,
+        stream_options=_COUNTED,
         max_pixels=1_280 * 28 * 28,
         readers={"table": otsl.to_html},
         server_flags=("--trust-remote-code",),  # as vLLM's own recipe for it says
@@ -110,7 +113,8 @@ _TABLE = (
                 "whitelist_token_ids": [128821, 128822],
             },
         },
-        again={**_BY_CHANCE},
+        again=_BY_CHANCE,
+        stream_options=_COUNTED,
         max_tokens=7_000,  # of a context of 8,192 a page of six tiles takes up to 933
     ),
     Recogniser(

@@ -77,6 +77,8 @@ class Tesseract:
             self._all.clear()
 
     def _api(self) -> Any:
+        if self._closed:
+            raise EngineError("Tesseract was closed and cannot read.")
         api = getattr(self._own, "api", None)
         if api is None:
             api = self._own.api = self._opened()
@@ -89,8 +91,6 @@ class Tesseract:
 
         folder, lang = str(self._data.parent), self._data.stem
         with self._lock:
-            if self._closed:
-                raise EngineError("Tesseract was closed and cannot read.")
             try:
                 mode = {"psm": tesserocr.PSM.SINGLE_LINE, "oem": tesserocr.OEM.LSTM_ONLY}
                 api = tesserocr.PyTessBaseAPI(path=folder, lang=lang, **mode)

@@ -7,7 +7,7 @@ descriptor LIFELINE closes (whoever holds its other end is gone, even by SIGKILL
 changes, on SIGTERM, or when the command ends, it ends whatever the command has started, politely first.
 If the guard itself is killed, the kernel kills the command.
 
-Imports nothing of Penstock: it is run by its path and starts in 30 ms.
+Imports nothing of Penstock: it is run by its path and starts in 45 ms.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import sys
 import time
 from pathlib import Path
 
-GRACE_S = 15.0  # vLLM lets go of the card within 2 s of SIGTERM; a hung one never does
+GRACE_S = 15.0  # a tiny server on the CPU ended within 2 s of SIGTERM; a hung one never does
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # of Linux's prctl
 
 

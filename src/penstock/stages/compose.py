@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Literal
 
-from penstock.item import Item
+from penstock.item import Item, Region
 from penstock.stage import Stage
 
 
@@ -16,21 +17,27 @@ class Compose(Stage):
     name: ClassVar[str] = "compose"
     reads: ClassVar[tuple[str, ...]] = ("regions", "width", "height")
     writes: ClassVar[tuple[str, ...]] = ("regions", "markdown")
+    order: Literal["geometry", "given"] = "geometry"  # "given": the layout model's own, and its labels
 
     def open(self) -> _Composer:
-        return _Composer()
+        return _Composer(_ordered if self.order == "geometry" else _as_given)
 
 
 class _Composer:
+    def __init__(self, arrange: Callable[[Item], tuple[Region, ...]]) -> None:
+        self._arrange = arrange
+
     def __call__(self, items: list[Item]) -> list[Item]:
-        return [_page(item) for item in items]
+        from penstock.documents.markdown import page_markdown
+
+        pages = [(item, self._arrange(item)) for item in items]
+        return [replace(item, regions=regions, markdown=page_markdown(regions)) for item, regions in pages]
 
     def close(self) -> None:
         pass
 
 
-def _page(item: Item) -> Item:
-    from penstock.documents.markdown import page_markdown
+def _ordered(item: Item) -> tuple[Region, ...]:
     from penstock.documents.order import reading_order
     from penstock.documents.relabel import relabelled, titled
 
@@ -38,5 +45,8 @@ def _page(item: Item) -> Item:
     if item.part == 0:
         found = titled(found, item.height)
     order = reading_order([r.box for r in found], [r.label for r in found], item.width, item.height)
-    regions = tuple(replace(found[place], index=index) for index, place in enumerate(order))
-    return replace(item, regions=regions, markdown=page_markdown(regions))
+    return tuple(replace(found[place], index=index) for index, place in enumerate(order))
+
+
+def _as_given(item: Item) -> tuple[Region, ...]:
+    return item.regions

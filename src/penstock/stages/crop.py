@@ -43,29 +43,15 @@ class _Cropper:
         if item.pixels is None:
             return item
         regions = tuple(
-            _with_crop(region, item.pixels) if region.label in self._labels else region
+            with_crop(region, item.pixels) if region.label in self._labels else region
             for region in item.regions
         )
         return replace(item, regions=regions)
 
 
-def _with_crop(region: Region, pixels: Pixels) -> Region:
-    import cv2
+def with_crop(region: Region, pixels: Pixels) -> Region:
+    from penstock.engines.cut import as_jpeg, cut
 
-    cut = cut_out(pixels, region.box)
-    if cut.size == 0:
-        return region
-    encoded = cv2.imencode(".jpg", cv2.cvtColor(cut, cv2.COLOR_RGB2BGR), [cv2.IMWRITE_JPEG_QUALITY, QUALITY])[
-        1
-    ]
-    crop = encoded.tobytes()
+    crop = as_jpeg(cut(pixels, region.box, region.polygon), QUALITY)
     name = hashlib.sha256(crop).hexdigest()[:24]
     return replace(region, crop=crop, crop_path=f"{FOLDER}/{name}.jpg")
-
-
-def cut_out(pixels: Pixels, box: tuple[float, float, float, float]) -> Pixels:
-    """The pixels of a box, grown to whole pixels and kept on the page."""
-    height, width = pixels.shape[:2]
-    left, top = max(0, int(box[0])), max(0, int(box[1]))
-    right, bottom = min(width, int(-(-box[2] // 1))), min(height, int(-(-box[3] // 1)))
-    return pixels[top : max(top, bottom), left : max(left, right)]

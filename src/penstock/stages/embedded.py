@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from penstock.engines.cut import cut
 from penstock.engines.ocr import LineBox, TextLine
 from penstock.engines.reader import PageReader, Script
 from penstock.engines.table import SlanetTable
 from penstock.item import Box, Region, Word
-from penstock.stages.crop import cut_out
 
 if TYPE_CHECKING:
     from penstock.item import Pixels
@@ -35,7 +35,7 @@ class Readers:
 
     def find(self, pixels: Pixels, area: Box) -> list[LineBox]:
         left, top = max(0, int(area[0])), max(0, int(area[1]))
-        return [_shifted(line, left, top) for line in self._text.find(cut_out(pixels, area))]
+        return [_shifted(line, left, top) for line in self._text.find(cut(pixels, area))]
 
     def script(self, pixels: Pixels, lines: Sequence[LineBox]) -> Script:
         return self._text.script(pixels, lines)
@@ -51,7 +51,7 @@ class Readers:
         left, top = max(0, int(region.box[0])), max(0, int(region.box[1]))
         texts = [TextLine(word.text, word.box, 1.0, "layer") for word in words] + list(read)
         inside = [replace(text, box=_moved(text.box, -left, -top)) for text in texts if text.text.strip()]
-        structure = engine.structure(cut_out(pixels, region.box))
+        structure = engine.structure(cut(pixels, region.box))
         reader = "+".join(filter(None, [region.reader, "slanet"]))
         return replace(region, content=engine.fill(structure, inside), reader=reader)
 

@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from penstock.errors import UsageError
-from penstock.item import PICTURE_LABELS, Failure, Item, Region
-from penstock.stages.embed import Part, Vectored
+from penstock.item import FURNITURE_LABELS, PICTURE_LABELS, Failure, Item, Region
+from penstock.stages.embed import Part, Regions, Vectored
 from penstock.store.documents import in_source_order, read_order
 from penstock.store.export import page_text
 from penstock.store.schema import KEY, Rows
@@ -27,6 +27,7 @@ from penstock.store.shards import ITEMS_DIR, Entry, Ledger
 
 PAGES_HOME, QUERIES_HOME = "embed/pages", "embed/queries"
 PART_LABELS = (PICTURE_LABELS - {"header_image", "footer_image", "seal"}) | {"table"}
+MIN_CHARS = 15  # of a paragraph worth a vector: page numbers and list marks are not
 FAR = 0.08  # of the page's height: a caption stands right above or below what it names
 
 _PART = pa.struct(
@@ -69,12 +70,12 @@ def from_row(row: dict[str, Any]) -> Item:
 ROWS = Rows(SCHEMA, to_row, from_row)
 
 
-def list_pages(out: Path) -> Iterator[Vectored]:
+def list_pages(out: Path, regions: Regions = "visual") -> Iterator[Vectored]:
     """Every page of OUT with what is to be embedded, in source order; anew where that has changed."""
     known = _digests(out / PAGES_HOME)
     ledger = Ledger(out)
     for entry in page_entries(out):
-        yield _later(to_embed(ledger.item(entry)), known)
+        yield _later(to_embed(ledger.item(entry), regions), known)
 
 
 def list_queries(out: Path, queries: Iterable[tuple[str, str]]) -> Iterator[Vectored]:
@@ -109,20 +110,31 @@ def page_entries(out: Path) -> list[Entry]:
     return entries
 
 
-def to_embed(page: Item) -> Vectored:
-    """The page without its regions: their words go along, as far as they are embedded."""
+def to_embed(page: Item, regions: Regions = "visual") -> Vectored:
+    """The page without its regions: their words go along, as far as they are embedded.
+
+    "visual" takes charts, tables and pictures; "all" every paragraph too.
+    """
     names = ("id", "uri", "document", "part", "kind", "media", "rotation", "failure")
     same = {name: getattr(page, name) for name in names}
     if page.failure is not None:
         return Vectored(**same)
     text = page_text(page)
-    parts = tuple(_part(region, page) for region in page.regions if region.label in PART_LABELS)
+    parts = tuple(_part(region, page) for region in page.regions if _is_part(region, regions))
     shown = [f"{part.index}\0{part.label}\0{part.words}\0{part.crop_path}" for part in parts]
     return Vectored(**same, text=text, parts=parts, digest=_digest([text, str(page.rotation), *shown]))
 
 
+def _is_part(region: Region, regions: Regions) -> bool:
+    if region.label in PART_LABELS:
+        return True
+    is_text = region.label not in FURNITURE_LABELS and len(region.content or "") >= MIN_CHARS
+    return regions == "all" and is_text
+
+
 def _part(region: Region, page: Item) -> Part:
-    words = "\n".join(filter(None, [caption_of(region, page), plain_text(region.content or "")]))
+    caption = caption_of(region, page) if region.label in PART_LABELS else ""
+    words = "\n".join(filter(None, [caption, plain_text(region.content or "")]))
     return Part(index=region.index, label=region.label, words=words, crop_path=region.crop_path)
 
 

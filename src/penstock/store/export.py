@@ -247,9 +247,47 @@ def output_names(documents: Iterable[str], suffix: str) -> dict[str, PurePosixPa
     return names
 
 
+def _assembled(writer: str) -> Callable[[Pages], list[Path]]:
+    """An export of whole documents; its module is opened when it is asked for."""
+
+    def write(pages: Pages) -> list[Path]:
+        from penstock.store import document_exports
+
+        written: list[Path] = getattr(document_exports, writer)(pages)
+        return written
+
+    return write
+
+
+def _write_objects(pages: Pages) -> list[Path]:
+    from penstock.store.objects_export import write_objects
+
+    return write_objects(pages.out, pages.items())
+
+
+def _write_report(pages: Pages) -> list[Path]:
+    from penstock.store.objects_export import write_report
+
+    return write_report(pages.out, pages.items())
+
+
+def _write_splats(pages: Pages) -> list[Path]:
+    from penstock.store.objects_export import write_splats
+
+    return write_splats(pages.out, pages.items())
+
+
 FORMATS: dict[str, Callable[[Pages], list[Path]]] = {
     "md": _write_markdown,
     "jsonl": _write_jsonl,
     "overlays": _write_overlays,
     "searchable-pdf": _write_searchable,
+    "docjson": _assembled("write_docjson"),
+    "docling": _assembled("write_docling"),
+    "content_list": _assembled("write_content_list"),
+    "html": _assembled("write_html"),
+    "chunks": _assembled("write_chunks"),
+    "objects": _write_objects,
+    "report": _write_report,
+    "splat": _write_splats,
 }

@@ -16,7 +16,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from penstock.item import Item, Region
+from penstock.item import Item, PhotoObject, Region
 from penstock.store import schema
 from penstock.store.files import replacing
 
@@ -61,14 +61,18 @@ class ShardWriter:
     def add(self, item: Item) -> Item:
         """Buffers one finished item, and commits when the buffer is full or old.
 
-        Returns it as it will be read back: crops are files now.
+        Returns it as it will be read back: crops, masks and clouds are files now.
         """
         if not self._items and not self._failures:
             self._oldest = self._clock()
         if item.failure is not None:
             self._failures.append(item)
         else:
-            item = replace(item, regions=tuple(self._with_crop_file(region) for region in item.regions))
+            item = replace(
+                item,
+                regions=tuple(self._with_crop_file(region) for region in item.regions),
+                objects=tuple(self._with_object_files(thing) for thing in item.objects),
+            )
             self._items.append(item)
         if self._is_due():
             self.commit()
@@ -95,13 +99,21 @@ class ShardWriter:
             pq.write_table(table, file, compression="zstd")
 
     def _with_crop_file(self, region: Region) -> Region:
-        if region.crop is None or region.crop_path is None:
-            return region
-        target = self._out / region.crop_path
+        self._keep(region.crop, region.crop_path)
+        return replace(region, crop=None) if region.crop is not None else region
+
+    def _with_object_files(self, thing: PhotoObject) -> PhotoObject:
+        self._keep(thing.mask, thing.mask_path)
+        self._keep(thing.cloud, thing.cloud_path)
+        return replace(thing, mask=None, cloud=None)
+
+    def _keep(self, data: bytes | None, path: str | None) -> None:
+        if data is None or path is None:
+            return
+        target = self._out / path
         if not target.exists():  # named by content: the same logo on 1,000 pages is one file
             with replacing(target, self._out) as file:
-                file.write(region.crop)
-        return replace(region, crop=None)
+                file.write(data)
 
 
 class Ledger:

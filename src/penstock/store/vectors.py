@@ -18,7 +18,7 @@ import numpy as np
 
 from penstock.errors import StoreError, UsageError
 from penstock.item import Item
-from penstock.stages.embed import Vectored
+from penstock.stages.embed import Regions, Vectored
 from penstock.store.embedded import PAGES_HOME, QUERIES_HOME, ROWS, page_entries, to_embed
 from penstock.store.export import RESULTS, export
 from penstock.store.files import replacing
@@ -44,13 +44,16 @@ class Row:
 
 
 def write_pages(
-    out: Path, precision: Precision = "float32", about: dict[str, Any] | None = None
+    out: Path,
+    precision: Precision = "float32",
+    about: dict[str, Any] | None = None,
+    regions: Regions = "visual",
 ) -> list[Path]:
     """Writes the corpus files from the ledger. Raises UsageError on any page that does not match."""
     if not (out / RESULTS).is_file():
         export(out, ["jsonl"])
     ledger = Ledger(out / PAGES_HOME, ROWS)
-    entries = _matched(out, ledger)
+    entries = _matched(out, ledger, regions)
     written: list[Path] = []
     for name, rows_of in ROWS_OF.items():
         rows = (row for entry in entries for row in rows_of(_vectored(ledger.item(entry))))
@@ -112,7 +115,7 @@ def _vectored(item: Item) -> Vectored:
     return item
 
 
-def _matched(out: Path, embedded: Ledger) -> list[Entry]:
+def _matched(out: Path, embedded: Ledger, regions: Regions) -> list[Entry]:
     """The pass's entries in the order of ocr_results.jsonl, each checked against the page it claims to be."""
     entries, found, pages = embedded.entries(), [], Ledger(out)
     expected = page_entries(out)
@@ -121,17 +124,16 @@ def _matched(out: Path, embedded: Ledger) -> list[Entry]:
         own = entries.get(entry.id)
         if own is None:
             raise UsageError(f"{entry.id} is not embedded yet.", "Run: penstock embed OUT")
-        if not entry.failed and not own.failed and not _is_of(pages.item(entry), embedded.item(own)):
+        if entry.failed or own.failed:
+            found.append(own)
+            continue
+        if to_embed(pages.item(entry), regions).digest != _vectored(embedded.item(own)).digest:
             raise UsageError(
                 f"{entry.id} was read again since it was embedded: its vector is of another text.",
                 "Run: penstock embed OUT",
             )
         found.append(own)
     return found
-
-
-def _is_of(page: Item, embedded: Item) -> bool:
-    return to_embed(page).digest == _vectored(embedded).digest
 
 
 def _check_order(out: Path, ids: list[str]) -> None:

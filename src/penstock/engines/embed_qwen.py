@@ -1,0 +1,160 @@
+"""Qwen3-VL-Embedding in transformers, on this machine's GPU or CPU.
+
+A text or a picture with its caption becomes one conversation: the instruction as system message, then the
+user's. The vector is the last layer's state at the last attended token, cut to `dimensions` and of length 1.
+Inputs are sorted by length and batched under a budget of padded tokens, so that short texts do not wait
+behind a page of 1,280 picture tokens.
+"""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from penstock.engines.embed import punctuated, unit_rows
+from penstock.errors import EngineError, MissingModel, UsageError
+
+if TYPE_CHECKING:
+    from penstock.engines.embed import Vectors
+
+MODEL = "Qwen/Qwen3-VL-Embedding-2B"
+MAX_TOKENS = 8_192  # of one input; the model's own default, it can take 32,768
+MAX_IMAGE_TOKENS = 1_280  # the model saw no more of a picture in training
+PIXELS_A_TOKEN = 32 * 32  # patches of 16, merged two by two
+MIN_PIXELS = 4 * PIXELS_A_TOKEN
+BATCH_TOKENS = 32_768  # padded; 25 pages of 1,280: the H200 is full, and the CPU test takes one batch
+TEMPLATE_TOKENS = 64  # the instruction and the marks around the user's words
+
+
+@dataclass(frozen=True, slots=True)
+class _Input:
+    place: int
+    text: str  # rendered by the chat template
+    picture: Any  # a PIL image, or None
+    length: int
+
+
+class QwenEmbedder:
+    """Holds the network. Calls take turns: one GPU does one batch at a time."""
+
+    takes_images = True
+
+    def __init__(
+        self,
+        model: str = MODEL,
+        dimensions: int | None = None,
+        device: str = "",
+        max_image_tokens: int = MAX_IMAGE_TOKENS,
+        batch_tokens: int = BATCH_TOKENS,
+    ) -> None:
+        try:
+            from transformers import AutoProcessor, Qwen3VLModel
+
+            import torch
+        except ImportError as exc:
+            raise MissingModel(
+                "torch and transformers are not installed.", "pip install 'penstock[gpu]'"
+            ) from exc
+        self._device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+        dtype = torch.bfloat16 if self._device.startswith("cuda") else torch.float32
+        try:
+            self._model = Qwen3VLModel.from_pretrained(model, dtype=dtype).to(self._device).eval()
+            self._processor = AutoProcessor.from_pretrained(model, padding_side="right")
+        except (OSError, ValueError) as exc:
+            raise MissingModel(
+                f"The model {model!r} cannot be loaded: {exc}", "Check its name or folder."
+            ) from exc
+        width = int(self._model.config.text_config.hidden_size)
+        if dimensions is not None and not 0 < dimensions <= width:
+            raise UsageError(
+                f"{model} gives {width} numbers; --dimensions {dimensions} is not a part of them."
+            )
+        self._dimensions = dimensions
+        self._max_image_tokens = max_image_tokens
+        self._batch_tokens = batch_tokens
+        self._lock = threading.Lock()
+
+    def texts(self, texts: Sequence[str], instruction: str = "") -> Vectors:
+        return self._embed([(None, text) for text in texts], instruction)
+
+    def images(self, images: Sequence[bytes], captions: Sequence[str], instruction: str = "") -> Vectors:
+        pictures = [_decoded(image) for image in images]
+        return self._embed(list(zip(pictures, captions, strict=True)), instruction)
+
+    def close(self) -> None:
+        del self._model
+
+    def _embed(self, pairs: Sequence[tuple[Any, str]], instruction: str) -> Vectors:
+        import numpy as np
+
+        inputs = [self._input(place, *pair, instruction) for place, pair in enumerate(pairs)]
+        rows: dict[int, Any] = {}
+        with self._lock:
+            for batch in buckets(inputs, self._batch_tokens):
+                for one, row in zip(batch, self._states(batch), strict=True):
+                    rows[one.place] = row
+        return unit_rows(np.stack([rows[place] for place in range(len(inputs))]), self._dimensions)
+
+    def _input(self, place: int, picture: Any, words: str, instruction: str) -> _Input:
+        content: list[dict[str, Any]] = [{"type": "image"}] if picture is not None else []
+        room = MAX_TOKENS - TEMPLATE_TOKENS - (self._max_image_tokens if content else 0)
+        words, length = self._cut(words.strip() or ("" if content else "NULL"), room)
+        if words:
+            content.append({"type": "text", "text": words})
+        conversation = [
+            {"role": "system", "content": [{"type": "text", "text": punctuated(instruction)}]},
+            {"role": "user", "content": content},
+        ]
+        text = self._processor.apply_chat_template(conversation, add_generation_prompt=True, tokenize=False)
+        seen = self._image_tokens(picture) if picture is not None else 0
+        return _Input(place, text, picture, length + seen + TEMPLATE_TOKENS)
+
+    def _cut(self, words: str, room: int) -> tuple[str, int]:
+        """The words within `room` tokens, cut before the template goes round them so that its marks stay."""
+        tokenizer = self._processor.tokenizer
+        tokens = tokenizer(words, add_special_tokens=False)["input_ids"]
+        if len(tokens) <= room:
+            return words, len(tokens)
+        cut: str = tokenizer.decode(tokens[:room])
+        return cut, room
+
+    def _image_tokens(self, picture: Any) -> int:
+        return int(min(self._max_image_tokens, max(4, picture.width * picture.height // PIXELS_A_TOKEN)))
+
+    def _states(self, batch: Sequence[_Input]) -> Any:
+        import torch
+
+        pictures = [one.picture for one in batch if one.picture is not None]
+        sized = {"shortest_edge": MIN_PIXELS, "longest_edge": self._max_image_tokens * PIXELS_A_TOKEN}
+        seen = {"images": pictures, "images_kwargs": {"size": sized}} if pictures else {}
+        made = self._processor(text=[one.text for one in batch], padding=True, return_tensors="pt", **seen)
+        with torch.inference_mode():
+            states = self._model(**made.to(self._device)).last_hidden_state
+        last = made["attention_mask"].sum(dim=1) - 1  # padded on the right
+        return states[torch.arange(len(batch)), last].float().cpu().numpy()
+
+
+def buckets(inputs: Sequence[_Input], most_tokens: int) -> Iterator[list[_Input]]:
+    """Batches of like lengths whose padded size stays under `most_tokens`; pictures and texts apart."""
+    batch: list[_Input] = []
+    for one in sorted(inputs, key=lambda one: (one.picture is None, -one.length)):
+        # sorted downwards, so the first is the longest: what all are padded to
+        full = batch and (len(batch) + 1) * batch[0].length > most_tokens
+        if full or (batch and (batch[0].picture is None) != (one.picture is None)):
+            yield batch
+            batch = []
+        batch.append(one)
+    if batch:
+        yield batch
+
+
+def _decoded(image: bytes) -> Any:
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        return Image.open(io.BytesIO(image)).convert("RGB")
+    except (UnidentifiedImageError, OSError) as exc:
+        raise EngineError("A picture cannot be decoded.") from exc

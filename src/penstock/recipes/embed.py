@@ -1,0 +1,39 @@
+"""The embedding pass: pages of a finished run to vectors, each with its picture where the engine has eyes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from penstock.engines.embed import RETRIEVE, takes_images
+from penstock.plan import Plan
+from penstock.stage import Stage
+from penstock.stages.embed import Embed, Regions
+from penstock.store.pictures import load_of
+
+
+def embed_pages(
+    out: Path,
+    engine: str = "use",
+    images: bool | None = None,
+    regions: Regions | None = None,
+    password: str | None = None,
+    **settings: Any,
+) -> Plan:
+    """`images` None embeds pictures when the engine can.
+
+    `regions` None gives an engine that reads texts only every paragraph: a sentence encoder finds the page of
+    a question by its best paragraph (rank 1 for 8 of 12 questions), not by all its words (4 of 12).
+    """
+    eyes = takes_images(engine) if images is None else images
+    chosen: Regions = regions or ("visual" if takes_images(engine) else "all")
+    stages: list[Stage] = [
+        Embed(engine=engine, images=eyes, regions=chosen, out=str(out), overlap=2, **settings)
+    ]
+    if eyes:
+        stages.insert(0, load_of(out, password, give="encoded"))
+    return Plan(*stages, name="embed")
+
+
+def embed_queries(out: Path, engine: str = "use", **settings: Any) -> Plan:
+    return Plan(Embed(engine=engine, out=str(out), instruction=RETRIEVE, **settings), name="embed-queries")

@@ -1,0 +1,57 @@
+"""What `penstock run kopub` reads and embeds with, by recipe name.
+
+`embedded` is all of it on a CPU. Every other name is a recipe of `penstock parse` that reads through a model
+server, embedded with Qwen3-VL-Embedding on the same card once the first server is gone.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from penstock.plan import Plan
+from penstock.recipes import RECIPES, build
+
+DATASET = "SamsungSDS-Research/SDS-KoPub-VDR-Benchmark"
+EMBEDDING_MODEL = "Qwen/Qwen3-VL-Embedding-2B"
+STEPS = ("check", "download", "serve", "parse", "stop", "embed", "index", "evaluate", "upload")
+GROUPS = {
+    "ocr": ("check", "download", "serve", "parse", "stop"),
+    "embed": ("embed", "index", "evaluate"),
+    "upload": ("upload",),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A recipe's name, its parse recipe, and whether models are served."""
+
+    name: str
+    parse_recipe: str
+    served: bool
+    engine: str  # that embeds
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def choice(name: str, layout: str | None = None) -> Choice:
+    if name == "embedded":
+        options = {"layout": layout} if layout else {}
+        return Choice(name=name, parse_recipe="documents", served=False, engine="use", options=options)
+    return Choice(name=name, parse_recipe=name, served=True, engine="openai")
+
+
+def parse_plan(chosen: Choice, crops: bool, **served: Any) -> Plan:
+    """The plan that reads pages; of `served` it gets what it takes (servers, workers, batch)."""
+    takes = _takes(chosen.parse_recipe)
+    options = {key: value for key, value in served.items() if value is not None and key in takes}
+    return build(chosen.parse_recipe, {**chosen.options, "crops": crops, **options})
+
+
+def _takes(recipe: str) -> set[str]:
+    if recipe not in RECIPES:
+        return set()  # build() says which there are
+    module, function = RECIPES[recipe].split(":")
+    return set(inspect.signature(getattr(importlib.import_module(module), function)).parameters)

@@ -1,0 +1,75 @@
+"""Photos to measured things: detect and outline, reconstruct, measure."""
+
+from __future__ import annotations
+
+from penstock.errors import UsageError
+from penstock.plan import Plan
+from penstock.stage import Batch, Needs
+from penstock.stages.detect import Detect, GivenBox
+from penstock.stages.load import MAX_PIXELS, Load
+from penstock.stages.measure import Measure
+from penstock.stages.reconstruct import Reconstruct
+from penstock.store.manifest import cores as usable_cores
+
+DETECTORS = ("saliency", "grounded", "rfdetr", "yoloe")
+BUILDERS = ("silhouette", "sam3d")
+ON_GPU = frozenset({"grounded", "rfdetr", "yoloe"})
+
+
+def photos(
+    detector: str = "saliency",
+    engine: str = "silhouette",
+    labels: tuple[str, ...] = (),
+    boxes: tuple[GivenBox, ...] = (),
+    min_score: float = 0.3,
+    model: str | None = None,
+    camera_height: float | None = None,
+    pitch: float | None = None,
+    depth: str | None = None,
+    furniture: str | None = None,
+    max_pixels: int = MAX_PIXELS,
+    page_timeout: float = 120.0,
+    gpus: int = 1,
+    cores: int | None = None,
+) -> Plan:
+    """Things with W x D x H, volume and a Gaussian cloud, one row a photo.
+
+    Detectors that want a GPU get a process each, pinned to one. Photos in flight are more than the
+    crew, so that a photo with one thing leaves nobody idle.
+    """
+    _check_word("--detector", detector, DETECTORS)
+    _check_word("--engine", engine, BUILDERS)
+    count = cores or usable_cores()
+    on_gpu = detector in ON_GPU
+    crew = gpus if engine == "sam3d" else count
+    return Plan(
+        Load(text_layer=False, max_pixels=max_pixels, deadline_s=page_timeout, workers=max(1, count // 2)),
+        Detect(
+            engine=detector,
+            labels=labels,
+            boxes=boxes,
+            min_score=min_score,
+            model=model,
+            needs=Needs(gpus=1, process=True) if on_gpu else Needs(),
+            workers=gpus if on_gpu else 1,
+            overlap=1 if on_gpu else count,
+            batch=Batch(max_items=8, linger_ms=20) if on_gpu else Batch(),
+            deadline_s=page_timeout,
+        ),
+        Reconstruct(
+            engine=engine,
+            camera_height=camera_height,
+            pitch=pitch,
+            depth=depth,
+            furniture=furniture,
+            crew=crew,
+            overlap=crew + 2,
+        ),
+        Measure(furniture=furniture, workers=1),
+        name="photos",
+    )
+
+
+def _check_word(option: str, word: str, words: tuple[str, ...]) -> None:
+    if word not in words:
+        raise UsageError(f"{option} {word} is not known.", f"Choose from: {', '.join(words)}.")

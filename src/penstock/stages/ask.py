@@ -1,0 +1,136 @@
+"""Reads regions with a vision-language model behind an OpenAI-compatible server.
+
+Requests of all pages in flight go through one client with one limit, longest first, whatever page they
+belong to; a page goes on when its last region has its answer. Without a server one is started with
+the run and stopped with it. A region that gets no answer carries the reason.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+from penstock.documents.searchable import jpeg_shape
+from penstock.item import Failure, Item, Region
+from penstock.stage import Stage, tuning
+from penstock.stages.tasks import Furniture, Task, task_of, token_budget
+
+if TYPE_CHECKING:
+    from penstock.engines.chat import Answer, ChatRequest
+    from penstock.engines.vllm import ManagedServer
+    from penstock.errors import EngineError
+
+log = logging.getLogger(__name__)
+TOKENS_A_PICTURE = 28 * 28  # pixels of one picture token: what the longest-first order goes by
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ask(Stage):
+    """Text, tables and formulas by prompts. `servers` and `limit` change speed, never results."""
+
+    name: ClassVar[str] = "recognise"
+    reads: ClassVar[tuple[str, ...]] = ("regions",)
+    writes: ClassVar[tuple[str, ...]] = ("regions",)
+    recogniser: str = "glm-ocr"
+    model: str = ""  # as the server calls it, or what a managed server loads; the recogniser's own if empty
+    furniture: Furniture = "drop"
+    servers: tuple[str, ...] = tuning(())
+    preset: str = tuning("auto")
+    limit: int = tuning(0)  # requests in flight; 0: the preset's
+    timeout_s: float = tuning(300.0)
+    api_key: str | None = tuning(None)
+
+    def open(self) -> _Asker:
+        return _Asker(self)
+
+
+class _Asker:
+    """Called by many threads at once, a page each; the client's own loop does the work."""
+
+    def __init__(self, stage: Ask) -> None:
+        from penstock.engines.chat import ChatClient
+        from penstock.engines.recognisers import recogniser
+        from penstock.engines.vllm_presets import cards, preset
+
+        self._furniture = stage.furniture
+        self._recogniser = recogniser(stage.recogniser)
+        found = cards() if not stage.servers else []
+        chosen = preset(stage.preset, found[0] if found else None)
+        self._servers = [] if stage.servers else _start_servers(stage, len(found))
+        self._client = ChatClient(
+            stage.servers or [server.url for server in self._servers],
+            self._recogniser,
+            model=(stage.model or None) if stage.servers else None,
+            limit=stage.limit or chosen.in_flight * max(1, len(found)),
+            timeout_s=stage.timeout_s,
+            api_key=stage.api_key,
+        )
+
+    def __call__(self, items: list[Item]) -> list[Item]:
+        requests: list[ChatRequest] = []
+        places: list[tuple[int, int]] = []
+        for row, item in enumerate(items):
+            for place, region in enumerate(item.regions):
+                task = task_of(region.label, self._furniture)
+                if region.crop is not None and region.crop_path is None and task not in ("keep", "drop"):
+                    requests.append(self._request(region, task))
+                    places.append((row, place))
+        answers = self._client.ask(requests)
+        pages = [list(item.regions) for item in items]
+        for (row, place), answer in zip(places, answers, strict=True):
+            pages[row][place] = self._answered(pages[row][place], answer)
+        return [replace(item, regions=_told(page)) for item, page in zip(items, pages, strict=True)]
+
+    def close(self) -> None:
+        log.info("recognise: %s", self._client.stats())
+        self._client.close()
+        for server in self._servers:
+            server.stop()
+
+    def _request(self, region: Region, task: Task) -> ChatRequest:
+        from penstock.engines.chat import ChatRequest
+
+        assert region.crop is not None
+        shape = jpeg_shape(region.crop)
+        budget = token_budget(task, shape.width, shape.height, self._recogniser.max_tokens)
+        cost = shape.width * shape.height / TOKENS_A_PICTURE
+        return ChatRequest(region.crop, self._recogniser.prompt(task), budget, cost)
+
+    def _answered(self, region: Region, answer: Answer | EngineError) -> Region:
+        from penstock.engines.chat import Answer
+
+        bare = replace(region, crop=None)  # sent, and of no use to anyone after
+        if not isinstance(answer, Answer):
+            kind, message = type(answer).__name__, answer.message
+            failure = Failure(stage="recognise", kind=kind, message=message, advice=answer.advice)
+            return replace(bare, failure=failure)
+        task = task_of(region.label, self._furniture)
+        content = self._recogniser.read(task, answer.text)
+        return replace(bare, content=content, reader=self._recogniser.name, note=" ".join(answer.notes))
+
+
+def _told(regions: Sequence[Region]) -> tuple[Region, ...]:
+    """Regions that turned out to say nothing are left out; those that failed or are kept stay."""
+    kept = [r for r in regions if r.content or r.crop_path or r.failure is not None]
+    return tuple(replace(region, index=index) for index, region in enumerate(kept))
+
+
+def _start_servers(stage: Ask, num_gpus: int) -> list[ManagedServer]:
+    from penstock.engines.recognisers import recogniser
+    from penstock.engines.vllm import ManagedServer, start_all
+    from penstock.engines.vllm_presets import cards, preset
+
+    known = recogniser(stage.recogniser)
+    found = cards()
+    model = stage.model or known.model
+    servers = [
+        ManagedServer(
+            model, preset(stage.preset, card), gpu=card.index if card else None, extra_args=known.server_flags
+        )
+        for card in (found[:num_gpus] or [None])
+        for _ in range(preset(stage.preset, card).servers)
+    ]
+    start_all(servers)
+    return servers

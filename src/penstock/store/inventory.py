@@ -1,0 +1,140 @@
+"""What a mover would count: every thing of every photo, what is the same twice, and the totals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.item import Item, PhotoObject
+from penstock.objects.furniture import FT3_PER_M3
+from penstock.objects.same import Seen, groups
+from penstock.objects.totals import Total, total
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One thing. `same_as` is the number of the line it repeats; it is then not counted again."""
+
+    number: int  # from 1, over all photos
+    item: Item
+    thing: PhotoObject
+    same_as: int | None = None
+
+    @property
+    def counted(self) -> bool:
+        return self.same_as is None and self.thing.bbox_cbm is not None and self.thing.failure is None
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    lines: tuple[Line, ...]
+    failed: tuple[Item, ...]  # photos that could not be read
+    boxes: Total
+    moving: Total
+
+
+def inventory(items: Iterable[Item], same_room: bool) -> Inventory:
+    """`same_room`: the photos show one room, and a thing in two of them is one thing."""
+    failed, things = [], []
+    for item in items:
+        if item.failure is not None:
+            failed.append(item)
+        things += [(item, thing) for thing in item.objects]
+    owner = _owners(things) if same_room else list(range(len(things)))
+    lines = tuple(
+        Line(n + 1, item, thing, owner[n] + 1 if owner[n] != n else None)
+        for n, (item, thing) in enumerate(things)
+    )
+    counted = [line.thing for line in lines if line.counted]
+    boxes = total([_range(thing, thing.bbox_cbm or 0.0) for thing in counted])
+    moving = total([_range(thing, thing.moving_cbm or 0.0) for thing in counted if thing.movable])
+    return Inventory(lines, tuple(failed), boxes, moving)
+
+
+def object_row(line: Line) -> dict[str, Any]:
+    """One line of objects.jsonl."""
+    thing, item = line.thing, line.item
+    size = dict(zip(("width", "depth", "height"), thing.size, strict=True)) if thing.size else None
+    row: dict[str, Any] = {
+        "number": line.number,
+        "photo_id": item.id,
+        "document": item.document,
+        "index": thing.index,
+        "label": thing.label,
+        "kind": thing.kind,
+        "score": round(thing.score, 4),
+        "finder": thing.finder,
+        "box": [round(v, 1) for v in thing.box],
+        "cut_by_frame": list(thing.cut),
+        "estimate": thing.estimate,
+        "size_m": _rounded(size, 3),
+        "distance_m": _rounded(thing.distance, 2),
+        "bbox_cbm": _rounded(thing.bbox_cbm, 4),
+        "bbox_ft3": _rounded(thing.bbox_cbm and thing.bbox_cbm * FT3_PER_M3, 2),
+        "range_cbm": [_rounded(thing.low_cbm, 4), _rounded(thing.high_cbm, 4)],
+        "moving_cbm": _rounded(thing.moving_cbm, 4),
+        "hull_cbm": _rounded(thing.hull_cbm, 4),
+        "occupied_cbm": _rounded(thing.occupied_cbm, 4),
+        "fill_ratio": _fill_ratio(thing),
+        "movable": thing.movable,
+        "same_as": line.same_as,
+        "counted": line.counted,
+        "mask": thing.mask_path,
+        "ply": thing.cloud_path,
+        "num_gaussians": thing.num_gaussians,
+        "note": thing.note,
+        "valid": thing.failure is None,
+    }
+    if thing.failure is not None:
+        row["failure"] = _failure(thing)
+    return row
+
+
+def failed_row(item: Item) -> dict[str, Any]:
+    """The line of a photo that could not be read."""
+    return {"photo_id": item.id, "document": item.document, "valid": False, "failure": _failure(item)}
+
+
+def how_sure(thing: PhotoObject) -> str:
+    """'±35 %': half of the range, by its wider side."""
+    if not (thing.low_cbm and thing.high_cbm and thing.bbox_cbm):
+        return ""
+    above, below = thing.high_cbm / thing.bbox_cbm - 1, 1 - thing.low_cbm / thing.bbox_cbm
+    return f"-{below:.0%} +{above:.0%}"
+
+
+def _fill_ratio(thing: PhotoObject) -> float | None:
+    if not thing.bbox_cbm or thing.occupied_cbm is None:
+        return None
+    return round(min(1.0, thing.occupied_cbm / thing.bbox_cbm), 3)
+
+
+def _failure(thing: Item | PhotoObject) -> dict[str, str]:
+    failure = thing.failure
+    assert failure is not None
+    return {
+        "stage": failure.stage,
+        "kind": failure.kind,
+        "message": failure.message,
+        "advice": failure.advice,
+    }
+
+
+def _rounded(value: Any, digits: int) -> Any:
+    if isinstance(value, dict):
+        return {key: round(number, digits) for key, number in value.items()}
+    return None if value is None else round(value, digits)
+
+
+def _range(thing: PhotoObject, volume: float) -> tuple[float, float, float]:
+    """The thing's volume and range, scaled from its box to what is counted."""
+    share = volume / thing.bbox_cbm if thing.bbox_cbm else 0.0
+    return volume, (thing.low_cbm or 0.0) * share, (thing.high_cbm or 0.0) * share
+
+
+def _owners(things: list[tuple[Item, PhotoObject]]) -> list[int]:
+    seen = [
+        Seen(item.id, thing.kind or thing.label, thing.look, thing.bbox_cbm or 0.0) for item, thing in things
+    ]
+    return groups(seen)

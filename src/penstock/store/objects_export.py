@@ -1,0 +1,54 @@
+"""objects.jsonl, splats and the report: what `penstock volumes` leaves for people and programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from penstock.item import Item
+from penstock.store import manifest
+from penstock.store.files import replacing
+from penstock.store.inventory import Inventory, failed_row, inventory, object_row
+
+OBJECTS, REPORT, SPLATS = "objects.jsonl", "report.html", "splats"
+
+
+def read_inventory(out: Path, items: Iterable[Item]) -> Inventory:
+    """The inventory of a run, grouped as the run was asked to."""
+    run = manifest.read(out) or {}
+    return inventory(items, bool(run.get("same_room")))
+
+
+def write_objects(out: Path, items: Iterable[Item]) -> list[Path]:
+    found = read_inventory(out, items)
+    path = out / OBJECTS
+    with replacing(path, out) as file:
+        rows = [object_row(line) for line in found.lines] + [failed_row(item) for item in found.failed]
+        for row in rows:
+            file.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+    return [path]
+
+
+def write_splats(out: Path, items: Iterable[Item]) -> list[Path]:
+    """Every cloud again as .splat, for web viewers."""
+    from penstock.objects.ply import read_ply, write_splat
+
+    paths = []
+    for thing in (thing for item in items for thing in item.objects if thing.cloud_path):
+        source = out / str(thing.cloud_path)
+        path = out / SPLATS / f"{source.stem}.splat"
+        with replacing(path, out, sync=False) as file:
+            file.write(write_splat(read_ply(source.read_bytes())))
+        paths.append(path)
+    return paths
+
+
+def write_report(out: Path, items: Iterable[Item]) -> list[Path]:
+    from penstock.store.objects_report import report
+
+    path = out / REPORT
+    page = report(out, list(items))
+    with replacing(path, out) as file:
+        file.write(page.encode("utf-8", "replace"))
+    return [path]
