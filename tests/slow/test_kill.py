@@ -114,5 +114,5 @@ def test_no_process_outlives_a_killed_driver(pdf: Path, tmp_path: Path) -> None:
         time.sleep(0.05)
     process.kill()
     process.wait()
-    gone, alive = psutil.wait_procs(children, timeout=10)
+    _, alive = psutil.wait_procs(children, timeout=10)
     assert not alive

@@ -14,11 +14,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from penstock.executors.channel import Channel, Closed
-from penstock.executors.gpus import visible_gpus
 from penstock.executors.guard import StallGuard
 from penstock.executors.memory import share_heaps
 from penstock.executors.process import ProcessWorker
 from penstock.item import Item
+from penstock.pinning import visible_gpus
 from penstock.plan import Plan
 from penstock.runner import Runner
 from penstock.stage import Stage, Worker

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
-from penstock.child import Child
-from penstock.errors import OpenError
+from penstock.child import Care, Child
+from penstock.errors import OpenError, PlanError
 from penstock.item import Item
+from penstock.pinning import environment
 from penstock.stage import Stage
 
 
@@ -22,10 +22,21 @@ class ProcessWorker:
     def __init__(
         self, stage: Stage, name: str, gpu: int | None, restarted: Callable[[], None] = lambda: None
     ) -> None:
+        if type(stage).__module__ == "__main__":
+            raise PlanError(
+                f"Stage {stage.name!r} runs in a process of its own, but its class is defined in the script"
+                " that was started, which that process does not import.",
+                "Move the class into a module.",
+            )
         self._deadline_s = stage.deadline_s
         self._restarted = restarted
         self._ended = False
-        self._child: Child[list[Item], list[Item]] = Child(stage.open, name=name, env=_env(stage, gpu))
+        self._child: Child[list[Item], list[Item]] = Child(
+            stage.open,
+            name=name,
+            env=environment(math.ceil(stage.needs.cpus), gpu),
+            care=getattr(stage, "care", Care()),  # a stage whose engine leaks or hangs says so
+        )
         self._child.start()
 
     def __call__(self, items: list[Item]) -> list[Item]:
@@ -45,14 +56,3 @@ class ProcessWorker:
         """Ends the process from any thread, for good."""
         self._ended = True
         self._child.interrupt()
-
-
-def _env(stage: Stage, gpu: int | None) -> dict[str, str]:
-    # one process a worker: native libraries that each take all cores would trample one another
-    threads = str(max(1, math.ceil(stage.needs.cpus)))
-    env: dict[str, Any] = dict.fromkeys(
-        ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_THREAD_LIMIT"), threads
-    )
-    if gpu is not None:
-        env["CUDA_VISIBLE_DEVICES"] = str(gpu)
-    return env

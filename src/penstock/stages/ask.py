@@ -40,6 +40,7 @@ class Ask(Stage):
     preset: str = tuning("auto")
     limit: int = tuning(0)  # requests in flight; 0: the preset's
     timeout_s: float = tuning(300.0)
+    down_s: float = tuning(900.0)  # how long a server that went away is waited for: a restart's time
     api_key: str | None = tuning(None)
 
     def open(self) -> _Asker:
@@ -65,6 +66,7 @@ class _Asker:
             model=(stage.model or None) if stage.servers else None,
             limit=stage.limit or chosen.in_flight * max(1, len(found)),
             timeout_s=stage.timeout_s,
+            down_s=stage.down_s,
             api_key=stage.api_key,
         )
 

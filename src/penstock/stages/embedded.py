@@ -5,6 +5,7 @@ Boxes come in and go out in pixels of the page; what an engine sees is a cut of 
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,12 +20,16 @@ from penstock.item import Box, Region, Word
 if TYPE_CHECKING:
     from penstock.item import Pixels
 
+log = logging.getLogger(__name__)
+
 
 class Readers:
     """Opens the text engines at once and the table engine when the first table comes."""
 
     def __init__(self, lang: tuple[str, ...]) -> None:
         self._text = PageReader(lang or None, threads=1)
+        if self._text.missing:
+            log.warning("Korean pages cannot be read: %s", self._text.missing)
         self._tables: SlanetTable | None = None
         self._lock = threading.Lock()
 
