@@ -1,36 +1,98 @@
 """The `penstock` command: its verbs, and how an error ends it.
 
+A verb's file is imported when the verb is called, so that `penstock --help` answers at once.
 Exit codes: 0 all well; 1 some items failed, and are listed; 2 the call or the machine was wrong.
 """
 
 from __future__ import annotations
 
+import importlib
 import sys
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from penstock import __version__
-from penstock.cli import doctor, export, models, parse, profile
 from penstock.errors import PenstockError
 
 INTERRUPTED = 130  # what shells say of Ctrl-C
 
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """Where a verb lives ("module:function" or "module:app"), what it does, an example."""
+
+    home: str
+    help: str
+    example: str = ""
+
+
+VERBS = {
+    "parse": Verb("parse:parse", "Turn documents into Markdown, JSON and crops.", "scans/ report.pdf -o out"),
+    "enrich": Verb(
+        "enrich:enrich", "Add summaries and keywords to figures and tables.", "out --text-engine rule"
+    ),
+    "export": Verb("export:export", "Write the files people read.", "out --to md,jsonl,searchable-pdf"),
+    "embed": Verb(
+        "embed:embed", "Turn pages, texts and queries into vectors.", "out --queries questions.jsonl"
+    ),
+    "index": Verb("index:index", "Make a run searchable.", "out"),
+    "search": Verb("search:search", "Find pages and regions.", "out '설치 방법' --top 5"),
+    "volumes": Verb(
+        "volumes:volumes", "Measure the things in photos.", "room.jpg -o out --box 420,610,380,700:chair"
+    ),
+    "run": Verb("run:run", "Run a whole pipeline, from download to upload.", "kopub --recipe embedded"),
+    "upload": Verb("upload:upload", "Bring a run to the Hugging Face Hub.", "out --repo me/pages"),
+    "eval": Verb("eval:app", "Score recipes and predictions on benchmarks."),
+    "profile": Verb("profile:profile", "Say where the time of a run went.", "out"),
+    "engine": Verb("engine:app", "Start, watch and stop model servers."),
+    "models": Verb("models:app", "List, fetch and verify the embedded weights."),
+    "doctor": Verb("doctor:doctor", "Say what this machine has and what is missing.", "--json"),
+}
+
+
+class _Verbs(TyperGroup):
+    """A group that imports a verb's file when the verb is used."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        verb = VERBS.get(cmd_name)
+        if verb is None:
+            return None
+        module, name = verb.home.split(":")
+        thing = getattr(importlib.import_module(f"penstock.cli.{module}"), name)
+        if isinstance(thing, typer.Typer):
+            command = typer.main.get_command(thing)
+            command.name = cmd_name
+            return command
+        single = typer.Typer(**_LOOKS)
+        single.command(cmd_name, epilog=f"Example: penstock {cmd_name} {verb.example}")(thing)
+        return typer.main.get_command(single)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, verb.help) for name, verb in VERBS.items()])
+
+
+_LOOKS: dict[str, Any] = {
+    "add_completion": False,
+    "pretty_exceptions_enable": False,
+    "rich_markup_mode": None,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
+
 app = typer.Typer(
     name="penstock",
+    cls=_Verbs,
     help="Pages and photos in, structured, searchable, measured data out.",
     epilog="Example: penstock parse report.pdf -o out",
     no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    **_LOOKS,
 )
-app.command("parse", epilog="Example: penstock parse scans/ report.pdf -o out --lang ko,en")(parse.parse)
-app.command("export", epilog="Example: penstock export out --to md,jsonl,searchable-pdf")(export.export)
-app.command("profile", epilog="Example: penstock profile out")(profile.profile)
-app.command("doctor", epilog="Example: penstock doctor --json")(doctor.doctor)
-app.add_typer(models.app, name="models")
 
 
 def _show_version(wanted: bool) -> None:
