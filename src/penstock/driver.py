@@ -32,6 +32,7 @@ class Tally:
 
     done: int = 0
     failed: int = 0
+    regions: int = 0
     failed_regions: int = 0
     skipped: int = 0
     listed: int = 0
@@ -39,7 +40,9 @@ class Tally:
     failures: list[tuple[str, str]] = field(default_factory=list)  # the first few: (id, sentence)
 
     def count(self, item: Item) -> None:
+        self.regions += len(item.regions)
         self.failed_regions += sum(region.failure is not None for region in item.regions)
+        self.failed_regions += sum(thing.failure is not None for thing in item.objects)
         if item.failure is None:
             self.done += 1
             return
@@ -113,6 +116,7 @@ class Run:
             "items": self.tally.done,
             "failed": self.tally.failed,
             "skipped": self.tally.skipped,
+            "regions": self.tally.regions,
             "executor": self.executor.name,
             "command": manifest.command(),
             "hardware": manifest.hardware(),

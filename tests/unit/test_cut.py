@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import cv2
 import numpy as np
 import pytest
 
-from penstock.engines.cut import MIN_SIDE, cut, is_blank, sendable, window
+from penstock.engines.cut import BAND, MIN_SIDE, cut, is_blank, sendable, window
 from penstock.engines.polygons import outline
 
 
@@ -97,12 +98,27 @@ def test_a_full_stop_or_faint_print_is_not_blank() -> None:
     assert not is_blank(faint)
 
 
-def test_margins_of_a_scanned_page_are_blank_and_its_text_is_not(shared_data: Path) -> None:
-    pages = sorted((shared_data / "omnidocbench_demo").rglob("*.jpg"))
-    if not pages:
-        pytest.skip("no scanned pages in the test data")
-    page = cv2.cvtColor(cv2.imread(str(pages[0])), cv2.COLOR_BGR2RGB)
-    assert not is_blank(page)
+def test_a_dot_is_seen_on_whichever_row_it_is() -> None:
+    for row in range(2 * BAND + 3):
+        dotted = np.full((2 * BAND + 3, 40, 3), 250, np.uint8)
+        dotted[row, 20] = 50  # smoothed it is 22 levels dark, and only on three rows
+        assert not is_blank(dotted), row
+        dotted[row, 20] = 190  # and here 7, or 13 beside an edge, which is noise
+        assert is_blank(dotted), row
+
+
+def test_no_block_that_someone_annotated_as_text_is_blank(shared_data: Path) -> None:
+    folder = shared_data / "omnidocbench_demo"
+    blocks = 0
+    for entry in json.loads((folder / "OmniDocBench_demo.json").read_text())[:8]:
+        encoded = np.fromfile(folder / "images" / entry["page_info"]["image_path"], np.uint8)
+        page = cv2.cvtColor(cv2.imdecode(encoded, cv2.IMREAD_COLOR), cv2.COLOR_BGR2RGB)
+        for block in entry["layout_dets"]:
+            if block.get("text"):
+                xs, ys = block["poly"][0::2], block["poly"][1::2]
+                assert not is_blank(cut(page, (min(xs), min(ys), max(xs), max(ys)))), block["text"]
+                blocks += 1
+    assert blocks > 50
 
 
 def test_an_outline_follows_its_mask() -> None:

@@ -6,12 +6,25 @@ import subprocess
 import sys
 import time
 
-HEAVY = ("torch", "ray", "vllm", "onnxruntime", "transformers", "numpy", "pyarrow", "cv2", "pypdfium2", "scipy")
+HEAVY = (
+    "torch",
+    "ray",
+    "vllm",
+    "onnxruntime",
+    "transformers",
+    "numpy",
+    "pyarrow",
+    "cv2",
+    "pypdfium2",
+    "scipy",
+)
 
 
 def test_importing_the_command_line_loads_nothing_heavy() -> None:
     code = f"import sys, penstock.cli; print([name for name in {HEAVY!r} if name in sys.modules])"
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30)
+    shown = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30
+    )
     assert shown.stdout.strip() == "[]"
 
 

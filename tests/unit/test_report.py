@@ -14,6 +14,8 @@ import pytest
 
 from penstock.errors import StoreError, UsageError
 from penstock.trace import report
+from penstock.trace.bounds import Limits, bounds
+from penstock.trace.cost import cost
 
 SECONDS = 40.0
 
@@ -128,6 +130,92 @@ def test_the_text_tells_the_totals_and_the_projection() -> None:
     told = report.render_text(profile(skipped=1200))
     assert "78 pages in 40 s, 1,200 done before, 2 pages/s, 2 failed, peak memory 812 MB." in told
     assert "At this rate: 10,000 pages in 1 h 19 min, 40,781 pages in 5 h 23 min." in told
+
+
+def watched(**more: Any) -> dict[str, Any]:
+    """A run that had a card and two servers."""
+    ramp = [min(1.0, second / 8) for second in range(39)]
+    card = {
+        "index": 0, "name": "NVIDIA H200", "load": {"mean": 0.93, "peak": 1.0}, "memory_peak_mb": 131_072.0,
+        "memory_total_mb": 143_771.0, "power_w": {"mean": 588.0, "peak": 701.0}, "energy_wh": 6.5,
+    }  # fmt: skip
+    server = {
+        "url": "http://127.0.0.1:8000", "looks": 40, "missed": 0, "running": {"mean": 480.0, "peak": 512.0},
+        "waiting": {"mean": 12.0, "peak": 90.0}, "kv": {"mean": 0.41, "peak": 0.62}, "kv_tokens": 900_000,
+        "prefix_hit_share": 0.02, "mm_hit_share": 0.0, "mean_step_tokens": 3_100.0, "requests": 320,
+        "prompt_tokens": 260_000, "cached_tokens": 0, "generation_tokens": 30_800, "preemptions": 0,
+    }  # fmt: skip
+    line = {"running": [960 * one for one in ramp], "waiting": [20.0, None, 180.0] * 13}
+    made = profile(
+        gpu={
+            "source": "NVML", "cards": [card, {**card, "index": 1}], "energy_wh": 13.0,
+            "timeline": {"bin_s": 1.0, "load": [ramp, ramp[::-1]]},
+        },
+        servers={
+            "each": [server, server],
+            "timeline": {"bin_s": 1.0, **line, "kv": [[0.6 * one for one in ramp], []]},
+        },
+        **more,
+    )  # fmt: skip
+    limits = [Limits(1_024, 32_768)] * 2
+    made["bounds"] = bounds(made["servers"]["each"], limits, 1_024, made["gpu"])
+    made["cost"] = cost(made)
+    return made
+
+
+def test_cards_and_servers_take_six_lines_of_the_text() -> None:
+    before = report.render_text(profile()).splitlines()
+    told = report.render_text(watched()).splitlines()
+    assert len(told) == len(before) + 1 + 6
+    assert max(len(line) for line in told) <= 140
+    assert told[-6:] == [
+        "GPU: 2 × NVIDIA H200, busy 93 %, peak memory 128.00 GB, 1,176 W, 13.0 Wh.",
+        "2 servers: running 960 (peak 1,024), waiting 24 (peak 180), KV cache 41 % (peak 62 %).",
+        "640 requests, 520,000 tokens in, 61,600 out, prefix cache hits 2 %, picture cache hits 0 %.",
+        "At once: 80 prompts a step, 1,024 allowed in flight, 1,980 by KV cache, 2,048 sequences.",
+        "The client's limit of 1,024 rules: raise --in-flight to 1,980.",
+        "A million pages: 264 GPU hours, 154 kWh; a page: 6,667 tokens in, 790 tokens out.",
+    ]
+    assert "660 at 2.5 an hour" in report.render_text(watched(), price=2.5)
+
+
+def test_what_bounds_the_servers_is_the_advice_for_the_stage_that_asks_them() -> None:
+    made = watched()
+    made["bounds"]["stage"] = "recognise"
+    assert report.advice(made) == made["bounds"]["sentence"]
+    assert report.render_text(made).count(made["bounds"]["sentence"]) == 1
+    made["bounds"]["stage"] = "load"
+    assert report.advice(made) != made["bounds"]["sentence"]
+
+
+def test_a_price_tells_what_a_machine_without_a_card_costs() -> None:
+    told = report.render_text(profile(), price=0.5).splitlines()
+    assert told[-1] == "A million pages: 132 hours of this machine, 65.97 at 0.5 an hour."
+
+
+def test_the_page_draws_what_was_watched() -> None:
+    text = report.render_html(watched())
+    page = Page(text)
+    assert page.open == []
+    assert page.fetched == []
+    svgs = [svg for svg in re.findall(r"<svg.*?</svg>", text, re.DOTALL) if 'class="chart"' in svg]
+    assert len(svgs) == 3
+    for svg in svgs:
+        ElementTree.fromstring(svg)
+        drawn = re.findall(r'class="line \w+" d="([^"]*)"', svg)
+        assert all(0 <= float(number) <= 300 for path in drawn for number in re.findall(r"[\d.-]+", path))
+    for told in ("GPU load", "KV cache", "13.0 Wh", "tokens out a page", "raise --in-flight"):
+        assert told in text
+    assert "Cards and servers" not in report.render_html(profile())
+
+
+def test_what_servers_and_cards_are_called_is_escaped() -> None:
+    made = watched()
+    evil = '<script>alert("$HOME & co")</script>'
+    made["gpu"]["cards"][0]["name"] = made["servers"]["each"][0]["url"] = made["bounds"]["sentence"] = evil
+    text = report.render_html(made)
+    assert "<script" not in text
+    assert Page(text).open == []
 
 
 class Page(HTMLParser):

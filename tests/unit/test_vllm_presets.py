@@ -116,6 +116,7 @@ def test_wrong_calls_are_sentences() -> None:
         (["start", "openai", "--dry-run"], "no model of its own"),
         (["start", "--preset", "l4", "--gpu", "x", "--dry-run"], "not a list of numbers"),
         (["stop", "nobody"], "No server is called nobody"),
+        (["start", "--presett", "l4", "--dry-run"], "No such option"),
     ):
         result = CliRunner().invoke(app, arguments)
         assert result.exit_code == 2

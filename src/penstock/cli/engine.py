@@ -30,10 +30,7 @@ DEFAULT_MODEL = "glm-ocr"
 _PRESETS = ", ".join(("auto", *PRESETS))
 
 
-@app.command(
-    epilog="Example: penstock engine start glm-ocr --gpu 0,1 -- --max-model-len 8192",
-    context_settings={"ignore_unknown_options": True},
-)
+@app.command(epilog="Example: penstock engine start glm-ocr --gpu 0,1 -- --max-model-len 8192")
 def start(
     model: Annotated[
         str, typer.Argument(help=f"A recogniser ({', '.join(RECOGNISERS)}), a folder or a hub name.")
@@ -242,5 +239,5 @@ def _row(engine: Engine) -> dict[str, Any]:
 
 
 def _ended(exc: PenstockError) -> typer.Exit:
-    print(f"{type(exc).__name__}: {exc}", file=sys.stderr)
+    print(f"penstock: {exc}", file=sys.stderr)
     return typer.Exit(2)

@@ -24,7 +24,10 @@ app = typer.Typer(
 )
 
 Bench = Annotated[str, typer.Argument(help="A benchmark's name; see `penstock eval list`.", metavar="BENCH")]
-Data = Annotated[Path, typer.Option("--data", help="The folder (or file) of the public data set.")]
+Data = Annotated[
+    Path | None,
+    typer.Option("--data", help="The data set's folder or file; default: downloaded from the Hub."),
+]
 Protocol = Annotated[str, typer.Option("--protocol", help="Version of the rules, e.g. v1.6; default: v1.5.")]
 Cdm = Annotated[bool, typer.Option("--cdm", help="Render formulas for CDM; needs a TeX.")]
 Workers = Annotated[int | None, typer.Option("--workers", help="Scoring processes; default: one a core.")]
@@ -39,19 +42,29 @@ def list_benchmarks(as_json: AsJson = False) -> None:
     from penstock.evaluate.benchmarks import BENCHMARKS, benchmark_class
 
     kinds = [benchmark_class(name) for name in BENCHMARKS]
-    rows = [{"name": k.name, "title": k.title, "metrics": list(k.metrics), "reads": k.layout} for k in kinds]
+    rows: list[dict[str, Any]] = [
+        {
+            "name": k.name,
+            "title": k.title,
+            "metrics": list(k.metrics),
+            "reads": k.layout,
+            "hub": k.hub[0] if k.hub else None,
+        }
+        for k in kinds
+    ]
     if as_json:
         print(json.dumps(rows, indent=2))
         return
     for row in rows:
-        print(f"{row['name']}\t{row['title']}\t{', '.join(row['metrics'])}\treads {row['reads']}")
+        where = f"; on the Hub: {row['hub']}" if row["hub"] else ""
+        print(f"{row['name']}\t{row['title']}\t{', '.join(row['metrics'])}\treads {row['reads']}{where}")
 
 
 @app.command(epilog="Example: penstock eval score dpbench markdown/ --data dp-bench/ -o scores")
 def score(
     bench: Bench,
     predictions: Annotated[Path, typer.Argument(help="Folder of predictions, one file a sample, or JSON.")],
-    data: Data,
+    data: Data = None,
     out: ScoresOut = None,
     protocol: Protocol = "",
     cdm: Cdm = False,
@@ -60,10 +73,12 @@ def score(
 ) -> None:
     """Score predictions of any tool against a benchmark. Writes samples.jsonl, summary.json, report.html."""
     _need_packages()
+    from penstock.evaluate.datasets import folder_for
     from penstock.evaluate.scoring import score_folder
 
     benchmark = _benchmark(bench, protocol, cdm)
-    outcome = score_folder(benchmark, data, predictions, out, workers=workers, progress=_progress(as_json))
+    source = folder_for(benchmark, data)
+    outcome = score_folder(benchmark, source, predictions, out, workers=workers, progress=_progress(as_json))
     _finish(outcome.summary, out, as_json)
 
 
@@ -72,8 +87,8 @@ def score(
 )
 def run(
     bench: Bench,
-    data: Data,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for predictions and results.")],
+    data: Data = None,
     recipe: Annotated[
         str, typer.Option("--recipe", help="The recipe that reads the pictures.")
     ] = "documents",
@@ -85,12 +100,13 @@ def run(
 ) -> None:
     """Run a recipe on a benchmark's pictures, then score it. Pictures read before are not read again."""
     _need_packages()
+    from penstock.evaluate.datasets import folder_for, with_pictures
     from penstock.evaluate.running import predict
     from penstock.evaluate.scoring import score_samples
 
     benchmark = _benchmark(bench, protocol, cdm)
-    samples = benchmark.samples(data)
-    samples = samples[:limit] if limit else samples
+    samples = benchmark.samples(folder_for(benchmark, data))
+    samples = with_pictures(samples[:limit] if limit else samples, out / "pictures")
     given = predict(samples, out, recipe, progress=_progress(as_json))
     outcome = score_samples(benchmark, samples, given, out, workers=workers, progress=_progress(as_json))
     _finish(outcome.summary, out, as_json)

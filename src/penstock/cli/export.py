@@ -13,7 +13,12 @@ from penstock.cli.options import AsJson, Config, Log, Out, words
 def export(
     out: Out,
     to: Annotated[
-        str, typer.Option("--to", help="Comma-separated: md, jsonl, searchable-pdf, overlays.")
+        str,
+        typer.Option(
+            "--to",
+            help="Comma-separated: md, jsonl, docjson, docling, content_list, html, chunks,"
+            " searchable-pdf, overlays.",
+        ),
     ] = "md,jsonl",
     password: Annotated[
         str | None, typer.Option(help="Password of encrypted PDFs, whose pages are drawn again.")

@@ -12,150 +12,144 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
 from penstock.cli.options import AsJson, Config, Log, Quiet, words
 
 if TYPE_CHECKING:
     from penstock.driver import Run
+    from penstock.trace.spans import Trace
+    from penstock.trace.watch import Watch
 
 TICK_S = 0.25
+LAYOUT_HELP = (
+    "How regions are found. documents: model, or rules (fonts and geometry, no model)."
+    " glm-ocr and its like: pp-doclayoutv3, or cdla (on the CPU)."
+)
+# options that are the recipe's to take or to refuse
+RECIPE_OPTIONS = (
+    "dpi", "lang", "layout", "text_layer", "crops", "password", "server", "model", "layout_model", "preset",
+    "in_flight", "furniture", "text_height", "polygons", "api_key", "max_pixels", "page_timeout", "cores",
+)  # fmt: skip
+
+
+Inputs = Annotated[
+    list[str],
+    typer.Argument(
+        help="Files, folders, globs, datasets, @LIST of paths, or - for standard input.", metavar="INPUT..."
+    ),
+]
 
 
 def parse(
-    inputs: Annotated[
-        list[str],
-        typer.Argument(
-            help="Files, folders, globs, datasets, @LIST of paths, or - for standard input.",
-            metavar="INPUT...",
-        ),
-    ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results; a run there is resumed.")],
-    recipe: Annotated[str, typer.Option(help="Which pipeline.")] = "documents",
-    pages: Annotated[str | None, typer.Option(help="Pages of each document, from 1: 3-9 or 1,4,7-.")] = None,
+    inputs: Inputs,
+    out: Annotated[Path, Option("--out", "-o", help="Folder for the results; a run there is resumed.")],
+    recipe: Annotated[str, Option(help="Which pipeline.")] = "documents",
+    pages: Annotated[str | None, Option(help="Pages of each document, from 1: 3-9 or 1,4,7-.")] = None,
     lang: Annotated[
-        str | None,
-        typer.Option(help="Languages of the pages: ko, en, zh, ja, ...; found out when not given."),
+        str | None, Option(help="Languages: ko, en, zh, ja, ...; found out if not given.")
     ] = None,
-    dpi: Annotated[
-        int | None, typer.Option(help="Resolution PDF pages are rendered at.", min=36, max=600)
-    ] = None,
-    layout: Annotated[
-        str | None,
-        typer.Option(
-            help="How regions are found. documents: model, or rules (fonts and geometry, no model)."
-            " glm-ocr and its like: pp-doclayoutv3, or cdla (on the CPU)."
-        ),
-    ] = None,
-    server: Annotated[
-        list[str] | None, typer.Option(help="A model server that runs already; may be given several times.")
-    ] = None,
-    model: Annotated[str | None, typer.Option(help="The model as the server calls it, or a folder.")] = None,
-    layout_model: Annotated[str | None, typer.Option(help="Folder or hub name of PP-DocLayoutV3.")] = None,
-    preset: Annotated[
-        str | None, typer.Option(help="Flags of a server that is started; see `penstock engine`.")
-    ] = None,
-    in_flight: Annotated[int | None, typer.Option(help="Requests in flight at the servers.", min=1)] = None,
-    furniture: Annotated[str | None, typer.Option(help="Headers and footers: drop or read.")] = None,
-    text_height: Annotated[
-        float | None,
-        typer.Option(help="Scale regions down to print this high (pixels); saves tokens.", min=8),
-    ] = None,
-    polygons: Annotated[
-        bool | None, typer.Option("--polygons/--boxes", help="Cut regions along their outline.")
-    ] = None,
-    api_key: Annotated[str | None, typer.Option(help="Key of the servers.")] = None,
-    text_layer: Annotated[
-        str | None, typer.Option(help="Use a PDF's own text: auto (where it is good), always, never.")
-    ] = None,
-    password: Annotated[str | None, typer.Option(help="Password of encrypted PDFs.")] = None,
-    image_column: Annotated[
-        str | None, typer.Option(help="Image column of a dataset; found when not given.")
-    ] = None,
-    id_column: Annotated[
-        str | None, typer.Option(help="Id column of a dataset; found when not given.")
-    ] = None,
-    export: Annotated[
-        str, typer.Option(help="Files to write at the end; see `penstock export`.")
-    ] = "md,jsonl",
-    crops: Annotated[
-        bool | None, typer.Option("--crops/--no-crops", help="Keep crops of pictures and charts.")
-    ] = None,
-    max_pixels: Annotated[
-        int | None, typer.Option(help="Refuse pictures with more pixels than this.", min=1)
-    ] = None,
-    retry_failed: Annotated[bool, typer.Option(help="Try failed pages and regions again.")] = False,
-    fresh: Annotated[bool, typer.Option(help="Forget what OUT holds and start over.")] = False,
-    dry_run: Annotated[
-        bool, typer.Option(help="Say what would run, how long and how large, and stop.")
-    ] = False,
-    page_timeout: Annotated[
-        float | None, typer.Option(help="Seconds after which a page that is being read is given up.", min=1)
-    ] = None,
-    cores: Annotated[int | None, typer.Option(help="CPU cores to use; all when not given.", min=1)] = None,
-    executor: Annotated[str, typer.Option(help="local, or inline for debugging.")] = "local",
+    dpi: Annotated[int | None, Option(help="Resolution PDF pages are rendered at.", min=36, max=600)] = None,
+    layout: Annotated[str | None, Option(help=LAYOUT_HELP)] = None,
+    text_layer: Annotated[str | None, Option(help="A PDF's own text: auto, always or never used.")] = None,
+    crops: Annotated[bool | None, Option("--crops/--no-crops", help="Keep crops of pictures.")] = None,
+    password: Annotated[str | None, Option(help="Password of encrypted PDFs.")] = None,
+    image_column: Annotated[str | None, Option(help="Image column of a dataset; found if not given.")] = None,
+    id_column: Annotated[str | None, Option(help="Id column of a dataset; found if not given.")] = None,
+    server: Annotated[list[str] | None, Option(help="A model server that runs already; repeatable.")] = None,
+    model: Annotated[str | None, Option(help="The model as the server calls it, or a folder.")] = None,
+    layout_model: Annotated[str | None, Option(help="Folder or hub name of PP-DocLayoutV3.")] = None,
+    preset: Annotated[str | None, Option(help="Flags of a server that is started; see engine.")] = None,
+    in_flight: Annotated[int | None, Option(help="Requests in flight at the servers.", min=1)] = None,
+    furniture: Annotated[str | None, Option(help="Headers and footers: drop or read.")] = None,
+    text_height: Annotated[float | None, Option(help="Scale regions to print this high (px).", min=8)] = None,
+    polygons: Annotated[bool | None, Option("--polygons/--boxes", help="Cut along outlines.")] = None,
+    api_key: Annotated[str | None, Option(help="Key of the servers.")] = None,
+    export: Annotated[str, Option(help="Files to write at the end; see `penstock export`.")] = "md,jsonl",
+    retry_failed: Annotated[bool, Option(help="Try failed pages and regions again.")] = False,
+    fresh: Annotated[bool, Option(help="Forget what OUT holds and start over.")] = False,
+    dry_run: Annotated[bool, Option(help="Say what would run, how long, how large; run nothing.")] = False,
+    max_pixels: Annotated[int | None, Option(help="Refuse pictures with more pixels.", min=1)] = None,
+    page_timeout: Annotated[float | None, Option(help="Seconds until a page is given up.", min=1)] = None,
+    cores: Annotated[int | None, Option(help="CPU cores to use; all if not given.", min=1)] = None,
+    executor: Annotated[str, Option(help="local, or inline for debugging.")] = "local",
+    trace: Annotated[bool, Option(help="Keep every span, for `penstock profile --trace`.")] = False,
     config: Config = None,
     log: Log = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Turn documents into Markdown, JSON and crops. Run it again to go on where it stopped."""
+    given = {name: value for name, value in locals().items() if value is not None}
+    _parse(given)
+
+
+def _parse(given: dict[str, Any]) -> None:
     from penstock import recipes, sources
     from penstock.driver import Run
     from penstock.executors import executor as make_executor
     from penstock.store.export import check_formats
+
+    formats = check_formats(words(given["export"]))
+    plan = recipes.build(given["recipe"], recipe_options(given))
+    pages = given.get("pages")
+    listing = sources.list_items(
+        given["inputs"],
+        pages=sources.PageRange.parse(pages) if pages else None,
+        password=given.get("password"),
+        image_column=given.get("image_column"),
+        id_column=given.get("id_column"),
+    )
+    with _trace_of(given) as trace:
+        run = Run(
+            plan,
+            make_executor(given["executor"], trace),
+            given["out"],
+            retry_failed=given["retry_failed"],
+            fresh=given["fresh"],
+            facts={"inputs": [str(name) for name in given["inputs"]], "pages": pages},
+        )
+        if given["dry_run"]:
+            from penstock.cli.forecast import forecast
+
+            print(forecast(run, listing, given["as_json"]))
+            return
+        watch = _work(run, listing, given["quiet"] or given["as_json"])
+        _finish(run, watch, formats, given.get("password"), given["as_json"])
+
+
+def recipe_options(given: dict[str, Any]) -> dict[str, Any]:
+    """What the command line says of the recipe, in the recipe's own terms."""
+    options = {name: given[name] for name in RECIPE_OPTIONS if name in given}
+    if "lang" in options:
+        options["lang"] = tuple(words(options["lang"]))
+    if "server" in options:
+        options["server"] = tuple(options["server"])
+    return options
+
+
+@contextmanager
+def _trace_of(given: dict[str, Any]) -> Iterator[Trace]:
+    """The run's trace, with a file that keeps every span where that was asked for."""
+    from penstock.trace.chrome import SpanLog
     from penstock.trace.spans import Trace
 
-    formats = words(export)
-    check_formats(formats)
-    options = {
-        "dpi": dpi,
-        "lang": tuple(words(lang)) if lang else None,
-        "layout": layout,
-        "server": tuple(server) if server else None,
-        "model": model,
-        "layout_model": layout_model,
-        "preset": preset,
-        "in_flight": in_flight,
-        "furniture": furniture,
-        "text_height": text_height,
-        "polygons": polygons,
-        "api_key": api_key,
-        "text_layer": text_layer,
-        "crops": crops,
-        "max_pixels": max_pixels,
-        "password": password,
-        "page_timeout": page_timeout,
-        "cores": cores,
-    }
-    plan = recipes.build(recipe, {key: value for key, value in options.items() if value is not None})
-    listing = sources.list_items(
-        inputs,
-        pages=sources.PageRange.parse(pages) if pages else None,
-        password=password,
-        image_column=image_column,
-        id_column=id_column,
-    )
-    run = Run(
-        plan,
-        make_executor(executor, Trace()),
-        out,
-        retry_failed=retry_failed,
-        fresh=fresh,
-        facts={"inputs": [str(name) for name in inputs], "pages": pages},
-    )
-    if dry_run:
-        from penstock.cli.forecast import forecast
-
-        print(forecast(run, listing, as_json))
+    if not given["trace"] or given["dry_run"]:
+        yield Trace()
         return
-    _work(run, listing, quiet or as_json)
-    _finish(run, formats, password, as_json)
+    with SpanLog(given["out"] / "trace.jsonl") as sink:
+        yield Trace(sink=sink)
+    for trouble in filter(None, (sink.trouble, f"{sink.dropped} spans left out" if sink.dropped else "")):
+        print(f"trace: {trouble}", file=sys.stderr)
 
 
-def _work(run: Run, listing: Iterator[Any], quiet: bool) -> None:
-    with _showing(run, quiet):
+def _work(run: Run, listing: Iterator[Any], quiet: bool) -> Watch:
+    from penstock.cli.watching import watch_of
+
+    with watch_of(run.plan) as watch, _showing(run, quiet):
         for _ in run.pages(listing):
             pass
+    return watch
 
 
 @contextmanager
@@ -196,19 +190,21 @@ def _state(run: Run, elapsed_s: float) -> Any:
     )
 
 
-def _finish(run: Run, formats: list[str], password: str | None, as_json: bool) -> None:
+def _finish(run: Run, watch: Watch, formats: list[str], password: str | None, as_json: bool) -> None:
     """Exports, writes the profile, tells what happened, and sets the exit code."""
     from penstock.store.export import export
     from penstock.trace import report
 
     tally = run.tally
+    profile = run.profile()
+    profile |= watch.profile(profile)
     if tally.done or tally.failed:
-        report.write(run.profile(), run.out)
+        report.write(profile, run.out)
     written = export(run.out, formats, password) if tally.listed else []
     if as_json:
         print(json.dumps(_summary(run, written), ensure_ascii=False))
     else:
-        _tell(run, written)
+        _tell(run, profile, written)
     if not tally.all_well:
         raise typer.Exit(1)
 
@@ -227,7 +223,7 @@ def _summary(run: Run, written: list[Path]) -> dict[str, Any]:
     }
 
 
-def _tell(run: Run, written: list[Path]) -> None:
+def _tell(run: Run, profile: dict[str, Any], written: list[Path]) -> None:
     from penstock.trace import report
 
     tally = run.tally
@@ -239,7 +235,7 @@ def _tell(run: Run, written: list[Path]) -> None:
             file=sys.stderr,
         )
     if tally.done or tally.failed:
-        print(report.render_text(run.profile()))
+        print(report.render_text(profile))
     else:
         print(f"Nothing to do: all {tally.skipped} pages are done.")
     for path in written[:3]:

@@ -3,17 +3,55 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from penstock.cli.options import AsJson, Config, Log, Out
 
+if TYPE_CHECKING:
+    from penstock.trace.report import Profile
 
-def profile(out: Out, config: Config = None, log: Log = None, as_json: AsJson = False) -> None:
+
+def profile(
+    out: Out,
+    trace: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write a trace for chrome://tracing or ui.perfetto.dev to this file; the run must have had"
+            " --trace.",
+            metavar="FILE",
+        ),
+    ] = None,
+    price: Annotated[
+        float | None,
+        typer.Option(help="Price of an hour of one GPU, to tell what a million pages cost.", min=0),
+    ] = None,
+    config: Config = None,
+    log: Log = None,
+    as_json: AsJson = False,
+) -> None:
     """Say where the time went, what bounds it and what to change. The picture is OUT/profile.html."""
-    from penstock.trace import report
+    from penstock.trace import cost, report, words
 
     found = report.read(out)
+    spent = found.get("cost") or (cost.cost(found) if price is not None else {})
+    if price is not None and spent:
+        found = {**found, "cost": {**spent, "price": price, "price_per_million": cost.priced(spent, price)}}
+    spans = None if trace is None else _write_trace(out, trace, found)
     if as_json:
         print(json.dumps(found, ensure_ascii=False))
         return
-    print(report.render_text(found))
+    print(report.render_text(found, price))
     print(f"\n{report.bottleneck_sentence(found)}\nPicture: {out / 'profile.html'}")
+    if spans is not None:
+        print(
+            f"Trace: {trace}, {words.plural(spans, 'span')}; open it at chrome://tracing or ui.perfetto.dev"
+        )
+
+
+def _write_trace(out: Path, trace: Path, found: Profile) -> int:
+    from penstock.trace.chrome import write_trace
+
+    return write_trace(out, trace, found)

@@ -109,6 +109,7 @@ class Dispatcher:
         await asyncio.gather(*tasks, return_exceptions=True)
         self._fail_all(EngineError("The client was closed before the picture was answered."))
         await self._session.close()
+        await asyncio.sleep(0)  # connections that were cut are closed in the loop's next turn
 
     # one attempt
 

@@ -17,13 +17,14 @@ import aiohttp
 from penstock.engines.chat_errors import message_of
 from penstock.engines.chat_limit import Load
 from penstock.errors import UsageError
+from penstock.trace import prometheus
 
 LOOK_S = 2.0  # /metrics is 50 kB of text and 0.5 ms of our time
 LOOK_TIMEOUT_S = 10.0  # a choice: many times what an answer takes, far below a request's timeout
 HUNG_AFTER = 3  # looks without an answer
 PROBE_FIRST_S, PROBE_MOST_S = 0.1, 5.0
 
-_GAUGE = re.compile(rb"^vllm:num_requests_(running|waiting)(?:\{[^}\n]*\})? ([0-9.eE+]+)", re.MULTILINE)
+_RUNNING, _WAITING = "vllm:num_requests_running", "vllm:num_requests_waiting"
 
 
 def base_url(address: str) -> str:
@@ -40,11 +41,9 @@ def base_url(address: str) -> str:
 
 def read_load(metrics: bytes) -> Load | None:
     """Running and waiting requests out of vLLM's /metrics, summed over engines; None if not there."""
-    found = {"running": 0.0, "waiting": 0.0}
-    matches = _GAUGE.findall(metrics)
-    for name, value in matches:
-        found[name.decode()] += float(value)
-    return Load(int(found["running"]), int(found["waiting"])) if matches else None
+    found = prometheus.values(metrics, (_RUNNING, _WAITING))
+    running, waiting = found[_RUNNING], found[_WAITING]
+    return Load(int(sum(running)), int(sum(waiting))) if running or waiting else None
 
 
 class Server:

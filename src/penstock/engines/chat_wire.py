@@ -15,6 +15,7 @@ from typing import Any
 from penstock.engines.chat_errors import Refused, understand
 from penstock.engines.loops import LoopWatch
 
+NO_PICTURE = b"\x00no picture\x00"  # a question for a model that only reads; b"" is a picture that is broken
 _MARK = "\x00picture\x00"  # cannot occur in a prompt: JSON writes it as an escape
 
 
@@ -53,9 +54,12 @@ def request_body(
     picture = {"type": "image_url", "image_url": {"url": _MARK}}
     words = {"type": "text", "text": prompt}
     content = [picture, words] if image_first else [words, picture]
+    content = content if image != NO_PICTURE else [words]
     body = {"model": model, "messages": [{"role": "user", "content": content}], **settings}
     if stream is not None:
         body |= {"stream": True, "stream_options": dict(stream)}
+    if image == NO_PICTURE:
+        return json.dumps(body, ensure_ascii=False).encode()
     before, after = json.dumps(body, ensure_ascii=False).split(json.dumps(_MARK)[1:-1])
     url = f"data:{media_type(image)};base64,"
     encoded = binascii.b2a_base64(image, newline=False)

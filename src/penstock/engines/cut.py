@@ -24,6 +24,7 @@ PAPER = 255
 GREY = 24  # levels the channels may differ by in a picture without colour, JPEG and scanners included
 INK = 60  # levels between paper and print on one row
 LEAST_PRINT = 6  # pixels: less is a rule or a speck
+BAND = 64  # rows looked at together: one or two lines of print
 NOISE = 16  # grey levels that paper may span once smoothed: JPEG ringing and scanner grain, not print
 
 
@@ -78,9 +79,15 @@ def is_blank(crop: Pixels) -> bool:
 
     Errs on the side of reading: a single full stop, faint print or a shadow is not blank.
     """
-    grey = cv2.cvtColor(crop, cv2.COLOR_RGB2GRAY)
-    low, high, _, _ = cv2.minMaxLoc(cv2.blur(grey, (3, 3)))
-    return bool(high - low < NOISE)
+    darkest, lightest = 255.0, 0.0
+    for top in range(0, crop.shape[0], BAND):  # print shows in the first rows: few crops are read to the end
+        above = min(top, 1)  # smoothing looks one row up and one down
+        grey = cv2.cvtColor(crop[top - above : top + BAND + 1], cv2.COLOR_RGB2GRAY)
+        low, high, _, _ = cv2.minMaxLoc(cv2.blur(grey, (3, 3))[above : above + BAND])
+        darkest, lightest = min(darkest, low), max(lightest, high)
+        if lightest - darkest >= NOISE:
+            return False
+    return True
 
 
 def as_jpeg(crop: Pixels, quality: int) -> bytes:
@@ -97,10 +104,10 @@ def as_jpeg(crop: Pixels, quality: int) -> bytes:
 
 def _is_grey(crop: Pixels) -> bool:
     """Looks at every fourth pixel of every fourth row: colour that small is no colour."""
-    few = crop[::4, ::4].astype(np.int16)
-    return bool(
-        np.abs(few[:, :, 0] - few[:, :, 1]).max() < GREY and np.abs(few[:, :, 1] - few[:, :, 2]).max() < GREY
-    )
+    few = crop[::4, ::4]
+    red, green, blue = (np.ascontiguousarray(few[:, :, channel]) for channel in range(3))
+    most = max(cv2.norm(red, green, cv2.NORM_INF), cv2.norm(green, blue, cv2.NORM_INF))
+    return bool(most < GREY)
 
 
 def text_height(crop: Pixels) -> float:

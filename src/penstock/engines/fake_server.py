@@ -62,7 +62,9 @@ class FakeServer:
 
     model: str = "fake"
     delay_s: float = 0.0
+    spread: float = 0.0  # of the delay: each picture's is up to this share shorter or longer
     token_s: float = 0.0  # for each token of the answer
+    stream_interval: int = 1  # tokens an event, as vLLM's flag of that name; the first goes alone
     max_model_len: int = 8_192
     encoder_tokens: int = 6_144
     max_running: int = 1_000_000  # what is more waits, as in vLLM
@@ -135,7 +137,7 @@ class FakeServer:
             words = f"The model `{body['model']}` does not exist. Valid aliases: {self.model}."
             raise _Refusal(404, words, "NotFoundError", "model")
         parts = {part["type"]: part for part in body["messages"][0]["content"]}
-        image = _decode(parts["image_url"]["image_url"]["url"])
+        image = _decode(parts["image_url"]["image_url"]["url"]) if "image_url" in parts else (0, 0, 0)
         prompt = parts["text"]["text"]
         stream = bool(body.get("stream"))
         asked = Asked(self._count, *image, prompt, body.get("max_tokens", 16), stream, body)
@@ -180,20 +182,30 @@ class FakeServer:
         pieces = pieces[:room]
         usage = {"prompt_tokens": asked.tokens, "completion_tokens": len(pieces)}
         if asked.stream:
-            return await self._stream(request, pieces, finish, usage, fault == "cut")
-        await asyncio.sleep(self.delay_s + self.token_s * len(pieces))
+            delay_s = self._delay_s(asked)
+            return await self._stream(request, pieces, finish, usage, fault == "cut", delay_s)
+        await asyncio.sleep(self._delay_s(asked) + self.token_s * len(pieces))
         if fault == "garbage":
             return web.Response(text="<html>A proxy's page</html>", content_type="text/html")
         message = {"role": "assistant", "content": "".join(pieces)}
         choice = {"index": 0, "message": message, "finish_reason": finish}
         return web.json_response({"object": "chat.completion", "choices": [choice], "usage": usage})
 
+    def _delay_s(self, asked: Asked) -> float:
+        return self.delay_s * (1.0 + self.spread * (asked.checksum / 2**31 - 1.0))
+
     async def _stream(
-        self, request: web.Request, pieces: list[str], finish: str, usage: dict[str, int], cut: bool
+        self,
+        request: web.Request,
+        pieces: list[str],
+        finish: str,
+        usage: dict[str, int],
+        cut: bool,
+        delay_s: float,
     ) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream; charset=utf-8"})
         await response.prepare(request)
-        await asyncio.sleep(self.delay_s)
+        await asyncio.sleep(delay_s)
         with suppress(ConnectionError):  # a client that has heard enough goes away
             await self._write_events(response, pieces[: len(pieces) // 2] if cut else pieces)
             if cut:
@@ -207,9 +219,11 @@ class FakeServer:
         return response
 
     async def _write_events(self, response: web.StreamResponse, pieces: list[str]) -> None:
-        for piece in pieces:
-            await asyncio.sleep(self.token_s)
-            await response.write(_event({"choices": [{"index": 0, "delta": {"content": piece}}]}))
+        starts = [0, *range(1, len(pieces), self.stream_interval)]
+        for start, end in zip(starts, [*starts[1:], len(pieces)], strict=True):
+            await asyncio.sleep(self.token_s * (end - start))
+            text = "".join(pieces[start:end])
+            await response.write(_event({"choices": [{"index": 0, "delta": {"content": text}}]}))
 
     def _place(self) -> _Place:
         return _Place(self)
@@ -297,7 +311,9 @@ def serving(server: FakeServer, port: int = 0) -> Iterator[str]:
         started.append(runner.addresses[0][1])
         ready.set()
         await stop.wait()
+        await asyncio.sleep(0.01)  # a connection being accepted while the server closes would be leaked
         await runner.cleanup()
+        await asyncio.sleep(0)  # connections that were cut are closed in the loop's next turn
 
     def run() -> None:
         with suppress(asyncio.CancelledError):
@@ -336,8 +352,10 @@ def main() -> None:
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--model", default="fake")
     parser.add_argument("--delay-ms", type=float, default=0.0)
+    parser.add_argument("--spread", type=float, default=0.0, help="share by which delays differ")
     parser.add_argument("--token-ms", type=float, default=0.0)
     parser.add_argument("--answer-tokens", type=int, default=0, help="length of every answer; 0: a short one")
+    parser.add_argument("--stream-interval", type=int, default=1)
     parser.add_argument("--max-running", type=int, default=1_000_000)
     parser.add_argument("--max-queued", type=int)
     parser.add_argument("--max-model-len", type=int, default=8_192)
@@ -353,7 +371,9 @@ def main() -> None:
     server = FakeServer(
         model=args.model,
         delay_s=args.delay_ms / 1e3,
+        spread=args.spread,
         token_s=args.token_ms / 1e3,
+        stream_interval=args.stream_interval,
         max_running=args.max_running,
         max_queued=args.max_queued,
         max_model_len=args.max_model_len,

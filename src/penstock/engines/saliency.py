@@ -28,7 +28,8 @@ class Saliency:
         """0..1 for every pixel of the picture."""
         height, width = pixels.shape[:2]
         small = cv2.resize(pixels, (SIDE, SIDE), interpolation=cv2.INTER_AREA).astype(np.float32)
-        scaled = (small / max(1.0, float(small.max())) - np.float32(MEAN)) / np.float32(STD)
+        bright = np.asarray(small, np.float32) / max(1.0, float(small.max()))
+        scaled = (bright - np.array(MEAN, np.float32)) / np.array(STD, np.float32)
         found = self._network(np.ascontiguousarray(scaled.transpose(2, 0, 1)[None], np.float32))[0][0, 0]
         low, high = float(found.min()), float(found.max())
         even = (found - low) / max(high - low, 1e-6)

@@ -72,7 +72,8 @@ class SaliencySegmenter:
     def _outline(self, cut: Pixels, inner: tuple[int, int, int, int]) -> Mask:
         height, width = cut.shape[:2]
         scale = min(1.0, CUT_SIDE / max(height, width))
-        small = cv2.resize(cut, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+        shrunk = cv2.resize(cut, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+        small = np.asarray(shrunk, np.uint8)
         box = tuple(round(v * scale) for v in inner)
         inside = np.zeros(small.shape[:2], bool)
         inside[box[1] : box[3], box[0] : box[2]] = True
@@ -99,9 +100,10 @@ def _grab(picture: Pixels, inside: Mask, seeds: Mask) -> Mask:
     marks[seeds] = cv2.GC_PR_FGD
     if seeds.sum() < 10 or (marks == cv2.GC_BGD).sum() < 10:
         return inside
+    rect = (0, 0, 1, 1)  # not used: the marks say it all
     models = [np.zeros((1, 65)), np.zeros((1, 65))]
     cv2.setRNGSeed(0)  # the same photo always gives the same mask
-    cv2.grabCut(picture, marks, None, models[0], models[1], ROUNDS, cv2.GC_INIT_WITH_MASK)
+    cv2.grabCut(picture, marks, rect, models[0], models[1], ROUNDS, cv2.GC_INIT_WITH_MASK)
     return np.asarray(_largest((marks == cv2.GC_FGD) | (marks == cv2.GC_PR_FGD)))
 
 

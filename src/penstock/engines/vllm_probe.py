@@ -6,6 +6,7 @@ With the standard library only: the watcher and `penstock engine` ask now and th
 from __future__ import annotations
 
 import base64
+import http.client
 import json
 import struct
 import urllib.error
@@ -16,7 +17,9 @@ from dataclasses import dataclass
 
 from penstock.engines.chat_errors import message_of
 from penstock.errors import OpenError
+from penstock.trace import prometheus
 
+_TOKENS, _RUNNING = ("vllm:generation_tokens_total", "vllm:prompt_tokens_total"), "vllm:num_requests_running"
 _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # a proxy has no way to our own port
 
 
@@ -35,7 +38,7 @@ def healthy(url: str, timeout_s: float) -> bool:
     try:
         with _DIRECT.open(url + "/health", timeout=timeout_s) as response:
             return bool(response.status == 200)
-    except (OSError, ValueError):  # URLError is an OSError; half an answer a ValueError
+    except (OSError, ValueError, http.client.HTTPException):  # URLError is an OSError
         return False
 
 
@@ -78,16 +81,11 @@ def tokens_and_running(url: str, timeout_s: float) -> tuple[float, float] | None
     """All tokens read and written so far, and the requests that run, out of /metrics."""
     try:
         with _DIRECT.open(url + "/metrics", timeout=timeout_s) as response:
-            lines = response.read().decode("utf-8", "replace").splitlines()
-    except (OSError, ValueError):
+            text = response.read()
+    except (OSError, ValueError, http.client.HTTPException):
         return None
-    tokens = running = 0.0
-    for line in lines:
-        if line.startswith(("vllm:generation_tokens_total", "vllm:prompt_tokens_total")):
-            tokens += float(line.rpartition(" ")[2])
-        elif line.startswith("vllm:num_requests_running"):
-            running += float(line.rpartition(" ")[2])
-    return tokens, running
+    found = prometheus.values(text, (*_TOKENS, _RUNNING))
+    return sum(sum(found[name]) for name in _TOKENS), sum(found[_RUNNING])
 
 
 def ask_about_a_picture(url: str, prompt: str, timeout_s: float) -> str:

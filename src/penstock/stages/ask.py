@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from penstock.errors import EngineError
 
 log = logging.getLogger(__name__)
+OTHERS_LIMIT = 256  # requests in flight at servers that someone else runs; the client lowers it by itself
 TOKENS_A_PICTURE = 28 * 28  # pixels of one picture token: what the longest-first order goes by
 
 
@@ -52,23 +53,27 @@ class _Asker:
 
     def __init__(self, stage: Ask) -> None:
         from penstock.engines.chat import ChatClient
+        from penstock.engines.chat_server import base_url
         from penstock.engines.recognisers import recogniser
-        from penstock.engines.vllm_presets import cards, preset
+        from penstock.trace.servers import announce
 
         self._furniture = stage.furniture
         self._recogniser = recogniser(stage.recogniser)
-        found = cards() if not stage.servers else []
-        chosen = preset(stage.preset, found[0] if found else None)
-        self._servers = [] if stage.servers else _start_servers(stage, len(found))
+        self._servers = [] if stage.servers else _start_servers(stage)
+        limit = stage.limit or (OTHERS_LIMIT if stage.servers else _limit_of(stage))
         self._client = ChatClient(
             stage.servers or [server.url for server in self._servers],
             self._recogniser,
             model=(stage.model or None) if stage.servers else None,
-            limit=stage.limit or chosen.in_flight * max(1, len(found)),
+            limit=limit,
             timeout_s=stage.timeout_s,
             down_s=stage.down_s,
             api_key=stage.api_key,
         )
+        for address in stage.servers:
+            announce(base_url(address), in_flight=limit)
+        for server in self._servers:
+            announce(server.url, server.command(), limit)
 
     def __call__(self, items: list[Item]) -> list[Item]:
         requests: list[ChatRequest] = []
@@ -119,20 +124,30 @@ def _told(regions: Sequence[Region]) -> tuple[Region, ...]:
     return tuple(replace(region, index=index) for index, region in enumerate(kept))
 
 
-def _start_servers(stage: Ask, num_gpus: int) -> list[ManagedServer]:
+def _limit_of(stage: Ask) -> int:
+    from penstock.engines.vllm_presets import Card, cards, preset
+
+    places: list[Card | None] = [*cards()] or [None]
+    return sum(preset(stage.preset, card).in_flight for card in places)
+
+
+def _start_servers(stage: Ask) -> list[ManagedServer]:
+    """As many servers on every card as the preset says; one on the CPU where there is no card."""
     from penstock.engines.recognisers import recogniser
     from penstock.engines.vllm import ManagedServer, start_all
-    from penstock.engines.vllm_presets import cards, preset
+    from penstock.engines.vllm_presets import Card, cards, preset
 
     known = recogniser(stage.recogniser)
-    found = cards()
-    model = stage.model or known.model
+    places: list[Card | None] = [*cards()] or [None]
     servers = [
         ManagedServer(
-            model, preset(stage.preset, card), gpu=card.index if card else None, extra_args=known.server_flags
+            stage.model or known.model,
+            chosen,
+            gpu=card.index if card else None,
+            extra_args=known.server_flags,
         )
-        for card in (found[:num_gpus] or [None])
-        for _ in range(preset(stage.preset, card).servers)
+        for card, chosen in ((card, preset(stage.preset, card)) for card in places)
+        for _ in range(chosen.servers)
     ]
     start_all(servers)
     return servers

@@ -40,6 +40,10 @@ class Cut(Stage):
         return ("image" if self.decode else "pixels", "regions")
 
     def open(self) -> _Cutter:
+        if self.needs.process:
+            from penstock.engines.heap import keep_pages
+
+            keep_pages()
         return _Cutter(self)
 
 

@@ -129,11 +129,11 @@ def _documents(pages: Pages) -> Iterator[tuple[str, Assembler, Iterator[Item]]]:
 
 def producer_of(out: Path) -> Producer:
     run = manifest.read(out) or {}
-    stages = {row["stage"]: row for row in run.get("plan", [])}
+    reading: dict[str, object] = next((row for row in run.get("plan", []) if "recogniser" in row), {})
     return Producer(
         version=__version__,
         recipe=str(run.get("recipe", "")),
         fingerprint=str(run.get("fingerprint", "")),
-        model=str(stages.get("ground", {}).get("model", "")),
+        model=str(reading.get("model") or reading.get("recogniser", "")),
         enrich_fingerprint=enrichments.fingerprint(out),
     )

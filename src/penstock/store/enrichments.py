@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from penstock.documents.docjson import Enrichment
+from penstock.documents.page_blocks import block_key
+from penstock.item import Item
 from penstock.store import manifest
 from penstock.store.shards import Ledger
 
@@ -24,6 +26,23 @@ def lookup(out: Path) -> Callable[[str], Enrichment | None]:
         return Enrichment.model_validate_json(ledger.item(entry).markdown)
 
     return find
+
+
+def words_of(out: Path) -> Callable[[Item], dict[int, str]]:
+    """A function from a page to what pass 2 says of its regions, by their index: what a search can find."""
+    find = lookup(out)
+
+    def said(page: Item) -> dict[int, str]:
+        found = {region.index: find(block_key(page.id, region)) for region in page.regions}
+        return {index: _words(each) for index, each in found.items() if each is not None}
+
+    return said
+
+
+def _words(enrichment: Enrichment) -> str:
+    keywords = " ".join((*enrichment.keywords.ko, *enrichment.keywords.en))
+    parts = (enrichment.summary.ko, enrichment.summary.en, enrichment.visible, keywords)
+    return "\n".join(part for part in parts if part)
 
 
 def fingerprint(out: Path) -> str:

@@ -259,22 +259,22 @@ def _assembled(writer: str) -> Callable[[Pages], list[Path]]:
     return write
 
 
-def _write_objects(pages: Pages) -> list[Path]:
-    from penstock.store.objects_export import write_objects
+def _things(writer: str) -> Callable[[Pages], list[Path]]:
+    """An export of photos' objects, whose code is loaded when it is asked for."""
 
-    return write_objects(pages.out, pages.items())
+    def write(pages: Pages) -> list[Path]:
+        from penstock.store import objects_export
+
+        paths: list[Path] = getattr(objects_export, writer)(pages.out, pages.items())
+        return paths
+
+    return write
 
 
-def _write_report(pages: Pages) -> list[Path]:
-    from penstock.store.objects_export import write_report
+def _write_glm(pages: Pages) -> list[Path]:
+    from penstock.store.export_glm import write_glm
 
-    return write_report(pages.out, pages.items())
-
-
-def _write_splats(pages: Pages) -> list[Path]:
-    from penstock.store.objects_export import write_splats
-
-    return write_splats(pages.out, pages.items())
+    return write_glm(pages)
 
 
 FORMATS: dict[str, Callable[[Pages], list[Path]]] = {
@@ -287,7 +287,9 @@ FORMATS: dict[str, Callable[[Pages], list[Path]]] = {
     "content_list": _assembled("write_content_list"),
     "html": _assembled("write_html"),
     "chunks": _assembled("write_chunks"),
-    "objects": _write_objects,
-    "report": _write_report,
-    "splat": _write_splats,
+    "glm": _write_glm,
+    "objects": _things("write_objects"),
+    "report": _things("write_report"),
+    "splat": _things("write_splats"),
+    "turntable": _things("write_turntables"),
 }

@@ -11,6 +11,7 @@ import contextlib
 import itertools
 import json
 import shutil
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +22,7 @@ import pyarrow as pa
 from penstock.documents.words import Words
 from penstock.errors import MissingModel, UsageError
 from penstock.item import FURNITURE_LABELS, Item
-from penstock.store import vectors
+from penstock.store import enrichments, vectors
 from penstock.store.embedded import page_entries, plain_text, to_embed
 from penstock.store.export import page_text
 from penstock.store.files import replacing
@@ -112,13 +113,15 @@ def build_rows(
     seen: set[str] = set()
     changed = 0
     for batch in _batches(_changed(rows, known, seen), PAGES_AT_ONCE):
-        _upsert(base, batch, widths, words)
+        (folder / ABOUT).unlink(missing_ok=True)  # stopped halfway, it is built anew: never a region twice
+        _remove(base, [page.id for page in batch if page.id in known])
+        _insert(base, batch, widths, words)
         changed += len(batch)
     gone = [id for id in known if id not in seen]
     _remove(base, gone)
     if changed or gone:
         _index(base, widths)
-    with replacing(folder / ABOUT, folder) as file:  # last: an index without it was not finished
+    with replacing(folder / ABOUT, folder) as file:
         file.write(json.dumps(about).encode())
     with contextlib.suppress(OSError):
         (folder / "tmp").rmdir()
@@ -153,25 +156,28 @@ def _page_rows(out: Path, tables: dict[str, _Rows]) -> Iterator[PageRow]:
         tables.get(n, nothing) for n in (vectors.TEXTS, vectors.IMAGES, vectors.REGIONS)
     )
     made_by = vectors.about(out).get("fingerprint", "")
+    said_of = enrichments.words_of(out)
     for entry in page_entries(out):
         if entry.failed:
             continue
         page = ledger.item(entry)
+        said = said_of(page)  # summaries and keywords of pass 2, where it was run
+        extra = "\n".join(said.values())
         yield PageRow(
             id=page.id,
             document=page.document,
             page=page.part + 1,
-            text=page_text(page),
-            digest=f"{to_embed(page).digest}/{made_by}",
+            text=f"{page_text(page)}\n{extra}" if extra else page_text(page),
+            digest=f"{to_embed(page).digest}/{made_by}/{zlib.crc32(extra.encode('utf-8', 'replace')):08x}",
             text_vector=texts.get(page.id),
             image_vector=images.get(page.id),
-            regions=tuple(_region_rows(page, regions)),
+            regions=tuple(_region_rows(page, regions, said)),
         )
 
 
-def _region_rows(page: Item, found: _Rows) -> Iterator[RegionRow]:
+def _region_rows(page: Item, found: _Rows, said: dict[int, str]) -> Iterator[RegionRow]:
     for region in page.regions:
-        text = plain_text(region.content or "")
+        text = "\n".join(part for part in (plain_text(region.content or ""), said.get(region.index)) if part)
         if region.label in FURNITURE_LABELS or not (text.strip() or region.crop_path):
             continue
         left, top, right, bottom = region.bbox_2d(page.width, page.height)
@@ -228,14 +234,12 @@ def _schemas(widths: Widths) -> dict[str, pa.Schema]:
     return {PAGES: pa.schema([*place, *found, *page]), REGIONS: pa.schema([*place, *found, *region])}
 
 
-def _upsert(base: Any, pages: list[PageRow], widths: Widths, words: Words) -> None:
+def _insert(base: Any, pages: list[PageRow], widths: Widths, words: Words) -> None:
     """Regions first: a page's row is what says that it is done."""
     schemas = _schemas(widths)
     existing = table_names(base)
-    if REGIONS in existing:
-        _delete(base.open_table(REGIONS), "page_id", [page.id for page in pages])
     regions = [(page, region) for page in pages for region in page.regions]
-    lines = (words.line(found) for found in words.of_many(region.text for _, region in regions))
+    lines = [words.line(found) for found in words.of_many(region.text for _, region in regions)]
     region_rows = [
         {
             "id": f"{page.id}#{region.index}",
@@ -253,7 +257,7 @@ def _upsert(base: Any, pages: list[PageRow], widths: Widths, words: Words) -> No
     ]
     made = _table(region_rows, schemas[REGIONS], {"vector": [region.vector for _, region in regions]})
     _add(base, existing, REGIONS, made)
-    lines = (words.line(found) for found in words.of_many(page.text for page in pages))
+    joined = _joined(pages, regions, lines, words)
     page_rows = [
         {
             "id": page.id,
@@ -263,13 +267,21 @@ def _upsert(base: Any, pages: list[PageRow], widths: Widths, words: Words) -> No
             "words": line,
             "digest": page.digest,
         }
-        for page, line in zip(pages, lines, strict=True)
+        for page, line in zip(pages, joined, strict=True)
     ]
     columns = {name: [getattr(page, name) for page in pages] for name in ("text_vector", "image_vector")}
     made = _table(page_rows, schemas[PAGES], columns)
-    if PAGES in existing:
-        _delete(base.open_table(PAGES), "id", [page.id for page in pages])
     _add(base, existing, PAGES, made)
+
+
+def _joined(
+    pages: list[PageRow], regions: list[tuple[PageRow, RegionRow]], lines: list[str], words: Words
+) -> list[str]:
+    """A page's words are those of its regions: Kiwi, the slow part, reads every text once."""
+    found: dict[str, list[str]] = {page.id: [] for page in pages}
+    for (page, _), line in zip(regions, lines, strict=True):
+        found[page.id].append(line)
+    return [" ".join(found[page.id]) if page.regions else words.line(words.of(page.text)) for page in pages]
 
 
 def _table(rows: list[dict[str, Any]], schema: pa.Schema, columns: dict[str, list[Any]]) -> pa.Table:

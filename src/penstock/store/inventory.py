@@ -30,16 +30,21 @@ class Line:
 class Inventory:
     lines: tuple[Line, ...]
     failed: tuple[Item, ...]  # photos that could not be read
+    empty: tuple[str, ...]  # photos in which nothing was found
     boxes: Total
     moving: Total
 
 
 def inventory(items: Iterable[Item], same_room: bool) -> Inventory:
     """`same_room`: the photos show one room, and a thing in two of them is one thing."""
-    failed, things = [], []
+    failed: list[Item] = []
+    things: list[tuple[Item, PhotoObject]] = []
+    empty: list[str] = []
     for item in items:
         if item.failure is not None:
             failed.append(item)
+        elif not item.objects:
+            empty.append(item.document)
         things += [(item, thing) for thing in item.objects]
     owner = _owners(things) if same_room else list(range(len(things)))
     lines = tuple(
@@ -49,7 +54,7 @@ def inventory(items: Iterable[Item], same_room: bool) -> Inventory:
     counted = [line.thing for line in lines if line.counted]
     boxes = total([_range(thing, thing.bbox_cbm or 0.0) for thing in counted])
     moving = total([_range(thing, thing.moving_cbm or 0.0) for thing in counted if thing.movable])
-    return Inventory(lines, tuple(failed), boxes, moving)
+    return Inventory(lines, tuple(failed), tuple(empty), boxes, moving)
 
 
 def object_row(line: Line) -> dict[str, Any]:
@@ -83,6 +88,7 @@ def object_row(line: Line) -> dict[str, Any]:
         "mask": thing.mask_path,
         "ply": thing.cloud_path,
         "num_gaussians": thing.num_gaussians,
+        "glb": thing.mesh_path,
         "note": thing.note,
         "valid": thing.failure is None,
     }

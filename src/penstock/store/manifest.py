@@ -21,10 +21,10 @@ RUN = "run.json"
 # everything a run writes below OUT; --fresh removes these and nothing else
 OURS = (
     RUN, "items", "failures", "crops", "markdown", "overlays", "tmp", "documents.jsonl", "ocr_results.jsonl",
-    "parsed_texts.jsonl", "searchable", "profile.json", "profile.html", "trace.jsonl", "objects.jsonl", "report.html",
-    "masks", "clouds", "splats",
+    "parsed_texts.jsonl", "searchable", "profile.json", "profile.html", "trace.jsonl",
+    "objects.jsonl", "report.html", "masks", "clouds", "splats", "meshes", "turntables",
     "embed", "embeddings", "index", "retrieval",
-    "enrich", "docjson", "docling", "content_list", "html", "chunks.jsonl", "raw",
+    "enrich", "docjson", "docling", "content_list", "html", "chunks.jsonl", "raw", "glm",
 )  # fmt: skip
 PACKAGES = ("numpy", "opencv-python-headless", "pypdfium2", "onnxruntime", "tesserocr", "pyarrow", "pillow")
 

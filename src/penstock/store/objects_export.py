@@ -11,7 +11,7 @@ from penstock.store import manifest
 from penstock.store.files import replacing
 from penstock.store.inventory import Inventory, failed_row, inventory, object_row
 
-OBJECTS, REPORT, SPLATS = "objects.jsonl", "report.html", "splats"
+OBJECTS, REPORT, SPLATS, TURNTABLES = "objects.jsonl", "report.html", "splats", "turntables"
 
 
 def read_inventory(out: Path, items: Iterable[Item]) -> Inventory:
@@ -40,6 +40,21 @@ def write_splats(out: Path, items: Iterable[Item]) -> list[Path]:
         path = out / SPLATS / f"{source.stem}.splat"
         with replacing(path, out, sync=False) as file:
             file.write(write_splat(read_ply(source.read_bytes())))
+        paths.append(path)
+    return paths
+
+
+def write_turntables(out: Path, items: Iterable[Item]) -> list[Path]:
+    """Every cloud as a turning GIF."""
+    from penstock.objects.ply import read_ply
+    from penstock.objects.turntable import turntable
+
+    paths = []
+    for thing in (thing for item in items for thing in item.objects if thing.cloud_path):
+        source = out / str(thing.cloud_path)
+        path = out / TURNTABLES / f"{source.stem}.gif"
+        with replacing(path, out, sync=False) as file:
+            file.write(turntable(read_ply(source.read_bytes())))
         paths.append(path)
     return paths
 

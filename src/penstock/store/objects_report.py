@@ -85,12 +85,12 @@ def _photo(item: Item, picture: Pixels, found: Inventory, out: Path) -> str:
     lines = [line for line in found.lines if line.item.id == item.id]
     scale = min(1.0, PHOTO_SIDE / max(picture.shape[:2]))
     small = cv2.resize(picture, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
-    drawn = np.ascontiguousarray(small)
+    drawn = np.ascontiguousarray(small, np.uint8)
     for line in lines:
         _tint(drawn, line, out)
     jpeg = cv2.imencode(".jpg", drawn[:, :, ::-1], [cv2.IMWRITE_JPEG_QUALITY, 85])[1].tobytes()
     height, width = drawn.shape[:2]
-    marks = "".join(_mark(line, scale) for line in lines)
+    marks = "".join(_mark(line, scale, width / 32) for line in lines)
     return (
         f'<figure><svg viewBox="0 0 {width} {height}" role="img" aria-label="{html.escape(item.document)}">'
         f'<image href="data:image/jpeg;base64,{base64.b64encode(jpeg).decode()}" width="{width}"'
@@ -115,17 +115,19 @@ def _tint(drawn: Pixels, line: Line, out: Path) -> None:
     cv2.drawContours(drawn, edges, -1, colour, 3, cv2.LINE_AA)
 
 
-def _mark(line: Line, scale: float) -> str:
-    """The thing's number and size on the photo."""
+def _mark(line: Line, scale: float, radius: float) -> str:
+    """The thing's box and number on the photo."""
     x0, y0, x1, y1 = (v * scale for v in line.thing.box)
     colour = f"rgb{_colour(line)}"
     number = line.same_as or line.number
-    cx, cy = (x0 + x1) / 2, max(22.0, min(y0 + 26, y1))
+    cx, cy = (x0 + x1) / 2, max(1.1 * radius, min(y0 + 1.3 * radius, y1))
     return (
         f'<rect x="{x0:.0f}" y="{y0:.0f}" width="{x1 - x0:.0f}" height="{y1 - y0:.0f}" fill="none"'
         f' stroke="{colour}" stroke-width="2" stroke-dasharray="8 6" rx="4"/>'
-        f'<circle cx="{cx:.0f}" cy="{cy:.0f}" r="20" fill="{colour}" stroke="white" stroke-width="3"/>'
-        f'<text x="{cx:.0f}" y="{cy + 7:.0f}" text-anchor="middle" class="num">{number}</text>'
+        f'<circle cx="{cx:.0f}" cy="{cy:.0f}" r="{radius:.0f}" fill="{colour}" stroke="white"'
+        f' stroke-width="3"/>'
+        f'<text x="{cx:.0f}" y="{cy + 0.35 * radius:.0f}" text-anchor="middle" class="num"'
+        f' font-size="{radius:.0f}">{number}</text>'
     )
 
 
@@ -168,7 +170,7 @@ def _foot(found: Inventory) -> str:
 
 
 def _failed(found: Inventory) -> str:
-    if not found.failed:
-        return ""
-    names = ", ".join(html.escape(item.document) for item in found.failed)
-    return f'<p class="warn">Not read: {names}.</p>'
+    told = [("Not read", [item.document for item in found.failed]), ("Nothing found in", found.empty)]
+    return "".join(
+        f'<p class="warn">{words}: {html.escape(", ".join(names))}.</p>' for words, names in told if names
+    )

@@ -45,6 +45,7 @@ OBJECT = pa.struct(
         ("look", pa.list_(pa.float32())),
         ("cloud_path", pa.string()),
         ("num_gaussians", pa.int32()),
+        ("mesh_path", pa.string()),
         ("estimate", pa.string()),
         ("size", pa.list_(pa.float64(), 3)),
         ("distance", pa.float64()),
@@ -151,7 +152,7 @@ def _region(row: dict[str, Any]) -> Region:
         for line in row["lines"]
     )
     failure = Failure(**row["failure"]) if row["failure"] is not None else None
-    polygon = tuple((point[0], point[1]) for point in row["polygon"] or ())
+    polygon = tuple((point[0], point[1]) for point in row.get("polygon") or ())
     return Region(**fields, lines=lines, polygon=polygon, failure=failure)
 
 

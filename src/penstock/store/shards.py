@@ -105,7 +105,8 @@ class ShardWriter:
     def _with_object_files(self, thing: PhotoObject) -> PhotoObject:
         self._keep(thing.mask, thing.mask_path)
         self._keep(thing.cloud, thing.cloud_path)
-        return replace(thing, mask=None, cloud=None)
+        self._keep(thing.mesh, thing.mesh_path)
+        return replace(thing, mask=None, cloud=None, mesh=None)
 
     def _keep(self, data: bytes | None, path: str | None) -> None:
         if data is None or path is None:

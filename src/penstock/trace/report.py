@@ -15,7 +15,7 @@ from string import Template
 from typing import Any
 
 from penstock.errors import StoreError, UsageError
-from penstock.trace import drawing, words
+from penstock.trace import cost, drawing, live, words
 
 Profile = Mapping[str, Any]
 
@@ -52,12 +52,14 @@ def advice(profile: Profile) -> str:
     if stage is None:
         return "Every page was done before, or there was no input."
     name = stage["name"]
-    startup_s = _startup_s(profile)
+    startup_s = cost.startup_s(profile)
     if startup_s > 0.3 * profile["seconds"]:
         return (
             f"Opening the models took {words.duration(startup_s)} of {words.duration(profile['seconds'])}: "
             "run more pages to see the pipeline's own speed."
         )
+    if (profile.get("bounds") or {}).get("stage") == name:
+        return str(profile["bounds"]["sentence"])
     if stage["busy"] < SATURATED:
         return _advice_when_idle(profile["stages"][0], stage)
     if _batches(stage) and stage["batch_fill"] < 0.6:
@@ -92,12 +94,8 @@ def _advice_when_saturated(profile: Profile, stage: Profile) -> str:
 
 def projection(profile: Profile) -> dict[int, float]:
     """Seconds for 10,000 and 40,781 pages at this rate. Start-up is paid once; empty if nothing ran."""
-    finished = profile["items"] + profile["failed"]
-    startup_s = _startup_s(profile)
-    working_s = profile["seconds"] - startup_s
-    if finished <= 0 or working_s <= 0:
-        return {}
-    return {pages: startup_s + pages * working_s / finished for pages in PROJECTED}
+    found = {pages: cost.seconds_for(profile, pages) for pages in PROJECTED}
+    return {pages: seconds for pages, seconds in found.items() if seconds is not None}
 
 
 def pages_per_s(profile: Profile) -> float:
@@ -106,12 +104,16 @@ def pages_per_s(profile: Profile) -> float:
     return finished / profile["seconds"] if profile["seconds"] > 0 else 0.0
 
 
-def render_text(profile: Profile) -> str:
-    """The terminal's summary, at most 15 lines."""
+def render_text(profile: Profile, price: float | None = None) -> str:
+    """The terminal's summary: at most 15 lines, and 7 more for a run that had cards or servers.
+
+    `price` is that of an hour of one card, for what a million pages would cost.
+    """
     lines = [finding(profile), advice(profile), "", _totals_line(profile), *_projection_line(profile)]
     if profile["stages"]:
         lines += ["", *_text_table(profile["stages"])]
-    return "\n".join(lines)
+    watched = [line for line in live.text_lines(profile, price) if line not in lines]  # the advice, at times
+    return "\n".join([*lines, *([""] if watched else []), *watched])
 
 
 def render_html(profile: Profile) -> str:
@@ -125,6 +127,7 @@ def render_html(profile: Profile) -> str:
         projection=_projected(profile),
         pipe=drawing.pipe(profile["stages"], str(profile["bottleneck"] or "")),
         timeline=drawing.timeline(profile),
+        live=live.section(profile),
         rows="".join(_row(stage, profile["bottleneck"]) for stage in profile["stages"]),
         hardware=escape(_hardware(profile["hardware"])),
         executor=escape(str(profile["executor"])),
@@ -175,13 +178,6 @@ def _around(stages: Sequence[Profile], stage: Profile) -> tuple[Sequence[Profile
 def _batches(stage: Profile) -> bool:
     """Whether the stage takes more than one item a call, so that its fill says something."""
     return bool(stage["calls"]) and (stage["batch_fill"] < 1 or stage["items"] > stage["calls"])
-
-
-def _startup_s(profile: Profile) -> float:
-    # workers open side by side, so the slowest stage counts, each of its workers once; half the run at
-    # most, or a rate would be made up
-    longest = max((float(stage["open_s"]) / stage["workers"] for stage in profile["stages"]), default=0.0)
-    return min(longest, float(profile["seconds"]) / 2)
 
 
 def _totals_line(profile: Profile) -> str:
@@ -237,6 +233,7 @@ def _figures(profile: Profile) -> str:
         (words.count(failed), "failed", "bad" if failed else "good"),
         (words.duration(profile["seconds"]), "from start to end", ""),
         (words.memory(profile["peak_rss_mb"]), "peak memory", ""),
+        *live.figures(profile),
     ]
     return "".join(
         f'<div class="figure {kind}"><b>{escape(number)}</b><span>{escape(note)}</span></div>'

@@ -99,12 +99,13 @@ class Trace:
             wall = max(self.clock() - self.began, 1e-9)
             rows = [_row(info, self._sums.get(info.name, _Sums()), wall) for info in stages]
             timeline = {info.name: self._bins.get(info.name, []) for info in stages}
-            busiest = max(rows, key=lambda row: float(row["busy"]), default={"name": ""})
+            worked = [row for row in rows if row["capacity_per_s"] > 0]
+            narrowest = min(worked, key=lambda row: float(row["capacity_per_s"]), default={"name": ""})
             return {
                 "seconds": wall,
                 "stages": rows,
                 "timeline": {"bin_s": self._bin_s, "stages": timeline},
-                "bottleneck": busiest["name"],
+                "bottleneck": narrowest["name"],
             }
 
     def _draw(self, span: Span) -> None:

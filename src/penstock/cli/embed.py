@@ -1,0 +1,82 @@
+"""`penstock embed`: vectors of a run's pages, regions and queries."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from penstock.cli.options import AsJson, Config, Log, Out, Quiet
+
+if TYPE_CHECKING:
+    from penstock.driver import Run
+
+Engine = Annotated[
+    str, typer.Option(help="use (on any CPU, texts), openai (a server), qwen3-vl (transformers).")
+]
+
+
+def embed(
+    out: Out,
+    engine: Engine = "use",
+    model: Annotated[
+        str | None, typer.Option(help="The model's name; a server's first when not given.")
+    ] = None,
+    server: Annotated[str | None, typer.Option(help="Address of an embedding server.")] = None,
+    queries: Annotated[
+        Path | None, typer.Option(help="Questions to embed as well: jsonl, json, parquet or a line each.")
+    ] = None,
+    images: Annotated[
+        bool | None, typer.Option("--images/--no-images", help="Embed page pictures; default: if it can.")
+    ] = None,
+    precision: Annotated[
+        str, typer.Option(help="Numbers of the .npy files: float32, float16, int8.")
+    ] = "float32",
+    dimensions: Annotated[
+        int | None, typer.Option(help="Keep only the first N numbers (Matryoshka models).", min=1)
+    ] = None,
+    in_flight: Annotated[int | None, typer.Option(help="Requests under way at once.", min=1)] = None,
+    api_key: Annotated[str | None, typer.Option(help="Key of the server.", envvar="PENSTOCK_API_KEY")] = None,
+    password: Annotated[str | None, typer.Option(help="Password of encrypted PDFs.")] = None,
+    retry_failed: Annotated[bool, typer.Option(help="Try failed pages again.")] = False,
+    fresh: Annotated[bool, typer.Option(help="Forget all vectors of OUT and start over.")] = False,
+    config: Config = None,
+    log: Log = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Embed a run's pages, their text, charts and tables. Run it again to go on where it stopped."""
+    from penstock.embedding import embed_run
+
+    settings = {"model": model, "server": server, "dimensions": dimensions, "in_flight": in_flight}
+    chosen = {key: value for key, value in {**settings, "api_key": api_key}.items() if value is not None}
+    from penstock.cli.parse import _showing
+
+    def shown(run: Run) -> Any:
+        return _showing(run, quiet or as_json)
+
+    done = embed_run(
+        out,
+        engine=engine,
+        queries=queries,
+        images=images,
+        precision=precision,
+        password=password,
+        retry_failed=retry_failed,
+        fresh=fresh,
+        showing=shown,
+        settings=chosen,
+    )
+    if as_json:
+        print(json.dumps(done.facts(), ensure_ascii=False))
+    else:
+        print(done.sentence())
+        for path in done.written:
+            print(f"  {path}")
+    for page, reason in done.failures:
+        print(f"failed: {page}: {reason}", file=sys.stderr)
+    if done.failed:
+        raise typer.Exit(1)

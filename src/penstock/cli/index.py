@@ -1,0 +1,31 @@
+"""`penstock index`: makes a run searchable."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from penstock.cli.options import AsJson, Config, Log, Out
+
+
+def index(
+    out: Out,
+    rebuild: Annotated[bool, typer.Option(help="Forget the index and build all of it again.")] = False,
+    config: Config = None,
+    log: Log = None,
+    as_json: AsJson = False,
+) -> None:
+    """Build or update the search index of a run: its words, and its vectors where it has some."""
+    from penstock.store.index import build
+    from penstock.store.manifest import cores
+
+    built = build(out, rebuild, threads=cores())
+    if as_json:
+        print(json.dumps(asdict(built)))
+        return
+    print(f"{built.pages} pages in the index: {built.changed} added or changed, {built.removed} removed.")
+    if not any(built.vectors.values()):
+        print("Only words were indexed. For search by meaning run: penstock embed OUT")

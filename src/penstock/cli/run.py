@@ -1,0 +1,96 @@
+"""`penstock run`: a whole pipeline, from a dataset to scores and the Hub."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from penstock.cli.options import AsJson, Config, Log, words
+from penstock.errors import UsageError
+
+PIPELINES = ("kopub",)
+
+
+def run(
+    pipeline: Annotated[str, typer.Argument(help="Which pipeline: kopub.", metavar="PIPELINE")],
+    inputs: Annotated[
+        list[str] | None,
+        typer.Argument(help="Pages of your own instead of the dataset.", metavar="[INPUT]..."),
+    ] = None,
+    recipe: Annotated[
+        str, typer.Option(help="embedded (any CPU), or a recipe that reads by server.")
+    ] = "embedded",
+    step: Annotated[str | None, typer.Option(help="Only ocr, embed or upload.")] = None,
+    skip: Annotated[str, typer.Option(help="Steps to leave out: index,evaluate,...")] = "",
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on where it stopped; it does so anyway.", show_default=False)
+    ] = True,
+    output_dir: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("output"),
+    data_dir: Annotated[Path, typer.Option(help="Folder the dataset is downloaded to.")] = Path("data"),
+    dataset: Annotated[
+        str | None, typer.Option(help="Name on the Hub, or a folder; KoPub when not given.")
+    ] = None,
+    queries: Annotated[Path | None, typer.Option(help="Questions with the pages that answer them.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Only the first N pages.", min=1)] = None,
+    layout: Annotated[str | None, typer.Option(help="Of the embedded recipe: model or rules.")] = None,
+    no_crops: Annotated[
+        bool, typer.Option("--no-crops", help="Keep no crops of pictures and charts.")
+    ] = False,
+    ocr_model: Annotated[str, typer.Option(help="The recogniser that is served.")] = "glm-ocr",
+    ocr_dtype: Annotated[str, typer.Option(help="Numbers it computes with: fp8, bf16, auto.")] = "fp8",
+    gpu_mem_util: Annotated[
+        float, typer.Option(help="Share of the card's memory for it.", min=0.1, max=1)
+    ] = 0.80,
+    batch_size: Annotated[int, typer.Option(help="Pages of a layout batch.", min=1)] = 8,
+    workers: Annotated[int, typer.Option(help="Requests under way at once.", min=1)] = 128,
+    embedding_model: Annotated[str | None, typer.Option(help="The embedder that is served.")] = None,
+    precision: Annotated[
+        str, typer.Option(help="Numbers of the .npy files: float32, float16, int8.")
+    ] = "float32",
+    hf_repo: Annotated[str | None, typer.Option(help="Dataset on the Hub to upload to.")] = None,
+    hf_token: Annotated[
+        str | None, typer.Option(help="Token; better in HF_TOKEN.", envvar="HF_TOKEN", show_envvar=False)
+    ] = None,
+    public: Annotated[
+        bool, typer.Option("--public", help="Upload for all to see; private when not given.")
+    ] = False,
+    config: Config = None,
+    log: Log = None,
+    as_json: AsJson = False,
+) -> None:
+    """Read, embed, index, score and upload a dataset of pages. Run it again to go on where it stopped."""
+    if pipeline not in PIPELINES:
+        raise UsageError(f"There is no pipeline {pipeline!r}.", f"Choose from: {', '.join(PIPELINES)}.")
+    from penstock.kopub import Options, Pipeline, chosen_steps, summary_json, summary_lines
+    from penstock.recipes.kopub import DATASET
+
+    options = Options(
+        out=output_dir,
+        data=data_dir,
+        recipe=recipe,
+        dataset=dataset or DATASET,
+        inputs=tuple(inputs or ()),
+        queries=queries,
+        layout=layout,
+        limit=limit,
+        crops=not no_crops,
+        ocr_model=ocr_model,
+        ocr_dtype=ocr_dtype,
+        gpu_mem_util=gpu_mem_util,
+        batch_size=batch_size,
+        workers=workers,
+        embedding_model=embedding_model,
+        precision=precision,
+        repo=hf_repo,
+        private=not public,
+        token=hf_token,
+    )
+    made = Pipeline(options)
+    for line in made.run(chosen_steps(step, tuple(words(skip)))):
+        print(line, file=sys.stderr if as_json else sys.stdout, flush=True)
+    print(summary_json(made.state) if as_json else "\n".join(["", *summary_lines(made.state)]))
+    if made.state.pages.get("failed"):
+        raise typer.Exit(1)

@@ -1,0 +1,34 @@
+"""`penstock upload`: a run to the Hugging Face Hub."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from penstock.cli.options import Config, Log, Out
+
+
+def upload(
+    out: Out,
+    repo: Annotated[str, typer.Option("--repo", help="Dataset on the Hub: NAME/DATASET.")],
+    hf_token: Annotated[
+        str | None, typer.Option(help="Token; better in HF_TOKEN.", envvar="HF_TOKEN", show_envvar=False)
+    ] = None,
+    public: Annotated[bool, typer.Option("--public", help="For all to see; private when not given.")] = False,
+    config: Config = None,
+    log: Log = None,
+) -> None:
+    """Upload a run as a dataset with a card. What is there already is not sent again."""
+    from penstock.errors import UsageError
+    from penstock.sources import hub
+    from penstock.store import manifest
+    from penstock.store.card import card
+
+    run = manifest.read(out)
+    if run is None:
+        raise UsageError(f"{out} holds no run.", "Run: penstock parse INPUT -o OUT")
+    if not hub.has_token(hf_token):
+        raise UsageError("Uploading needs a token.", "Set HF_TOKEN or give --hf-token.")
+    text = card(out, str(run.get("dataset", "")), str(run.get("revision", "")))
+    print(hub.upload(out, repo, text, hf_token, private=not public))

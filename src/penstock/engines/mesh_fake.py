@@ -1,0 +1,89 @@
+"""A stand-in for SAM-3D that obeys its contract, faults included: for tests and for trying the pool.
+
+It prints where the real one prints, beats while it works, and gives a box in the unit cube with a
+scale, so whoever ignores the scale is found out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from penstock.child import beat
+from penstock.engines.mesh import FakeScript, MeshOptions, MeshReply, MeshRequest, OutOfMemory
+from penstock.errors import EngineError
+
+NUM = 6_000
+SCALE = 2.0
+STEP_S = 0.02
+
+
+def open_fake(options: MeshOptions) -> FakeSam3d:
+    return FakeSam3d(options.fake or FakeScript())
+
+
+class FakeSam3d:
+    def __init__(self, script: FakeScript) -> None:
+        self._script = script
+        if script.noise:
+            print("[SPARSE] Backend: spconv, Attention: flash_attn", flush=True)
+
+    def __call__(self, request: MeshRequest) -> MeshReply:
+        script = self._script
+        if script.noise:
+            sys.stdout.write("[SPARSE][CONV] spconv algo: auto\n\x00\x01{not json\n")
+            sys.stdout.flush()
+        self._misbehave(request)
+        self._work(script.seconds)
+        metric = Path(request.pointmap).is_file()
+        np.save(request.result, _box(script.size))
+        return MeshReply(request.result, SCALE, metric, request.setting)
+
+    def _misbehave(self, request: MeshRequest) -> None:
+        script, key = self._script, request.key
+        if key in script.dies or (script.dies_once and _first_death(request, script.dies_once)):
+            os.kill(os.getpid(), signal.SIGABRT)
+        if key in script.hangs:
+            time.sleep(3600)  # without a beat, like a kernel that never returns
+        if key in script.raises:
+            raise EngineError(f"{key} was asked to fail.")
+        if key in script.short_of_memory and request.setting != "stage1":
+            raise OutOfMemory(f"CUDA out of memory at {request.setting}.")
+
+    def _work(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            beat()
+            time.sleep(min(STEP_S, left))
+
+
+def _first_death(request: MeshRequest, share: float) -> bool:
+    """A share of tasks, by their key, kills the process that sees them first."""
+    if hashlib.sha256(request.key.encode()).digest()[0] >= share * 256:
+        return False
+    mark = Path(f"{request.result}.died")
+    if mark.exists():
+        return False
+    mark.touch()
+    return True
+
+
+def _box(size: tuple[float, float, float]) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+    random = np.random.default_rng(0)
+    side = np.array(size)
+    points = (random.random((NUM, 3)) - 0.5) * side
+    axis = random.choice(3, NUM, p=(1 / side) / (1 / side).sum())
+    points[np.arange(NUM), axis] = np.where(random.random(NUM) < 0.5, 0.5, -0.5) * side[axis]
+    table = np.zeros((NUM, 14), np.float32)
+    table[:, 0:3] = points
+    table[:, 3:6] = 0.005
+    table[:, 6] = 0.95
+    table[:, 7:10] = 0.5
+    table[:, 10] = 1.0
+    return table

@@ -1,0 +1,147 @@
+"""Finds the things in a photo and outlines them: boxes with label, score and mask.
+
+Boxes that a user gave are taken instead of a model's, photo by photo. Masks are cleaned, overlaps
+settled, and things that the frame cuts are marked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+from typing import TYPE_CHECKING, ClassVar
+
+from penstock.child import Care
+from penstock.item import Box, Failure, Item, PhotoObject
+from penstock.stage import Batch, Stage, tuning
+
+if TYPE_CHECKING:
+    from penstock.engines.segment import Found, Segmenter
+    from penstock.engines.segment_cpu import SaliencySegmenter
+    from penstock.item import Pixels
+
+MASKS = "masks"
+
+
+@dataclass(frozen=True, slots=True)
+class GivenBox:
+    """A box a user drew. `photo` is the end of a photo's path, or empty for every photo."""
+
+    photo: str
+    box: Box
+    label: str
+
+    def is_for(self, item: Item) -> bool:
+        return not self.photo or PurePath(item.uri).match(self.photo) or item.document == self.photo
+
+
+@dataclass(frozen=True, kw_only=True)
+class Detect(Stage):
+    """Gives photos their objects. `labels` empty means: what movers move."""
+
+    name: ClassVar[str] = "detect"
+    reads: ClassVar[tuple[str, ...]] = ("pixels",)
+    writes: ClassVar[tuple[str, ...]] = ("objects",)
+    engine: str = "saliency"
+    labels: tuple[str, ...] = ()
+    min_score: float = 0.3
+    model: str | None = None
+    boxes: tuple[GivenBox, ...] = ()
+    batch: Batch = tuning(Batch(max_items=4))
+    care: Care = tuning(Care(max_growth_mb=8000.0))  # torch on a GPU hoards; a fresh process does not
+
+    def open(self) -> _Detector:
+        return _Detector(self)
+
+
+class _Detector:
+    def __init__(self, stage: Detect) -> None:
+        self._stage = stage
+        # every photo may have its boxes; weights of a model that nobody calls stay where they are
+        self._segmenter: Segmenter | None = None if _all_boxed(stage) else _open(stage)
+        self._in_boxes: SaliencySegmenter | None = _open_for_boxes(stage) if stage.boxes else None
+
+    def __call__(self, items: list[Item]) -> list[Item]:
+        given = {item.id: [box for box in self._stage.boxes if box.is_for(item)] for item in items}
+        seen = [item for item in items if not given[item.id] and item.pixels is not None]
+        pictures = [item.pixels for item in seen if item.pixels is not None]
+        found = self._segmenter.find(pictures) if self._segmenter and seen else [[] for _ in seen]
+        by_id = {item.id: things for item, things in zip(seen, found, strict=True)}
+        return [self._photo(item, given[item.id], by_id.get(item.id, [])) for item in items]
+
+    def close(self) -> None:
+        for engine in (self._segmenter, self._in_boxes):
+            if engine is not None:
+                engine.close()
+
+    def _photo(self, item: Item, given: list[GivenBox], found: list[Found]) -> Item:
+        if item.pixels is None:
+            return item
+        failed: list[PhotoObject] = []
+        finder = self._stage.engine
+        if given:
+            finder = "given"
+            found, failed = self._in_given(item.pixels, given)
+        objects = [*_objects(item.pixels, found, finder), *failed]
+        return replace(item, objects=tuple(replace(o, index=n) for n, o in enumerate(objects)))
+
+    def _in_given(self, pixels: Pixels, given: list[GivenBox]) -> tuple[list[Found], list[PhotoObject]]:
+        from penstock.errors import ItemError
+        from penstock.stages.parts import failure_of
+
+        found, failed = [], []
+        assert self._in_boxes is not None
+        for one in given:
+            try:
+                found.append(self._in_boxes.in_box(pixels, one.box, one.label))
+            except ItemError as exc:  # one box that is wrong costs only itself
+                failed.append(_failed(one, failure_of(exc, self._stage.name)))
+        return found, failed
+
+
+def _failed(one: GivenBox, failure: Failure) -> PhotoObject:
+    return PhotoObject(label=one.label, box=one.box, finder="given", failure=failure)
+
+
+def _objects(pixels: Pixels, found: list[Found], finder: str) -> list[PhotoObject]:
+    from penstock.objects import masks
+    from penstock.objects.overlap import Claim, settle
+    from penstock.objects.same import look_of
+
+    objects = []
+    for claim in settle([Claim(f.label, f.score, masks.cleaned(f.mask)) for f in found]):
+        box = masks.box_of(claim.mask)
+        if box is None:
+            continue
+        packed = masks.pack(claim.mask)
+        objects.append(
+            PhotoObject(
+                label=claim.label,
+                box=box,
+                score=claim.score,
+                finder=finder,
+                mask=packed,
+                mask_path=f"{MASKS}/{hashlib.sha256(packed).hexdigest()[:24]}.png",
+                cut=tuple(sorted(masks.cut_sides(claim.mask))),
+                look=look_of(pixels, claim.mask),
+            )
+        )
+    return objects
+
+
+def _all_boxed(stage: Detect) -> bool:
+    return any(not box.photo for box in stage.boxes)
+
+
+def _open(stage: Detect) -> Segmenter:
+    from penstock.engines.segment import LABELS, Wanted, open_segmenter
+
+    wanted = Wanted(stage.labels or LABELS, stage.min_score, stage.model)
+    return open_segmenter(stage.engine, wanted)
+
+
+def _open_for_boxes(stage: Detect) -> SaliencySegmenter:
+    from penstock.engines.segment import Wanted
+    from penstock.engines.segment_cpu import SaliencySegmenter
+
+    return SaliencySegmenter(Wanted(stage.labels or ("object",)))

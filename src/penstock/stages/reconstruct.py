@@ -1,0 +1,194 @@
+"""Gives every object of a photo its cloud of Gaussians, in metres.
+
+Without weights the outline is pumped up to the size that camera, floor and class allow, and says so
+(`estimate: "prior"`). With SAM-3D, objects of all photos in flight wait in one queue for a crew of
+processes, one a GPU; one that fails, hangs or kills its process costs only itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from penstock.item import Failure, Item, PhotoObject
+from penstock.stage import Stage, tuning
+from penstock.stages.parts import PartPool
+
+if TYPE_CHECKING:
+    from penstock.engines.mesh import MeshOptions
+    from penstock.item import Pixels
+    from penstock.objects.camera import Camera
+    from penstock.objects.furniture import Furniture
+    from penstock.objects.gaussians import Floats
+
+CLOUDS = "clouds"
+NO_DEADLINE_S = 10 * 24 * 3600.0  # a part has its own in its process; the queue before it has none
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Photo:
+    """What all objects of one photo share: worked out once."""
+
+    id: str
+    pixels: Pixels
+    camera: Camera
+    depth: Floats | None  # metres for every pixel, where something measured them
+
+
+class Builder(Protocol):
+    """Makes clouds. Called from several threads."""
+
+    def build(self, photo: Photo, thing: PhotoObject) -> PhotoObject:
+        """The thing with cloud and estimate. Raises ItemError."""
+        ...
+
+    def finish(self, photo: Photo) -> None:
+        """Forgets what was kept for a photo."""
+        ...
+
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reconstruct(Stage):
+    """Objects to clouds. `engine` is "silhouette" (no weights) or "sam3d"."""
+
+    name: ClassVar[str] = "reconstruct"
+    reads: ClassVar[tuple[str, ...]] = ("pixels", "objects", "uri")
+    writes: ClassVar[tuple[str, ...]] = ("objects",)
+    engine: str = "silhouette"
+    camera_height: float | None = None
+    pitch: float | None = None  # degrees below the horizon
+    depth: str | None = None
+    furniture: str | None = None
+    mesh: MeshOptions | None = None
+    crew: int = tuning(1)  # threads, or processes where the engine needs its own
+
+    def settings(self) -> dict[str, Any]:
+        mesh = self.mesh.results() if self.mesh is not None else None
+        return {**super().settings(), "mesh": mesh}
+
+    def open(self) -> _Reconstructor:
+        return _Reconstructor(self)
+
+
+class _Reconstructor:
+    """Thread-safe: `overlap` photos at once, their objects in one queue."""
+
+    def __init__(self, stage: Reconstruct) -> None:
+        self._stage = stage
+        self._builder = _open_builder(stage)
+        # twice the crew: while its members work, others of these threads prepare and finish
+        self._pool = PartPool(2 * stage.crew, stage.name, NO_DEADLINE_S)
+
+    def __call__(self, items: list[Item]) -> list[Item]:
+        return [self._photo(item) for item in items]
+
+    def close(self) -> None:
+        self._pool.close()
+        self._builder.close()
+
+    def kill(self) -> None:
+        """Ends the crew from any thread: whoever waits for it gets an error now and not at its deadline."""
+        self.close()
+
+    def _photo(self, item: Item) -> Item:
+        todo = [thing for thing in item.objects if thing.failure is None]
+        if item.pixels is None or not todo:
+            return item
+        photo = self._look(item, item.pixels)
+        try:
+            results = self._pool.map([partial(self._builder.build, photo, thing) for thing in todo])
+        finally:
+            self._builder.finish(photo)
+        done = {
+            thing.index: replace(thing, failure=result) if isinstance(result, Failure) else result
+            for thing, result in zip(todo, results, strict=True)
+        }
+        return replace(item, objects=tuple(done.get(thing.index, thing) for thing in item.objects))
+
+    def _look(self, item: Item, pixels: Pixels) -> Photo:
+        from penstock.objects.camera import look_at
+        from penstock.objects.depth import read_depth
+
+        stage = self._stage
+        path = item.uri if item.media == "image" else None
+        pitch = math.radians(stage.pitch) if stage.pitch is not None else None
+        camera = look_at(pixels, path, stage.camera_height, pitch)
+        depth = read_depth(stage.depth, item.width, item.height) if stage.depth else None
+        return Photo(item.id, pixels, camera, depth)
+
+
+class Silhouettes:
+    """The builder without weights."""
+
+    def __init__(self, furniture: Furniture) -> None:
+        self._furniture = furniture
+
+    def build(self, photo: Photo, thing: PhotoObject) -> PhotoObject:
+        from penstock.objects.masks import unpack
+        from penstock.objects.silhouette import inflate
+
+        thing = with_estimate(photo, thing, self._furniture)
+        assert thing.mask is not None
+        assert thing.size is not None
+        return with_cloud(thing, _ply(inflate(photo.pixels, unpack(thing.mask), *thing.size)))
+
+    def finish(self, photo: Photo) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+def with_estimate(photo: Photo, thing: PhotoObject, furniture: Furniture) -> PhotoObject:
+    """The thing with size and range by outline, camera and class."""
+    from penstock.objects.depth import nearest
+    from penstock.objects.masks import unpack
+    from penstock.objects.prior import estimate, outline_of
+
+    assert thing.mask is not None
+    mask = unpack(thing.mask)
+    distance = nearest(photo.depth, mask) if photo.depth is not None else None
+    kind = furniture.find(thing.label)
+    found = estimate(kind, photo.camera, outline_of(mask, frozenset(thing.cut), distance))
+    notes = [f"Cut by the photo's {' and '.join(thing.cut)} edge."] if thing.cut else []
+    if not found.fits:
+        notes.append("Its foot is not on the floor in sight: the size is its class's usual one.")
+    return replace(
+        thing,
+        estimate="prior",
+        size=(found.width, found.depth, found.height),
+        low_cbm=found.low,
+        high_cbm=found.high,
+        distance=found.distance or None,
+        note=" ".join(notes),
+    )
+
+
+def with_cloud(thing: PhotoObject, ply: tuple[bytes, int]) -> PhotoObject:
+    data, num = ply
+    name = hashlib.sha256(data).hexdigest()[:24]
+    return replace(thing, cloud=data, cloud_path=f"{CLOUDS}/{name}.ply", num_gaussians=num)
+
+
+def _ply(cloud: object) -> tuple[bytes, int]:
+    from penstock.objects.gaussians import Gaussians
+    from penstock.objects.ply import write_ply
+
+    assert isinstance(cloud, Gaussians)
+    return write_ply(cloud), cloud.num
+
+
+def _open_builder(stage: Reconstruct) -> Builder:
+    from penstock.objects.furniture import Furniture
+
+    furniture = Furniture.open(stage.furniture)
+    if stage.engine == "silhouette":
+        return Silhouettes(furniture)
+    from penstock.stages.sam3d import Sam3dBuilder
+
+    return Sam3dBuilder(stage, furniture)

@@ -1,0 +1,154 @@
+"""Reconstruct's builder for SAM-3D: a crew of processes in its own interpreter, one a GPU."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from penstock.child import Care, Child
+from penstock.crew import Crew
+from penstock.engines.mesh import SMALLER, MeshOptions, MeshReply, MeshRequest, OutOfMemory
+from penstock.errors import MissingModel
+from penstock.item import PhotoObject
+from penstock.objects.camera import pointmap, to_pytorch3d
+from penstock.objects.furniture import Furniture
+from penstock.objects.gaussians import Gaussians
+from penstock.objects.ply import write_ply
+from penstock.objects.volumes import clean, trimmed
+from penstock.pinning import cores, environment, visible_gpus
+from penstock.stages.reconstruct import Photo, with_cloud, with_estimate
+
+if TYPE_CHECKING:
+    from penstock.stages.reconstruct import Reconstruct
+
+TRIM = 0.01
+MESHES = "meshes"
+
+
+class Sam3dBuilder:
+    """Things to clouds in metres. Pictures and clouds pass through files in a folder of its own."""
+
+    def __init__(self, stage: Reconstruct, furniture: Furniture) -> None:
+        self._options = stage.mesh or MeshOptions()
+        self._furniture = furniture
+        self._folder = Path(tempfile.mkdtemp(prefix="penstock-sam3d-"))
+        self._crew = _crew(self._options, stage.crew)
+        self._asking = ThreadPoolExecutor(2 * stage.crew, thread_name_prefix="sam3d-ask")
+        try:
+            self._crew.start()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def starts(self) -> int:
+        return self._crew.starts
+
+    def build(self, photo: Photo, thing: PhotoObject) -> PhotoObject:
+        asked = self._asking.submit(self._reply, self._request(photo, thing), photo.id)
+        thing = with_estimate(photo, thing, self._furniture)  # while the GPU is busy anyway
+        reply = asked.result()
+        cloud = _gaussians(np.load(reply.cloud)).scaled(reply.scale)
+        Path(reply.cloud).unlink()
+        if not reply.metric:
+            assert thing.size is not None
+            cloud = _anchored(cloud, thing.size[2])
+        thing = replace(thing, estimate="metric" if reply.metric else "anchored")
+        return with_cloud(_with_mesh(thing, reply.glb), (write_ply(cloud), cloud.num))
+
+    def finish(self, photo: Photo) -> None:
+        for path in self._paths(photo):
+            path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        self._crew.close()
+        self._asking.shutdown(wait=False, cancel_futures=True)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _reply(self, request: MeshRequest, photo: str) -> MeshReply:
+        """Where the GPU is too small for a setting, the next smaller one is tried."""
+        try:
+            return self._crew.call(request, whom=photo)
+        except OutOfMemory:
+            if request.setting not in SMALLER:
+                raise
+            return self._reply(replace(request, setting=SMALLER[request.setting]), photo)
+
+    def _request(self, photo: Photo, thing: PhotoObject) -> MeshRequest:
+        image, points = self._paths(photo)
+        _save_once(image, photo.pixels)
+        if photo.depth is not None and not points.exists():
+            _save_once(points, to_pytorch3d(pointmap(photo.depth, photo.camera.focal)))
+        assert thing.mask is not None
+        return MeshRequest(
+            key=f"{photo.id}/{thing.index}",
+            image=str(image),
+            mask=thing.mask,
+            pointmap=str(points),
+            setting=self._options.setting,
+            result=str(self._folder / f"{image.stem}-{thing.index}.npy"),
+        )
+
+    def _paths(self, photo: Photo) -> tuple[Path, Path]:
+        """The photo's picture and its pointmap, which the first member that needs it makes."""
+        name = photo.id.replace("/", "_")
+        return self._folder / f"{name}.npy", self._folder / f"{name}.points.npy"
+
+
+def _save_once(path: Path, array: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> None:
+    if path.exists():
+        return
+    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".npy", delete=False) as file:
+        np.save(file, array)
+    Path(file.name).replace(path)  # whole or not at all: several objects begin at once
+
+
+def _crew(options: MeshOptions, size: int) -> Crew[MeshRequest, MeshReply]:
+    from penstock.engines.mesh_fake import open_fake
+    from penstock.engines.mesh_sam3d import open_sam3d
+
+    if options.fake is None and not options.python:
+        raise MissingModel(
+            "SAM-3D runs in its own Python environment, and none is named.",
+            "Install facebookresearch/sam-3d-objects and pass --sam3d-python and --sam3d-config.",
+        )
+    opener = partial(open_fake if options.fake else open_sam3d, options)
+    care = Care(options.silence_s, options.recycle_after, options.recycle_growth_mb)
+    gpus = visible_gpus()
+    members: list[Child[MeshRequest, MeshReply]] = [
+        Child(
+            opener,
+            name=f"sam3d-{number}",
+            env=environment(max(1, cores() // size), gpus[number % len(gpus)] if gpus else None),
+            executable=options.python or None,
+            care=care,
+        )
+        for number in range(size)
+    ]
+    return Crew(members, options.deadline_s)
+
+
+def _with_mesh(thing: PhotoObject, glb: str) -> PhotoObject:
+    if not glb:
+        return thing
+    data = Path(glb).read_bytes()
+    Path(glb).unlink()
+    return replace(thing, mesh=data, mesh_path=f"{MESHES}/{hashlib.sha256(data).hexdigest()[:24]}.glb")
+
+
+def _gaussians(table: np.ndarray[tuple[int, int], np.dtype[np.float32]]) -> Gaussians:
+    return Gaussians(table[:, 0:3], table[:, 3:6], table[:, 6], table[:, 7:10], table[:, 10:14])
+
+
+def _anchored(cloud: Gaussians, height: float) -> Gaussians:
+    """The cloud as tall as the photo's geometry says."""
+    low, high = trimmed(clean(cloud), TRIM)
+    return cloud.scaled(height / max(1e-6, float(high[2] - low[2])))

@@ -1,0 +1,239 @@
+"""How busy the graphics cards of this machine are, by NVML where its Python package is installed.
+
+Without it `nvidia-smi` is asked, and without that there is nothing to tell. Load is the share of time
+in which some kernel ran, as the driver counts it; it does not say how full the card's units were.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from penstock.trace.series import Gauge, Timeline
+
+SMI_TIMEOUT_S = 5.0  # it answers in some 50 ms; with a card that fell off the bus it hangs
+MISSES = 3  # in a row, then the driver is gone and no longer asked
+SMI_FIELDS = "index,name,utilization.gpu,memory.used,memory.total,power.draw"
+MB = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One card now. None: the driver does not tell. Energy counts from some moment in the past."""
+
+    index: int
+    name: str
+    load: float | None = None
+    memory_mb: float | None = None
+    memory_total_mb: float | None = None
+    power_w: float | None = None
+    energy_j: float | None = None
+
+
+class Driver(Protocol):
+    name: str
+
+    def read(self) -> list[Reading] | None:
+        """Every card we may use, or None when it did not answer."""
+        ...
+
+    def close(self) -> None: ...
+
+
+def driver() -> Driver | None:
+    """NVML, else nvidia-smi, else None."""
+    return _Nvml.open() or _Smi.open()
+
+
+@dataclass
+class _Card:
+    last: Reading
+    since_j: float | None
+    last_at: float
+    load: Gauge = field(default_factory=Gauge)
+    memory: Gauge = field(default_factory=Gauge)
+    power: Gauge = field(default_factory=Gauge)
+    joules: float = 0.0  # power times time, for cards that do not count their energy
+
+    def add(self, reading: Reading, at: float) -> None:
+        pairs = ((self.load, reading.load), (self.memory, reading.memory_mb), (self.power, reading.power_w))
+        for gauge, value in pairs:
+            if value is not None:
+                gauge.add(value)
+        if reading.power_w is not None and self.last.power_w is not None:
+            self.joules += (reading.power_w + self.last.power_w) / 2 * (at - self.last_at)
+        self.last, self.last_at = reading, at
+
+    @property
+    def energy_wh(self) -> float | None:
+        if self.since_j is not None and self.last.energy_j is not None:
+            return (self.last.energy_j - self.since_j) / 3600
+        return self.joules / 3600 if self.power.count > 1 else None
+
+    def summary(self) -> dict[str, Any]:
+        return {
+            "index": self.last.index,
+            "name": self.last.name,
+            "load": self.load.summary(),
+            "memory_peak_mb": self.memory.peak if self.memory.count else None,
+            "memory_total_mb": self.last.memory_total_mb,
+            "power_w": self.power.summary(),
+            "energy_wh": self.energy_wh,
+        }
+
+
+class GpuSampler:
+    """Asks the driver when told to. Used by one thread; `summary` when that has ended."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        self._timeline = timeline
+        self._cards: dict[int, _Card] = {}
+        self._driver = driver()
+        self._source = self._driver.name if self._driver else ""
+        self._missed = 0
+
+    @property
+    def alive(self) -> bool:
+        return self._driver is not None and self._missed < MISSES
+
+    def look(self, at: float) -> None:
+        readings = self._driver.read() if self._driver is not None else None
+        self._missed = 0 if readings else self._missed + 1
+        for reading in readings or ():
+            card = self._cards.setdefault(reading.index, _Card(reading, reading.energy_j, at))
+            card.add(reading, at)
+            if reading.load is not None:
+                self._timeline.add(at, {f"gpu/{reading.index}": reading.load})
+
+    def close(self) -> None:
+        if self._driver is not None:
+            self._driver.close()
+            self._driver = None
+
+    def summary(self) -> dict[str, Any]:
+        """Empty when there is no card."""
+        if not self._cards:
+            return {}
+        cards = [self._cards[index] for index in sorted(self._cards)]
+        energy = [card.energy_wh for card in cards if card.energy_wh is not None]
+        return {
+            "source": self._source,
+            "cards": [card.summary() for card in cards],
+            "energy_wh": sum(energy) if energy else None,
+            "timeline": {
+                "bin_s": self._timeline.bin_s,
+                "load": [self._timeline.means(f"gpu/{card.last.index}") for card in cards],
+            },
+        }
+
+
+class _Nvml:
+    name = "NVML"
+
+    def __init__(self, nvml: Any) -> None:
+        self._nvml = nvml
+        allowed = _allowed()
+        count = range(nvml.nvmlDeviceGetCount())
+        indexes = [index for index in count if allowed is None or index in allowed]
+        self._handles = {index: nvml.nvmlDeviceGetHandleByIndex(index) for index in indexes}
+
+    @classmethod
+    def open(cls) -> _Nvml | None:
+        try:
+            import pynvml  # type: ignore[import-not-found,import-untyped,unused-ignore]
+        except ImportError:
+            return None
+        try:
+            pynvml.nvmlInit()
+        except pynvml.NVMLError:  # no driver on this machine
+            return None
+        try:
+            return cls(pynvml)
+        except pynvml.NVMLError:
+            pynvml.nvmlShutdown()
+            return None
+
+    def read(self) -> list[Reading] | None:
+        return [self._reading(index, handle) for index, handle in self._handles.items()]
+
+    def close(self) -> None:
+        self._nvml.nvmlShutdown()
+
+    def _reading(self, index: int, handle: Any) -> Reading:
+        name = self._ask("nvmlDeviceGetName", handle) or "GPU"
+        use = self._ask("nvmlDeviceGetUtilizationRates", handle)
+        memory = self._ask("nvmlDeviceGetMemoryInfo", handle)
+        power_mw = self._ask("nvmlDeviceGetPowerUsage", handle)
+        energy_mj = self._ask("nvmlDeviceGetTotalEnergyConsumption", handle)
+        return Reading(
+            index,
+            name.decode() if isinstance(name, bytes) else str(name),
+            load=None if use is None else use.gpu / 100,
+            memory_mb=None if memory is None else memory.used / MB,
+            memory_total_mb=None if memory is None else memory.total / MB,
+            power_w=None if power_mw is None else power_mw / 1000,
+            energy_j=None if energy_mj is None else energy_mj / 1000,
+        )
+
+    def _ask(self, question: str, handle: Any) -> Any:
+        try:
+            return getattr(self._nvml, question)(handle)
+        except self._nvml.NVMLError:  # cards differ in what they tell
+            return None
+
+
+class _Smi:
+    name = "nvidia-smi"
+
+    def __init__(self, tool: str) -> None:
+        self._command = [tool, f"--query-gpu={SMI_FIELDS}", "--format=csv,noheader,nounits"]
+        self._allowed = _allowed()
+
+    @classmethod
+    def open(cls) -> _Smi | None:
+        tool = shutil.which("nvidia-smi")
+        return None if tool is None else cls(tool)
+
+    def read(self) -> list[Reading] | None:
+        try:
+            done = subprocess.run(
+                self._command, capture_output=True, text=True, timeout=SMI_TIMEOUT_S, stdin=subprocess.DEVNULL
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        if done.returncode != 0:
+            return None
+        readings = [reading for line in done.stdout.splitlines() if (reading := _smi_reading(line))]
+        return [one for one in readings if self._allowed is None or one.index in self._allowed]
+
+    def close(self) -> None:
+        """Nothing is held between two questions."""
+
+
+def _smi_reading(line: str) -> Reading | None:
+    cells = [cell.strip() for cell in line.split(",")]
+    if len(cells) < 6 or not cells[0].isdigit():
+        return None
+    name = ", ".join(cells[1:-4])  # a name may hold a comma
+    load, used, total, power = (_number(cell) for cell in cells[-4:])
+    return Reading(int(cells[0]), name, None if load is None else load / 100, used, total, power)
+
+
+def _number(cell: str) -> float | None:
+    try:
+        return float(cell)
+    except ValueError:  # "[N/A]", "[Not Supported]"
+        return None
+
+
+def _allowed() -> set[int] | None:
+    """The cards CUDA_VISIBLE_DEVICES names by number. None: all of the machine.
+
+    Empty means that we use none; a server of ours may all the same, so it hides nothing here.
+    """
+    parts = [part.strip() for part in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")]
+    numbers = {int(part) for part in parts if part.isdigit()}
+    return numbers or None
