@@ -18,6 +18,8 @@ $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Penstock needs Python 3.11 or newer; set PYTHON=python3.12 or so")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	# reads what the docling export writes, in a test; its pin of an old typer is for its own command line
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps docling-core==2.104.0 doclang==0.8.0
 	$(BIN)/penstock models fetch
 	@touch $@
 

@@ -80,9 +80,8 @@ def ask(out: Path, known: list[str]) -> dict[str, float]:
     first_s, _ = timed(searcher.search, "데비안 설치 방법", topics[0] / np.linalg.norm(topics[0]))
     times, parts = [], []
     for number in range(QUESTIONS + WARM_UP):
-        words = (
-            " ".join(chance.sample(chance.choice(known).split(), 3)) if chance.random() < 0.9 else "Debian"
-        )
+        known_words = chance.choice(known).split()
+        words = " ".join(chance.sample(known_words, min(3, len(known_words))))
         vector = topics[chance.randrange(TOPICS)]
         began = time.perf_counter()
         found = searcher.search(words, vector / np.linalg.norm(vector))

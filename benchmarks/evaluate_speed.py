@@ -1,6 +1,7 @@
 """How fast scoring is: a whole benchmark, TEDS against plain APTED, and ten thousand CER pairs.
 
 Run: python benchmarks/evaluate_speed.py [DATA]   DATA is the folder of test data; the last line is JSON.
+`cold_command` is a whole `penstock eval score omnidocbench`, start of Python included.
 CPU seconds are printed beside wall seconds: on a busy machine only they can be compared.
 """
 
@@ -10,6 +11,7 @@ import json
 import os
 import platform
 import random
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -30,6 +32,20 @@ def timed(work: Callable[[], object]) -> dict[str, float]:
     wall, cpu = time.perf_counter(), time.process_time()
     work()
     return {"wall_s": round(time.perf_counter() - wall, 3), "cpu_s": round(time.process_time() - cpu, 3)}
+
+
+def cold_command(data: Path, version: str) -> dict[str, float]:
+    """The whole command in a process of its own, as one would time the official program."""
+    words = ["eval", "score", "omnidocbench", str(data / "predictions_end2end"), "--data", str(data)]
+    before, wall = os.times(), time.perf_counter()
+    subprocess.run(
+        [sys.executable, "-m", "penstock", *words, "--protocol", version],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+    after = os.times()
+    cpu = after.children_user + after.children_system - before.children_user - before.children_system
+    return {"wall_s": round(time.perf_counter() - wall, 3), "cpu_s": round(cpu, 3)}
 
 
 def table(rows: int, columns: int, seed: int, lost: float = 0.0) -> str:
@@ -102,6 +118,9 @@ def main() -> None:
                 lambda b=bench, w=workers: score_folder(b, data, data / "predictions_end2end", workers=w)
             )
             print(name, results[name], flush=True)
+        for version in ("v1.5", "v1.6"):
+            results[f"cold_command_{version}"] = cold_command(data, version)
+            print("cold_command", version, results[f"cold_command_{version}"], flush=True)
     results["teds"] = [teds_speed(rows, columns) for rows, columns in ((21, 10), (50, 10), (500, 10))]
     print("teds", results["teds"], flush=True)
     results["cer_10000_pairs_of_2000"] = cer_speed()

@@ -124,7 +124,7 @@ def pipeline(
     workers = max(1, (os.cpu_count() or 2) // 4)
     layout = DocLayout(
         model=options.layout_model,
-        batch=Batch(max_items=options.batch, linger_ms=50.0),
+        batch=Batch(max_items=options.batch, linger_ms=2000.0),
         compile=not options.eager,
     )
     plan = Plan(

@@ -24,13 +24,14 @@ import penstock
 from penstock.evaluate.benchmarks.base import Benchmark, Sample
 from penstock.evaluate.benchmarks.omnidocbench import OmniDocBench
 from penstock.evaluate.benchmarks.pages import Pages, composed, plain_text
-from penstock.evaluate.benchmarks.tables import PubTabNet
+from penstock.evaluate.benchmarks.tables import PubTabNet, first_document
 from penstock.evaluate.metrics.contains import contains_answer
 from penstock.evaluate.predictions import Predictions
 from penstock.evaluate.report import write_report
 from penstock.evaluate.results import SampleResult, Summary, summarise
 from penstock.evaluate.scoring import score_samples
-from quality_words import INTRODUCTION, WORDS
+from quality_scorer import table as scorer_table
+from quality_words import INTRODUCTION, SCORER, WEAK, WORDS
 
 REPO = Path(__file__).resolve().parent.parent
 DPI = 200  # pages of PDFs as pictures: what a desk scanner gives
@@ -114,7 +115,11 @@ def omnidocbench(data: Path, out: Path) -> Iterable[Scored]:
 
 def pubtabnet(data: Path, out: Path) -> Iterable[Scored]:
     samples = PubTabNet(split="").samples(data / "pubtabnet_examples" / "examples")
-    yield score("pubtabnet", "PubTabNet examples, pictures of tables", PubTabNet(split=""), samples, out)
+    done = score("pubtabnet", "PubTabNet examples, pictures of tables", PubTabNet(split=""), samples, out)
+    yield done
+    found = [r for r in done.results if first_document(r.prediction)]
+    summary = summarise("pubtabnet", "TEDS, PubTabNet metric", found, done.summary.higher_is_better, {})
+    yield Scored("pubtabnet_found", "PubTabNet examples that were seen to be tables", summary, tuple(found))
 
 
 def receipts(data: Path, out: Path) -> Iterable[Scored]:
@@ -243,21 +248,18 @@ def worst(scored: Scored, count: int = 3) -> list[str]:
     return [f"{r.id} ({r.scores[metric]:.3f})" for r in rows[:count]]
 
 
-def document(done: Sequence[Scored], seconds: float) -> str:
-    head = [
-        "# How well it reads",
-        "",
+def document(done: Sequence[Scored], data: Path) -> str:
+    made = (
         f"Made by `python benchmarks/quality.py` on {date.today().isoformat()}: penstock "
-        f"{penstock.__version__}, embedded `documents` recipe, {platform.machine()}, "
-        f"{os.cpu_count()} cores. Intervals are bootstrap over samples.",
-        "",
-        INTRODUCTION,
-        "",
-    ]
+        f"{penstock.__version__}, embedded `documents` recipe with its defaults, {platform.machine()}, "
+        f"{os.cpu_count()} cores. Intervals are 95 % bootstrap intervals over samples."
+    )
+    head = ["# How well it reads", "", made, "", INTRODUCTION, "", WEAK, "", "## Scores", ""]
     body = [line for scored in done for line in section(scored)]
-    tail = ["## Worst samples", "", "By each set's first score.", ""]
+    tail = ["## Worst samples", "", "By each set's first score, the worst first.", ""]
     tail += [f"- {scored.title}: {', '.join(worst(scored))}" for scored in done]
-    return "\n".join([*head, *body, *tail]) + "\n"
+    right = ["", "## Is the scorer right?", "", SCORER, "", *scorer_table(data)]
+    return "\n".join([*head, *body, *tail, *right])
 
 
 def figures(done: Sequence[Scored]) -> dict[str, dict[str, float]]:
@@ -279,7 +281,7 @@ def main() -> None:
     done = [scored for name in there for scored in SETS[name](data, arguments.out)]
     seconds = time.perf_counter() - began
     if not arguments.only and done:
-        arguments.write.write_text(document(done, seconds), encoding="utf-8")
+        arguments.write.write_text(document(done, data), encoding="utf-8")
     absent = [name for name in wanted if name not in there]
     print(json.dumps({"benchmark": "quality", "seconds": round(seconds), "absent": absent, **figures(done)}))
 

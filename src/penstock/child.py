@@ -3,7 +3,9 @@
 The child runs `python -m penstock.child FD` and speaks pickles over a private socket, so whatever
 it prints cannot break the protocol and the caller's main module is never imported again. It says
 READY when its function is open, or sends back why not. It ends when its parent does: the socket
-closes, and a watching thread exits even while native code is busy.
+closes, and a watching thread exits even while native code is busy. Work that takes long calls `beat()`
+as it goes: a beat comes from the work itself, so a thread that still breathes beside a hung kernel
+proves nothing and is not asked.
 
 Not a pool and not a queue: the owner calls `call` from one thread at a time and closes it.
 """
@@ -22,7 +24,9 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import IO, Any, Generic, TypeVar
 
 from penstock.errors import DeadlinePassed, EngineError, ItemError, OpenError, PenstockError, WorkerDied
@@ -32,13 +36,34 @@ Reply = TypeVar("Reply")
 
 OPEN_DEADLINE_S = 300.0  # loading weights from a cold disk; an engine that needs more is a server
 READY = "ready"
+BEAT_S = 0.2  # beats are sent no more often; each costs a system call
+# Another interpreter must get our package and nothing else of ours: its numpy and torch are its own.
+FOREIGN = """
+import importlib.util as u, sys
+home = sys.argv[2]
+s = u.spec_from_file_location("penstock", home + "/__init__.py", submodule_search_locations=[home])
+m = sys.modules["penstock"] = u.module_from_spec(s)
+s.loader.exec_module(m)
+from penstock.child import main
+main()
+"""
 SOCKET_BUFFER = 64 * 1024  # what a socket takes without a reader, on every system we know
+
+
+@dataclass(frozen=True, slots=True)
+class Care:
+    """When a child is taken for hung, and when it is replaced although it answers. Zero means never."""
+
+    silence_s: float = 0.0  # without a beat
+    max_tasks: int = 0
+    max_growth_mb: float = 0.0  # of memory, its own and its GPU's, since its first answer
 
 
 class Child(Generic[Request, Reply]):
     """Calls `opener()` in a new process, then its result for each request.
 
-    `opener` must pickle: a module's function, or a bound method of a frozen dataclass.
+    `opener` must pickle: a module's function, or a bound method of a frozen dataclass. `executable` is
+    another Python (3.11 or newer) with packages of its own.
 
         with Child(open_probe, name="probe") as probe:
             pages = probe.call(path, deadline_s=30)
@@ -50,9 +75,15 @@ class Child(Generic[Request, Reply]):
         *,
         name: str,
         env: Mapping[str, str] | None = None,
+        executable: str | None = None,
+        care: Care | None = None,
     ) -> None:
         self.name = name
         self.starts = 0
+        self._executable = executable
+        self._care = care or Care()
+        self._served = 0
+        self._memory_mb: tuple[float, float] = (0.0, 0.0)  # after the first answer, after the last
         self._opener = opener
         self._env = dict(env or {})
         self._process: subprocess.Popen[bytes] | None = None
@@ -70,20 +101,18 @@ class Child(Generic[Request, Reply]):
         if self._process is not None:
             return
         ours, theirs = socket.socketpair()
-        command = [sys.executable, "-P", "-m", "penstock.child", str(theirs.fileno())]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **self._env}
-        self._stderr = tempfile.TemporaryFile()  # native libraries chatter; it is told only of the dead
-        self._process = subprocess.Popen(
-            command,
-            pass_fds=[theirs.fileno()],
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=self._stderr,
-        )
-        theirs.close()
+        command, environment = self._command(theirs.fileno())
+        # native libraries chatter; it is told only of the dead
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115
+        try:
+            self._process = _spawn(command, theirs, environment, self._stderr)
+        except BaseException:
+            ours.close()
+            self.close()
+            raise
         self._socket = Connection(ours.detach())
         self.starts += 1
+        self._served = 0
         try:
             self._send(self._opener, time.monotonic() + OPEN_DEADLINE_S)
             self._expect_ready()
@@ -101,12 +130,15 @@ class Child(Generic[Request, Reply]):
         end = time.monotonic() + deadline_s
         try:
             self._send(request, end)
-            kind, value = self._receive(end, deadline_s)
+            kind, value = self._receive(end, deadline_s, self._care.silence_s)
         except (EOFError, ConnectionError) as exc:
             raise self._death() from exc
         except DeadlinePassed:
             self.kill()
             raise
+        self._served += 1
+        if self._is_worn():
+            self.close()  # the next call starts a fresh one
         if kind == "error":
             raise value
         reply: Reply = value
@@ -154,15 +186,42 @@ class Child(Generic[Request, Reply]):
         if process is not None:
             process.kill()
 
-    def _receive(self, end: float, deadline_s: float) -> tuple[str, Any]:
+    def _receive(self, end: float, deadline_s: float, silence_s: float = 0.0) -> tuple[str, Any]:
+        """The next answer; beats before it only show that it is on its way."""
         assert self._socket is not None
-        if not self._socket.poll(max(0.0, end - time.monotonic())):
-            raise DeadlinePassed(
-                f"{self.name} took longer than {deadline_s:g} s and was ended.",
-                "If the page is just large, raise --page-timeout.",
-            )
-        kind, value = pickle.loads(self._socket.recv_bytes())
+        kind, value = "beat", None
+        while kind == "beat":
+            until = min(end, time.monotonic() + silence_s) if silence_s else end
+            if not self._socket.poll(max(0.0, until - time.monotonic())):
+                raise self._late(deadline_s, silence_s if until < end else 0.0)
+            kind, value, memory_mb = pickle.loads(self._socket.recv_bytes())
+        first = self._memory_mb[0] if self._served else memory_mb
+        self._memory_mb = (first, memory_mb)
         return kind, value
+
+    def _late(self, deadline_s: float, silence_s: float) -> DeadlinePassed:
+        if silence_s:
+            return DeadlinePassed(f"{self.name} stood still for {silence_s:g} s and was ended.")
+        return DeadlinePassed(
+            f"{self.name} took longer than {deadline_s:g} s and was ended.",
+            "If the page is just large, raise --page-timeout.",
+        )
+
+    def _is_worn(self) -> bool:
+        care, (first, last) = self._care, self._memory_mb
+        return bool(
+            (care.max_tasks and self._served >= care.max_tasks)
+            or (care.max_growth_mb and last - first > care.max_growth_mb)
+        )
+
+    def _command(self, descriptor: int) -> tuple[list[str], dict[str, str]]:
+        if self._executable is None:
+            path = os.pathsep.join(filter(None, sys.path))
+            command = [sys.executable, "-P", "-m", "penstock.child", str(descriptor)]
+            return command, {**os.environ, "PYTHONPATH": path, **self._env}
+        own = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
+        folder = str(Path(__file__).resolve().parent)
+        return [self._executable, "-P", "-c", FOREIGN, str(descriptor), folder], {**own, **self._env}
 
     def _expect_ready(self) -> None:
         try:
@@ -205,6 +264,40 @@ class Child(Generic[Request, Reply]):
         return WorkerDied(f"{self.name} died: {words}.", advice)
 
 
+def _spawn(
+    command: list[str], theirs: socket.socket, environment: dict[str, str], stderr: IO[bytes]
+) -> subprocess.Popen[bytes]:
+    """Starts `command`, which keeps its end of the socket; ours of it is closed here."""
+    with theirs:
+        try:
+            return subprocess.Popen(
+                command,
+                pass_fds=[theirs.fileno()],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=stderr,
+            )
+        except OSError as exc:
+            raise OpenError(f"{command[0]} cannot be started: {exc.strerror}.") from exc
+
+
+_parent: Connection[Any, Any] | None = None
+_last_beat = 0.0
+
+
+def beat() -> None:
+    """Tells the parent that this work moves. Cheap; does nothing outside a child.
+
+    Only for the thread that does the work: beats of another would prove nothing.
+    """
+    global _last_beat
+    now = time.monotonic()
+    if _parent is not None and now - _last_beat >= BEAT_S:
+        _last_beat = now
+        _reply(_parent, "beat", None)
+
+
 def _serve(connection: Connection[Any, Any]) -> None:
     try:
         function = pickle.loads(connection.recv_bytes())()
@@ -229,7 +322,18 @@ def _serve(connection: Connection[Any, Any]) -> None:
 
 
 def _reply(connection: Connection[Any, Any], kind: str, value: object) -> None:
-    connection.send_bytes(pickle.dumps((kind, value), protocol=5))
+    connection.send_bytes(pickle.dumps((kind, value, _used_mb()), protocol=5))
+
+
+def _used_mb() -> float:
+    """The memory of this process, and what torch holds of its GPU."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+    except OSError:  # not Linux: growth is then not seen
+        return 0.0
+    torch = sys.modules.get("torch")
+    on_gpu = torch.cuda.memory_reserved() if torch is not None and torch.cuda.is_initialized() else 0
+    return (pages * os.sysconf("SC_PAGE_SIZE") + on_gpu) / 2**20
 
 
 def _as_open_error(exc: Exception) -> PenstockError:
@@ -251,11 +355,15 @@ def _end_with_parent(parent: int) -> None:
 
 
 def main() -> None:
+    global _parent
+    # run as a script this module is __main__; whoever imports it must find the same one
+    sys.modules.setdefault("penstock.child", sys.modules[__name__])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's: it closes the socket
     threading.Thread(
         target=_end_with_parent, args=(os.getppid(),), name="end-with-parent", daemon=True
     ).start()
     with Connection(int(sys.argv[1])) as connection, contextlib.suppress(BrokenPipeError, ConnectionError):
+        _parent = connection
         _serve(connection)
 
 

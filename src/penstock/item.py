@@ -124,6 +124,8 @@ class PhotoObject:
     cloud: bytes | None = None  # Gaussian PLY, until the store writes it
     cloud_path: str | None = None
     num_gaussians: int = 0
+    mesh: bytes | None = None  # GLB where asked for, until the store writes it
+    mesh_path: str | None = None
     estimate: str = ""
     size: tuple[float, float, float] | None = None  # width, depth, height
     distance: float | None = None  # from the camera, along the floor

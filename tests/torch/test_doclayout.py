@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import logging
+from collections.abc import Iterator
 from pathlib import Path
 
 import cv2
@@ -88,8 +89,10 @@ def checkpoint(model: object, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def layout(checkpoint: Path) -> DocLayout:
-    return DocLayout(str(checkpoint), device="cpu", batch=2, polygons=True)
+def layout(checkpoint: Path) -> Iterator[DocLayout]:
+    engine = DocLayout(str(checkpoint), device="cpu", batch=2, polygons=True)
+    yield engine
+    engine.close()
 
 
 def net_of(model: object, dtype: object = torch.float32) -> LayoutNet:

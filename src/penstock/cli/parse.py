@@ -28,7 +28,7 @@ LAYOUT_HELP = (
 )
 # options that are the recipe's to take or to refuse
 RECIPE_OPTIONS = (
-    "dpi", "lang", "layout", "text_layer", "crops", "password", "server", "model", "layout_model", "preset",
+    "dpi", "lang", "layout", "text_layer", "crops", "password", "server", "model", "layout_model", "preset", "engine",
     "in_flight", "furniture", "text_height", "polygons", "api_key", "max_pixels", "page_timeout", "cores",
 )  # fmt: skip
 
@@ -60,6 +60,7 @@ def parse(
     model: Annotated[str | None, Option(help="The model as the server calls it, or a folder.")] = None,
     layout_model: Annotated[str | None, Option(help="Folder or hub name of PP-DocLayoutV3.")] = None,
     preset: Annotated[str | None, Option(help="Flags of a server that is started; see engine.")] = None,
+    engine: Annotated[str | None, Option(help="grounded recipes: vllm, or hf (transformers).")] = None,
     in_flight: Annotated[int | None, Option(help="Requests in flight at the servers.", min=1)] = None,
     furniture: Annotated[str | None, Option(help="Headers and footers: drop or read.")] = None,
     text_height: Annotated[float | None, Option(help="Scale regions to print this high (px).", min=8)] = None,

@@ -25,6 +25,7 @@ _BULLET = re.compile(r"^[•‣◦▪●∙·]\s*(?=\S)|^[-*]\s+(?=\S)")
 _ITEM = re.compile(r"^(\d{1,3}|[a-zA-Z])([.)])\s*(?=[^\s\d.)])")
 _NUMBER = re.compile(r"^(\d{1,3}(?:\.\d{1,3})*)\.?(?=\s)")
 _SECTION = re.compile(r"^제\s?\d+\s?([장절조])")
+_BRACKET = re.compile(r"(?<!\\)[\[\]]")
 _WRAPS = (("$$", "$$"), (r"\[", r"\]"), (r"\(", r"\)"), ("$", "$"))
 
 
@@ -110,15 +111,18 @@ def _joined(regions: Sequence[Region]) -> list[Region]:
 
 
 def _text(region: Region) -> str:
-    return region.content if region.content is not None else join_lines(region.lines)
+    if region.content is not None or region.label in FORMULA_LABELS:
+        return region.content or ""  # a formula's lines are not its LaTeX
+    return join_lines(region.lines)
 
 
 def _blocks(region: Region, root: str) -> Iterator[str]:
     text = _text(region).strip()
-    has_picture = region.label in PICTURE_LABELS or not text
-    if has_picture and region.crop_path:
-        yield f"![{region.label}]({quote(root + region.crop_path, safe='/.-_~')})"
-    if text:
+    if region.crop_path and (region.label in PICTURE_LABELS or not text):
+        # what a picture says is its alternative text: found by a search, out of the way of a reader
+        says = _BRACKET.sub(r"\\\g<0>", escape.inline(" ".join(text.split())))
+        yield f"![{says or region.label}]({quote(root + region.crop_path, safe='/.-_~')})"
+    elif text:
         yield from _content(region.label, text)
     if region.failure is not None:
         reason = f"{region.failure.kind}: {region.failure.message}"

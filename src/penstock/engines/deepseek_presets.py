@@ -30,7 +30,7 @@ _SIZES = {
     "rtx4060": (1, 0.95, 8_192, "8 GB leave 0.9 GB beside the weights: one page at a time, and no desktop"),
     "l4": (96, 0.9, 8_192, "24 GB, as the 4090"),
     "a100": (192, 0.9, 16_384, "40 GB hold 27 GB of KV cache: 220 pages"),
-    "h200": (512, 0.9, 32_768, "118 GB of KV cache hold 960 pages; more than 512 at once gained nothing"),
+    "h200": (512, 0.9, 32_768, "118 GB of KV cache hold 960 pages of full length, so 512 always fit"),
     "b200": (512, 0.9, 32_768, "as the H200"),
 }
 

@@ -47,17 +47,28 @@ def _read(
     from penstock import parse
 
     by_picture = {str(Path(sample.image).resolve()): sample for sample in todo}
+    documents: dict[str, dict[int, str]] = {}  # pages of PDFs: one file for all, when all are read
     for page in parse(list(by_picture), recipe=recipe):
+        source = str(Path(page.uri).resolve())
         if page.failure is not None:
             continue  # no file: scored as missing, and read again next time
-        sample = by_picture[str(Path(page.uri).resolve())]
-        file = _file(folder, sample)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        part = file.with_suffix(".part")
-        part.write_text(page.markdown, encoding="utf-8")
-        part.replace(file)
+        if source.lower().endswith(".pdf"):
+            documents.setdefault(source, {})[page.part] = page.markdown
+            continue
+        _write(_file(folder, by_picture[source]), page.markdown)
         done += 1
         progress(done, total)
+    for source, parts in documents.items():
+        _write(_file(folder, by_picture[source]), "\n\n".join(parts[number] for number in sorted(parts)))
+        done += 1
+        progress(done, total)
+
+
+def _write(file: Path, markdown: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    part = file.with_suffix(".part")
+    part.write_text(markdown, encoding="utf-8")
+    part.replace(file)
 
 
 def _file(folder: Path, sample: Sample) -> Path:

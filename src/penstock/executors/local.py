@@ -165,10 +165,11 @@ class _StageRun:
             self._leave(sink)
 
     def kill(self) -> None:
-        """Ends processes at once; they may be in the middle of a page."""
+        """Ends processes at once, the executor's and a stage's own; they may be in the middle of a page."""
         for worker in self._workers:
-            if isinstance(worker, ProcessWorker):
-                worker.kill()
+            kill = getattr(worker, "kill", None)
+            if kill is not None:
+                kill()
 
     def _loop(self, number: int, source: Channel[Item], sink: Channel[Item]) -> None:
         laps = Laps(self._run.trace, self.stage.name, f"{self.stage.name}-{number}")

@@ -17,6 +17,7 @@ RECIPES = {
     "openai": "penstock.recipes.regions:openai",
     "fake": "penstock.recipes.fake:fake",
     "grounded": "penstock.recipes.grounded:grounded",
+    "grounded-2": "penstock.recipes.grounded:grounded_2",
     "photos": "penstock.recipes.photos:photos",
 }
 

@@ -27,8 +27,10 @@ def embed_pages(
     """
     eyes = takes_images(engine) if images is None else images
     chosen: Regions = regions or ("visual" if takes_images(engine) else "all")
+    # a second call under way keeps a server or a card busy while the first is put together
+    calls = 2 if takes_images(engine) else 1
     stages: list[Stage] = [
-        Embed(engine=engine, images=eyes, regions=chosen, out=str(out), overlap=2, **settings)
+        Embed(engine=engine, images=eyes, regions=chosen, out=str(out), overlap=calls, **settings)
     ]
     if eyes:
         stages.insert(0, load_of(out, password, give="encoded"))

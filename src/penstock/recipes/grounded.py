@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Literal
+
 from penstock.plan import Plan
 from penstock.stages.ground import Ground
 from penstock.stages.load import MAX_PIXELS, Load
 from penstock.store.manifest import cores as usable_cores
 
+THREADS = 256  # each waits for one page; what is more than the servers' limit waits in the client
+
 
 def grounded(
+    recogniser: str = "deepseek-ocr",
+    engine: Literal["vllm", "hf"] = "vllm",
     server: tuple[str, ...] = (),
-    model: str = "deepseek-ocr",
-    served_model: str | None = None,
+    model: str = "",
+    preset: str = "auto",
+    in_flight: int = 0,
     api_key: str | None = None,
-    in_flight: int = 128,
     dpi: int = 144,
     crops: bool = True,
     max_pixels: int = MAX_PIXELS,
@@ -24,7 +31,8 @@ def grounded(
     """PDFs, scans and images to the same regions as `documents`, read by DeepSeek-OCR on a server.
 
     144 dpi is the models' own: A4 becomes two by three tiles at any resolution from 72 to 300, so more
-    changes pixels, not tokens. `in_flight` pages wait at the server at once.
+    changes pixels, not tokens. Without a server one is started for each card, once for the whole run;
+    with `engine="hf"` transformers reads one page at a time in this process.
     """
     load = Load(
         dpi=dpi,
@@ -36,13 +44,18 @@ def grounded(
         workers=max(1, (cores or usable_cores()) // 2),
     )
     ground = Ground(
+        recogniser=recogniser,
+        engine=engine,
         model=model,
         crops=crops,
         servers=server,
-        served_model=served_model,
-        api_key=api_key,
+        preset=preset,
         in_flight=in_flight,
+        api_key=api_key,
         timeout_s=page_timeout,
-        overlap=in_flight,
+        overlap=1 if engine == "hf" else in_flight or THREADS,
     )
     return Plan(load, ground, name="grounded")
+
+
+grounded_2 = partial(grounded, "deepseek-ocr-2")

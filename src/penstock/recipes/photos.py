@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from penstock.engines.mesh import MeshOptions
 from penstock.errors import UsageError
+from penstock.pinning import visible_gpus
 from penstock.plan import Plan
 from penstock.stage import Batch, Needs
 from penstock.stages.detect import Detect, GivenBox
@@ -29,7 +31,8 @@ def photos(
     furniture: str | None = None,
     max_pixels: int = MAX_PIXELS,
     page_timeout: float = 120.0,
-    gpus: int = 1,
+    gpus: int | None = None,
+    mesh: MeshOptions | None = None,
     cores: int | None = None,
 ) -> Plan:
     """Things with W x D x H, volume and a Gaussian cloud, one row a photo.
@@ -41,7 +44,8 @@ def photos(
     _check_word("--engine", engine, BUILDERS)
     count = cores or usable_cores()
     on_gpu = detector in ON_GPU
-    crew = gpus if engine == "sam3d" else count
+    num_gpus = gpus or len(visible_gpus()) or 1
+    crew = num_gpus if engine == "sam3d" else count
     return Plan(
         Load(text_layer=False, max_pixels=max_pixels, deadline_s=page_timeout, workers=max(1, count // 2)),
         Detect(
@@ -51,7 +55,7 @@ def photos(
             min_score=min_score,
             model=model,
             needs=Needs(gpus=1, process=True) if on_gpu else Needs(),
-            workers=gpus if on_gpu else 1,
+            workers=num_gpus if on_gpu else 1,
             overlap=1 if on_gpu else count,
             batch=Batch(max_items=8, linger_ms=20) if on_gpu else Batch(),
             deadline_s=page_timeout,
@@ -62,6 +66,7 @@ def photos(
             pitch=pitch,
             depth=depth,
             furniture=furniture,
+            mesh=mesh,
             crew=crew,
             overlap=crew + 2,
         ),

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from penstock.errors import UsageError
-from penstock.evaluate.benchmarks.base import Benchmark, Sample, Scores
-from penstock.evaluate.benchmarks.files import need_folder, picture_for, read_json, rows
+from penstock.evaluate.benchmarks.base import Benchmark, HubFiles, Sample, Scores
+from penstock.evaluate.benchmarks.files import need_folder, picture_for, read_json, row_id, rows
 from penstock.evaluate.metrics.contains import contains_answer
 from penstock.evaluate.metrics.text import anls_fields
 from penstock.evaluate.results import SampleResult
@@ -34,6 +34,7 @@ class OcrBench(Benchmark):
     name: ClassVar[str] = "ocrbench"
     title: ClassVar[str] = "OCRBench"
     layout: ClassVar[str] = "OCRBench.json and, beside it, the pictures it names"
+    hub: ClassVar[HubFiles | None] = ("echo840/OCRBench", ("*.parquet", "data/*.parquet"))
     metrics: ClassVar[dict[str, bool]] = {"accuracy": True}
 
     @property
@@ -43,11 +44,8 @@ class OcrBench(Benchmark):
     def samples(self, folder: Path) -> list[Sample]:
         need_folder(folder, self.layout)
         file = folder if folder.is_file() else folder / "OCRBench.json"
-        root = file.parent
-        return [
-            Sample(f"{number:04d}", row, picture_for(root, row["image_path"]), _question_slices(row))
-            for number, row in enumerate(read_json(file))
-        ]
+        found = read_json(file) if file.is_file() and file.suffix == ".json" else rows(folder, "*.parquet")
+        return [_question(row, number, file.parent) for number, row in enumerate(found)]
 
     def score(self, sample: Sample, prediction: str) -> Scores:
         right = contains_answer(sample.truth["answers"], prediction, sample.truth.get("dataset_name", ""))
@@ -66,6 +64,7 @@ class NanonetsKie(Benchmark):
     name: ClassVar[str] = "nanonets-kie"
     title: ClassVar[str] = "Nanonets key information extraction"
     layout: ClassVar[str] = "*.jsonl or *.parquet rows with `annotations`, or key/*.json and img/"
+    hub: ClassVar[HubFiles | None] = ("nanonets/key_information_extraction", ("*.parquet", "data/*.parquet"))
     metrics: ClassVar[dict[str, bool]] = {"anls": True}
 
     @property
@@ -78,7 +77,7 @@ class NanonetsKie(Benchmark):
         if keys:
             return [Sample(f.stem, _fields(read_json(f)), picture_for(folder / "img", f.stem)) for f in keys]
         found = [
-            Sample(str(row.get("id") or f"{number:06d}"), _row_fields(row))
+            Sample(row_id(row, number), _row_fields(row), row.get("picture", ""))
             for number, row in enumerate(rows(folder, "*.jsonl", "*.parquet"))
         ]
         if not any(sample.truth for sample in found):
@@ -111,6 +110,16 @@ def _row_fields(row: dict[str, Any]) -> dict[str, str]:
         (row[key] for key in ("annotations", "annotation", "fields", "ground_truth") if key in row), {}
     )
     return _fields(json.loads(value) if isinstance(value, str) else value)
+
+
+def _question(row: dict[str, Any], number: int, root: Path) -> Sample:
+    """One question of the JSON file, or a row of the Hub's Parquet, which names two columns differently."""
+    known = {**row, "answers": row.get("answers", row.get("answer"))}
+    known.setdefault("type", row.get("question_type", ""))
+    known.setdefault("dataset_name", row.get("dataset", ""))
+    picture = row.get("picture") or picture_for(root, row.get("image_path", ""))
+    truth = {name: value for name, value in known.items() if name != "picture"}
+    return Sample(f"{number:04d}", truth, picture, _question_slices(known))
 
 
 def _question_slices(row: dict[str, Any]) -> tuple[str, ...]:

@@ -13,6 +13,8 @@ from typing import Any, ClassVar
 
 from penstock.evaluate.results import SampleResult
 
+HubFiles = tuple[str, tuple[str, ...]]  # a data set's name on the Hub, and patterns of the files to take
+
 
 @dataclass(frozen=True, slots=True)
 class Sample:
@@ -42,6 +44,7 @@ class Benchmark:
     name: ClassVar[str]
     title: ClassVar[str]
     layout: ClassVar[str]  # the files it reads, in words
+    hub: ClassVar[HubFiles | None] = None  # where the data set is published
     metrics: ClassVar[dict[str, bool]]
 
     @property

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from penstock.errors import UsageError
-from penstock.evaluate.benchmarks.base import Benchmark, Sample, Scores
-from penstock.evaluate.benchmarks.files import need_folder, picture_for
+from penstock.evaluate.benchmarks.base import Benchmark, HubFiles, Sample, Scores
+from penstock.evaluate.benchmarks.files import need_folder, picture_for, read_json
 from penstock.evaluate.metrics.headings import heading_similarity
 from penstock.evaluate.metrics.invented import invented_content
 from penstock.evaluate.metrics.pipe_tables import with_html_tables
@@ -29,7 +29,10 @@ _SECTIONS = re.compile(r"</?(?:thead|tbody)>")
 class DpBench(Benchmark):
     name: ClassVar[str] = "dpbench"
     title: ClassVar[str] = "Upstage DP-Bench"
-    layout: ClassVar[str] = "ground-truth/markdown/*.md (or a folder of .md files)"
+    layout: ClassVar[str] = (
+        "reference.json and pdfs/, or ground-truth/markdown/*.md, or a folder of .md files"
+    )
+    hub: ClassVar[HubFiles | None] = ("upstage/dp-bench", ("dataset/reference.json", "dataset/pdfs/*"))
     metrics: ClassVar[dict[str, bool]] = {
         "overall": True,
         "nid": True,
@@ -48,8 +51,9 @@ class DpBench(Benchmark):
     def samples(self, folder: Path) -> list[Sample]:
         need_folder(folder, self.layout)
         nested = folder / "ground-truth" / "markdown"
-        source = nested if nested.is_dir() else folder
-        files = sorted(source.glob("*.md"))
+        if not nested.is_dir() and (published := _reference(folder)) is not None:
+            return _from_reference(published)
+        files = sorted((nested if nested.is_dir() else folder).glob("*.md"))
         if not files:
             raise UsageError(f"{folder} holds no Markdown truth.", f"It should hold {self.layout}.")
         return [
@@ -76,6 +80,31 @@ class DpBench(Benchmark):
             values["overall"] = sum(known) / len(known)
         values["invented"] = invented_content([truth], predicted.split("\n\n")).invented
         return Scores(values, sample.truth, prediction, notes)
+
+
+def _reference(folder: Path) -> Path | None:
+    return next(
+        (f for f in (folder / "reference.json", folder / "dataset" / "reference.json") if f.is_file()), None
+    )
+
+
+def _from_reference(file: Path) -> list[Sample]:
+    """Upstage's own file: elements of every page in reading order, as Markdown with HTML tables."""
+    found: list[Sample] = []
+    for name, page in read_json(file).items():
+        parts = [_element(element["category"], element["content"]) for element in page["elements"]]
+        pdf = file.parent / "pdfs" / name
+        truth = "\n\n".join(part for part in parts if part.strip())
+        found.append(Sample(Path(name).stem, truth, str(pdf) if pdf.is_file() else ""))
+    return found
+
+
+def _element(category: str, content: dict[str, str]) -> str:
+    if category == "Table" and content["html"]:
+        return content["html"]
+    if category == "Heading1":
+        return "# " + content["text"].replace("\n", " ")
+    return content["markdown"] or content["text"]
 
 
 def page_teds(truth: str, predicted: str) -> TedsScore | None:

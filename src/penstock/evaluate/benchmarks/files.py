@@ -10,7 +10,8 @@ from typing import Any
 from penstock.errors import BadInput, UsageError
 
 PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")
-HEAVY_COLUMNS = frozenset({"image", "images", "img", "png", "jpg"})  # never needed to score
+HEAVY_COLUMNS = ("image", "images", "img", "png", "jpg")  # never needed to score
+EMBEDDED = ".parquet::"  # a picture inside a file: FILE.parquet::COLUMN::ROW
 
 
 def need_folder(folder: Path, layout: str) -> Path:
@@ -58,17 +59,44 @@ def _object(line: str, where: str) -> dict[str, Any]:
 
 
 def _parquet_rows(file: Path) -> Iterator[dict[str, Any]]:
+    """Rows without their pictures; `picture` says where a row's is, for `embedded_picture`."""
     import pyarrow.parquet as parquet
 
     opened = parquet.ParquetFile(file)
-    columns = [name for name in opened.schema_arrow.names if name not in HEAVY_COLUMNS]
-    for batch in opened.iter_batches(batch_size=256, columns=columns):
-        yield from batch.to_pylist()
+    names = opened.schema_arrow.names
+    held = next((name for name in HEAVY_COLUMNS if name in names), None)
+    number = 0
+    for batch in opened.iter_batches(batch_size=256, columns=[n for n in names if n not in HEAVY_COLUMNS]):
+        for row in batch.to_pylist():
+            yield {**row, "picture": f"{file}::{held}::{number}"} if held else row
+            number += 1
+
+
+def embedded_picture(place: str) -> bytes:
+    """The bytes of one picture inside a Parquet file, as data sets of the Hub hold them."""
+    import pyarrow.parquet as parquet
+
+    name, column, number = place.rsplit("::", 2)
+    opened, row = parquet.ParquetFile(name), int(number)
+    for group in range(opened.num_row_groups):
+        count = opened.metadata.row_group(group).num_rows
+        if row < count:
+            value = opened.read_row_group(group, columns=[column]).column(0)[row].as_py()
+            held = value["bytes"] if isinstance(value, dict) else value
+            if isinstance(held, bytes):
+                return held
+            break
+        row -= count
+    raise BadInput(f"{place} holds no picture.")
+
+
+def row_id(row: dict[str, Any], number: int) -> str:
+    return str(row.get("id") or f"{number:06d}")
 
 
 def picture_for(folder: Path, name: str) -> str:
     """The path of a sample's picture, by its own name or any picture suffix; "" when it is not there."""
     direct = folder / name
-    if direct.is_file():
+    if name and direct.is_file():
         return str(direct)
-    return next((str(p) for s in PICTURES if (p := folder / f"{name}{s}").is_file()), "")
+    return next((str(p) for s in PICTURES if name and (p := folder / f"{name}{s}").is_file()), "")

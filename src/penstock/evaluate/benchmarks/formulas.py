@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from penstock.errors import UsageError
-from penstock.evaluate.benchmarks.base import Benchmark, Sample, Scores
-from penstock.evaluate.benchmarks.files import need_folder, picture_for, rows
+from penstock.evaluate.benchmarks.base import Benchmark, HubFiles, Sample, Scores
+from penstock.evaluate.benchmarks.files import need_folder, picture_for, row_id, rows
 from penstock.evaluate.metrics import formulas
 from penstock.evaluate.metrics.text import bleu, normalised_edit
 from penstock.evaluate.results import SampleResult
@@ -34,6 +34,7 @@ class UniMerNet(Benchmark):
     layout: ClassVar[str] = (
         "spe.txt, cpe.txt, sce.txt, hwe.txt and folders of those names, or rows with `label`"
     )
+    hub: ClassVar[HubFiles | None] = ("deepcopy/UniMER", ("*.parquet", "data/*.parquet"))
     metrics: ClassVar[dict[str, bool]] = {"edit": False, "cdm": True}
 
     cdm: bool = False
@@ -54,7 +55,7 @@ class UniMerNet(Benchmark):
         if found:
             return found
         made = [
-            Sample(str(row.get("id") or f"{number:06d}"), str(row.get("label") or row.get("text")))
+            Sample(row_id(row, number), str(row.get("label") or row.get("text")), row.get("picture", ""))
             for number, row in enumerate(rows(folder, "*.jsonl", "*.parquet"))
         ]
         if not made:

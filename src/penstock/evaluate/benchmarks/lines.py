@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from penstock.errors import UsageError
-from penstock.evaluate.benchmarks.base import Benchmark, Sample, Scores
-from penstock.evaluate.benchmarks.files import need_folder, picture_for, rows
+from penstock.evaluate.benchmarks.base import Benchmark, HubFiles, Sample, Scores
+from penstock.evaluate.benchmarks.files import need_folder, picture_for, row_id, rows
 from penstock.evaluate.metrics.text import character_error_rate, collapse_spaces, word_error_rate
 from penstock.evaluate.results import SampleResult
 
@@ -21,6 +21,7 @@ class Handwritten(Benchmark):
     name: ClassVar[str] = "handwritten"
     title: ClassVar[str] = "Handwritten lines (IAM)"
     layout: ClassVar[str] = "*.parquet or *.jsonl rows with `text`, or .txt files beside line pictures"
+    hub: ClassVar[HubFiles | None] = ("Teklia/IAM-line", ("data/test*.parquet",))
     metrics: ClassVar[dict[str, bool]] = {"cer": False, "wer": False}
 
     @property
@@ -35,7 +36,7 @@ class Handwritten(Benchmark):
                 Sample(f.stem, f.read_text(encoding="utf-8"), picture_for(f.parent, f.stem)) for f in texts
             ]
         found = [
-            Sample(str(row.get("id") or f"{number:06d}"), str(row["text"]))
+            Sample(row_id(row, number), str(row["text"]), row.get("picture", ""))
             for number, row in enumerate(rows(folder, "*.jsonl", "*.parquet"))
             if "text" in row
         ]

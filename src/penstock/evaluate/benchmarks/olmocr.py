@@ -22,7 +22,7 @@ import numpy as np
 from rapidfuzz import fuzz
 
 from penstock.errors import UsageError
-from penstock.evaluate.benchmarks.base import Benchmark, Sample, Scores
+from penstock.evaluate.benchmarks.base import Benchmark, HubFiles, Sample, Scores
 from penstock.evaluate.benchmarks.files import need_folder, picture_for, rows
 from penstock.evaluate.benchmarks.olmocr_tables import Grid, Place, all_tables
 from penstock.evaluate.omnidocbench.normalise import formula_form
@@ -52,6 +52,7 @@ class OlmOcrBench(Benchmark):
     name: ClassVar[str] = "olmocr-bench"
     title: ClassVar[str] = "olmOCR-bench"
     layout: ClassVar[str] = "*.jsonl of tests (in bench_data/ or the folder itself) and pdfs/"
+    hub: ClassVar[HubFiles | None] = ("allenai/olmOCR-bench", ("bench_data/*",))
     metrics: ClassVar[dict[str, bool]] = {"passed": True}
 
     @property

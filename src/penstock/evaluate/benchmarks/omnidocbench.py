@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from penstock.errors import UsageError
-from penstock.evaluate.benchmarks.base import Benchmark, Sample, Scores
+from penstock.evaluate.benchmarks.base import Benchmark, HubFiles, Sample, Scores
 from penstock.evaluate.benchmarks.files import need_folder, picture_for
 from penstock.evaluate.metrics.invented import invented_content
 from penstock.evaluate.metrics.text import has_hangul, korean_error_rates
@@ -31,6 +31,7 @@ class OmniDocBench(Benchmark):
     name: ClassVar[str] = "omnidocbench"
     title: ClassVar[str] = "OmniDocBench"
     layout: ClassVar[str] = "OmniDocBench.json (any annotation JSON) and images/"
+    hub: ClassVar[HubFiles | None] = ("opendatalab/OmniDocBench", ("OmniDocBench.json", "images/*"))
     metrics: ClassVar[dict[str, bool]] = {
         "text_edit": False,
         "formula_edit": False,
@@ -59,15 +60,19 @@ class OmniDocBench(Benchmark):
 
     @property
     def protocol(self) -> str:
-        limits = f" ({self.rules.limits})" if self.rules.limits else ""
-        return f"{self.title} {self.rules.name}{limits}" + (" with CDM" if self.cdm else "")
+        if not self.cdm:
+            return f"{self.title} {self.rules.name}"
+        # the official v1.6 program also renders other spellings of a matrix and keeps the best
+        return f"{self.title} {self.rules.name} with CDM" + (
+            " of one spelling" if self.rules.granular else ""
+        )
 
     def samples(self, folder: Path) -> list[Sample]:
         file = annotation_file(need_folder(folder, self.layout))
         images = file.parent / "images"
         return [
             Sample(page.stem, page, picture_for(images, page.image), self.slices(page))
-            for page in read_pages(file)
+            for page in read_pages(file, marked=self.rules.granular)
         ]
 
     def slices(self, page: TruePage) -> tuple[str, ...]:
@@ -75,13 +80,20 @@ class OmniDocBench(Benchmark):
 
     def score(self, sample: Sample, prediction: str) -> Scores:
         page: TruePage = sample.truth
-        scored = score_page(page, prediction, self.rules)
+        scored = self._scored(page, prediction)
         values = page_values(scored)
         if self.cdm and scored.formulas:
             values["formula_cdm"] = _mean_cdm(scored.formulas)
         values |= beyond(page, prediction, self.rules)
         notes = tuple(note for table in scored.tables for note in table.notes)
         return Scores(values, true_text(page), prediction, notes, _details(scored))
+
+    def _scored(self, page: TruePage, prediction: str) -> PageScore:
+        if not self.rules.granular:
+            return score_page(page, prediction, self.rules)
+        from penstock.evaluate.omnidocbench.granular import page as granular
+
+        return granular.score_page(page, prediction)
 
     def extra(self, results: Sequence[SampleResult]) -> dict[str, float]:
         """Figures over all pairs instead of pages, and the overall score where it can be said."""
@@ -103,6 +115,7 @@ class MdpBench(OmniDocBench):
     name: ClassVar[str] = "mdpbench"
     title: ClassVar[str] = "MDPBench"
     layout: ClassVar[str] = "an annotation JSON in OmniDocBench's format and images/"
+    hub: ClassVar[HubFiles | None] = None
 
     def slices(self, page: TruePage) -> tuple[str, ...]:
         """Languages first: the benchmark is read by language."""

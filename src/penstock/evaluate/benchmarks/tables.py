@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from penstock.errors import UsageError
-from penstock.evaluate.benchmarks.base import Benchmark, Sample, Scores
+from penstock.evaluate.benchmarks.base import Benchmark, HubFiles, Sample, Scores
 from penstock.evaluate.benchmarks.files import need_folder, picture_for, read_json, rows
 from penstock.evaluate.metrics.pipe_tables import with_html_tables
 from penstock.evaluate.metrics.tables import document, teds_both
@@ -21,6 +21,7 @@ class PubTabNet(Benchmark):
     name: ClassVar[str] = "pubtabnet"
     title: ClassVar[str] = "PubTabNet"
     layout: ClassVar[str] = "PubTabNet_2.0.0.jsonl (or *.jsonl, *.parquet, *gt*.json) and the pictures"
+    hub: ClassVar[HubFiles | None] = ("apoidea/pubtabnet-html", ("*validation*.parquet", "data/val*.parquet"))
     metrics: ClassVar[dict[str, bool]] = {"teds": True, "teds_s": True}
 
     split: str = "val"
@@ -37,9 +38,12 @@ class PubTabNet(Benchmark):
         root = folder.parent if folder.is_file() else folder
         return [
             Sample(
-                Path(name).stem, html, picture_for(root, name) or picture_for(root / "images", name), slices
+                Path(name).stem,
+                html,
+                picture or picture_for(root, name) or picture_for(root / "images", name),
+                slices,
             )
-            for name, html, slices in pairs
+            for name, html, slices, picture in pairs
         ]
 
     def score(self, sample: Sample, prediction: str) -> Scores:
@@ -55,6 +59,7 @@ class TedsTest(PubTabNet):
     name: ClassVar[str] = "teds-test"
     title: ClassVar[str] = "TEDS_TEST"
     layout: ClassVar[str] = "one .html file a table (in html/ or beside the pictures), or *gt*.json"
+    hub: ClassVar[HubFiles | None] = None
 
     def samples(self, folder: Path) -> list[Sample]:
         need_folder(folder, self.layout)
@@ -96,23 +101,26 @@ def row_html(row: dict[str, Any]) -> str:
     return document(f"<table>{''.join(parts)}</table>")
 
 
-def _from_answers(folder: Path) -> list[tuple[str, str, tuple[str, ...]]]:
+_Table = tuple[str, str, tuple[str, ...], str]  # name, HTML, slices, picture
+
+
+def _from_answers(folder: Path) -> list[_Table]:
     """The metric's own format: a JSON object of names to `{"html": ...}`."""
     files = [folder] if folder.is_file() else sorted(folder.rglob("*gt*.json"))
     for file in files:
         content = read_json(file) if file.suffix == ".json" else None
         if isinstance(content, dict) and all(isinstance(v, dict) and "html" in v for v in content.values()):
             return [
-                (name, v["html"], (f"type: {v['type']}",) if "type" in v else ())
+                (name, v["html"], (f"type: {v['type']}",) if "type" in v else (), "")
                 for name, v in content.items()
             ]
     return []
 
 
-def _from_rows(folder: Path, split: str) -> list[tuple[str, str, tuple[str, ...]]]:
-    found: list[tuple[str, str, tuple[str, ...]]] = []
+def _from_rows(folder: Path, split: str) -> list[_Table]:
+    found: list[_Table] = []
     for number, row in enumerate(rows(folder, "*.jsonl", "*.parquet")):
         name = str(row.get("filename") or row.get("imgid") or f"{number:06d}")
         if "html" in row and (not split or row.get("split", split) == split):
-            found.append((name, row_html(row), ()))
+            found.append((name, row_html(row), (), row.get("picture", "")))
     return found

@@ -17,12 +17,12 @@ from penstock.evaluate.omnidocbench.protocols import Protocol
 INLINE = "equation_inline"
 MAX_UNCLOSED = 64  # a page of nothing but opening tags must end; real pages have none or one
 
-_MATH = re.compile(r"\$\$(.*?)\$\$|\\\[(.*?)\\\]|\$(.*?)\$|\\\((.*?)\\\)", re.DOTALL)
-_DOLLARS = re.compile(r"\$\$(.*?)\$\$|\$(.*?)\$|\\\((.*?)\\\)", re.DOTALL)
-_HTML_TABLE = re.compile(r"(<table.*?</table>)", re.DOTALL)
-_CODE = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
+MATH = re.compile(r"\$\$(.*?)\$\$|\\\[(.*?)\\\]|\$(.*?)\$|\\\((.*?)\\\)", re.DOTALL)
+DOLLARS = re.compile(r"\$\$(.*?)\$\$|\$(.*?)\$|\\\((.*?)\\\)", re.DOTALL)
+HTML_TABLE = re.compile(r"(<table.*?</table>)", re.DOTALL)
+CODE = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
 _TABLE_ENVIRONMENT = re.compile(r"\\begin{table}(.*?)\\end{table}", re.DOTALL)
-_LATEX_WRAPPERS = (
+LATEX_WRAPPERS = (
     (re.compile(r"\\title\{(.*?)\}"), r"\1"),
     (re.compile(r"\\title\s*\{\s*(.*?)\s*\}", re.DOTALL), r"\1"),
     (re.compile(r"\\text\s*\{\s*(.*?)\s*\}", re.DOTALL), r"\1"),
@@ -52,17 +52,17 @@ def cut(markdown: str, protocol: Protocol) -> list[Block]:
     for kind, spans in (("latex_table", latex_tables), ("html_table", html_tables)):
         for start, end in spans(content):
             blocks.append(Block(kind, start, content[start:end]))
-            content = _blanked(content, start, end)
+            content = blanked(content, start, end)
     content = _take_formulas(content, blocks, protocol)
     if pipe_rows.has_rows(content):
         content = pipe_rows.as_html(content)
-        for found in _HTML_TABLE.finditer(content):
+        for found in HTML_TABLE.finditer(content):
             blocks.append(Block("html_table", found.start(), found[0].strip(), "md2html_table"))
-            content = _blanked(content, *found.span())
-    for found in _CODE.finditer(content):
+            content = blanked(content, *found.span())
+    for found in CODE.finditer(content):
         blocks.append(Block("text_all", found.start(), found[2].strip(), "code"))
-        content = _blanked(content, *found.span())
-    for wrapper, inside in _LATEX_WRAPPERS:
+        content = blanked(content, *found.span())
+    for wrapper, inside in LATEX_WRAPPERS:
         content = wrapper.sub(inside, content)
     blocks.extend(_paragraphs(content))
     return sorted(blocks, key=lambda block: block.position)
@@ -80,7 +80,7 @@ def latex_tables(text: str) -> list[tuple[int, int]]:
     """
     spans = [found.span() for found in _TABLE_ENVIRONMENT.finditer(text)]
     for start, end in spans:
-        text = _blanked(text, start, end)
+        text = blanked(text, start, end)
     begin, close = re.compile(r"\\begin{tabular}"), re.compile(r"\\end{tabular}")
     spans += [
         (start, min(end, len(text))) for start, end in _balanced(text, begin, close, step=14, reopen=16)
@@ -125,32 +125,43 @@ def _tags(
             last = close.search(text, at)
 
 
+def pictures(markdown: str) -> list[tuple[int, int, str]]:
+    """`![words](address)`, each on one line, as start, end and words; linear, also on open brackets."""
+    found: list[tuple[int, int, str]] = []
+    offset = 0
+    for line in markdown.split("\n"):
+        at = 0
+        while (start := line.find("![", at)) >= 0:
+            middle = line.find("](", start + 2)
+            end = line.find(")", middle + 2) if middle >= 0 else -1
+            if end < 0:
+                break
+            found.append((offset + start, offset + end + 1, line[start + 2 : middle]))
+            at = end + 1
+        offset += len(line) + 1
+    return found
+
+
 def without_pictures(markdown: str) -> str:
-    """The text without `![words](address)`, each on one line; linear, also on lines of open brackets."""
-    return "\n".join(_line_without_pictures(line) if "![" in line else line for line in markdown.split("\n"))
-
-
-def _line_without_pictures(line: str) -> str:
     kept: list[str] = []
     at = 0
-    while True:
-        start = line.find("![", at)
-        middle = line.find("](", start + 2) if start >= 0 else -1
-        end = line.find(")", middle + 2) if middle >= 0 else -1
-        if end < 0:
-            return "".join([*kept, line[at:]])
-        kept.append(line[at:start])
-        at = end + 1
+    for start, end, _ in pictures(markdown):
+        kept.append(markdown[at:start])
+        at = end
+    return "".join([*kept, markdown[at:]])
+
+
+def without_fences(content: str, languages: tuple[str, ...]) -> str:
+    """Without the fences around a whole page; long runs of underscores and spaces become four."""
+    for language in languages:
+        content = re.sub(rf"^```{language}\n?", "", content, flags=re.MULTILINE)
+    content = re.sub(r"```\n?$", "", content, flags=re.MULTILINE)
+    return re.sub(r" {4,}", "    ", re.sub(r"_{4,}", "____", content))
 
 
 def _prepared(markdown: str, protocol: Protocol) -> str:
-    content = without_pictures(markdown)
     fences = ("markdown", "html", "latex") if protocol.joint else ("markdown",)
-    for language in fences:
-        content = re.sub(rf"^```{language}\n?", "", content, flags=re.MULTILINE)
-    content = re.sub(r"```\n?$", "", content, flags=re.MULTILINE)
-    content = re.sub(r"_{4,}", "____", content)
-    content = re.sub(r" {4,}", "    ", content)
+    content = without_fences(without_pictures(markdown), fences)
     if not protocol.joint:
         return re.sub(r"([^a-zA-Z0-9])\1{10,}", r"\1\1\1\1", content)
     for tag in ("<html>", "</html>", "<body>", "</body>"):
@@ -160,18 +171,16 @@ def _prepared(markdown: str, protocol: Protocol) -> str:
 
 def _take_formulas(content: str, blocks: list[Block], protocol: Protocol) -> str:
     """Adds the page's formulas to `blocks`; returns the page with the display ones blanked."""
-    for found in _MATH.finditer(content):
+    for found in MATH.finditer(content):
         line = " ".join(found[0].strip().split("\n")) if protocol.joint else "".join(found[0].split())
-        dollars = _DOLLARS.search(line)
+        dollars = DOLLARS.search(line)
         if dollars is not None and not dollars[1]:
-            blocks.append(
-                Block("equation_isolated", found.start(), _DOLLARS.sub(r"\\[\2\3\\]", line), INLINE)
-            )
+            blocks.append(Block("equation_isolated", found.start(), DOLLARS.sub(r"\\[\2\3\\]", line), INLINE))
             continue
         if dollars is not None:
-            line = _DOLLARS.sub(r"\\[\1\\]", line)
+            line = DOLLARS.sub(r"\\[\1\\]", line)
         blocks.append(Block("equation_isolated", found.start(), line))
-        content = _blanked(content, *found.span())
+        content = blanked(content, *found.span())
     return content
 
 
@@ -196,5 +205,5 @@ def _paragraphs(content: str) -> Iterator[Block]:
         position += len(part)
 
 
-def _blanked(content: str, start: int, end: int) -> str:
+def blanked(content: str, start: int, end: int) -> str:
     return content[:start] + " " * (end - start) + content[end:]

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
-from scipy.optimize import linear_sum_assignment
 
 from penstock.errors import DeadlinePassed
+from penstock.evaluate.metrics.assignment import assign
 from penstock.evaluate.metrics.windows import occurs
 from penstock.evaluate.omnidocbench.merging import CLOSE, Run, join_neighbours
-from penstock.evaluate.omnidocbench.protocols import IGNORED
+from penstock.evaluate.omnidocbench.protocols import FORMULA_CATEGORY, IGNORED
 
 TOO_FAR = 0.7
 INSIDE = 0.4  # a true element this near to a window of a prediction is part of it
@@ -47,6 +47,7 @@ class Pair:
 
     truths: tuple[int, ...]
     predictions: tuple[int, ...]
+    leftover: bool = False  # paired at the end, however far apart
 
 
 def costs_between(truths: Sequence[str], predictions: Sequence[str]) -> Costs:
@@ -59,8 +60,16 @@ def costs_between(truths: Sequence[str], predictions: Sequence[str]) -> Costs:
     return costs
 
 
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How versions differ: v1.0 matches no ignored parts first, v1.6 looks for no formula inside text."""
+
+    joint: bool = True
+    hidden_formulas: bool = True
+
+
 def quick_match(
-    truths: list[Line], predictions: list[Line], *, joint: bool, deadline_s: float = DEADLINE_S
+    truths: list[Line], predictions: list[Line], rules: Rules, deadline_s: float = DEADLINE_S
 ) -> list[Pair]:
     """Pairs for one page; falls back to one-to-one matching when the deadline passes."""
     if not truths:
@@ -70,7 +79,7 @@ def quick_match(
     if len(truths) == len(predictions) == 1:
         return [Pair((0,), (0,))]
     try:
-        return _matched(truths, predictions, joint, time.monotonic() + deadline_s)
+        return _matched(truths, predictions, rules, time.monotonic() + deadline_s)
     except DeadlinePassed:
         return simple_match(truths, predictions)
 
@@ -79,10 +88,7 @@ def simple_match(truths: list[Line], predictions: list[Line]) -> list[Pair]:
     """The cheapest one-to-one assignment; predictions left over come last, as one pair."""
     if not truths:
         return [Pair((), tuple(range(len(predictions))))] if predictions else []
-    rows, columns = linear_sum_assignment(
-        costs_between([line.norm for line in truths], [line.norm for line in predictions])
-    )
-    partner = dict(zip(rows.tolist(), columns.tolist(), strict=True))
+    partner = assign(costs_between([line.norm for line in truths], [line.norm for line in predictions]))
     pairs = [Pair((i,), (partner[i],) if i in partner else ()) for i in range(len(truths))]
     left = tuple(sorted(set(range(len(predictions))) - set(partner.values())))
     return [*pairs, Pair((), left)] if left else pairs
@@ -96,20 +102,37 @@ def main_category(truths: Sequence[Line]) -> str:
     return Counter(scored or [line.category for line in truths]).most_common(1)[0][0]
 
 
-def _matched(truths: list[Line], predictions: list[Line], joint: bool, end: float) -> list[Pair]:
-    if not joint:
+def _matched(truths: list[Line], predictions: list[Line], rules: Rules, end: float) -> list[Pair]:
+    if not rules.joint:
         every = list(range(len(truths)))
-        return _match_part(truths, predictions, every, list(range(len(predictions))), False, end)
+        return _match_part(truths, predictions, every, list(range(len(predictions))), rules, end)
     ignored = [i for i, line in enumerate(truths) if line.category in IGNORED]
     scored = [i for i, line in enumerate(truths) if line.category not in IGNORED]
     near = costs_between([truths[i].norm for i in ignored], [line.norm for line in predictions]) < CLOSE
     free = np.flatnonzero(~near.any(axis=0)).tolist()
-    pairs = _match_part(truths, predictions, scored, free, True, end)
-    return pairs + [Pair((i,), ()) for i in ignored]  # never scored, so whom they match is all the same
+    pairs = _match_part(truths, predictions, scored, free, rules, end)
+    return pairs + _ignored_pairs(truths, predictions, ignored, near)
+
+
+def _ignored_pairs(
+    truths: list[Line], predictions: list[Line], ignored: list[int], near: NDArray[np.bool_]
+) -> list[Pair]:
+    """Ignored parts with the last prediction near them; those left over take predictions left over."""
+    found = [(int(row), int(column)) for row, column in np.argwhere(near)]
+    last = {row: number for number, (row, _) in enumerate(found)}
+    pairs = [Pair((ignored[row],), (found[number][1],)) for row, number in last.items()]
+    spare = [column for number, (_, column) in enumerate(found) if number not in last.values()]
+    lone = [i for row, i in enumerate(ignored) if row not in last]
+    if spare and lone:
+        norms = [line.norm for line in truths], [line.norm for line in predictions]
+        rest = _paired_leftovers(lone, spare, *norms, joint=True)
+        pairs += rest
+        lone = [i for i in lone if i not in {pair.truths[0] for pair in rest}]
+    return pairs + [Pair((i,), ()) for i in lone]
 
 
 def _match_part(
-    truths: list[Line], predictions: list[Line], rows: list[int], columns: list[int], joint: bool, end: float
+    truths: list[Line], predictions: list[Line], rows: list[int], columns: list[int], rules: Rules, end: float
 ) -> list[Pair]:
     """Matches some truths with some predictions; the pairs carry the page's own indices."""
     wanted, given = [truths[i].norm for i in rows], [predictions[i].norm for i in columns]
@@ -117,28 +140,32 @@ def _match_part(
     runs = join_neighbours(costs, wanted, given, end)
     if any(len(run) > 1 for run in runs):
         costs = costs_between(wanted, [" ".join(given[i] for i in run) for run in runs])
-    groups = _grouped(_assigned(costs, runs), wanted, given)
-    pairs = _with_leftovers(groups, wanted, given, joint)
-    return [Pair(tuple(rows[i] for i in p.truths), tuple(columns[i] for i in p.predictions)) for p in pairs]
+    assigned = _assigned(costs, runs)
+    hidden = [
+        number
+        for number, i in enumerate(rows)
+        if number not in assigned and (rules.hidden_formulas or truths[i].category != FORMULA_CATEGORY)
+    ]
+    pairs = _with_leftovers(_grouped(assigned, hidden, wanted, given), wanted, given, rules.joint)
+    return [
+        Pair(tuple(rows[i] for i in p.truths), tuple(columns[i] for i in p.predictions), p.leftover)
+        for p in pairs
+    ]
 
 
 def _assigned(costs: Costs, runs: list[Run]) -> dict[int, Run]:
     """Each true line's run of predictions, where one is near enough."""
-    rows, columns = linear_sum_assignment(costs)
-    return {
-        int(row): runs[column]
-        for row, column in zip(rows, columns, strict=True)
-        if costs[row, column] <= TOO_FAR
-    }
+    return {row: runs[column] for row, column in assign(costs).items() if costs[row, column] <= TOO_FAR}
 
 
-def _grouped(assigned: dict[int, Run], truths: list[str], predictions: list[str]) -> dict[Run, list[int]]:
+def _grouped(
+    assigned: dict[int, Run], hidden: list[int], truths: list[str], predictions: list[str]
+) -> dict[Run, list[int]]:
     """Predictions with all true lines they hold, found or hidden inside."""
     groups: dict[Run, list[int]] = {run: [truth] for truth, run in assigned.items()}
     placed = set(assigned)
-    unmatched = [i for i in range(len(truths)) if i not in assigned]
     for column, prediction in enumerate(predictions):
-        inside = [i for i in unmatched if occurs(truths[i], prediction, INSIDE)]
+        inside = [i for i in hidden if occurs(truths[i], prediction, INSIDE)]
         if inside:
             group = groups.setdefault((column,), [])
             group += [i for i in inside if i not in placed]
@@ -172,5 +199,4 @@ def _paired_leftovers(
     costs = process.cdist(
         [truths[i] for i in lone], [predictions[i] for i in spare], scorer=scorer, dtype=np.float64
     )
-    rows, columns = linear_sum_assignment(costs)
-    return [Pair((lone[r],), (spare[c],)) for r, c in zip(rows, columns, strict=True)]
+    return [Pair((lone[row],), (spare[column],), leftover=True) for row, column in assign(costs).items()]

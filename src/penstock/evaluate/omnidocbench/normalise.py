@@ -20,7 +20,6 @@ from pylatexenc.latexwalker import (  # type: ignore[import-untyped]
 )
 
 from penstock.evaluate.omnidocbench.markup import Element, parse
-from penstock.evaluate.omnidocbench.protocols import Protocol
 
 _INLINE_MATH = re.compile(r"\$(.*?)\$|\\\((.*?)\\\)")
 _ESCAPED = re.compile(r"\\([\\_&%^])")
@@ -29,7 +28,7 @@ _LITERAL_BREAKS = ("\\t", "\\n", "\t", "\n", "/t", "/n")
 
 # What formulas lose, in the order in which it is taken out: "\\text" goes before "\\textbf" could be
 # seen again, so the order is part of the rule.
-_FONTS = [
+FONTS = [
     "\\mathbf",
     "\\mathrm",
     "\\mathnormal",
@@ -64,7 +63,7 @@ _FONTS = [
     "\\enspace",
     "\\substackw",
 ]
-_JOINT_DROPS = ("$$", "\\left", "\\right", "\\displaystyle", "\\text")
+JOINT_DROPS = ("$$", "\\left", "\\right", "\\displaystyle", "\\text")
 _FORMULA_PARTS = tuple(
     re.compile(pattern)
     for pattern in (
@@ -114,16 +113,21 @@ def formula_form(latex: str, joint: bool) -> str:
     for part in _FORMULA_PARTS:
         latex = part.sub("", latex)
     latex = latex.strip(".")
-    for drop in (*_FONTS, " ", *(_JOINT_DROPS if joint else ())):
+    for drop in (*FONTS, " ", *(JOINT_DROPS if joint else ())):
         latex = latex.replace(drop, "")
     return latex.lower()
 
 
-def table_form(html: str, protocol: Protocol) -> str:
+def table_form(html: str) -> str:
     """A table as one document with bare rows and cells; empty when there is no table in it."""
     if "<table" not in html.replace(" ", "").replace("'", '"'):
         return ""
-    written = unescape(_plain_tags(html)).replace("\n", "")
+    return bare_rows(plain_tags(html))
+
+
+def bare_rows(html: str) -> str:
+    """The rows of clean HTML as one document, without layout attributes and inline tags."""
+    written = unescape(html).replace("\n", "")
     written = unicodedata.normalize("NFKC", written).strip()
     body = "".join(_TABLE_BODY.findall(written))
     for attribute in _DROPPED_ATTRIBUTES:
@@ -141,13 +145,14 @@ def cell_texts(html: str) -> list[str]:
     return [re.sub(r"\$\\cdot\$", "", text).strip() for text in texts if text]
 
 
-def _plain_tags(html: str) -> str:
-    """th as td; thead and span unwrapped; MathML as its LaTeX."""
+def plain_tags(html: str, *, sections: bool = False) -> str:
+    """th as td; thead and span unwrapped, with `sections` tbody too; MathML as its LaTeX."""
+    unwrapped = ("thead", "span", "tbody") if sections else ("thead", "span")
     root = parse(html)
     for element in root.walk():
         if element.name == "th":
             element.name = "td"
-        elif element.name in ("thead", "span"):
+        elif element.name in unwrapped:
             element.unwrapped = True
         elif element.name == "math":
             _as_dollars(element)

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from penstock.evaluate.metrics.order import reading_order_edit
 from penstock.evaluate.metrics.tables import DEADLINE_S, teds_both
 from penstock.evaluate.metrics.text import edit_distance
 from penstock.evaluate.omnidocbench.elements import INLINE, Block, cut
-from penstock.evaluate.omnidocbench.matching import Line, Pair, main_category, quick_match, simple_match
+from penstock.evaluate.omnidocbench.matching import (
+    Line,
+    Pair,
+    Rules,
+    main_category,
+    quick_match,
+    simple_match,
+)
 from penstock.evaluate.omnidocbench.normalise import (
     cell_texts,
     formula_form,
@@ -56,7 +63,7 @@ class PageScore:
 
 
 @dataclass(frozen=True, slots=True)
-class _Matched:
+class Matched:
     """A pair with what the lines say: places and categories as the benchmark looks them up."""
 
     scored: Scored
@@ -76,8 +83,7 @@ def score_page(
         texts, formulas = _joint(page, blocks, spare_cells)
     else:
         texts, formulas = _apart(page, blocks)
-    ordered = [*texts, *formulas, *tables] if protocol.order_covers_all else texts
-    true_order, found_order = _orders(ordered)
+    true_order, found_order = orders(texts)
     moved = [_as_text(m) for m in formulas if m.kind not in FORMULA_KINDS] if protocol.joint else []
     kept = [m.scored for m in formulas if not protocol.joint or m.kind in FORMULA_KINDS]
     return PageScore(
@@ -92,7 +98,7 @@ def score_page(
     )
 
 
-def _joint(page: TruePage, blocks: list[Block], cells: list[Block]) -> tuple[list[_Matched], list[_Matched]]:
+def _joint(page: TruePage, blocks: list[Block], cells: list[Block]) -> tuple[list[Matched], list[Matched]]:
     """v1.5: text and formulas in one match, inline formulas behind everything else."""
     truths = [part for element in page.texts_and_formulas for part in _split_array(element)]
     kinds = list(dict.fromkeys(block.kind for block in blocks if not block.kind.endswith("table")))
@@ -104,9 +110,9 @@ def _joint(page: TruePage, blocks: list[Block], cells: list[Block]) -> tuple[lis
     return texts, [m for m in matched if m.category == FORMULA_CATEGORY]
 
 
-def _apart(page: TruePage, blocks: list[Block]) -> tuple[list[_Matched], list[_Matched]]:
+def _apart(page: TruePage, blocks: list[Block]) -> tuple[list[Matched], list[Matched]]:
     """v1.0: text with text, formulas with formulas; leftover text without a truth counts."""
-    texts: list[_Matched] = []
+    texts: list[Matched] = []
     if page.texts:
         texts = _match(page.texts, [b for b in blocks if b.kind == "text_all"], joint=False)
         texts = [m for m in texts if m.category not in IGNORED]
@@ -117,11 +123,12 @@ def _apart(page: TruePage, blocks: list[Block]) -> tuple[list[_Matched], list[_M
     return texts, [m for m in matched if m.category]
 
 
-def _match(elements: Sequence[TrueElement], blocks: Sequence[Block], *, joint: bool) -> list[_Matched]:
+def _match(elements: Sequence[TrueElement], blocks: Sequence[Block], *, joint: bool) -> list[Matched]:
     truths = _kept([_true_line(element, joint) for element in elements])
     given = _kept([_block_line(block, joint) for block in blocks])
     return [
-        _matched(pair, truths, given, elements, blocks) for pair in quick_match(truths, given, joint=joint)
+        _matched(pair, truths, given, elements, blocks)
+        for pair in quick_match(truths, given, Rules(joint=joint))
     ]
 
 
@@ -131,11 +138,11 @@ def _matched(
     given: list[Line],
     elements: Sequence[TrueElement],
     blocks: Sequence[Block],
-) -> _Matched:
+) -> Matched:
     """Quirk: empty lines were dropped from the lines but not from the elements and blocks, so places,
     attributes and kinds are looked up one or more elements off on pages that have such lines."""
     mine, theirs = [truths[i] for i in pair.truths], [given[i] for i in pair.predictions]
-    scored = _scored(
+    scored = score_pair(
         "".join(line.raw for line in mine),
         "".join(line.raw for line in theirs),
         "".join(line.norm for line in mine),
@@ -143,7 +150,7 @@ def _matched(
         tuple(elements[i].attributes for i in pair.truths),
     )
     block = blocks[pair.predictions[0]] if pair.predictions else None
-    return _Matched(
+    return Matched(
         scored=scored,
         category=main_category(mine),
         kind=block.category if block else "",
@@ -152,7 +159,7 @@ def _matched(
     )
 
 
-def _scored(
+def score_pair(
     truth: str, prediction: str, norm_truth: str, norm_prediction: str, attributes: tuple[dict[str, str], ...]
 ) -> Scored:
     """A side whose compared form is empty is compared as written."""
@@ -161,14 +168,14 @@ def _scored(
     return Scored(truth, prediction, norm_truth, norm_prediction, edits, length, attributes)
 
 
-def _as_text(matched: _Matched) -> Scored:
+def _as_text(matched: Matched) -> Scored:
     """A formula that was predicted as text is compared as text."""
     scored = matched.scored
     truth = latex_as_text(scored.truth)
-    return _scored(truth, scored.prediction, words_only(truth), scored.norm_prediction, scored.attributes)
+    return score_pair(truth, scored.prediction, words_only(truth), scored.norm_prediction, scored.attributes)
 
 
-def _orders(matched: list[_Matched]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def orders(matched: list[Matched]) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """The true order of all text, and the true places in the order in which they were predicted."""
     true = sorted(place for m in matched for place in m.places if not isinstance(place, str))
     found = [m for m in matched if m.places and not isinstance(m.position, str)]
@@ -178,7 +185,7 @@ def _orders(matched: list[_Matched]) -> tuple[tuple[float, ...], tuple[float, ..
 
 def _tables(
     page: TruePage, blocks: list[Block], protocol: Protocol, deadline_s: float
-) -> tuple[list[_Matched], list[Block]]:
+) -> tuple[list[Matched], list[Block]]:
     """Scored tables, and the cells of predicted tables that no true table took, as text."""
     truths = page.of("table")
     if not truths:
@@ -188,7 +195,7 @@ def _tables(
     given = latex if len(latex) > len(html) else html
     true_lines = _kept([Line(e.html, e.html, "table", attributes=e.attributes) for e in truths])
     lines = _kept([Line(block.content, block.content, block.category) for block in given])
-    matched: list[_Matched] = []
+    matched: list[Matched] = []
     spare: list[Block] = []
     for pair in simple_match(true_lines, lines):
         if not pair.truths:
@@ -196,17 +203,19 @@ def _tables(
             continue
         number = pair.truths[0]
         predicted = lines[pair.predictions[0]].raw if pair.predictions and given is html else ""
-        scored = score_table(true_lines[number], predicted, protocol, deadline_s)
+        scored = score_table(true_lines[number], predicted, table_form, deadline_s)
         # quirk: the first predicted table counts as having no place on the page
         position = given[pair.predictions[0]].position if pair.predictions and pair.predictions[0] else ""
-        matched.append(_Matched(scored, "table", "", (truths[number].place,), position))
+        matched.append(Matched(scored, "table", "", (truths[number].place,), position))
     return matched, spare if protocol.joint else []
 
 
-def score_table(truth: Line, predicted: str, protocol: Protocol, deadline_s: float = DEADLINE_S) -> Scored:
-    """One table: edit distance of the HTML, TEDS and TEDS-S."""
-    norm_truth, norm_prediction = table_form(truth.raw, protocol), table_form(predicted, protocol)
-    base = _scored(truth.raw, predicted, norm_truth, norm_prediction, (truth.attributes,))
+def score_table(
+    truth: Line, predicted: str, form: Callable[[str], str] = table_form, deadline_s: float = DEADLINE_S
+) -> Scored:
+    """One table: edit distance of the HTML in its compared form, TEDS and TEDS-S."""
+    norm_truth, norm_prediction = form(truth.raw), form(predicted)
+    base = score_pair(truth.raw, predicted, norm_truth, norm_prediction, (truth.attributes,))
     score = teds_both(norm_prediction or predicted, norm_truth or truth.raw, deadline_s)
     return Scored(
         base.truth,

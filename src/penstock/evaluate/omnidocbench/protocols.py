@@ -37,8 +37,7 @@ class Protocol:
     name: str
     joint: bool
     missing_is_empty: bool = False  # a page without a prediction file counts as an empty one
-    order_covers_all: bool = False  # reading order over text, formulas and tables, not text alone
-    limits: str = ""  # what of the official rules is not done, named in every output
+    granular: bool = False  # v1.6: other cutting, cleaning and matching, order over formulas and tables too
 
 
 V1_0 = Protocol(name="v1.0", joint=False)
@@ -47,8 +46,7 @@ V1_6 = Protocol(
     name="v1.6",
     joint=True,
     missing_is_empty=True,
-    order_covers_all=True,
-    limits="order and missing pages by v1.6, matching and clean-up by v1.5",
+    granular=True,
 )
 
 PROTOCOLS = {protocol.name: protocol for protocol in (V1_0, V1_5, V1_6)}

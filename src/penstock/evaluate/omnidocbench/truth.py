@@ -54,11 +54,12 @@ class TruePage:
         return self.of(*TEXT_CATEGORIES, FORMULA_CATEGORY)
 
 
-def read_pages(path: Path) -> list[TruePage]:
-    """All pages of an OmniDocBench JSON file."""
+def read_pages(path: Path, *, marked: bool = False) -> list[TruePage]:
+    """All pages of an OmniDocBench JSON file. `marked` is v1.6's reading: parts marked to be ignored are
+    left out, and a block named in two relations of truncated text counts once."""
     try:
         pages = json.loads(path.read_text(encoding="utf-8"))
-        return [_page(page) for page in pages]
+        return [_page(page, marked) for page in pages]
     except (ValueError, KeyError, TypeError) as exc:
         raise BadInput(
             f"{path} is not an OmniDocBench annotation file ({type(exc).__name__}: {exc}).",
@@ -66,7 +67,7 @@ def read_pages(path: Path) -> list[TruePage]:
         ) from exc
 
 
-def _page(page: dict[str, Any]) -> TruePage:
+def _page(page: dict[str, Any], marked: bool) -> TruePage:
     info = page["page_info"]
     slices: list[str] = []
     for name, value in info.get("page_attribute", {}).items():
@@ -74,15 +75,19 @@ def _page(page: dict[str, Any]) -> TruePage:
             slices += [str(issue) for issue in value if "table" not in str(issue)]
         else:
             slices.append(f"{name}: {value}")
-    return TruePage(Path(info["image_path"]).name, tuple(_elements(page)), tuple(slices))
+    return TruePage(Path(info["image_path"]).name, tuple(_elements(page, marked)), tuple(slices))
 
 
-def _elements(page: dict[str, Any]) -> list[TrueElement]:
-    groups = _truncated_groups(page)
+def _elements(page: dict[str, Any], marked: bool) -> list[TrueElement]:
+    groups = _merged_groups(page) if marked else _truncated_groups(page)
     members = {anno for group in groups for anno in group}
     boxes = {box["anno_id"]: box for box in page["layout_dets"]}
-    whole = [_element(box) for box in page["layout_dets"] if box["anno_id"] not in members]
-    return whole + [_joined([boxes[anno] for anno in group]) for group in groups]
+    shown = [box for box in page["layout_dets"] if not (marked and box.get("ignore"))]
+    whole = [_element(box) for box in shown if box["anno_id"] not in members]
+    if not marked:
+        return whole + [_joined([boxes[anno] for anno in group]) for group in groups]
+    found = [[boxes[anno] for anno in group if anno in boxes] for group in groups]
+    return whole + [_joined(group) for group in found if group and not any(b.get("ignore") for b in group)]
 
 
 def _element(box: dict[str, Any]) -> TrueElement:
@@ -113,6 +118,17 @@ def _truncated_groups(page: dict[str, Any]) -> list[list[int]]:
         if not known:
             groups.append(pair)
     return groups
+
+
+def _merged_groups(page: dict[str, Any]) -> list[list[int]]:
+    """The same for v1.6: groups that share a block are one, and every block stands in it once."""
+    groups: list[set[int]] = []
+    for relation in page.get("extra", {}).get("relation", []):
+        if relation["relation_type"] == "truncated":
+            pair = {relation["source_anno_id"], relation["target_anno_id"]}
+            touching = [group for group in groups if group & pair]
+            groups = [group for group in groups if not group & pair] + [pair.union(*touching)]
+    return [list(group) for group in groups]
 
 
 def _joined(boxes: list[dict[str, Any]]) -> TrueElement:

@@ -1,0 +1,112 @@
+"""How fast pages are embedded by the pass, how busy it keeps the engine, and what the bare engine does alone.
+
+By default the embedded text engine over made-up pages of real text; with --engine openai and --server any
+server. The network alone on a card: embed_gpu.py. Last line: JSON.
+
+    python benchmarks/bench_embed.py --pages 60
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pypdfium2 as pdfium
+
+from common import SAMPLE, finish, timed, write_scans
+from penstock.embedding import embed_run
+from penstock.engines.embed import open_embedder, takes_images
+from penstock.item import Item, Region
+from penstock.plan import Plan
+from penstock.stages.load import Load
+from penstock.store import manifest
+from penstock.store.embedded import list_pages
+from penstock.store.shards import ShardWriter
+
+
+def make_run(out: Path, count: int, scans: list[Path]) -> None:
+    """`count` pages as a run leaves them: eight paragraphs of the sample's text, and a picture to load."""
+    texts = [page.get_textpage().get_text_range() for page in pdfium.PdfDocument(SAMPLE)]
+    paragraphs = itertools.cycle([p for text in texts for p in text.split(". ") if len(p) > 60])
+    manifest.write(out, Plan(Load(), name="bench"))
+    writer = ShardWriter(out)
+    for number in range(count):
+        regions = tuple(
+            Region(
+                index=n,
+                label="text",
+                box=(0, 10 * n, 90, 10 * n + 9),
+                content=f"{number}. {next(paragraphs)}",
+            )
+            for n in range(8)
+        )
+        scan = scans[number % len(scans)]
+        page = Item(id=f"page{number:05d}", uri=str(scan), document="bench", part=number, media="image")
+        writer.add(Item(**{**_fields(page), "width": 100, "height": 100, "regions": regions}))
+    writer.commit()
+
+
+def _fields(item: Item) -> dict[str, Any]:
+    return {name: getattr(item, name) for name in ("id", "uri", "document", "part", "media")}
+
+
+def bare(engine: str, settings: dict[str, Any], out: Path, scans: list[Path]) -> float:
+    """Pages a second of the engine alone, fed in batches of 16 from memory with what the pass gives it."""
+    opened = open_embedder(engine, settings)
+    eyes = takes_images(engine)
+    pages = list(list_pages(out, "visual" if eyes else "all"))
+    images = [path.read_bytes() for path in scans]
+
+    def work() -> None:
+        for start in range(0, len(pages), 16):
+            batch = pages[start : start + 16]
+            opened.texts([page.text for page in batch])
+            if eyes:
+                opened.images(
+                    [images[(start + n) % len(images)] for n in range(len(batch))], [""] * len(batch)
+                )
+            elif words := [part.words for page in batch for part in page.parts]:
+                opened.texts(words)
+
+    work() if eyes else opened.texts(["warm"])
+    seconds, _ = timed(work)
+    opened.close()
+    return len(pages) / seconds
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--engine", default="use")
+    parser.add_argument("--model")
+    parser.add_argument("--server")
+    parser.add_argument("--pages", type=int, default=60)
+    chosen = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="penstock-bench-"))
+    try:
+        settings = {k: v for k, v in {"model": chosen.model, "server": chosen.server}.items() if v}
+        scans = write_scans(folder / "scans", 16, dpi=150)
+        make_run(folder / "out", chosen.pages, scans)
+        alone = bare(chosen.engine, settings, folder / "out", scans)
+        done = embed_run(folder / "out", engine=chosen.engine, settings=settings)
+        rate = done.pages / done.seconds
+        print(done.sentence())
+        finish(
+            "embed",
+            engine=chosen.engine,
+            pages=done.pages,
+            pages_per_s=round(rate, 2),
+            bare_pages_per_s=round(alone, 2),
+            share_of_bare=round(rate / alone, 3),
+            busy=done.busy,
+            shapes=done.shapes,
+        )
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""The GLM-OCR SDK's half of `client_against_sdk.py`; runs in an environment that has the SDK only.
+
+    venv/glmocr/bin/python benchmarks/sdk_side.py pages FOLDER BOXES.json COUNT URL LIMIT
+
+Its own pipeline, page loader and client, as its packaged settings have them; only the layout network is
+replaced by boxes that are known. `build` and `decode` time one call each. Prints one line of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from glmocr.config import load_config
+from glmocr.dataloader import PageLoader
+from glmocr.pipeline import Pipeline
+from PIL import Image
+
+from server_gauge import Gauge
+
+GRID = 1000  # its own detector tells boxes in whole thousandths of the page
+
+
+class KnownLayout:
+    """In the place of its detector: the boxes that were drawn, rounded as the detector rounds them."""
+
+    batch_size = 1  # as packaged
+
+    def __init__(self, boxes: dict[str, list[list[float]]]) -> None:
+        self._boxes = boxes
+
+    def start(self) -> None:
+        pass
+
+    def stop(self) -> None:
+        pass
+
+    def process(self, images: list[Any], **_: Any) -> tuple[list[list[dict[str, Any]]], dict[int, Any]]:
+        return [self._regions(image) for image in images], {}
+
+    def _regions(self, image: Any) -> list[dict[str, Any]]:
+        rows = []
+        for index, box in enumerate(self._boxes[Path(image.filename).stem]):
+            sides = (image.width, image.height) * 2
+            inside = [int(value / side * GRID) for value, side in zip(box, sides, strict=True)]
+            x0, y0, x1, y1 = inside
+            outline = [[x0, y0], [x1, y0], [x1, y1], [x0, y1]]
+            row = {"index": index, "label": "text", "score": 0.9, "bbox_2d": inside, "polygon": outline}
+            rows.append(row | {"task_type": "text"})
+        return rows
+
+
+def pages(folder: str, boxes: str, count: str, url: str, limit: str, watch: str = "") -> dict[str, Any]:
+    """Pages through its pipeline; with `watch`, the server's gauge beside it."""
+    settings = load_config(mode="selfhosted").pipeline
+    settings.ocr_api.api_url = url + "/v1/chat/completions"
+    settings.ocr_api.model = "fake"
+    settings.max_workers = int(limit)
+    paths = sorted(str(path) for path in Path(folder).glob("*.jpg"))[: int(count)]
+    content = [{"type": "image_url", "image_url": {"url": path}} for path in paths]
+    # not started: that would only ask the server for a hello, which ours does not answer
+    pipeline = Pipeline(settings, layout_detector=KnownLayout(json.loads(Path(boxes).read_text())))
+
+    def waiting() -> int:
+        return int((pipeline.get_queue_stats() or {}).get("region_queue_size", 0))
+
+    gauge = Gauge(url, int(limit), waiting)
+    began = time.perf_counter()
+    if watch:
+        with gauge:
+            regions = run(pipeline, content)
+    else:
+        regions = run(pipeline, content)
+    return {"regions": regions, "seconds": time.perf_counter() - began, **(gauge.figures() if watch else {})}
+
+
+def run(pipeline: Any, content: list[dict[str, Any]]) -> int:
+    if not content:
+        return 0
+    regions = 0
+    for result in pipeline.process({"messages": [{"role": "user", "content": content}]}):
+        regions += sum(bool(region["content"]) for page in result.json_result for region in page)
+    return regions
+
+
+def build(page: str, crops: str, rounds: str) -> dict[str, Any]:
+    """CPU milliseconds of a request from a crop that is already cut, its JSON not yet written."""
+    loader = PageLoader(load_config(mode="selfhosted").pipeline.page_loader)
+    picture = Image.open(page)
+    picture.load()
+    times = {}
+    for name, box in json.loads(crops).items():
+        crop = picture.crop(box)
+        crop.load()
+        times[name] = per_call_ms(lambda crop=crop: loader.build_request_from_image(crop, "text"), rounds)
+    return times
+
+
+def decode(page: str, rounds: str) -> dict[str, Any]:
+    return {"decode": per_call_ms(lambda: Image.open(page).load(), rounds)}
+
+
+def per_call_ms(call: Any, rounds: str) -> float:
+    """Of one call, the median: others use this machine too."""
+    call()
+    times = []
+    for _ in range(int(rounds)):
+        began = time.process_time()
+        call()
+        times.append(time.process_time() - began)
+    return 1e3 * statistics.median(times)
+
+
+if __name__ == "__main__":
+    what = {"pages": pages, "build": build, "decode": decode}[sys.argv[1]]
+    print(json.dumps(what(*sys.argv[2:])))

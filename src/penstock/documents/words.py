@@ -1,0 +1,148 @@
+"""Words to search by: Korean morphemes, stemmed English, numbers, pairs of Han characters.
+
+Kiwi splits Korean, also where spaces are missing, and leaves particles and endings out. A noun of three
+syllables or more is also kept as pairs of syllables: a compound that Kiwi takes for one unknown word
+still meets its parts. Every word knows where it stands, so that a snippet can mark it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.errors import MissingModel
+
+KEPT_TAGS = (
+    "NNG",
+    "NNP",
+    "NR",
+    "VV",
+    "VA",
+    "XR",
+    "MAG",
+)  # nouns, stems of verbs and adjectives, roots, adverbs
+PAIRS_FROM = 3  # syllables of a noun
+CHUNK = 512  # texts Kiwi's threads share at once
+
+_HANGUL = re.compile(r"[가-힣]")
+_LATIN = re.compile(r"[^\W\d_가-힣\u3040-\u30ff\u3400-\u9fff]+|\d+")
+_HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word to search by and the characters it came from."""
+
+    token: str
+    start: int
+    end: int
+
+
+class Words:
+    """Holds Kiwi and the stemmer. Kiwi opens when the first Korean text comes, which takes 2 s."""
+
+    def __init__(self, threads: int = 1) -> None:
+        try:
+            import Stemmer
+        except ImportError as exc:
+            raise MissingModel("Search needs PyStemmer.", "Run: pip install 'penstock[search]'") from exc
+        self._stemmer = Stemmer.Stemmer("english")
+        self._threads = threads
+        self._kiwi: Any = None
+
+    def of(self, text: str) -> list[Word]:
+        [words] = self.of_many([text])
+        return words
+
+    def of_many(self, texts: Iterable[str]) -> Iterator[list[Word]]:
+        """Each text's words in the order of the texts."""
+        chunk: list[str] = []
+        for text in texts:
+            chunk.append(unicodedata.normalize("NFC", text))
+            if len(chunk) == CHUNK:
+                yield from self._chunk(chunk)
+                chunk = []
+        yield from self._chunk(chunk)
+
+    def line(self, words: Iterable[Word]) -> str:
+        """The words as the index keeps them."""
+        return " ".join(word.token for word in words)
+
+    def _chunk(self, texts: list[str]) -> Iterator[list[Word]]:
+        korean = [text for text in texts if _HANGUL.search(text)]
+        split = iter(self._open().tokenize(korean) if korean else ())
+        for text in texts:
+            words = list(self._others(text))
+            if _HANGUL.search(text):
+                words += _korean(next(split))
+            yield sorted(words, key=lambda word: word.start)
+
+    def _others(self, text: str) -> Iterator[Word]:
+        for match in _LATIN.finditer(text):
+            token = self._stemmer.stemWord(match.group().casefold())
+            yield Word(token, match.start(), match.end())
+        for match in _HAN.finditer(text):
+            run, first = match.group(), match.start()
+            for place in range(max(1, len(run) - 1)):
+                yield Word(run[place : place + 2], first + place, first + min(place + 2, len(run)))
+
+    def _open(self) -> Any:
+        if self._kiwi is None:
+            try:
+                from kiwipiepy import Kiwi
+            except ImportError as exc:
+                raise MissingModel(
+                    "Korean search needs kiwipiepy.", "Run: pip install 'penstock[search]'"
+                ) from exc
+            self._kiwi = Kiwi(num_workers=self._threads)
+        return self._kiwi
+
+
+def _korean(tokens: Iterable[Any]) -> Iterator[Word]:
+    for token in tokens:
+        if not token.tag.startswith(KEPT_TAGS) or not _HANGUL.search(token.form):
+            continue
+        end = token.start + token.len
+        for form in token.form.split():  # Kiwi knows some names of two words
+            yield Word(form, token.start, end)
+            if token.tag.startswith("NN") and len(form) >= PAIRS_FROM:
+                yield from (Word(f"~{form[n : n + 2]}", token.start, end) for n in range(len(form) - 1))
+
+
+def snippet(text: str, words: list[Word], wanted: set[str], width: int = 160, marks: str = "**") -> str:
+    """The stretch of `text` that holds most different wanted words, with each marked."""
+    hits = [word for word in words if word.token in wanted]
+    start = _best_start(hits, width)
+    left = max(0, start - width // 5)
+    right = min(len(text), left + width)
+    shown, place = [], left
+    for begin, end in _merged([h for h in hits if h.start >= left and h.end <= right]):
+        shown += [text[place:begin], marks, text[begin:end], marks]
+        place = end
+    body = " ".join("".join([*shown, text[place:right]]).split())
+    return ("… " if left else "") + body + (" …" if right < len(text) else "")
+
+
+def _best_start(hits: list[Word], width: int) -> int:
+    best, start = 0, 0
+    for first in hits:
+        inside = {
+            hit.token for hit in hits if first.start <= hit.start and hit.end <= first.start + width * 4 // 5
+        }
+        if len(inside) > best:
+            best, start = len(inside), first.start
+    return start
+
+
+def _merged(hits: list[Word]) -> Iterator[tuple[int, int]]:
+    """Spans that touch or overlap, as one."""
+    spans: list[tuple[int, int]] = []
+    for hit in sorted(hits, key=lambda hit: hit.start):
+        if spans and hit.start <= spans[-1][1]:
+            spans[-1] = (spans[-1][0], max(spans[-1][1], hit.end))
+        else:
+            spans.append((hit.start, hit.end))
+    return iter(spans)

@@ -1,0 +1,1 @@
+"""Gaussian clouds, volumes and what is known about furniture: arrays in, numbers out."""

@@ -1,0 +1,37 @@
+"""What a process of our own may use: which GPU, and how many threads its libraries may start."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+NVIDIA_PROC = Path("/proc/driver/nvidia/gpus")
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_THREAD_LIMIT",
+    "VECLIB_MAXIMUM_THREADS", "NUMEXPR_NUM_THREADS",
+)  # fmt: skip
+
+
+def visible_gpus() -> list[int]:
+    """Numbers for CUDA_VISIBLE_DEVICES, honouring the one that is set. Does not import torch."""
+    limit = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if limit is not None:
+        return [int(part) for part in limit.split(",") if part.strip().isdigit()]
+    if not NVIDIA_PROC.is_dir():
+        return []
+    return list(range(len(list(NVIDIA_PROC.iterdir()))))
+
+
+def cores() -> int:
+    """The cores this process may use, which in a container are fewer than the machine's."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def environment(threads: int, gpu: int | None) -> dict[str, str]:
+    """One process a worker: native libraries that each take all cores would trample one another."""
+    env = dict.fromkeys(THREAD_VARIABLES, str(max(1, threads)))
+    if gpu is not None:
+        env["CUDA_VISIBLE_DEVICES"] = str(gpu)
+        env["SPCONV_TUNE_DEVICE"] = "0"  # the only one it sees
+        env["SPCONV_ALGO_TIME_LIMIT"] = "100"  # ms: it would tune for minutes
+    return env

@@ -1,0 +1,35 @@
+"""The recipe of pass 2: eyes if there is a vision server, then words."""
+
+from __future__ import annotations
+
+from penstock.plan import Plan
+from penstock.stage import Stage
+from penstock.stages.enrich import Look, Summarise, TextEngine
+
+
+def enrich(
+    text_engine: TextEngine = "rule",
+    server: tuple[str, ...] = (),
+    model: str = "",
+    vision_server: tuple[str, ...] = (),
+    vision: str = "deepseek-ocr",
+    vision_model: str = "",
+    api_key: str | None = None,
+    in_flight: int = 64,
+) -> Plan:
+    """Tables and pictures of a run to summaries and keywords in Korean and English."""
+    look: tuple[Stage, ...] = ()
+    if vision_server:
+        look = (
+            Look(
+                recogniser=vision,
+                model=vision_model,
+                servers=vision_server,
+                in_flight=in_flight,
+                api_key=api_key,
+            ),
+        )
+    summarise = Summarise(
+        engine=text_engine, model=model, servers=server, in_flight=in_flight, api_key=api_key
+    )
+    return Plan(*look, summarise, name="enrich")

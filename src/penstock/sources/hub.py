@@ -1,0 +1,129 @@
+"""The Hugging Face Hub: datasets come down at one pinned revision, results go up with a card.
+
+Downloads and uploads resume by themselves: run the same command again. The token comes from the caller or
+the environment (HF_TOKEN); it is handed to the client and never written or printed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from penstock.errors import MissingModel, StoreError, UsageError
+
+# of OUT: what only this machine needs, and what can be made again from the rest
+NOT_UPLOADED = (".lock", ".cache/**", "tmp/**", "embed/**", "index/**", "**/tmp/**", "trace.jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A dataset on disk, and the commit it is."""
+
+    repo: str
+    revision: str
+    folder: Path
+
+
+def download(
+    repo: str,
+    folder: Path,
+    revision: str | None = None,
+    token: str | None = None,
+    files: Sequence[str] = (),
+) -> Snapshot:
+    """The files of a dataset that match `files` (patterns; all without any), at `revision` or the newest.
+    What is there already is not fetched again."""
+    hub = _client()
+    with _words(repo, token):
+        api = hub.HfApi(token=token)
+        commit = str(api.dataset_info(repo, revision=revision).sha)
+        hub.snapshot_download(
+            repo,
+            repo_type="dataset",
+            revision=commit,
+            local_dir=str(folder),
+            token=token,
+            allow_patterns=list(files) or None,
+        )
+    return Snapshot(repo, commit, folder)
+
+
+def upload(out: Path, repo: str, card: str, token: str | None = None, private: bool = True) -> str:
+    """The folder as a dataset, its card as README.md. Returns the address."""
+    hub = _client()
+    with _words(repo, token):
+        api = hub.HfApi(token=token)
+        made = api.create_repo(repo, repo_type="dataset", private=private, exist_ok=True)
+        where = {"repo_id": made.repo_id, "repo_type": "dataset"}
+        # since 2.0 this is what upload_large_folder was: parts, several commits, resumed when run again
+        api.upload_folder(
+            folder_path=str(out),
+            commit_message="Results of a Penstock run",
+            ignore_patterns=[*NOT_UPLOADED, "README.md"],
+            **where,
+        )
+        api.upload_file(
+            path_or_fileobj=card.encode(), path_in_repo="README.md", commit_message="Card", **where
+        )
+    return str(made)
+
+
+def remote_files(repo: str, token: str | None = None) -> list[str]:
+    """The files the dataset has on the Hub."""
+    hub = _client()
+    with _words(repo, token):
+        return list(hub.HfApi(token=token).list_repo_files(repo, repo_type="dataset"))
+
+
+def missing_files(out: Path, there: Sequence[str]) -> list[str]:
+    """Files of OUT that should be on the Hub and are not."""
+    from fnmatch import fnmatch
+
+    known = set(there)
+    own = (path.relative_to(out).as_posix() for path in sorted(out.rglob("*")) if path.is_file())
+    return [name for name in own if name not in known and not any(fnmatch(name, p) for p in NOT_UPLOADED)]
+
+
+def has_token(token: str | None) -> bool:
+    """Whether there is a token to write with, here or where the client keeps one."""
+    return bool(token or _client().get_token())
+
+
+def _client() -> Any:
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")  # whether to report is the user's to decide
+    if not sys.stderr.isatty():
+        os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")  # a bar in a log is a page of noise
+    try:
+        import huggingface_hub
+    except ImportError as exc:
+        raise MissingModel("The Hub's client is not installed.", "Run: pip install 'penstock[hub]'") from exc
+    return huggingface_hub
+
+
+@contextlib.contextmanager
+def _words(repo: str, token: str | None) -> Iterator[None]:
+    """Turns the client's errors into sentences of ours, without the token."""
+    from huggingface_hub import errors
+
+    try:
+        yield
+    except errors.GatedRepoError as exc:
+        raise UsageError(
+            f"{repo} must be asked for.", "Accept its terms on the Hub, then set HF_TOKEN."
+        ) from exc
+    except errors.RepositoryNotFoundError as exc:
+        raise UsageError(
+            f"There is no dataset {repo} on the Hub, or no permission to see it.",
+            "Check the name and HF_TOKEN.",
+        ) from exc
+    except (errors.HfHubHTTPError, errors.LocalTokenNotFoundError, OSError) as exc:
+        said = str(exc).replace(token, "***") if token else str(exc)
+        first = said.strip().splitlines()[0] if said.strip() else type(exc).__name__
+        raise StoreError(
+            f"The Hub could not be used for {repo}: {first}", "Run the same command again."
+        ) from exc

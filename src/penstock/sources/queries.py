@@ -1,0 +1,117 @@
+"""Questions with the pages that answer them: KoPub's QA table, or a file of one's own.
+
+Parquet, Arrow, JSON lines, JSON, or plain text with a question a line. `ground_truth` holds rows of the
+corpus (numbers, as KoPub has them) or page ids.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from penstock.errors import UsageError
+
+TEXT_NAMES = ("query", "question", "text")
+ID_NAMES = ("id", "query_id", "query-id", "_id", "qid")
+TRUTH_NAMES = ("ground_truth", "relevant", "page_ids", "pages")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """`relevant` are page ids, or row numbers as text; see `resolved`."""
+
+    id: str
+    text: str
+    type: str = ""
+    domain: str = ""
+    answer: str = ""
+    relevant: tuple[str | int, ...] = ()
+
+    def resolved(self, page_ids: Sequence[str]) -> set[str]:
+        """The relevant pages' ids: a number is a row of the corpus, a text that is an id is that id."""
+        known = set(page_ids)
+        found: set[str] = set()
+        for value in self.relevant:
+            if isinstance(value, str) and value in known:
+                found.add(value)
+            elif str(value).lstrip("-").isdigit() and 0 <= int(value) < len(page_ids):
+                found.add(page_ids[int(value)])
+        return found
+
+
+def read_queries(path: Path) -> list[Query]:
+    """All questions of a file. Raises UsageError for one that holds none."""
+    if not path.is_file():
+        raise UsageError(f"There is no file of queries at {path}.")
+    rows = _rows(path)
+    queries = [_query(number, row, path) for number, row in enumerate(rows)]
+    if not queries:
+        raise UsageError(f"{path} holds no queries.")
+    if len({query.id for query in queries}) != len(queries):
+        raise UsageError(f"Two queries of {path} have the same id.", "Give each its own, or none at all.")
+    return queries
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    suffix = path.suffix.lower()
+    if suffix in (".parquet", ".arrow"):
+        return _table_rows(path)
+    text = path.read_text("utf-8-sig")
+    try:
+        if suffix == ".json":
+            value = json.loads(text)
+            return list(value.values()) if isinstance(value, dict) else list(value)
+        if suffix == ".jsonl":
+            return [json.loads(line) for line in text.splitlines() if line.strip()]
+    except ValueError as exc:
+        raise UsageError(f"{path} is not {suffix[1:].upper()}: {exc}.") from exc
+    return [{"query": line.strip()} for line in text.splitlines() if line.strip()]
+
+
+def _table_rows(path: Path) -> list[dict[str, Any]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        if path.suffix.lower() == ".parquet":
+            table = pq.read_table(path)
+        else:
+            with pa.memory_map(str(path)) as file:
+                table = pa.ipc.open_stream(file).read_all()
+    except (pa.ArrowException, OSError) as exc:
+        raise UsageError(f"{path} cannot be read: {exc}.") from exc
+    rows: list[dict[str, Any]] = table.to_pylist()
+    return rows
+
+
+def _query(number: int, row: Any, path: Path) -> Query:
+    row = row if isinstance(row, dict) else {"query": row}
+    text = _first(row, TEXT_NAMES)
+    if not isinstance(text, str) or not text.strip():
+        raise UsageError(f"{path}, row {number + 1} has no query.", f"Call the column {TEXT_NAMES[0]!r}.")
+    truth = _first(row, TRUTH_NAMES)
+    own = _first(row, ID_NAMES)
+    return Query(
+        id=f"q{number:05d}" if own is None else str(own),
+        text=text.strip(),
+        type=str(row.get("type") or ""),
+        domain=str(row.get("domain") or ""),
+        answer=str(row.get("answer") or ""),
+        relevant=_truth(truth),
+    )
+
+
+def _truth(value: Any) -> tuple[str | int, ...]:
+    if value is None:
+        return ()
+    if isinstance(value, str) and value.startswith("["):  # a list that went through CSV
+        value = json.loads(value)
+    many = value if isinstance(value, (list, tuple)) else [value]
+    return tuple(one if isinstance(one, int) else str(one) for one in many)
+
+
+def _first(row: dict[str, Any], names: Sequence[str]) -> Any:
+    return next((row[name] for name in names if row.get(name) is not None), None)

@@ -1,0 +1,208 @@
+"""`penstock volumes` from photo to report, on rooms whose furniture we know."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from penstock.cli.app import app
+from penstock.cli.volumes import parse_box
+from penstock.engines import weights
+from penstock.errors import EngineError, PlanMismatch, UsageError
+from penstock.item import Item, PhotoObject
+from penstock.objects import rooms
+from penstock.objects.ply import read_ply
+from penstock.objects.volumes import measure
+from penstock.recipes.photos import photos
+from penstock.store import schema
+from penstock.store.documents import read_pages
+from penstock.store.inventory import inventory, object_row
+from penstock.store.shards import Ledger, ShardWriter
+
+needs_saliency = pytest.mark.skipif(
+    weights.look(weights.MODELS["u2netp"]).state != "ready", reason="run: penstock models fetch u2netp"
+)
+
+
+def run(*arguments: str, code: int = 0) -> str:
+    done = CliRunner().invoke(app, ["volumes", *arguments, "--quiet", "--cores", "1"], catch_exceptions=False)
+    assert done.exit_code == code, done.output
+    return done.output
+
+
+def write_rooms(folder: Path, seeds: tuple[int, ...]) -> tuple[list[str], dict[str, list[rooms.Placed]]]:
+    """Photos in `folder`; the --box options and the truth about them."""
+    options: list[str] = []
+    truth = {}
+    folder.mkdir()
+    for seed in seeds:
+        room = rooms.draw(seed, width=800, height=600)
+        name = f"room{seed}.jpg"
+        (folder / name).write_bytes(room.jpeg)
+        truth[name] = list(room.things)
+        for thing in room.things:
+            x0, y0, x1, y1 = thing.box
+            options += ["--box", f"{name}={x0:.0f},{y0:.0f},{x1 - x0:.0f},{y1 - y0:.0f}:{thing.label}"]
+    return options, truth
+
+
+@needs_saliency
+def test_boxes_on_photos_become_measured_things_and_a_report(tmp_path: Path) -> None:
+    boxes, truth = write_rooms(tmp_path / "in", (0, 3))
+    out = tmp_path / "out"
+    told = json.loads(
+        run(
+            str(tmp_path / "in"),
+            "-o",
+            str(out),
+            "--json",
+            "--export",
+            "objects,report,splat,turntable",
+            *boxes,
+        )
+    )
+    rows = [json.loads(line) for line in (out / "objects.jsonl").read_text("utf-8").splitlines()]
+    assert told["objects"] == rows
+    assert len(rows) == 2
+    for row in rows:
+        [thing] = truth[row["document"]]
+        assert row["kind"] == thing.label
+        assert row["estimate"] == "prior"
+        assert row["range_cbm"][0] < row["bbox_cbm"] < row["range_cbm"][1]
+        assert row["bbox_cbm"] == pytest.approx(thing.volume, rel=0.6)
+        cloud = measure(read_ply((out / row["ply"]).read_bytes()))
+        assert cloud.width == pytest.approx(row["size_m"]["width"], rel=0.1)
+        assert cloud.height == pytest.approx(row["size_m"]["height"], rel=0.1)
+        assert (out / row["mask"]).read_bytes().startswith(b"\x89PNG")
+        stem = Path(row["ply"]).stem
+        assert (out / "splats" / f"{stem}.splat").stat().st_size == 32 * row["num_gaussians"]
+        assert (out / "turntables" / f"{stem}.gif").read_bytes().startswith(b"GIF")
+    page = (out / "report.html").read_text("utf-8")
+    assert "{{" not in page
+    assert page.count("<figure>") == 2
+    assert f"{told['moving_cbm']:.1f} m³" in page
+    assert "<script" not in page
+
+
+@needs_saliency
+def test_a_second_run_does_nothing_again_and_another_plan_is_refused(tmp_path: Path) -> None:
+    boxes, _ = write_rooms(tmp_path / "in", (3,))
+    out = str(tmp_path / "out")
+    run(str(tmp_path / "in"), "-o", out, *boxes)
+    again = json.loads(run(str(tmp_path / "in"), "-o", out, "--json", *boxes))
+    assert (again["photos"], again["skipped"]) == (0, 1)
+    assert len(again["objects"]) == 1
+    with pytest.raises(PlanMismatch, match="camera_height"):
+        run(str(tmp_path / "in"), "-o", out, "--camera-height", "1.2", *boxes)
+
+
+@needs_saliency
+def test_a_broken_photo_and_a_box_outside_cost_only_themselves(tmp_path: Path) -> None:
+    boxes, _ = write_rooms(tmp_path / "in", (3,))
+    (tmp_path / "in" / "broken.jpg").write_bytes(b"\xff\xd8\xff\xe0 not a photo")
+    out = tmp_path / "out"
+    told = json.loads(
+        run(
+            str(tmp_path / "in"),
+            "-o",
+            str(out),
+            "--json",
+            *boxes,
+            "--box",
+            "room3.jpg=9000,10,50,50:sofa",
+            code=1,
+        )
+    )
+    assert (told["photos"], told["failed"], told["failed_objects"]) == (1, 1, 1)
+    rows = [json.loads(line) for line in (out / "objects.jsonl").read_text("utf-8").splitlines()]
+    valid = {(row["document"], row.get("label")): row["valid"] for row in rows}
+    assert valid == {
+        ("room3.jpg", "armchair"): True,
+        ("room3.jpg", "sofa"): False,
+        ("broken.jpg", None): False,
+    }
+
+
+@needs_saliency
+def test_the_one_thing_in_a_photo_is_found_without_a_box(shared_data: Path, tmp_path: Path) -> None:
+    photo = shared_data / "rooms" / "pexels-7193656.jpg"  # a stool with a lamp on it
+    told = json.loads(run(str(photo), "-o", str(tmp_path / "out"), "--json", "--labels", "stool"))
+    [row] = told["objects"]
+    assert (row["label"], row["finder"], row["estimate"]) == ("stool", "saliency", "prior")
+    assert 0.25 < row["size_m"]["height"] < 1.0
+
+
+def test_boxes_are_read_or_refused_with_a_sentence() -> None:
+    box = parse_box("a/room.jpg=10,20,300,400:office chair")
+    assert (box.photo, box.box, box.label) == ("a/room.jpg", (10, 20, 310, 420), "office chair")
+    assert parse_box("1,2,3,4:책상").label == "책상"
+    for wrong in ("1,2,3:chair", "1,2,3,4", "1,2,0,4:chair", "a,b,c,d:chair"):
+        with pytest.raises(UsageError, match=r"--box"):
+            parse_box(wrong)
+    with pytest.raises(UsageError, match="--detector magic"):
+        photos(detector="magic")
+
+
+def thing(index: int = 0, **changes: object) -> PhotoObject:
+    made = PhotoObject(
+        label="소파", kind="sofa", index=index, box=(1, 2, 30, 40), mask=b"mask", mask_path="masks/a.png",
+        cloud=b"cloud", cloud_path="clouds/b.ply", num_gaussians=7, cut=("left",), look=(0.5, 0.5),
+        estimate="prior", size=(2.0, 0.9, 0.8), bbox_cbm=1.44, low_cbm=1.0, high_cbm=2.0, moving_cbm=1.4,
+        distance=2.5, note="n",
+    )  # fmt: skip
+    return replace(made, **changes)  # type: ignore[arg-type]
+
+
+def photo(name: str = "p", **changes: object) -> Item:
+    return replace(Item(id=name, uri=f"{name}.jpg", document=f"{name}.jpg", kind="photo"), **changes)  # type: ignore[arg-type]
+
+
+def test_objects_survive_the_store_and_their_files_are_written(tmp_path: Path) -> None:
+    writer = ShardWriter(tmp_path)
+    kept = writer.add(photo(objects=(thing(), thing(1, mesh=b"glb", mesh_path="meshes/c.glb"))))
+    writer.commit()
+    [back] = read_pages(tmp_path)
+    assert back == kept
+    assert back.objects[0] == thing(mask=None, cloud=None, score=1.0)
+    assert (tmp_path / "masks/a.png").read_bytes() == b"mask"
+    assert (tmp_path / "meshes/c.glb").read_bytes() == b"glb"
+
+
+def test_shards_from_before_objects_are_still_read(tmp_path: Path) -> None:
+    writer = ShardWriter(tmp_path)
+    writer.add(photo())
+    writer.commit()
+    [shard] = (tmp_path / "items").glob("*.parquet")
+    pq.write_table(pq.read_table(shard).drop_columns(["objects"]), shard)
+    [back] = read_pages(tmp_path)
+    assert back.objects == ()
+
+
+def test_a_photo_with_a_failed_object_is_tried_again_when_asked(tmp_path: Path) -> None:
+    from penstock.stages.parts import failure_of
+
+    failed = thing(failure=failure_of(EngineError("broke"), "reconstruct"))
+    assert schema.to_row(photo(objects=(failed, thing(1))))["num_failed_regions"] == 1
+    writer = ShardWriter(tmp_path)
+    writer.add(photo(objects=(failed,)))
+    writer.commit()
+    assert Ledger(tmp_path).entries()["p"].incomplete
+
+
+def test_the_same_thing_in_two_photos_of_a_room_is_counted_once_when_asked() -> None:
+    pages = [photo("a", objects=(thing(),)), photo("b", objects=(thing(),))]
+    assert inventory(pages, same_room=False).boxes.cbm == pytest.approx(2.88)
+    one = inventory(pages, same_room=True)
+    assert one.boxes.cbm == pytest.approx(1.44)
+    assert [object_row(line)["same_as"] for line in one.lines] == [None, 1]
+
+
+def test_what_stays_is_not_moved() -> None:
+    found = inventory([photo(objects=(thing(movable=False), thing(1)))], same_room=False)
+    assert found.moving.cbm == pytest.approx(1.4)
+    assert found.boxes.cbm == pytest.approx(2.88)

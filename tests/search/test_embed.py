@@ -1,0 +1,208 @@
+"""Vectors: what engines promise, what the pass keeps, and that nothing is ever mis-paired."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from embedding_server import WIDTH, Server
+
+import penstock
+from penstock.embedding import embed_run
+from penstock.engines.embed import open_embedder, punctuated, unit_rows
+from penstock.engines.embed_openai import ServerEmbedder
+from penstock.errors import EngineError, PlanMismatch, StoreError, UsageError
+from penstock.store import vectors
+from penstock.store.embedded import PAGES_HOME
+from penstock.store.shards import Ledger, ShardWriter
+
+
+@pytest.fixture
+def out(small_run: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(small_run, tmp_path / "out"))
+
+
+def test_rows_are_cut_and_of_length_one_again() -> None:
+    rows = unit_rows(np.array([[3.0, 4.0, 12.0]]), dimensions=2)
+    assert rows.tolist() == [[pytest.approx(0.6), pytest.approx(0.8)]]
+    with pytest.raises(EngineError, match="without a direction"):
+        unit_rows(np.zeros((1, 4)))
+
+
+def test_an_instruction_ends_like_a_sentence() -> None:
+    assert punctuated(" Find the page ") == "Find the page."
+    assert punctuated("찾아라!") == "찾아라!"
+    assert punctuated("") == "Represent the user's input."
+
+
+def test_inputs_of_like_length_share_a_batch_under_its_budget() -> None:
+    from penstock.engines.embed_qwen import _Input, buckets
+
+    lengths = [100, 1_400, 90, 1_300, 80, 20]
+    inputs = [_Input(n, "", object() if n in (1, 3) else None, length) for n, length in enumerate(lengths)]
+    batches = [[one.place for one in batch] for batch in buckets(inputs, most_tokens=3_000)]
+    assert batches == [[1, 3], [0, 2, 4, 5]]  # pictures and texts apart, the longest first
+    assert [len(batch) for batch in buckets(inputs, most_tokens=250)] == [1, 1, 2, 2]
+
+
+def test_the_embedded_encoder_knows_korean_and_english_alike() -> None:
+    engine = open_embedder("use", {})
+    korean, english, other = engine.texts(
+        [
+            "고양이가 소파 위에서 잠을 잔다.",
+            "The cat sleeps on the sofa.",
+            "The bank raised its interest rates.",
+        ]
+    )
+    assert np.linalg.norm(korean) == pytest.approx(1.0, abs=1e-5)
+    assert korean @ english > korean @ other + 0.2
+    with pytest.raises(EngineError, match="texts only"):
+        engine.images([b"jpeg"], [""])
+
+
+def test_a_server_gets_the_instruction_and_the_untouched_picture(tmp_path: Path) -> None:
+    with Server() as server:
+        engine = ServerEmbedder(server=server.url, dimensions=16)
+        rows = engine.images([b"\x89PNG one", b"two"], ["a chart", ""], "Find it")
+        engine.close()
+    assert rows.shape == (2, 16)
+    assert np.allclose(np.linalg.norm(rows, axis=1), 1.0, atol=1e-5)
+    body = next(body for body in server.bodies if "a chart" in json.dumps(body))
+    system, user = body["messages"]
+    assert system["content"] == [{"type": "text", "text": "Find it."}]
+    assert user["content"][0]["image_url"]["url"] == "data:image/png;base64,iVBORyBvbmU="
+    assert user["content"][1] == {"type": "text", "text": "a chart"}
+
+
+def test_a_plain_server_gets_plain_texts_and_no_pictures() -> None:
+    with Server(owner="someone") as server:
+        engine = ServerEmbedder(server=server.url)
+        assert engine.texts(["one", "two"]).shape == (2, WIDTH)
+        with pytest.raises(EngineError, match="texts only"):
+            engine.images([b"x"], [""])
+        engine.close()
+    assert {body["input"] for body in server.bodies} == {"one", "two"}
+
+
+def test_a_busy_server_is_asked_again_and_a_long_text_is_halved(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("penstock.engines.embed_openai.FIRST_PAUSE_S", 0.01)
+    with Server(fails=2) as server:
+        engine = ServerEmbedder(server=server.url)
+        assert engine.texts(["word " * 1_500]).shape == (1, WIDTH)
+        engine.close()
+    lengths = [len(body["messages"][1]["content"][0]["text"]) for body in server.bodies]
+    assert lengths == sorted(lengths, reverse=True)
+    assert lengths[-1] <= 2_000
+
+
+def test_a_server_that_is_not_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("penstock.engines.embed_openai.FIRST_PAUSE_S", 0.001)
+    with pytest.raises(EngineError, match="does not list its models"):
+        ServerEmbedder(server="http://127.0.0.1:9")
+    with pytest.raises(UsageError, match="No server"):
+        ServerEmbedder()
+    with pytest.raises(UsageError, match="There is no embedder"):
+        open_embedder("word2vec", {})
+
+
+def test_pages_regions_and_queries_have_rows_that_match_the_results(out: Path, tmp_path: Path) -> None:
+    asked = tmp_path / "questions.txt"
+    asked.write_text("How wide is a penstock?\n수압관은 무엇인가?\n", encoding="utf-8")
+    done = embed_run(out, queries=asked)
+    assert done.pages == 3
+    assert not done.images
+    assert "Pictures were left out" in done.sentence()
+    texts = vectors.read(out, vectors.TEXTS)
+    assert texts is not None
+    assert isinstance(texts.array, np.memmap)
+    assert texts.array.shape == (3, 512)
+    assert texts.ids == vectors.result_ids(out)
+    assert vectors.read(out, vectors.IMAGES) is None  # never a made-up vector
+    asked_rows = vectors.read(out, vectors.QUERIES)
+    assert asked_rows is not None
+    assert asked_rows.ids == ["q00000", "q00001"]
+    regions = vectors.read(out, vectors.REGIONS)
+    assert regions is not None
+    assert all(row["seen"] in ("", "text") for row in regions.facts)
+    again = embed_run(out, queries=asked)
+    assert (again.pages, again.skipped) == (0, 3)
+
+
+def test_with_eyes_pages_and_crops_are_embedded_as_pictures(out: Path) -> None:
+    first = next(penstock.read(out))
+    _reread(out, first.id, "a chart", label="chart", crop=b"a jpeg", crop_path="crops/one.jpg")
+    with Server() as server:
+        done = embed_run(out, engine="openai", settings={"server": server.url})
+    assert done.images
+    assert done.shapes["corpus_images"] == (3, WIDTH)
+    pictures = [body for body in server.bodies if "image_url" in json.dumps(body)]
+    regions = vectors.read(out, vectors.REGIONS)
+    assert regions is not None
+    assert len(pictures) == 3 + sum(row["seen"] == "image" for row in regions.facts)
+    assert [row["label"] for row in regions.facts if row["seen"] == "image"] == ["chart"]
+
+
+@pytest.mark.parametrize(("precision", "close"), [("float16", 1e-3), ("int8", 2e-2)])
+def test_smaller_numbers_keep_the_direction(out: Path, precision: str, close: float) -> None:
+    embed_run(out)
+    whole = vectors.read(out, vectors.TEXTS)
+    assert whole is not None
+    exact = whole.unit()
+    embed_run(out, precision=precision)
+    small = vectors.read(out, vectors.TEXTS)
+    assert small is not None
+    assert small.array.dtype == precision
+    assert np.abs((small.unit() * exact).sum(axis=1) - 1).max() < close
+
+
+def test_another_engine_is_refused_in_the_same_out(out: Path) -> None:
+    embed_run(out)
+    with Server() as server, pytest.raises(PlanMismatch, match="engine"):
+        embed_run(out, engine="openai", settings={"server": server.url})
+
+
+def test_results_in_another_order_are_refused(out: Path) -> None:
+    embed_run(out)
+    lines = (out / "ocr_results.jsonl").read_text("utf-8").splitlines()
+    (out / "ocr_results.jsonl").write_text("\n".join([lines[1], lines[0], lines[2]]) + "\n", "utf-8")
+    with pytest.raises(UsageError, match="different from row 0"):
+        embed_run(out)
+    with pytest.raises(StoreError, match="not those of"):
+        vectors.read(out, vectors.TEXTS)
+
+
+def test_a_row_that_went_missing_is_refused(out: Path) -> None:
+    embed_run(out)
+    path = out / "embeddings" / "corpus_ocr_text.ids.jsonl"
+    path.write_text("\n".join(path.read_text("utf-8").splitlines()[:-1]) + "\n", "utf-8")
+    with pytest.raises(StoreError, match="3 rows and 2 ids"):
+        vectors.read(out, vectors.TEXTS)
+    path.unlink()
+    with pytest.raises(StoreError, match="lost its ids"):
+        vectors.read(out, vectors.TEXTS)
+
+
+def test_a_vector_of_another_text_is_refused_and_then_made_anew(out: Path) -> None:
+    embed_run(out)
+    pages = list(penstock.read(out))
+    _reread(out, pages[1].id, "entirely other words")
+    with pytest.raises(UsageError, match="was read again"):
+        vectors.write_pages(out, regions="all")
+    done = embed_run(out)
+    assert (done.pages, done.skipped) == (1, 2)
+    assert Ledger(out / PAGES_HOME).entries()[pages[1].id].attempt == 2
+
+
+def _reread(out: Path, page_id: str, text: str, **changes: Any) -> None:
+    """A second attempt of one page, as `parse --retry-failed` would commit it."""
+    page = next(page for page in penstock.read(out) if page.id == page_id)
+    changed = replace(page.regions[0], content=text, **{"label": "text", **changes})
+    regions = (changed, *page.regions[1:])
+    writer = ShardWriter(out)
+    writer.add(replace(page, regions=regions, attempt=2))
+    writer.commit()

@@ -1,0 +1,154 @@
+"""`penstock run kopub` from a dataset on a hub to results on one, with the real client, killed twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hub_server import COMMIT, Hub
+from kopub_dataset import write_dataset
+
+from penstock.errors import UsageError
+from penstock.kopub import chosen_steps, corpus_of, queries_of
+from penstock.recipes.kopub import STEPS
+from penstock.store.shards import Ledger
+
+TOKEN = "hf_a_token_for_tests"
+
+
+def test_steps_are_chosen_in_their_order() -> None:
+    assert chosen_steps(None, ()) == STEPS
+    assert chosen_steps("ocr", ("download",)) == ("check", "serve", "parse", "stop")
+    assert chosen_steps("embed", ("evaluate",)) == ("embed", "index")
+    with pytest.raises(UsageError, match="--step"):
+        chosen_steps("train", ())
+    with pytest.raises(UsageError, match="not a step"):
+        chosen_steps(None, ("sleep",))
+
+
+def test_corpus_and_questions_are_found_by_kopubs_names(tmp_path: Path) -> None:
+    write_dataset(tmp_path / "set")
+    (tmp_path / "set" / ".cache" / "corpus").mkdir(parents=True)
+    assert corpus_of(tmp_path / "set").name == "SDS-KoPub-corpus"
+    found = queries_of(tmp_path / "set")
+    assert found is not None
+    assert found.parent.name == "SDS-KoPub-QA"
+
+
+def command(root: Path, *more: str) -> list[str]:
+    where = [
+        "--data-dir",
+        str(root / "data"),
+        "--output-dir",
+        str(root / "output"),
+        "--dataset",
+        "test/kopub",
+    ]
+    return [sys.executable, "-m", "penstock", "run", "kopub", *where, "--hf-repo", "me/results", *more]
+
+
+def environment(hub: Hub, root: Path) -> dict[str, str]:
+    own = {
+        "HF_ENDPOINT": hub.url,
+        "HF_HUB_DISABLE_XET": "1",
+        "HF_TOKEN": TOKEN,
+        "HF_HOME": str(root / "home"),
+    }
+    return {**os.environ, **own}
+
+
+def test_what_cannot_work_is_said_before_anything_is_done(tmp_path: Path) -> None:
+    with Hub() as hub:
+        env = environment(hub, tmp_path)
+        gone = subprocess.run(command(tmp_path), env=env, capture_output=True, text=True, timeout=60)
+        wrong = command(tmp_path, "--recipe", "nope")
+        unknown = subprocess.run(wrong, env=env, capture_output=True, text=True, timeout=60)
+        del env["HF_TOKEN"]
+        bare = subprocess.run(command(tmp_path), env=env, capture_output=True, text=True, timeout=60)
+    assert (gone.returncode, unknown.returncode, bare.returncode) == (2, 2, 2)
+    assert "There is no dataset test/kopub on the Hub" in gone.stderr
+    assert "There is no recipe 'nope'" in unknown.stderr
+    assert "Uploading needs a token" in bare.stderr
+    assert TOKEN not in gone.stdout + gone.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+def test_thirty_pages_twelve_questions_two_kills_and_everything_arrives(tmp_path: Path) -> None:
+    write_dataset(tmp_path / "source")
+    out = tmp_path / "output"
+    with Hub() as hub:
+        hub.add("test/kopub", tmp_path / "source")
+        env = environment(hub, tmp_path)
+        kill_when(command(tmp_path), env, lambda: any((out / "items").glob("*.parquet")))
+        read_before = len(Ledger(out).entries())
+        kill_when(command(tmp_path), env, lambda: (out / "embeddings" / "queries.npy").exists())
+        done = subprocess.run(
+            command(tmp_path, "--resume"), env=env, capture_output=True, text=True, timeout=900
+        )
+        there = dict(hub.repos["me/results"])
+        private = hub.private["me/results"]
+        tokens = hub.tokens
+    assert done.returncode == 0, done.stderr
+    assert 0 < read_before <= 30
+    assert len(Ledger(out).entries()) == 30
+    _check_tree(out)
+    _check_scores(out, done.stdout)
+    assert private
+    assert f"Bearer {TOKEN}" in tokens
+    for name in (
+        "README.md",
+        "ocr_results.jsonl",
+        "parsed_texts.jsonl",
+        "embeddings/queries.npy",
+        "run.json",
+    ):
+        assert name in there
+    assert (
+        there["embeddings/corpus_ocr_text.npy"] == (out / "embeddings" / "corpus_ocr_text.npy").read_bytes()
+    )
+    assert b"| hybrid |" in there["README.md"]
+    assert COMMIT.encode() in there["README.md"]
+    assert not [path for path in out.rglob("*") if path.is_file() and TOKEN.encode() in path.read_bytes()]
+    assert not [name for name in there if name.startswith(("embed/", "index/", "tmp/"))]
+
+
+def kill_when(arguments: list[str], env: dict[str, str], reached: object) -> None:
+    """Starts the pipeline and ends it with -9 as soon as it has got so far."""
+    process = subprocess.Popen(arguments, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    while not reached():  # type: ignore[operator]
+        assert process.poll() is None, process.stderr.read().decode() if process.stderr else ""
+        time.sleep(0.05)
+    process.kill()
+    process.communicate()
+
+
+def _check_tree(out: Path) -> None:
+    """Seed 002's tree. Page pictures have no vectors: the embedded engine has no eyes, and says so."""
+    results = [json.loads(line) for line in (out / "ocr_results.jsonl").read_text("utf-8").splitlines()]
+    texts = [json.loads(line) for line in (out / "parsed_texts.jsonl").read_text("utf-8").splitlines()]
+    assert len(results) == len(texts) == 30
+    assert results[12]["page_id"] == "doc_1_page_2"
+    assert {"page_id", "page_idx", "regions", "markdown", "image_crops"} <= set(results[0])
+    assert (out / "crops").is_dir()
+    assert np.load(out / "embeddings" / "corpus_ocr_text.npy").shape == (30, 512)
+    assert np.load(out / "embeddings" / "queries.npy").shape == (12, 512)
+    assert not (out / "embeddings" / "corpus_images.npy").exists()
+    assert json.loads((out / "run.json").read_text("utf-8"))["revision"] == COMMIT
+
+
+def _check_scores(out: Path, said: str) -> None:
+    summary = json.loads((out / "retrieval" / "hybrid" / "summary.json").read_text("utf-8"))
+    assert summary["count"] == 12
+    assert summary["scores"]["ndcg@10"]["mean"] > 0.8
+    assert summary["scores"]["recall@10-dup"]["mean"] >= summary["scores"]["recall@10"]["mean"]
+    assert {"type:text", "type:visual", "type:cross", "domain:society"} <= set(summary["slices"])
+    assert "retrieval by hybrid: recall@1" in said
+    assert "Pictures were left out" in said
+    assert "uploaded: " in said

@@ -1,0 +1,175 @@
+"""Search: words, snippets, fusion, filters, an index that is brought up to date, and the right page first."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import penstock
+from penstock.documents.words import Words, snippet
+from penstock.errors import UsageError
+from penstock.store.index import FOLDER, PageRow, RegionRow, Widths, build_rows
+from penstock.store.search import Filters, Searcher
+
+SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
+
+# Written from the contents of the pages: question, document, page from 1.
+QUESTIONS = (
+    ("데비안이라는 이름은 어떻게 발음하나요?", "project-history", 7),
+    ("토이 스토리 주인공 카우보이 우디의 이름을 딴 릴리스", "project-history", 10),
+    ("이안 머독이 쓴 데비안 선언문", "project-history", 25),
+    ("클라이티 시달은 어떤 문서를 번역했나", "project-history", 24),
+    ("clr enabled 옵션이 켜지면 SQL 서버에서 무엇이 가능해지나", "kovidore", 12),
+    ("수압관은 무엇이고 벽은 왜 아래로 갈수록 두꺼워지나", "sample", 2),
+    ("How is the power of falling water computed from head and flow?", "sample", 3),
+    ("How far did the lake rise after the rain, according to the gate keeper?", "sample", 4),
+    ("Why must a penstock be exactly wide enough?", "sample", 1),
+    ("Who was Jens Schmalzing?", "project-history", 23),
+)
+
+
+@pytest.fixture(scope="module")
+def words() -> Words:
+    return Words()
+
+
+def test_korean_words_lose_their_endings_and_need_no_spaces(words: Words) -> None:
+    spaced = {word.token for word in words.of("운영체제를 설치하는 방법")}
+    joined = {word.token for word in words.of("운영체제를설치하는방법")}
+    assert {"운영", "체제", "설치", "방법"} <= spaced & joined
+    assert not {"를", "하는"} & spaced
+
+
+def test_english_words_are_stemmed_and_symbols_part_words(words: Words) -> None:
+    tokens = [word.token for word in words.of("Installing xp_cmdshell on MS-SQL 2019")]
+    assert tokens == ["instal", "xp", "cmdshell", "on", "ms", "sql", "2019"]
+
+
+def test_no_word_holds_a_space_and_every_word_knows_its_place(words: Words) -> None:
+    text = "이안머독은 토이스토리에서 이름을 땄다. 東京都 Debian 3.0"
+    found = words.of(text)
+    assert all(" " not in word.token for word in found)
+    assert all(0 <= word.start < word.end <= len(text) for word in found)
+    assert "東京" in {word.token for word in found}
+
+
+def test_a_snippet_marks_the_hit_where_most_words_stand(words: Words) -> None:
+    text = "설치에 관한 말. " + "다른 이야기가 길게 이어진다. " * 20 + "운영체제 설치 방법은 다음과 같다."
+    wanted = {word.token for word in words.of("설치 방법")}
+    shown = snippet(text, words.of(text), wanted)
+    assert "**설치**" in shown
+    assert "**방법**" in shown
+    assert shown.startswith("… ")
+
+
+def page(number: int, text: str, vector: list[float], document: str = "one", label: str = "text") -> PageRow:
+    row = np.array(vector, np.float32)
+    region = RegionRow(index=0, label=label, box=(0, 0, 10, 10), text=text, vector=row)
+    return PageRow(
+        id=f"{document}/{number}",
+        document=document,
+        page=number,
+        text=text,
+        digest=text,
+        text_vector=row,
+        regions=(region,),
+    )
+
+
+WIDTHS = Widths(text=2, region=2)
+ROWS = [
+    page(1, "the turbine turns", [1, 0]),
+    page(2, "a lake in the valley", [0, 1]),
+    page(3, "turbine tables", [-1, 0], label="table"),
+    page(1, "it's a turbine", [0, -1], document="it's two"),
+]
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Path:
+    build_rows(tmp_path / FOLDER, ROWS, WIDTHS)
+    return tmp_path
+
+
+def test_words_and_vectors_are_fused_and_each_source_is_told(made: Path) -> None:
+    hits = Searcher(made).search("turbines", np.array([0.0, 1.0], np.float32))
+    by_id = {hit.page_id: hit for hit in hits}
+    assert by_id["one/2"].sources["text"] == (1, 1.0)
+    assert "bm25" not in by_id["one/2"].sources
+    assert "bm25" in by_id["one/1"].sources
+    only = Searcher(made).search("lake", np.array([1.0, 0.0], np.float32), weights={"text": 0, "region": 0})
+    assert [hit.page_id for hit in only] == ["one/2"]
+    assert only[0].snippet == "a **lake** in the valley"
+    with pytest.raises(UsageError, match="There is no source"):
+        Searcher(made).search("lake", weights={"magic": 1})
+
+
+def test_filters_by_document_page_and_label(made: Path) -> None:
+    search = Searcher(made).search
+    assert {h.page_id for h in search("turbine", filters=Filters(documents=("it's two",)))} == {"it's two/1"}
+    assert {h.page_id for h in search("turbine", filters=Filters(pages=(2, 9)))} == {"one/3"}
+    [hit] = search("turbine", filters=Filters(labels=("table",)))
+    assert (hit.page_id, hit.label, hit.box) == ("one/3", "table", (0, 0, 10, 10))
+
+
+def test_an_index_changes_only_what_has_changed(made: Path) -> None:
+    again = build_rows(made / FOLDER, ROWS, WIDTHS)
+    assert (again.pages, again.changed, again.removed) == (4, 0, 0)
+    rows = [page(1, "a windmill", [1, 0]), *ROWS[1:3]]
+    changed = build_rows(made / FOLDER, rows, WIDTHS)
+    assert (changed.pages, changed.changed, changed.removed) == (3, 1, 1)
+    search = Searcher(made).search
+    assert [hit.page_id for hit in search("windmill")] == ["one/1"]
+    assert {hit.page_id for hit in search("turbine")} == {"one/3"}
+
+
+def test_an_unfinished_index_is_said_so_and_built_anew(made: Path) -> None:
+    (made / FOLDER / "index.json").unlink()
+    with pytest.raises(UsageError, match="no finished index"):
+        Searcher(made)
+    assert build_rows(made / FOLDER, ROWS, WIDTHS).changed == 4
+
+
+def test_opening_is_instant(made: Path) -> None:
+    Searcher(made)  # the library itself is loaded once
+    began = time.process_time()
+    Searcher(made)
+    assert time.process_time() - began < 0.2
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "penstock", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_the_right_page_comes_first_for_eight_of_ten_questions(shared_data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    inputs = [str(shared_data / "korean_text"), str(shared_data / "korean_pdf"), str(SAMPLE)]
+    assert run("parse", *inputs, "-o", str(out), "--layout", "rules", "--quiet").returncode == 0
+    assert run("embed", str(out), "--quiet").returncode == 0
+    assert run("index", str(out)).returncode == 0
+    shown = run("search", str(out), "설치 방법", "--json")
+    assert shown.returncode == 0, shown.stderr
+    assert "**설치**" in json.loads(shown.stdout)[0]["snippet"]
+    assert "found by" in run("search", str(out), "설치 방법").stdout
+    first = [_first(out, question) for question, _, _ in QUESTIONS]
+    right = [
+        document in hit["document"] and hit["page"] == page
+        for hit, (_, document, page) in zip(first, QUESTIONS, strict=True)
+    ]
+    assert sum(right) >= 8, list(zip(QUESTIONS, right, strict=True))
+
+
+def _first(out: Path, question: str) -> dict[str, object]:
+    found: list[dict[str, object]] = json.loads(
+        run("search", str(out), question, "--top", "1", "--json").stdout
+    )
+    return found[0]
