@@ -32,7 +32,7 @@ from penstock.engines.deepseek import page_recogniser
 from penstock.engines.fake_server import Asked, FakeServer, serving
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "documents"))
-from scripted import page_answer, sample_truth
+from scripted_server import page_answer, sample_truth
 
 WIDTH, HEIGHT = 1190, 1684
 

@@ -1,7 +1,7 @@
 """How well the embedded recipe reads: every data set of test data that has pictures and a truth.
 
 Run: python benchmarks/quality.py [DATA] [--out OUT] [--write docs/quality.md]
-Pages are kept in OUT (quality-out), so a second run reads only what is new; the last line is JSON.
+Pages are kept in OUT (build/quality), so a second run reads only what is new; the last line is JSON.
 """
 
 from __future__ import annotations
@@ -271,7 +271,7 @@ def main() -> None:
     parser.add_argument(
         "data", nargs="?", default=os.environ.get("PENSTOCK_DATA", REPO.parent / "shared" / "data")
     )
-    parser.add_argument("--out", type=Path, default=Path("quality-out"))
+    parser.add_argument("--out", type=Path, default=Path("build/quality"))
     parser.add_argument("--write", type=Path, default=REPO / "docs" / "quality.md")
     parser.add_argument("--only", default="", help="names of data sets, with commas; writes no document")
     arguments = parser.parse_args()

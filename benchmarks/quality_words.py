@@ -2,21 +2,24 @@
 
 INTRODUCTION = """\
 The embedded recipe is made of small models that run on any processor. It is there so that Penstock works
-at once and without a network, not to win benchmarks: the vision-language models it can call reach 0.05 or
-less text edit on OmniDocBench. Every data set below is small, so mind the intervals. Beside the official
-scores stand ours: `invented` (text that is on no page), and for Korean the character error rate with word
-spaces and the part of gaps that are spaced wrongly."""
+at once and without a network, not to win benchmarks; the vision-language models Penstock can call publish
+far better scores, formulas and handwriting included. Every data set below is small, so mind the intervals.
+Beside the official scores stand ours: `invented` (text that is on no page), and for Korean the character
+error rate with word spaces and the part of gaps that are spaced wrongly."""
 
 WEAK = """\
 ## Where it is weak
 
 - **Formulas are not read.** There is no formula model inside: formula edit is 1.0 wherever there is one.
-- **Pictures of nothing but a table** are seen as a table in about half the cases; the others come out as
-  lines of text and score 0. Tables that are seen score well, on pages too.
-- **Newspapers** with narrow columns: columns are joined across, or a page is taken for one large table.
-- **Receipts**: the words are there, in lines read across; a receipt taken for a photo as a whole has no text
-  in its Markdown. Character error rates punish the order as much as the letters, so see the words.
-- **Handwriting, seals, source code**: not trained for any of them. Handwritten notes are half right.
+- **Pictures of nothing but a table** are seen as a table in fewer than half the cases; the others come out
+  as lines of text and score 0. Tables that are seen score well. On pages, tables in handwritten notes and
+  exam papers are missed and score 0 too.
+- **Newspapers** with narrow columns: lines are read across columns (so that whole sentences are on no page,
+  and count as `invented`), or the page is taken for one large table.
+- **Receipts**: most words are there; one taken for a photo as a whole has no text in its Markdown. Character
+  error rates punish the order as much as the letters, so see the words.
+- **Handwriting, seals, source code**: not made for any of them. Handwritten notes lose a quarter of their
+  text.
 - **Contents pages and diagrams** lose their order: numbers stand apart from what they number.
 - **Not measured here**, for want of pictures or of a truth: DP-Bench, OCRBench, handwritten lines, street
   photos, other languages than English, Chinese and Korean."""
@@ -44,13 +47,13 @@ character rates count as errors and the word scores do not.""",
 No model here extracts fields; this asks only whether a field's text can be found on one line of what was
 read. Addresses run over several lines.""",
     "korean_book_pictures": """\
-The truth is the PDF's own text layer, which lacks some word spaces. Page headers are left out of Markdown and
+The truth is the PDF's own text layer, which lacks many word spaces. Page headers are left out of Markdown and
 count as missing.""",
     "korean_book_layer": """\
-With the layer nothing is recognised: what is left are page headers, contents pages out of order, and
-spaces the layer does not have.""",
+With the layer nothing is recognised: what is left are page headers, titles set apart, contents pages and
+addresses out of order, and here and there a word lost at a line's end.""",
     "korean_report_pictures": """\
-Screens full of small print, diagrams and tables; pages without a whole text layer are left out. Words in
+Diagrams, tables and screenshots between short texts; pages without a whole text layer are left out. Words in
 diagrams are on the page but in an order nobody can state, which the character rates do not forgive.""",
     "korean_report_layer": "The same pages with their layer: most of the loss is order, not letters.",
     "turned": "Pages turned by 90, 180 and 270 degrees are put upright first.",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from scripted import page_answer, sample_truth
+from scripted_server import page_answer, sample_truth
 
 import penstock
 from penstock.cli.app import app

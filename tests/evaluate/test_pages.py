@@ -19,7 +19,7 @@ def test_markdown_is_read_as_text() -> None:
 
 
 def test_leader_dots_are_not_read() -> None:
-    assert composed("1.2 시작 . . . . . . . 7\n끝...") == "1.2 시작 7 끝..."
+    assert composed("1.2 시작 . . . . . . . 7\n끝. 2.") == "1.2 시작 7 끝. 2."
 
 
 def test_words_count_wherever_they_stand() -> None:

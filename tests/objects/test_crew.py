@@ -229,7 +229,7 @@ def test_one_photo_of_8_objects_on_4_workers_takes_2_rounds() -> None:
 
 
 def test_closing_a_run_ends_a_crew_that_hangs_at_once() -> None:
-    stream = Local().stream(plan(FakeScript(hangs=("p1/0",)), crew=1, things=1), photos(3))
+    stream = Local().stream(plan(FakeScript(hangs=("p1/0",)), crew=2, things=1), photos(3))
     next(stream)
     began = time.monotonic()
     stream.close()  # type: ignore[attr-defined]

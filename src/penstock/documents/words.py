@@ -67,6 +67,14 @@ class Words:
                 chunk = []
         yield from self._chunk(chunk)
 
+    def places(self, text: str, wanted: set[str]) -> list[Word]:
+        """Where wanted words stand, by their letters: ten snippets by Kiwi cost 35 ms, so 0.2."""
+        found = [word for word in self._others(text) if word.token in wanted]
+        for token in wanted:
+            if _HANGUL.match(token):
+                found += [Word(token, m.start(), m.end()) for m in re.finditer(re.escape(token), text)]
+        return sorted(found, key=lambda word: word.start)
+
     def line(self, words: Iterable[Word]) -> str:
         """The words as the index keeps them."""
         return " ".join(word.token for word in words)

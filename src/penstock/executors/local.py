@@ -10,6 +10,7 @@ ends every thread and process it started.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -25,7 +26,7 @@ from penstock.stage import Stage, Worker
 from penstock.trace.spans import Laps, StageInfo, Trace
 
 STALL_S = 900.0  # longer than any one page may take; a run that stands still this long is broken
-JOIN_S = 10.0
+JOIN_S = 5.0  # for all threads together
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +94,9 @@ class _Run:
             channel.abort()
         for stage_run in self._stages:
             stage_run.kill()
+        end = time.monotonic() + JOIN_S
         for thread in self._threads:
-            thread.join(JOIN_S)  # a thread in native code may not end; it is a daemon
+            thread.join(max(0.0, end - time.monotonic()))  # one in native code may not end; it is a daemon
         close = getattr(self._items, "close", None)
         if close is not None and not any(
             thread.name == "feed" and thread.is_alive() for thread in self._threads

@@ -23,7 +23,7 @@ def embed_pages(
     """`images` None embeds pictures when the engine can.
 
     `regions` None gives an engine that reads texts only every paragraph: a sentence encoder finds the page of
-    a question by its best paragraph (rank 1 for 8 of 12 questions), not by all its words (4 of 12).
+    a question by its best paragraph (rank 1 for 6 of 12 questions), not by all its words (5 of 12).
     """
     eyes = takes_images(engine) if images is None else images
     chosen: Regions = regions or ("visual" if takes_images(engine) else "all")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -26,8 +27,11 @@ class Measure(Stage):
     furniture: str | None = None
 
     def open(self) -> _Measurer:
+        from penstock.errors import MissingModel
         from penstock.objects.furniture import Furniture
 
+        if importlib.util.find_spec("scipy") is None:
+            raise MissingModel("Volumes need the package scipy.", "Run: pip install 'penstock[objects]'")
         return _Measurer(Furniture.open(self.furniture))
 
 

@@ -93,7 +93,8 @@ class _Reconstructor:
 
     def kill(self) -> None:
         """Ends the crew from any thread: whoever waits for it gets an error now and not at its deadline."""
-        self.close()
+        # not the pool: parts it had cancelled would never be told, and their photo would wait for them
+        self._builder.close()
 
     def _photo(self, item: Item) -> Item:
         todo = [thing for thing in item.objects if thing.failure is None]

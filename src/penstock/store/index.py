@@ -358,7 +358,8 @@ def _index(base: Any, widths: Widths) -> None:
             lower_case=False, max_token_length=None,
         )  # fmt: skip
         table.create_index("words", config=text, replace=True)
-        table.create_index("id" if name == PAGES else "page_id", config=BTree(), replace=True)
+        for key in ("id",) if name == PAGES else ("id", "page_id"):
+            table.create_index(key, config=BTree(), replace=True)
         # 100,000 of 512 numbers: 19 s of CPU, 95 % of the true 50 nearest; HNSW took minutes
         near = IvfFlat(distance_type="cosine", num_partitions=max(1, round(table.count_rows() ** 0.5)))
         for column, width in columns:

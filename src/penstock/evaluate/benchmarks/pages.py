@@ -25,7 +25,7 @@ _IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
 _TAG = re.compile(r"</?[a-zA-Z][^>]{0,200}>|<!--.*?-->", re.DOTALL)
 _MARKS = re.compile(r"^\s{0,3}(?:#{1,6}\s+|>\s?|[-*+]\s+)", re.MULTILINE)
 _RULES = re.compile(r"^[\s|:-]*-{3,}[\s|:-]*$", re.MULTILINE)
-_LEADERS = re.compile(r"(?:\s*[.·…]){4,}")  # the dots of a table of contents
+_LEADERS = re.compile(r"(?:\s*[.·…]){3,}")  # the dots of a table of contents, and any ellipsis
 _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|~$<>])")
 
 
@@ -47,7 +47,7 @@ class Pages(Benchmark):
 
     @property
     def protocol(self) -> str:
-        return "running text without Markdown marks and leader dots, NFC"
+        return "running text without Markdown marks and runs of dots, NFC"
 
     def samples(self, folder: Path) -> list[Sample]:
         files = sorted(need_folder(folder, self.layout).rglob("*.txt"))
@@ -82,7 +82,7 @@ def plain_text(markdown: str) -> str:
 
 
 def composed(text: str) -> str:
-    """NFC, white space collapsed, leader dots dropped: nobody reads them."""
+    """NFC, white space collapsed, runs of dots dropped: nobody reads leaders."""
     return collapse_spaces(_LEADERS.sub(" ", unicodedata.normalize("NFC", text)))
 
 
