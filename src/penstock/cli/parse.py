@@ -29,7 +29,8 @@ LAYOUT_HELP = (
 # options that are the recipe's to take or to refuse
 RECIPE_OPTIONS = (
     "dpi", "lang", "layout", "text_layer", "crops", "password", "server", "model", "layout_model", "preset",
-    "engine", "in_flight", "furniture", "text_height", "polygons", "api_key", "max_pixels", "page_timeout", "cores",
+    "engine", "in_flight", "furniture", "text_height", "polygons", "api_key", "max_pixels", "page_timeout",
+    "cores",
 )  # fmt: skip
 
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 from penstock.executors.channel import Channel, Closed
 from penstock.executors.guard import StallGuard
-from penstock.executors.memory import share_heaps
 from penstock.executors.process import ProcessWorker
+from penstock.heap import share_heaps
 from penstock.item import Item
 from penstock.pinning import visible_gpus
 from penstock.plan import Plan

@@ -41,7 +41,7 @@ class Cut(Stage):
 
     def open(self) -> _Cutter:
         if self.needs.process:
-            from penstock.engines.heap import keep_pages
+            from penstock.heap import keep_pages
 
             keep_pages()
         return _Cutter(self)
