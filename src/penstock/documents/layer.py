@@ -28,6 +28,7 @@ CELL = 8  # pixels: ink is looked for in squares of this side; a line at 200 dpi
 STEP = 2  # every second pixel is looked at: strokes of letters are wider, and it takes a quarter of the time
 CONTRAST = 48  # levels of grey between the lightest and darkest pixel of an inked square
 REACH = 0.25  # of its height: accents and descenders reach this far out of a word's box
+NEIGHBOURS = 1.0  # of a line's height: words this near are read as one
 LEFTOVER_GAP = 0.8  # of a line's height: words farther apart than this are two regions
 
 
@@ -215,5 +216,12 @@ def _share_under(box: Box, words: NDArray[np.float64]) -> float:
     down = np.minimum(words[:, 3], y1) - np.maximum(words[:, 1], y0)
     heights = np.minimum(words[:, 3] - words[:, 1], y1 - y0)
     row = words[down > 0.5 * heights]
-    across = np.minimum(row[:, 2], x1) - np.maximum(row[:, 0], x0)
-    return float(np.clip(across, 0, None).sum()) / max(x1 - x0, 1.0)
+    left, right = np.maximum(row[:, 0], x0), np.minimum(row[:, 2], x1)
+    order = np.argsort(left)
+    reach = NEIGHBOURS * (y1 - y0)  # the spaces between words of one line belong to it: "- 8 -" is a line
+    covered, end = 0.0, -np.inf
+    for start, stop in zip(left[order], right[order], strict=True):
+        if stop > max(start, end):
+            covered += stop - (end if start - end <= reach else start)
+            end = stop
+    return float(covered) / max(x1 - x0, 1.0)

@@ -144,14 +144,15 @@ def unread_areas(
         return [page]
     strokes = item.layer.strokes if item.layer else ()
     unread = [
-        region.box
+        region
         for region, own in zip(regions, given, strict=True)
         if _may_hide_text(region, item) and not coverage(own, pixels, region.box, strokes).ok
     ]
     outside = coverage([*words, *_as_words(regions)], pixels, page, strokes)
-    if sum(_area(box) for box in unread) > 0.5 * _area(page) or not outside.ok:
+    # a page that is a picture in parts may have lines that the layout model saw no region for
+    if any(region.label not in PICTURE_LABELS for region in unread) or not outside.ok:
         return [page]
-    return unread
+    return [region.box for region in unread]
 
 
 def _may_hide_text(region: Region, item: Item) -> bool:

@@ -22,7 +22,7 @@ from penstock.errors import UsageError
 from penstock.item import PICTURE_LABELS, Item, Region
 from penstock.names import safe_path
 from penstock.store.documents import in_source_order, read_order
-from penstock.store.files import replacing
+from penstock.store.files import clear_tmp, replacing
 from penstock.store.shards import Entry, Ledger
 
 if TYPE_CHECKING:
@@ -61,7 +61,9 @@ def export(out: Path, formats: Iterable[str], password: str | None = None) -> li
     if not entries:
         raise UsageError(f"{out} holds no pages yet.", "Run: penstock parse INPUT -o OUT")
     pages = Pages(out, ledger, entries, password)
-    return [path for name in chosen for path in FORMATS[name](pages)]
+    written = [path for name in chosen for path in FORMATS[name](pages)]
+    clear_tmp(out)
+    return written
 
 
 def check_formats(formats: Iterable[str]) -> list[str]:
