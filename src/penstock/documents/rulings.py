@@ -18,6 +18,7 @@ THIN = 4.0  # pixels: thicker than this is a bar, not a line
 TOUCH = 4.0  # pixels between line ends that are meant to meet
 MOST_LINES = 1500  # a page with more rulings is a drawing (maps have 100,000)
 MOST_CELLS = 10_000
+FILLS = 0.75  # share of a table's box that its drawn grid must take to be the table's own
 HELD = 0.6  # share of an edge that must be drawn to part two cells
 
 
@@ -154,6 +155,18 @@ def cells_of(grid: Grid, words: Sequence[Word]) -> list[Cell]:
         )
         for first, (row, column, rows, columns) in spans.items()
     ]  # fmt: skip
+
+
+def ruled_table(box: Box, words: Sequence[Word], strokes: Sequence[Box]) -> list[Cell] | None:
+    """The cells of a table whose lines are drawn, or None where no grid of lines fills the box."""
+    x0, y0, x1, y1 = box
+    near = [s for s in strokes if s[0] < x1 and s[2] > x0 and s[1] < y1 and s[3] > y0]
+    for grid in grids(near):
+        left, top, right, bottom = grid.box
+        shared = max(0.0, min(x1, right) - max(x0, left)) * max(0.0, min(y1, bottom) - max(y0, top))
+        if shared >= FILLS * (x1 - x0) * (y1 - y0) and len(grid.xs) > 2 and len(grid.ys) > 2:
+            return cells_of(grid, words)
+    return None
 
 
 def _slot(edges: tuple[float, ...], value: float) -> int:

@@ -24,29 +24,28 @@ log = logging.getLogger(__name__)
 
 
 class Readers:
-    """Opens the text engines at once and the table engine when the first table comes."""
+    """Opens each engine when it is first needed: born-digital documents may need none."""
 
     def __init__(self, lang: tuple[str, ...]) -> None:
-        self._text = PageReader(lang or None, threads=1)
-        if self._text.missing:
-            log.warning("Korean pages cannot be read: %s", self._text.missing)
+        self._lang = lang
+        self._reader: PageReader | None = None
         self._tables: SlanetTable | None = None
         self._lock = threading.Lock()
 
     def close(self) -> None:
-        self._text.close()
-        if self._tables is not None:
-            self._tables.close()
+        for engine in (self._reader, self._tables):
+            if engine is not None:
+                engine.close()
 
     def find(self, pixels: Pixels, area: Box) -> list[LineBox]:
         left, top = max(0, int(area[0])), max(0, int(area[1]))
-        return [_shifted(line, left, top) for line in self._text.find(cut(pixels, area))]
+        return [_shifted(line, left, top) for line in self._text().find(cut(pixels, area))]
 
     def script(self, pixels: Pixels, lines: Sequence[LineBox]) -> Script:
-        return self._text.script(pixels, lines)
+        return self._text().script(pixels, lines)
 
     def read(self, pixels: Pixels, lines: Sequence[LineBox], script: Script) -> list[TextLine]:
-        return self._text.read(pixels, lines, script)
+        return self._text().read(pixels, lines, script)
 
     def table(
         self, pixels: Pixels, region: Region, words: Sequence[Word], read: Sequence[TextLine]
@@ -59,6 +58,14 @@ class Readers:
         structure = engine.structure(cut(pixels, region.box))
         reader = "+".join(filter(None, [region.reader, "slanet"]))
         return replace(region, content=engine.fill(structure, inside), reader=reader)
+
+    def _text(self) -> PageReader:
+        with self._lock:
+            if self._reader is None:
+                self._reader = PageReader(self._lang or None, threads=1)
+                if self._reader.missing:
+                    log.warning("Korean pages cannot be read: %s", self._reader.missing)
+            return self._reader
 
     def _table_engine(self) -> SlanetTable:
         with self._lock:

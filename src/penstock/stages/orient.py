@@ -5,11 +5,15 @@ A page with a text layer of its own stands as its file says; only pictures are l
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from penstock.item import Item
 from penstock.stage import Stage
+
+if TYPE_CHECKING:
+    from penstock.engines.orient import Orienter
 
 MIN_WORDS = 5  # fewer words than this are a scrap on a scan, not a born-digital page
 
@@ -27,21 +31,31 @@ class Orient(Stage):
 
 
 class _Orienter:
-    def __init__(self) -> None:
-        from penstock.engines.orient import Orienter
+    """Opens its engine with the first picture: born-digital documents never need it."""
 
-        self._engine = Orienter()
+    def __init__(self) -> None:
+        self._engine: Orienter | None = None
+        self._lock = threading.Lock()
 
     def __call__(self, items: list[Item]) -> list[Item]:
         return [self._page(item) for item in items]
 
     def close(self) -> None:
-        self._engine.close()
+        if self._engine is not None:
+            self._engine.close()
+
+    def _opened(self) -> Orienter:
+        from penstock.engines.orient import Orienter
+
+        with self._lock:
+            if self._engine is None:
+                self._engine = Orienter()
+            return self._engine
 
     def _page(self, item: Item) -> Item:
         if item.pixels is None or (item.layer is not None and len(item.layer.words) >= MIN_WORDS):
             return item
-        degrees = self._engine.upright(item.pixels)
+        degrees = self._opened().upright(item.pixels)
         if degrees == 0:
             return item
         import numpy as np

@@ -18,7 +18,6 @@ from penstock.stages.parts import PartPool
 
 if TYPE_CHECKING:
     from penstock.engines.ocr import LineBox, TextLine
-    from penstock.item import Pixels
 
 TextLayer = Literal["auto", "always", "never"]
 
@@ -76,7 +75,7 @@ class _Recogniser:
         given += [[] for _ in range(len(regions) - len(given))]
         read = self._read(item, chunks)
         parts = [
-            partial(self._finish, item.pixels, region, words_of, lines_of)
+            partial(self._finish, item, region, words_of, lines_of)
             for region, words_of, lines_of in zip(regions, given, read, strict=True)
         ]
         finished = self._pool.map(parts)
@@ -110,7 +109,7 @@ class _Recogniser:
         return _gathered(self._pool.map(parts), owners, len(chunks))
 
     def _finish(
-        self, pixels: Pixels | None, region: Region, words: list[Word], read: list[TextLine] | Failure
+        self, item: Item, region: Region, words: list[Word], read: list[TextLine] | Failure
     ) -> Region | None:
         """The region with its content, or None where there is nothing to tell of it."""
         if isinstance(read, Failure):
@@ -118,9 +117,23 @@ class _Recogniser:
         if region.content is not None and not read:
             return region  # the rules read it from the layer already, tables by their rulings
         region = with_lines(region, words, read)
-        if region.label == "table" and pixels is not None:
-            return self._readers.table(pixels, region, words, read)
+        if region.label == "table":
+            drawn = None if read else _drawn_table(item, region, words)
+            if drawn is not None or item.pixels is None:
+                return drawn or with_content(region)
+            return self._readers.table(item.pixels, region, words, read)
         return with_content(region)
+
+
+def _drawn_table(item: Item, region: Region, words: Sequence[Word]) -> Region | None:
+    """A born-digital table by the lines drawn around its cells, which no model knows better."""
+    from penstock.documents.rulings import ruled_table
+    from penstock.documents.tables import to_html
+
+    if item.layer is None or not words:
+        return None
+    cells = ruled_table(region.box, words, item.layer.strokes)
+    return replace(region, content=to_html(cells), reader="layer") if cells else None
 
 
 def usable_words(item: Item, mode: TextLayer) -> tuple[Word, ...]:
