@@ -25,10 +25,10 @@ from penstock import sources
 from penstock.engines import chat
 from penstock.engines.chat_wire import request_body
 from penstock.engines.cut import as_jpeg, cut, is_blank, scaled, sendable
-from penstock.engines.heap import keep_pages
 from penstock.engines.raster import decode as decode_picture
 from penstock.engines.recognisers import RECOGNISERS
 from penstock.executors.local import Local
+from penstock.heap import keep_pages
 from penstock.plan import Plan
 from penstock.recipes.regions import glm_ocr
 from penstock.stages.cut import MAX_PIXELS, SENT_QUALITY
