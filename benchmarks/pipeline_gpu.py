@@ -19,6 +19,7 @@ import json
 import os
 import random
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -31,30 +32,26 @@ import aiohttp
 import cv2
 import numpy as np
 
+from answer_lengths import length_of
+from common import finish
 from known_pages import HEIGHT, WIDTH, KnownBoxes, ScaledCut, boxes_of
 from penstock.engines import recognisers
 from penstock.engines.cut import as_jpeg, cut, scaled
 from penstock.executors.local import Local
 from penstock.plan import Plan
-from penstock.stage import Batch, Needs
+from penstock.recipes.regions import LAYOUT_MODEL, glm_ocr
+from penstock.stage import Stage
 from penstock.stages import ask
-from penstock.stages.compose import Compose
-from penstock.stages.cut import SENT_QUALITY
+from penstock.stages.cut import SENT_QUALITY, Cut
 from penstock.stages.doclayout import DocLayout
-from penstock.stages.load import Load
 from penstock.trace.spans import Trace
 
+SDK_WORKERS = 128  # four times as many as packaged; with more its threads only wait for each other
 PROMPT = "Text Recognition:"
 SAMPLING = {"temperature": 0.0, "ignore_eos": True}
 BENCH = replace(
     recognisers.RECOGNISERS["glm-ocr"], sampling=SAMPLING, grow=1, watch_loops=False, stream_above=1 << 30
 )
-
-
-def length_of(width: int, height: int) -> int:
-    """Tokens of the answer about a crop of this size: exponential about 100, the same for everyone."""
-    drawn = random.Random(width * 10_007 + height).expovariate(1 / 100)
-    return min(600, max(8, int(drawn)))
 
 
 def write_page(task: tuple[int, str, int, int]) -> None:
@@ -116,37 +113,39 @@ def bare(options: argparse.Namespace, paths: list[str], scale: float) -> float:
     return asyncio.run(send_all(options.server, options.model, crops, options.limit))
 
 
+def plan_of(options: argparse.Namespace, scale: float) -> Plan:
+    """The recipe's own plan, with the boxes put in place after layout and the crops at one scale."""
+    recipe = glm_ocr(
+        server=tuple(options.server),
+        model=options.model,
+        in_flight=options.limit,
+        layout_model=options.layout_model or LAYOUT_MODEL,
+    )
+    stages: list[Stage] = []
+    for stage in recipe:
+        if isinstance(stage, DocLayout):
+            layout = replace(stage, compile=options.compile)
+            stages += [KnownBoxes()] if options.no_layout else [layout, KnownBoxes()]
+        elif isinstance(stage, Cut):
+            stages.append(ScaledCut(scale=scale, needs=stage.needs, workers=stage.workers))
+        else:
+            stages.append(replace(stage, recogniser="bench") if isinstance(stage, ask.Ask) else stage)
+    return Plan(*stages)
+
+
 def pipeline(
     options: argparse.Namespace, folder: str, count: int, scale: float
 ) -> tuple[float, dict[str, Any]]:
     from penstock import sources
 
-    workers = max(1, (os.cpu_count() or 2) // 4)
-    layout = DocLayout(
-        model=options.layout_model,
-        batch=Batch(max_items=options.batch, linger_ms=2000.0),
-        compile=not options.eager,
-    )
-    plan = Plan(
-        Load(give="encoded", text_layer=False, workers=2),
-        *([] if options.no_layout else [layout]),
-        KnownBoxes(),
-        ScaledCut(scale=scale, needs=Needs(process=True), workers=workers),
-        ask.Ask(
-            recogniser="bench",
-            model=options.model,
-            servers=tuple(options.server),
-            limit=options.limit,
-            overlap=160,
-        ),
-        Compose(order="given"),
-    )
+    plan = plan_of(options, scale)
     executor = Local(Trace())
-    first, began = 0.0, time.perf_counter()
-    for number, page in enumerate(executor.stream(plan, sources.list_items([folder]))):
+    began = time.perf_counter()
+    pages = 0
+    for page in executor.stream(plan, sources.list_items([folder])):
         assert page.failure is None and not any(region.failure for region in page.regions), page
-        first = first or time.perf_counter() - began
-        assert number < count
+        pages += 1
+    assert pages == count, pages
     return time.perf_counter() - began, executor.trace.profile(executor.infos(plan))
 
 
@@ -183,6 +182,22 @@ def compare(options: argparse.Namespace, folder: str, scale: float) -> dict[str,
     }
 
 
+def sdk_rate(options: argparse.Namespace, folder: str, size: tuple[int, int]) -> float:
+    """Pages/s of the GLM-OCR SDK's own pipeline at full resolution, same boxes; it knows one server."""
+    names = [path.stem for path in sorted(Path(folder).glob("*.jpg"))[: options.sdk]]
+    boxes = Path(folder) / "boxes.json"
+    boxes.write_text(json.dumps({name: boxes_of(int(name), *size) for name in names}))
+    limit = min(SDK_WORKERS, options.limit)
+    arguments = ["pages", folder, boxes, options.sdk, options.server[0], limit, "lengths", options.model]
+    script = Path(__file__).with_name("sdk_side.py")
+    command = [options.sdk_python, "-W", "ignore", str(script), *map(str, arguments)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    told = json.loads(done.stdout.splitlines()[-1])
+    rate = options.sdk / float(told["seconds"])
+    print(f"SDK, {limit} workers: {rate:.2f} pages/s, {told['regions']} regions answered", flush=True)
+    return rate
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -191,8 +206,11 @@ def main() -> None:
     parser.add_argument("--model", default="glm-ocr")
     parser.add_argument("--layout-model", default="")
     parser.add_argument("--no-layout", action="store_true")
-    parser.add_argument("--eager", action="store_true", help="do not compile the layout network")
-    parser.add_argument("--batch", type=int, default=16)
+    parser.add_argument("--compile", action="store_true", help="the layout network, beside capturing it")
+    parser.add_argument(
+        "--sdk", type=int, default=0, metavar="PAGES", help="the GLM-OCR SDK on as many pages"
+    )
+    parser.add_argument("--sdk-python", default=sys.executable, help="an interpreter that has the SDK")
     parser.add_argument("--pages", type=int, default=256)
     parser.add_argument("--limit", type=int, default=1024)
     parser.add_argument("--repeats", type=int, default=3)
@@ -206,13 +224,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         with ProcessPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(write_page, [(n, folder, width, height) for n in range(options.pages)]))
-        for scale in options.scales.split(","):
+        for scale in options.scales.split(",") if options.scales else ():
             results.append(compare(options, folder, float(scale)))
-    print(
-        json.dumps(
-            {"benchmark": "pipeline_gpu", "pages": options.pages, "limit": options.limit, "results": results}
-        )
-    )
+        sdk = sdk_rate(options, folder, (width, height)) if options.sdk else None
+    finish("pipeline_gpu", pages=options.pages, limit=options.limit, results=results, sdk_pages_per_s=sdk)
 
 
 if __name__ == "__main__":

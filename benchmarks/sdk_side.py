@@ -20,6 +20,7 @@ from glmocr.dataloader import PageLoader
 from glmocr.pipeline import Pipeline
 from PIL import Image
 
+from answer_lengths import length_of
 from server_gauge import Gauge
 
 GRID = 1000  # its own detector tells boxes in whole thousandths of the page
@@ -54,28 +55,45 @@ class KnownLayout:
         return rows
 
 
-def pages(folder: str, boxes: str, count: str, url: str, limit: str, watch: str = "") -> dict[str, Any]:
-    """Pages through its pipeline; with `watch`, the server's gauge beside it."""
+class DrawnLengths(PageLoader):
+    """Asks for answers as long as everyone's, since random weights find no end."""
+
+    def build_request_from_image(self, image: Any, task_type: str = "text") -> dict[str, Any]:
+        request: dict[str, Any] = super().build_request_from_image(image, task_type)
+        return request | {"max_tokens": length_of(*image.size), "ignore_eos": True, "temperature": 0.0}
+
+
+def pages(
+    folder: str, boxes: str, count: str, url: str, limit: str, how: str = "", model: str = "fake"
+) -> dict[str, Any]:
+    """Pages through its pipeline; `how` may be "watch": the server's gauge beside it, or "lengths"."""
     settings = load_config(mode="selfhosted").pipeline
     settings.ocr_api.api_url = url + "/v1/chat/completions"
-    settings.ocr_api.model = "fake"
+    settings.ocr_api.model = model
     settings.max_workers = int(limit)
     paths = sorted(str(path) for path in Path(folder).glob("*.jpg"))[: int(count)]
     content = [{"type": "image_url", "image_url": {"url": path}} for path in paths]
     # not started: that would only ask the server for a hello, which ours does not answer
     pipeline = Pipeline(settings, layout_detector=KnownLayout(json.loads(Path(boxes).read_text())))
 
+    if how == "lengths":
+        pipeline.page_loader = DrawnLengths(settings.page_loader)
+
     def waiting() -> int:
         return int((pipeline.get_queue_stats() or {}).get("region_queue_size", 0))
 
     gauge = Gauge(url, int(limit), waiting)
     began = time.perf_counter()
-    if watch:
+    if how == "watch":
         with gauge:
             regions = run(pipeline, content)
     else:
         regions = run(pipeline, content)
-    return {"regions": regions, "seconds": time.perf_counter() - began, **(gauge.figures() if watch else {})}
+    return {
+        "regions": regions,
+        "seconds": time.perf_counter() - began,
+        **(gauge.figures() if how == "watch" else {}),
+    }
 
 
 def run(pipeline: Any, content: list[dict[str, Any]]) -> int:

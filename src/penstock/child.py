@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pickle
 import signal
 import socket
 import subprocess
@@ -25,11 +24,11 @@ import time
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import IO, Any, Generic, TypeVar
 
 from penstock.errors import DeadlinePassed, EngineError, ItemError, OpenError, PenstockError, WorkerDied
+from penstock.frames import Frames
 
 Request = TypeVar("Request")
 Reply = TypeVar("Reply")
@@ -47,7 +46,6 @@ s.loader.exec_module(m)
 from penstock.child import main
 main()
 """
-SOCKET_BUFFER = 64 * 1024  # what a socket takes without a reader, on every system we know
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +85,7 @@ class Child(Generic[Request, Reply]):
         self._opener = opener
         self._env = dict(env or {})
         self._process: subprocess.Popen[bytes] | None = None
-        self._socket: Connection[Any, Any] | None = None
+        self._frames: Frames | None = None
         self._stderr: IO[bytes] | None = None
 
     def __enter__(self) -> Child[Request, Reply]:
@@ -110,11 +108,11 @@ class Child(Generic[Request, Reply]):
             ours.close()
             self.close()
             raise
-        self._socket = Connection(ours.detach())
+        self._frames = Frames(ours)
         self.starts += 1
         self._served = 0
         try:
-            self._send(self._opener, time.monotonic() + OPEN_DEADLINE_S)
+            self._send(self._opener, OPEN_DEADLINE_S)
             self._expect_ready()
         except BaseException:
             self.kill()
@@ -129,7 +127,7 @@ class Child(Generic[Request, Reply]):
         self.start()
         end = time.monotonic() + deadline_s
         try:
-            self._send(request, end)
+            self._send(request, deadline_s)
             kind, value = self._receive(end, deadline_s, self._care.silence_s)
         except (EOFError, ConnectionError) as exc:
             raise self._death() from exc
@@ -146,9 +144,9 @@ class Child(Generic[Request, Reply]):
 
     def close(self) -> None:
         """Asks the child to end, and ends it. Safe to call twice."""
-        if self._socket is not None:
-            self._socket.close()
-            self._socket = None
+        if self._frames is not None:
+            self._frames.close()
+            self._frames = None
         if self._process is not None:
             try:
                 self._process.wait(timeout=2.0)
@@ -165,20 +163,12 @@ class Child(Generic[Request, Reply]):
             self._process.kill()
         self.close()
 
-    def _send(self, value: object, end: float) -> None:
-        assert self._socket is not None
-        message = pickle.dumps(value, protocol=5)
-        if len(message) < SOCKET_BUFFER:
-            self._socket.send_bytes(message)
-            return
-        # a child that stopped reading would block us for ever: the timer ends it at the deadline
-        timer = threading.Timer(max(0.0, end - time.monotonic()), self.interrupt)
-        timer.daemon = True
-        timer.start()
+    def _send(self, value: object, deadline_s: float) -> None:
+        assert self._frames is not None
         try:
-            self._socket.send_bytes(message)
-        finally:
-            timer.cancel()
+            self._frames.send(value, time.monotonic() + deadline_s)
+        except TimeoutError:
+            raise self._late(deadline_s, 0.0) from None
 
     def interrupt(self) -> None:
         """Ends the process from any thread; the one that waits for it gets WorkerDied."""
@@ -188,13 +178,14 @@ class Child(Generic[Request, Reply]):
 
     def _receive(self, end: float, deadline_s: float, silence_s: float = 0.0) -> tuple[str, Any]:
         """The next answer; beats before it only show that it is on its way."""
-        assert self._socket is not None
+        assert self._frames is not None
         kind, value = "beat", None
         while kind == "beat":
             until = min(end, time.monotonic() + silence_s) if silence_s else end
-            if not self._socket.poll(max(0.0, until - time.monotonic())):
-                raise self._late(deadline_s, silence_s if until < end else 0.0)
-            kind, value, memory_mb = pickle.loads(self._socket.recv_bytes())
+            try:
+                kind, value, memory_mb = self._frames.receive(end, begun_until=until)
+            except TimeoutError:
+                raise self._late(deadline_s, silence_s if until < end else 0.0) from None
         first = self._memory_mb[0] if self._served else memory_mb
         self._memory_mb = (first, memory_mb)
         return kind, value
@@ -282,7 +273,7 @@ def _spawn(
             raise OpenError(f"{command[0]} cannot be started: {exc.strerror}.") from exc
 
 
-_parent: Connection[Any, Any] | None = None
+_parent: Frames | None = None
 _last_beat = 0.0
 
 
@@ -298,31 +289,31 @@ def beat() -> None:
         _reply(_parent, "beat", None)
 
 
-def _serve(connection: Connection[Any, Any]) -> None:
+def _serve(parent: Frames) -> None:
     try:
-        function = pickle.loads(connection.recv_bytes())()
+        function = parent.receive()()
     except Exception as exc:  # whatever stops it from opening is the parent's to tell
-        _reply(connection, "error", _as_open_error(exc))
+        _reply(parent, "error", _as_open_error(exc))
         return
-    _reply(connection, "ok", READY)
+    _reply(parent, "ok", READY)
     while True:
         try:
-            request = pickle.loads(connection.recv_bytes())
+            request = parent.receive()
         except (EOFError, ConnectionError):
             break
         try:
-            _reply(connection, "ok", function(request))
+            _reply(parent, "ok", function(request))
         except PenstockError as exc:
-            _reply(connection, "error", exc)
+            _reply(parent, "error", exc)
         except Exception as exc:  # the seam to foreign code: one request fails, the process lives
-            _reply(connection, "error", _as_item_error(exc))
+            _reply(parent, "error", _as_item_error(exc))
     close = getattr(function, "close", None)
     if close is not None:
         close()
 
 
-def _reply(connection: Connection[Any, Any], kind: str, value: object) -> None:
-    connection.send_bytes(pickle.dumps((kind, value, _used_mb()), protocol=5))
+def _reply(parent: Frames, kind: str, value: object) -> None:
+    parent.send((kind, value, _used_mb()))
 
 
 def _used_mb() -> float:
@@ -362,9 +353,9 @@ def main() -> None:
     threading.Thread(
         target=_end_with_parent, args=(os.getppid(),), name="end-with-parent", daemon=True
     ).start()
-    with Connection(int(sys.argv[1])) as connection, contextlib.suppress(BrokenPipeError, ConnectionError):
-        _parent = connection
-        _serve(connection)
+    with socket.socket(fileno=int(sys.argv[1])) as end, contextlib.suppress(ConnectionError):
+        _parent = Frames(end)
+        _serve(_parent)
 
 
 if __name__ == "__main__":

@@ -56,16 +56,17 @@ class Runner:
         return got
 
     def _light(self, item: Item) -> Item:
-        return _without(item, HEAVY_FIELDS if item.failure is not None else self._drops)
+        return without(item, HEAVY_FIELDS if item.failure is not None else self._drops)
 
 
 def _failed(item: Item, stage: str, exc: Exception) -> Item:
     message = exc.message if isinstance(exc, PenstockError) else f"{type(exc).__name__}: {exc}"
     advice = exc.advice if isinstance(exc, PenstockError) else ""
     failure = Failure(stage=stage, kind=type(exc).__name__, message=message, advice=advice)
-    return replace(_without(item, HEAVY_FIELDS), failure=failure)
+    return replace(without(item, HEAVY_FIELDS), failure=failure)
 
 
-def _without(item: Item, fields: tuple[str, ...]) -> Item:
+def without(item: Item, fields: tuple[str, ...]) -> Item:
+    """The item with these heavy fields empty."""
     change: dict[str, Any] = {field: None for field in fields if getattr(item, field) is not None}
     return replace(item, **change) if change else item

@@ -20,7 +20,6 @@ REST_S = 1.0  # between two cuts, or one round: all that was in flight is refuse
 LATE = 0.5  # of the timeout
 LONG_QUEUE = 1.0  # waiting / running: one more round is queued, so no slot of the server can starve
 PATIENT_LOOKS = 3  # a burst of large pictures also makes a queue, for a moment
-HEADROOM = 1.25  # of what runs: what is cut to, so that a queue of a quarter stays
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,9 @@ class Limit:
         self._long_looks = self._long_looks + 1 if long else 0
         if self._long_looks >= PATIENT_LOOKS:
             self._long_looks = 0
-            self._cut(max(DECREASE * self._value, HEADROOM * load.running), now)
+            # what lies in the server's front end is in neither figure: only the queue's surplus goes
+            surplus = load.waiting - LONG_QUEUE * load.running
+            self._cut(max(DECREASE * self._value, self._value - surplus), now)
         elif load.waiting == 0 and load.running >= 0.9 * self._value:
             self._value = min(float(self.most), self._value * 1.1 + 1.0)
 

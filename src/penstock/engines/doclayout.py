@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 MODEL = "PaddlePaddle/PP-DocLayoutV3_safetensors"
 SIZE = 800  # the side of the network's input, whatever the page's shape
-WARM_UPS = 2  # runs before a capture: the first compiles, the second has settled
+WARM_UPS = 2  # runs before a capture: the first picks its convolutions, the second has settled
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +46,8 @@ class DocLayout:
     """The open model. `detect` may be called from many threads; the GPU takes one batch at a time.
 
     `model` is a checkpoint's folder or its name on the Hugging Face Hub. "fp16" means half precision
-    for the network where the device has it (a CPU runs fp32); boxes are float32 either way.
+    for the network where the device has it (a CPU runs fp32); boxes are float32 either way. `compile`
+    takes a minute and a half to save a millisecond a page: it pays from some 85,000 pages.
 
         layout = DocLayout(batch=64)
         for blocks in layout.detect([jpeg_bytes, rgb_array]):
@@ -58,7 +59,7 @@ class DocLayout:
         model: str = MODEL,
         device: str = "auto",
         batch: int = 16,
-        compile: bool = True,
+        compile: bool = False,
         precision: Literal["fp16", "fp32"] = "fp16",
         polygons: bool = False,
         threshold: float = 0.3,
@@ -69,7 +70,7 @@ class DocLayout:
             device = "cuda" if torch.cuda.is_available() else "cpu"
         half = precision == "fp16" and device.startswith("cuda")
         dtype = torch.float16 if half else torch.float32
-        self._open(load_model(model), device, dtype, batch, compile and device.startswith("cuda"))
+        self._open(load_model(model), device, dtype, batch, compile)
         self._polygons = polygons
         self._rules = rules or Rules(threshold=threshold)
 
@@ -81,8 +82,18 @@ class DocLayout:
         self._batch = batch
         self._input = PageInput(SIZE, device, dtype)
         net = LayoutNet(network, SIZE, device, dtype)
-        self._network = FixedBatch(net, (batch, 3, SIZE, SIZE), device, dtype) if compile else net
+        shape = (batch, 3, SIZE, SIZE)
+        self._network = FixedBatch(net, shape, device, dtype, compile) if device.startswith("cuda") else net
         self._lock = threading.Lock()
+        if device.startswith("cuda"):
+            self._warm_up()
+
+    def _warm_up(self) -> None:
+        """One page through all of it: the first call of nvJPEG and of each kernel takes half a second."""
+        import cv2
+
+        page = np.full((3508, 2480, 3), 255, dtype=np.uint8)  # A4 at 300 dpi, as large as pages usually are
+        self._run(self._input.load([cv2.imencode(".jpg", page)[1].tobytes()]).pixels)
 
     def close(self) -> None:
         self._input.close()
@@ -127,13 +138,16 @@ class DocLayout:
 
 
 class FixedBatch:
-    """Calls a network on batches of one shape: compiled and captured as a CUDA graph, as far as that works.
+    """Calls a network on batches of one shape: captured as a CUDA graph, compiled before if asked to.
 
-    Smaller batches are filled up; what lies beyond them in the output means nothing. The output
-    is overwritten by the next call.
+    On a card that a model server keeps busy, a thousand launches wait a thousand times for their turn, and
+    one launch once. What cannot be captured runs as it is, with a warning. Smaller batches are filled up;
+    what lies beyond them in the output means nothing. The output is overwritten by the next call.
     """
 
-    def __init__(self, net: Any, shape: tuple[int, int, int, int], device: str, dtype: Any) -> None:
+    def __init__(
+        self, net: Any, shape: tuple[int, int, int, int], device: str, dtype: Any, compile: bool
+    ) -> None:
         import torch
 
         self._eager = net
@@ -144,24 +158,29 @@ class FixedBatch:
         self._graph, self._output = None, None
         try:
             with _best_convolutions(), torch.inference_mode():
-                self._compile()
+                if compile:
+                    self._compile()
                 self._capture()
-        except Exception as exc:  # compiling only saves time: whatever stops it, the network still runs
+        except Exception as exc:  # both only save time: whatever stops them, the network still runs
             log.warning("the layout network runs %s: %s: %s", self.mode, type(exc).__name__, exc)
 
     def _compile(self) -> None:
         import torch
 
         compiled = torch.compile(self._eager, dynamic=False)
-        for _ in range(WARM_UPS):
-            compiled(self._pixels)
-        torch.cuda.synchronize()
+        compiled(self._pixels)
         self._call, self.mode = compiled, "compiled"
 
     def _capture(self) -> None:
         """Records the kernels of one call, so that a batch is one launch and not hundreds."""
         import torch
 
+        beside = torch.cuda.Stream()  # capturing wants what was warmed up on another stream than the default
+        beside.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(beside):
+            for _ in range(WARM_UPS):
+                self._call(self._pixels)
+        torch.cuda.current_stream().wait_stream(beside)
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
             output = self._call(self._pixels)

@@ -3,8 +3,8 @@
     feeder -> [channel] -> stage workers -> [channel] -> ... -> [channel] -> the caller
 
 Every channel is bounded, so a slow stage stops the feeder and memory is flat. A worker opens when
-its first item arrives. Whoever breaks fails the whole run once; closing the stream (or Ctrl-C)
-ends every thread and process it started.
+its first item arrives, a process of its own as soon as there is an item for it on the way. Whoever
+breaks fails the whole run once; closing the stream (or Ctrl-C) ends every thread and process it started.
 """
 
 from __future__ import annotations
@@ -76,6 +76,9 @@ class _Run:
         self.channels.append(Channel[Item](2 * plan.stages[-1].batch.max_items * plan.stages[-1].workers))
         self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
+        self._fed = 0
+        self._feeding = threading.Condition()
+        self._ended = False
 
     @property
     def trace(self) -> Trace:
@@ -90,10 +93,7 @@ class _Run:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for channel in self.channels:
-            channel.abort()
-        for stage_run in self._stages:
-            stage_run.kill()
+        self._end()
         end = time.monotonic() + JOIN_S
         for thread in self._threads:
             thread.join(max(0.0, end - time.monotonic()))  # one in native code may not end; it is a daemon
@@ -117,16 +117,26 @@ class _Run:
         """Ends the run: the first error is the caller's to raise."""
         with self._lock:
             self.error = self.error or error
-        for channel in self.channels:
-            channel.abort()
-        for stage_run in self._stages:
-            stage_run.kill()
+        self._end()
+
+    def await_item(self, number: int) -> bool:
+        """Waits until item `number` of the run has set out; False when there is none."""
+        with self._feeding:
+            self._feeding.wait_for(lambda: self._fed > number or self._ended)
+            return self._fed > number
 
     def depths(self) -> tuple[Depth, ...]:
         return tuple(
             Depth(run.stage.name, len(channel), run.running, self._trace.items(run.stage.name))
             for run, channel in zip(self._stages, self.channels, strict=False)
         )
+
+    def _end(self) -> None:
+        self._fed_all()
+        for channel in self.channels:
+            channel.abort()
+        for stage_run in self._stages:
+            stage_run.kill()
 
     def _start(self, name: str, target: object, *args: object) -> None:
         thread = threading.Thread(target=target, args=args, name=name, daemon=True)  # type: ignore[arg-type]
@@ -137,11 +147,20 @@ class _Run:
         try:
             for item in self._items:
                 self.channels[0].put(item)
+                with self._feeding:
+                    self._fed += 1
+                    self._feeding.notify_all()
+            self._fed_all()
             self.channels[0].close()
         except Closed:
             pass  # the run ended first
         except BaseException as exc:
             self.fail(exc)
+
+    def _fed_all(self) -> None:
+        with self._feeding:
+            self._ended = True
+            self._feeding.notify_all()
 
 
 class _StageRun:
@@ -177,6 +196,10 @@ class _StageRun:
         laps = Laps(self._run.trace, self.stage.name, f"{self.stage.name}-{number}")
         runner: Runner | None = None
         batch = self.stage.batch
+        if self._opens_early and self._run.await_item(number):
+            laps.lap("starved")
+            runner = self._runner(number)
+            laps.lap("open")
         while True:
             try:
                 items = source.take(batch.max_items, batch.linger_ms / 1000)
@@ -184,7 +207,7 @@ class _StageRun:
                 break
             laps.lap("starved")
             if runner is None:
-                runner = Runner(self.stage, self._worker(number % self.stage.workers), self._drops)
+                runner = self._runner(number)
                 laps.lap("open")
             results = self._call(runner, items)
             laps.lap("run", items=sum(item.failure is None for item in items))
@@ -210,6 +233,14 @@ class _StageRun:
         if failed:
             self._run.trace.count(self.stage.name, failed=failed)
         return results
+
+    @property
+    def _opens_early(self) -> bool:
+        """Processes start while earlier stages still load; a card's memory is opened one after the other."""
+        return self.stage.needs.process and not self.stage.needs.gpus
+
+    def _runner(self, number: int) -> Runner:
+        return Runner(self.stage, self._worker(number % self.stage.workers), self._drops)
 
     def _worker(self, index: int) -> Worker:
         with self._open_locks[index]:

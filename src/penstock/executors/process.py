@@ -1,19 +1,23 @@
 """A stage's worker in a process of its own, which can be killed and comes back.
 
 To its Runner it is a worker like any other: a death or a missed deadline is an error of that call,
-and the next call finds a fresh process.
+and the next call finds a fresh process. Heavy fields cross only where they must: there if the stage
+reads them, back if it writes them.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 
 from penstock.child import Care, Child
 from penstock.errors import OpenError, PlanError
-from penstock.item import Item
+from penstock.item import HEAVY_FIELDS, Item
 from penstock.pinning import environment
-from penstock.stage import Stage
+from penstock.runner import without
+from penstock.stage import Stage, Worker
 
 
 class ProcessWorker:
@@ -31,8 +35,10 @@ class ProcessWorker:
         self._deadline_s = stage.deadline_s
         self._restarted = restarted
         self._ended = False
+        self._unread = _heavy_but(stage.reads)
+        self._unwritten = _heavy_but(stage.writes)
         self._child: Child[list[Item], list[Item]] = Child(
-            stage.open,
+            partial(_open, stage, self._unwritten),
             name=name,
             env=environment(math.ceil(stage.needs.cpus), gpu),
             care=getattr(stage, "care", Care()),  # a stage whose engine leaks or hangs says so
@@ -44,10 +50,20 @@ class ProcessWorker:
             raise OpenError(f"{self._child.name} was ended with its run.")
         starts = self._child.starts
         try:
-            return self._child.call(items, self._deadline_s * len(items))
+            sent = [without(item, self._unread) for item in items]
+            return self._whole(items, self._child.call(sent, self._deadline_s * len(items)))
         finally:
             if self._child.starts > starts:
                 self._restarted()
+
+    def _whole(self, items: list[Item], results: list[Item]) -> list[Item]:
+        """The results with the heavy fields that stayed here."""
+        if len(items) != len(results):
+            return results  # the Runner says what is wrong with it
+        return [
+            replace(result, **{field: getattr(item, field) for field in self._unwritten})
+            for item, result in zip(items, results, strict=True)
+        ]
 
     def close(self) -> None:
         self._child.close()
@@ -56,3 +72,25 @@ class ProcessWorker:
         """Ends the process from any thread, for good."""
         self._ended = True
         self._child.interrupt()
+
+
+def _heavy_but(fields: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(field for field in HEAVY_FIELDS if field not in fields)
+
+
+class _LightWorker:
+    """In the child: a worker whose answers leave what it did not write behind."""
+
+    def __init__(self, worker: Worker, unwritten: tuple[str, ...]) -> None:
+        self._worker = worker
+        self._unwritten = unwritten
+
+    def __call__(self, items: list[Item]) -> list[Item]:
+        return [without(item, self._unwritten) for item in self._worker(items)]
+
+    def close(self) -> None:
+        self._worker.close()
+
+
+def _open(stage: Stage, unwritten: tuple[str, ...]) -> _LightWorker:
+    return _LightWorker(stage.open(), unwritten)

@@ -21,7 +21,7 @@ from penstock.stages.tasks import Furniture
 from penstock.store.manifest import cores as usable_cores
 
 IN_PROCESS = Needs(process=True)
-PAGES_IN_FLIGHT = 64  # pages whose regions wait for answers: at 8 a page twice the requests a card takes
+PAGES_IN_FLIGHT = 160  # pages whose regions wait for answers: at 8 a page more than the largest card takes
 LAYOUT_MODEL = "PaddlePaddle/PP-DocLayoutV3_safetensors"
 
 

@@ -30,7 +30,7 @@ class DocLayout(Stage):
     polygons: bool = False
     precision: Literal["fp16", "fp32"] = "fp16"
     device: str = tuning("auto")
-    compile: bool = tuning(True)
+    compile: bool = tuning(False)  # see the engine: pays on long runs only
     needs: Needs = tuning(GPU_PROCESS)
     batch: Batch = tuning(BATCH)
 
