@@ -1,74 +1,130 @@
-"""Pass 1 against a bare load generator: how much the recipe costs on top of the server.
+"""Pass 1 against a bare load generator: how much the recipe costs on top of its servers.
 
-    python benchmarks/bench_grounded.py --pages 19                      # a scripted server of our own
-    python benchmarks/bench_grounded.py --pages 512 --server http://127.0.0.1:8000 --tokens 1000
+    python benchmarks/bench_grounded.py                                      # a scripted server of our own
+    python benchmarks/deepseek_shape.py SHAPES && python benchmarks/bench_grounded.py --commands SHAPES
+    python benchmarks/bench_grounded.py --server http://127.0.0.1:8000 --pages 19,512
+    python benchmarks/bench_grounded.py --server http://127.0.0.1:8002 --claim SHAPES/deepseek-ocr-2-hf
 
-Both ask for the same pictures (A4 at 144 dpi: 903 picture tokens) with the same words and the same number
-in flight. The generator sends bytes that are ready; the recipe opens a PDF, renders, asks, reads the
-answers, cuts crops and commits rows. A server with random weights never stops: give `--tokens`, which
-bounds every answer, and read the pages as partial.
+Both send the same JPEGs (A4 at 144 dpi: 903 picture tokens), no two alike, with the same words, answer
+lengths (drawn around `--tokens` for each page) and number in flight. The generator has its requests
+ready and takes whole answers; the recipe opens a PDF, renders, asks by stream, reads the answers and
+commits rows. Servers have random weights, so an answer ends where its length says: that is taken as its
+end here, the ladder has one rung, and nobody cuts loops. `--claim` is the second model in transformers,
+one page at a time, against the same model on a server. The last line is JSON.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
+import importlib.util
+import itertools
 import json
 import multiprocessing
+import random
+import statistics
 import sys
 import tempfile
 import time
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import aiohttp
-import cv2
-import numpy as np
-from PIL import Image
 
-import penstock
-from penstock.engines import deepseek
+from penstock import recipes, sources
+from penstock.documents.page_record import READER, attempts_of
+from penstock.engines import chat, deepseek
 from penstock.engines.chat_wire import request_body
-from penstock.engines.deepseek import page_recogniser
-from penstock.engines.fake_server import Asked, FakeServer, serving
+from penstock.engines.fake_server import FakeServer, serving
+from penstock.executors.local import Local
+from penstock.item import Item
+from penstock.stages.ground import Ground
+from penstock.stages.load import Load
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "documents"))
-from scripted_server import page_answer, sample_truth
+sys.path[:0] = [str(Path(__file__).parents[1] / "tests" / each) for each in ("documents", "unit")]
+from made_pdf import pdf as made_pdf  # noqa: E402
+from scripted_server import page_answer, sample_truth  # noqa: E402
 
-WIDTH, HEIGHT = 1190, 1684
-
-
-def picture(number: int) -> np.ndarray:
-    """A page no other page is equal to: the client asks equal ones once."""
-    page = np.full((HEIGHT, WIDTH, 3), 255, np.uint8)
-    for line in range(40):
-        text = f"{number:05d} {line * 7919 % 1009:04d} the water falls through a steel pipe"
-        cv2.putText(page, text, (80, 80 + 38 * line), cv2.FONT_HERSHEY_SIMPLEX, 0.9, (30, 30, 30), 2)
-    return page
-
-
-def run_server(port: multiprocessing.Value, token_ms: float) -> None:  # type: ignore[valid-type]
-    truth = sample_truth()
-    answers = [page_answer(page, *truth["size"]) for page in truth["pages"]]
-
-    def says(asked: Asked) -> str:
-        return answers[asked.checksum % len(answers)]
-
-    fake = FakeServer(
-        says=says, token_s=token_ms / 1e3, max_model_len=8_192, encoder_tokens=8_192, keep_asked=False
-    )
-    with serving(fake) as url:
-        port.value = int(url.rpartition(":")[2])
-        time.sleep(3600)
+WORDS = ("water", "of", "the", "reservoir", "falls", "through", "a", "steel", "pipe", "to", "a", "wheel")
+A4 = "/MediaBox [0 0 595 842]"
+# What the servers need: the context, no caches (no page comes twice), processes enough to cut tiles. 40 GB
+# of KV cache are 650,000 tokens, 325 pages; said outright, two servers can start side by side on one card.
+SERVE = (
+    "python3 -m vllm.entrypoints.cli.main serve {folder} --served-model-name {name} --port {port}"
+    " --load-format dummy --max-model-len 8192 --gpu-memory-utilization 0.4"
+    " --kv-cache-memory-bytes 40000000000 --max-num-seqs 256 --max-num-batched-tokens 16384"
+    " --no-enable-prefix-caching --mm-processor-cache-gb 0 --limit-mm-per-prompt '{{\"image\":1}}'"
+    " --api-server-count {processes} --stream-interval 32 --disable-uvicorn-access-log"
+)
 
 
-async def bare(url: str, pages: list[bytes], in_flight: int, model: str) -> float:
-    row = page_recogniser("deepseek-ocr")
-    settings = {**row.sampling, "max_tokens": deepseek.MAX_TOKENS}
-    bodies = [
-        request_body(page, row.prompt("page"), model, settings, image_first=True, stream=row.stream_options)
-        for page in pages
-    ]
-    gate = asyncio.Semaphore(in_flight)
+class Drawn:
+    """Answers of drawn lengths instead of answers that end by themselves, for everyone who asks."""
+
+    def __init__(self, tokens: int) -> None:
+        self._tokens = tokens
+
+    def length(self, image: bytes) -> int:
+        """The same for the same picture: normal, 15 % wide, no answer beyond 1.4 of the mean."""
+        share = random.Random(zlib.crc32(image)).gauss(1.0, 0.15)
+        return max(1, round(self._tokens * min(1.4, max(0.6, share))))
+
+    @contextlib.contextmanager
+    def instead(self, scripted: bool) -> Iterator[None]:
+        """A scripted server's answers end; those of random weights must not be asked for again."""
+        if scripted:
+            yield
+            return
+        real = chat.ChatRequest, deepseek.LADDER, deepseek.page_recogniser
+        chat.ChatRequest = self._request  # type: ignore[misc, assignment]
+        deepseek.LADDER = deepseek.LADDER[:1]  # type: ignore[assignment]
+        deepseek.page_recogniser = endless
+        try:
+            yield
+        finally:
+            chat.ChatRequest, deepseek.LADDER, deepseek.page_recogniser = real  # type: ignore[misc, assignment]
+
+    def _request(self, image: bytes, prompt: str, max_tokens: int) -> Any:
+        return _REQUEST(image, prompt, self.length(image))
+
+
+_REQUEST = chat.ChatRequest
+_RECOGNISER = deepseek.page_recogniser
+
+
+def endless(name: str, guard: deepseek.Guard = deepseek.FIRST) -> Any:
+    """As the recipe asks (streamed: its budget is 7,000 tokens), for as many tokens as it says."""
+    row = _RECOGNISER(name, guard)
+    sampling = {**row.sampling, "ignore_eos": True}
+    return replace(row, sampling=sampling, watch_loops=False, stream_above=0)
+
+
+def write_pdf(path: Path, count: int) -> Path:
+    """Pages of 44 lines, no two equal: the client would ask equal ones once."""
+    dice = random.Random(count)
+
+    def page(number: int) -> str:
+        lines = [" ".join(dice.choices(WORDS, k=13)) for _ in range(44)]
+        shown = " ".join(f"({number:05d} {line}) Tj T*" for line in lines)
+        return f"BT /F1 11 Tf 17 TL 50 800 Td {shown} ET"
+
+    path.write_bytes(made_pdf([page(number) for number in range(count)], A4))
+    return path
+
+
+def rendered(pdf: Path, dpi: int) -> list[Item]:
+    worker = Load(dpi=dpi, give="encoded", text_layer=False).open()
+    pages = [worker([item])[0] for item in sources.list_items([str(pdf)])]
+    worker.close()
+    return pages
+
+
+async def bare(urls: list[str], bodies: list[bytes], in_flight: int) -> float:
+    gate, where = asyncio.Semaphore(in_flight), itertools.cycle(urls)
     timeout = aiohttp.ClientTimeout(total=None)
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0), timeout=timeout) as session:
 
@@ -76,64 +132,254 @@ async def bare(url: str, pages: list[bytes], in_flight: int, model: str) -> floa
             headers = {"Content-Type": "application/json"}
             async with (
                 gate,
-                session.post(f"{url}/v1/chat/completions", data=body, headers=headers) as response,
+                session.post(f"{next(where)}/v1/chat/completions", data=body, headers=headers) as r,
             ):
-                response.raise_for_status()
-                async for _ in response.content.iter_any():
-                    pass
+                assert r.status == 200, await r.text()
+                await r.read()
 
         began = time.monotonic()
         await asyncio.gather(*(one(body) for body in bodies))
         return time.monotonic() - began
 
 
-def recipe(url: str, pdf: Path, out: Path, in_flight: int, model: str) -> float:
+def bodies_of(pages: list[Item], model: str, recogniser: str, length: Callable[[bytes], int]) -> list[bytes]:
+    row = deepseek.page_recogniser(recogniser)
+    images = [page.image or b"" for page in pages]
+    return [
+        request_body(
+            image,
+            row.prompt("page"),
+            model,
+            {**row.sampling, "max_tokens": length(image)},
+            image_first=True,
+            stream=None,
+        )
+        for image in images
+    ]
+
+
+def recipe(args: argparse.Namespace, pdf: Path) -> tuple[float, list[Item]]:
+    """Seconds from the call to the last page, and the pages. Kept in a folder where pyarrow is there."""
+    name = "grounded-2" if args.recogniser == "deepseek-ocr-2" else "grounded"
+    options = {
+        "server": tuple(args.server),
+        "in_flight": args.in_flight,
+        "model": args.model,
+        "dpi": args.dpi,
+    }
     began = time.monotonic()
-    options = {"server": (url,), "in_flight": in_flight, "model": model}
-    for _ in penstock.parse(pdf, out=out, recipe="grounded", **options):
-        pass
-    return time.monotonic() - began
+    if importlib.util.find_spec("pyarrow") is None:
+        plan = recipes.build(name, options)
+        pages = list(Local().stream(plan, sources.list_items([str(pdf)])))
+        return time.monotonic() - began, pages
+    import penstock
+
+    with tempfile.TemporaryDirectory() as out:
+        pages = list(penstock.parse(pdf, out=out, recipe=name, **options))
+        return time.monotonic() - began, pages
+
+
+def tokens_of(pages: list[Item]) -> tuple[int, int]:
+    """Prompt and answer tokens of all pages; raises where a page failed or was asked twice."""
+    asked = answered = 0
+    for page in pages:
+        assert page.failure is None, page.failure
+        [tried] = [each for region in page.regions if region.reader == READER for each in attempts_of(region)]
+        asked, answered = asked + tried["prompt_tokens"], answered + tried["completion_tokens"]
+    return asked, answered
+
+
+def compare(args: argparse.Namespace, count: int, folder: Path, drawn: Drawn) -> dict[str, Any]:
+    pdf = write_pdf(folder / f"{count}.pdf", count)
+    pages = rendered(pdf, args.dpi)
+    length = (lambda _: deepseek.MAX_TOKENS) if args.scripted else drawn.length
+    bodies = bodies_of(pages, args.model or "fake", args.recogniser, length)
+    expected = sum(length(page.image or b"") for page in pages)
+    rows = []
+    for number in range(args.repeats):
+        bare_s = asyncio.run(bare(args.server, bodies, args.in_flight))
+        recipe_s, done = recipe(args, pdf)
+        asked, answered = tokens_of(done)
+        assert len(done) == count and (args.scripted or answered == expected), (len(done), answered, expected)
+        rows.append((bare_s, recipe_s))
+        print(
+            f"{count} pages, run {number + 1}: bare {bare_s:.2f} s, recipe {recipe_s:.2f} s"
+            f" ({recipe_s / bare_s:.3f}); {asked / count:.0f} tokens in, {answered / count:.0f} out a page",
+            flush=True,
+        )
+    bare_s, recipe_s = (statistics.median(column) for column in zip(*rows, strict=True))
+    ratios = sorted(after / before for before, after in rows)
+    return {
+        "pages": count,
+        "bare_s": round(bare_s, 2),
+        "recipe_s": round(recipe_s, 2),
+        "ratio": round(statistics.median(ratios), 3),
+        "ratio_min": round(ratios[0], 3),
+        "ratio_max": round(ratios[-1], 3),
+        "bare_pages_per_s": round(count / bare_s, 2),
+        "recipe_pages_per_s": round(count / recipe_s, 2),
+        "share": round(1 / statistics.median(ratios), 3),
+        "tokens_in": round(asked / count),
+        "tokens_out": round(answered / count),
+    }
+
+
+def warm(args: argparse.Namespace, folder: Path, drawn: Drawn) -> None:
+    """Kernels are compiled at their first use: pages that are not measured."""
+    pages = rendered(write_pdf(folder / "warm.pdf", args.warm), args.dpi)
+    bodies = bodies_of(
+        pages, args.model or "fake", args.recogniser, lambda image: drawn.length(image) // 4 + 1
+    )
+    seconds = asyncio.run(bare(args.server, bodies, args.in_flight))
+    print(f"warmed up with {args.warm} pages in {seconds:.1f} s", flush=True)
+
+
+def one_at_a_time(stage: Ground, pages: list[Item]) -> tuple[float, int]:
+    """Seconds for the pages after the first, which warms up, and the tokens of their answers."""
+    worker = stage.open()
+    try:
+        worker(pages[:1])
+        began = time.monotonic()
+        done = [worker([page])[0] for page in pages[1:]]
+        return time.monotonic() - began, tokens_of(done)[1]
+    finally:
+        worker.close()
+
+
+def random_weights() -> None:
+    """transformers draws the weights where the product would read them, and never ends an answer."""
+    import transformers
+
+    import torch
+
+    kind = transformers.AutoModelForImageTextToText
+
+    def draw(name: str, dtype: torch.dtype) -> Any:
+        with torch.device("cuda" if torch.cuda.is_available() else "cpu"):
+            network = kind.from_config(transformers.AutoConfig.from_pretrained(name), dtype=dtype)
+        network.generation_config.eos_token_id = None
+        network.generation_config.pad_token_id = 2
+        return network
+
+    kind.from_pretrained = draw
+
+
+def claim(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    random_weights()
+    args.recogniser = "deepseek-ocr-2"
+    few = rendered(write_pdf(folder / "few.pdf", args.hf_pages + 1), args.dpi)
+    count = len(few) - 1
+    common: dict[str, Any] = {"recogniser": args.recogniser}
+    hf_s, hf_tokens = one_at_a_time(Ground(**common, engine="hf", model=args.claim), few)
+    print(f"transformers: {count} pages in {hf_s:.1f} s, {1e3 * hf_s / hf_tokens:.1f} ms a token", flush=True)
+    server = Ground(**common, servers=tuple(args.server), model=args.model, in_flight=1)
+    alone_s, alone_tokens = one_at_a_time(server, few)
+    print(
+        f"vLLM, one by one: {count} pages in {alone_s:.1f} s, {1e3 * alone_s / alone_tokens:.1f} ms a token"
+    )
+    [pages] = args.pages
+    pdf = write_pdf(folder / "claim.pdf", pages)
+    seconds = []
+    for _ in range(args.repeats):
+        recipe_s, done = recipe(args, pdf)
+        asked, answered = tokens_of(done)
+        seconds.append(recipe_s)
+        print(f"vLLM, {args.in_flight} in flight: {pages} pages in {recipe_s:.1f} s", flush=True)
+    rates = {
+        "hf_pages_per_s": count / hf_s,
+        "vllm_alone_pages_per_s": count / alone_s,
+        "vllm_pages_per_s": pages / statistics.median(seconds),
+    }
+    ratio = rates["vllm_pages_per_s"] / rates["hf_pages_per_s"]
+    figures = {name: round(value, 3) for name, value in rates.items()}
+    tokens = {"tokens_in": round(asked / pages), "tokens_out": round(answered / pages)}
+    return {"hf_pages": count, "pages": pages, **figures, "ratio": round(ratio, 1), **tokens}
+
+
+def run_scripted(port: multiprocessing.Value, token_ms: float) -> None:  # type: ignore[valid-type]
+    truth = sample_truth()
+    answers = [page_answer(page, *truth["size"]) for page in truth["pages"]]
+    fake = FakeServer(
+        says=lambda asked: answers[asked.checksum % len(answers)],
+        token_s=token_ms / 1e3,
+        stream_interval=32,
+        encoder_tokens=8_192,
+        keep_asked=False,
+    )
+    with serving(fake) as url:
+        port.value = int(url.rpartition(":")[2])
+        time.sleep(3600)
+
+
+@contextlib.contextmanager
+def servers(args: argparse.Namespace) -> Iterator[None]:
+    """Those that were named, or a scripted one in a process of its own."""
+    if args.server:
+        yield
+        return
+    port = multiprocessing.Value("i", 0)
+    process = multiprocessing.Process(target=run_scripted, args=(port, args.token_ms), daemon=True)
+    process.start()
+    while not port.value:
+        time.sleep(0.05)
+    args.server = [f"http://127.0.0.1:{port.value}"]
+    try:
+        yield
+    finally:
+        process.terminate()
+
+
+def print_commands(folder: str) -> None:
+    print("# environment: VLLM_USE_FLASHINFER_SAMPLER=0 HF_HUB_OFFLINE=1; the second is for --claim")
+    for name, port, processes in (("deepseek-ocr", 8000, 6), ("deepseek-ocr-2", 8002, 3)):
+        print(SERVE.format(folder=f"{folder}/{name}", name=name, port=port, processes=processes))
+
+
+def options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--commands", metavar="SHAPES", help="print how to start the servers, and end")
+    parser.add_argument("--server", action="append", default=[])
+    parser.add_argument("--model", default="", help="as the servers call it; empty asks them")
+    parser.add_argument("--recogniser", default="deepseek-ocr")
+    parser.add_argument("--pages", default="", help="19,512, or 128 with --claim")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--in-flight", type=int, default=256)
+    parser.add_argument("--tokens", type=int, default=1_000, help="of an answer, on average")
+    parser.add_argument("--dpi", type=int, default=144)
+    parser.add_argument("--warm", type=int, default=32)
+    parser.add_argument("--claim", metavar="FOLDER", help="DeepSeek-OCR-2 as transformers spells it")
+    parser.add_argument("--hf-pages", type=int, default=3)
+    parser.add_argument("--token-ms", type=float, default=10.0, help="of the scripted server")
+    args = parser.parse_args()
+    args.scripted = not args.server
+    args.pages = [int(each) for each in (args.pages or ("128" if args.claim else "19")).split(",")]
+    return args
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--pages", type=int, default=19)
-    parser.add_argument("--in-flight", type=int, default=128)
-    parser.add_argument("--server", default="")
-    parser.add_argument("--model", default="")
-    parser.add_argument(
-        "--token-ms", type=float, default=10.0, help="of the scripted server; 0.3 to 15 on cards"
-    )
-    parser.add_argument("--tokens", type=int, default=0, help="most tokens of an answer")
-    args = parser.parse_args()
-    if args.tokens:
-        deepseek.MAX_TOKENS = args.tokens
-    pictures = [picture(number) for number in range(args.pages)]
-    jpegs = [cv2.imencode(".jpg", page, [cv2.IMWRITE_JPEG_QUALITY, 92])[1].tobytes() for page in pictures]
-    url, process = args.server, None
-    if not url:
-        port = multiprocessing.Value("i", 0)
-        process = multiprocessing.Process(target=run_server, args=(port, args.token_ms), daemon=True)
-        process.start()
-        while not port.value:
-            time.sleep(0.05)
-        url = f"http://127.0.0.1:{port.value}"
-    with tempfile.TemporaryDirectory() as folder:
-        pdf = Path(folder) / "pages.pdf"
-        images = [Image.fromarray(page) for page in pictures]
-        images[0].save(pdf, save_all=True, append_images=images[1:], resolution=144)
-        bare_s = asyncio.run(bare(url, jpegs, args.in_flight, args.model or "fake"))
-        recipe_s = recipe(url, pdf, Path(folder) / "out", args.in_flight, args.model)
-    if process is not None:
-        process.terminate()
-    figures = {
-        "pages": args.pages,
-        "bare_s": round(bare_s, 2),
-        "recipe_s": round(recipe_s, 2),
-        "ratio": round(recipe_s / bare_s, 3),
-        "recipe_pages_per_s": round(args.pages / recipe_s, 2),
-    }
-    print(json.dumps(figures))
+    args = options()
+    if args.commands:
+        print_commands(args.commands)
+        return
+    drawn = Drawn(args.tokens)
+    with servers(args), drawn.instead(args.scripted), tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if not args.scripted:
+            args.model = args.model or asyncio.run(model_of(args.server[0]))
+            warm(args, folder, drawn)
+        if args.claim:
+            figures: dict[str, Any] = claim(args, folder)
+        else:
+            figures = {"results": [compare(args, count, folder, drawn) for count in args.pages]}
+    print(json.dumps({"benchmark": "bench_grounded", "in_flight": args.in_flight, **figures}))
+
+
+async def model_of(url: str) -> str:
+    async with aiohttp.ClientSession() as session, session.get(f"{url}/v1/models") as response:
+        listed = await response.json()
+        return str(listed["data"][0]["id"])
 
 
 if __name__ == "__main__":

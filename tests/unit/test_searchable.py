@@ -11,8 +11,9 @@ import pytest
 from PIL import Image
 
 from penstock.documents.searchable import PictureOfPage, jpeg_shape, write_searchable_pdf
-from penstock.errors import BadInput, StoreError
+from penstock.errors import BadInput
 from penstock.item import Line
+from penstock.store.files import replacing
 
 LINES = [
     Line(text="안녕하세요 세계, Hello world", box=(100, 100, 700, 140)),
@@ -28,7 +29,8 @@ def jpeg(mode: str = "RGB", size: tuple[int, int] = (1000, 1400)) -> bytes:
 
 
 def written(path: Path, pages: list[PictureOfPage]) -> pdfium.PdfDocument:
-    assert write_searchable_pdf(pages, path) == len(pages)
+    with path.open("wb") as file:
+        assert write_searchable_pdf(file, pages) == len(pages)
     return pdfium.PdfDocument(path)
 
 
@@ -58,34 +60,22 @@ def test_pages_keep_the_picture_and_its_size(tmp_path: Path) -> None:
     document.close()
 
 
-def test_pages_are_taken_one_at_a_time(tmp_path: Path) -> None:
-    path = tmp_path / "a.pdf"
-
+def test_pages_are_taken_one_at_a_time() -> None:
     def pages() -> Iterator[PictureOfPage]:
         for number in range(3):
-            sizes.append(sum(p.stat().st_size for p in tmp_path.iterdir()))
+            sizes.append(file.tell())
             yield PictureOfPage(jpeg=jpeg(), lines=[Line(text=f"쪽 {number}", box=(0, 0, 90, 20))] * 2000)
 
-    sizes: list[int] = []
-    assert write_searchable_pdf(pages(), path) == 3
-    assert sizes[2] > sizes[1] > 0  # what came before is on disk already
+    file, sizes = io.BytesIO(), list[int]()
+    assert write_searchable_pdf(file, pages()) == 3
+    assert sizes[2] > sizes[1] > sizes[0]  # what came before is written already
 
 
 def test_a_failure_leaves_no_file(tmp_path: Path) -> None:
-    good = PictureOfPage(jpeg=jpeg(), lines=LINES)
-    with pytest.raises(BadInput, match="not a JPEG"):
-        write_searchable_pdf([good, PictureOfPage(jpeg=b"\x89PNG", lines=[])], tmp_path / "a.pdf")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_no_pages_make_no_file(tmp_path: Path) -> None:
-    assert write_searchable_pdf([], tmp_path / "a.pdf") == 0
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_folder_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="could not be written"):
-        write_searchable_pdf([PictureOfPage(jpeg=jpeg(), lines=[])], tmp_path / "no" / "a.pdf")
+    pages = [PictureOfPage(jpeg=jpeg(), lines=LINES), PictureOfPage(jpeg=b"\x89PNG", lines=[])]
+    with pytest.raises(BadInput, match="not a JPEG"), replacing(tmp_path / "a.pdf", tmp_path) as file:
+        write_searchable_pdf(file, pages)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
 def test_odd_lines_do_no_harm(tmp_path: Path) -> None:

@@ -104,17 +104,19 @@ class _Walk:
 
     def __init__(self, text: str, marks: list[re.Match[str]]) -> None:
         self._text = text
-        self._marks = marks
+        # one more that is none, at the text's end, so that the last is like the others
+        self._marks = [*(mark[0] for mark in marks), ""]
+        self._starts = [*(mark.start() for mark in marks), len(text)]
         self._at = 0
         self._issues: list[str] = []
 
     @property
     def more(self) -> bool:
-        return self._at < len(self._marks)
+        return self._marks[self._at] != ""
 
     def anchor(self) -> Anchor:
         self._issues = []
-        mark = self._marks[self._at][0]
+        mark = self._marks[self._at]
         if mark == "<|ref|>":
             label, content = self._ref()
             if content.strip() or not self._next_is("<|det|>"):
@@ -128,12 +130,12 @@ class _Walk:
         return Anchor(None, "", self._take(), ("stray_mark",))  # it closes nothing: its text is content
 
     def _take(self) -> str:
-        start = self._marks[self._at].end()
+        start = self._starts[self._at] + len(self._marks[self._at])
         self._at += 1
-        return self._text[start : self._marks[self._at].start() if self.more else len(self._text)]
+        return self._text[start : self._starts[self._at]]
 
     def _next_is(self, mark: str) -> bool:
-        return self.more and self._marks[self._at][0] == mark
+        return self._marks[self._at] == mark
 
     def _ref(self) -> tuple[str, str]:
         """The label, and text that stands between it and whatever comes next."""

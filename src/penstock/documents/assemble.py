@@ -31,12 +31,13 @@ from penstock.documents.docjson import (
     Section,
 )
 from penstock.documents.page_blocks import PageBlocks, page_blocks
-from penstock.documents.references import Key, caption_key, mentions
+from penstock.documents.references import References, caption_key, mentions
 from penstock.documents.scripts import HANGUL
 from penstock.documents.sections import Heading, Sections
 from penstock.item import Item
 
 MIMETYPES = {"pdf": "application/pdf", "image": "image/*"}
+UNCITING = frozenset({"caption", "furniture", "contents"})  # roles whose words name no other block
 EnrichmentOf = Callable[[str], Enrichment | None]
 
 
@@ -49,6 +50,7 @@ class Piece:
     relations: list[Relation]
     assets: list[Asset]
     chunks: list[Chunk]
+    joins: list[Join]
     keys: dict[str, str]  # block id -> key of its enrichment
 
 
@@ -57,7 +59,6 @@ class Tail:
     """What is known only at the end."""
 
     sections: list[Section]
-    relations: list[Relation]
     joins: list[Join]
     chunks: list[Chunk]
 
@@ -75,8 +76,7 @@ class Assembler:
     _chunker: Chunker = field(default_factory=Chunker)
     _counts: Counter[str] = field(default_factory=Counter)
     _letters: Counter[str] = field(default_factory=Counter)
-    _targets: dict[Key, str] = field(default_factory=dict)
-    _mentions: list[tuple[str, Key]] = field(default_factory=list)
+    _references: References = field(default_factory=References)
     _ids: hashlib._Hash = field(default_factory=hashlib.sha256)
     _origin: Origin = field(default_factory=Origin)
     _index: int = 0
@@ -86,18 +86,18 @@ class Assembler:
         made = page_blocks(item, self._index, bool(self.title))
         self._note_page(item)
         texts = {block.id: block.text for block in made.blocks}
-        self._link(made, texts)
-        relations = made.relations + self._continued.page(made.blocks)
+        relations = made.relations + self._link(made, texts) + self._continued.page(made.blocks)
         chunks: list[Chunk] = []
         for block in made.blocks:
             self._place(block, made)
-            if block.layer == "body":
-                block.enrichment = self.enrichment_of(made.keys[block.id])
-            self._decide_by_model(block)
+            if block.layer == "body" and (found := self.enrichment_of(made.keys[block.id])) is not None:
+                block.enrichment = found
+                _decide_by_model(block, found.figure_type)
             chunks += self._chunker.add(block, self._sections.path, texts)
             self._counts[block.category] += 1
         self._index += len(made.blocks)
-        return Piece(made.page, made.blocks, relations, made.assets, chunks, made.keys)
+        joins = self._continued.ended()
+        return Piece(made.page, made.blocks, relations, made.assets, chunks, joins, made.keys)
 
     @property
     def sections(self) -> list[Section]:
@@ -105,14 +105,8 @@ class Assembler:
         return self._sections.done
 
     def finish(self) -> Tail:
-        relations = [
-            Relation(type="refers_to", source=source, target=self._targets[key])
-            for source, key in self._mentions
-            if key in self._targets
-        ]
         return Tail(
             sections=self._sections.finish(self._index, self._page_no),
-            relations=relations,
             joins=self._continued.finish(),
             chunks=self._chunker.finish(),
         )
@@ -156,29 +150,30 @@ class Assembler:
             for script, found in _letters(block.text):
                 self._letters[script] += found
 
-    def _link(self, made: PageBlocks, texts: dict[str, str]) -> None:
+    def _link(self, made: PageBlocks, texts: dict[str, str]) -> list[Relation]:
+        """The references this page settles, to its own captions and those of other pages."""
+        found: list[Relation] = []
         for block in made.blocks:
             if block.category in VISUAL and block.caption_ids:
                 caption = " ".join(texts[id] for id in block.caption_ids)
                 key = caption_key(caption)
                 if key is not None:
-                    self._targets.setdefault(key, block.id)
+                    found += self._references.name(key, block.id)
                 if is_continuation(caption):
                     block.issues.append("continued")
-            elif block.category == "text_paragraph" and block.role not in (
-                "caption",
-                "furniture",
-                "contents",
-            ):
-                self._mentions += [(block.id, key) for key in mentions(block.text)]
+            elif block.category == "text_paragraph" and block.role not in UNCITING:
+                for key in mentions(block.text):
+                    found += self._references.mention(key, block.id)
+        return found
 
-    def _decide_by_model(self, block: Block) -> None:
-        kind = block.enrichment.figure_type if block.enrichment else ""
-        if block.category_source == "label" and block.category == "complex_image" and kind:
-            if kind == "graph":
-                block.category, block.category_source = "graph", "model"
-            elif kind == "diagram":
-                block.category, block.category_source = "diagram", "model"
+
+def _decide_by_model(block: Block, kind: str) -> None:
+    """What a model saw in a picture, where neither its label nor its caption told."""
+    if block.category_source == "label" and block.category == "complex_image":
+        if kind == "graph":
+            block.category, block.category_source = "graph", "model"
+        elif kind == "diagram":
+            block.category, block.category_source = "diagram", "model"
 
 
 _HANGUL_RUN = re.compile(f"[{HANGUL}]+")
@@ -206,8 +201,8 @@ def assemble(
     doc.pages = [piece.page for piece in pieces]
     doc.blocks = [block for piece in pieces for block in piece.blocks]
     doc.sections = tail.sections
-    doc.relations = [relation for piece in pieces for relation in piece.relations] + tail.relations
-    doc.joins = tail.joins
+    doc.relations = [relation for piece in pieces for relation in piece.relations]
+    doc.joins = [join for piece in pieces for join in piece.joins] + tail.joins
     doc.assets = [asset for piece in pieces for asset in piece.assets]
     doc.chunks = [chunk for piece in pieces for chunk in piece.chunks] + tail.chunks
     return doc

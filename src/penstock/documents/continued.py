@@ -23,11 +23,12 @@ _CONTINUED = re.compile(r"계속|이어서|continued|cont\.", re.IGNORECASE)
 
 @dataclass(slots=True)
 class Continued:
-    """`page` gives the relations that page adds; `joins` collects the chains that have ended."""
+    """`page` gives the relations that page adds, `ended` the chains that have ended since it was asked."""
 
-    joins: list[Join] = field(default_factory=list)
     _last: Block | None = None
     _chain: list[Block] = field(default_factory=list)
+    _joins: list[Join] = field(default_factory=list)
+    _count: int = 0
 
     def page(self, blocks: Sequence[Block]) -> list[Relation]:
         flow = [block for block in blocks if _flows(block)]
@@ -45,13 +46,18 @@ class Continued:
         self._last = flow[-1]
         return relations
 
+    def ended(self) -> list[Join]:
+        joins, self._joins = self._joins, []
+        return joins
+
     def finish(self) -> list[Join]:
         self._end()
-        return self.joins
+        return self.ended()
 
     def _end(self) -> None:
         if self._chain:
-            self.joins.append(_joined(self._chain, len(self.joins) + 1))
+            self._count += 1
+            self._joins.append(_joined(self._chain, self._count))
         self._chain = []
 
 

@@ -28,17 +28,17 @@ def write(file: IO[bytes], assembler: Assembler, items: Iterable[Item], spools: 
     for item in items:
         piece = assembler.page(item)
         _add(lists["pages"], [piece.page])
-        for name in ("blocks", "relations", "assets", "chunks"):
+        for name in ("blocks", "relations", "joins", "assets", "chunks"):
             _add(lists[name], getattr(piece, name))
     tail = assembler.finish()
-    for name in ("sections", "relations", "joins", "chunks"):
-        _add(lists[name], getattr(tail, name))
+    for name in ("sections", "joins", "chunks"):
+        for thing in getattr(tail, name):
+            _add(lists[name], [thing])
     _lay_out(file, assembler.head(), lists)
 
 
 def _add(spool: Spool, things: Iterable[BaseModel]) -> None:
-    for thing in things:
-        spool.add_line(_line(thing))
+    spool.add([_line(thing) for thing in things])
 
 
 def read(path: Path) -> DocJSON:

@@ -55,9 +55,8 @@ class _Writer:
         for block in piece.blocks:
             parent = owners.get(block.id, "#/body")
             row = self._row(block, page, refs, parent)
-            self._spools[refs[block.id].split("/")[1]].add_line(
-                json.dumps(row, ensure_ascii=False).encode("utf-8", "replace")
-            )
+            line = json.dumps(row, ensure_ascii=False).encode("utf-8", "replace")
+            self._spools[refs[block.id].split("/")[1]].add([line])
             if parent == "#/body":
                 self._body.append({"$ref": refs[block.id]})
 

@@ -59,7 +59,7 @@ def on_grid(box: Quad, scale: tuple[float, float] | None = None) -> tuple[GridBo
     elif max(box) <= 1.0 and any(value % 1 for value in box):
         box = (box[0] * GRID, box[1] * GRID, box[2] * GRID, box[3] * GRID)
         issues.append("unit_box")
-    x0, y0, x1, y1 = (min(GRID, max(0, round(value))) for value in box)
+    x0, y0, x1, y1 = map(clamped, box)
     if min(box) < 0 or max(box) > GRID + 1:
         issues.append("off_grid")
     if x0 > x1 or y0 > y1:
@@ -68,6 +68,12 @@ def on_grid(box: Quad, scale: tuple[float, float] | None = None) -> tuple[GridBo
     if x0 == x1 or y0 == y1:
         issues.append("no_area")
     return (x0, y0, x1, y1), tuple(issues)
+
+
+def clamped(value: float) -> int:
+    """The nearest line of the grid."""
+    line = round(value)
+    return 0 if line < 0 else GRID if line > GRID else line
 
 
 def around(boxes: Sequence[GridBox]) -> GridBox:

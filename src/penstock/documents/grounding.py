@@ -244,6 +244,8 @@ def _tidy(block: Grounded) -> Grounded:
     elif block.label in ("table", "chart") and content[:6].lower() == "<table":
         content, closed = _closed(content)
         issues = issues if closed else (*issues, "cut_table")
+    if content == block.content and issues is block.issues:
+        return block
     return replace(block, content=content, level=level, issues=tuple(dict.fromkeys(issues)))
 
 

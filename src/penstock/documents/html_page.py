@@ -29,17 +29,18 @@ header,nav{{padding:12px 20px;background:#fff;border-bottom:1px solid #ddd}}
 nav span{{display:inline-block;margin-right:14px}}nav i{{display:inline-block;width:10px;height:10px;
 margin-right:5px;background:var(--c)}}
 section{{display:flex;gap:16px;padding:16px 20px;align-items:flex-start}}
-.page{{position:relative;flex:0 0 52%;background:#fff;box-shadow:0 1px 4px #0003}}
+.page{{position:sticky;top:8px;flex:0 0 52%;background:#fff;box-shadow:0 1px 4px #0003}}
 .page img{{display:block;width:100%}}
-.page a{{position:absolute;box-sizing:border-box;border:2px solid var(--c);
+.page a{{position:absolute;outline:1.5px solid var(--c);outline-offset:2px;
 background:color-mix(in srgb,var(--c) 8%,transparent)}}
-.page a b{{position:absolute;top:-1px;right:100%;font:10px/1.2 system-ui;color:#fff;
+.page a b{{position:absolute;top:-3px;right:calc(100% + 5px);font:9px/1.2 system-ui;color:#fff;
 background:var(--c);padding:1px 3px}}
 .page a:hover,.page a:target{{background:color-mix(in srgb,var(--c) 30%,transparent)}}
 .blocks{{flex:1;min-width:0}}.blocks div{{border-left:3px solid var(--c);background:#fff;
 margin:0 0 8px;padding:4px 10px;overflow-wrap:anywhere;
 white-space:pre-wrap}}.blocks div:target{{outline:2px solid var(--c)}}
-.blocks small{{color:#777;display:block}}.blocks table{{border-collapse:collapse;white-space:normal}}
+.blocks small{{color:#777;display:block}}.blocks .furniture{{opacity:.6}}
+.blocks table{{border-collapse:collapse;white-space:normal}}
 .blocks td,.blocks th{{border:1px solid #bbb;padding:2px 6px}}.bad{{color:#b00}}
 {_RULES}
 @media (max-width:800px){{section{{display:block}}}}
@@ -88,6 +89,7 @@ def _box(block: Block) -> str:
 def _words(block: Block) -> str:
     table = block.table
     body = table_html(table) if table is not None and table.cells else escape(block.text)
+    body = body or "<small>no text was read here</small>"
     enrichment = block.enrichment
     more = ""
     if enrichment is not None:
@@ -96,6 +98,7 @@ def _words(block: Block) -> str:
         more = f"<small>{escape(summary)}</small><small>{escape(words)}</small>"
     role = f", {block.role}" if block.role else ""
     return (
-        f'<div class="{block.category}" id="{block.id}"><small>{block.order} {block.category}{role}</small>'
+        f'<div class="{block.category} {block.layer}" id="{block.id}">'
+        f"<small>{block.order} {block.category}{role}</small>"
         f"{body}{more}</div>"
     )

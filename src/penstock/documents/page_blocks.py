@@ -18,7 +18,7 @@ from penstock.documents.docjson import (
     Quality,
     Relation,
 )
-from penstock.documents.grid import GRID
+from penstock.documents.grid import GRID, clamped
 from penstock.documents.labels import CAPTION
 from penstock.documents.page_record import READER, attempts_of
 from penstock.documents.sections import numbering
@@ -145,10 +145,9 @@ def _is_caption(label: str, text: str) -> bool:
 
 def _bbox(region: Region, item: Item) -> BBox:
     x0, y0, x1, y1 = region.box
-    width, height = item.width or 1, item.height or 1
-    shares = (x0 / width, y0 / height, x1 / width, y1 / height)
-    a, b, c, d = (min(GRID, max(0, round(share * GRID))) for share in shares)
-    return BBox(norm999=(a, b, c, d), px=(round(x0, 1), round(y0, 1), round(x1, 1), round(y1, 1)))
+    across, down = GRID / (item.width or 1), GRID / (item.height or 1)
+    norm = (clamped(x0 * across), clamped(y0 * down), clamped(x1 * across), clamped(y1 * down))
+    return BBox(norm999=norm, px=(round(x0, 1), round(y0, 1), round(x1, 1), round(y1, 1)))
 
 
 def _asset_id(path: str) -> str:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Literal
+
+from penstock.documents.docjson import Relation
 
 Kind = Literal["figure", "table"]
 Key = tuple[Kind, str]
@@ -18,6 +21,30 @@ _CAPTION = re.compile(rf"\s*[\[<〈《【(]?\s*(?:{_WORDS})\s?{_NUMBER}")
 _MENTION = re.compile(rf"(?<![\w가-힣])[\[<〈《【(]?(?:{_WORDS})\s?{_NUMBER}")
 _SENTENCE_END = re.compile(r"(?<=[.!?。])\s+|\n+")
 LONGEST_SENTENCE = 240
+
+
+@dataclass(slots=True)
+class References:
+    """Links what texts speak of to what captions name. Holds the names, and the mentions still open."""
+
+    _targets: dict[Key, str] = field(default_factory=dict)
+    _open: dict[Key, list[str]] = field(default_factory=dict)
+
+    def name(self, key: Key, target: str) -> list[Relation]:
+        """`target` is what `key` stands for, unless another was first; the mentions that waited for it."""
+        if self._targets.setdefault(key, target) != target:
+            return []
+        return [_relation(source, target) for source in self._open.pop(key, ())]
+
+    def mention(self, key: Key, source: str) -> list[Relation]:
+        if key in self._targets:
+            return [_relation(source, self._targets[key])]
+        self._open.setdefault(key, []).append(source)
+        return []
+
+
+def _relation(source: str, target: str) -> Relation:
+    return Relation(type="refers_to", source=source, target=target)
 
 
 def caption_key(text: str) -> Key | None:

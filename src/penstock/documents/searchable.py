@@ -3,25 +3,20 @@
 Each page is its JPEG as it is, with invisible text over it, one run a line, stretched to the line's
 box. The font has no shapes: one width for narrow and one for wide characters, and a
 table back to Unicode for every character the document uses, Hangul and all. Pages are written as
-they come, one in memory at a time; the file appears under its name only when it is whole.
+they come, one in memory at a time.
 """
 
 from __future__ import annotations
 
-import contextlib
-import itertools
-import os
 import struct
-import tempfile
 import unicodedata
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 from penstock.documents.glyphless import CIDS, NARROW, WIDE, font_objects
-from penstock.errors import BadInput, StoreError
+from penstock.errors import BadInput
 from penstock.item import Line
 
 POINTS_PER_INCH = 72.0
@@ -40,52 +35,24 @@ class PictureOfPage:
     dpi: float = 200.0  # gives the page its size on paper
 
 
-def write_searchable_pdf(pages: Iterable[PictureOfPage], out_path: Path) -> int:
-    """Writes the file and returns how many pages it has; without pages there is no file.
+def write_searchable_pdf(file: IO[bytes], pages: Iterable[PictureOfPage]) -> int:
+    """Writes the PDF and returns how many pages it has. Lines keep their order.
 
-    Lines keep their order.
-
-    write_searchable_pdf([PictureOfPage(jpeg=data, lines=region.lines, dpi=200)], Path("scan.pdf"))
+    with open("scan.pdf", "wb") as file:
+        write_searchable_pdf(file, [PictureOfPage(jpeg=data, lines=region.lines, dpi=200)])
     """
-    waiting = iter(pages)
-    first = next(waiting, None)
-    if first is None:
-        return 0
-    try:
-        with _atomic(out_path) as stream:
-            writer = _Writer(stream)
-            for page in itertools.chain([first], waiting):
-                writer.page(page)
-            writer.finish()
-    except OSError as exc:
-        reason = exc.strerror or str(exc)
-        raise StoreError(
-            f"{out_path} could not be written: {reason}.", "Check space and permissions."
-        ) from exc
+    writer = _Writer(file)
+    for page in pages:
+        writer.page(page)
+    writer.finish()
     return len(writer.kids)
-
-
-@contextlib.contextmanager
-def _atomic(path: Path) -> Iterator[BinaryIO]:
-    """A stream that becomes the file on success and leaves nothing behind on failure."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        Path(name).chmod(0o644)  # mkstemp's files are for their owner alone
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 @dataclass(slots=True)
 class _Writer:
     """The PDF as far as it is written: offsets of objects, pages, and characters met."""
 
-    stream: BinaryIO
+    stream: IO[bytes]
     offsets: dict[int, int] = field(default_factory=dict)
     kids: list[int] = field(default_factory=list)
     cids: dict[str, int] = field(default_factory=dict)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
 
-IN_MEMORY = 1 << 20  # bytes of a list before it goes to disk
+IN_MEMORY = 1 << 17  # bytes of a list before it goes to disk; seven lists of a document are open at once
 
 
 class Spool:
@@ -18,9 +19,10 @@ class Spool:
         self._file = tempfile.SpooledTemporaryFile(IN_MEMORY, dir=str(folder) if folder else None)  # noqa: SIM115
         self._empty = True
 
-    def add_line(self, element: bytes) -> None:
-        self._file.write(element if self._empty else b",\n" + element)
-        self._empty = False
+    def add(self, elements: Sequence[bytes]) -> None:
+        if elements:
+            self._file.write(b",\n".join(elements if self._empty else [b"", *elements]))
+            self._empty = False
 
     def pour(self, file: IO[bytes]) -> None:
         self._file.seek(0)

@@ -10,6 +10,8 @@ import re
 from collections.abc import Sequence
 from html import unescape
 
+from pydantic import TypeAdapter
+
 from penstock.documents.docjson import Cell, Table
 
 MAX_SPAN = 200  # a longer one is a slip of the model
@@ -21,6 +23,7 @@ _CLOTHING = re.compile(
     r"</?(?:b|i|u|p|em|strong|sup|sub|span|div|center|small|font)\b[^<>]{0,100}>", re.IGNORECASE
 )
 _SPAN = re.compile(r"(row|col)span\s*=\s*[\"']?(\d{1,4})", re.IGNORECASE)
+_CELLS = TypeAdapter(list[Cell])  # all cells of a table in one call
 _PLAIN_TAGS = ("<td>", "</td>", "<tr>", "</tr>", "<table>", "</table>")
 _NUMERIC = re.compile(r"[-+±~<>≤≥]?\s?[₩$€£]?\s?\d[\d,.\s:/\-]*\s?(?:[%‰℃°a-zA-Z가-힣]{0,4})")
 
@@ -50,10 +53,14 @@ def is_numeric(text: str) -> bool:
 
 def rows_of(table: Table) -> list[list[str]]:
     """A grid of texts; a spanning cell stands in each place it covers."""
-    grid = [[""] * table.num_cols for _ in range(table.num_rows)]
+    rows, columns = table.num_rows, table.num_cols
+    grid = [[""] * columns for _ in range(rows)]
     for cell in table.cells:
-        for r in range(cell.r, min(cell.r + cell.rs, table.num_rows)):
-            for c in range(cell.c, min(cell.c + cell.cs, table.num_cols)):
+        if cell.rs == cell.cs == 1 and cell.r < rows and cell.c < columns:  # nearly all
+            grid[cell.r][cell.c] = cell.text
+            continue
+        for r in range(cell.r, min(cell.r + cell.rs, rows)):
+            for c in range(cell.c, min(cell.c + cell.cs, columns)):
                 grid[r][c] = cell.text
     return grid
 
@@ -65,11 +72,13 @@ def header_depth(table: Table) -> int:
 
 def _plain_cells(text: str) -> list[Cell]:
     """The cells of the commonest kind of table, rows of `<td>` and nothing else, in a third of the time."""
-    return [
-        Cell(r=r, c=c, text=_cell_text(cell.partition("</td>")[0]))
-        for r, row in enumerate(text.split("<tr>")[1:])
-        for c, cell in enumerate(row.split("<td>")[1:])
-    ]
+    return _CELLS.validate_python(
+        [
+            {"r": r, "c": c, "text": _cell_text(cell.partition("</td>")[0])}
+            for r, row in enumerate(text.split("<tr>")[1:])
+            for c, cell in enumerate(row.split("<td>")[1:])
+        ]
+    )
 
 
 def _cells(text: str) -> list[Cell] | None:

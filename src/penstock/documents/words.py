@@ -7,6 +7,7 @@ still meets its parts. Every word knows where it stands, so that a snippet can m
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
@@ -42,7 +43,7 @@ class Word:
 
 
 class Words:
-    """Holds Kiwi and the stemmer. Kiwi opens when the first Korean text comes, which takes 2 s."""
+    """Holds the stemmer. Kiwi opens when the first Korean text comes."""
 
     def __init__(self, threads: int = 1) -> None:
         try:
@@ -51,7 +52,6 @@ class Words:
             raise MissingModel("Search needs PyStemmer.", "Run: pip install 'penstock[search]'") from exc
         self._stemmer = Stemmer.Stemmer("english")
         self._threads = threads
-        self._kiwi: Any = None
 
     def of(self, text: str) -> list[Word]:
         [words] = self.of_many([text])
@@ -81,7 +81,7 @@ class Words:
 
     def _chunk(self, texts: list[str]) -> Iterator[list[Word]]:
         korean = [text for text in texts if _HANGUL.search(text)]
-        split = iter(self._open().tokenize(korean) if korean else ())
+        split = iter(_kiwi(self._threads).tokenize(korean) if korean else ())
         for text in texts:
             words = list(self._others(text))
             if _HANGUL.search(text):
@@ -97,16 +97,15 @@ class Words:
             for place in range(max(1, len(run) - 1)):
                 yield Word(run[place : place + 2], first + place, first + min(place + 2, len(run)))
 
-    def _open(self) -> Any:
-        if self._kiwi is None:
-            try:
-                from kiwipiepy import Kiwi
-            except ImportError as exc:
-                raise MissingModel(
-                    "Korean search needs kiwipiepy.", "Run: pip install 'penstock[search]'"
-                ) from exc
-            self._kiwi = Kiwi(num_workers=self._threads)
-        return self._kiwi
+
+@functools.cache
+def _kiwi(threads: int) -> Any:
+    """One for the whole process: it takes 2 s to load and 200 MB to keep."""
+    try:
+        from kiwipiepy import Kiwi
+    except ImportError as exc:
+        raise MissingModel("Korean search needs kiwipiepy.", "Run: pip install 'penstock[search]'") from exc
+    return Kiwi(num_workers=threads)
 
 
 def _korean(tokens: Iterable[Any]) -> Iterator[Word]:

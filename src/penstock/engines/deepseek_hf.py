@@ -20,6 +20,7 @@ from penstock.engines.recognisers import Recogniser
 from penstock.errors import EngineError, MissingModel
 
 NAME = "deepseek-ocr-2"
+MODEL = "deepseek-community/DeepSeek-OCR-2"  # as transformers reads it; the authors' own needs their code
 _WHOLE_HISTORY_NGRAM = 35  # the authors' own, in their evaluation: shorter ones forbid a table's rows
 
 
@@ -36,7 +37,7 @@ class HfModel:
                 "The engine 'hf' needs torch and transformers 5.16 or newer.",
                 "Run: pip install 'penstock[gpu]', or name a server with --server.",
             ) from exc
-        name = model or page_recogniser(NAME).model
+        name = model or MODEL
         self._torch = torch
         self._device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         dtype = torch.bfloat16 if self._device.startswith("cuda") else torch.float32
@@ -61,10 +62,7 @@ class HfModel:
         inputs = self._processor(images=pixels, text=f"<image>\n{prompt}", return_tensors="pt")
         with self._lock, self._torch.inference_mode():
             try:
-                inputs = {
-                    key: value.to(self._device) if hasattr(value, "to") else value
-                    for key, value in inputs.items()
-                }
+                inputs = {key: self._placed(value) for key, value in inputs.items()}
                 written = self._network.generate(
                     **inputs,
                     max_new_tokens=max_tokens,
@@ -74,6 +72,12 @@ class HfModel:
             except RuntimeError as exc:  # out of memory, and whatever else a kernel refuses
                 raise EngineError(f"The model failed: {exc}", "Lower --dpi, or use a larger card.") from exc
         return self._answer(inputs, written, max_tokens, time.monotonic() - began)
+
+    def _placed(self, value: Any) -> Any:
+        """On the model's device; pixels in its precision, which processors do not know."""
+        if not hasattr(value, "to"):
+            return value
+        return value.to(self._device, self._network.dtype if value.is_floating_point() else None)
 
     def _answer(self, inputs: dict[str, Any], written: Any, max_tokens: int, seconds: float) -> Answer:
         asked = inputs["input_ids"].shape[1]

@@ -33,7 +33,10 @@ _STOP_EN = frozenset({
     "table", "chart", "no", "not", "than", "then", "per", "all", "each", "can", "may", "into", "over",
     "under", "between", "which", "who", "how", "what", "one", "two", "three", "their", "there", "they",
     "he", "she", "we", "you", "our", "your", "his", "her", "have", "has", "had", "do", "does", "did",
-    "will", "would",
+    "will", "would", "about", "after", "against", "along", "also", "among", "any", "because", "before",
+    "both", "but", "during", "every", "far", "gave", "give", "given", "gives", "if", "more", "most", "much",
+    "many", "only", "other", "out", "same", "shown", "shows", "since", "so", "some", "such", "through",
+    "until", "up", "used", "uses", "using", "when", "where", "while", "within", "without",
 })  # fmt: skip
 
 

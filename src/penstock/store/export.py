@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any
 
@@ -211,10 +211,14 @@ def _write_searchable(pages: Pages) -> list[Path]:
     names = output_names((entry.document for entry in pages.entries), ".pdf")
     paths = []
     for document, items in pages.by_document():
+        pictures = _pictures_of_pages(pages, items)
+        first = next(pictures, None)
+        if first is None:  # a PDF without a page is none
+            continue
         path = pages.out / SEARCHABLE / names[document]
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if write_searchable_pdf(_pictures_of_pages(pages, items), path):
-            paths.append(path)
+        with replacing(path, pages.out) as file:
+            write_searchable_pdf(file, chain([first], pictures))
+        paths.append(path)
     return paths
 
 
