@@ -38,7 +38,7 @@ def open_scripted() -> Callable[[str], str]:
                 beat()
                 time.sleep(0.02)
         if word == "grow":
-            kept.append(os.urandom(int(value) << 20))
+            kept.append(b"x" * (int(value) << 20))
         if word == "print":
             print("noise\x00 that is no protocol", flush=True)
         return f"{os.getpid()}"

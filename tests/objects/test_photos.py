@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from click.testing import Result
 from typer.testing import CliRunner
 
 from penstock.cli.app import app
-from penstock.cli.volumes import parse_box
+from penstock.cli.volumes import parse_box, parse_depth, recipe_options
 from penstock.engines import weights
 from penstock.errors import EngineError, PlanMismatch, UsageError
 from penstock.item import Item, PhotoObject
@@ -22,6 +23,7 @@ from penstock.recipes.photos import photos
 from penstock.store import schema
 from penstock.store.documents import read_pages
 from penstock.store.inventory import inventory, object_row
+from penstock.store.objects_words import both, language_of, name_of, notes_of
 from penstock.store.shards import Ledger, ShardWriter
 
 needs_saliency = pytest.mark.skipif(
@@ -29,9 +31,13 @@ needs_saliency = pytest.mark.skipif(
 )
 
 
-def run(*arguments: str, code: int = 0) -> str:
-    done = CliRunner().invoke(app, ["volumes", *arguments, "--quiet", "--cores", "1"], catch_exceptions=False)
-    assert done.exit_code == code, done.output
+def invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["volumes", *arguments, "--quiet", "--cores", "1"], catch_exceptions=False)
+
+
+def run(*arguments: str) -> str:
+    done = invoke(*arguments)
+    assert done.exit_code == 0, done.output
     return done.output
 
 
@@ -85,8 +91,11 @@ def test_boxes_on_photos_become_measured_things_and_a_report(tmp_path: Path) -> 
     page = (out / "report.html").read_text("utf-8")
     assert "{{" not in page
     assert page.count("<figure>") == 2
-    assert f"{told['moving_cbm']:.1f} m³" in page
+    assert f"{told['moving_cbm']:.{1 if told['moving_cbm'] >= 1 else 2}f} m³" in page
     assert "<script" not in page
+    assert page.count('class="thumb"') == 2
+    assert "Moving inventory" in page
+    assert "이사 물품 견적" in page
 
 
 @needs_saliency
@@ -106,18 +115,11 @@ def test_a_broken_photo_and_a_box_outside_cost_only_themselves(tmp_path: Path) -
     boxes, _ = write_rooms(tmp_path / "in", (3,))
     (tmp_path / "in" / "broken.jpg").write_bytes(b"\xff\xd8\xff\xe0 not a photo")
     out = tmp_path / "out"
-    told = json.loads(
-        run(
-            str(tmp_path / "in"),
-            "-o",
-            str(out),
-            "--json",
-            *boxes,
-            "--box",
-            "room3.jpg=9000,10,50,50:sofa",
-            code=1,
-        )
-    )
+    boxes += ["--box", "room3.jpg=9000,10,50,50:sofa", "--box", "rom3.jpg=10,10,50,50:sofa"]
+    said = invoke(str(tmp_path / "in"), "-o", str(out), "--json", *boxes)
+    assert said.exit_code == 1
+    assert "no photo is called rom3.jpg" in said.stderr
+    told = json.loads(said.stdout)
     assert (told["photos"], told["failed"], told["failed_objects"]) == (1, 1, 1)
     rows = [json.loads(line) for line in (out / "objects.jsonl").read_text("utf-8").splitlines()]
     valid = {(row["document"], row.get("label")): row["valid"] for row in rows}
@@ -144,8 +146,52 @@ def test_boxes_are_read_or_refused_with_a_sentence() -> None:
     for wrong in ("1,2,3:chair", "1,2,3,4", "1,2,0,4:chair", "a,b,c,d:chair"):
         with pytest.raises(UsageError, match=r"--box"):
             parse_box(wrong)
+
+
+def test_what_cannot_be_is_refused_before_anything_is_loaded(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--detector magic"):
         photos(detector="magic")
+    with pytest.raises(UsageError, match="cannot tell 의자 from 책상"):
+        photos(detector="saliency", labels=("의자", "책상"))
+    with pytest.raises(UsageError, match="no English word"):
+        photos(detector="grounded", labels=("가야금",))
+    with pytest.raises(UsageError, match=r"--texture is SAM-3D's"):
+        recipe_options({"photos": ["a.jpg"], "texture": True, "mesh": False})
+    with pytest.raises(UsageError, match="--setting huge"):
+        recipe_options({"photos": ["a.jpg"], "engine": "sam3d", "setting": "huge"})
+    depth = tmp_path / "d.npy"
+    with pytest.raises(UsageError, match="there is no file"):
+        parse_depth(f"a.jpg={depth}", ["a.jpg", "b.jpg"])
+    depth.touch()
+    assert parse_depth(f"a.jpg={depth}", ["a.jpg", "b.jpg"]).photo == "a.jpg"
+    with pytest.raises(UsageError, match=r"Write --depth room.jpg="):
+        parse_depth(str(depth), ["a.jpg", "b.jpg"])
+
+
+def test_sam3d_options_reach_its_engine_under_its_own_names() -> None:
+    given = {
+        "photos": ["a.jpg"],
+        "engine": "sam3d",
+        "sam3d_python": "py",
+        "texture": True,
+        "floor_depth": True,
+    }
+    mesh = recipe_options(given)["mesh"]
+    assert (mesh.python, mesh.with_texture, mesh.floor_depth, mesh.with_mesh) == ("py", True, True, False)
+
+
+def test_the_report_names_things_in_both_languages() -> None:
+    assert name_of(thing(label="소파", kind="sofa")) == ("sofa", "소파")
+    assert name_of(thing(label="couch", kind="sofa")) == ("couch", "소파")
+    assert name_of(thing(label="가야금", kind="object")) == ("가야금", "가야금")
+    assert language_of([thing(label="소파")]) == "ko"
+    assert language_of([thing(label="sofa")]) == "en"
+    noted = thing(cut=("left", "top"), note="Turned boxes differ: check its size.", movable=False)
+    assert [korean for _, korean in notes_of(noted, None, 3)] == [
+        "3번과 비슷합니다. 같은 물품입니까?", "옮기지 않습니다.", "사진의 왼쪽, 위쪽에서 잘렸습니다.",
+        "비스듬히 놓여 확인이 필요합니다.",
+    ]  # fmt: skip
+    assert both(("<b>", "<b>")) == "&lt;b&gt;"
 
 
 def thing(index: int = 0, **changes: object) -> PhotoObject:
@@ -196,7 +242,9 @@ def test_a_photo_with_a_failed_object_is_tried_again_when_asked(tmp_path: Path) 
 
 def test_the_same_thing_in_two_photos_of_a_room_is_counted_once_when_asked() -> None:
     pages = [photo("a", objects=(thing(),)), photo("b", objects=(thing(),))]
-    assert inventory(pages, same_room=False).boxes.cbm == pytest.approx(2.88)
+    two = inventory(pages, same_room=False)
+    assert two.boxes.cbm == pytest.approx(2.88)
+    assert [line.looks_like for line in two.lines] == [None, 1]  # told, not silently counted twice
     one = inventory(pages, same_room=True)
     assert one.boxes.cbm == pytest.approx(1.44)
     assert [object_row(line)["same_as"] for line in one.lines] == [None, 1]

@@ -245,7 +245,7 @@ def test_a_network_that_cannot_be_compiled_runs_eager_and_says_why(
     monkeypatch.setattr(torch, "compile", no_compiler)
     net = net_of(model)
     with caplog.at_level(logging.WARNING):
-        fixed = FixedBatch(net, (2, 3, SIDE, SIDE), "cpu", torch.float32)
+        fixed = FixedBatch(net, (2, 3, SIDE, SIDE), "cpu", torch.float32, compile=True)
     assert fixed.mode == "eager" and "no C compiler here" in caplog.text
     pixels = torch.rand(1, 3, SIDE, SIDE)
     with torch.inference_mode():

@@ -89,6 +89,18 @@ def test_grounding_dino_and_sam2_give_masks_of_each_photos_size(parts: tuple[obj
     assert {thing.label for things in batched for thing in things} <= set(labels)
 
 
+def test_a_batch_finds_what_one_by_one_finds(parts: tuple[object, object, object]) -> None:
+    grounded = GroundedSegmenter(Wanted(("sofa", "table"), min_score=0.0, device="cpu"), parts)
+    closed = RfDetrSegmenter(Wanted(("chair", "couch"), min_score=0.0, device="cpu"), tiny_rfdetr())
+    for segmenter, photos in ((grounded, pictures()[:1] * 2), (closed, pictures())):
+        for together, picture in zip(segmenter.find(photos), photos, strict=True):
+            [alone] = segmenter.find([picture])
+            assert [thing.label for thing in together] == [thing.label for thing in alone]
+            for one, other in zip(together, alone, strict=True):
+                assert one.score == pytest.approx(other.score, abs=1e-4)
+                assert (one.mask != other.mask).mean() < 0.01
+
+
 def test_a_label_of_two_words_is_one_label(parts: tuple[object, object, object]) -> None:
     words = _Words(parts[0], ("sofa", "office chair"))
     assert len(words.ids) == 1 + 2 + 3 + 1
@@ -102,7 +114,7 @@ def test_nothing_sure_is_nothing_found(parts: tuple[object, object, object]) -> 
     assert segmenter.find(pictures()) == [[], []]
 
 
-def test_rf_detr_gives_masks_of_each_photos_size() -> None:
+def tiny_rfdetr() -> object:
     torch.manual_seed(0)
     config = transformers.RfDetrConfig(
         backbone_config={
@@ -114,10 +126,20 @@ def test_rf_detr_gives_masks_of_each_photos_size() -> None:
         d_model=32, decoder_layers=2, decoder_self_attention_heads=2, decoder_cross_attention_heads=2,
         decoder_ffn_dim=32, num_queries=10, group_detr=1, id2label={0: "chair", 1: "couch"},
     )  # fmt: skip
-    model = transformers.RfDetrForInstanceSegmentation(config)
-    found = RfDetrSegmenter(Wanted(min_score=0.0, device="cpu"), model).find(pictures())
+    return transformers.RfDetrForInstanceSegmentation(config)
+
+
+def test_rf_detr_gives_masks_of_each_photos_size_and_only_wanted_things() -> None:
+    def find(**wanted: object) -> list[list[Found]]:
+        return RfDetrSegmenter(Wanted(device="cpu", **wanted), tiny_rfdetr()).find(pictures())  # type: ignore[arg-type]
+
+    found = find(labels=("chair", "couch"), min_score=0.0)
     check(found)
+    assert sum(len(things) for things in found) > 0
     assert {thing.label for things in found for thing in things} <= {"chair", "couch"}
+    couches = find(labels=("couch",), min_score=0.0)
+    assert {thing.label for things in couches for thing in things} <= {"couch"}
+    assert find(labels=("chair", "couch"), min_score=1.0) == [[], []]
 
 
 def test_yoloe_results_are_read_as_ultralytics_gives_them() -> None:
@@ -150,7 +172,16 @@ def test_absent_weights_say_what_to_fetch(tmp_path: Path) -> None:
         open_segmenter("yoloe", Wanted(model=str(tmp_path / "none.pt")))
 
 
-def test_real_models_drive_the_whole_recipe(parts: tuple[object, object, object], tmp_path: Path) -> None:
+def save(folder: Path, *things: object) -> Path:
+    for thing in things:
+        thing.save_pretrained(folder)  # type: ignore[attr-defined]
+    return folder
+
+
+@pytest.mark.parametrize("detector", ["grounded", "rfdetr"])
+def test_real_models_drive_the_whole_recipe(
+    detector: str, parts: tuple[object, object, object], tmp_path: Path
+) -> None:
     pytest.importorskip("scipy")
     from PIL import Image
 
@@ -159,19 +190,22 @@ def test_real_models_drive_the_whole_recipe(parts: tuple[object, object, object]
     from penstock.recipes.photos import photos
 
     tokenizer, dino, sam = parts
-    for folder, things in (("dino", (tokenizer, dino)), ("sam", (sam,))):
-        for thing in things:
-            thing.save_pretrained(tmp_path / folder)  # type: ignore[attr-defined]
+    if detector == "grounded":
+        model = f"{save(tmp_path / 'dino', tokenizer, dino)}+{save(tmp_path / 'sam', sam)}"
+    else:
+        model = str(save(tmp_path / "rfdetr", tiny_rfdetr()))
     for number, picture in enumerate(pictures()):
         Image.fromarray(picture).save(tmp_path / f"{number}.png")
     items = [
         Item(id=f"p{n}", uri=str(tmp_path / f"{n}.png"), document=f"{n}.png", kind="photo", media="image")
         for n in range(2)
     ]
-    model = f"{tmp_path / 'dino'}+{tmp_path / 'sam'}"
-    plan = photos(detector="grounded", model=model, labels=("sofa", "table"), min_score=0.01, cores=1)
+    labels = ("소파", "의자", "table")  # its words are sofa or couch, chair, table
+    plan = photos(detector=detector, model=model, labels=labels, min_score=0.01, cores=1)
     got = list(Inline().stream(plan, items))
     assert [item.failure for item in got] == [None, None]
     things = [thing for item in got for thing in item.objects]
     assert things
-    assert all(thing.finder == "grounded" and thing.mask and thing.bbox_cbm for thing in things)
+    assert {thing.label for thing in things} <= set(labels)
+    assert {thing.kind for thing in things} <= {"sofa", "chair", "table"}
+    assert all(thing.finder == detector and thing.mask and thing.bbox_cbm for thing in things)

@@ -4,136 +4,101 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
 from penstock.cli.options import AsJson, Config, Log, Quiet, words
 from penstock.errors import UsageError
 
 if TYPE_CHECKING:
     from penstock.driver import Run
+    from penstock.engines.mesh import MeshOptions
     from penstock.item import Item
-    from penstock.stages.detect import GivenBox
+    from penstock.stages.given import GivenBox, GivenDepth
     from penstock.store.inventory import Inventory, Line
 
 SAM3D_STALL_S = 6 * 3600.0  # a photo of 40 objects on one GPU takes its time; each has a deadline
+BOX_HELP = "A thing's box in pixels and its label: x,y,w,h:chair or room.jpg=x,y,w,h:chair; repeatable."
+DETECTOR_HELP = (
+    "saliency (CPU, one thing a photo), grounded (Grounding DINO + SAM 2), rfdetr, yoloe."
+    " Not given: grounded on a GPU, else saliency."
+)
+DEPTH_HELP = (
+    "A photo's depth, FILE or room.jpg=FILE; .npy in metres or 16-bit PNG in millimetres; repeatable."
+)
+FURNITURE_HELP = "Furniture table of your own: an SQLite file (made when new) or postgresql:// URL."
+EXPORT_HELP = "Files to write: objects, report, splat, turntable (GIFs, 1 s of a core an object)."
+# options that go to the recipe as they are
+RECIPE_OPTIONS = (
+    "detector", "model", "min_score", "engine", "camera_height", "pitch", "furniture", "gpus", "page_timeout",
+    "max_pixels", "cores",
+)  # fmt: skip
+# options of SAM-3D, by what MeshOptions calls them; what is on here was off
+SAM3D_OPTIONS = {
+    "sam3d_python": "python", "sam3d_config": "config", "moge": "moge", "floor_depth": "floor_depth",
+    "setting": "setting", "stage1_steps": "stage1_steps", "stage2_steps": "stage2_steps", "mesh": "with_mesh",
+    "texture": "with_texture", "mesh_postprocess": "with_mesh_postprocess",
+    "layout_postprocess": "with_layout_postprocess",
+}  # fmt: skip
+
+
+def _sam3d(help: str, **limits: Any) -> Any:
+    return Option(help=f"sam3d: {help}", **limits)
 
 
 def volumes(
     photos: Annotated[list[str], typer.Argument(help="Photos, folders or globs.", metavar="PHOTO...")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results; a run there is resumed.")],
-    box: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A thing's box in pixels and its label, x,y,w,h:chair or room.jpg=x,y,w,h:chair; repeatable."
-        ),
-    ] = None,
-    labels: Annotated[
-        str | None,
-        typer.Option(help="What to look for, comma-separated: sofa,책장; furniture when not given."),
-    ] = None,
-    detector: Annotated[
-        str | None,
-        typer.Option(
-            help="saliency (CPU, one thing a photo), grounded (Grounding DINO + SAM 2), rfdetr, yoloe."
-        ),
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option(help="Weights of the detector: a folder, file or hub name.")
-    ] = None,
-    min_score: Annotated[
-        float | None, typer.Option(help="Drop what is less sure than this.", min=0, max=1)
-    ] = None,
-    engine: Annotated[
-        str | None,
-        typer.Option(
-            help="silhouette (CPU, estimates), or sam3d (3D; needs its own installation and a GPU)."
-        ),
-    ] = None,
+    out: Annotated[Path, Option("--out", "-o", help="Folder for the results; a run there is resumed.")],
+    box: Annotated[list[str] | None, Option(help=BOX_HELP)] = None,
+    labels: Annotated[str | None, Option(help="What to look for: sofa,책장; furniture if not given.")] = None,
+    detector: Annotated[str | None, Option(help=DETECTOR_HELP)] = None,
+    model: Annotated[str | None, Option(help="Weights of the detector: a folder, file or hub name.")] = None,
+    min_score: Annotated[float | None, Option(help="Drop what is less sure.", min=0, max=1)] = None,
+    engine: Annotated[str | None, Option(help="silhouette (CPU, estimates) or sam3d (3D, a GPU).")] = None,
     camera_height: Annotated[
-        float | None, typer.Option(help="Metres from floor to camera; 1.45 when not given.", min=0.1, max=5)
+        float | None, Option(help="Metres above the floor; 1.45.", min=0.1, max=5)
     ] = None,
     pitch: Annotated[
-        float | None,
-        typer.Option(help="Degrees the camera looked down; found from upright edges when not given."),
+        float | None, Option(help="Degrees the camera looked down; found.", min=-60, max=85)
     ] = None,
-    depth: Annotated[
-        Path | None, typer.Option(help="Depth map of the photo: .npy in metres or 16-bit PNG in millimetres.")
-    ] = None,
-    furniture: Annotated[
-        str | None,
-        typer.Option(
-            help="Furniture table of your own: an SQLite file (made when new) or postgresql:// URL."
-        ),
-    ] = None,
-    same_room: Annotated[
-        bool, typer.Option("--same-room", help="The photos show one room: count a thing in two of them once.")
-    ] = False,
-    sam3d_python: Annotated[
-        str | None, typer.Option(help="The Python of SAM-3D's own environment.", rich_help_panel="SAM-3D")
-    ] = None,
-    sam3d_config: Annotated[
-        str | None, typer.Option(help="SAM-3D's pipeline.yaml, beside its weights.", rich_help_panel="SAM-3D")
-    ] = None,
-    moge: Annotated[
-        str | None,
-        typer.Option(
-            help="MoGe-2 weights in that environment: metric scale, one depth map a photo.",
-            rich_help_panel="SAM-3D",
-        ),
-    ] = None,
-    setting: Annotated[
-        str | None,
-        typer.Option(
-            help="gaussian_4, gaussian (8 x larger), or stage1 (size only).", rich_help_panel="SAM-3D"
-        ),
-    ] = None,
-    stage1_steps: Annotated[
-        int | None,
-        typer.Option(help="Steps of the structure; 25 by default.", min=1, rich_help_panel="SAM-3D"),
-    ] = None,
-    stage2_steps: Annotated[
-        int | None, typer.Option(help="Steps of the surface; 25 by default.", min=1, rich_help_panel="SAM-3D")
-    ] = None,
-    mesh: Annotated[
-        bool, typer.Option("--mesh", help="Also a GLB mesh; a third more time.", rich_help_panel="SAM-3D")
-    ] = False,
-    texture: Annotated[
-        bool, typer.Option("--texture", help="Bake textures; 30 to 60 s an object.", rich_help_panel="SAM-3D")
-    ] = False,
-    mesh_postprocess: Annotated[
-        bool,
-        typer.Option(
-            "--mesh-postprocess", help="Mend meshes; 20 to 40 s an object.", rich_help_panel="SAM-3D"
-        ),
-    ] = False,
-    layout_postprocess: Annotated[
-        bool,
-        typer.Option(
-            "--layout-postprocess", help="Refine poses; 2 to 5 s an object.", rich_help_panel="SAM-3D"
-        ),
-    ] = False,
-    export: Annotated[
-        str, typer.Option(help="Files to write: objects, report, splat, turntable (a GIF, 2 s an object).")
-    ] = "objects,report",
-    gpus: Annotated[int | None, typer.Option(help="GPUs to use, a process each.", min=1)] = None,
-    retry_failed: Annotated[bool, typer.Option(help="Try failed photos and objects again.")] = False,
-    fresh: Annotated[bool, typer.Option(help="Forget what OUT holds and start over.")] = False,
-    page_timeout: Annotated[
-        float | None, typer.Option(help="Seconds after which a photo that is being read is given up.", min=1)
-    ] = None,
-    cores: Annotated[int | None, typer.Option(help="CPU cores to use; all when not given.", min=1)] = None,
-    executor: Annotated[str, typer.Option(help="local, or inline for debugging.")] = "local",
+    depth: Annotated[list[str] | None, Option(help=DEPTH_HELP)] = None,
+    furniture: Annotated[str | None, Option(help=FURNITURE_HELP)] = None,
+    same_room: Annotated[bool, Option(help="One room: a thing in two photos counts once.")] = False,
+    sam3d_python: Annotated[str | None, _sam3d("The Python of SAM-3D's own environment.")] = None,
+    sam3d_config: Annotated[str | None, _sam3d("SAM-3D's pipeline.yaml, beside its weights.")] = None,
+    moge: Annotated[str | None, _sam3d("MoGe-2 weights there: metric, one depth a photo.")] = None,
+    floor_depth: Annotated[bool, _sam3d("Last resort: an empty room's depth, no model.")] = False,
+    setting: Annotated[str | None, _sam3d("gaussian_4, gaussian (8 x larger), stage1 (size only).")] = None,
+    stage1_steps: Annotated[int | None, _sam3d("Steps of the structure; 25.", min=1)] = None,
+    stage2_steps: Annotated[int | None, _sam3d("Steps of the surface; 25.", min=1)] = None,
+    mesh: Annotated[bool, _sam3d("Also a GLB mesh; a third more time.")] = False,
+    texture: Annotated[bool, _sam3d("Bake textures; 30 to 60 s an object.")] = False,
+    mesh_postprocess: Annotated[bool, _sam3d("Mend meshes; 20 to 40 s an object.")] = False,
+    layout_postprocess: Annotated[bool, _sam3d("Refine poses; 2 to 5 s an object.")] = False,
+    export: Annotated[str, Option(help=EXPORT_HELP)] = "objects,report",
+    gpus: Annotated[int | None, Option(help="GPUs to use, a process each.", min=1)] = None,
+    retry_failed: Annotated[bool, Option(help="Try failed photos and objects again.")] = False,
+    fresh: Annotated[bool, Option(help="Forget what OUT holds and start over.")] = False,
+    max_pixels: Annotated[int | None, Option(help="Refuse photos with more pixels.", min=1)] = None,
+    page_timeout: Annotated[float | None, Option(help="Seconds until a photo is given up.", min=1)] = None,
+    cores: Annotated[int | None, Option(help="CPU cores to use; all if not given.", min=1)] = None,
+    executor: Annotated[str, Option(help="local, or inline for debugging.")] = "local",
     config: Config = None,
     log: Log = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Measure the things in photos: W x D x H, volume, a Gaussian PLY and a report for customers."""
+    given = {name: value for name, value in locals().items() if value is not None}
+    _volumes(given)
+
+
+def _volumes(given: dict[str, Any]) -> None:
     from penstock import recipes, sources
     from penstock.driver import Run
     from penstock.executors import executor as make_executor
@@ -141,55 +106,49 @@ def volumes(
     from penstock.store.export import check_formats
     from penstock.trace.spans import Trace
 
-    formats = words(export)
-    check_formats(formats)
-    options: dict[str, Any] = {
-        "boxes": tuple(parse_box(text) for text in box) if box else None,
-        "labels": tuple(words(labels)) if labels else None,
-        "detector": detector,
-        "model": model,
-        "min_score": min_score,
-        "engine": engine,
-        "camera_height": camera_height,
-        "pitch": pitch,
-        "depth": str(depth) if depth else None,
-        "furniture": furniture,
-        "gpus": gpus,
-        "page_timeout": page_timeout,
-        "cores": cores,
-    }
-    if engine == "sam3d":
-        options["mesh"] = _mesh_options(
-            python=sam3d_python,
-            config=sam3d_config,
-            moge=moge,
-            setting=setting,
-            stage1_steps=stage1_steps,
-            stage2_steps=stage2_steps,
-            with_mesh=mesh,
-            with_texture=texture,
-            with_mesh_postprocess=mesh_postprocess,
-            with_layout_postprocess=layout_postprocess,
-        )
-    plan = recipes.build("photos", {key: value for key, value in options.items() if value is not None})
-    runner = make_executor(executor, Trace())
-    if engine == "sam3d" and executor == "local":
+    formats = check_formats(words(given["export"]))
+    options = recipe_options(given)
+    plan = recipes.build("photos", options)
+    runner = make_executor(given["executor"], Trace())
+    if given.get("engine") == "sam3d" and given["executor"] == "local":
         runner = Local(Trace(), stall_s=SAM3D_STALL_S)
     run = Run(
         plan,
         runner,
-        out,
-        retry_failed=retry_failed,
-        fresh=fresh,
-        facts={"inputs": [str(name) for name in photos], "same_room": same_room},
+        given["out"],
+        retry_failed=given["retry_failed"],
+        fresh=given["fresh"],
+        facts={"inputs": [str(name) for name in given["photos"]], "same_room": given["same_room"]},
     )
-    _work(run, _as_photos(sources.list_items(photos)), quiet or as_json)
-    _finish(run, formats, as_json)
+    named = _Named((*options.get("boxes", ()), *options.get("depths", ())))
+    _work(run, named.watching(sources.list_items(given["photos"])), given["quiet"] or given["as_json"])
+    for photo in named.missed:
+        print(f"penstock: no photo is called {photo}: its --box or --depth was not used.", file=sys.stderr)
+    _finish(run, formats, given["as_json"])
+    if named.missed:
+        raise typer.Exit(1)
+
+
+def recipe_options(given: dict[str, Any]) -> dict[str, Any]:
+    """What the command line says, in the recipe's own terms. Raises UsageError."""
+    options = {name: given[name] for name in RECIPE_OPTIONS if name in given}
+    if "labels" in given:
+        options["labels"] = tuple(words(given["labels"]))
+    if "box" in given:
+        options["boxes"] = tuple(parse_box(text) for text in given["box"])
+    if "depth" in given:
+        options["depths"] = tuple(parse_depth(text, given["photos"]) for text in given["depth"])
+    sam3d = {name: given[name] for name in SAM3D_OPTIONS if given.get(name)}
+    if given.get("engine") == "sam3d":
+        options["mesh"] = _mesh_options(sam3d)
+    elif sam3d:
+        raise UsageError(f"--{next(iter(sam3d)).replace('_', '-')} is SAM-3D's.", "Add --engine sam3d.")
+    return options
 
 
 def parse_box(text: str) -> GivenBox:
     """'room.jpg=10,20,300,400:chair' -> a box for room.jpg. Raises UsageError."""
-    from penstock.stages.detect import GivenBox
+    from penstock.stages.given import GivenBox
 
     where, equals, rest = text.rpartition("=")
     numbers, colon, label = rest.partition(":")
@@ -204,20 +163,49 @@ def parse_box(text: str) -> GivenBox:
     return GivenBox(where if equals else "", (x, y, x + width, y + height), label.strip())
 
 
-def _mesh_options(**given: Any) -> Any:
+def parse_depth(text: str, photos: list[str]) -> GivenDepth:
+    """'room.jpg=depth.npy' -> the depth of room.jpg. Raises UsageError."""
+    from penstock.stages.given import GivenDepth
+
+    where, equals, path = text.rpartition("=")
+    if not equals and (len(photos) != 1 or not Path(photos[0]).is_file()):
+        raise UsageError(
+            f"--depth {text} is one photo's, and there may be several.", f"Write --depth room.jpg={text}."
+        )
+    if not Path(path).is_file():
+        raise UsageError(f"--depth {text}: there is no file {path}.")
+    return GivenDepth(where, path)
+
+
+def _mesh_options(given: dict[str, Any]) -> MeshOptions:
     from penstock.engines.mesh import SMALLER, MeshOptions
 
-    settings = {*SMALLER, *SMALLER.values()}
-    if given["setting"] not in {None, *settings}:
+    settings = sorted({*SMALLER, *SMALLER.values()})
+    if given.get("setting", settings[0]) not in settings:
         raise UsageError(
-            f"--setting {given['setting']} is not known.", f"Choose from: {', '.join(sorted(settings))}."
+            f"--setting {given['setting']} is not known.", f"Choose from: {', '.join(settings)}."
         )
-    return MeshOptions(**{name: value for name, value in given.items() if value is not None})
+    return MeshOptions(**{SAM3D_OPTIONS[name]: value for name, value in given.items()})
 
 
-def _as_photos(items: Iterator[Item]) -> Iterator[Item]:
-    for item in items:
-        yield replace(item, kind="photo")
+class _Named:
+    """Photos that boxes and depth maps name, and which of the names no photo has."""
+
+    def __init__(self, given: Iterable[GivenBox | GivenDepth]) -> None:
+        self._waiting = {one.photo: one for one in given if one.photo}
+
+    @property
+    def missed(self) -> list[str]:
+        return list(self._waiting)
+
+    def watching(self, items: Iterator[Item]) -> Iterator[Item]:
+        """The items as photos."""
+        from penstock.stages.given import is_for
+
+        for item in items:
+            for name in [name for name, one in self._waiting.items() if is_for(one, item)]:
+                del self._waiting[name]
+            yield replace(item, kind="photo")
 
 
 def _work(run: Run, listing: Iterator[Item], quiet: bool) -> None:
@@ -280,6 +268,9 @@ def _tell(run: Run, found: Inventory, written: list[Path]) -> None:
     console.print(table)
     for document in found.empty:
         console.print(f"Nothing was found in {document}: give it a --box.", markup=False, soft_wrap=True)
+    twice = [f"{line.number} like {line.looks_like}" for line in found.lines if line.looks_like]
+    if twice:
+        console.print(f"Counted twice? {', '.join(twice)}. If the photos show one room, add --same-room.")
     moving = found.moving
     console.print(
         f"To move: {moving.cbm:.2f} m³ ({moving.cbm * FT3_PER_M3:.0f} ft³),"

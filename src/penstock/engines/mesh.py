@@ -43,13 +43,15 @@ class MeshOptions:
     """How SAM-3D is run. What costs much and adds nothing to a volume is off.
 
     `python` is the interpreter of its environment, `config` its pipeline.yaml. `moge` names metric
-    depth weights (MoGe-2) its environment can load; without, and without a depth map, the scale is
-    set by the photo's geometry.
+    depth weights (MoGe-2) its environment can load; without, and without a depth map, SAM-3D asks its own
+    depth model, which knows no metres, or with `floor_depth` an empty room's depth, and the scale is set
+    by the photo's geometry.
     """
 
     python: str = ""
     config: str = ""
     moge: str = ""
+    floor_depth: bool = False  # the last resort: no depth model is asked at all
     setting: Setting = "gaussian_4"
     stage1_steps: int | None = None  # None: the model's own, 25
     stage2_steps: int | None = None
@@ -77,6 +79,7 @@ class MeshRequest:
     image: str  # .npy, (height, width, 3) uint8 RGB
     mask: bytes  # one-bit PNG of the same size
     pointmap: str  # .npy, (height, width, 3) float32 in PyTorch3D's axes; may not exist yet
+    empty_room: bool  # the pointmap is a bare floor's: it has directions but measured nothing
     setting: Setting
     result: str  # where to write the cloud
 

@@ -21,7 +21,7 @@ from penstock.errors import EngineError
 
 NUM = 6_000
 SCALE = 2.0
-STEP_S = 0.02
+STEP_S = 0.1
 
 
 def open_fake(options: MeshOptions) -> FakeSam3d:
@@ -41,7 +41,7 @@ class FakeSam3d:
             sys.stdout.flush()
         self._misbehave(request)
         self._work(script.seconds)
-        metric = Path(request.pointmap).is_file()
+        metric = _sees_points(request) and not request.empty_room
         np.save(request.result, _box(script.size))
         return MeshReply(request.result, SCALE, metric, request.setting)
 
@@ -61,6 +61,17 @@ class FakeSam3d:
         while (left := end - time.monotonic()) > 0:
             beat()
             time.sleep(min(STEP_S, left))
+
+
+def _sees_points(request: MeshRequest) -> bool:
+    """Whether there is a pointmap. Raises EngineError for one that is not the photo's or not in its axes."""
+    if not Path(request.pointmap).is_file():
+        return False
+    points, image = np.load(request.pointmap), np.load(request.image, mmap_mode="r")
+    left, right, top, bottom = points[:, 0, 0], points[:, -1, 0], points[0, :, 1], points[-1, :, 1]
+    if points.shape != image.shape or not (left.mean() > right.mean() and top.mean() > bottom.mean()):
+        raise EngineError(f"The pointmap of {request.key} is not the photo's with x left and y up.")
+    return True
 
 
 def _first_death(request: MeshRequest, share: float) -> bool:

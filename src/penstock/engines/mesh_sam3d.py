@@ -55,7 +55,11 @@ class Sam3d:
         np.save(request.result, _voxels(output) if request.setting == "stage1" else _table(output))
         scale = float(output["scale"].reshape(-1)[0])
         return MeshReply(
-            request.result, scale, pointmap is not None, request.setting, self._glb(output, request)
+            request.result,
+            scale,
+            metric=pointmap is not None and not request.empty_room,
+            setting=request.setting,
+            glb=self._glb(output, request),
         )
 
     def _run(self, rgba: Any, pointmap: Any, setting: str) -> dict[str, Any]:

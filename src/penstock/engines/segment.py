@@ -36,6 +36,8 @@ SEGMENTERS = {
     "yoloe": "penstock.engines.segment_yoloe:YoloeSegmenter",
 }
 
+CLOSED = frozenset({"rfdetr"})  # these know their own labels and no others
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:

@@ -45,8 +45,9 @@ class SaliencySegmenter:
         x0, y0, x1, y1 = (round(v) for v in box)
         x0, y0, x1, y1 = max(0, x0), max(0, y0), min(width, x1), min(height, y1)
         if x1 - x0 < 8 or y1 - y0 < 8:
+            corners = "{:g},{:g} to {:g},{:g}".format(*box)
             raise EngineError(
-                f"The box {x0},{y0} to {x1},{y1} of a {label} is not in the photo of {width} x {height}.",
+                f"The box {corners} of {label} is not in the photo of {width} x {height}.",
                 "Boxes are x,y,w,h in pixels of the upright photo.",
             )
         around = _around((x0, y0, x1, y1), width, height)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.engines.segment import Found, Wanted
-from penstock.engines.segment_torch import device_of, found, full_mask, load, modules, tensor
+from penstock.engines.segment_torch import device_of, found, full_masks, load, modules, ready, tensor
 
 if TYPE_CHECKING:
     from penstock.item import Box, Pixels
@@ -34,7 +34,7 @@ class GroundedSegmenter:
         self._device = device_of(wanted.device)
         tokenizer, dino, sam = parts or _load(wanted.model)
         self._tokenizer = tokenizer
-        self._dino, self._sam = dino.to(self._device).eval(), sam.to(self._device).eval()
+        self._dino, self._sam = ready(dino, self._device), ready(sam, self._device)
         self._words = _Words(tokenizer, wanted.labels)
 
     def find(self, pictures: Sequence[Pixels]) -> list[list[Found]]:
@@ -97,11 +97,12 @@ class GroundedSegmenter:
         )
         for row, number in enumerate(with_boxes):
             height, width = pictures[number].shape[:2]
-            for one, (label, score, _) in enumerate(boxes[number]):
-                mask = full_mask(output.pred_masks[row, one, 0], width, height)
-                thing = found(label, score, mask)
-                if thing is not None:
-                    result[number].append(thing)
+            masks = full_masks(output.pred_masks[row, : len(boxes[number]), 0], width, height)
+            things = [
+                found(label, score, mask)
+                for (label, score, _), mask in zip(boxes[number], masks, strict=True)
+            ]
+            result[number] = [thing for thing in things if thing is not None]
         return result
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from penstock.engines.segment import LABELS, Found, Wanted
-from penstock.engines.segment_torch import device_of, found, full_mask, load, modules, tensor
+from penstock.engines.segment import Found, Wanted
+from penstock.engines.segment_torch import device_of, found, full_masks, load, modules, ready, tensor
 
 if TYPE_CHECKING:
     from penstock.item import Pixels
@@ -19,7 +19,7 @@ MOST = 40
 
 
 class RfDetrSegmenter:
-    """Labels are the model's own; with `wanted.labels` given, only those are kept."""
+    """Labels are the model's own; those in `wanted.labels` are kept."""
 
     def __init__(self, wanted: Wanted, model: Any = None) -> None:
         _, transformers = modules()
@@ -28,7 +28,7 @@ class RfDetrSegmenter:
         if model is None:
             name = wanted.model or MODEL
             model = load(transformers.RfDetrForInstanceSegmentation, name, "RF-DETR-Seg")
-        self._model = model.to(self._device).eval()
+        self._model = ready(model, self._device)
         self._side = _side(model.config)
 
     def find(self, pictures: Sequence[Pixels]) -> list[list[Found]]:
@@ -48,17 +48,13 @@ class RfDetrSegmenter:
 
     def _of_photo(self, picture: Pixels, scores: Any, labels: Any, masks: Any) -> list[Found]:
         height, width = picture.shape[:2]
-        kept = []
-        for query in scores.argsort(descending=True)[:MOST].tolist():
-            score, label = float(scores[query]), self._label(int(labels[query]))
-            if score < self._wanted.min_score:
-                break
-            if self._wanted.labels != LABELS and label not in self._wanted.labels:
-                continue
-            thing = found(label, score, full_mask(masks[query], width, height))
-            if thing is not None:
-                kept.append(thing)
-        return kept
+        best, order = (values.tolist() for values in scores.topk(min(MOST, len(scores))))
+        names = [self._label(number) for number in labels[order].tolist()]
+        wanted = self._wanted
+        kept = [n for n, name in enumerate(names) if best[n] >= wanted.min_score and name in wanted.labels]
+        full = full_masks(masks[[order[n] for n in kept]], width, height)
+        things = [found(names[n], best[n], mask) for n, mask in zip(kept, full, strict=True)]
+        return [thing for thing in things if thing is not None]
 
     def _label(self, number: int) -> str:
         return str(self._model.config.id2label.get(number, number))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from penstock.item import Pixels
 
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # ImageNet's
+AT_ONCE = 8  # masks scaled together: 400 MB for a photo of 12 megapixels
 
 
 def modules() -> tuple[Any, Any]:
@@ -52,25 +53,39 @@ def device_of(wanted: str) -> str:
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
+def ready(model: Any, device: str) -> Any:
+    """The model on its device, for inference. On a GPU it multiplies in TF32, as its convolutions do."""
+    torch, _ = modules()
+    if device.startswith("cuda"):
+        torch.set_float32_matmul_precision("high")
+    return model.to(device).eval()
+
+
 def tensor(pictures: list[Pixels], sizes: list[tuple[int, int]], device: str) -> tuple[Any, Any]:
-    """Pictures scaled to (width, height) each, in one batch padded with zeros, and where they are."""
+    """Pictures scaled to (width, height) each, in one batch padded with zeros, and where they are.
+
+    Bytes travel and become numbers on the device: four times less to move, and no work for the CPU.
+    """
     torch, _ = modules()
     wide, tall = max(width for width, _ in sizes), max(height for _, height in sizes)
-    batch = np.zeros((len(pictures), tall, wide, 3), np.float32)
-    there = np.zeros((len(pictures), tall, wide), np.int64)
-    mean, std = np.array(MEAN, np.float32), np.array(STD, np.float32)
+    batch = np.zeros((len(pictures), tall, wide, 3), np.uint8)
+    there = torch.zeros((len(pictures), tall, wide), dtype=torch.int64, device=device)
     for number, (picture, (width, height)) in enumerate(zip(pictures, sizes, strict=True)):
-        small = np.asarray(cv2.resize(picture, (width, height), interpolation=cv2.INTER_AREA), np.float32)
-        batch[number, :height, :width] = (small / 255 - mean) / std
+        batch[number, :height, :width] = cv2.resize(picture, (width, height), interpolation=cv2.INTER_AREA)
         there[number, :height, :width] = 1
-    values = torch.from_numpy(np.ascontiguousarray(batch.transpose(0, 3, 1, 2)))
-    return values.to(device), torch.from_numpy(there).to(device)
+    mean, std = (torch.tensor(three, device=device).view(1, 3, 1, 1) * 255 for three in (MEAN, STD))
+    values = torch.from_numpy(batch).to(device).permute(0, 3, 1, 2).float()
+    return (values.sub_(mean).div_(std) * there[:, None]).contiguous(), there
 
 
-def full_mask(logits: Any, width: int, height: int) -> Mask:
-    """A small map of logits as a mask of the photo's size; it is scaled before it is cut at zero."""
-    small = logits.float().cpu().numpy()
-    return np.asarray(cv2.resize(small, (width, height), interpolation=cv2.INTER_LINEAR) > 0)
+def full_masks(logits: Any, width: int, height: int) -> list[Mask]:
+    """Small maps of logits as masks of the photo's size, scaled on the device before they are cut at zero."""
+    torch, _ = modules()
+    masks: list[Mask] = []
+    for few in logits.split(AT_ONCE):
+        scaled = torch.nn.functional.interpolate(few[:, None].float(), (height, width), mode="bilinear")
+        masks += list((scaled[:, 0] > 0).cpu().numpy())
+    return masks
 
 
 def found(label: str, score: float, mask: Mask) -> Found | None:

@@ -48,8 +48,10 @@ def _load(path: Path) -> Floats:
             if pixels is None or pixels.dtype != np.uint16:
                 raise BadInput(f"the depth map {path} is neither .npy nor 16-bit PNG.")
             depth = pixels.astype(np.float32) / 1000
-    except (OSError, ValueError) as exc:
-        raise BadInput(f"the depth map {path} cannot be read: {exc}.") from exc
+    except OSError as exc:
+        raise BadInput(f"the depth map {path} cannot be read: {exc.strerror or exc}.") from exc
+    except ValueError as exc:  # NumPy's advice to unpickle is not ours
+        raise BadInput(f"the depth map {path} is not an .npy array.") from exc
     if depth.ndim != 2 or not depth.size:
         raise BadInput(f"the depth map {path} has the shape {depth.shape}, not (height, width).")
     return np.asarray(depth, np.float32)

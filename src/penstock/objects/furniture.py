@@ -6,6 +6,7 @@ use; a `postgresql://` URL uses a server (package `psycopg`). Names are found by
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterable
 from contextlib import closing
@@ -18,6 +19,14 @@ from penstock.objects.furniture_table import ROWS
 
 UNKNOWN = "object"
 FT3_PER_M3 = 35.3147
+CONNECT_S = 10
+NUMBERS = ("width", "depth", "height", "width_spread", "depth_spread", "height_spread", "packing")
+COLUMNS = {
+    "name": "text primary key",
+    **dict.fromkeys(NUMBERS, "double precision"),
+    "movable": "integer",
+    "source": "text",
+}
 
 # What a mover's inventory counts against the box: sofas ride as they are, beds and wardrobes taken
 # apart, chairs nested. From mover cube tables: sofa 1.42 of 1.46 m3, bed 1.70 of 3.18, chair .14 of .27,
@@ -59,7 +68,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "lamp": ("floor lamp", "스탠드", "조명"),
     "plant": ("potted plant", "화분"),
     "mirror": ("거울",),
-    "carton": ("box", "moving box", "상자", "박스"),
+    "carton": ("box", "moving box", "suitcase", "상자", "박스", "여행가방"),
     "bathtub": ("tub", "욕조"),
     "toilet": ("변기",),
     UNKNOWN: ("thing", "물건"),
@@ -79,12 +88,16 @@ class Kind:
 
 
 class Furniture:
-    """The classes by name and synonym. An unknown name gets the class `object`, with a wide spread."""
+    """The classes by name and synonym. An unknown name gets the class `object`, with a wide spread.
+
+    Raises UsageError for a table that cannot be: a synonym of nothing, a size of zero.
+    """
 
     def __init__(self, kinds: Iterable[Kind], synonyms: Iterable[tuple[str, str]]) -> None:
         self.kinds = {kind.name: kind for kind in kinds}
         self._names = {_plain(word): name for word, name in synonyms}
         self._names.update({_plain(name): name for name in self.kinds})
+        self._check()
 
     @classmethod
     def open(cls, url: str | None = None) -> Furniture:
@@ -92,7 +105,7 @@ class Furniture:
         if url is None:
             return cls(_built_in(), _built_in_synonyms())
         if url.startswith(("postgresql://", "postgres://")):
-            return cls(*_read(_postgres(url), "%s"))
+            return cls(*_from_server(url))
         path = Path(url.removeprefix("sqlite:///"))
         try:
             return cls(*_read(sqlite3.connect(path), "?"))
@@ -106,6 +119,41 @@ class Furniture:
             known = [self._names[word] for word in _plain(label).split("_") if word in self._names]
             name = known[-1] if known else UNKNOWN
         return self.kinds[name]
+
+    def _check(self) -> None:
+        for word, name in self._names.items():
+            if name not in self.kinds:
+                raise UsageError(f"In the furniture table {word!r} names {name!r}, which is not there.")
+        if UNKNOWN not in self.kinds:
+            raise UsageError(
+                f"The furniture table has no {UNKNOWN!r}, which stands for what it does not know."
+            )
+        for kind in self.kinds.values():
+            numbers = (*kind.size, *kind.spread, kind.packing)
+            if not all(isinstance(value, float) and value > 0 for value in numbers):
+                raise UsageError(
+                    f"In the furniture table {kind.name!r} has a size, spread or packing not above 0."
+                )
+
+    def words(self, label: str) -> list[str]:
+        """Every English name of a label's kind, for a model that has a fixed vocabulary."""
+        kind = self.find(label).name
+        if kind == UNKNOWN:
+            return [label]
+        names = [word for word, name in self._names.items() if name == kind and word.isascii()]
+        return [word.replace("_", " ") for word in names]
+
+    def english(self, label: str) -> str | None:
+        """What to ask a model that reads English; None where the table has no such word."""
+        if label.isascii():
+            return label
+        name = self.find(label).name
+        return None if name == UNKNOWN else name.replace("_", " ")
+
+
+def without_password(url: str | None) -> str | None:
+    """Where a table is, for a run's own notes."""
+    return None if url is None else re.sub(r"(://[^/@:]*):[^/@]*@", r"\1@", url)
 
 
 def _plain(word: str) -> str:
@@ -126,17 +174,14 @@ def _built_in_synonyms() -> list[tuple[str, str]]:
 def _read(connection: Any, mark: str) -> tuple[list[Kind], list[tuple[str, str]]]:
     """Kinds and synonyms of a database, which is filled from the built-in table when it is new."""
     with closing(connection), closing(connection.cursor()) as cursor:
-        cursor.execute(
-            "create table if not exists furniture (name text primary key, width real, depth real,"
-            " height real, width_spread real, depth_spread real, height_spread real, packing real,"
-            " movable integer, source text)"
-        )
+        columns = [f"{name} {kind}" for name, kind in COLUMNS.items()]
+        cursor.execute(f"create table if not exists furniture ({', '.join(columns)})")
         cursor.execute("create table if not exists synonym (word text primary key, name text)")
         cursor.execute("select count(*) from furniture")
         if cursor.fetchone()[0] == 0:
             _fill(cursor, mark)
             connection.commit()
-        cursor.execute("select * from furniture")
+        cursor.execute(f"select {', '.join(COLUMNS)} from furniture")
         kinds = [
             Kind(str(r[0]), (r[1], r[2], r[3]), (r[4], r[5], r[6]), r[7], bool(r[8]), r[9])
             for r in cursor.fetchall()
@@ -146,12 +191,15 @@ def _read(connection: Any, mark: str) -> tuple[list[Kind], list[tuple[str, str]]
 
 
 def _fill(cursor: Any, mark: str) -> None:
+    # two runs may find the same new table; what the other has put in stays
     kinds = [(k.name, *k.size, *k.spread, k.packing, int(k.movable), k.source) for k in _built_in()]
-    cursor.executemany(f"insert into furniture values ({', '.join([mark] * 10)})", kinds)
-    cursor.executemany(f"insert into synonym values ({mark}, {mark})", _built_in_synonyms())
+    marks = ", ".join([mark] * len(COLUMNS))
+    cursor.executemany(f"insert into furniture values ({marks}) on conflict do nothing", kinds)
+    words = f"insert into synonym values ({mark}, {mark}) on conflict do nothing"
+    cursor.executemany(words, _built_in_synonyms())
 
 
-def _postgres(url: str) -> Any:
+def _from_server(url: str) -> tuple[list[Kind], list[tuple[str, str]]]:
     try:
         import psycopg  # type: ignore[import-not-found, unused-ignore]
     except ImportError as exc:
@@ -159,6 +207,8 @@ def _postgres(url: str) -> Any:
             "A furniture table on PostgreSQL needs the package psycopg.", "Run: pip install psycopg[binary]"
         ) from exc
     try:
-        return psycopg.connect(url)
-    except psycopg.Error as exc:
+        return _read(psycopg.connect(url, connect_timeout=CONNECT_S), "%s")
+    except psycopg.OperationalError as exc:
         raise UsageError(f"The furniture table's server does not answer: {exc}.") from exc
+    except psycopg.Error as exc:
+        raise UsageError(f"The furniture table on the server cannot be used: {exc}.") from exc

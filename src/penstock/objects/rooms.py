@@ -3,12 +3,17 @@
 Flat-shaded boxes on a floor between walls, a phone's camera, EXIF that says its focal length. Drawn
 far to near. Furniture is made of boxes (a chair has legs, a seat and a back), so outlines have the
 gaps real ones have. Not pretty, and no test of a detector; sizes, camera and masks are exact.
+
+    python -m penstock.objects.rooms FOLDER 20     # 20 photos and truth.jsonl: label, size, box
 """
 
 from __future__ import annotations
 
 import io
+import json
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import cv2
 import numpy as np
@@ -82,6 +87,22 @@ class Room:
     things: tuple[Placed, ...]
     pitch: float
     above_floor: float
+
+
+def write(folder: Path, count: int, num_things: int = 1, first: int = 0) -> list[tuple[str, Placed]]:
+    """Photos room0.jpg and on, truth.jsonl beside them. Returns every thing with its photo's name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    things: list[tuple[str, Placed]] = []
+    for seed in range(first, first + count):
+        room = draw(seed, num_things)
+        (folder / f"room{seed}.jpg").write_bytes(room.jpeg)
+        things += [(f"room{seed}.jpg", thing) for thing in room.things if thing.mask.any()]
+    rows = [
+        {"photo": name, "label": thing.label, "size_m": thing.size, "cbm": thing.volume, "box": thing.box}
+        for name, thing in things
+    ]
+    (folder / "truth.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return things
 
 
 def draw(seed: int, num_things: int = 1, width: int = 1200, height: int = 900) -> Room:
@@ -218,3 +239,7 @@ def _corners(part: Part, frame: Array) -> Array:
 
 def _fill(canvas: NDArray[np.uint8], quad: Array, colour: tuple[int, ...]) -> None:
     cv2.fillPoly(canvas, [np.rint(quad).astype(np.int32)], colour, lineType=cv2.LINE_AA)
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]), int(sys.argv[2]))

@@ -32,9 +32,13 @@ def total(volumes: Sequence[tuple[float, float, float]], seed: int = 0) -> Total
         return Total(0.0, 0.0, 0.0)
     random = np.random.default_rng(seed)
     middle, low, high = np.array(volumes, float).T
-    spread = np.log(np.maximum(high, 1e-9) / np.maximum(low, 1e-9)) / (2 * Z)
+    # ranges lean: a thing is more often larger than thought, so each side has its own spread
+    below, above = (
+        np.abs(np.log(np.maximum(end, 1e-9) / np.maximum(middle, 1e-9))) / Z for end in (low, high)
+    )
     own = random.normal(size=(NUM, len(middle))) * np.sqrt(1 - SHARED)
     shared = random.normal(size=(NUM, 1)) * np.sqrt(SHARED)
-    sums = (middle * np.exp((own + shared) * spread)).sum(axis=1)
+    off = own + shared
+    sums = (middle * np.exp(off * np.where(off < 0, below, above))).sum(axis=1)
     quantiles = np.quantile(sums, [(1 - SURE) / 2, 1 - (1 - SURE) / 2])
     return Total(float(middle.sum()), float(quantiles[0]), float(quantiles[1]))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import importlib.util
+
 from penstock.engines.mesh import MeshOptions
 from penstock.errors import UsageError
+from penstock.objects.furniture import Furniture
 from penstock.pinning import visible_gpus
 from penstock.plan import Plan
 from penstock.stage import Batch, Needs
-from penstock.stages.detect import Detect, GivenBox
+from penstock.stages.detect import Detect, asked
+from penstock.stages.given import GivenBox, GivenDepth
 from penstock.stages.load import MAX_PIXELS, Load
 from penstock.stages.measure import Measure
 from penstock.stages.reconstruct import Reconstruct
@@ -19,7 +23,7 @@ ON_GPU = frozenset({"grounded", "rfdetr", "yoloe"})
 
 
 def photos(
-    detector: str = "saliency",
+    detector: str | None = None,
     engine: str = "silhouette",
     labels: tuple[str, ...] = (),
     boxes: tuple[GivenBox, ...] = (),
@@ -27,7 +31,7 @@ def photos(
     model: str | None = None,
     camera_height: float | None = None,
     pitch: float | None = None,
-    depth: str | None = None,
+    depths: tuple[GivenDepth, ...] = (),
     furniture: str | None = None,
     max_pixels: int = MAX_PIXELS,
     page_timeout: float = 120.0,
@@ -40,8 +44,8 @@ def photos(
     Detectors that want a GPU get a process each, pinned to one. Photos in flight are more than the
     crew, so that a photo with one thing leaves nobody idle.
     """
-    _check_word("--detector", detector, DETECTORS)
-    _check_word("--engine", engine, BUILDERS)
+    detector = detector or _usual_detector()
+    _check_words(detector, engine, labels, boxes, furniture)
     count = cores or usable_cores()
     on_gpu = detector in ON_GPU
     num_gpus = gpus or len(visible_gpus()) or 1
@@ -54,6 +58,7 @@ def photos(
             boxes=boxes,
             min_score=min_score,
             model=model,
+            furniture=furniture,
             needs=Needs(gpus=1, process=True) if on_gpu else Needs(),
             workers=num_gpus if on_gpu else 1,
             overlap=1 if on_gpu else count,
@@ -64,7 +69,7 @@ def photos(
             engine=engine,
             camera_height=camera_height,
             pitch=pitch,
-            depth=depth,
+            depths=depths,
             furniture=furniture,
             mesh=mesh,
             crew=crew,
@@ -75,6 +80,25 @@ def photos(
     )
 
 
-def _check_word(option: str, word: str, words: tuple[str, ...]) -> None:
-    if word not in words:
-        raise UsageError(f"{option} {word} is not known.", f"Choose from: {', '.join(words)}.")
+def _usual_detector() -> str:
+    """Words and many things where a GPU and its packages are; one thing a photo where they are not."""
+    can = visible_gpus() and all(importlib.util.find_spec(name) for name in ("torch", "transformers"))
+    return "grounded" if can else "saliency"
+
+
+def _check_words(
+    detector: str, engine: str, labels: tuple[str, ...], boxes: tuple[GivenBox, ...], furniture: str | None
+) -> None:
+    """Raises UsageError for what would go wrong later."""
+    for option, word, words in (("--detector", detector, DETECTORS), ("--engine", engine, BUILDERS)):
+        if word not in words:
+            raise UsageError(f"{option} {word} is not known.", f"Choose from: {', '.join(words)}.")
+    Furniture.open(furniture)  # made here where it is new, before three stages want it at once
+    if any(not box.photo for box in boxes):
+        return  # nothing is looked for
+    if detector == "saliency" and len(labels) > 1:
+        raise UsageError(
+            f"The detector saliency outlines one thing a photo and cannot tell {' from '.join(labels[:2])}.",
+            "Give one label, a --box for each thing, or --detector grounded.",
+        )
+    asked(detector, labels, furniture)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
-from pathlib import PurePath
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from penstock.child import Care
-from penstock.item import Box, Failure, Item, PhotoObject
+from penstock.item import Failure, Item, PhotoObject
 from penstock.stage import Batch, Stage, tuning
+from penstock.stages.given import GivenBox, is_for
 
 if TYPE_CHECKING:
     from penstock.engines.segment import Found, Segmenter
@@ -23,21 +23,12 @@ if TYPE_CHECKING:
 MASKS = "masks"
 
 
-@dataclass(frozen=True, slots=True)
-class GivenBox:
-    """A box a user drew. `photo` is the end of a photo's path, or empty for every photo."""
-
-    photo: str
-    box: Box
-    label: str
-
-    def is_for(self, item: Item) -> bool:
-        return not self.photo or PurePath(item.uri).match(self.photo) or item.document == self.photo
-
-
 @dataclass(frozen=True, kw_only=True)
 class Detect(Stage):
-    """Gives photos their objects. `labels` empty means: what movers move."""
+    """Gives photos their objects. `labels` empty means: what movers move.
+
+    Models read English: other words go through the furniture table, and things keep the label asked for.
+    """
 
     name: ClassVar[str] = "detect"
     reads: ClassVar[tuple[str, ...]] = ("pixels",)
@@ -47,8 +38,14 @@ class Detect(Stage):
     min_score: float = 0.3
     model: str | None = None
     boxes: tuple[GivenBox, ...] = ()
+    furniture: str | None = None
     batch: Batch = tuning(Batch(max_items=4))
     care: Care = tuning(Care(max_growth_mb=8000.0))  # torch on a GPU hoards; a fresh process does not
+
+    def settings(self) -> dict[str, Any]:
+        from penstock.objects.furniture import without_password
+
+        return {**super().settings(), "furniture": without_password(self.furniture)}
 
     def open(self) -> _Detector:
         return _Detector(self)
@@ -58,11 +55,12 @@ class _Detector:
     def __init__(self, stage: Detect) -> None:
         self._stage = stage
         # every photo may have its boxes; weights of a model that nobody calls stay where they are
-        self._segmenter: Segmenter | None = None if _all_boxed(stage) else _open(stage)
+        self._labels = {} if _all_boxed(stage) else asked(stage.engine, stage.labels, stage.furniture)
+        self._segmenter: Segmenter | None = None if _all_boxed(stage) else _open(stage, tuple(self._labels))
         self._in_boxes: SaliencySegmenter | None = _open_for_boxes(stage) if stage.boxes else None
 
     def __call__(self, items: list[Item]) -> list[Item]:
-        given = {item.id: [box for box in self._stage.boxes if box.is_for(item)] for item in items}
+        given = {item.id: [box for box in self._stage.boxes if is_for(box, item)] for item in items}
         seen = [item for item in items if not given[item.id] and item.pixels is not None]
         pictures = [item.pixels for item in seen if item.pixels is not None]
         found = self._segmenter.find(pictures) if self._segmenter and seen else [[] for _ in seen]
@@ -82,6 +80,8 @@ class _Detector:
         if given:
             finder = "given"
             found, failed = self._in_given(item.pixels, given)
+        else:
+            found = [replace(one, label=self._labels.get(one.label, one.label)) for one in found]
         objects = [*_objects(item.pixels, found, finder), *failed]
         return replace(item, objects=tuple(replace(o, index=n) for n, o in enumerate(objects)))
 
@@ -133,11 +133,32 @@ def _all_boxed(stage: Detect) -> bool:
     return any(not box.photo for box in stage.boxes)
 
 
-def _open(stage: Detect) -> Segmenter:
-    from penstock.engines.segment import LABELS, Wanted, open_segmenter
+def asked(engine: str, labels: tuple[str, ...], furniture: str | None = None) -> dict[str, str]:
+    """The words a detector is asked for, each with the label its things get. Raises UsageError."""
+    from penstock.engines.segment import CLOSED, LABELS
+    from penstock.errors import UsageError
+    from penstock.objects.furniture import UNKNOWN, Furniture
 
-    wanted = Wanted(stage.labels or LABELS, stage.min_score, stage.model)
-    return open_segmenter(stage.engine, wanted)
+    table = Furniture.open(furniture)
+    if engine in CLOSED:  # it says "couch" where "sofa" or "소파" is wanted
+        kept = {word: label for label in labels for word in table.words(label)}
+        return kept or {word: word for name in table.kinds if name != UNKNOWN for word in table.words(name)}
+    if engine == "saliency":
+        return {label: label for label in labels}
+    words = {label: table.english(label) for label in labels or LABELS}
+    for label, word in words.items():
+        if word is None:
+            raise UsageError(
+                f"The detector {engine} reads English, and no English word for {label!r} is known.",
+                "Write it in English, or add it to the synonyms of a --furniture table.",
+            )
+    return {word: label for label, word in words.items() if word is not None}
+
+
+def _open(stage: Detect, words: tuple[str, ...]) -> Segmenter:
+    from penstock.engines.segment import Wanted, open_segmenter
+
+    return open_segmenter(stage.engine, Wanted(words, stage.min_score, stage.model))
 
 
 def _open_for_boxes(stage: Detect) -> SaliencySegmenter:

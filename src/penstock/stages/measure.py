@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from penstock.item import Item, PhotoObject
 from penstock.stage import Stage
@@ -25,6 +25,11 @@ class Measure(Stage):
     reads: ClassVar[tuple[str, ...]] = ("objects",)
     writes: ClassVar[tuple[str, ...]] = ("objects",)
     furniture: str | None = None
+
+    def settings(self) -> dict[str, Any]:
+        from penstock.objects.furniture import without_password
+
+        return {**super().settings(), "furniture": without_password(self.furniture)}
 
     def open(self) -> _Measurer:
         from penstock.errors import MissingModel

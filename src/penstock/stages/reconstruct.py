@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from penstock.item import Failure, Item, PhotoObject
 from penstock.stage import Stage, tuning
+from penstock.stages.given import GivenDepth, is_for
 from penstock.stages.parts import PartPool
 
 if TYPE_CHECKING:
@@ -62,14 +63,16 @@ class Reconstruct(Stage):
     engine: str = "silhouette"
     camera_height: float | None = None
     pitch: float | None = None  # degrees below the horizon
-    depth: str | None = None
+    depths: tuple[GivenDepth, ...] = ()
     furniture: str | None = None
     mesh: MeshOptions | None = None
     crew: int = tuning(1)  # threads, or processes where the engine needs its own
 
     def settings(self) -> dict[str, Any]:
+        from penstock.objects.furniture import without_password
+
         mesh = self.mesh.results() if self.mesh is not None else None
-        return {**super().settings(), "mesh": mesh}
+        return {**super().settings(), "mesh": mesh, "furniture": without_password(self.furniture)}
 
     def open(self) -> _Reconstructor:
         return _Reconstructor(self)
@@ -119,7 +122,8 @@ class _Reconstructor:
         path = item.uri if item.media == "image" else None
         pitch = math.radians(stage.pitch) if stage.pitch is not None else None
         camera = look_at(pixels, path, stage.camera_height, pitch)
-        depth = read_depth(stage.depth, item.width, item.height) if stage.depth else None
+        given = [one.path for one in stage.depths if is_for(one, item)]
+        depth = read_depth(given[0], item.width, item.height) if given else None
         return Photo(item.id, pixels, camera, depth)
 
 
@@ -148,6 +152,7 @@ class Silhouettes:
 def with_estimate(photo: Photo, thing: PhotoObject, furniture: Furniture) -> PhotoObject:
     """The thing with size and range by outline, camera and class."""
     from penstock.objects.depth import nearest
+    from penstock.objects.furniture import UNKNOWN
     from penstock.objects.masks import unpack
     from penstock.objects.prior import estimate, outline_of
 
@@ -157,6 +162,8 @@ def with_estimate(photo: Photo, thing: PhotoObject, furniture: Furniture) -> Pho
     kind = furniture.find(thing.label)
     found = estimate(kind, photo.camera, outline_of(mask, frozenset(thing.cut), distance))
     notes = [f"Cut by the photo's {' and '.join(thing.cut)} edge."] if thing.cut else []
+    if kind.name == UNKNOWN and thing.label != UNKNOWN:
+        notes.append("The furniture table does not know it: its size is less sure.")
     if not found.fits:
         notes.append("Its foot is not on the floor in sight: the size is its class's usual one.")
     return replace(

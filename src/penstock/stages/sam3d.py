@@ -18,9 +18,9 @@ from penstock.crew import Crew
 from penstock.engines.mesh import SMALLER, MeshOptions, MeshReply, MeshRequest, OutOfMemory
 from penstock.errors import MissingModel
 from penstock.item import PhotoObject
-from penstock.objects.camera import pointmap, to_pytorch3d
+from penstock.objects.camera import floor_depth, pointmap, to_pytorch3d
 from penstock.objects.furniture import Furniture
-from penstock.objects.gaussians import Gaussians
+from penstock.objects.gaussians import Floats, Gaussians
 from penstock.objects.ply import write_ply
 from penstock.objects.volumes import clean, trimmed
 from penstock.pinning import cores, environment, visible_gpus
@@ -85,17 +85,26 @@ class Sam3dBuilder:
     def _request(self, photo: Photo, thing: PhotoObject) -> MeshRequest:
         image, points = self._paths(photo)
         _save_once(image, photo.pixels)
-        if photo.depth is not None and not points.exists():
-            _save_once(points, to_pytorch3d(pointmap(photo.depth, photo.camera.focal)))
+        if not points.exists() and (depth := self._depth(photo)) is not None:
+            _save_once(points, to_pytorch3d(pointmap(depth, photo.camera.focal)))
         assert thing.mask is not None
         return MeshRequest(
             key=f"{photo.id}/{thing.index}",
             image=str(image),
             mask=thing.mask,
             pointmap=str(points),
+            empty_room=self._is_bare(photo),
             setting=self._options.setting,
             result=str(self._folder / f"{image.stem}-{thing.index}.npy"),
         )
+
+    def _depth(self, photo: Photo) -> Floats | None:
+        """What was measured, else an empty room where that was asked for; else a member's model is asked."""
+        return floor_depth(photo.camera) if self._is_bare(photo) else photo.depth
+
+    def _is_bare(self, photo: Photo) -> bool:
+        options = self._options
+        return options.floor_depth and not options.moge and photo.depth is None
 
     def _paths(self, photo: Photo) -> tuple[Path, Path]:
         """The photo's picture and its pointmap, which the first member that needs it makes."""

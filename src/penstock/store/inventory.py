@@ -14,12 +14,16 @@ from penstock.objects.totals import Total, total
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One thing. `same_as` is the number of the line it repeats; it is then not counted again."""
+    """One thing. `same_as` is the number of the line it repeats; it is then not counted again.
+
+    `looks_like` is that number where nobody said that the photos show one room: counted, but told.
+    """
 
     number: int  # from 1, over all photos
     item: Item
     thing: PhotoObject
     same_as: int | None = None
+    looks_like: int | None = None
 
     @property
     def counted(self) -> bool:
@@ -46,9 +50,9 @@ def inventory(items: Iterable[Item], same_room: bool) -> Inventory:
         elif not item.objects:
             empty.append(item.document)
         things += [(item, thing) for thing in item.objects]
-    owner = _owners(things) if same_room else list(range(len(things)))
+    first = [owner + 1 if owner != n else None for n, owner in enumerate(_owners(things))]
     lines = tuple(
-        Line(n + 1, item, thing, owner[n] + 1 if owner[n] != n else None)
+        Line(n + 1, item, thing, first[n] if same_room else None, None if same_room else first[n])
         for n, (item, thing) in enumerate(things)
     )
     counted = [line.thing for line in lines if line.counted]
@@ -84,6 +88,7 @@ def object_row(line: Line) -> dict[str, Any]:
         "fill_ratio": _fill_ratio(thing),
         "movable": thing.movable,
         "same_as": line.same_as,
+        "looks_like": line.looks_like,
         "counted": line.counted,
         "mask": thing.mask_path,
         "ply": thing.cloud_path,

@@ -1,6 +1,6 @@
 """The report a mover shows a customer: photos with what was found, the list, the totals.
 
-One HTML file without scripts or outside files: it can be mailed and printed.
+One HTML file without scripts or outside files, in English and Korean: it can be mailed and printed.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import datetime
 import html
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,84 +19,111 @@ from penstock.item import Item, PhotoObject
 from penstock.objects.furniture import FT3_PER_M3
 from penstock.objects.masks import unpack
 from penstock.objects.totals import Total
-from penstock.store.inventory import Inventory, Line, how_sure
+from penstock.store.inventory import Inventory, Line
 from penstock.store.objects_export import read_inventory
+from penstock.store.objects_words import HOW, PAGE, Both, both, language_of, name_of, notes_of
 from penstock.store.pictures import page_pictures
 
 if TYPE_CHECKING:
     from penstock.item import Pixels
 
 PHOTO_SIDE = 1100  # pixels: sharp on a screen, a few hundred kB
+THUMB_SIDE, THUMB_MARGIN = 160, 0.06
 COLOURS = ((37, 99, 235), (220, 38, 38), (5, 150, 105), (217, 119, 6), (124, 58, 237), (8, 145, 178))
-WORDS = {
-    "metric": "measured in 3D",
-    "anchored": "3D shape, size by camera and floor",
-    "prior": "estimated from outline, camera and type",
-    "": "",
-}
 TEMPLATE = Path(__file__).with_name("objects_report.html")
 
 
 def report(out: Path, items: list[Item]) -> str:
     """The whole page."""
     found = read_inventory(out, items)
-    photos = [
-        _photo(item, picture, found, out)
-        for item, picture in page_pictures(out, items, None)
-        if not isinstance(picture, str)
-    ]
+    photos, thumbs = [], {}
+    for item, picture in page_pictures(out, items, None):
+        if isinstance(picture, str):  # why it cannot be drawn again
+            continue
+        lines = [line for line in found.lines if line.item.id == item.id]
+        photos.append(_photo(item, picture, lines, out))
+        thumbs.update({line.number: _thumb(picture, line) for line in lines})
+    language = language_of([line.thing for line in found.lines])
     fields = {
+        "lang": language,
+        "ko_checked": "checked" if language == "ko" else "",
+        "en_checked": "checked" if language == "en" else "",
         "date": datetime.date.today().isoformat(),
         "summary": _summary(found),
-        "photos": "\n".join(photos),
-        "rows": "\n".join(_row(line) for line in found.lines),
+        "figures": "\n".join(photos),
+        "rows": "\n".join(_row(line, thumbs.get(line.number, "")) for line in found.lines),
         "foot": _foot(found),
         "failed": _failed(found),
+        **{name: both(words) for name, words in PAGE.items()},
+        "plain_title": PAGE["title"][language == "ko"],
     }
-    page = TEMPLATE.read_text("utf-8")
-    for name, value in fields.items():
-        page = page.replace(f"{{{{{name}}}}}", value)
-    return page
+    return re.sub(r"\{\{(\w+)\}\}", lambda field: fields[field[1]], TEMPLATE.read_text("utf-8"))
 
 
 def _summary(found: Inventory) -> str:
     count = sum(line.counted for line in found.lines)
-    cards = [
-        ("Items", str(count), "counted once each"),
-        ("Volume to move", f"{found.moving.cbm:.1f} m³", _span(found.moving)),
+    num_photos = len({line.item.id for line in found.lines})
+    moving, feet = found.moving, FT3_PER_M3
+    digits = 1 if moving.cbm >= 1 else 2
+    cards: list[tuple[Both, str, Both]] = [
         (
-            "In cubic feet",
-            f"{found.moving.cbm * FT3_PER_M3:.0f} ft³",
-            _span(found.moving, FT3_PER_M3, "ft³", 0),
+            PAGE["items"],
+            str(count),
+            (f"in {num_photos} photos, counted once each", f"사진 {num_photos}장, 한 번씩 셈"),
         ),
-        ("As they stand", f"{found.boxes.cbm:.1f} m³", "boxes around the items"),
+        (("Volume to move", "운반 부피"), f"{moving.cbm:.{digits}f} m³", _span(moving, 1.0, "m³", digits)),
+        (("In cubic feet", "세제곱피트"), f"{moving.cbm * feet:.0f} ft³", _span(moving, feet, "ft³", 0)),
+        (
+            ("As they stand", "놓인 부피"),
+            f"{found.boxes.cbm:.{digits}f} m³",
+            ("boxes around the items", "물품을 감싼 상자의 합"),
+        ),
     ]
     return "".join(
-        f'<div class="card"><div class="name">{name}</div><div class="value">{value}</div>'
-        f'<div class="hint">{hint}</div></div>'
+        f'<div class="card"><div class="name">{both(name)}</div><div class="value">{value}</div>'
+        f'<div class="hint">{both(hint)}</div></div>'
         for name, value, hint in cards
     )
 
 
-def _span(total: Total, factor: float = 1.0, unit: str = "m³", digits: int = 1) -> str:
-    return f"likely {total.low * factor:.{digits}f} to {total.high * factor:.{digits}f} {unit}"
+def _span(total: Total, factor: float, unit: str, digits: int) -> Both:
+    low, high = (f"{value * factor:.{digits}f}" for value in (total.low, total.high))
+    return f"likely {low} to {high} {unit}", f"예상 {low} ~ {high} {unit}"
 
 
-def _photo(item: Item, picture: Pixels, found: Inventory, out: Path) -> str:
-    lines = [line for line in found.lines if line.item.id == item.id]
+def _photo(item: Item, picture: Pixels, lines: list[Line], out: Path) -> str:
     scale = min(1.0, PHOTO_SIDE / max(picture.shape[:2]))
     small = cv2.resize(picture, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
     drawn = np.ascontiguousarray(small, np.uint8)
     for line in lines:
         _tint(drawn, line, out)
-    jpeg = cv2.imencode(".jpg", drawn[:, :, ::-1], [cv2.IMWRITE_JPEG_QUALITY, 85])[1].tobytes()
     height, width = drawn.shape[:2]
-    marks = "".join(_mark(line, scale, width / 32) for line in lines)
+    marks = "".join(_mark(line, scale, width / 36) for line in lines)
     return (
         f'<figure><svg viewBox="0 0 {width} {height}" role="img" aria-label="{html.escape(item.document)}">'
-        f'<image href="data:image/jpeg;base64,{base64.b64encode(jpeg).decode()}" width="{width}"'
-        f' height="{height}"/>{marks}</svg><figcaption>{html.escape(item.document)}</figcaption></figure>'
+        f'<image href="{_jpeg(drawn)}" width="{width}" height="{height}"/>{marks}</svg>'
+        f"<figcaption>{html.escape(item.document)}</figcaption></figure>"
     )
+
+
+def _jpeg(pixels: Pixels) -> str:
+    data = cv2.imencode(".jpg", pixels[:, :, ::-1], [cv2.IMWRITE_JPEG_QUALITY, 85])[1].tobytes()
+    return f"data:image/jpeg;base64,{base64.b64encode(data).decode()}"
+
+
+def _thumb(picture: Pixels, line: Line) -> str:
+    """The thing cut out of its photo with a little of what is around it."""
+    height, width = picture.shape[:2]
+    x0, y0, x1, y1 = line.thing.box
+    aside, above = THUMB_MARGIN * (x1 - x0), THUMB_MARGIN * (y1 - y0)
+    left, top = max(0, round(x0 - aside)), max(0, round(y0 - above))
+    cut = picture[top : min(height, round(y1 + above)), left : min(width, round(x1 + aside))]
+    if not cut.size:  # a box outside the photo
+        return ""
+    scale = min(1.0, THUMB_SIDE / max(cut.shape[:2]))
+    size = (max(1, round(cut.shape[1] * scale)), max(1, round(cut.shape[0] * scale)))
+    small = cv2.resize(cut, size, interpolation=cv2.INTER_AREA)
+    return f'<img class="thumb" alt="" src="{_jpeg(np.asarray(small, np.uint8))}">'
 
 
 def _colour(line: Line) -> tuple[int, int, int]:
@@ -123,7 +151,7 @@ def _mark(line: Line, scale: float, radius: float) -> str:
     cx, cy = (x0 + x1) / 2, max(1.1 * radius, min(y0 + 1.3 * radius, y1))
     return (
         f'<rect x="{x0:.0f}" y="{y0:.0f}" width="{x1 - x0:.0f}" height="{y1 - y0:.0f}" fill="none"'
-        f' stroke="{colour}" stroke-width="2" stroke-dasharray="8 6" rx="4"/>'
+        f' stroke="{colour}" stroke-width="3" stroke-dasharray="10 7" rx="4"/>'
         f'<circle cx="{cx:.0f}" cy="{cy:.0f}" r="{radius:.0f}" fill="{colour}" stroke="white"'
         f' stroke-width="3"/>'
         f'<text x="{cx:.0f}" y="{cy + 0.35 * radius:.0f}" text-anchor="middle" class="num"'
@@ -131,25 +159,25 @@ def _mark(line: Line, scale: float, radius: float) -> str:
     )
 
 
-def _row(line: Line) -> str:
+def _row(line: Line, thumb: str) -> str:
     thing = line.thing
     dot = f'<span class="dot" style="background:rgb{_colour(line)}">{line.number}</span>'
-    name = html.escape(thing.label.replace("_", " "))
+    head = f"<td>{dot}</td><td>{thumb}</td>"
+    name = both(name_of(thing))
     if thing.failure is not None:
-        why = html.escape(f"{thing.failure.message} {thing.failure.advice}".strip())
-        return f'<tr class="off"><td>{dot}</td><td>{name}</td><td colspan="5">not measured: {why}</td></tr>'
-    notes = [WORDS.get(thing.estimate, thing.estimate), thing.note]
-    if line.same_as is not None:
-        notes.insert(0, f"the same as no. {line.same_as}, not counted again")
-    if not thing.movable:
-        notes.insert(0, "stays")
-    note = html.escape("; ".join(note for note in notes if note))
+        why = f"{thing.failure.message} {thing.failure.advice}".strip()
+        words = both((f"Not measured: {why}", f"측정하지 못했습니다: {why}"))
+        return f'<tr class="off">{head}<td>{name}</td><td colspan="5">{words}</td></tr>'
+    notes = "".join(
+        f'<div class="note">{both(note)}</div>' for note in notes_of(thing, line.same_as, line.looks_like)
+    )
+    how = both(HOW.get(thing.estimate, (thing.estimate, thing.estimate)))
     return (
-        f'<tr class="{"" if line.counted else "off"}"><td>{dot}</td>'
-        f'<td>{name}<div class="note">{note}</div></td><td class="n">{_size(thing)}</td>'
+        f'<tr class="{"" if line.counted else "off"}">{head}'
+        f'<td><b>{name}</b> <span class="how">{how}</span>{notes}</td><td class="n">{_size(thing)}</td>'
         f'<td class="n">{_number(thing.bbox_cbm, 2)}</td><td class="n">{_number(thing.moving_cbm, 2)}</td>'
-        f'<td class="n">{_number((thing.moving_cbm or 0) * FT3_PER_M3, 1)}</td>'
-        f'<td class="n">{how_sure(thing)}</td></tr>'
+        f'<td class="n soft">{_likely(thing)}</td>'
+        f'<td class="n">{_number((thing.moving_cbm or 0) * FT3_PER_M3, 1)}</td></tr>'
     )
 
 
@@ -157,20 +185,35 @@ def _size(thing: PhotoObject) -> str:
     return " × ".join(f"{100 * side:.0f}" for side in thing.size) if thing.size else ""
 
 
+def _likely(thing: PhotoObject) -> str:
+    """The range of what is moved."""
+    if not (thing.low_cbm and thing.high_cbm and thing.bbox_cbm and thing.moving_cbm):
+        return ""
+    share = thing.moving_cbm / thing.bbox_cbm
+    return f"{thing.low_cbm * share:.2f} - {thing.high_cbm * share:.2f}"
+
+
 def _number(value: float | None, digits: int) -> str:
     return "" if value is None else f"{value:.{digits}f}"
 
 
 def _foot(found: Inventory) -> str:
+    moving = found.moving
     return (
-        f'<tr><td></td><td>Total</td><td></td><td class="n">{found.boxes.cbm:.2f}</td>'
-        f'<td class="n">{found.moving.cbm:.2f}</td><td class="n">{found.moving.cbm * FT3_PER_M3:.1f}</td>'
-        f'<td class="n">{found.moving.low:.2f} to {found.moving.high:.2f} m³</td></tr>'
+        f"<tr><td></td><td></td><td>{both(PAGE['total'])}</td><td></td>"
+        f'<td class="n">{found.boxes.cbm:.2f}</td><td class="n">{moving.cbm:.2f}</td>'
+        f'<td class="n">{moving.low:.2f} - {moving.high:.2f}</td>'
+        f'<td class="n">{moving.cbm * FT3_PER_M3:.1f}</td></tr>'
     )
 
 
 def _failed(found: Inventory) -> str:
-    told = [("Not read", [item.document for item in found.failed]), ("Nothing found in", found.empty)]
+    told: list[tuple[Both, list[str]]] = [
+        (("Photos that could not be read", "읽지 못한 사진"), [item.document for item in found.failed]),
+        (("Nothing was found in", "물품을 찾지 못한 사진"), list(found.empty)),
+    ]
     return "".join(
-        f'<p class="warn">{words}: {html.escape(", ".join(names))}.</p>' for words, names in told if names
+        f'<p class="warn">{both(words)}: {html.escape(", ".join(names))}</p>'
+        for words, names in told
+        if names
     )
