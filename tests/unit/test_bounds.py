@@ -11,7 +11,7 @@ from penstock.trace.bounds import Limits, bounds, told
 
 
 def server(running: float = 250.0, waiting: float = 0.0, kv: float = 0.4, **more: Any) -> dict[str, Any]:
-    """One server's summary, by default with the numbers of the seeds' analysis: 776 by KV, 65 a step."""
+    """One server's summary, by default with the numbers of a published analysis: 776 by KV, 65 a step."""
     made = {
         "url": "http://127.0.0.1:8000", "looks": 60, "missed": 0,
         "running": {"mean": running, "peak": running}, "waiting": {"mean": waiting, "peak": waiting},
