@@ -1,6 +1,6 @@
 """Our client beside the GLM-OCR SDK's: the same pages, boxes and server, in one run.
 
-    python benchmarks/client_against_sdk.py [--pages 40] [--repeats 3]
+    python benchmarks/client_against_sdk.py [--pages 160] [--repeats 3]
 
 Pages of 2480 x 3508 as JPEG with 8 known regions each go through the glm-ocr recipe and through the
 SDK's pipeline (`sdk_side.py`, in `venv/glmocr`, made here when it is absent); a fake server in a process
@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -105,8 +106,9 @@ def write_pages(folder: Path, count: int) -> None:
     """The known pages and their boxes, black on white and on yellowed paper."""
     for name in ("grey", "colour"):
         (folder / name).mkdir()
+    with ProcessPoolExecutor() as pool:
+        list(pool.map(write_page, [(n, str(folder / "grey"), WIDTH, HEIGHT) for n in range(count)]))
     for number in range(count):
-        write_page((number, str(folder / "grey"), WIDTH, HEIGHT))
         page = cv2.imread(str(folder / "grey" / f"{number:05d}.jpg"))
         assert page is not None
         page[:, :, 0] = np.maximum(page[:, :, 0], TINT) - TINT
@@ -117,7 +119,7 @@ def write_pages(folder: Path, count: int) -> None:
 
 def cpu_a_page(folder: Path, kind: str, options: argparse.Namespace, repeats: int) -> dict[str, Any]:
     """CPU milliseconds a page, by servers that stream differently; ours may stream, the SDK never does."""
-    few, many = options.pages // 5, options.pages
+    few, many = options.pages // 4, options.pages
     rows: dict[str, list[float]] = {"sdk": [], "sdk decode": [], "penstock decode": []}
     rows |= {f"penstock, {name}": [] for name in INTERVALS}
     regions = {}
@@ -217,7 +219,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--pages", type=int, default=40)
+    parser.add_argument("--pages", type=int, default=160)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--delay-ms", type=float, default=50.0, help="of the server, while CPU is measured")
     options = parser.parse_args()
@@ -227,7 +229,7 @@ def main() -> None:
         write_pages(folder, options.pages)
         build = request_build(folder, options.repeats)
         show_build(build)
-        flight = in_flight(folder, options.pages)
+        flight = in_flight(folder, options.pages // 4)
         show_flight(flight)
         cpu, shares = {}, {}
         for kind, repeats in (("grey", options.repeats), ("colour", 1)):

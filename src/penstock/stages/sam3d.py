@@ -24,6 +24,7 @@ from penstock.objects.gaussians import Floats, Gaussians
 from penstock.objects.ply import write_ply
 from penstock.objects.volumes import clean, trimmed
 from penstock.pinning import cores, environment, visible_gpus
+from penstock.scratch import scratch_folder
 from penstock.stages.reconstruct import Photo, with_cloud, with_estimate
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Sam3dBuilder:
     def __init__(self, stage: Reconstruct, furniture: Furniture) -> None:
         self._options = stage.mesh or MeshOptions()
         self._furniture = furniture
-        self._folder = Path(tempfile.mkdtemp(prefix="penstock-sam3d-"))
+        self._folder = scratch_folder("sam3d")
         self._crew = _crew(self._options, stage.crew)
         self._asking = ThreadPoolExecutor(2 * stage.crew, thread_name_prefix="sam3d-ask")
         try:
