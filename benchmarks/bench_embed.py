@@ -22,6 +22,7 @@ from penstock.embedding import embed_run
 from penstock.engines.embed import open_embedder, takes_images
 from penstock.item import Item, Region
 from penstock.plan import Plan
+from penstock.stages.embed import BATCH
 from penstock.stages.load import Load
 from penstock.store import manifest
 from penstock.store.embedded import list_pages
@@ -55,15 +56,15 @@ def _fields(item: Item) -> dict[str, Any]:
 
 
 def bare(engine: str, settings: dict[str, Any], out: Path, scans: list[Path]) -> float:
-    """Pages a second of the engine alone, fed in batches of 16 from memory with what the pass gives it."""
+    """Pages a second of the engine alone, fed in batches from memory with what the pass gives it."""
     opened = open_embedder(engine, settings)
     eyes = takes_images(engine)
     pages = list(list_pages(out, "visual" if eyes else "all"))
     images = [path.read_bytes() for path in scans]
 
     def work() -> None:
-        for start in range(0, len(pages), 16):
-            batch = pages[start : start + 16]
+        for start in range(0, len(pages), BATCH):
+            batch = pages[start : start + BATCH]
             opened.texts([page.text for page in batch])
             if eyes:
                 opened.images(

@@ -1,81 +1,63 @@
-"""Does pass 2 help search? Recall with and without summaries and keywords in the index.
+"""Do chunks and pass 2 help search? Recall by words of the fixed questions of the search tests.
 
-    penstock parse ../shared/data/korean_pdf src/penstock/sample/sample.pdf -o OUT
-    python benchmarks/bench_enriched_search.py OUT
+    python benchmarks/bench_enriched_search.py [OUT]
 
-Page questions ask for a page; figure questions ask for the picture or table itself (`--label` of search).
+OUT is a run over the Korean test data (../shared/data/korean_pdf and korean_text) and the sample; without
+it they are parsed here, which takes half a minute. Page questions ask for a page, figure questions for the
+picture or table itself (`--label` of search). Last line: JSON.
 """
 
 from __future__ import annotations
 
-import json
+import os
 import shutil
 import sys
 import tempfile
 from pathlib import Path
 
+from common import SAMPLE, finish
+from penstock import parse
 from penstock.enriching import enrich
 from penstock.store.index import build
-from penstock.store.search import Filters, Searcher
 
-PAGE_QUESTIONS = (
-    ("clr enabled 옵션이 켜지면 SQL 서버에서 무엇이 가능해지나", "kovidore", 12),
-    ("수압관은 무엇이고 벽은 왜 아래로 갈수록 두꺼워지나", "sample", 2),
-    ("How is the power of falling water computed from head and flow?", "sample", 3),
-    ("How far did the lake rise after the rain, according to the gate keeper?", "sample", 4),
-    ("Why must a penstock be exactly wide enough?", "sample", 1),
-)
-FIGURE_QUESTIONS = (
-    ("분석 대상 정보를 보여 주는 표", "kovidore", 3),
-    ("데이터베이스 서버의 해킹진단도구 진단 결과 화면", "kovidore", 5),
-    ("데이터베이스 서버의 검출 결과", "kovidore", 6),
-    ("백업 서버 해킹진단도구 검출 결과", "kovidore", 7),
-    ("xp_cmdshell 활성화 명령어", "kovidore", 8),
-    ("사용자 계정 생성 검출 결과 화면", "kovidore", 9),
-    ("Secondary Logon 서비스 실행 검출 결과", "kovidore", 10),
-    ("Windows Defender 실시간 감시 비활성화 검출 결과", "kovidore", 11),
-    ("clr enabled 활성화 명령어", "kovidore", 12),
-    ("SMBEXEC를 통한 원격 명령 실행", "kovidore", 13),
-    ("관의 지름에 따른 마찰 손실 그래프", "sample", 3),
-    ("energy of three small plants in one year", "sample", 3),
-    ("water through the main gate on a working day", "sample", 1),
-    ("lake level and how far each gate stood open", "sample", 4),
-)
-VISUAL = ("image", "chart", "table")
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "search"))
+from questions import FIGURE_QUESTIONS, QUESTIONS, VISUAL, recall
+
+DATA = Path(os.environ.get("PENSTOCK_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
+WITHOUT_CHUNKS = {"chunk_bm25": 0.0}
 
 
-def recall(out: Path, questions: tuple[tuple[str, str, int], ...], top: int, figures: bool) -> float:
-    searcher = Searcher(out)
-    filters = Filters(labels=VISUAL) if figures else Filters()
-    asked = [q for q in questions if any(q[1] in document for document in documents(out))]
-    found = 0
-    for question, document, page in asked:
-        hits = searcher.search(question, top=top, filters=filters, snippets=False)
-        found += any(document in hit.document and hit.page == page for hit in hits)
-    return round(found / max(1, len(asked)), 3)
-
-
-def documents(out: Path) -> list[str]:
-    lines = (out / "documents.jsonl").read_text("utf-8").splitlines()
-    return [json.loads(line)["document"] for line in lines]
-
-
-def figures_of(out: Path) -> dict[str, float]:
-    build(out, rebuild=True)
+def figures_of(out: Path, weights: dict[str, float] | None) -> dict[str, float]:
     return {
-        "page_recall_at_5": recall(out, PAGE_QUESTIONS, 5, figures=False),
-        "figure_recall_at_1": recall(out, FIGURE_QUESTIONS, 1, figures=True),
-        "figure_recall_at_5": recall(out, FIGURE_QUESTIONS, 5, figures=True),
+        "page_recall_at_1": recall(out, QUESTIONS, 1, weights=weights),
+        "page_recall_at_5": recall(out, QUESTIONS, 5, weights=weights),
+        "figure_recall_at_1": recall(out, FIGURE_QUESTIONS, 1, VISUAL, weights),
+        "figure_recall_at_5": recall(out, FIGURE_QUESTIONS, 5, VISUAL, weights),
     }
 
 
+def parsed(out: Path) -> None:
+    for _ in parse([DATA / "korean_pdf", DATA / "korean_text", SAMPLE], out=out):
+        pass
+
+
 def main() -> None:
-    with tempfile.TemporaryDirectory() as folder:
+    if len(sys.argv) < 2 and not DATA.is_dir():
+        print(f"no test data at {DATA}: nothing to measure")
+        finish("enriched_search")
+        return
+    with tempfile.TemporaryDirectory(prefix="penstock-bench-") as folder:
         out = Path(folder) / "out"
-        shutil.copytree(sys.argv[1], out, ignore=shutil.ignore_patterns("enrich", "index", "html", ".lock"))
-        before = figures_of(out)
+        if len(sys.argv) > 1:
+            unwanted = shutil.ignore_patterns("enrich", "index", "html", ".lock")
+            shutil.copytree(sys.argv[1], out, ignore=unwanted)
+        else:
+            parsed(out)
+        build(out)
+        plain, chunks = figures_of(out, WITHOUT_CHUNKS), figures_of(out, None)
         list(enrich(out, text_engine="rule"))
-        print(json.dumps({"without": before, "with_summaries": figures_of(out)}))
+        build(out)
+        finish("enriched_search", without=plain, chunks=chunks, chunks_and_summaries=figures_of(out, None))
 
 
 if __name__ == "__main__":

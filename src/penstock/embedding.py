@@ -22,7 +22,6 @@ from penstock.sources.queries import read_queries
 from penstock.stages.embed import Embed, Regions
 from penstock.store import vectors
 from penstock.store.embedded import PAGES_HOME, QUERIES_HOME, ROWS, list_pages, list_queries
-from penstock.store.shards import Entry, Ledger
 from penstock.trace.spans import Trace
 
 Showing = Callable[[Run], AbstractContextManager[None]]
@@ -110,12 +109,6 @@ def embed_question(out: Path, question: str) -> Any:
         return engine.texts([question], RETRIEVE)[0]
     finally:
         engine.close()
-
-
-def missing(out: Path) -> int:
-    """How many pages of OUT have no embedding yet."""
-    done: dict[str, Entry] = Ledger(out / PAGES_HOME, ROWS).entries()
-    return sum(id not in done for id in Ledger(out).entries())
 
 
 def _precision(word: str) -> vectors.Precision:

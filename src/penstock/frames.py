@@ -1,7 +1,7 @@
-"""Pickled values over a socket, each behind its length, with a deadline on either side.
+"""Pickled values over a socket, each behind its lengths, with a deadline on either side.
 
-Made for pages: a message of megabytes arrives in pieces of what the socket holds, and is read straight
-into its place. Both ends must trust each other, as a process and its child do.
+Made for pages: arrays are sent from where they lie and received where they stay, copied by nobody but the
+socket. Both ends must trust each other, as a process and its child do.
 """
 
 from __future__ import annotations
@@ -13,34 +13,40 @@ import time
 from typing import Any
 
 LENGTH = struct.Struct("!Q")
-TOGETHER = 64 * 1024  # bytes: a message this short goes out in one piece with its length
+TOGETHER = 64 * 1024  # bytes: a message this short goes out in one piece with its lengths
 
 
 class Frames:
-    """One end. A value may be sent by one thread while another receives."""
+    """One end. A value may be sent by one thread while another receives.
+
+    On the wire: how many parts, the length of each, then the parts: the pickle and its arrays.
+    """
 
     def __init__(self, end: socket.socket) -> None:
         self._end = end
 
     def send(self, value: object, until: float | None = None) -> None:
         """Raises TimeoutError when the other end has not read it by `until` (time.monotonic)."""
-        message = pickle.dumps(value, protocol=5)
-        header = LENGTH.pack(len(message))
-        self._end.settimeout(_left(until))
-        if len(message) <= TOGETHER:
-            self._end.sendall(header + message)
-            return
-        self._end.sendall(header)
-        self._end.settimeout(_left(until))
-        self._end.sendall(message)
+        arrays: list[pickle.PickleBuffer] = []
+        message = pickle.dumps(value, protocol=5, buffer_callback=arrays.append)
+        raw = [array.raw() for array in arrays]
+        lengths = (1 + len(raw), len(message), *(part.nbytes for part in raw))
+        header = b"".join(map(LENGTH.pack, lengths))
+        first = [header + message] if len(message) <= TOGETHER else [header, message]
+        parts: list[bytes | memoryview] = [*first, *raw]
+        for part in parts:
+            self._end.settimeout(_left(until))
+            self._end.sendall(part)
 
     def receive(self, until: float | None = None, begun_until: float | None = None) -> Any:
         """The next value, whole by `until` and begun by `begun_until` if that is sooner.
 
         Raises TimeoutError, and EOFError when the other end is gone.
         """
-        (length,) = LENGTH.unpack(self._exactly(LENGTH.size, until if begun_until is None else begun_until))
-        return pickle.loads(self._exactly(length, until))
+        (count,) = LENGTH.unpack(self._exactly(LENGTH.size, until if begun_until is None else begun_until))
+        lengths = LENGTH.iter_unpack(self._exactly(count * LENGTH.size, until))
+        message, *arrays = [self._exactly(length, until) for (length,) in lengths]
+        return pickle.loads(message, buffers=arrays)
 
     def close(self) -> None:
         self._end.close()

@@ -22,6 +22,7 @@ from penstock.errors import UsageError
 from penstock.evaluate.ranking import FOLDER, evaluate_run
 from penstock.evaluate.results import SUMMARY, Summary, read_summary
 from penstock.executors import executor
+from penstock.plan import Plan
 from penstock.recipes.kopub import DATASET, GROUPS, STEPS, Choice, choice, parse_plan
 from penstock.sources import hub
 from penstock.sources.queries import Query, read_queries
@@ -37,7 +38,7 @@ DTYPES = {"fp8": ("--quantization", "fp8"), "bf16": ("--dtype", "bfloat16"), "au
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """The options of seed 002's table under its names, and where things are."""
+    """The options under the names they have in the dataset's own pipeline, and where things are."""
 
     out: Path
     data: Path
@@ -53,7 +54,9 @@ class Options:
     gpu_mem_util: float = 0.80
     batch_size: int = 8
     workers: int = 128
+    servers: tuple[str, ...] = ()  # that read already, so none is started
     embedding_model: str | None = None
+    embedding_server: str | None = None
     precision: str = "float32"
     repo: str | None = None
     private: bool = True
@@ -80,7 +83,7 @@ class Pipeline:
         self.state = State()
         self._choice: Choice = choice(options.recipe, options.layout)
         self._server = ExitStack()
-        self._url: str | None = None
+        self._urls: tuple[str, ...] = options.servers
 
     def run(self, steps: tuple[str, ...]) -> Iterator[str]:
         with self._server:
@@ -94,14 +97,15 @@ class Pipeline:
     def _check(self) -> str:
         """Everything that can be known to fail is said now, not after a night of reading."""
         options = self.options
-        parse_plan(self._choice, options.crops, server="http://127.0.0.1:1")
+        self._plan()
         if options.ocr_dtype not in DTYPES:
             raise UsageError(
                 f"--ocr-dtype {options.ocr_dtype} is not known.", f"Choose from: {', '.join(DTYPES)}."
             )
         if options.repo and not hub.has_token(options.token):
             raise UsageError("Uploading needs a token.", "Set HF_TOKEN or give --hf-token.")
-        if self._choice.served:
+        starts = self._choice.served and not (options.servers and options.embedding_server)
+        if starts:
             from penstock.engines.vllm import find_vllm
 
             find_vllm()
@@ -109,7 +113,7 @@ class Pipeline:
         free = shutil.disk_usage(options.out).free
         if free < FREE_BYTES:
             raise UsageError(f"Only {free / 2**30:.1f} GB are free on the disk of {options.out}.")
-        where = "no model server is needed" if not self._choice.served else "vLLM is there"
+        where = "vLLM is there" if starts else "no model server is to be started"
         return f"recipe {self._choice.name}, {where}, {free / 2**30:.0f} GB free"
 
     def _download(self) -> str:
@@ -125,11 +129,13 @@ class Pipeline:
     def _serve(self) -> str:
         if not self._choice.served:
             return "nothing to serve"
+        if self.options.servers:
+            return f"{', '.join(self.options.servers)} as they are"
         from penstock.engines.recognisers import RECOGNISERS
 
         model = RECOGNISERS[self.options.ocr_model].model
-        self._url = self._server.enter_context(self._serving(model, DTYPES[self.options.ocr_dtype]))
-        return f"{model} at {self._url}"
+        self._urls = (self._server.enter_context(self._serving(model, DTYPES[self.options.ocr_dtype])),)
+        return f"{model} at {self._urls[0]}"
 
     @contextmanager
     def _serving(self, model: str, flags: tuple[str, ...]) -> Iterator[str]:
@@ -142,15 +148,15 @@ class Pipeline:
         with server:
             yield server.url
 
+    def _plan(self) -> Plan:
+        options = self.options
+        return parse_plan(
+            self._choice, options.crops, options.batch_size, server=self._urls, in_flight=options.workers
+        )
+
     def _parse(self) -> str:
         options = self.options
-        plan = parse_plan(
-            self._choice,
-            options.crops,
-            server=self._url,
-            in_flight=options.workers,
-            batch_size=options.batch_size,
-        )
+        plan = self._plan()
         pages = sources.PageRange.parse(f"1-{options.limit}") if options.limit else None
         inputs = list(options.inputs) or [str(corpus_of(self._dataset()))]
         facts: dict[str, Any] = {"inputs": inputs, "dataset": options.dataset}
@@ -169,9 +175,12 @@ class Pipeline:
         return f"{tally.done} pages read, {tally.skipped} were done, {tally.failed} failed"
 
     def _stop(self) -> str:
+        """Gives the card back before the embedder wants it."""
+        if not self._choice.served or self.options.servers:
+            return "nothing was started"
         self._server.close()
-        self._url = None
-        return "the card is free" if self._choice.served else "nothing was served"
+        self._urls = ()
+        return "the card is free"
 
     def _embed(self) -> str:
         options = self.options
@@ -181,8 +190,10 @@ class Pipeline:
                 from penstock.engines.embed_openai import POOLING_FLAGS
                 from penstock.recipes.kopub import EMBEDDING_MODEL
 
-                model = options.embedding_model or EMBEDDING_MODEL
-                url = stack.enter_context(self._serving(model, POOLING_FLAGS))
+                model, url = options.embedding_model, options.embedding_server
+                if url is None:
+                    model = model or EMBEDDING_MODEL
+                    url = stack.enter_context(self._serving(model, POOLING_FLAGS))
                 settings = {"server": url, "model": model, "in_flight": options.workers}
             self.state.embedded = embed_run(
                 options.out,

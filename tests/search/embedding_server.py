@@ -23,8 +23,9 @@ def vector_of(content: str) -> Any:
 class Server:
     """`fails` is how many requests get a 503 first. `bodies` keeps what was asked."""
 
-    def __init__(self, owner: str = "vllm", fails: int = 0) -> None:
+    def __init__(self, owner: str = "vllm", fails: int = 0, model: str = "tiny") -> None:
         self.owner = owner
+        self.model = model
         self.fails = fails
         self.bodies: list[dict[str, Any]] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -63,7 +64,7 @@ class Server:
                 pass
 
             def do_GET(self) -> None:
-                self._send(200, {"data": [{"id": "tiny", "owned_by": server.owner}]})
+                self._send(200, {"data": [{"id": server.model, "owned_by": server.owner}]})
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

@@ -7,15 +7,21 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from embedding_server import WIDTH, Server
 from hub_server import COMMIT, Hub
 from kopub_dataset import write_dataset
 
+from penstock.engines.fake_server import FakeServer, serving
 from penstock.errors import UsageError
-from penstock.kopub import chosen_steps, corpus_of, queries_of
+from penstock.kopub import Options, Pipeline, chosen_steps, corpus_of, queries_of
 from penstock.recipes.kopub import STEPS
 from penstock.store.shards import Ledger
 
@@ -152,3 +158,85 @@ def _check_scores(out: Path, said: str) -> None:
     assert "retrieval by hybrid: recall@1" in said
     assert "Pictures were left out" in said
     assert "uploaded: " in said
+
+
+def served(root: Path, **more: Any) -> Options:
+    return Options(
+        out=root / "output",
+        data=root / "data",
+        dataset=str(root / "set"),
+        recipe="glm-ocr",
+        layout="cdla",
+        limit=4,
+        workers=8,
+        **more,
+    )
+
+
+def test_a_recipe_by_servers_reads_embeds_indexes_and_scores(tmp_path: Path) -> None:
+    """With servers that run already: nothing is started, and nothing of theirs is stopped."""
+    write_dataset(tmp_path / "set")
+    out = tmp_path / "output"
+    with serving(FakeServer(says=lambda asked: f"costs of item {asked.checksum}")) as url, Server() as other:
+        where = ["--output-dir", str(out), "--data-dir", str(tmp_path), "--dataset", str(tmp_path / "set")]
+        servers = ["--server", url, "--embedding-server", other.url, "--workers", "8"]
+        recipe = ["--recipe", "glm-ocr", "--layout", "cdla", "--limit", "4", "--json"]
+        asked = [sys.executable, "-m", "penstock", "run", "kopub", *recipe, *where, *servers]
+        done = subprocess.run(asked, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    steps = [line.split()[1] for line in done.stderr.splitlines() if line.startswith("[")]
+    assert steps == [f"{step}:" for step in STEPS]
+    told = json.loads(done.stdout)
+    assert told["pages"] == {"done": 4, "skipped": 0, "failed": 0}
+    results = [json.loads(line) for line in (out / "ocr_results.jsonl").read_text("utf-8").splitlines()]
+    assert all("costs of item" in row["markdown"] for row in results)
+    assert np.load(out / "embeddings" / "corpus_images.npy").shape == (4, WIDTH)
+    assert np.load(out / "embeddings" / "queries.npy").shape == (12, WIDTH)
+    assert {"text", "image", "bm25", "hybrid"} <= set(told["scores"])
+
+
+def test_the_server_that_reads_is_gone_before_the_one_that_embeds_comes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_dataset(tmp_path / "set")
+    life: list[str] = []
+    monkeypatch.setattr("penstock.engines.vllm.find_vllm", lambda: ["vllm"])
+    monkeypatch.setattr("penstock.engines.vllm.ManagedServer", partial(StandIn, life))
+    pipeline = Pipeline(served(tmp_path))
+    for line in pipeline.run(chosen_steps(None, ("evaluate",))):
+        life.append(line.split()[1])
+    assert life == [
+        "check:", "download:", "start zai-org/GLM-OCR", "serve:", "parse:", "stop zai-org/GLM-OCR", "stop:",
+        "start Qwen/Qwen3-VL-Embedding-2B", "stop Qwen/Qwen3-VL-Embedding-2B", "embed:", "index:", "upload:",
+    ]  # fmt: skip
+    assert pipeline.state.pages["done"] == 4
+
+
+class StandIn:
+    """Stands where a managed vLLM would: a server of words, or of vectors when it is told to pool."""
+
+    def __init__(
+        self, life: list[str], model: str, _: object, extra_args: Sequence[str], probe: bool
+    ) -> None:
+        self._life, self._model = life, model
+        self._open = ExitStack()
+        self._pools = "--runner" in extra_args
+        assert probe is not self._pools
+        assert tuple(extra_args[:2]) == ("--gpu-memory-utilization", "0.8")
+
+    def __enter__(self) -> StandIn:
+        self._life.append(f"start {self._model}")
+        if self._pools:
+            self.url = self._open.enter_context(Server(model=self._model)).url
+        else:
+            self.url = self._open.enter_context(serving(FakeServer(model=self._model)))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+        self._life.append(f"stop {self._model}")
+
+
+def test_crops_that_a_recipe_always_keeps_cannot_be_left_out(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="always keeps its crops"):
+        list(Pipeline(served(tmp_path, crops=False, servers=("http://a",))).run(("check",)))

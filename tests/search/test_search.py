@@ -10,28 +10,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from questions import QUESTIONS
 
 import penstock
 from penstock.documents.words import Words, snippet
 from penstock.errors import UsageError
-from penstock.store.index import FOLDER, PageRow, RegionRow, Widths, build_rows
+from penstock.store.index import FOLDER, build_rows
+from penstock.store.index_rows import PageRow, RegionRow, Widths
 from penstock.store.search import Filters, Searcher
 
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
-
-# Written from the contents of the pages: question, document, page from 1.
-QUESTIONS = (
-    ("데비안이라는 이름은 어떻게 발음하나요?", "project-history", 7),
-    ("토이 스토리 주인공 카우보이 우디의 이름을 딴 릴리스", "project-history", 10),
-    ("이안 머독이 쓴 데비안 선언문", "project-history", 25),
-    ("클라이티 시달은 어떤 문서를 번역했나", "project-history", 24),
-    ("clr enabled 옵션이 켜지면 SQL 서버에서 무엇이 가능해지나", "kovidore", 12),
-    ("수압관은 무엇이고 벽은 왜 아래로 갈수록 두꺼워지나", "sample", 2),
-    ("How is the power of falling water computed from head and flow?", "sample", 3),
-    ("How far did the lake rise after the rain, according to the gate keeper?", "sample", 4),
-    ("Why must a penstock be exactly wide enough?", "sample", 1),
-    ("Who was Jens Schmalzing?", "project-history", 23),
-)
 
 
 @pytest.fixture(scope="module")

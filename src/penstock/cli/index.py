@@ -26,6 +26,9 @@ def index(
     if as_json:
         print(json.dumps(asdict(built)))
         return
-    print(f"{built.pages} pages in the index: {built.changed} added or changed, {built.removed} removed.")
+    print(
+        f"{built.pages} pages and {built.chunks} chunks in the index:"
+        f" {built.changed} pages added or changed, {built.removed} removed."
+    )
     if not any(built.vectors.values()):
         print("Only words were indexed. For search by meaning run: penstock embed OUT")

@@ -35,7 +35,9 @@ def run(
     ] = None,
     queries: Annotated[Path | None, typer.Option(help="Questions with the pages that answer them.")] = None,
     limit: Annotated[int | None, typer.Option(help="Only the first N pages.", min=1)] = None,
-    layout: Annotated[str | None, typer.Option(help="Of the embedded recipe: model or rules.")] = None,
+    layout: Annotated[
+        str | None, typer.Option(help="How regions are found: model, rules; pp-doclayoutv3, cdla by server.")
+    ] = None,
     no_crops: Annotated[
         bool, typer.Option("--no-crops", help="Keep no crops of pictures and charts.")
     ] = False,
@@ -46,7 +48,11 @@ def run(
     ] = 0.80,
     batch_size: Annotated[int, typer.Option(help="Pages of a layout batch.", min=1)] = 8,
     workers: Annotated[int, typer.Option(help="Requests under way at once.", min=1)] = 128,
+    server: Annotated[
+        list[str] | None, typer.Option(help="A server that reads already; may be repeated.")
+    ] = None,
     embedding_model: Annotated[str | None, typer.Option(help="The embedder that is served.")] = None,
+    embedding_server: Annotated[str | None, typer.Option(help="A server that embeds already.")] = None,
     precision: Annotated[
         str, typer.Option(help="Numbers of the .npy files: float32, float16, int8.")
     ] = "float32",
@@ -82,7 +88,9 @@ def run(
         gpu_mem_util=gpu_mem_util,
         batch_size=batch_size,
         workers=workers,
+        servers=tuple(server or ()),
         embedding_model=embedding_model,
+        embedding_server=embedding_server,
         precision=precision,
         repo=hf_repo,
         private=not public,

@@ -26,8 +26,12 @@ def search(
     label: Annotated[
         list[str] | None, typer.Option(help="Only regions with this label; may be repeated.")
     ] = None,
+    section: Annotated[
+        list[str] | None, typer.Option(help="Only under a title that has these words; may be repeated.")
+    ] = None,
     weights: Annotated[
-        str | None, typer.Option(help="Of sources: text=1,image=1,region=1,bm25=1,region_bm25=1.")
+        str | None,
+        typer.Option(help="Of sources: text=1,image=1,region=1,bm25=1,region_bm25=1,chunk_bm25=1."),
     ] = None,
     config: Config = None,
     log: Log = None,
@@ -38,10 +42,15 @@ def search(
     from penstock.store.search import Filters, Searcher
 
     chosen = _weights(weights)
-    filters = Filters(documents=tuple(document or ()), pages=_pages(pages), labels=tuple(label or ()))
-    searcher = Searcher(out)
-    vector = embed_question(out, question)
-    hits = searcher.search(question, vector, top=top, filters=filters, weights=chosen)
+    filters = Filters(
+        documents=tuple(document or ()),
+        pages=_pages(pages),
+        labels=tuple(label or ()),
+        sections=tuple(section or ()),
+    )
+    with Searcher(out) as searcher:
+        vector = embed_question(out, question)
+        hits = searcher.search(question, vector, top=top, filters=filters, weights=chosen)
     if as_json:
         print(json.dumps([asdict(hit) for hit in hits], ensure_ascii=False))
     else:
@@ -61,7 +70,8 @@ def _show(hits: list[Hit]) -> None:
         where = f"{hit.label} {list(hit.box)}" if hit.box else ""
         by = "\n".join(f"{name} #{rank} ({score:.3g})" for name, (rank, score) in hit.sources.items())
         crop = f"\n{hit.crop}" if hit.crop else ""
-        table.add_row(str(place), f"{hit.document} p. {hit.page}", where + crop, Text(hit.snippet), by)
+        page = Text("\n".join(part for part in (f"{hit.document} p. {hit.page}", hit.section) if part))
+        table.add_row(str(place), page, where + crop, Text(hit.snippet), by)
     Console().print(table)
 
 

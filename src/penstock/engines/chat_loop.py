@@ -69,6 +69,7 @@ class Dispatcher:
         self._background: set[asyncio.Task[Any]] = set()
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE_S),
+            cookie_jar=aiohttp.DummyCookieJar(),
             headers={"Authorization": f"Bearer {settings.api_key}"} if settings.api_key else None,
             timeout=aiohttp.ClientTimeout(total=settings.timeout_s, sock_connect=CONNECT_S),
         )

@@ -57,7 +57,11 @@ class ServerEmbedder:
             raise UsageError("No server was given.", "Name one with --server http://host:8000.")
         self._wire = _Wire(_base(server), timeout_s, api_key)
         self._dimensions = dimensions
-        self.model, is_vllm = _introduce(self._wire, model)
+        try:
+            self.model, is_vllm = _introduce(self._wire, model)
+        except (EngineError, UsageError):
+            self._wire.close()
+            raise
         self._chat = style == "chat" or (style == "auto" and is_vllm)
         self._pool = ThreadPoolExecutor(in_flight, thread_name_prefix="embed-request")
 

@@ -3,7 +3,8 @@
 A text or a picture with its caption becomes one conversation: the instruction as system message, then the
 user's. The vector is the last layer's state at the last attended token, cut to `dimensions` and of length 1.
 Inputs are sorted by length and batched under a budget of padded tokens, so that short texts do not wait
-behind a page of 1,280 picture tokens.
+behind a page of 1,280 picture tokens. Pictures are decoded, scaled and uploaded beside the network, by
+threads: only the network itself waits for its turn.
 """
 
 from __future__ import annotations
@@ -11,11 +12,14 @@ from __future__ import annotations
 import io
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from penstock.engines.embed import punctuated, unit_rows
 from penstock.errors import EngineError, MissingModel, UsageError
+from penstock.pinning import cores
 
 if TYPE_CHECKING:
     from penstock.engines.embed import Vectors
@@ -27,18 +31,20 @@ PIXELS_A_TOKEN = 32 * 32  # patches of 16, merged two by two
 MIN_PIXELS = 4 * PIXELS_A_TOKEN
 BATCH_TOKENS = 32_768  # padded; 25 pages of 1,280: the H200 is full, and the CPU test takes one batch
 TEMPLATE_TOKENS = 64  # the instruction and the marks around the user's words
+MOST_THREADS = 12  # that prepare pictures: one takes 0.1 s of a core for a page, an H200 some 20 ms
+OF_PICTURES = ("pixel_values", "image_grid_thw")  # laid end to end; all else is a row for each input
 
 
 @dataclass(frozen=True, slots=True)
 class _Input:
     place: int
     text: str  # rendered by the chat template
-    picture: Any  # a PIL image, or None
+    picture: Any  # a PIL image, not decoded yet, or None
     length: int
 
 
 class QwenEmbedder:
-    """Holds the network. Calls take turns: one GPU does one batch at a time."""
+    """Holds the network. Calls take turns with it, one batch at a time; what it needs is ready by then."""
 
     takes_images = True
 
@@ -63,7 +69,7 @@ class QwenEmbedder:
         try:
             self._model = Qwen3VLModel.from_pretrained(model, dtype=dtype).to(self._device).eval()
             self._processor = AutoProcessor.from_pretrained(model, padding_side="right")
-        except (OSError, ValueError) as exc:
+        except (ImportError, OSError, ValueError) as exc:
             raise MissingModel(
                 f"The model {model!r} cannot be loaded: {exc}", "Check its name or folder."
             ) from exc
@@ -76,15 +82,21 @@ class QwenEmbedder:
         self._max_image_tokens = max_image_tokens
         self._batch_tokens = batch_tokens
         self._lock = threading.Lock()
+        on_card = self._device.startswith("cuda")
+        self._dtype = dtype
+        # a stream of its own: on the network's, an upload would wait for the batch before
+        self._upload = torch.cuda.Stream(self._device) if on_card else None
+        self._pool = ThreadPoolExecutor(min(MOST_THREADS, cores()), thread_name_prefix="pictures")
 
     def texts(self, texts: Sequence[str], instruction: str = "") -> Vectors:
         return self._embed([(None, text) for text in texts], instruction)
 
     def images(self, images: Sequence[bytes], captions: Sequence[str], instruction: str = "") -> Vectors:
-        pictures = [_decoded(image) for image in images]
+        pictures = [_opened(image) for image in images]
         return self._embed(list(zip(pictures, captions, strict=True)), instruction)
 
     def close(self) -> None:
+        self._pool.shutdown()
         del self._model
 
     def _embed(self, pairs: Sequence[tuple[Any, str]], instruction: str) -> Vectors:
@@ -92,10 +104,11 @@ class QwenEmbedder:
 
         inputs = [self._input(place, *pair, instruction) for place, pair in enumerate(pairs)]
         rows: dict[int, Any] = {}
-        with self._lock:
-            for batch in buckets(inputs, self._batch_tokens):
-                for one, row in zip(batch, self._states(batch), strict=True):
-                    rows[one.place] = row
+        for batch in buckets(inputs, self._batch_tokens):
+            made = self._tensors(batch)
+            with self._lock:
+                states = self.forward(made).float().cpu().numpy()
+            rows |= {one.place: row for one, row in zip(batch, states, strict=True)}
         return unit_rows(np.stack([rows[place] for place in range(len(inputs))]), self._dimensions)
 
     def _input(self, place: int, picture: Any, words: str, instruction: str) -> _Input:
@@ -124,9 +137,10 @@ class QwenEmbedder:
     def _image_tokens(self, picture: Any) -> int:
         return int(min(self._max_image_tokens, max(4, picture.width * picture.height // PIXELS_A_TOKEN)))
 
-    def prepared(self, images: Sequence[bytes]) -> list[Any]:
-        """The network's inputs for pictures, batch by batch on its device, for those who time it alone."""
-        inputs = [self._input(place, _decoded(image), "", "") for place, image in enumerate(images)]
+    def prepared(self, images: Sequence[bytes], texts: Sequence[str]) -> list[Any]:
+        """The network's inputs, batch by batch on its device, for those who time it alone."""
+        pairs = [*((_opened(image), "") for image in images), *((None, text) for text in texts)]
+        inputs = [self._input(place, *pair, "") for place, pair in enumerate(pairs)]
         return [self._tensors(batch) for batch in buckets(inputs, self._batch_tokens)]
 
     def forward(self, made: Any) -> Any:
@@ -138,15 +152,44 @@ class QwenEmbedder:
         last = made["attention_mask"].sum(dim=1) - 1  # padded on the right
         return states[torch.arange(len(last), device=states.device), last]
 
-    def _states(self, batch: Sequence[_Input]) -> Any:
-        return self.forward(self._tensors(batch)).float().cpu().numpy()
-
     def _tensors(self, batch: Sequence[_Input]) -> Any:
-        pictures = [one.picture for one in batch if one.picture is not None]
+        """A batch on the network's device: all of pictures, or all of texts."""
+        import torch
+
+        if batch[0].picture is None:
+            made = dict(self._processor(text=[one.text for one in batch], padding=True, return_tensors="pt"))
+        else:
+            made = _collated(list(self._pool.map(self._seen, batch)), self._processor.tokenizer.pad_token_id)
+        with torch.cuda.stream(self._upload) if self._upload else nullcontext():
+            there = {key: value.to(self._device) for key, value in made.items()}
+        if self._upload is not None:
+            self._upload.synchronize()
+        return there
+
+    def _seen(self, one: _Input) -> Any:
+        """One picture with its words as the network takes them; its pixels as small as they go up."""
         sized = {"shortest_edge": MIN_PIXELS, "longest_edge": self._max_image_tokens * PIXELS_A_TOKEN}
-        seen = {"images": pictures, "images_kwargs": {"size": sized}} if pictures else {}
-        made = self._processor(text=[one.text for one in batch], padding=True, return_tensors="pt", **seen)
-        return made.to(self._device)
+        picture = _decoded(one.picture)
+        made = self._processor(
+            text=[one.text], images=[picture], images_kwargs={"size": sized}, return_tensors="pt"
+        )
+        return {**made, "pixel_values": made["pixel_values"].to(self._dtype)}
+
+
+def _collated(inputs: Sequence[Any], pad: int) -> dict[str, Any]:
+    """Inputs of one picture each as one batch, padded on the right."""
+    import torch
+
+    made = {}
+    for key in inputs[0]:
+        values = [one[key] for one in inputs]
+        if key in OF_PICTURES:
+            made[key] = torch.cat(values)
+        else:
+            fill = pad if key == "input_ids" else 0
+            rows = [value[0] for value in values]
+            made[key] = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=fill)
+    return made
 
 
 def buckets(inputs: Sequence[_Input], most_tokens: int) -> Iterator[list[_Input]]:
@@ -163,10 +206,18 @@ def buckets(inputs: Sequence[_Input], most_tokens: int) -> Iterator[list[_Input]
         yield batch
 
 
-def _decoded(image: bytes) -> Any:
+def _opened(image: bytes) -> Any:
+    """The picture, of which only the size is read so far."""
     from PIL import Image, UnidentifiedImageError
 
     try:
-        return Image.open(io.BytesIO(image)).convert("RGB")
+        return Image.open(io.BytesIO(image))
     except (UnidentifiedImageError, OSError) as exc:
+        raise EngineError("A picture cannot be opened.") from exc
+
+
+def _decoded(picture: Any) -> Any:
+    try:
+        return picture.convert("RGB")
+    except OSError as exc:
         raise EngineError("A picture cannot be decoded.") from exc

@@ -57,15 +57,15 @@ def rank_all(out: Path, queries: Sequence[Query], asked: vectors.Table) -> dict[
     from penstock.store.search import Searcher
 
     if (out / INDEX).is_dir():
-        searcher = Searcher(out)
-        made["bm25"] = {query.id: _pages(searcher, query.text, None) for query in queries}
-        pairs = zip(queries, questions, strict=True)
-        made["hybrid"] = {query.id: _pages(searcher, query.text, vector) for query, vector in pairs}
+        with Searcher(out) as searcher:
+            made["bm25"] = {query.id: _pages(searcher, query.text, None) for query in queries}
+            pairs = zip(queries, questions, strict=True)
+            made["hybrid"] = {query.id: _pages(searcher, query.text, vector) for query, vector in pairs}
     return made
 
 
 def _pages(searcher: Any, question: str, vector: NDArray[Any] | None) -> list[str]:
-    weights = None if vector is not None else {"region_bm25": 0.0}
+    weights = None if vector is not None else {"region_bm25": 0.0, "chunk_bm25": 0.0}
     return [
         hit.page_id for hit in searcher.search(question, vector, top=DEPTH, weights=weights, snippets=False)
     ]

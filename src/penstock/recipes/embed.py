@@ -11,6 +11,8 @@ from penstock.stage import Stage
 from penstock.stages.embed import Embed, Regions
 from penstock.store.pictures import load_of
 
+CALLS = 3  # of a server or a card: one is computed, one waits for its turn, one is put together
+
 
 def embed_pages(
     out: Path,
@@ -27,8 +29,7 @@ def embed_pages(
     """
     eyes = takes_images(engine) if images is None else images
     chosen: Regions = regions or ("visual" if takes_images(engine) else "all")
-    # a second call under way keeps a server or a card busy while the first is put together
-    calls = 2 if takes_images(engine) else 1
+    calls = CALLS if takes_images(engine) else 1
     stages: list[Stage] = [
         Embed(engine=engine, images=eyes, regions=chosen, out=str(out), overlap=calls, **settings)
     ]

@@ -9,11 +9,14 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from penstock.errors import UsageError
 from penstock.plan import Plan
 from penstock.recipes import RECIPES, build
+from penstock.stage import Stage
+from penstock.stages.doclayout import DocLayout
 
 DATASET = "SamsungSDS-Research/SDS-KoPub-VDR-Benchmark"
 EMBEDDING_MODEL = "Qwen/Qwen3-VL-Embedding-2B"
@@ -37,17 +40,29 @@ class Choice:
 
 
 def choice(name: str, layout: str | None = None) -> Choice:
+    options = {"layout": layout} if layout else {}
     if name == "embedded":
-        options = {"layout": layout} if layout else {}
         return Choice(name=name, parse_recipe="documents", served=False, engine="use", options=options)
-    return Choice(name=name, parse_recipe=name, served=True, engine="openai")
+    return Choice(name=name, parse_recipe=name, served=True, engine="openai", options=options)
 
 
-def parse_plan(chosen: Choice, crops: bool, **served: Any) -> Plan:
-    """The plan that reads pages; of `served` it gets what it takes (servers, workers, batch)."""
+def parse_plan(chosen: Choice, crops: bool, batch_size: int, **served: Any) -> Plan:
+    """The plan that reads pages; of `served` it gets what it takes: servers, requests under way."""
     takes = _takes(chosen.parse_recipe)
-    options = {key: value for key, value in served.items() if value is not None and key in takes}
-    return build(chosen.parse_recipe, {**chosen.options, "crops": crops, **options})
+    options = {key: value for key, value in served.items() if key in takes}
+    if "crops" in takes:
+        options["crops"] = crops
+    elif not crops and takes:
+        raise UsageError(f"Recipe {chosen.name!r} always keeps its crops.", "Leave --no-crops out.")
+    plan = build(chosen.parse_recipe, {**chosen.options, **options})
+    return Plan(*(_batched(stage, batch_size) for stage in plan), name=plan.name)
+
+
+def _batched(stage: Stage, size: int) -> Stage:
+    """A layout network on a card with batches of `size`; other stages know their own best."""
+    return (
+        replace(stage, batch=replace(stage.batch, max_items=size)) if isinstance(stage, DocLayout) else stage
+    )
 
 
 def _takes(recipe: str) -> set[str]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Regions = Literal["visual", "all"]
 
-BATCH = 16  # pages: enough texts and pictures for one full batch of the network
+BATCH = 24  # pages: of 1,344 tokens each, one full batch of the network (engines/embed_qwen.py)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

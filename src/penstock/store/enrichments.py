@@ -6,8 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from penstock.documents.docjson import Enrichment
-from penstock.documents.page_blocks import block_key
-from penstock.item import Item
 from penstock.store import manifest
 from penstock.store.shards import Ledger
 
@@ -28,18 +26,8 @@ def lookup(out: Path) -> Callable[[str], Enrichment | None]:
     return find
 
 
-def words_of(out: Path) -> Callable[[Item], dict[int, str]]:
-    """A function from a page to what pass 2 says of its regions, by their index: what a search can find."""
-    find = lookup(out)
-
-    def said(page: Item) -> dict[int, str]:
-        found = {region.index: find(block_key(page.id, region)) for region in page.regions}
-        return {index: _words(each) for index, each in found.items() if each is not None}
-
-    return said
-
-
-def _words(enrichment: Enrichment) -> str:
+def words(enrichment: Enrichment) -> str:
+    """All that pass 2 says of a block: what a search can find it by."""
     keywords = " ".join((*enrichment.keywords.ko, *enrichment.keywords.en))
     parts = (enrichment.summary.ko, enrichment.summary.en, enrichment.visible, keywords)
     return "\n".join(part for part in parts if part)

@@ -1,21 +1,24 @@
 """Hybrid search in a run's index: several rankings of pages, fused by their ranks.
 
 Sources: `text` and `image` (page vectors), `region` (vectors of charts, tables and pictures), `bm25` (words
-of pages) and `region_bm25` (words of regions). Each ranks on its own; a page's score is the sum over sources
-of weight / (60 + rank). Vectors of a text embedder are never compared with those of another.
+of pages), `region_bm25` (words of regions) and `chunk_bm25` (words of chunks, with the titles they stand
+under and the keywords of pass 2). Each ranks on its own; a page's score is the sum over sources of
+weight / (60 + rank). Vectors of a text embedder are never compared with those of another.
 """
 
 from __future__ import annotations
 
+import threading
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from penstock.documents.words import Words, snippet
 from penstock.errors import UsageError
-from penstock.store.index import FOLDER, PAGES, REGIONS, check_there, connect, quoted, table_names
+from penstock.store.index import CHUNKS, FOLDER, PAGES, REGIONS, check_there, connect, quoted, table_names
 from penstock.store.vectors import about
 
 if TYPE_CHECKING:
@@ -23,36 +26,75 @@ if TYPE_CHECKING:
 
 RANK_OFFSET = 60  # Cormack et al. 2009: the first ranks count, but none decides alone
 CANDIDATES = 50  # of each source
-PROBES = 20  # partitions looked into where vectors are indexed: 95 % of the true 50 nearest at 100,000
-SOURCES = ("text", "image", "region", "bm25", "region_bm25")
-WEIGHTS = {"text": 1.0, "image": 1.0, "region": 1.0, "bm25": 1.0, "region_bm25": 1.0}
+PROBES = 20  # partitions of 316 looked into at 100,000: 99 % of the true 10 nearest (bench_search.py)
+# of each source the table it ranks and the column it looks into
+SOURCES = {
+    "text": (PAGES, "text_vector"),
+    "image": (PAGES, "image_vector"),
+    "region": (REGIONS, "vector"),
+    "bm25": (PAGES, "words"),
+    "region_bm25": (REGIONS, "words"),
+    "chunk_bm25": (CHUNKS, "words"),
+}
+WEIGHTS = dict.fromkeys(SOURCES, 1.0)
 # where every paragraph has its own vector, that of the whole page adds little: the right page came first
 # for 8 of our 10 questions with 0.5, for 9 with 0.25 or 0.1
 PARAGRAPH_WEIGHTS = {"text": 0.25}
+ANSWERS = ("region_bm25", "chunk_bm25", "region")  # what tells of a page which part of it was meant
+# of each table what tells the pages of a row, and what a hit shows
+KEYS = {
+    PAGES: ["id"],
+    REGIONS: ["page_id"],
+    CHUNKS: ["pages", "page_ids"],
+}
+SHOWN = {
+    PAGES: ["document", "page", "text"],
+    REGIONS: ["document", "page", "text", "section", "index", "label", "box", "crop"],
+}
+SHOWN[CHUNKS] = [*SHOWN[REGIONS], "pages", "page_ids"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """Only these documents, pages (from, to) or labels of regions; empty means all."""
+    """Only these documents, pages (from, to), labels of regions, words of a section; empty means all."""
 
     documents: tuple[str, ...] = ()
     pages: tuple[int, int] | None = None
     labels: tuple[str, ...] = ()
+    sections: tuple[str, ...] = ()
 
-    def sql(self, with_labels: bool) -> str:
+    @property
+    def of_parts(self) -> bool:
+        """Whether whole pages cannot pass: labels and sections belong to what stands on them."""
+        return bool(self.labels or self.sections)
+
+    def sql(self, table: str) -> str:
         parts = []
         if self.documents:
             parts.append(f"document IN ({', '.join(map(quoted, self.documents))})")
         if self.pages:
-            parts.append(f"page >= {int(self.pages[0])} AND page <= {int(self.pages[1])}")
-        if with_labels and self.labels:
+            last = "last_page" if table == CHUNKS else "page"
+            parts.append(f"{last} >= {int(self.pages[0])} AND page <= {int(self.pages[1])}")
+        if self.labels:
             parts.append(f"label IN ({', '.join(map(quoted, self.labels))})")
+        if self.sections:
+            parts.append(f"({' OR '.join(map(_in_section, self.sections))})")
         return " AND ".join(parts)
+
+    def has_page(self, page: int) -> bool:
+        return self.pages is None or self.pages[0] <= page <= self.pages[1]
+
+
+def _in_section(name: str) -> str:
+    return f"contains(lower(section), {quoted(name.lower())})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """One page that was found, with the region that answers best and each source's rank and score."""
+    """One page that was found, with the region or chunk that answers best and each source's rank and score.
+
+    `section` is the path of titles it stands under, `pages` are those of a chunk.
+    """
 
     page_id: str
     document: str
@@ -60,6 +102,8 @@ class Hit:
     score: float
     snippet: str
     sources: Mapping[str, tuple[int, float]] = field(default_factory=dict)
+    section: str = ""
+    pages: tuple[int, ...] = ()
     region: int | None = None
     label: str | None = None
     box: tuple[int, ...] | None = None
@@ -68,23 +112,40 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
+    """A row that speaks for a page. `row` is the table's own number of it, for taking it out fast."""
+
     page_id: str
+    rank: int
     value: float
-    region_id: str | None = None
+    table: str
+    row: int
 
 
+_Ranked = dict[str, _Found]  # by page
 NO_FILTERS = Filters()
 
 
 class Searcher:
-    """An open index. Opening loads no model; Kiwi comes with the first Korean question."""
+    """An open index; close it, or use it in a `with`. Kiwi comes with the first Korean question."""
 
     def __init__(self, out: Path, threads: int = 1) -> None:
         self._about = check_there(out)
         base = connect(out / FOLDER)
         self._tables = {name: base.open_table(name) for name in table_names(base)}
         self._words = Words(threads)
+        self._keys = {name: _Keys(table, KEYS[name]) for name, table in self._tables.items()}
+        # the rankings of a question are made side by side, by the library's own threads: ours only wait
+        self._pool = ThreadPoolExecutor(len(SOURCES), thread_name_prefix="search")
         self._weights = {**WEIGHTS, **(PARAGRAPH_WEIGHTS if about(out).get("regions") == "all" else {})}
+
+    def close(self) -> None:
+        self._pool.shutdown()
+
+    def __enter__(self) -> Searcher:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def search(
         self,
@@ -104,118 +165,143 @@ class Searcher:
         tokens = list(dict.fromkeys(word.token for word in self._words.of(question)))
         rankings = self._rankings(tokens, vector, filters, {n for n, weight in chosen.items() if weight > 0})
         scores: dict[str, float] = defaultdict(float)
-        for name, found in rankings.items():
-            for rank, one in enumerate(found, 1):
-                scores[one.page_id] += chosen[name] / (RANK_OFFSET + rank)
+        for name, ranked in rankings.items():
+            for id, one in ranked.items():
+                scores[id] += chosen[name] / (RANK_OFFSET + one.rank)
         best = sorted(scores, key=lambda id: (-scores[id], id))[:top]
         return self._hits(best, scores, rankings, set(tokens) if snippets else None)
 
     def _rankings(
         self, tokens: list[str], vector: NDArray[Any] | None, filters: Filters, wanted: set[str]
-    ) -> dict[str, list[_Found]]:
-        found: dict[str, list[_Found]] = {}
-        for name in SOURCES:
-            of_pages = name in ("text", "image", "bm25")
-            if name not in wanted or (of_pages and filters.labels):  # labels are of regions
+    ) -> dict[str, _Ranked]:
+        queries = {}
+        for name, (table, column) in SOURCES.items():
+            if name not in wanted or table not in self._tables or (table == PAGES and filters.of_parts):
                 continue
-            if name.endswith("bm25"):
-                found[name] = self._by_words(PAGES if of_pages else REGIONS, tokens, filters)
-            elif vector is not None and self._about[name] == len(vector):
-                column = f"{name}_vector" if of_pages else "vector"
-                found[name] = self._by_vector(PAGES if of_pages else REGIONS, column, vector, filters)
+            if column == "words" and tokens:
+                queries[name] = self._by_words(table, tokens)
+            elif column != "words" and vector is not None and self._about[name] == len(vector):
+                queries[name] = self._by_vector(table, column, vector)
+        made = self._pool.map(lambda name: self._ranked(queries[name], SOURCES[name][0], filters), queries)
+        return dict(zip(queries, made, strict=True))
+
+    def _by_words(self, table: str, tokens: list[str]) -> Any:
+        return self._tables[table].search(" ".join(tokens), query_type="fts", fts_columns="words")
+
+    def _by_vector(self, table: str, column: str, vector: NDArray[Any]) -> Any:
+        query = self._tables[table].search(vector, vector_column_name=column)
+        return query.distance_type("cosine").nprobes(PROBES)
+
+    def _ranked(self, query: Any, table: str, filters: Filters) -> _Ranked:
+        """Pages by their first place; of several regions or chunks of one page the best counts."""
+        where = filters.sql(table)
+        query = query.where(where, prefilter=True) if where else query
+        score = "_distance" if hasattr(query, "nprobes") else "_score"
+        rows = query.select([score]).with_row_id(True).limit(CANDIDATES).to_arrow()
+        found: _Ranked = {}
+        rank = 0
+        values = rows[score].to_pylist()
+        keys, numbers = self._keys[table].of(rows["_rowid"]), rows["_rowid"].to_pylist()
+        for key, number, value in zip(keys, numbers, values, strict=True):
+            new = [id for id in _pages_of(table, key, filters) if id not in found]
+            rank += bool(new)  # all pages of one chunk share its rank: it does not say which one is meant
+            likeness = 1 - value if score == "_distance" else value  # cosine distance -> similarity
+            found |= {id: _Found(id, rank, likeness, table, number) for id in new}
         return found
-
-    def _by_words(self, table: str, tokens: list[str], filters: Filters) -> list[_Found]:
-        if not tokens or table not in self._tables:
-            return []
-        query = self._tables[table].search(" ".join(tokens), query_type="fts", fts_columns="words")
-        return _ranked(query, table, filters, "_score", 1.0)
-
-    def _by_vector(self, table: str, column: str, vector: NDArray[Any], filters: Filters) -> list[_Found]:
-        if table not in self._tables:
-            return []
-        query = (
-            self._tables[table]
-            .search(vector, vector_column_name=column)
-            .distance_type("cosine")
-            .nprobes(PROBES)
-        )
-        return _ranked(query, table, filters, "_distance", -1.0)
 
     def _hits(
         self,
         best: Sequence[str],
         scores: Mapping[str, float],
-        rankings: Mapping[str, list[_Found]],
+        rankings: Mapping[str, _Ranked],
         tokens: set[str] | None,
     ) -> list[Hit]:
-        pages = self._fetch(PAGES, best, ["id", "document", "page", "text"])
-        regions = self._fetch(REGIONS, _regions_of(best, rankings), REGION_COLUMNS)
-        by_page = {row["page_id"]: row for row in regions.values()}
-        return [
-            Hit(
+        answers = [_answer(id, rankings) for id in best]
+        rows = self._fetch(answers)
+        hits = []
+        for id, answer in zip(best, answers, strict=True):
+            row = rows[answer.table, answer.row]
+            pages = dict(zip(row.get("page_ids", [id]), row.get("pages", [row["page"]]), strict=True))
+            hit = Hit(
                 page_id=id,
-                document=pages[id]["document"],
-                page=pages[id]["page"],
+                document=row["document"],
+                page=pages[id],
                 score=round(scores[id], 6),
-                snippet="" if tokens is None else self._snippet(pages[id], by_page.get(id), tokens),
-                sources=_sources(id, rankings),
-                **_place(by_page.get(id)),
+                snippet="" if tokens is None else self._snippet(row["text"], tokens),
+                sources={name: _place(ranked[id]) for name, ranked in rankings.items() if id in ranked},
+                section=row.get("section", ""),
+                pages=tuple(row.get("pages", ())),
+                **_part(row),
             )
-            for id in best
-        ]
+            hits.append(hit)
+        return hits
 
-    def _snippet(self, page: dict[str, Any], region: dict[str, Any] | None, tokens: set[str]) -> str:
-        text: str = (region or page)["text"] or page["text"]
+    def _snippet(self, text: str, tokens: set[str]) -> str:
         return snippet(text, self._words.places(text, tokens), tokens)
 
-    def _fetch(self, table: str, ids: Sequence[str], columns: list[str]) -> dict[str, dict[str, Any]]:
-        if not ids or table not in self._tables:
-            return {}
-        where = f"id IN ({', '.join(map(quoted, ids))})"
-        rows = self._tables[table].search().where(where).select(columns).limit(len(ids)).to_list()
-        return {row["id"]: row for row in rows}
+    def _fetch(self, answers: Sequence[_Found]) -> dict[tuple[str, int], dict[str, Any]]:
+        """The rows of the answers, of each table in one go."""
+        wanted: dict[str, list[int]] = defaultdict(list)
+        for one in answers:
+            wanted[one.table].append(one.row)
+
+        def take(table: str) -> list[dict[str, Any]]:
+            query = self._tables[table].take_row_ids(wanted[table]).select(SHOWN[table]).with_row_id()
+            rows: list[dict[str, Any]] = query.to_list()
+            return rows
+
+        taken = zip(wanted, self._pool.map(take, wanted), strict=True)
+        return {(table, row["_rowid"]): row for table, rows in taken for row in rows}
 
 
-REGION_COLUMNS = ["id", "page_id", "index", "label", "box", "crop", "text"]
+class _Keys:
+    """What tells the pages of a table's rows, held in memory from the first question on.
+
+    Some 50 bytes a row; taken from the disk for every ranking they were a quarter of a question's time.
+    """
+
+    def __init__(self, table: Any, columns: list[str]) -> None:
+        self._table, self._columns = table, columns
+        self._lock = threading.Lock()
+        self._held: tuple[NDArray[Any], Any] | None = None  # row numbers, sorted, and keys
+
+    def of(self, numbers: Any) -> list[dict[str, Any]]:
+        """The keys of rows by the table's own numbers of them, in the order given."""
+        import numpy as np
+
+        with self._lock:
+            self._held = known, rows = self._held or self._load()
+        keys: list[dict[str, Any]] = rows.take(np.searchsorted(known, numbers.to_numpy())).to_pylist()
+        return keys
+
+    def _load(self) -> tuple[NDArray[Any], Any]:
+        import numpy as np
+
+        rows = self._table.search().select(self._columns).with_row_id(True).limit(None).to_arrow()
+        numbers = rows["_rowid"].to_numpy()
+        order = np.argsort(numbers)
+        return numbers[order], rows.drop_columns(["_rowid"]).take(order).combine_chunks()
 
 
-def _ranked(query: Any, table: str, filters: Filters, score: str, sign: float) -> list[_Found]:
-    """Pages by their first place; of several regions on one page the best counts."""
-    where = filters.sql(with_labels=table == REGIONS)
-    columns = ["id", score] if table == PAGES else ["id", "page_id", score]
-    query = query.where(where, prefilter=True) if where else query
-    rows = query.select(columns).limit(CANDIDATES).to_list()
-    found: dict[str, _Found] = {}
-    for row in rows:
-        page_id = row["id"] if table == PAGES else row["page_id"]
-        if page_id not in found:
-            value = 1 - row[score] if sign < 0 else row[score]  # cosine distance -> similarity
-            found[page_id] = _Found(page_id, float(value), None if table == PAGES else row["id"])
-    return list(found.values())
+def _pages_of(table: str, row: dict[str, Any], filters: Filters) -> Iterator[str]:
+    if table != CHUNKS:
+        yield row["id" if table == PAGES else "page_id"]
+        return
+    pages = zip(row["page_ids"], row["pages"], strict=True)
+    yield from (id for id, page in pages if filters.has_page(page))
 
 
-def _place(region: dict[str, Any] | None) -> dict[str, Any]:
-    if region is None:
-        return {}
+def _answer(page: str, rankings: Mapping[str, _Ranked]) -> _Found:
+    """The part of a page that answers best: found by its words, else by its vector; else the whole page."""
+    names = (*ANSWERS, *rankings)
+    return next(rankings[name][page] for name in names if page in rankings.get(name, {}))
+
+
+def _part(row: dict[str, Any]) -> dict[str, Any]:
     names = {"region": "index", "label": "label", "crop": "crop"}
-    return {**{name: region[column] for name, column in names.items()}, "box": tuple(region["box"])}
+    box = row.get("box")
+    return {**{name: row.get(column) for name, column in names.items()}, "box": tuple(box) if box else None}
 
 
-def _sources(id: str, rankings: Mapping[str, list[_Found]]) -> dict[str, tuple[int, float]]:
-    places: dict[str, tuple[int, float]] = {}
-    for name, found in rankings.items():
-        for rank, one in enumerate(found, 1):
-            if one.page_id == id:
-                places[name] = (rank, round(one.value, 4))
-    return places
-
-
-def _regions_of(pages: Sequence[str], rankings: Mapping[str, list[_Found]]) -> list[str]:
-    """The best region of each page: what its words found, else what its vector found."""
-    chosen: dict[str, str] = {}
-    for name in ("region_bm25", "region"):
-        for one in rankings.get(name, ()):
-            if one.region_id and one.page_id in pages:
-                chosen.setdefault(one.page_id, one.region_id)
-    return list(chosen.values())
+def _place(one: _Found) -> tuple[int, float]:
+    return one.rank, round(one.value, 4)
