@@ -125,8 +125,7 @@ def cpu_a_page(folder: Path, kind: str, options: argparse.Namespace, repeats: in
     regions = {}
     for _ in range(repeats):
         for name in SIDES:
-            sample = folder / kind / "00000.jpg"
-            rows[f"{name} decode"].append(side(name, "decode", sample, 10)[0]["decode"])
+            rows[f"{name} decode"].append(side(name, "decode", folder / kind, 40)[0]["decode"])
         for setting, interval in INTERVALS.items():
             with server(options.delay_ms, interval) as url:
                 for name in SIDES if setting == "managed" else SIDES[1:]:

@@ -22,11 +22,15 @@ def tuning(default: T) -> T:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a worker needs. `process` gives each worker a process of its own, pinned to its GPUs."""
+    """What a worker needs. `process` gives each worker a process of its own, pinned to its GPUs.
+
+    `yields` lets what else runs on the machine go first: whoever feeds a model server must not slow it.
+    """
 
     cpus: float = 1.0
     gpus: float = 0.0
     process: bool = False
+    yields: bool = False
 
 
 @dataclass(frozen=True, slots=True)

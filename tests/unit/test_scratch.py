@@ -16,7 +16,7 @@ def test_a_killed_process_leaves_nothing_once_the_next_one_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    script = "from penstock.scratch import scratch_folder; import os\nprint(scratch_folder('x')); os._exit(9)"
+    script = "import os; from penstock.scratch import *; print(scratch_folder('x'), flush=True); os._exit(9)"
     done = subprocess.run(
         [sys.executable, "-c", script],
         env={"TMPDIR": str(tmp_path), "PYTHONPATH": ":".join(sys.path)},
@@ -24,6 +24,7 @@ def test_a_killed_process_leaves_nothing_once_the_next_one_starts(
         text=True,
     )
     left = Path(done.stdout.strip())
+    assert left.parent == tmp_path, done
     (left / "cloud.npy").write_bytes(b"1")
     others = tmp_path / "penstock-x-of-a-user"
     others.mkdir()

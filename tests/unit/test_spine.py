@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+import numpy as np
 import pytest
 
 from penstock.errors import NoProgress, OpenError, PlanError
 from penstock.executors.channel import Channel, Closed
 from penstock.executors.inline import Inline
 from penstock.executors.local import Local
+from penstock.executors.process import YIELDING, ProcessWorker
 from penstock.item import Item
 from penstock.plan import Plan, differences
 from penstock.runner import Runner
@@ -64,6 +67,40 @@ def test_processes_give_the_same_rows_as_threads() -> None:
     reference = {item.id: item for item in Inline().stream(fake_plan(fails=(3,)), items(12))}
     plan = fake_plan(fails=(3,), needs=PROCESS, workers=2, batch=Batch(max_items=4))
     assert {item.id: item for item in Local().stream(plan, items(12))} == reference
+
+
+@dataclass(frozen=True, kw_only=True)
+class Looks(Stage):
+    """Says what reaches a process: heavy fields, its place among others."""
+
+    name: ClassVar[str] = "looks"
+    reads: ClassVar[tuple[str, ...]] = ("image",)
+    writes: ClassVar[tuple[str, ...]] = ("markdown",)
+
+    def open(self) -> _Looker:
+        return _Looker()
+
+
+class _Looker:
+    def __call__(self, items: list[Item]) -> list[Item]:
+        nice = os.getpriority(os.PRIO_PROCESS, 0)
+        return [replace(i, markdown=f"{i.image!r} {i.pixels is None} {nice}", image=b"gone") for i in items]
+
+    def close(self) -> None:
+        pass
+
+
+def test_only_what_a_stage_reads_and_writes_crosses_to_its_process() -> None:
+    sent = replace(items(1)[0], image=b"jpeg", pixels=np.zeros((2, 2, 3), np.uint8))
+    worker = ProcessWorker(Looks(needs=Needs(process=True, yields=True)), "looks", None)
+    try:
+        [got] = worker([sent])
+    finally:
+        worker.close()
+    nice = os.getpriority(os.PRIO_PROCESS, 0)
+    assert got.markdown == f"b'jpeg' True {min(19, nice + YIELDING)}"
+    assert got.image == b"jpeg"  # not written, so it stayed here
+    assert got.pixels is sent.pixels
 
 
 def test_a_poisoned_page_that_kills_its_process_fails_alone() -> None:

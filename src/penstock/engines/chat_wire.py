@@ -6,11 +6,12 @@ ever walks over the picture: 40 kB of JPEG cost 0.18 ms instead of 0.36.
 
 from __future__ import annotations
 
-import binascii
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+import pybase64
 
 from penstock.engines.chat_errors import Refused, understand
 from penstock.engines.loops import LoopWatch
@@ -62,7 +63,7 @@ def request_body(
         return json.dumps(body, ensure_ascii=False).encode()
     before, after = json.dumps(body, ensure_ascii=False).split(json.dumps(_MARK)[1:-1])
     url = f"data:{media_type(image)};base64,"
-    encoded = binascii.b2a_base64(image, newline=False)
+    encoded = pybase64.b64encode(image)
     return b"".join((before.encode(), url.encode(), encoded, after.encode()))
 
 

@@ -25,6 +25,8 @@ GREY = 24  # levels the channels may differ by in a picture without colour, JPEG
 INK = 60  # levels between paper and print on one row
 LEAST_PRINT = 6  # pixels: less is a rule or a speck
 BAND = 64  # rows looked at together: one or two lines of print
+PRINT = 96  # levels between black and white that no grain makes: nothing has to be smoothed to see it
+GREEN = 1  # the channel that is nearest to brightness
 NOISE = 16  # grey levels that paper may span once smoothed: JPEG ringing and scanner grain, not print
 
 
@@ -81,6 +83,9 @@ def is_blank(crop: Pixels) -> bool:
     """
     darkest, lightest = 255.0, 0.0
     for top in range(0, crop.shape[0], BAND):  # print shows in the first rows: few crops are read to the end
+        low, high, _, _ = cv2.minMaxLoc(cv2.extractChannel(crop[top : top + BAND], GREEN))
+        if high - low >= PRINT:
+            return False
         above = min(top, 1)  # smoothing looks one row up and one down
         grey = cv2.cvtColor(crop[top - above : top + BAND + 1], cv2.COLOR_RGB2GRAY)
         low, high, _, _ = cv2.minMaxLoc(cv2.blur(grey, (3, 3))[above : above + BAND])
@@ -92,10 +97,7 @@ def is_blank(crop: Pixels) -> bool:
 
 def as_jpeg(crop: Pixels, quality: int) -> bytes:
     """One encode from the page's own pixels. Print without colour goes as grey: a third of the work."""
-    if _is_grey(crop):
-        picture = cv2.cvtColor(crop, cv2.COLOR_RGB2GRAY)
-    else:
-        picture = cv2.cvtColor(crop, cv2.COLOR_RGB2BGR)
+    picture = cv2.extractChannel(crop, GREEN) if _is_grey(crop) else cv2.cvtColor(crop, cv2.COLOR_RGB2BGR)
     done, encoded = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, quality])
     if not done:
         raise EngineError(f"A crop of {crop.shape[1]} x {crop.shape[0]} pixels could not be encoded.")

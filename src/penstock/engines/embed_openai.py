@@ -7,7 +7,6 @@ side on connections that stay open; the server makes the batches.
 
 from __future__ import annotations
 
-import base64
 import http.client
 import json
 import threading
@@ -16,6 +15,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
+
+import pybase64
 
 from penstock.engines.embed import punctuated, unit_rows
 from penstock.errors import EngineError, UsageError
@@ -113,7 +114,7 @@ class ServerEmbedder:
         # no JSON encoder walks over the picture: it goes between two ready ends
         before, after = self._messages(content, instruction).split(json.dumps(_MARK)[1:-1].encode())
         url = f"data:{_media_type(image)};base64,".encode()
-        return self._wire.embed(b"".join((before, url, base64.b64encode(image), after)))
+        return self._wire.embed(b"".join((before, url, pybase64.b64encode(image), after)))
 
     def _messages(self, content: list[dict[str, Any]], instruction: str) -> bytes:
         system = [{"type": "text", "text": punctuated(instruction)}]
@@ -207,7 +208,7 @@ def _vector(answer: bytes) -> list[float]:
     try:
         value = json.loads(answer)["data"][0]["embedding"]
         if isinstance(value, str):
-            return list(np.frombuffer(base64.b64decode(value), np.float32).astype(float))
+            return list(np.frombuffer(pybase64.b64decode(value), np.float32).astype(float))
         return [float(number) for number in value]
     except (ValueError, LookupError, TypeError) as exc:
         raise EngineError("The server's answer is not an embedding.") from exc

@@ -20,7 +20,9 @@ from penstock.stages.load import MAX_PIXELS, Load
 from penstock.stages.tasks import Furniture
 from penstock.store.manifest import cores as usable_cores
 
-IN_PROCESS = Needs(process=True)
+# Images come as their source had them and are decoded where a crash costs one page. The server's own
+# processes scale every crop on the same cores: in its first seconds a run would take them half of those.
+FEEDING = Needs(process=True, yields=True)
 PAGES_IN_FLIGHT = 160  # pages whose regions wait for answers: at 8 a page more than the largest card takes
 LAYOUT_MODEL = "PaddlePaddle/PP-DocLayoutV3_safetensors"
 
@@ -58,10 +60,11 @@ def regions(
         password=password,
         deadline_s=page_timeout,
         workers=max(1, count // 2),
+        needs=FEEDING,
     )
     find: Stage = DocLayout(model=layout_model, polygons=polygons) if on_gpu else Layout(overlap=count)
-    if on_gpu:  # images come as their source had them: decoded where a crash costs one page
-        cut = Cut(furniture=furniture, text_height=text_height, needs=IN_PROCESS, workers=max(1, count // 2))
+    if on_gpu:
+        cut = Cut(furniture=furniture, text_height=text_height, needs=FEEDING, workers=max(1, count // 2))
     else:
         cut = Cut(furniture=furniture, text_height=text_height, decode=False, overlap=count)
     return Plan(
