@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Generic, TypeVar
 
 from penstock.child import Child
-from penstock.errors import DeadlinePassed, EngineError, OpenError, WorkerDied
+from penstock.errors import DeadlinePassed, EngineError, OpenError, PenstockError, WorkerDied
 
 Request = TypeVar("Request")
 Reply = TypeVar("Reply")
@@ -116,7 +116,7 @@ class Crew(Generic[Request, Reply]):
         except (WorkerDied, DeadlinePassed):
             self._closed.wait(self._breaker.died())
             raise
-        except Exception:
+        except PenstockError:
             self._breaker.went_well()  # it answered, if only with an error
             raise
         finally:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import numpy as np
+from local_server import LocalServer
 
 WIDTH = 64
 MAX_CHARS = 2_000
@@ -20,7 +20,7 @@ def vector_of(content: str) -> Any:
     return 3.0 * np.random.default_rng(seed).normal(size=WIDTH).astype(np.float32)
 
 
-class Server:
+class Server(LocalServer):
     """`fails` is how many requests get a 503 first. `bodies` keeps what was asked."""
 
     def __init__(self, owner: str = "vllm", fails: int = 0, model: str = "tiny") -> None:
@@ -28,21 +28,7 @@ class Server:
         self.model = model
         self.fails = fails
         self.bodies: list[dict[str, Any]] = []
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}"
-
-    def __enter__(self) -> Server:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        super().__init__(self._handler())
 
     def answer(self, body: dict[str, Any]) -> tuple[int, Any]:
         self.bodies.append(body)

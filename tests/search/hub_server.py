@@ -9,17 +9,18 @@ import base64
 import hashlib
 import json
 import re
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
+
+from local_server import LocalServer
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 LFS_ABOVE = 4_096
 
 
-class Hub:
+class Hub(LocalServer):
     """The repositories: files by name. `asked` are the routes that came, `tokens` what came with them."""
 
     def __init__(self) -> None:
@@ -28,25 +29,11 @@ class Hub:
         self.blobs: dict[str, bytes] = {}
         self.asked: list[str] = []
         self.tokens: set[str] = set()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._thread = threading.Thread(target=self._server.serve_forever, name="hub", daemon=True)
+        super().__init__(self._handler())
 
     def add(self, repo: str, folder: Path) -> None:
         files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
         self.repos[repo] = {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}"
-
-    def __enter__(self) -> Hub:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
 
     def _handler(hub) -> type[BaseHTTPRequestHandler]:
         class Handler(BaseHTTPRequestHandler):

@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import http.server
-import json
-import os
-import stat
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -17,7 +12,6 @@ from typing import Any
 
 import pytest
 
-import penstock
 from penstock.engines.chat_server import read_load
 from penstock.engines.fake_server import FakeServer, serving
 from penstock.trace import prometheus, servers
@@ -286,134 +280,3 @@ def test_a_long_run_keeps_a_bounded_timeline_of_true_means() -> None:
     assert (means[0], means[-1]) == (1.0, 0.0)
     line.add(10_000.0, {"late": 5.0})
     assert line.means("late")[:2] == [None, None]
-
-
-def fake_smi(folder: Path, body: str) -> None:
-    script = folder / "nvidia-smi"
-    script.write_text(f"#!/bin/sh\n{body}\n")
-    script.chmod(script.stat().st_mode | stat.S_IXUSR)
-
-
-@pytest.fixture
-def smi(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    monkeypatch.setattr("penstock.trace.gpu._Nvml.open", lambda: None)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    return tmp_path
-
-
-CARDS = "echo '0, NVIDIA H200, 97, 131072, 143771, 600.50'; echo '1, NVIDIA H200, [N/A], 512, 143771, [N/A]'"
-
-
-def test_nvidia_smi_is_asked_where_there_is_no_nvml(smi: Path) -> None:
-    fake_smi(smi, CARDS)
-    with Watch(every_s=0.05) as watch:
-        time.sleep(0.5)
-    told = watch.profile(RUN)
-    first, second = told["gpu"]["cards"]
-    assert told["gpu"]["source"] == "nvidia-smi"
-    assert (first["name"], first["load"]["mean"]) == ("NVIDIA H200", pytest.approx(0.97))
-    assert first["power_w"]["peak"] == 600.5
-    assert 0 < first["energy_wh"] < 600.5 * 5 / 3600
-    assert (second["load"], second["power_w"], second["energy_wh"]) == (None, None, None)
-    assert second["memory_peak_mb"] == 512
-    assert told["cost"]["cards"] == 1
-    assert told["gpu"]["timeline"]["load"][0][0] == pytest.approx(0.97)
-
-
-def test_only_the_cards_we_may_use_are_told(smi: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fake_smi(smi, CARDS)
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
-    with Watch(every_s=0.05) as watch:
-        time.sleep(0.2)
-    assert [card["index"] for card in watch.profile(RUN)["gpu"]["cards"]] == [1]
-
-
-@pytest.mark.parametrize(
-    "body", ["echo 'NVIDIA-SMI has failed'; exit 9", "echo 'No devices were found'", "exit 0"]
-)
-def test_a_driver_that_fails_is_not_asked_for_ever(smi: Path, body: str) -> None:
-    fake_smi(smi, f"echo asked >> {smi}/asked; {body}")
-    with Watch(every_s=0.01) as watch:
-        end = time.monotonic() + 5.0
-        while any(t.name == "watch-gpu" for t in threading.enumerate()) and time.monotonic() < end:
-            time.sleep(0.02)
-    assert (smi / "asked").read_text().count("asked") == 3
-    assert watch.profile(RUN) == {}
-
-
-def test_nvml_counts_energy_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Error(Exception):
-        pass
-
-    class Library:
-        """The calls of nvidia-ml-py that we make."""
-
-        NVMLError = Error
-        energy = 1_000_000
-        ended = False
-
-        def nvmlInit(self) -> None: ...
-        def nvmlShutdown(self) -> None:
-            self.ended = True
-
-        def nvmlDeviceGetCount(self) -> int:
-            return 1
-
-        def nvmlDeviceGetHandleByIndex(self, index: int) -> int:
-            return index
-
-        def nvmlDeviceGetName(self, _: int) -> bytes:
-            return b"NVIDIA B200"
-
-        def nvmlDeviceGetUtilizationRates(self, _: int) -> Any:
-            return type("Rates", (), {"gpu": 40, "memory": 9})
-
-        def nvmlDeviceGetMemoryInfo(self, _: int) -> Any:
-            return type("Memory", (), {"used": 2**30, "total": 2**37})
-
-        def nvmlDeviceGetPowerUsage(self, _: int) -> int:
-            raise Error("not supported")
-
-        def nvmlDeviceGetTotalEnergyConsumption(self, _: int) -> int:
-            self.energy += 3_600_000  # mJ: one watt hour
-            return self.energy
-
-    library = Library()
-    monkeypatch.setitem(sys.modules, "pynvml", library)
-    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    with Watch(every_s=0.05) as watch:
-        time.sleep(0.2)
-    gpu = watch.profile(RUN)["gpu"]
-    (card,) = gpu["cards"]
-    assert (gpu["source"], card["name"]) == ("NVML", "NVIDIA B200")
-    assert card["load"]["mean"] == pytest.approx(0.4)
-    assert card["power_w"] is None
-    assert card["energy_wh"] >= 1
-    assert card["memory_peak_mb"] == 1024
-    assert library.ended
-
-
-def test_a_parse_writes_what_was_watched_into_its_profile(smi: Path, tmp_path: Path) -> None:
-    fake_smi(smi, CARDS)
-    out = tmp_path / "out"
-    sample = Path(penstock.__file__).parent / "sample" / "sample.pdf"
-    command = [
-        sys.executable,
-        "-m",
-        "penstock",
-        "parse",
-        str(sample),
-        "-o",
-        str(out),
-        "--recipe",
-        "fake",
-        "-q",
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr
-    assert "GPU: 2 × NVIDIA H200, busy 97 %" in done.stdout
-    profile = json.loads((out / "profile.json").read_text("utf-8"))
-    assert profile["cost"]["cards"] == 1
-    assert profile["regions"] >= 0
-    assert "Cards and servers" in (out / "profile.html").read_text("utf-8")

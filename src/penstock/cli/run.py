@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from penstock.cli.options import AsJson, Config, Log, words
 from penstock.errors import UsageError
 
+if TYPE_CHECKING:
+    from penstock.kopub import Options
+
 PIPELINES = ("kopub",)
+# options that the pipeline calls as the command line does
+SAME_NAME = (
+    "recipe", "queries", "layout", "limit", "ocr_model", "ocr_dtype", "gpu_mem_util", "batch_size", "workers",
+    "embedding_model", "embedding_server", "precision",
+)  # fmt: skip
 
 
 def run(
@@ -68,37 +76,38 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Read, embed, index, score and upload a dataset of pages. Run it again to go on where it stopped."""
-    if pipeline not in PIPELINES:
-        raise UsageError(f"There is no pipeline {pipeline!r}.", f"Choose from: {', '.join(PIPELINES)}.")
-    from penstock.kopub import Options, Pipeline, chosen_steps, summary_json, summary_lines
-    from penstock.recipes.kopub import DATASET
+    _run(dict(locals()))
 
-    options = Options(
-        out=output_dir,
-        data=data_dir,
-        recipe=recipe,
-        dataset=dataset or DATASET,
-        inputs=tuple(inputs or ()),
-        queries=queries,
-        layout=layout,
-        limit=limit,
-        crops=not no_crops,
-        ocr_model=ocr_model,
-        ocr_dtype=ocr_dtype,
-        gpu_mem_util=gpu_mem_util,
-        batch_size=batch_size,
-        workers=workers,
-        servers=tuple(server or ()),
-        embedding_model=embedding_model,
-        embedding_server=embedding_server,
-        precision=precision,
-        repo=hf_repo,
-        private=not public,
-        token=hf_token,
-    )
-    made = Pipeline(options)
-    for line in made.run(chosen_steps(step, tuple(words(skip)))):
+
+def _run(given: dict[str, Any]) -> None:
+    if given["pipeline"] not in PIPELINES:
+        raise UsageError(
+            f"There is no pipeline {given['pipeline']!r}.", f"Choose from: {', '.join(PIPELINES)}."
+        )
+    from penstock.kopub import Pipeline, chosen_steps, summary_json, summary_lines
+
+    made = Pipeline(_options(given))
+    as_json = given["as_json"]
+    for line in made.run(chosen_steps(given["step"], tuple(words(given["skip"])))):
         print(line, file=sys.stderr if as_json else sys.stdout, flush=True)
     print(summary_json(made.state) if as_json else "\n".join(["", *summary_lines(made.state)]))
     if made.state.pages.get("failed"):
         raise typer.Exit(1)
+
+
+def _options(given: dict[str, Any]) -> Options:
+    from penstock.kopub import Options
+    from penstock.recipes.kopub import DATASET
+
+    return Options(
+        **{name: given[name] for name in SAME_NAME},
+        out=given["output_dir"],
+        data=given["data_dir"],
+        dataset=given["dataset"] or DATASET,
+        inputs=tuple(given["inputs"] or ()),
+        crops=not given["no_crops"],
+        servers=tuple(given["server"] or ()),
+        repo=given["hf_repo"],
+        private=not given["public"],
+        token=given["hf_token"],
+    )

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from penstock.item import Item
 from penstock.store import manifest
 from penstock.store.files import replacing
 from penstock.store.inventory import Inventory, failed_row, inventory, object_row
+
+if TYPE_CHECKING:
+    from penstock.objects.gaussians import Gaussians
 
 OBJECTS, REPORT, SPLATS, TURNTABLES = "objects.jsonl", "report.html", "splats", "turntables"
 
@@ -32,29 +36,29 @@ def write_objects(out: Path, items: Iterable[Item]) -> list[Path]:
 
 def write_splats(out: Path, items: Iterable[Item]) -> list[Path]:
     """Every cloud again as .splat, for web viewers."""
-    from penstock.objects.ply import read_ply, write_splat
+    from penstock.objects.ply import write_splat
 
-    paths = []
-    for thing in (thing for item in items for thing in item.objects if thing.cloud_path):
-        source = out / str(thing.cloud_path)
-        path = out / SPLATS / f"{source.stem}.splat"
-        with replacing(path, out, sync=False) as file:
-            file.write(write_splat(read_ply(source.read_bytes())))
-        paths.append(path)
-    return paths
+    return _write_clouds(out, items, f"{SPLATS}/{{}}.splat", write_splat)
 
 
 def write_turntables(out: Path, items: Iterable[Item]) -> list[Path]:
     """Every cloud as a turning GIF."""
-    from penstock.objects.ply import read_ply
     from penstock.objects.turntable import turntable
+
+    return _write_clouds(out, items, f"{TURNTABLES}/{{}}.gif", turntable)
+
+
+def _write_clouds(
+    out: Path, items: Iterable[Item], place: str, made: Callable[[Gaussians], bytes]
+) -> list[Path]:
+    from penstock.objects.ply import read_ply
 
     paths = []
     for thing in (thing for item in items for thing in item.objects if thing.cloud_path):
         source = out / str(thing.cloud_path)
-        path = out / TURNTABLES / f"{source.stem}.gif"
+        path = out / place.format(source.stem)
         with replacing(path, out, sync=False) as file:
-            file.write(turntable(read_ply(source.read_bytes())))
+            file.write(made(read_ply(source.read_bytes())))
         paths.append(path)
     return paths
 

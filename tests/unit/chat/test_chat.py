@@ -2,65 +2,16 @@
 
 from __future__ import annotations
 
-import socket
 import threading
-import time
-from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import cv2
 import numpy as np
 import pytest
+from asking import GLM, answer_of, error_of, picture, request, requests
 
 from penstock.engines.chat import Answer, ChatClient, ChatRequest
-from penstock.engines.chat_errors import understand
-from penstock.engines.chat_limit import Fill, Limit, Load
-from penstock.engines.chat_server import base_url, read_load
-from penstock.engines.fake_server import Asked, FakeServer, by_chance, serving
-from penstock.engines.recognisers import RECOGNISERS, recogniser
-from penstock.errors import EngineError, UsageError
-
-GLM = RECOGNISERS["glm-ocr"]
-
-
-def picture(width: int = 64, height: int = 64, seed: int = 0) -> bytes:
-    pixels = np.random.default_rng(seed).integers(0, 255, (height, width, 3), np.uint8)
-    return cv2.imencode(".jpg", pixels)[1].tobytes()
-
-
-def request(seed: int = 0, *, tokens: int = 64, cost: float = 1.0, **size: int) -> ChatRequest:
-    return ChatRequest(picture(seed=seed, **size), "Text Recognition:", tokens, cost)
-
-
-def requests(count: int) -> list[ChatRequest]:
-    return [request(seed) for seed in range(count)]
-
-
-@pytest.fixture
-def fake() -> FakeServer:
-    return FakeServer()
-
-
-@pytest.fixture
-def url(fake: FakeServer) -> Iterator[str]:
-    with serving(fake) as address:
-        yield address
-
-
-@pytest.fixture(autouse=True)
-def quick_backoff(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("penstock.engines.chat_loop.BACKOFF_FIRST_S", 0.01)
-
-
-def answer_of(outcome: Answer | EngineError) -> Answer:
-    assert isinstance(outcome, Answer), outcome
-    return outcome
-
-
-def error_of(outcome: Answer | EngineError) -> EngineError:
-    assert isinstance(outcome, EngineError), outcome
-    return outcome
+from penstock.engines.fake_server import Asked, FakeServer, by_chance
 
 
 def test_answers_come_in_the_order_of_the_questions(fake: FakeServer, url: str) -> None:
@@ -300,90 +251,6 @@ def test_a_request_that_always_hangs_is_a_sentence(fake: FakeServer, url: str) -
     assert "no answer in time" in error.message
 
 
-def test_no_server_at_all_is_a_sentence() -> None:
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        port = held.getsockname()[1]
-    with ChatClient([f"127.0.0.1:{port}"], GLM, down_s=0.5) as client:
-        error = error_of(client.ask([request()])[0])
-    assert "No server answered" in error.message
-    assert "cannot connect" in error.message
-
-
-def test_what_was_in_flight_is_answered_by_the_server_that_comes_back(fake: FakeServer) -> None:
-    fake.delay_s = 0.3
-    outcomes: list[Any] = []
-    with serving(fake) as address:
-        client = ChatClient([address], GLM, limit=16)
-        asker = threading.Thread(target=lambda: outcomes.extend(client.ask(requests(40))))
-        asker.start()
-        wait_until(lambda: fake.running >= 16)
-    time.sleep(0.3)
-    fake.delay_s = 0.0
-    with serving(fake, port=int(address.rpartition(":")[2])):
-        asker.join()
-        client.close()
-    assert len({answer_of(o).text for o in outcomes}) == 40
-
-
-def test_a_dead_server_is_set_aside_and_its_load_stays_away(fake: FakeServer, url: str) -> None:
-    fake.delay_s = 0.05
-    with ChatClient([url, "http://127.0.0.1:9"], GLM, limit=8) as client:
-        outcomes = client.ask(requests(30))
-        stats = client.stats()
-    assert all(isinstance(o, Answer) for o in outcomes)
-    assert [server["up"] for server in stats["servers"]] == [True, False]
-    assert fake.peak <= 4
-
-
-def test_several_servers_share_the_load(fake: FakeServer, url: str) -> None:
-    other = FakeServer(delay_s=0.02)
-    fake.delay_s = 0.02
-    with serving(other) as second, ChatClient([url, second], GLM, limit=16) as client:
-        client.ask([request()])
-        wait_until(lambda: all(server["up"] for server in client.stats()["servers"]))
-        client.ask(requests(100))
-    assert abs(len(fake.asked) - len(other.asked)) < 30
-    assert max(fake.peak, other.peak) <= 10  # half the limit each, one more where it is uneven
-
-
-def test_a_hung_server_is_found_by_its_metrics(
-    fake: FakeServer, url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("penstock.engines.chat_server.LOOK_S", 0.05)
-    monkeypatch.setattr("penstock.engines.chat_server.LOOK_TIMEOUT_S", 0.1)
-    with socket.create_server(("127.0.0.1", 0)) as deaf:  # takes connections, says nothing
-        other = FakeServer()
-        port = deaf.getsockname()[1]
-        with ChatClient([url], GLM) as client:
-            hung = client._dispatcher.servers[0]
-            client.ask([request(0)])
-            hung.url = f"http://127.0.0.1:{port}"  # as if it stopped in the middle of its work
-            outcomes: list[Any] = []
-            asker = threading.Thread(target=lambda: outcomes.extend(client.ask([request(1)])))
-            asker.start()
-            wait_until(lambda: "hangs" in hung.reason)
-            with serving(other) as address:
-                hung.url = address
-                asker.join()
-    assert answer_of(outcomes[0]).attempts == 2
-
-
-def test_closing_ends_what_waits_with_a_reason(fake: FakeServer, url: str) -> None:
-    fake.fault = lambda asked: "hang"
-    client = ChatClient([url], GLM, limit=2)
-    outcomes: list[Any] = []
-    asker = threading.Thread(target=lambda: outcomes.extend(client.ask(requests(5))))
-    asker.start()
-    wait_until(lambda: client.stats()["in_flight"] == 2)
-    client.close()
-    client.close()
-    asker.join(timeout=5)
-    assert len(outcomes) == 5
-    assert all("closed" in error_of(o).message for o in outcomes)
-    assert "closed" in error_of(client.ask([request()])[0]).message
-
-
 def test_a_large_picture_is_encoded_and_sent_without_a_warning(fake: FakeServer, url: str) -> None:
     fake.max_model_len = 1 << 20
     fake.encoder_tokens = 1 << 20
@@ -399,122 +266,6 @@ def test_a_large_picture_is_encoded_and_sent_without_a_warning(fake: FakeServer,
 def test_nothing_asked_is_nothing_answered(url: str) -> None:
     with ChatClient([url], GLM) as client:
         assert client.ask([]) == []
-
-
-def test_addresses_are_understood_in_every_form() -> None:
-    for address in ("h:8000", "http://h:8000/", "http://h:8000/v1", "http://h:8000/v1/chat/completions"):
-        assert base_url(address) == "http://h:8000"
-    assert base_url("https://x.org/llm/v1/") == "https://x.org/llm"
-    with pytest.raises(UsageError, match="not the address"):
-        base_url("ftp://x")
-    with pytest.raises(UsageError, match="No server"):
-        ChatClient([], GLM)
-
-
-def test_an_unknown_recogniser_is_a_sentence() -> None:
-    with pytest.raises(UsageError, match="glm-ocr"):
-        recogniser("nope")
-
-
-@pytest.mark.parametrize(
-    ("status", "body", "remedy", "words"),
-    [
-        (400, b'{"error":{"message":"Non-base64 digit found","code":400}}', "none", "Non-base64"),
-        (401, b'{"error":"Unauthorized"}', "none", "Unauthorized"),
-        (404, b'{"detail":"Not Found"}', "none", "Not Found"),
-        (422, b'{"detail":[{"msg":"field required"},{"msg":"bad"}]}', "none", "field required; bad"),
-        (502, b"<html><h1>Bad Gateway</h1></html>", "again", "Bad Gateway"),
-        (503, b"", "wait", "HTTP 503"),
-        (
-            500,
-            b'{"error":{"message":"Image size (400000000 pixels) exceeds limit of 178956970 pixels, could be '
-            b'decompression bomb DOS attack."}}',
-            "shrink",
-            "400000000 pixels",
-        ),
-        (
-            400,
-            b'{"error":{"message":"At most 1 image(s) may be provided in one prompt."}}',
-            "none",
-            "At most 1",
-        ),
-    ],
-)
-def test_refusals_in_every_shape_are_understood(status: int, body: bytes, remedy: str, words: str) -> None:
-    refusal = understand(status, body)
-    assert refusal.remedy == remedy
-    assert words in refusal.reason
-
-
-def test_retry_after_is_honoured() -> None:
-    assert understand(429, b"", "7").retry_after_s == 7.0
-    assert understand(429, b"", "Wed, 21 Oct 2026 07:28:00 GMT").retry_after_s is None
-
-
-def test_the_limit_falls_quickly_and_rises_slowly() -> None:
-    limit = Limit(100)
-    limit.refused(now=10.0)
-    limit.refused(now=10.1)  # the same burst
-    assert limit.now == 70
-    for _ in range(70):
-        limit.answered(0.1, was_full=True, now=11.0)
-    assert limit.now == 73
-    for _ in range(100):
-        limit.answered(0.1, was_full=False, now=11.0)
-    assert limit.now == 73
-
-
-def test_the_limit_follows_the_servers_own_queue() -> None:
-    limit = Limit(512)
-    for second in range(3):
-        limit.looked(Load(running=128, waiting=384), now=10.0 + 2 * second)
-    assert limit.now == int(0.7 * 512)
-    for second in range(30):
-        limit.looked(Load(running=128, waiting=max(0, limit.now - 128)), now=20.0 + 2 * second)
-    assert 128 < limit.now < 260  # what runs, and at most one more round waiting
-    for _ in range(20):
-        limit.looked(Load(running=limit.now, waiting=0), now=100.0)
-    assert limit.now == 512
-
-
-def test_answers_that_near_their_timeout_lower_the_limit() -> None:
-    limit = Limit(64, timeout_s=10.0)
-    for second in range(60):
-        limit.answered(8.0, was_full=True, now=float(second))
-    assert limit.now < 40
-
-
-def test_a_fixed_limit_stays() -> None:
-    limit = Limit(64, dynamic=False)
-    limit.refused(now=1.0)
-    assert limit.now == 64
-
-
-def test_fill_counts_only_the_time_in_which_it_could_have_been_full() -> None:
-    fill = Fill()
-    fill.note(0, 0, 8, now=0.0)
-    fill.note(4, 8, 8, now=10.0)  # ten idle seconds do not count
-    fill.note(8, 4, 8, now=11.0)
-    fill.note(3, 0, 8, now=14.0)
-    fill.note(0, 0, 8, now=99.0)
-    assert fill.ready_s == pytest.approx(4.0)
-    assert fill.share == pytest.approx((0.5 + 3.0) / 4)
-
-
-def test_load_is_summed_over_engines() -> None:
-    text = b'# HELP x\nvllm:num_requests_running{engine="0"} 3.0\nvllm:num_requests_running{engine="1"} 4.0\n'
-    text += (
-        b'vllm:num_requests_waiting{engine="0"} 1.0\nvllm:num_requests_waiting_by_reason{reason="c"} 9.0\n'
-    )
-    assert read_load(text) == Load(7, 1)
-    assert read_load(b"other 1.0\n") is None
-
-
-def wait_until(true: Any, seconds: float = 10.0) -> None:
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "waited too long"
-        time.sleep(0.005)
 
 
 def test_a_fault_gets_what_the_server_understood(fake: FakeServer, url: str) -> None:
