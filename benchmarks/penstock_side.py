@@ -11,15 +11,14 @@ from __future__ import annotations
 
 import json
 import math
-import statistics
 import sys
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from clock import mean_ms, per_call_ms
 from known_pages import REGIONS, KnownBoxes
 from penstock import sources
 from penstock.engines import chat
@@ -129,8 +128,8 @@ def build(page: str, crops: str, rounds: str) -> dict[str, Any]:
     pixels = decode_picture(Path(page).read_bytes()).pixels
     times = {}
     for name, box in json.loads(crops).items():
-        times[name] = per_call_ms(lambda box=box: body(encoded(cut(pixels, box))), rounds)
-        times[name + " blank check"] = per_call_ms(lambda box=box: is_blank(cut(pixels, box)), rounds)
+        times[name] = per_call_ms(lambda box=box: body(encoded(cut(pixels, box))), int(rounds))
+        times[name + " blank check"] = per_call_ms(lambda box=box: is_blank(cut(pixels, box)), int(rounds))
     return times
 
 
@@ -140,25 +139,9 @@ def body(image: bytes) -> bytes:
 
 
 def decode(folder: str, count: str) -> dict[str, Any]:
-    """CPU milliseconds to decode a page, the mean over many: they differ."""
     keep_pages()  # as the stage that decodes does
     pages = [path.read_bytes() for path in sorted(Path(folder).glob("*.jpg"))[: int(count)]]
-    decode_picture(pages[0])
-    began = time.process_time()
-    for page in pages:
-        decode_picture(page)
-    return {"decode": 1e3 * (time.process_time() - began) / len(pages)}
-
-
-def per_call_ms(call: Callable[[], object], rounds: str) -> float:
-    """Of one call, the median: others use this machine too."""
-    call()
-    times = []
-    for _ in range(int(rounds)):
-        began = time.process_time()
-        call()
-        times.append(time.process_time() - began)
-    return 1e3 * statistics.median(times)
+    return {"decode": mean_ms(decode_picture, pages)}
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ replaced by boxes that are known. `build` and `decode` time one call each. Print
 from __future__ import annotations
 
 import json
-import statistics
 import sys
 import time
 from pathlib import Path
@@ -21,6 +20,7 @@ from glmocr.pipeline import Pipeline
 from PIL import Image
 
 from answer_lengths import length_of
+from clock import mean_ms, per_call_ms
 from server_gauge import Gauge
 
 GRID = 1000  # its own detector tells boxes in whole thousandths of the page
@@ -114,29 +114,15 @@ def build(page: str, crops: str, rounds: str) -> dict[str, Any]:
     for name, box in json.loads(crops).items():
         crop = picture.crop(box)
         crop.load()
-        times[name] = per_call_ms(lambda crop=crop: loader.build_request_from_image(crop, "text"), rounds)
+        times[name] = per_call_ms(
+            lambda crop=crop: loader.build_request_from_image(crop, "text"), int(rounds)
+        )
     return times
 
 
 def decode(folder: str, count: str) -> dict[str, Any]:
-    """CPU milliseconds to decode a page, the mean over many: they differ."""
     pages = sorted(Path(folder).glob("*.jpg"))[: int(count)]
-    Image.open(pages[0]).load()
-    began = time.process_time()
-    for page in pages:
-        Image.open(page).load()
-    return {"decode": 1e3 * (time.process_time() - began) / len(pages)}
-
-
-def per_call_ms(call: Any, rounds: str) -> float:
-    """Of one call, the median: others use this machine too."""
-    call()
-    times = []
-    for _ in range(int(rounds)):
-        began = time.process_time()
-        call()
-        times.append(time.process_time() - began)
-    return 1e3 * statistics.median(times)
+    return {"decode": mean_ms(lambda page: Image.open(page).load(), pages)}
 
 
 if __name__ == "__main__":

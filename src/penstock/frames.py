@@ -17,7 +17,7 @@ TOGETHER = 64 * 1024  # bytes: a message this short goes out in one piece with i
 
 
 class Frames:
-    """One end. A value may be sent by one thread while another receives.
+    """One end, used by one thread at a time: its deadlines are the socket's.
 
     On the wire: how many parts, the length of each, then the parts: the pickle and its arrays.
     """

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from penstock.cli.options import AsJson, Config, Log, Out, Quiet
+from penstock.cli.options import AsJson, Config, Executor, Log, Out, Quiet
 
 
 def enrich(
@@ -31,7 +31,7 @@ def enrich(
     in_flight: Annotated[int, typer.Option(help="Requests in flight at the servers.", min=1)] = 64,
     retry_failed: Annotated[bool, typer.Option(help="Try failed blocks again.")] = False,
     fresh: Annotated[bool, typer.Option(help="Forget earlier summaries and start over.")] = False,
-    executor: Annotated[str, typer.Option(help="local, or inline for debugging.")] = "local",
+    executor: Executor = "local",
     config: Config = None,
     log: Log = None,
     as_json: AsJson = False,

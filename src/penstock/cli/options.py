@@ -70,6 +70,9 @@ Config = Annotated[
 Log = Annotated[Path | None, typer.Option("--log", help="Append a log to this file.", callback=_log_to)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress display.")]
+Fresh = Annotated[bool, typer.Option(help="Forget what OUT holds and start over.")]
+Cores = Annotated[int | None, typer.Option(help="CPU cores to use; all if not given.", min=1)]
+Executor = Annotated[str, typer.Option(help="local, or inline for debugging.")]
 Out = Annotated[Path, typer.Argument(help="The folder of a run.", metavar="OUT", show_default=False)]
 
 

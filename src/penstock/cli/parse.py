@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
-from penstock.cli.options import AsJson, Config, Log, Quiet, words
+from penstock.cli.options import AsJson, Config, Cores, Executor, Fresh, Log, Quiet, words
 
 if TYPE_CHECKING:
     from penstock.driver import Run
@@ -69,12 +69,12 @@ def parse(
     api_key: Annotated[str | None, Option(help="Key of the servers.")] = None,
     export: Annotated[str, Option(help="Files to write at the end; see `penstock export`.")] = "md,jsonl",
     retry_failed: Annotated[bool, Option(help="Try failed pages and regions again.")] = False,
-    fresh: Annotated[bool, Option(help="Forget what OUT holds and start over.")] = False,
+    fresh: Fresh = False,
     dry_run: Annotated[bool, Option(help="Say what would run, how long, how large; run nothing.")] = False,
     max_pixels: Annotated[int | None, Option(help="Refuse pictures with more pixels.", min=1)] = None,
     page_timeout: Annotated[float | None, Option(help="Seconds until a page is given up.", min=1)] = None,
-    cores: Annotated[int | None, Option(help="CPU cores to use; all if not given.", min=1)] = None,
-    executor: Annotated[str, Option(help="local, or inline for debugging.")] = "local",
+    cores: Cores = None,
+    executor: Executor = "local",
     trace: Annotated[bool, Option(help="Keep every span, for `penstock profile --trace`.")] = False,
     config: Config = None,
     log: Log = None,

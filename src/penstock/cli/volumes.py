@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
-from penstock.cli.options import AsJson, Config, Log, Quiet, words
+from penstock.cli.options import AsJson, Config, Cores, Executor, Fresh, Log, Quiet, words
 from penstock.errors import UsageError
 
 if TYPE_CHECKING:
@@ -83,11 +83,11 @@ def volumes(
     export: Annotated[str, Option(help=EXPORT_HELP)] = "objects,report",
     gpus: Annotated[int | None, Option(help="GPUs to use, a process each.", min=1)] = None,
     retry_failed: Annotated[bool, Option(help="Try failed photos and objects again.")] = False,
-    fresh: Annotated[bool, Option(help="Forget what OUT holds and start over.")] = False,
+    fresh: Fresh = False,
     max_pixels: Annotated[int | None, Option(help="Refuse photos with more pixels.", min=1)] = None,
     page_timeout: Annotated[float | None, Option(help="Seconds until a photo is given up.", min=1)] = None,
-    cores: Annotated[int | None, Option(help="CPU cores to use; all if not given.", min=1)] = None,
-    executor: Annotated[str, Option(help="local, or inline for debugging.")] = "local",
+    cores: Cores = None,
+    executor: Executor = "local",
     config: Config = None,
     log: Log = None,
     as_json: AsJson = False,
