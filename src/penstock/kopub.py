@@ -12,12 +12,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from penstock import sources
 from penstock.driver import Run
 from penstock.embedding import Embedded, embed_run
+from penstock.engines.recognisers import recogniser
 from penstock.errors import UsageError
 from penstock.evaluate.ranking import FOLDER, evaluate_run
 from penstock.evaluate.results import SUMMARY, Summary, read_summary
@@ -104,6 +106,8 @@ class Pipeline:
             )
         if options.repo and not hub.has_token(options.token):
             raise UsageError("Uploading needs a token.", "Set HF_TOKEN or give --hf-token.")
+        if self._choice.served:
+            recogniser(options.ocr_model)
         starts = self._choice.served and not (options.servers and options.embedding_server)
         if starts:
             from penstock.engines.vllm import find_vllm
@@ -131,9 +135,7 @@ class Pipeline:
             return "nothing to serve"
         if self.options.servers:
             return f"{', '.join(self.options.servers)} as they are"
-        from penstock.engines.recognisers import RECOGNISERS
-
-        model = RECOGNISERS[self.options.ocr_model].model
+        model = recogniser(self.options.ocr_model).model
         self._urls = (self._server.enter_context(self._serving(model, DTYPES[self.options.ocr_dtype])),)
         return f"{model} at {self._urls[0]}"
 
@@ -157,13 +159,12 @@ class Pipeline:
     def _parse(self) -> str:
         options = self.options
         plan = self._plan()
-        pages = sources.PageRange.parse(f"1-{options.limit}") if options.limit else None
         inputs = list(options.inputs) or [str(corpus_of(self._dataset()))]
         facts: dict[str, Any] = {"inputs": inputs, "dataset": options.dataset}
         known = (manifest.read(options.out) or {}).get("revision", "")
         facts["revision"] = self.state.revision or known
         run = Run(plan, executor("local", Trace()), options.out, facts=facts)
-        for _ in run.pages(sources.list_items(inputs, pages=pages)):
+        for _ in run.pages(islice(sources.list_items(inputs), options.limit)):
             pass
         export(options.out, ["jsonl", "md"])
         if run.tally.done or run.tally.failed:

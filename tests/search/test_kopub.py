@@ -18,6 +18,7 @@ import pytest
 from embedding_server import WIDTH, Server
 from hub_server import COMMIT, Hub
 from kopub_dataset import write_dataset
+from PIL import Image
 
 from penstock.engines.fake_server import FakeServer, serving
 from penstock.errors import UsageError
@@ -235,6 +236,15 @@ class StandIn:
     def __exit__(self, *_: object) -> None:
         self._open.close()
         self._life.append(f"stop {self._model}")
+
+
+def test_the_limit_counts_pages_whatever_documents_they_are_in(tmp_path: Path) -> None:
+    for number in range(3):
+        Image.new("RGB", (60, 80), "white").save(tmp_path / f"{number}.png")
+    options = Options(out=tmp_path / "out", data=tmp_path, inputs=(str(tmp_path),), layout="rules", limit=2)
+    made = Pipeline(options)
+    list(made.run(("parse",)))
+    assert made.state.pages["done"] == 2
 
 
 def test_crops_that_a_recipe_always_keeps_cannot_be_left_out(tmp_path: Path) -> None:
