@@ -55,8 +55,4 @@ class Load(Stage):
     def open(self) -> Worker:
         from penstock.stages.load_worker import LoadWorker
 
-        if self.needs.process:
-            from penstock.heap import keep_pages
-
-            keep_pages()
         return LoadWorker(self)
