@@ -13,104 +13,35 @@ distinct: no cache can help. Prints a table; the last line is JSON.
 from __future__ import annotations
 
 import argparse
-import asyncio
-import base64
 import json
-import os
-import random
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import aiohttp
-import cv2
-import numpy as np
-
 from answer_lengths import length_of
+from bare_load import SAMPLING, crops_of, send_all, write_pages
 from common import finish
 from known_pages import HEIGHT, WIDTH, KnownBoxes, ScaledCut, boxes_of
 from penstock.engines import recognisers
-from penstock.engines.cut import as_jpeg, cut, scaled
 from penstock.executors.local import Local
 from penstock.plan import Plan
 from penstock.recipes.regions import LAYOUT_MODEL, glm_ocr
 from penstock.stage import Stage
 from penstock.stages import ask
-from penstock.stages.cut import SENT_QUALITY, Cut
+from penstock.stages.cut import Cut
 from penstock.stages.doclayout import DocLayout
 from penstock.trace.spans import Trace
+from who_works import Watch
 
 SDK_WORKERS = 128  # four times as many as packaged; with more its threads only wait for each other
-PROMPT = "Text Recognition:"
-SAMPLING = {"temperature": 0.0, "ignore_eos": True}
 BENCH = replace(
     recognisers.RECOGNISERS["glm-ocr"], sampling=SAMPLING, grow=1, watch_loops=False, stream_above=1 << 30
 )
-
-
-def write_page(task: tuple[int, str, int, int]) -> None:
-    number, folder, width, height = task
-    page = np.full((height, width, 3), 255, np.uint8)
-    dice = random.Random(number)
-    for x0, y0, x1, y1 in boxes_of(number, width, height):
-        step = max(8, round(44 * height / HEIGHT))
-        for y in range(int(y0) + step, int(y1), step):
-            words = "".join(chr(dice.randint(33, 122)) for _ in range(int((x1 - x0) / (0.5 * step))))
-            cv2.putText(
-                page, words, (int(x0) + 4, y - 4), cv2.FONT_HERSHEY_SIMPLEX, step / 44, (20, 20, 20), 2
-            )
-    cv2.imwrite(f"{folder}/{number:05d}.jpg", page, [cv2.IMWRITE_JPEG_QUALITY, 90])
-
-
-def crops_of(task: tuple[str, float]) -> list[bytes]:
-    path, scale = task
-    pixels = np.asarray(cv2.imread(path)[:, :, ::-1], dtype=np.uint8)
-    boxes = boxes_of(int(Path(path).stem), pixels.shape[1], pixels.shape[0])
-    return [as_jpeg(scaled(cut(pixels, box), scale), SENT_QUALITY) for box in boxes]
-
-
-async def send_all(servers: list[str], model: str, crops: list[tuple[str, int]], limit: int) -> float:
-    gate = asyncio.Semaphore(limit)
-    timeout, connector = aiohttp.ClientTimeout(900), aiohttp.TCPConnector(limit=0)
-
-    async def send(session: aiohttp.ClientSession, number: int, image: str, tokens: int) -> None:
-        content = [
-            {"type": "image_url", "image_url": {"url": "data:image/jpeg;base64," + image}},
-            {"type": "text", "text": PROMPT},
-        ]
-        body = {
-            "model": model,
-            "messages": [{"role": "user", "content": content}],
-            "max_tokens": tokens,
-            **SAMPLING,
-        }
-        async with (
-            gate,
-            session.post(servers[number % len(servers)] + "/v1/chat/completions", json=body) as answer,
-        ):
-            assert answer.status == 200, await answer.text()
-            await answer.read()
-
-    async with aiohttp.ClientSession(connector=connector, timeout=timeout) as session:
-        began = time.perf_counter()
-        await asyncio.gather(*(send(session, n, image, tokens) for n, (image, tokens) in enumerate(crops)))
-        return time.perf_counter() - began
-
-
-def bare(options: argparse.Namespace, paths: list[str], scale: float) -> float:
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
-        pages = list(pool.map(crops_of, [(path, scale) for path in paths]))
-    crops = []
-    for crop in (crop for page in pages for crop in page):
-        shape = ask.jpeg_shape(crop)
-        crops.append((base64.b64encode(crop).decode(), length_of(shape.width, shape.height)))
-    return asyncio.run(send_all(options.server, options.model, crops, options.limit))
 
 
 def plan_of(options: argparse.Namespace, scale: float) -> Plan:
@@ -162,8 +93,11 @@ def compare(options: argparse.Namespace, folder: str, scale: float) -> dict[str,
     paths = sorted(str(path) for path in Path(folder).glob("*.jpg"))
     rows = []
     for number in range(options.repeats):
-        alone = bare(options, paths, scale)
-        whole, profile = warm_seconds(options, folder, len(paths), scale)
+        crops = crops_of(paths, scale)
+        with Watch(options.server) as alone_watch:
+            alone = send_all(options.server, options.model, crops, options.limit)
+        with Watch(options.server) as whole_watch:
+            whole, profile = warm_seconds(options, folder, len(paths), scale)
         rows.append((len(paths) / alone, len(paths) / whole))
         shares = " ".join(f"{row['name']} {row['busy']:.0%}" for row in profile["stages"])
         print(
@@ -171,6 +105,7 @@ def compare(options: argparse.Namespace, folder: str, scale: float) -> dict[str,
             f" ({rows[-1][1] / rows[-1][0]:.1%}); busy: {shares}",
             flush=True,
         )
+        print(f"  bare: {alone_watch.words()}\n  pipeline: {whole_watch.words()}", flush=True)
     ratios = [whole / alone for alone, whole in rows]
     return {
         "scale": scale,
@@ -222,8 +157,7 @@ def main() -> None:
     width, height = (WIDTH // 4, HEIGHT // 4) if options.small else (WIDTH, HEIGHT)
     results = []
     with tempfile.TemporaryDirectory() as folder:
-        with ProcessPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(write_page, [(n, folder, width, height) for n in range(options.pages)]))
+        write_pages(folder, range(options.pages), width, height)
         for scale in options.scales.split(",") if options.scales else ():
             results.append(compare(options, folder, float(scale)))
         sdk = sdk_rate(options, folder, (width, height)) if options.sdk else None

@@ -1,0 +1,115 @@
+"""Who works while a load runs: the card, the servers' front ends and engines, and we ourselves.
+
+with Watch(["http://127.0.0.1:8000"]) as watch:
+    ...
+print(watch.words())
+"""
+
+from __future__ import annotations
+
+import statistics
+import threading
+import time
+import urllib.request
+from collections import defaultdict
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any
+
+import psutil
+
+from penstock.trace import prometheus
+from penstock.trace.gpu import Driver, driver
+
+EVERY_S = 1.0
+RUNNING, WAITING = "vllm:num_requests_running", "vllm:num_requests_waiting"
+# as vLLM names its processes where setproctitle is installed; its first process only waits for the others
+GROUPS = {"VLLM::APIServer": "front end", "VLLM::EngineCor": "engine", "vllm": "front end"}
+
+
+class Watch:
+    """Samples once a second from the first request on: cores over that time, means of the rest."""
+
+    def __init__(self, servers: Sequence[str]) -> None:
+        self._servers = servers
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="who-works", daemon=True)
+        self._samples: list[dict[str, float]] = []
+        self._cores: dict[str, float] = {}
+
+    def __enter__(self) -> Watch:
+        self._began, self._before = time.monotonic(), _cpu_seconds()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        after, seconds = _cpu_seconds(), time.monotonic() - self._began
+        self._cores = {who: (used - self._before.get(who, 0.0)) / seconds for who, used in after.items()}
+        self._ended.set()
+        self._thread.join()
+
+    def figures(self) -> dict[str, Any]:
+        names = self._samples[0] if self._samples else {}
+        means = {name: round(statistics.fmean(one[name] for one in self._samples), 2) for name in names}
+        return {**means, "cores": {who: round(cores, 2) for who, cores in sorted(self._cores.items())}}
+
+    def words(self) -> str:
+        found = self.figures()
+        cores = ", ".join(f"{who} {cores:.1f}" for who, cores in found.pop("cores").items())
+        running = " ".join(f"{one['running']:.0f}" for one in self._samples)
+        means = ", ".join(f"{name} {value:g}" for name, value in found.items())
+        return f"{means}; cores: {cores}; running each second: {running}"
+
+    def _watch(self) -> None:
+        card = driver()
+        while not self._ended.wait(EVERY_S):
+            seen = self._look(card)
+            if seen["running"] and not self._samples:
+                self._began, self._before = time.monotonic(), _cpu_seconds()
+            if seen["running"] or self._samples:
+                self._samples.append(seen)
+        if card:
+            card.close()
+
+    def _look(self, card: Driver | None) -> dict[str, float]:
+        texts = [text for server in self._servers if (text := _metrics(server)) is not None]
+        reading = ((card.read() if card else None) or [None])[0]
+        return {
+            "running": sum(sum(prometheus.values(text, (RUNNING,))[RUNNING]) for text in texts),
+            "waiting": sum(sum(prometheus.values(text, (WAITING,))[WAITING]) for text in texts),
+            "gpu": (reading and reading.load) or 0.0,
+            "watts": (reading and reading.power_w) or 0.0,
+        }
+
+
+def _metrics(server: str) -> bytes | None:
+    try:
+        with urllib.request.urlopen(server + "/metrics", timeout=5) as answer:
+            text: bytes = answer.read()
+            return text
+    except OSError:
+        return None
+
+
+def _cpu_seconds() -> dict[str, float]:
+    """By group. Children of ours that ended are in our own account."""
+    own = psutil.Process()
+    ours = {child.pid for child in own.children(recursive=True)} | {own.pid}
+    used: dict[str, float] = defaultdict(float)
+    times = own.cpu_times()
+    used["ours"] = times.children_user + times.children_system
+    for process in psutil.process_iter():
+        try:
+            group = _group(process.cmdline(), process.pid in ours)
+            if group:
+                times = process.cpu_times()
+                used[group] += times.user + times.system
+        except psutil.Error:
+            continue
+    return used
+
+
+def _group(command: list[str], ours: bool) -> str | None:
+    title = " ".join(command[:4])
+    found = next((group for start, group in GROUPS.items() if start in title), None)
+    return found or ("ours" if ours else None)
