@@ -33,7 +33,7 @@ demo: setup  ## parse the sample document with the embedded models and say where
 	@echo "       $(DEMO_OUT)/profile.html              where the time went"
 
 test: setup  ## everything that answers within minutes on a laptop
-	$(BIN)/python -m pytest -m 'not slow'
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m 'not slow'
 
 test-slow: setup  ## the patient ones: kill -9 in a loop, whole corpora, memory
 	$(BIN)/python -m pytest -m slow
