@@ -22,6 +22,15 @@ def visible_gpus() -> list[int]:
     return list(range(len(list(NVIDIA_PROC.iterdir()))))
 
 
+def named_gpus() -> set[int] | None:
+    """The cards CUDA_VISIBLE_DEVICES names by number. None: all of the machine.
+
+    Empty means that we use none; a server of ours may all the same, so it hides nothing here.
+    """
+    parts = [part.strip() for part in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")]
+    return {int(part) for part in parts if part.isdigit()} or None
+
+
 def cores() -> int:
     """The cores this process may use, which in a container are fewer than the machine's."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

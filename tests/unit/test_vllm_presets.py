@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from typer.testing import CliRunner
 
 from penstock.cli.engine import app
 from penstock.engines import vllm_log
-from penstock.engines.vllm_presets import PRESETS, Card, preset, read_cards
+from penstock.engines.vllm_presets import PRESETS, Card, cards, preset, read_cards
 from penstock.errors import UsageError
 
 
@@ -147,3 +148,14 @@ def test_a_log_without_an_error_gives_its_last_line() -> None:
     words, advice = vllm_log.reason("usage: vllm\nvllm serve: error: unrecognized arguments: --nope\n")
     assert "unrecognized arguments: --nope" in words
     assert "does not know the flag" in advice
+
+
+def test_only_the_cards_left_to_us_get_servers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "nvidia-smi"
+    script.write_text("#!/bin/sh\necho '0, NVIDIA L4, 23034'\necho '1, NVIDIA L4, 23034'\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    assert [card.index for card in cards()] == [0, 1]
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+    assert [card.index for card in cards()] == [1]

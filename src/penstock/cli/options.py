@@ -72,7 +72,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress display.")]
 Fresh = Annotated[bool, typer.Option(help="Forget what OUT holds and start over.")]
 Cores = Annotated[int | None, typer.Option(help="CPU cores to use; all if not given.", min=1)]
-Executor = Annotated[str, typer.Option(help="local, or inline for debugging.")]
+Executor = Annotated[
+    str, typer.Option(help="local; ray for the machines of a Ray cluster; inline for debugging.")
+]
 Out = Annotated[Path, typer.Argument(help="The folder of a run.", metavar="OUT", show_default=False)]
 
 

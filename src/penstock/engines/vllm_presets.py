@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from penstock.errors import UsageError
+from penstock.pinning import named_gpus
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,13 +308,15 @@ def _for_card(card: Card | None) -> str:
 
 
 def cards() -> list[Card]:
-    """The GPUs nvidia-smi knows; none where it is not installed or finds none."""
+    """The GPUs nvidia-smi knows and CUDA_VISIBLE_DEVICES leaves us; none where it finds none."""
     query = ["nvidia-smi", "--query-gpu=index,name,memory.total", "--format=csv,noheader,nounits"]
     try:
         done = subprocess.run(query, capture_output=True, text=True, timeout=20, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return []
-    return read_cards(done.stdout) if done.returncode == 0 else []
+    found = read_cards(done.stdout) if done.returncode == 0 else []
+    ours = named_gpus()
+    return [card for card in found if ours is None or card.index in ours]
 
 
 def read_cards(listing: str) -> list[Card]:

@@ -8,6 +8,7 @@ from typing import Protocol
 from penstock.errors import UsageError
 from penstock.executors.inline import Inline
 from penstock.executors.local import Local
+from penstock.executors.ray import Ray
 from penstock.item import Item
 from penstock.plan import Plan
 from penstock.trace.spans import StageInfo, Trace
@@ -24,7 +25,7 @@ class Executor(Protocol):
     def infos(self, plan: Plan) -> list[StageInfo]: ...
 
 
-EXECUTORS: dict[str, type[Inline] | type[Local]] = {"inline": Inline, "local": Local}
+EXECUTORS: dict[str, type[Inline] | type[Local] | type[Ray]] = {"inline": Inline, "local": Local, "ray": Ray}
 
 
 def executor(name: str, trace: Trace) -> Executor:

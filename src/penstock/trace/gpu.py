@@ -6,12 +6,12 @@ in which some kernel ran, as the driver counts it; it does not say how full the 
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from penstock.pinning import named_gpus
 from penstock.trace.series import Gauge, Timeline
 
 SMI_TIMEOUT_S = 5.0  # it answers in some 50 ms; with a card that fell off the bus it hangs
@@ -135,7 +135,7 @@ class _Nvml:
 
     def __init__(self, nvml: Any) -> None:
         self._nvml = nvml
-        allowed = _allowed()
+        allowed = named_gpus()
         count = range(nvml.nvmlDeviceGetCount())
         indexes = [index for index in count if allowed is None or index in allowed]
         self._handles = {index: nvml.nvmlDeviceGetHandleByIndex(index) for index in indexes}
@@ -190,7 +190,7 @@ class _Smi:
 
     def __init__(self, tool: str) -> None:
         self._command = [tool, f"--query-gpu={SMI_FIELDS}", "--format=csv,noheader,nounits"]
-        self._allowed = _allowed()
+        self._allowed = named_gpus()
 
     @classmethod
     def open(cls) -> _Smi | None:
@@ -227,13 +227,3 @@ def _number(cell: str) -> float | None:
         return float(cell)
     except ValueError:  # "[N/A]", "[Not Supported]"
         return None
-
-
-def _allowed() -> set[int] | None:
-    """The cards CUDA_VISIBLE_DEVICES names by number. None: all of the machine.
-
-    Empty means that we use none; a server of ours may all the same, so it hides nothing here.
-    """
-    parts = [part.strip() for part in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")]
-    numbers = {int(part) for part in parts if part.isdigit()}
-    return numbers or None

@@ -1,0 +1,82 @@
+"""Who has which items while several machines work on one listing, and what becomes of the lost ones.
+
+An item that was with a machine when it died goes to another. Twice unlucky, it goes alone, so that a page
+that kills machines is found out and takes no other with it. Bookkeeping only: no clock, no network.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import replace
+
+from penstock.executors.channel import Channel
+from penstock.item import Failure, Item
+
+ALONE = 2  # deaths after which an item is a suspect
+GIVEN_UP = 3
+
+
+class Handout:
+    """Gives each machine at most `window` items of `source`, and takes note of what came back."""
+
+    def __init__(self, source: Channel[Item], window: int) -> None:
+        self._source = source
+        self._window = window
+        self._again: deque[Item] = deque()
+        self._suspects: deque[Item] = deque()
+        self._held: dict[str, dict[str, Item]] = {}
+        self._deaths: dict[str, int] = {}
+
+    def next_for(self, machine: str) -> list[Item]:
+        """What the machine gets now; nothing while it has enough, or a suspect."""
+        held = self._held.setdefault(machine, {})
+        if any(self._deaths.get(item_id, 0) >= ALONE for item_id in held):
+            return []
+        if not held and self._suspects:
+            given = [self._suspects.popleft()]
+        else:
+            given = self._fresh(self._window - len(held))
+        held.update((item.id, item) for item in given)
+        return given
+
+    def came_back(self, machine: str, items: Iterable[Item]) -> None:
+        for item in items:
+            del self._held[machine][item.id]
+            self._deaths.pop(item.id, None)
+
+    def lost(self, machine: str) -> list[Item]:
+        """The machine is gone: what it had is given out again. Returns those that are given up."""
+        given_up = []
+        for item in self._held.pop(machine, {}).values():
+            deaths = self._deaths[item.id] = self._deaths.get(item.id, 0) + 1
+            if deaths >= GIVEN_UP:
+                given_up.append(_failed(item))
+            elif deaths >= ALONE:
+                self._suspects.append(item)
+            else:
+                self._again.append(item)
+        return given_up
+
+    def held(self, machine: str) -> int:
+        return len(self._held.get(machine, ()))
+
+    @property
+    def out(self) -> int:
+        """Items that are with a machine or wait to be given out again."""
+        return sum(map(len, self._held.values())) + len(self._again) + len(self._suspects)
+
+    def _fresh(self, most: int) -> list[Item]:
+        again = [self._again.popleft() for _ in range(min(most, len(self._again)))]
+        room = most - len(again)
+        return again + (self._source.take(room) if room > 0 and len(self._source) else [])
+
+
+def _failed(item: Item) -> Item:
+    failure = Failure(
+        stage="ray",
+        kind="WorkerDied",
+        message=f"The machine that worked on it died {GIVEN_UP} times, at last with nothing else on it.",
+        advice="Look at its memory and its system log; --retry-failed tries again.",
+    )
+    return replace(item, failure=failure)

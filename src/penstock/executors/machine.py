@@ -1,0 +1,124 @@
+"""One machine's half of a run over several: the local executor, fed and asked from outside.
+
+Knows nothing of Ray: what it says and hears are plain values, so it can be tested without a cluster.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import penstock
+from penstock.errors import OpenError, PenstockError
+from penstock.executors.channel import Channel, Closed
+from penstock.executors.local import Local
+from penstock.item import Item
+from penstock.plan import Plan
+from penstock.trace.spans import Span, Trace
+
+INBOX = 1_000_000  # never full: whoever feeds it counts what it has not got back
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """What a trace counts beside its spans."""
+
+    stage: str
+    failed: int
+    restarts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a machine has to say since it was last asked. Spans start in seconds since 1970."""
+
+    items: tuple[Item, ...] = ()
+    spans: tuple[Span, ...] = ()
+    counts: tuple[Count, ...] = ()
+    error: PenstockError | None = None
+
+
+class Machine:
+    """Runs a plan on what it is given until it is ended; `take` and `put` may be called at once."""
+
+    def __init__(self, plan: Plan, version: str, name: str) -> None:
+        self._name = name
+        self._inbox: Channel[Item] = Channel(INBOX)
+        self._news = threading.Condition()
+        self._items: list[Item] = []
+        self._error: PenstockError | None = None
+        self._relay = Relay(name)
+        if version != penstock.__version__:
+            self._error = OpenError(
+                f"{name} has Penstock {penstock.__version__}, the run was started with {version}.",
+                "Install the same version on every machine of the cluster.",
+            )
+            return
+        threading.Thread(target=self._run, args=(plan,), name="machine", daemon=True).start()
+
+    def put(self, items: list[Item]) -> None:
+        for item in items:
+            self._inbox.put(item)
+
+    def take(self, wait_s: float) -> Told:
+        """What is new; waits for it up to `wait_s`."""
+        with self._news:
+            self._news.wait_for(lambda: self._items or self._error, timeout=wait_s)
+            items, self._items = self._items, []
+            spans, counts = self._relay.drain()
+            return Told(tuple(items), spans, counts, self._error)
+
+    def _run(self, plan: Plan) -> None:
+        # Standing still is no fault here: others may have all the work. Whoever feeds us watches that.
+        executor = Local(self._relay, stall_s=math.inf)
+        try:
+            for item in executor.stream(plan, self._given()):
+                with self._news:
+                    self._items.append(item)
+                    self._news.notify_all()
+        except BaseException as exc:  # told to the driver, which ends the run with it
+            with self._news:
+                self._error = self._told(exc)
+                self._news.notify_all()
+
+    def _given(self) -> Iterator[Item]:
+        while True:
+            try:
+                yield from self._inbox.take()
+            except Closed:
+                return
+
+    def _told(self, exc: BaseException) -> PenstockError:
+        if isinstance(exc, PenstockError):
+            return type(exc)(f"On {self._name}: {exc.message}", exc.advice)
+        return PenstockError(f"On {self._name}: {type(exc).__name__}: {exc}")
+
+
+class Relay(Trace):
+    """Keeps spans and counts for whoever drains it, instead of summing them up."""
+
+    def __init__(self, machine: str) -> None:
+        super().__init__()
+        self._machine = machine
+        self._since_1970 = time.time() - self.clock()
+        self._guard = threading.Lock()
+        self._spans: list[Span] = []
+        self._counts: list[Count] = []
+
+    def add(self, span: Span) -> None:
+        told = replace(span, worker=f"{self._machine}/{span.worker}", start=span.start + self._since_1970)
+        with self._guard:
+            self._spans.append(told)
+
+    def count(self, stage: str, *, failed: int = 0, restarts: int = 0) -> None:
+        with self._guard:
+            self._counts.append(Count(stage, failed, restarts))
+
+    def drain(self) -> tuple[tuple[Span, ...], tuple[Count, ...]]:
+        with self._guard:
+            spans, counts = tuple(self._spans), tuple(self._counts)
+            self._spans, self._counts = [], []
+        return spans, counts
