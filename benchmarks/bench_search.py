@@ -27,10 +27,11 @@ import numpy as np
 import pypdfium2 as pdfium
 
 from common import SAMPLE, PeakMemory, finish, memory_mb, timed
-from penstock.store.index import ABOUT, FOLDER, REGIONS, build_rows, connect
+from penstock.store.index import REGIONS, build_rows, connect
+from penstock.store.index_home import FOLDER, open_index, read_about
 from penstock.store.index_rows import ChunkRow, PageRow, RegionRow, Widths
 from penstock.store.manifest import cores
-from penstock.store.search import PROBES, Searcher
+from penstock.store.search import Searcher, probes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,7 +42,7 @@ NOISE, ASKED_NOISE = 1.0, 0.5  # against a topic's length: of chunks and of ques
 REGIONS_A_PAGE = 8
 CHARS = 200  # of a chunk
 QUESTIONS = 200
-WARM_UP = 100  # each looks into 20 of 316 partitions: after these, all have been read
+WARM_UP = 100  # each looks into 31 of 316 partitions: after these, all have been read
 COMPARED, NEAREST = 100, 10  # questions and vectors of the recall
 DATA = Path(os.environ.get("PENSTOCK_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 
@@ -135,11 +136,12 @@ def ask(out: Path, known: list[str]) -> dict[str, float]:
 
 def recall(out: Path, known: list[str]) -> float:
     """Of the 10 nearest regions, the share that the index finds as search asks it."""
-    table = connect(out / FOLDER).open_table(REGIONS)
+    reading = open_index(out / FOLDER)
+    table = connect(reading.home).open_table(REGIONS)
     shares = []
     for _, vector in itertools.islice(questions(known), COMPARED):
         query = table.search(vector).distance_type("cosine").select(["id", "_distance"]).limit(NEAREST)
-        near = {row["id"] for row in query.nprobes(PROBES).to_list()}
+        near = {row["id"] for row in query.nprobes(probes(table.count_rows())).to_list()}
         true = {row["id"] for row in query.bypass_vector_index().to_list()}
         shares.append(len(near & true) / len(true))
     return round(float(np.mean(shares)), 4)
@@ -147,7 +149,7 @@ def recall(out: Path, known: list[str]) -> float:
 
 def built(out: Path, chunks: int, known: list[str]) -> tuple[float, float]:
     """Seconds of the clock and of the cores; none where the index is there already."""
-    if (out / FOLDER / ABOUT).is_file():
+    if read_about(out / FOLDER):
         return 0.0, 0.0
     rows, widths = pages(chunks // REGIONS_A_PAGE, known), Widths(text=WIDTH, region=WIDTH)
     before = time.process_time()

@@ -99,7 +99,9 @@ def compare(options: argparse.Namespace, folder: str, scale: float) -> dict[str,
         with Watch(options.server) as whole_watch:
             whole, profile = warm_seconds(options, folder, len(paths), scale)
         rows.append((len(paths) / alone, len(paths) / whole))
-        shares = " ".join(f"{row['name']} {row['busy']:.0%}" for row in profile["stages"])
+        shares = " ".join(
+            f"{row['name']} {row['busy']:.0%} ({row['p50_ms']:.0f} ms)" for row in profile["stages"]
+        )
         print(
             f"scale {scale:g} run {number + 1}: bare {rows[-1][0]:.2f} pages/s, pipeline {rows[-1][1]:.2f}"
             f" ({rows[-1][1] / rows[-1][0]:.1%}); busy: {shares}",

@@ -13,7 +13,7 @@ import pytest
 
 import penstock
 from penstock.engines.fake_server import FakeServer, serving
-from penstock.errors import UsageError
+from penstock.errors import OpenError, UsageError
 from penstock.item import Item, Region
 from penstock.plan import Plan
 from penstock.recipes import build
@@ -23,6 +23,7 @@ from penstock.stages.compose import Compose
 from penstock.stages.cut import Cut
 from penstock.stages.load import Load
 from penstock.stages.tasks import task_of, token_budget
+from penstock.store.shards import Ledger
 
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
 
@@ -126,6 +127,17 @@ def test_a_region_the_server_cannot_read_fails_alone_with_the_reason() -> None:
     assert {region.label for region in failed} == {"table"}
     assert all(region.failure and region.failure.message for region in failed)
     assert all(page.failure is None for page in pages)
+
+
+@pytest.mark.parametrize("recipe", ["glm-ocr", "grounded"])
+def test_a_wrong_address_ends_the_run_at_once(
+    recipe: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("penstock.engines.chat.FIRST_CONTACT_S", 0.5)
+    options = {"server": ("http://127.0.0.1:9",), **({"layout": "cdla"} if recipe == "glm-ocr" else {})}
+    with pytest.raises(OpenError, match=r"No model server answered .* cannot connect"):
+        list(penstock.parse(SAMPLE, out=tmp_path, recipe=recipe, **options))
+    assert not Ledger(tmp_path).entries(), "no page has failed for it"
 
 
 def test_failed_regions_can_be_tried_again(tmp_path: Path) -> None:

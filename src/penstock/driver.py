@@ -19,7 +19,7 @@ from penstock.executors import Executor
 from penstock.item import Item
 from penstock.plan import Plan
 from penstock.store import manifest
-from penstock.store.documents import write_order
+from penstock.store.documents import Files, file_of, write_order
 from penstock.store.files import clear_tmp
 from penstock.store.lock import holding
 from penstock.store.schema import PAGES, Rows
@@ -35,6 +35,7 @@ class Tally:
     regions: int = 0
     failed_regions: int = 0
     skipped: int = 0
+    failed_before: int = 0  # of the skipped: pages that failed, wholly or in a region
     listed: int = 0
     listing: bool = True
     failures: list[tuple[str, str]] = field(default_factory=list)  # the first few: (id, sentence)
@@ -48,15 +49,20 @@ class Tally:
             return
         self.failed += 1
         if len(self.failures) < SHOWN_FAILURES:
-            words = f"{item.failure.message} {item.failure.advice}".rstrip()
-            self.failures.append((f"{item.document} page {item.part + 1}", words))
+            self.failures.append((_place(item), f"{item.failure.message} {item.failure.advice}".rstrip()))
 
     @property
     def all_well(self) -> bool:
-        return self.failed == 0 and self.failed_regions == 0
+        return self.failed == self.failed_regions == self.failed_before == 0
 
 
 SHOWN_FAILURES = 20
+
+
+def _place(item: Item) -> str:
+    """What failed, as people call it: a file that cannot be opened has no pages."""
+    whole = item.failure is not None and item.failure.stage == "list"
+    return item.document if whole else f"{item.document} page {item.part + 1}"
 
 
 @dataclass
@@ -81,10 +87,12 @@ class Run:
     tally: Tally = field(default_factory=Tally)
     home: str = ""
     rows: Rows = PAGES
+    _cpu_began: float = field(default_factory=lambda: _cpu_s(), init=False)
 
     def pages(self, listing: Iterable[Item]) -> Iterator[Item]:
         """Yields each page this run finishes, committed or about to be."""
         folder = self.out / self.home
+        self._cpu_began = _cpu_s()
         with holding(self.out):
             if self.fresh:
                 manifest.start_over(folder)
@@ -92,8 +100,8 @@ class Run:
             clear_tmp(folder)
             self._write_manifest(finished=None)
             entries = Ledger(folder, self.rows).entries()
-            documents: dict[str, None] = {}
-            writer = ShardWriter(folder, rows=self.rows)
+            documents: dict[str, Files] = {}
+            writer = self._writer = ShardWriter(folder, rows=self.rows)
             stream = self.executor.stream(self.plan, self._todo(listing, entries, documents))
             try:
                 # closing ends the executor's threads and processes, also when we are interrupted
@@ -108,6 +116,11 @@ class Run:
                     write_order(self.out, documents)
                 clear_tmp(folder)
 
+    def commit(self) -> None:
+        """Publishes what is finished, for a caller of `pages` who knows that nothing comes for a while."""
+        if self._writer is not None:
+            self._writer.commit()
+
     def profile(self) -> dict[str, Any]:
         """profile.json: the spans' part and what only the driver knows."""
         return {
@@ -121,14 +134,15 @@ class Run:
             "command": manifest.command(),
             "hardware": manifest.hardware(),
             "peak_rss_mb": peak_rss_mb(),
+            "cpu_s": _cpu_s() - self._cpu_began,
             **self.executor.trace.profile(self.executor.infos(self.plan)),
         }
 
     def _todo(
-        self, listing: Iterable[Item], entries: dict[str, Entry], documents: dict[str, None]
+        self, listing: Iterable[Item], entries: dict[str, Entry], documents: dict[str, Files]
     ) -> Iterator[Item]:
         for item in listing:
-            documents.setdefault(item.document)
+            documents.setdefault(item.document, {}).update(file_of(item))
             self.tally.listed += 1
             entry = entries.get(item.id)
             if entry is None or item.attempt > entry.attempt:  # a pass's input has changed since
@@ -137,6 +151,7 @@ class Run:
                 yield replace(item, attempt=entry.attempt + 1)
             else:
                 self.tally.skipped += 1
+                self.tally.failed_before += entry.incomplete
         self.tally.listing = False
 
     def _write_manifest(self, finished: str | None) -> None:
@@ -152,6 +167,12 @@ def peak_rss_mb() -> float:
         resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     )
     return (own + children) * unit / 2**20
+
+
+def _cpu_s() -> float:
+    """What this process and its ended children have had of the cores."""
+    spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(use.ru_utime + use.ru_stime for use in spent)
 
 
 def _now() -> str:

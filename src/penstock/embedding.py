@@ -8,22 +8,27 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from penstock.driver import Run, Tally
-from penstock.engines.embed import takes_images
-from penstock.errors import UsageError
+from penstock.engines.embed import chosen_settings, takes_images
+from penstock.errors import EngineError, OpenError, UsageError
 from penstock.executors import executor
 from penstock.plan import Plan
 from penstock.recipes.embed import embed_pages, embed_queries
 from penstock.sources.queries import read_queries
 from penstock.stages.embed import Embed, Regions
 from penstock.store import vectors
-from penstock.store.embedded import PAGES_HOME, QUERIES_HOME, ROWS, list_pages, list_queries
+from penstock.store.embedded import PAGES_HOME, QUERIES_HOME, ROWS, list_pages, list_queries, need_pages
+from penstock.store.files import clear_tmp
 from penstock.trace.spans import Trace
 
+WITHOUT_VECTORS = (
+    "Start the server, tell its new address by penstock embed OUT --server,"
+    " or search by words: --weights text=0,image=0,region=0"
+)
 Showing = Callable[[Run], AbstractContextManager[None]]
 
 
@@ -35,6 +40,7 @@ class Embedded:
     pages: int
     skipped: int
     failed: int
+    failed_before: int  # of the skipped
     queries: int
     images: bool
     seconds: float
@@ -44,14 +50,15 @@ class Embedded:
     failures: list[tuple[str, str]] = field(default_factory=list)
 
     def facts(self) -> dict[str, Any]:
-        names = ("engine", "pages", "skipped", "failed", "queries", "images", "seconds", "busy", "shapes")
-        return {**{name: getattr(self, name) for name in names}, "written": [str(p) for p in self.written]}
+        return {**asdict(self), "written": [str(path) for path in self.written]}
 
     def sentence(self) -> str:
         eyes = "" if self.images else "\nPictures were left out: this engine reads texts only."
+        before = f" ({self.failed_before} of them failed before)" if self.failed_before else ""
         shapes = ", ".join(f"{name} {rows} x {width}" for name, (rows, width) in self.shapes.items())
         return (
-            f"{self.pages} pages embedded by {self.engine}, {self.skipped} were done, {self.failed} failed,"
+            f"{self.pages} pages embedded by {self.engine}, {self.skipped} were done{before},"
+            f" {self.failed} failed,"
             f" {self.queries} queries: {shapes}.{eyes}"
         )
 
@@ -71,12 +78,14 @@ def embed_run(
     settings: dict[str, Any] | None = None,
 ) -> Embedded:
     """Embeds what OUT holds and is not embedded yet. Raises UsageError before anything is loaded."""
-    numbers = _precision(precision)
+    numbers = checked_precision(precision)
     eyes = takes_images(engine) if images is None else images
     if eyes and not takes_images(engine):
         raise UsageError(
             f"The embedder {engine!r} reads texts only.", "Leave --images out, or choose another."
         )
+    chosen_settings(engine, settings or {})
+    need_pages(out)
     asked = read_queries(queries) if queries else []
     plan = embed_pages(out, engine, eyes, regions, password, **(settings or {}))
     kept = _stage(plan).regions
@@ -92,26 +101,54 @@ def embed_run(
         for _ in ask.pages(list_queries(out, pairs)):
             pass
         written += vectors.write_queries(out, [id for id, _ in pairs], numbers)
+    clear_tmp(out)
     return _summary(run, engine, len(asked), eyes, written)
 
 
-def embed_question(out: Path, question: str) -> Any:
+def embed_question(out: Path, question: str, api_key: str | None = None) -> Any:
     """One question's vector by the engine that embedded OUT, or None when OUT has no vectors."""
-    from penstock.engines.embed import RETRIEVE, open_embedder
-
-    about = vectors.about(out)
-    if not about:
-        return None
-    engine = open_embedder(
-        about["engine"], {key: about.get(key) for key in ("model", "dimensions", "server")}
-    )
-    try:
-        return engine.texts([question], RETRIEVE)[0]
-    finally:
-        engine.close()
+    with Questions(out, api_key) as questions:
+        return questions.vector(question)
 
 
-def _precision(word: str) -> vectors.Precision:
+class Questions:
+    """Turns questions into vectors by the engine that embedded OUT; keeps it open between two."""
+
+    def __init__(self, out: Path, api_key: str | None = None) -> None:
+        self._about = vectors.about(out)
+        self._api_key = api_key
+        self._engine: Any = None
+
+    def __enter__(self) -> Questions:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._engine is not None:
+            self._engine.close()
+
+    def vector(self, question: str) -> Any:
+        """None when OUT has no vectors."""
+        from penstock.engines.embed import RETRIEVE
+
+        if not self._about:
+            return None
+        try:
+            self._engine = self._engine or self._open()
+            return self._engine.texts([question], RETRIEVE)[0]
+        except (EngineError, OpenError) as exc:
+            raise EngineError(f"The question cannot be embedded. {exc.message}", WITHOUT_VECTORS) from exc
+
+    def _open(self) -> Any:
+        from penstock.engines.embed import open_embedder
+
+        settings = {key: self._about.get(key) for key in ("model", "dimensions", "server")}
+        # a key is only for those that ask a server: the variable that holds it may be set for other things
+        settings["api_key"] = self._api_key if self._about.get("server") else None
+        return open_embedder(self._about["engine"], settings)
+
+
+def checked_precision(word: str) -> vectors.Precision:
+    """Raises UsageError for numbers that .npy files are not written in."""
     if word not in vectors.PRECISIONS:
         choices = ", ".join(vectors.PRECISIONS)
         raise UsageError(f"--precision {word} is not known.", f"Choose from: {choices}.")
@@ -141,6 +178,7 @@ def _summary(run: Run, engine: str, num_queries: int, eyes: bool, written: list[
         pages=tally.done,
         skipped=tally.skipped,
         failed=tally.failed,
+        failed_before=tally.failed_before,
         queries=num_queries,
         images=eyes,
         seconds=round(profile["seconds"], 3),

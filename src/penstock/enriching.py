@@ -23,7 +23,6 @@ from penstock.plan import Plan
 from penstock.recipes.enrich import enrich as plan_of
 from penstock.store.documents import in_source_order, read_order
 from penstock.store.enrichments import FOLDER
-from penstock.store.lock import holding
 from penstock.store.shards import Entry, Ledger
 from penstock.trace.spans import Trace
 
@@ -38,23 +37,22 @@ def enrich(
 ) -> Iterator[Item]:
     """Yields each block as it is done; `options` are those of the enrich recipe.
 
-    for block in penstock.enrich("out", text_engine="rule"):
-        print(block.id, block.markdown)
+    for block in enrich("out", text_engine="rule"):
+        print(block.document, block.part + 1, block.markdown)  # an Enrichment of DocJSON, as JSON
     """
     run = run_of(Path(out), plan_of(**options), executor, fresh=fresh, retry_failed=retry_failed)
-    return blocks(run, Path(out))
+    return run.pages(listing(run.out))
 
 
 def run_of(out: Path, plan: Plan, executor: str = "local", *, fresh: bool, retry_failed: bool) -> Run:
     if not Ledger(out).entries():
         raise UsageError(f"{out} holds no pages yet.", "Run: penstock parse INPUT -o OUT")
-    return Run(plan, make_executor(executor, Trace()), out / FOLDER, retry_failed=retry_failed, fresh=fresh)
+    return Run(plan, make_executor(executor, Trace()), out, retry_failed, fresh, home=FOLDER)
 
 
-def blocks(run: Run, out: Path) -> Iterator[Item]:
-    """Runs pass 2 while it holds OUT, whose pages must not change meanwhile."""
-    with holding(out):
-        yield from run.pages(listing(out))
+def shortfalls(block: Item) -> list[str]:
+    """Why a block has less than was asked for: a server did not answer, or not in a way one can read."""
+    return [region.failure.message for region in block.regions if region.failure is not None]
 
 
 def listing(out: Path) -> Iterator[Item]:
@@ -63,14 +61,13 @@ def listing(out: Path) -> Iterator[Item]:
     entries = in_source_order(ledger.entries().values(), read_order(out))
     for document, group in groupby(entries, key=lambda entry: entry.document):
         pages = partial(_pages, ledger, list(group))
-        for number, asked in enumerate(questions(document, pages)):
-            row = asdict(asked)
+        for asked in questions(document, pages):
             yield Item(
                 id=asked.key,
                 uri=str(out / asked.crop) if asked.crop else "",
                 document=document,
-                part=number,
-                markdown=json.dumps(row, ensure_ascii=False),
+                part=asked.page_no - 1,
+                markdown=json.dumps(asdict(asked), ensure_ascii=False),
             )
 
 

@@ -18,16 +18,17 @@ from typing import Any
 
 from penstock import sources
 from penstock.driver import Run
-from penstock.embedding import Embedded, embed_run
+from penstock.embedding import Embedded, checked_precision, embed_run
 from penstock.engines.recognisers import recogniser
-from penstock.errors import UsageError
+from penstock.errors import StoreError, UsageError
+from penstock.evaluate.metrics.statistics import Interval
 from penstock.evaluate.ranking import FOLDER, evaluate_run
 from penstock.evaluate.results import SUMMARY, Summary, read_summary
 from penstock.executors import executor
 from penstock.plan import Plan
 from penstock.recipes.kopub import DATASET, GROUPS, STEPS, Choice, choice, parse_plan
 from penstock.sources import hub
-from penstock.sources.queries import Query, read_queries
+from penstock.sources.queries import read_queries
 from penstock.store import manifest
 from penstock.store.card import card
 from penstock.store.export import export
@@ -76,6 +77,12 @@ class State:
     scores: dict[str, Summary] = field(default_factory=dict)
     url: str = ""
 
+    @property
+    def failed(self) -> int:
+        """Pages that could not be read or embedded, now or before."""
+        read = self.pages.get("failed", 0) + self.pages.get("failed before", 0)
+        return max(read, self.embedded.failed + self.embedded.failed_before if self.embedded else 0)
+
 
 class Pipeline:
     """`for line in Pipeline(options).run(steps)`: a line for each thing done."""
@@ -100,6 +107,9 @@ class Pipeline:
         """Everything that can be known to fail is said now, not after a night of reading."""
         options = self.options
         self._plan()
+        checked_precision(options.precision)
+        if options.queries:
+            read_queries(options.queries)
         if options.ocr_dtype not in DTYPES:
             raise UsageError(
                 f"--ocr-dtype {options.ocr_dtype} is not known.", f"Choose from: {', '.join(DTYPES)}."
@@ -160,7 +170,7 @@ class Pipeline:
         options = self.options
         plan = self._plan()
         inputs = list(options.inputs) or [str(corpus_of(self._dataset()))]
-        facts: dict[str, Any] = {"inputs": inputs, "dataset": options.dataset}
+        facts: dict[str, Any] = {"inputs": inputs, "dataset": "" if options.inputs else options.dataset}
         known = (manifest.read(options.out) or {}).get("revision", "")
         facts["revision"] = self.state.revision or known
         run = Run(plan, executor("local", Trace()), options.out, facts=facts)
@@ -173,6 +183,8 @@ class Pipeline:
             report.write(run.profile(), options.out)
         tally = run.tally
         self.state.pages = {"done": tally.done, "skipped": tally.skipped, "failed": tally.failed}
+        if tally.failed_before:
+            self.state.pages["failed before"] = tally.failed_before
         return f"{tally.done} pages read, {tally.skipped} were done, {tally.failed} failed"
 
     def _stop(self) -> str:
@@ -215,26 +227,18 @@ class Pipeline:
         path = self._queries_path()
         if path is None:
             return "no queries, no scores"
-        queries = [query for query in self._queries(path) if query.relevant]
-        if not queries:
+        queries = read_queries(path)
+        if not any(query.relevant for query in queries):
             return "the queries name no pages, so there is nothing to score"
-        self.state.scores = evaluate_run(self.options.out, self._queries(path))
-        return f"{len(queries)} queries by {', '.join(self.state.scores)}"
+        self.state.scores = evaluate_run(self.options.out, queries)
+        one = next(iter(self.state.scores.values()))  # all sources are asked the same
+        return " ".join([f"{one.count} queries by {', '.join(self.state.scores)}.", *one.warnings])
 
     def _upload(self) -> str:
         options = self.options
         if not options.repo:
             return "no --hf-repo, nothing goes up"
-        scores = {name: _shown(summary) for name, summary in self.state.scores.items()}
-        revision = str((manifest.read(options.out) or {}).get("revision", ""))
-        dataset = "" if options.inputs else options.dataset
-        text = card(options.out, dataset, revision, scores or scores_of(options.out))
-        self.state.url = hub.upload(options.out, options.repo, text, options.token, options.private)
-        left = hub.missing_files(options.out, hub.remote_files(options.repo, options.token))
-        if left:
-            raise UsageError(
-                f"{len(left)} files did not arrive, first {left[0]}.", "Run the same command again."
-            )
+        self.state.url = upload_run(options.out, options.repo, options.token, options.private)
         return self.state.url
 
     def _dataset(self) -> Path:
@@ -245,9 +249,6 @@ class Pipeline:
         if self.options.queries or self.options.inputs:
             return self.options.queries
         return queries_of(self._dataset())
-
-    def _queries(self, path: Path) -> list[Query]:
-        return read_queries(path)
 
 
 def chosen_steps(step: str | None, skip: tuple[str, ...]) -> tuple[str, ...]:
@@ -283,12 +284,23 @@ def _shown_paths(folder: Path) -> list[Path]:
     ]
 
 
+def upload_run(out: Path, repo: str, token: str | None = None, private: bool = True) -> str:
+    """OUT to the Hub with its card, and a look whether all of it is there. Returns the address."""
+    run = manifest.read(out) or {}
+    text = card(out, str(run.get("dataset", "")), str(run.get("revision", "")), scores_of(out))
+    url = hub.upload(out, repo, text, token, private)
+    left = hub.missing_files(out, hub.remote_files(repo, token))
+    if left:
+        raise StoreError(f"{len(left)} files did not arrive, first {left[0]}.", "Run the same command again.")
+    return url
+
+
 def scores_of(out: Path) -> dict[str, dict[str, str]]:
-    """What an earlier call scored, for the card."""
+    """What was scored of OUT, by this call or an earlier one, for the card."""
     found = {}
     for path in sorted((out / FOLDER).glob(f"*/{SUMMARY}")):
-        means = {name: f"{row['mean']:.4f}" for name, row in read_summary(path)["scores"].items()}
-        found[path.parent.name] = {name: means[name] for name in SHOWN_SCORES if name in means}
+        scores = {name: str(Interval(**row)) for name, row in read_summary(path)["scores"].items()}
+        found[path.parent.name] = {name: scores[name] for name in SHOWN_SCORES if name in scores}
     return found
 
 

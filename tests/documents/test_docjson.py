@@ -13,6 +13,7 @@ import pytest
 
 from penstock.documents import docjson_file, spool
 from penstock.documents.assemble import Assembler, assemble
+from penstock.documents.chunks import BUDGET
 from penstock.documents.docjson import DocJSON, schema_text
 from penstock.documents.page_record import Tried, record_region
 from penstock.documents.sections import Heading, Sections
@@ -114,6 +115,40 @@ HEADINGS = {
 }  # fmt: skip
 
 
+def test_a_section_ends_on_the_page_of_its_last_words() -> None:
+    header = ("header", (0.0, 0.0, 900.0, 20.0), "A report")
+    doc = assemble(
+        "doc.pdf",
+        [
+            page(0, header, ("paragraph_title", (0, 40, 900, 60), "1. One"), ("text", (0, 80, 900, 99), "a")),
+            page(1, header, ("paragraph_title", (0, 40, 900, 60), "2. Two"), ("text", (0, 80, 900, 99), "b")),
+            page(2, header, ("text", (0, 80, 900, 99), "c")),
+        ],
+    )
+    assert [section.page_span for section in doc.sections] == [(1, 1), (2, 3)]
+
+
+@pytest.mark.parametrize("sentence", ["가나다라 마바사아 ", "这是一个很长的句子。", "nowordends", "A word. "])
+def test_a_paragraph_longer_than_a_chunk_loses_nothing(sentence: str) -> None:
+    long = (sentence * 500).strip()
+    item = page(0, ("text", (0, 0, 900, 900), long))
+    chunks = assemble("a.pdf", [item]).chunks
+    assert "".join("".join(chunk.text.split()) for chunk in chunks) == "".join(long.split())
+    assert len(chunks) > 1 and all(chunk.token_estimate <= 1.1 * BUDGET for chunk in chunks)
+
+
+def test_a_caption_that_names_nothing_is_in_a_chunk() -> None:
+    item = page(
+        0,
+        ("figure_title", (0, 100, 900, 120), "[그림 1] 침해사고 개요도"),
+        ("text", (0, 200, 900, 220), "본문이다."),
+        ("figure_title", (0, 1100, 900, 1120), "그림 2. 유량"),
+        ("image", (0, 1130, 900, 1390), "m3"),
+    )
+    texts = [chunk.text for chunk in assemble("a.pdf", [item]).chunks]
+    assert sorted(texts) == ["[그림 1] 침해사고 개요도\n본문이다.", "그림 2. 유량\nm3"]
+
+
 def test_korean_numbers_nest_as_reports_nest_them() -> None:
     sections = Sections()
     levels = {text: sections.open(Heading(text, text, i, 1)).level for i, text in enumerate(HEADINGS)}
@@ -135,6 +170,16 @@ def test_spans_of_cells_are_read_and_odd_tables_kept() -> None:
     ]  # fmt: skip
     nested = "<table><tr><td><table><tr><td>x</td></tr></table></td></tr></table>"
     assert read_table(nested).html == nested
+
+
+def test_the_words_of_a_table_that_is_no_grid_are_not_lost() -> None:
+    nested = (
+        "<table><tr><td>바깥 &amp; 사과</td><td><table><tr><td>안쪽 3 < 5</td></tr></table></td></tr></table>"
+    )
+    doc = assemble("doc.pdf", [page(0, ("table", (0, 0, 900, 900), nested))])
+    [block], [chunk] = doc.blocks, doc.chunks
+    assert block.table is not None and block.table.html == nested
+    assert block.text == chunk.text == "바깥 & 사과 안쪽 3 < 5"
 
 
 def test_a_file_is_valid_and_comes_back_whole(tmp_path: Path) -> None:

@@ -6,8 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import penstock
+from penstock.cli.app import app
 from penstock.documents import docjson_file
 from penstock.engines.fake_server import FakeServer, serving
 from penstock.engines.lenient_json import read_object
@@ -15,7 +17,7 @@ from penstock.engines.nouns import Nouns
 from penstock.engines.series import findings
 from penstock.engines.summarise import Question, RuleWriter, with_flags
 from penstock.engines.summarise_llm import LlmWriter, prompt
-from penstock.enriching import enrich, listing
+from penstock.enriching import enrich, listing, shortfalls
 from penstock.errors import PlanError, UsageError
 from penstock.item import Item, Region
 from penstock.recipes.enrich import enrich as plan_of
@@ -75,6 +77,20 @@ def test_a_table_that_is_no_series_has_no_trend() -> None:
     assert [each.en for each in findings(rows, 1)] == ["Highest head: 182 (Upper); lowest: 41 (Lower)."]
 
 
+def test_columns_are_named_by_a_first_row_of_numbers_or_not_at_all() -> None:
+    rows = [["", "10", "90"], ["Pine Ck", "0.56", "0.9"], ["Redhill", "0.61", "0.8"]]
+    assert findings(rows, 0)[0].en == "Highest 10: 0.61 (Redhill); lowest: 0.56 (Pine Ck)."
+    assert findings(rows[1:], 0)[0].en == "Highest value: 0.61 (Redhill); lowest: 0.56 (Pine Ck)."
+    assert findings([*rows, ["", "99", "99"]], 0) == findings(rows, 0)
+
+
+@pytest.mark.parametrize("total", ["합계", "계", "Total", "All plants", "평균"])
+def test_a_row_of_sums_is_no_extreme_and_ends_no_series(total: str) -> None:
+    told = [each.en for each in findings([*ROWS, (total, "3,561", "9.2%")], 1)]
+    assert told[0] == "Highest 매출: 1,377 (2023); lowest: 980 (2021)."
+    assert told[1] == "매출 rose steadily from 2021 to 2023."
+
+
 @pytest.mark.parametrize("kind", ["table", "graph", "diagram", "complex_image"])
 def test_keywords_are_never_empty(kind: str) -> None:
     told = RuleWriter(use_kiwi=False).one(Question(kind, content="12 34 56"))  # type: ignore[arg-type]
@@ -87,6 +103,17 @@ def test_korean_nouns_lose_their_particles_with_and_without_kiwi() -> None:
     assert {"해킹진단도구", "실시간", "비활성화"} <= set(plain)
     pytest.importorskip("kiwipiepy")
     assert {"해킹진단도구", "실시간", "비활성화", "감시"} <= set(Nouns().korean(text))
+
+
+def test_a_syllable_that_looks_like_an_adverb_stays_with_its_noun() -> None:
+    pytest.importorskip("kiwipiepy")
+    words = Nouns().korean("윈도우 디펜더 실시간 감시. 디펜더를 끈다. 계정정보더보기")
+    assert "디펜더" in words and "계정정보" in words
+
+
+def test_one_row_is_one_row() -> None:
+    question = Question("table", rows=(("a", "b"), ("1", "2")), head=1)
+    assert "1 row; columns: a, b." in RuleWriter(use_kiwi=False).one(question).summary_en
 
 
 ANSWERS = {
@@ -145,9 +172,43 @@ def test_a_language_model_writes_and_the_rules_stand_by() -> None:
         [good] = writer.write([SALES])
         [bad] = writer.write([Question("graph", "그림 1. 유량의 변화")])
         writer.close()
-    assert (good.method, good.summary_ko, good.status) == ("llm", "매출이 늘었다.", "ok")
-    assert (bad.method, bad.status) == ("rule", "fallback") and bad.keywords_ko
+    assert (good.method, good.summary_ko, good.short) == ("llm", "매출이 늘었다.", "")
+    assert (bad.method, bad.short) == ("rule", "the answer was not JSON") and bad.keywords_ko
     assert all(part["type"] == "text" for part in server.asked[0].body["messages"][0]["content"])
+
+
+def test_a_model_that_gave_no_answer_is_told_and_asked_again(tmp_path: Path) -> None:
+    out = run_of(tmp_path, "가나다", "라마바")
+    server = FakeServer(says=lambda asked: "no idea")
+    with serving(server) as url:
+        call = ["enrich", str(out), "--text-engine", "llm", "--server", url, "-q"]
+        first = CliRunner().invoke(app, call)
+        again = CliRunner().invoke(app, call)
+        server.says = lambda asked: ANSWERS["plain"]
+        second = CliRunner().invoke(app, [*call, "--retry-failed"])
+    assert (first.exit_code, second.exit_code) == (1, 0), first.output + second.output
+    assert "2 blocks have less than was asked for: the answer was not JSON" in first.output
+    assert again.exit_code == 1 and "2 done before, 2 of them failed or short" in again.output
+    assert "--retry-failed" in first.output and "2 blocks enriched, 0 failed" in second.output
+    export(out, ["docjson"])
+    tables = [b for b in docjson_file.read(out / "docjson" / "a.json").blocks if b.category == "table"]
+    assert [b.enrichment and (b.enrichment.method, b.enrichment.status) for b in tables] == [
+        ("llm", "ok")
+    ] * 2
+
+
+def test_a_picture_whose_file_is_gone_keeps_its_words(tmp_path: Path) -> None:
+    out = run_of(tmp_path, "가나다")
+    region = Region(label="image", box=(0, 0, 300, 200), index=0, content="수차", crop_path="crops/gone.jpg")
+    writer = ShardWriter(out)
+    writer.add(
+        Item(id="p9", uri="a.pdf", document="a.pdf", part=9, width=1000, height=1400, regions=(region,))
+    )
+    writer.commit()
+    with serving(FakeServer()) as url:
+        done = {block.part: block for block in enrich(out, vision_server=(url,))}
+    assert shortfalls(done[9]) == ["not looked at: crops/gone.jpg cannot be read: No such file or directory."]
+    assert "수차" in done[9].markdown and not shortfalls(done[0])
 
 
 def test_context_holds_citing_sentences_of_other_pages(tmp_path: Path) -> None:
@@ -199,5 +260,7 @@ def test_wrong_calls_are_sentences(tmp_path: Path) -> None:
         plan_of(text_engine="llm")
     with pytest.raises(PlanError, match="no text engine"):
         plan_of(text_engine="magic")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="no recogniser 'magic'"):
+        plan_of(vision_server=("http://localhost:1",), vision="magic")
     with pytest.raises(UsageError, match="holds no pages"):
         list(enrich(tmp_path / "nothing"))

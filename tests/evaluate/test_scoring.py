@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from penstock.cli.eval import app
-from penstock.errors import BadInput, UsageError
+from penstock.errors import BadInput, PenstockError, UsageError
 from penstock.evaluate.benchmarks import BENCHMARKS, open_benchmark
 from penstock.evaluate.benchmarks.base import Benchmark, Sample, Scores
 from penstock.evaluate.benchmarks.dpbench import DpBench
@@ -22,6 +22,7 @@ from penstock.evaluate.metrics.statistics import bootstrap_interval, paired_test
 from penstock.evaluate.predictions import read_predictions
 from penstock.evaluate.report import marked, write_report
 from penstock.evaluate.results import SAMPLES, SampleResult, read_samples
+from penstock.evaluate.running import predict
 from penstock.evaluate.scoring import score_folder, score_samples
 
 
@@ -76,6 +77,75 @@ def test_a_run_goes_on_where_it_stopped(pages: Path) -> None:
     results = read_samples(out)
     assert len(results) == 12
     assert next(r for r in results if r.id == "p1").prediction == "changed"
+
+
+def test_scores_of_another_truth_are_not_taken_over(pages: Path) -> None:
+    out = pages / "out"
+    before = score_folder(DpBench(), pages / "truth", pages / "good", out, workers=0).summary
+    for file in (pages / "truth").iterdir():
+        file.write_text("# Another truth\n\nNothing of it was read.\n")
+    after = score_folder(DpBench(), pages / "truth", pages / "good", out, workers=0).summary
+    assert after.scores["nid"].mean < before.scores["nid"].mean - 0.3
+
+
+def test_samples_that_are_gone_are_neither_compared_nor_shown(pages: Path) -> None:
+    out = pages / "out"
+    score_folder(DpBench(), pages / "truth", pages / "good", out, workers=0)
+    for number in range(3, 12):
+        (pages / "truth" / f"p{number}.md").unlink()
+    score_folder(DpBench(), pages / "truth", pages / "good", out, workers=0)
+    assert [result.id for result in read_samples(out)] == ["p0", "p1", "p2"]
+
+
+FOREIGN = {
+    "dpbench": {"reference.json": b'{"a": {}}'},
+    "ocrbench": {"OCRBench.json": b"[{}]"},
+    "nanonets-kie": {"key/a.json": b"5"},
+    "unimernet": {"spe.txt": b"\xff\xfe"},
+    "pubtabnet": {"x.parquet": b"PAR1 no"},
+    "teds-test": {"a.html": b"\xff"},
+    "handwritten": {"x.jsonl": b"\xff"},
+    "olmocr-bench": {"x.jsonl": b'{"pdf": "a.pdf"}'},
+    "pages": {"a/one.txt": b"one", "b/one.txt": b"two"},
+    "omnidocbench": {"OmniDocBench.json": b"[1]"},
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_files_that_are_not_a_data_set_are_a_sentence(name: str, tmp_path: Path) -> None:
+    for file, content in FOREIGN[name].items():
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).write_bytes(content)
+    with pytest.raises(PenstockError, match=str(tmp_path)):
+        score_folder(open_benchmark(name), tmp_path, tmp_path, workers=0)
+
+
+def test_a_sample_cannot_lead_out_of_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text(json.dumps({"id": "../../evil", "text": "a line"}))
+    with pytest.raises(BadInput, match="leads out"):
+        score_folder(open_benchmark("handwritten"), tmp_path, tmp_path, workers=0)
+
+
+def test_predictions_of_one_recipe_are_not_scored_as_anothers(tmp_path: Path) -> None:
+    samples = [Sample("a", "truth"), Sample("b", "truth")]
+    with pytest.raises(UsageError, match="no recipe 'nope'"):
+        predict(samples, tmp_path, "nope")
+    with pytest.raises(UsageError, match="no picture"):
+        predict(samples, tmp_path, "documents")
+    for sample in samples:
+        (tmp_path / "predictions" / f"{sample.id}.md").write_text("read")
+    assert predict(samples, tmp_path, "documents").texts == {"a": "read", "b": "read"}
+    assert predict(samples[:1], tmp_path, "documents").warnings == ()
+    with pytest.raises(UsageError, match="read by the recipe 'documents'"):
+        predict(samples, tmp_path, "fake")
+
+
+def test_a_report_by_an_unknown_score_is_refused(pages: Path) -> None:
+    score_folder(DpBench(), pages / "truth", pages / "good", pages / "out", workers=0)
+    with pytest.raises(UsageError, match="It has: overall"):
+        write_report(pages / "out", "nope")
+    with pytest.raises(BadInput, match="eval score"):
+        write_report(pages / "nowhere")
 
 
 def test_processes_give_the_same_scores(pages: Path) -> None:

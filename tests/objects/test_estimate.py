@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import time
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
@@ -154,6 +156,14 @@ def test_the_same_thing_in_two_photos_is_one_and_two_in_one_photo_are_two() -> N
     assert groups(seen) == [0, 1, 0, 3, 4, 5]
 
 
+def test_a_thousand_things_are_held_against_each_other_in_a_moment() -> None:
+    looks = np.random.default_rng(0).dirichlet(np.full(108, 0.1), 1000).tolist()
+    things = [Seen(f"photo {n // 5}", "chair", tuple(look), 0.5) for n, look in enumerate(looks)]
+    began = time.process_time()
+    assert groups([*things, replace(things[7], photo="another")])[-1] == 7
+    assert time.process_time() - began < 2.0
+
+
 def test_looks_tell_drawn_furniture_apart() -> None:
     first, second = rooms.draw(1).things[0], rooms.draw(3).things[0]
     one = look_of(rooms.draw(1).pixels, first.mask)
@@ -170,6 +180,15 @@ def test_a_total_is_surer_than_its_parts_but_not_free_of_shared_error() -> None:
     assert total([]).cbm == 0
     one = total([(1.0, 0.75, 1.7)])  # of one thing the total is the thing, and leans as it does
     assert (one.low, one.high) == (pytest.approx(0.75, rel=0.03), pytest.approx(1.7, rel=0.03))
+
+
+def test_the_total_of_a_thousand_things_takes_little_memory() -> None:
+    tracemalloc.start()
+    try:
+        assert total([(1.0, 0.7, 1.4)] * 1000).cbm == 1000
+        assert tracemalloc.get_traced_memory()[1] < 80e6  # all at once would take 300 MB
+    finally:
+        tracemalloc.stop()
 
 
 def test_depth_maps_are_metres_or_millimetres_and_nothing_else(tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import cv2
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from click.testing import Result
@@ -14,15 +16,18 @@ from typer.testing import CliRunner
 from penstock.cli.app import app
 from penstock.cli.volumes import parse_box, parse_depth, recipe_options
 from penstock.engines import weights
+from penstock.engines.segment import Wanted
+from penstock.engines.segment_cpu import SaliencySegmenter
 from penstock.errors import EngineError, PlanMismatch, UsageError
 from penstock.item import Item, PhotoObject
 from penstock.objects import rooms
 from penstock.objects.ply import read_ply
 from penstock.objects.volumes import measure
 from penstock.recipes.photos import photos
+from penstock.stages.given import is_for
 from penstock.store import schema
 from penstock.store.documents import read_pages
-from penstock.store.inventory import inventory, object_row
+from penstock.store.inventory import inventory, object_row, photo_name
 from penstock.store.objects_words import both, language_of, name_of, notes_of
 from penstock.store.shards import Ledger, ShardWriter
 
@@ -139,11 +144,70 @@ def test_the_one_thing_in_a_photo_is_found_without_a_box(shared_data: Path, tmp_
     assert 0.25 < row["size_m"]["height"] < 1.0
 
 
+@needs_saliency
+def test_a_box_that_others_cover_is_told_and_not_forgotten(tmp_path: Path) -> None:
+    boxes, truth = write_rooms(tmp_path / "in", (3,))
+    again = boxes[1].rpartition(":")[0] + ":desk"
+    call = (str(tmp_path / "in"), "-o", str(tmp_path / "out"), *boxes, "--box", again)
+    first = invoke(*call)
+    assert first.exit_code == 1
+    assert "failed: room3.jpg, desk: The box of desk has nothing of its own" in first.stderr
+    second = invoke(*call, "--json")  # nothing is done again, and it is still told
+    told = json.loads(second.stdout)
+    assert second.exit_code == 1 and told["skipped"] == 1
+    assert [one["photo"] for one in told["failures"]] == ["room3.jpg, desk"]
+    assert [row["label"] for row in told["objects"] if row["valid"]] == [truth["room3.jpg"][0].label]
+
+
+@needs_saliency
+@pytest.mark.parametrize("shade", [0, 128, 255])
+def test_nothing_is_found_where_nothing_is(shade: int) -> None:
+    finder = SaliencySegmenter(Wanted(()))
+    assert finder.find([np.full((300, 400, 3), shade, np.uint8)]) == [[]]
+    finder.close()
+
+
+@needs_saliency
+def test_what_is_less_sure_than_asked_for_is_dropped_on_the_cpu_too() -> None:
+    room = cv2.imdecode(np.frombuffer(rooms.draw(3, width=800, height=600).jpeg, np.uint8), cv2.IMREAD_COLOR)
+    assert room is not None
+    pixels = np.asarray(room[:, :, ::-1], np.uint8)
+    usual, strict = SaliencySegmenter(Wanted(())), SaliencySegmenter(Wanted((), min_score=1.0))
+    assert usual.find([pixels])[0] and not strict.find([pixels])[0]
+    usual.close()
+    strict.close()
+
+
+def test_a_photo_is_called_by_its_file_and_a_page_by_its_number() -> None:
+    item = Item(id="a", uri="a.jpg", document="a.jpg", media="image")
+    assert photo_name(item) == "a.jpg"
+    assert photo_name(replace(item, document="a.pdf", media="pdf")) == "a.pdf page 1"
+    assert photo_name(replace(item, document="a.tif", part=2)) == "a.tif page 3"
+    assert photo_name(replace(item, document="rooms", media="parquet")) == "rooms row 1"
+
+
+def test_a_row_of_a_dataset_is_named_by_its_id() -> None:
+    row = Item(id="kitchen", uri="/data/rooms.parquet", document="rooms", media="parquet")
+    box = parse_box("kitchen=1,2,30,40:chair")
+    assert is_for(box, row) and not is_for(box, replace(row, id="hall"))
+
+
 def test_boxes_are_read_or_refused_with_a_sentence() -> None:
     box = parse_box("a/room.jpg=10,20,300,400:office chair")
     assert (box.photo, box.box, box.label) == ("a/room.jpg", (10, 20, 310, 420), "office chair")
     assert parse_box("1,2,3,4:책상").label == "책상"
-    for wrong in ("1,2,3:chair", "1,2,3,4", "1,2,0,4:chair", "a,b,c,d:chair"):
+    assert (str(box), str(parse_box("1,2,3,4:책상"))) == (
+        "a/room.jpg=10,20,300,400:office chair",
+        "1,2,3,4:책상",
+    )
+    for wrong in (
+        "1,2,3:chair",
+        "1,2,3,4",
+        "1,2,0,4:chair",
+        "a,b,c,d:chair",
+        "1,2,3,nan:chair",
+        "1,2,inf,4:chair",
+    ):
         with pytest.raises(UsageError, match=r"--box"):
             parse_box(wrong)
 

@@ -21,10 +21,11 @@ def vector_of(content: str) -> Any:
 
 
 class Server(LocalServer):
-    """`fails` is how many requests get a 503 first. `bodies` keeps what was asked."""
+    """`fails` is how many requests get a 503 first, `key` what it wants. `bodies` keeps what was asked."""
 
-    def __init__(self, owner: str = "vllm", fails: int = 0, model: str = "tiny") -> None:
+    def __init__(self, owner: str = "vllm", fails: int = 0, model: str = "tiny", key: str = "") -> None:
         self.owner = owner
+        self.key = key
         self.model = model
         self.fails = fails
         self.bodies: list[dict[str, Any]] = []
@@ -50,6 +51,9 @@ class Server(LocalServer):
                 pass
 
             def do_GET(self) -> None:
+                if server.key and self.headers["Authorization"] != f"Bearer {server.key}":
+                    self._send(401, {"error": "Unauthorized"})
+                    return
                 self._send(200, {"data": [{"id": server.model, "owned_by": server.owner}]})
 
             def do_POST(self) -> None:

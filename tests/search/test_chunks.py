@@ -13,9 +13,11 @@ import penstock
 from penstock.enriching import enrich
 from penstock.item import Item, Region
 from penstock.plan import Plan
+from penstock.sources import PageRange
 from penstock.stages.load import Load
 from penstock.store import manifest
-from penstock.store.index import FOLDER, build, build_rows
+from penstock.store.index import build, build_rows
+from penstock.store.index_home import FOLDER
 from penstock.store.index_rows import ChunkRow, PageRow, Widths, rows_of
 from penstock.store.search import Filters, Searcher
 from penstock.store.shards import ShardWriter
@@ -64,7 +66,9 @@ def test_a_chunk_is_found_by_its_title_and_its_keywords_on_both_its_pages(made: 
         assert first.pages == (1, 2)
         assert first.sources["chunk_bm25"][0] == second.sources["chunk_bm25"][0] == 1
         assert len(searcher.search("current")) == 2
-        assert [hit.page for hit in searcher.search("rivers", filters=Filters(pages=(2, 2)))] == [2]
+        assert [
+            hit.page for hit in searcher.search("rivers", filters=Filters(pages=PageRange.parse("2")))
+        ] == [2]
 
 
 def test_a_section_filters_whatever_stands_under_it(made: Path) -> None:

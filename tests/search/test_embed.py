@@ -13,18 +13,26 @@ import pytest
 from embedding_server import WIDTH, Server
 
 import penstock
-from penstock.embedding import embed_run
+from penstock.embedding import Embedded, embed_question, embed_run
 from penstock.engines.embed import open_embedder, punctuated, unit_rows
 from penstock.engines.embed_openai import ServerEmbedder
-from penstock.errors import EngineError, PlanMismatch, StoreError, UsageError
+from penstock.errors import EngineError, OpenError, PlanMismatch, StoreError, UsageError
+from penstock.item import Failure, Item
 from penstock.store import vectors
 from penstock.store.embedded import PAGES_HOME
+from penstock.store.index import build
 from penstock.store.shards import Ledger, ShardWriter
 
 
 @pytest.fixture
 def out(small_run: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(small_run, tmp_path / "out"))
+
+
+def by_server(out: Path, server: Server, *, device: str | None = None, **more: Any) -> Embedded:
+    """Texts embedded without a model to open."""
+    settings = {"server": server.url, **({"device": device} if device else {})}
+    return embed_run(out, engine="openai", images=False, settings=settings, **more)
 
 
 def test_rows_are_cut_and_of_length_one_again() -> None:
@@ -102,12 +110,95 @@ def test_a_busy_server_is_asked_again_and_a_long_text_is_halved(monkeypatch: pyt
 
 def test_a_server_that_is_not_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("penstock.engines.embed_openai.FIRST_PAUSE_S", 0.001)
-    with pytest.raises(EngineError, match="does not list its models"):
+    with pytest.raises(OpenError, match="Is it running"):
         ServerEmbedder(server="http://127.0.0.1:9")
     with pytest.raises(UsageError, match="No server"):
         ServerEmbedder()
     with pytest.raises(UsageError, match="There is no embedder"):
         open_embedder("word2vec", {})
+
+
+def test_a_server_that_goes_away_ends_the_run_and_fails_no_page(
+    out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("penstock.engines.embed_openai.FIRST_PAUSE_S", 0.001)
+    with Server() as server:
+        engine = ServerEmbedder(server=server.url)
+    monkeypatch.setattr("penstock.stages.embed.open_embedder", lambda *_: engine)
+    with pytest.raises(OpenError, match="Is it running"):
+        embed_run(out, engine="openai", images=False, settings={"server": server.url})
+    assert not Ledger(out / PAGES_HOME).entries()
+
+
+@pytest.mark.parametrize(
+    "address", ["not a url", "http://host:99999", "ftp://host", "http://", "http://[::1"]
+)
+def test_what_is_no_address_is_said_so(address: str) -> None:
+    with pytest.raises(UsageError, match="not the address of a server"):
+        ServerEmbedder(server=address)
+
+
+def test_a_server_that_wants_a_key_says_which_option_gives_it() -> None:
+    with Server(key="secret") as server:
+        with pytest.raises(EngineError, match="--api-key"):
+            ServerEmbedder(server=server.url, model="named")
+        ServerEmbedder(server=server.url, api_key="secret").close()
+
+
+def test_a_wrong_call_costs_no_vector_and_pins_no_plan(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("penstock.engines.embed_openai.FIRST_PAUSE_S", 0.001)
+    with pytest.raises(OpenError, match="Is it running"):
+        embed_run(out, engine="openai", settings={"server": "http://127.0.0.1:9", "dimensions": 16})
+    with Server() as server:
+        assert by_server(out, server).pages == 3  # nothing was embedded by the other plan
+        with pytest.raises(UsageError, match="does not take --device"):
+            by_server(out, server, fresh=True, device="cuda")
+        assert by_server(out, server).skipped == 3
+    assert not (out / "tmp").exists()
+
+
+def test_a_page_that_failed_is_told_of_each_time(out: Path) -> None:
+    writer = ShardWriter(out)
+    failure = Failure(stage="load", kind="BadInput", message="torn")
+    writer.add(Item(id="torn", uri="", document="torn.pdf", failure=failure))
+    writer.commit()
+    with Server() as server:
+        first, again = by_server(out, server), by_server(out, server)
+    assert (first.failed, first.failed_before) == (1, 0)
+    assert (again.failed, again.failed_before) == (0, 1)
+    assert "1 of them failed before" in again.sentence()
+    assert json.loads(json.dumps(first.facts()))["failures"][0][1] == "torn"
+
+
+def test_a_folder_without_pages_is_left_as_it_was(tmp_path: Path) -> None:
+    for call in (embed_run, build):
+        with pytest.raises(UsageError, match="holds no pages"):
+            call(tmp_path / "nowhere")
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_question_to_a_server_that_is_gone_names_the_way_without_it(
+    out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("penstock.engines.embed_openai.FIRST_PAUSE_S", 0.001)
+    about = out / "embeddings" / "embeddings.json"
+    about.parent.mkdir()
+    about.write_text(json.dumps({"engine": "openai", "server": "http://127.0.0.1:9"}))
+    with pytest.raises(EngineError, match="search by words: --weights"):
+        embed_question(out, "Where?")
+    about.write_text("{half")
+    with pytest.raises(StoreError, match="damaged"):
+        embed_question(out, "Where?")
+
+
+def test_a_query_may_be_called_anything(out: Path, tmp_path: Path) -> None:
+    queries = tmp_path / "q.json"
+    queries.write_text(json.dumps([{"id": "a\u2028b\x85c", "query": "물"}, {"id": "..", "query": "pipe"}]))
+    with Server() as server:
+        by_server(out, server, queries=queries)
+    table = vectors.read(out, vectors.QUERIES)
+    assert table is not None
+    assert table.ids == ["a\u2028b\x85c", ".."]
 
 
 def test_pages_regions_and_queries_have_rows_that_match_the_results(out: Path, tmp_path: Path) -> None:

@@ -21,9 +21,10 @@ from kopub_dataset import write_dataset
 from PIL import Image
 
 from penstock.engines.fake_server import FakeServer, serving
-from penstock.errors import UsageError
+from penstock.errors import StoreError, UsageError
 from penstock.kopub import Options, Pipeline, chosen_steps, corpus_of, queries_of
 from penstock.recipes.kopub import STEPS
+from penstock.sources import hub
 from penstock.store.shards import Ledger
 
 TOKEN = "hf_a_token_for_tests"
@@ -83,6 +84,38 @@ def test_what_cannot_work_is_said_before_anything_is_done(tmp_path: Path) -> Non
     assert "There is no recipe 'nope'" in unknown.stderr
     assert "Uploading needs a token" in bare.stderr
     assert TOKEN not in gone.stdout + gone.stderr
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"precision": "int4"}, "int4 is not known"),
+        ({"queries": Path("nowhere.jsonl")}, "no file of queries"),
+        ({"ocr_dtype": "int3"}, "int3 is not known"),
+    ],
+)
+def test_a_wrong_option_is_said_before_a_page_is_read(
+    tmp_path: Path, wrong: dict[str, Any], words: str
+) -> None:
+    options = Options(out=tmp_path / "out", data=tmp_path, inputs=("nothing.pdf",), **wrong)
+    with pytest.raises(UsageError, match=words):
+        next(Pipeline(options).run(STEPS))
+
+
+def test_only_recipes_that_read_by_server_are_taken_beside_the_embedded_one(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="Choose from: embedded, glm-ocr"):
+        Pipeline(Options(out=tmp_path, data=tmp_path, recipe="photos"))
+
+
+def test_a_hub_that_cannot_be_reached_is_a_sentence_without_the_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
+    with pytest.raises(StoreError, match="cannot be reached") as gone:
+        hub.download("me/pages", tmp_path, token=TOKEN)
+    assert TOKEN not in str(gone.value)
+    with pytest.raises(UsageError, match="no name of a dataset"):
+        hub.download("no such name", tmp_path)
 
 
 @pytest.mark.slow

@@ -109,3 +109,29 @@ def test_questions_come_from_any_common_file(tmp_path: Path) -> None:
     (tmp_path / "bad.jsonl").write_text('{"answer": 1}', "utf-8")
     with pytest.raises(UsageError, match="row 1 has no query"):
         read_queries(tmp_path / "bad.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("q.txt", b"\xff\xfe\x00", "UTF-8"),
+        ("q.json", b"5", "has no query"),
+        ("q.json", b"{", "not JSON"),
+        ("q.jsonl", b'{"query": "a", "ground_truth": "[1,"}', "no list of pages"),
+        ("q.jsonl", b'{"query": "a"}\n{"query": ""}', "row 2 has no query"),
+        ("q.parquet", b"PAR1", "cannot be read"),
+        ("q.arrow", b"ARROW1", "cannot be read"),
+        ("q.txt", b" \n", "holds no queries"),
+    ],
+)
+def test_a_broken_file_of_questions_is_a_sentence(
+    tmp_path: Path, name: str, content: bytes, words: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(UsageError, match=words):
+        read_queries(tmp_path / name)
+
+
+def test_odd_numbers_name_no_page() -> None:
+    odd = Query(id="q", text="?", relevant=("--1", "\u00b2", "-1", "7", 1))
+    assert odd.resolved(["a", "b"]) == {"b"}

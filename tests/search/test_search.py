@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +16,14 @@ import pytest
 from questions import QUESTIONS
 
 import penstock
+from penstock.cli.search import _show
 from penstock.documents.words import Words, snippet
-from penstock.errors import UsageError
-from penstock.store.index import FOLDER, build_rows
+from penstock.errors import StoreError, UsageError
+from penstock.sources import PageRange
+from penstock.store.index import PAGES_AT_ONCE, build_rows
+from penstock.store.index_home import FOLDER
 from penstock.store.index_rows import PageRow, RegionRow, Widths
-from penstock.store.search import Filters, Searcher
+from penstock.store.search import Filters, Hit, Searcher, probes
 
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
 
@@ -101,7 +107,7 @@ def test_words_and_vectors_are_fused_and_each_source_is_told(made: Path) -> None
 def test_filters_by_document_page_and_label(made: Path) -> None:
     search = Searcher(made).search
     assert {h.page_id for h in search("turbine", filters=Filters(documents=("it's two",)))} == {"it's two/1"}
-    assert {h.page_id for h in search("turbine", filters=Filters(pages=(2, 9)))} == {"one/3"}
+    assert {h.page_id for h in search("turbine", filters=Filters(pages=PageRange.parse("2-9")))} == {"one/3"}
     [hit] = search("turbine", filters=Filters(labels=("table",)))
     assert (hit.page_id, hit.label, hit.box) == ("one/3", "table", (0, 0, 10, 10))
 
@@ -122,6 +128,91 @@ def test_an_unfinished_index_is_said_so_and_built_anew(made: Path) -> None:
     with pytest.raises(UsageError, match="no finished index"):
         Searcher(made)
     assert build_rows(made / FOLDER, ROWS, WIDTHS).changed == 4
+
+
+def test_a_reader_goes_on_while_the_index_is_built_anew(made: Path) -> None:
+    homes = (made / FOLDER).glob
+    with Searcher(made) as before:
+        build_rows(made / FOLDER, [page(1, "a windmill", [1, 0])], WIDTHS)
+        build_rows(made / FOLDER, [page(1, "a sawmill", [1, 0])], WIDTHS, rebuild=True)
+        assert {hit.page_id for hit in before.search("turbine")} >= {"one/1", "one/3"}
+        with Searcher(made) as after:
+            assert not after.search("turbine")
+            assert [hit.page_id for hit in after.search("sawmill")] == ["one/1"]
+        assert len(list(homes("tables-*"))) == 2
+    build_rows(made / FOLDER, ROWS, WIDTHS)
+    assert len(list(homes("tables-*"))) == 1  # nobody reads the others any more
+
+
+def test_a_build_that_ends_halfway_changes_nothing(made: Path) -> None:
+    def rows() -> Iterator[PageRow]:
+        yield page(9, "a windmill", [1, 0])
+        raise KeyboardInterrupt
+
+    many = [page(number, "a windmill", [1, 0]) for number in range(PAGES_AT_ONCE)]
+    with pytest.raises(KeyboardInterrupt):
+        build_rows(made / FOLDER, itertools.chain(many, rows()), WIDTHS)
+    assert len(list((made / FOLDER).glob("tables-*"))) == 1
+    with Searcher(made) as searcher:
+        assert {hit.page_id for hit in searcher.search("turbine")} >= {"one/1", "one/3"}
+
+
+def test_an_index_keeps_no_old_versions(made: Path) -> None:
+    for word in ("windmill", "sawmill", "treadmill"):
+        build_rows(made / FOLDER, [page(1, f"a {word}", [1, 0]), *ROWS[1:]], WIDTHS)
+    [home] = (made / FOLDER).glob("tables-*")
+    files = {table.stem: len(list(table.glob("data/*"))) for table in home.glob("*.lance")}
+    assert files == {"pages": 1, "regions": 1, "chunks": 0}
+    assert [len(list(table.glob("_indices/*"))) for table in home.glob("[pr]*.lance")] == [2, 2]
+
+
+def test_vectors_of_another_model_are_never_compared(made: Path) -> None:
+    build_rows(made / FOLDER, ROWS, replace(WIDTHS, made_by="a model"))
+    embedded = made / "embeddings" / "embeddings.json"
+    embedded.parent.mkdir()
+    for model, stale in (("a model", False), ("another", True)):
+        embedded.write_text(json.dumps({"fingerprint": model}))
+        with Searcher(made) as searcher:
+            [hit, *_] = searcher.search("turbine", np.asarray([1, 0], np.float32))
+            assert (searcher.is_stale, "text" in hit.sources) == (stale, not stale)
+
+
+def test_small_tables_are_searched_whole_and_large_ones_in_part() -> None:
+    assert [probes(rows) for rows in (0, 4_000, 16_000, 100_000, 4_000_000)] == [1, 63, 78, 31, 20]
+
+
+@pytest.mark.parametrize("question", ["", " \n"])
+def test_an_empty_question_is_refused(made: Path, question: str) -> None:
+    with Searcher(made) as searcher, pytest.raises(UsageError, match="empty"):
+        searcher.search(question, np.asarray([1, 0], np.float32))
+
+
+def test_wrong_filters_and_weights_are_sentences(made: Path) -> None:
+    with pytest.raises(UsageError, match="no label 'tabel'"):
+        Filters(labels=("tabel",))
+    with Searcher(made) as searcher:
+        for weight in (float("nan"), -1.0):
+            with pytest.raises(UsageError, match="weight of text"):
+                searcher.search("turbine", weights={"text": weight})
+        assert not searcher.search("turbine", filters=Filters(pages=PageRange.parse("99999999999-")))
+        assert searcher.documents() == ["it's two", "one"]
+
+
+def test_a_damaged_index_is_a_sentence(made: Path) -> None:
+    for file in (made / FOLDER).rglob("data/*.lance"):
+        file.unlink()
+    with Searcher(made) as searcher, pytest.raises(StoreError, match="--rebuild"):
+        searcher.search("turbine")
+    with pytest.raises(StoreError, match="--rebuild"):
+        build_rows(made / FOLDER, ROWS, WIDTHS)
+    assert build_rows(made / FOLDER, ROWS, WIDTHS, rebuild=True).changed == 4
+
+
+def test_a_document_cannot_speak_to_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    _show([Hit(page_id="a", document="[bold]a\x1b[2J", page=1, score=1, snippet="\x1b]0;owned\x07 [red]물")])
+    shown = capsys.readouterr().out
+    assert "\x1b" not in shown
+    assert "[bold]a" in shown
 
 
 def test_opening_is_instant(made: Path) -> None:

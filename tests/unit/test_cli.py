@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import resource
+import signal
 import struct
 import subprocess
 import sys
+import time
 import zlib
 from pathlib import Path
 
@@ -117,7 +119,10 @@ def test_wrong_calls_exit_with_two(good: Path, tmp_path: Path) -> None:
         (("parse", good, "-o", out, "--pages", "x"), "not a page range"),
         (("parse", good, "-o", out, "--export", "doc"), "no export 'doc'"),
         (("parse", good, "-o", out, "--layout", "magic"), "--layout magic"),
+        (("parse", good, "-o", out, "--lang", "en,xx"), "--lang xx is no language"),
+        (("parse", f"{good}/*.nope", "-o", out), "*.nope matches no PDF"),
         (("export", tmp_path / "no-run"), "no pages yet"),
+        (("export", tmp_path / "no-run", "--to", ","), "--to names no format"),
     ):
         shown = run(*arguments)
         assert shown.returncode == 2, (arguments, shown.stderr)
@@ -140,6 +145,65 @@ def test_another_plan_does_not_mix_into_out(good: Path, tmp_path: Path) -> None:
     assert shown.returncode == 2
     assert "load.dpi: 36 -> 200" in shown.stderr
     assert parse_fake(good, "-o", out, "--fresh").returncode == 0
+
+
+def test_what_failed_before_is_told_and_exits_with_one_again(good: Path, tmp_path: Path) -> None:
+    (good / "bad.pdf").write_text("no PDF")
+    out = tmp_path / "out"
+    first = parse_fake(good, "-o", out)
+    assert first.stderr.splitlines()[0].startswith("failed: bad.pdf is not what its name says")
+    again = parse_fake(good, "-o", out)
+    assert (again.returncode, again.stdout.splitlines()[0]) == (
+        1,
+        "Nothing to do: 2 pages done before; 1 of them failed before.",
+    )
+    assert "--retry-failed" in again.stderr
+
+
+def test_a_changed_file_replaces_its_pages_and_a_namesake_does_not(good: Path, tmp_path: Path) -> None:
+    out, file = tmp_path / "out", good / "good.pdf"
+    twin = tmp_path / "other" / "good.pdf"
+    twin.parent.mkdir()
+    twin.write_bytes(file.read_bytes())
+
+    def pages() -> list[str]:
+        return [page.document for page in penstock.read(out)]
+
+    def read(path: Path) -> int:
+        return len(list(penstock.parse(path, out=out, recipe="fake", executor="inline")))
+
+    assert (read(file), pages()) == (1, ["good.pdf"])
+    os.utime(file, ns=(1, 1))
+    assert (read(file), pages()) == (1, ["good.pdf"])
+    assert (read(twin), sorted(pages())) == (1, ["good.pdf", "other/good.pdf"])
+    assert (read(twin), read(file)) == (0, 0)
+
+
+def test_python_takes_what_one_would_write(good: Path, tmp_path: Path) -> None:
+    [page] = penstock.parse(good, pages=1, lang="ko,en", layout="rules", executor="inline")
+    assert page.failure is None
+    with pytest.raises(penstock.PenstockError, match="holds no run"):
+        penstock.read(tmp_path)
+
+
+def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "penstock", "parse", "-", "-o", str(tmp_path / "out")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as waiting:
+        time.sleep(1.5)  # for the imports; it then waits for a document
+        waiting.send_signal(signal.SIGINT)
+        _, told = waiting.communicate(timeout=20)
+    assert (waiting.returncode, told) == (
+        130,
+        "penstock: stopped. Run the same command again to go on from here.\n",
+    )
+
+
+def test_a_run_that_reads_nothing_shows_no_profile(good: Path, tmp_path: Path) -> None:
+    (good / "good.pdf").write_bytes(b"")
+    shown = parse_fake(good, "-o", tmp_path / "out")
+    assert shown.returncode == 1
+    assert shown.stdout.startswith("Nothing could be read: 1 page or file failed.")
+    assert "pages/s" not in shown.stdout
 
 
 def test_fresh_leaves_a_strangers_folder_alone(good: Path, tmp_path: Path) -> None:

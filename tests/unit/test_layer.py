@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.documents.layer import (
+    adopt,
     assign,
     coverage,
     leftover,
@@ -185,6 +186,25 @@ def test_lines_the_layer_has_are_not_said_again() -> None:
     words = words_of("이미 있는 줄", y=100)
     lines = [Line(text="이미 있는 줄", box=(100, 98, 240, 122)), Line(text="새 줄", box=(100, 140, 200, 160))]
     assert [line.text for line in unsaid(lines, words)] == ["새 줄"]
+
+
+def test_a_lone_figure_in_the_wide_box_a_detector_draws_is_not_said_again() -> None:
+    word = Word(text="1", box=(188, 1145, 200, 1170))  # as on page 3 of the Korean report
+    assert unsaid([Line(text="1", box=(181, 1140, 212, 1176))], [word]) == []
+
+
+def test_the_word_a_box_leaves_out_at_a_lines_end_goes_back_to_its_line() -> None:
+    inside = [Word(text="추가", box=(100, 0, 140, 20)), Word(text="이상", box=(150, 0, 190, 20))]
+    stray, far = Word(text="행위가", box=(198, 0, 258, 20)), Word(text="옆 단", box=(290, 0, 350, 20))
+    bullet = Word(text="-", box=(62, 0, 70, 20))
+    taken, left = adopt([inside], [far, stray, bullet], [True])
+    assert [line.text for line in lines_from(taken[0])] == ["- 추가 이상 행위가"]
+    assert left == [far]
+
+
+def test_a_word_beside_a_picture_is_none_of_it() -> None:
+    label, stray = Word(text="a", box=(0, 0, 10, 20)), Word(text="b", box=(15, 0, 25, 20))
+    assert adopt([[label]], [stray], [False]) == ([[label]], [stray])
 
 
 def test_pictures_with_a_scrap_of_layer_are_not_covered(shared_data: Path) -> None:

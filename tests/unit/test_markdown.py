@@ -37,7 +37,9 @@ def markdown(label: str, content: str) -> str:
         ("text", "1.첫째", "1. 첫째"),
         ("text", "서론 ............ 3", "서론 ... 3"),
         ("algorithm", "a = `b`", "```\na = `b`\n```"),
-        ("text", "두\n문단", "두\n\n문단"),
+        ("text", "두\n줄", "두  \n줄"),
+        ("text", f"{'긴 ' * 30}문단.\n또 하나", f"{'긴 ' * 30}문단.\n\n또 하나"),
+        ("text", "- 하나\n- 둘\n끝", "- 하나\n- 둘\n\n끝"),
     ],
 )
 def test_labels_become_structure(label: str, content: str, expected: str) -> None:

@@ -66,9 +66,37 @@ def test_a_stage_that_takes_one_item_a_call_has_no_word_on_batches() -> None:
     assert told == "Bottleneck: load, busy 31 %; compose starved 88 %."
 
 
-def test_idle_cores_ask_for_workers() -> None:
-    made = profile(hardware={"cpu": "A CPU", "cores": 8, "memory_gb": 16.0, "gpus": []})
-    assert report.advice(made) == ("About 6.6 of 8 cores sat idle: give recognise 7 workers instead of 1.")
+def test_idle_cores_are_counted_by_cpu_time_where_it_is_known() -> None:
+    hardware = {"cpu": "A CPU", "cores": 8, "memory_gb": 16.0, "gpus": []}
+    assert report.advice(profile(hardware=hardware)).startswith("About 6.6 of 8 cores did not work")
+    assert report.advice(profile(hardware=hardware, cpu_s=200.0)).startswith("About 3.0 of 8 cores did not")
+    assert report.advice(profile(hardware=hardware, cpu_s=310.0)).startswith("No core sits idle")
+    assert "2 pages/s, 2 failed, 5.0 of 8 cores used, peak" in report.render_text(
+        profile(hardware=hardware, cpu_s=200.0)
+    )
+
+
+def test_a_run_too_short_to_fill_the_pipe_tells_what_a_longer_one_could_do() -> None:
+    stages = [
+        stage("load", 0.99, 0.0, 0.0),
+        stage("recognise", 0.4, 0.6, 0.0, overlap=3, items=4, busy_s=3.9),
+    ]
+    stages[1]["capacity_per_s"] = 3.1
+    short = profile(stages=stages, items=4, failed=0, seconds=6.0, cpu_s=5.6)
+    assert report.finding(short) == (
+        "Too few pages to fill the pipe. Most time went into recognise, 1.0 s a page."
+    )
+    assert (
+        report.advice(short) == "A longer run of such pages could go at 1.43 pages/s."
+    )  # 2 cores, 1.4 s each
+    long = profile(stages=stages, items=400, seconds=600.0, cpu_s=560.0)
+    assert report.finding(long).startswith("Bottleneck: recognise, busy 40 %")
+
+
+def test_a_run_in_which_everything_failed_names_no_bottleneck_and_promises_nothing() -> None:
+    failed = profile(items=0, failed=6)
+    assert report.bottleneck_sentence(failed) == "Nothing could be read. See failures/ for the reasons."
+    assert report.projection(failed) == {}
 
 
 def test_busy_cores_ask_for_another_engine() -> None:

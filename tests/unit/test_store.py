@@ -13,8 +13,9 @@ from penstock.errors import StoreError
 from penstock.item import Failure, Item, Line, Region
 from penstock.names import safe_name, safe_path
 from penstock.store.documents import read_pages, write_order
-from penstock.store.export import export, output_names
+from penstock.store.export import export
 from penstock.store.files import replacing
+from penstock.store.pages import output_names
 from penstock.store.shards import Ledger, ShardWriter
 
 
@@ -64,7 +65,7 @@ def test_pages_come_in_source_order_however_they_finished(tmp_path: Path) -> Non
     for item in (page(1, "b.pdf"), page(2, "a.pdf"), page(0, "b.pdf"), page(1, "a.pdf")):
         writer.add(item)
     writer.commit()
-    write_order(tmp_path, ["b.pdf", "a.pdf"])
+    write_order(tmp_path, {"b.pdf": {}, "a.pdf": {}})
     assert [(item.document, item.part) for item in read_pages(tmp_path)] == [
         ("b.pdf", 0),
         ("b.pdf", 1),

@@ -45,6 +45,7 @@ VERBS = {
     ),
     "run": Verb("run:run", "Run a whole pipeline, from download to upload.", "kopub --recipe embedded"),
     "upload": Verb("upload:upload", "Bring a run to the Hugging Face Hub.", "out --repo me/pages"),
+    "serve": Verb("serve:serve", "An HTTP API and a web page over a run.", "out --recipe documents"),
     "eval": Verb("eval:app", "Score recipes and predictions on benchmarks."),
     "profile": Verb("profile:profile", "Say where the time of a run went.", "out"),
     "engine": Verb("engine:app", "Start, watch and stop model servers."),
@@ -66,12 +67,20 @@ class _Verbs(TyperGroup):
         module, name = verb.home.split(":")
         thing = getattr(importlib.import_module(f"penstock.cli.{module}"), name)
         if isinstance(thing, typer.Typer):
+            thing.rich_markup_mode = None  # help that looks like that of the other verbs
             command = typer.main.get_command(thing)
             command.name = cmd_name
             return command
         single = typer.Typer(**_LOOKS)
         single.command(cmd_name, epilog=f"Example: penstock {cmd_name} {verb.example}")(thing)
         return typer.main.get_command(single)
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:  # caught here, before typer ends the program without a word
+            print("penstock: stopped. Run the same command again to go on from here.", file=sys.stderr)
+            raise typer.Exit(INTERRUPTED) from None
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         with formatter.section("Commands"):
@@ -118,9 +127,6 @@ def main() -> None:
     except PenstockError as exc:
         print(f"penstock: {exc}", file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
-        print("penstock: stopped. Run the same command again to go on from here.", file=sys.stderr)
-        sys.exit(INTERRUPTED)
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output went away, as `head` does
         sys.exit(1)

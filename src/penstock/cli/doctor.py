@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
+import re
 from typing import Any
 
 import typer
@@ -12,6 +14,10 @@ from penstock.cli.options import AsJson, Config, Log
 RECIPE_MODELS = {
     "documents": ("layout-cdla", "ppocrv6-det-small", "ppocrv6-rec-small", "slanet-plus", "tesseract-kor"),
 }
+# recipes that ask a model server, and the extra that finds regions for them on a GPU
+SERVER_RECIPES = {"glm-ocr": "gpu", "paddleocr-vl": "gpu", "grounded": ""}
+_EXTRA = re.compile(r"^([A-Za-z0-9._-]+).*extra == ['\"]([a-z]+)['\"]")
+NOT_FOR_USERS = frozenset({"dev"})
 
 
 def doctor(config: Config = None, log: Log = None, as_json: AsJson = False) -> None:
@@ -31,13 +37,62 @@ def examine() -> dict[str, Any]:
         recipe: {"models": list(names), "missing": [name for name in names if models.get(name) != "ready"]}
         for recipe, names in RECIPE_MODELS.items()
     }
+    extras = _extras()
     return {
         "hardware": manifest.hardware(),
         "versions": manifest.versions(),
         "models": models,
         "models_folder": str(weights.cache_folder()),
         "recipes": recipes,
+        "servers": _servers(extras),
+        "extras": extras,
     }
+
+
+def _extras() -> dict[str, list[str]]:
+    """Of each extra the packages that are not installed here."""
+    absent: dict[str, list[str]] = {}
+    for line in importlib.metadata.requires("penstock") or ():
+        found = _EXTRA.match(line)
+        if found and found[2] not in NOT_FOR_USERS:
+            absent.setdefault(found[2], [])
+            if not _is_installed(found[1]):
+                absent[found[2]].append(found[1])
+    return absent
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def _servers(extras: dict[str, list[str]]) -> dict[str, Any]:
+    """What the recipes that read with a model server would start here, and what they lack for it."""
+    from penstock.engines.vllm import find_vllm
+    from penstock.engines.vllm_presets import cards, preset
+    from penstock.errors import MissingModel, UsageError
+
+    lacks = []
+    try:
+        find_vllm()
+    except MissingModel:
+        lacks.append("vLLM (pip install vllm)")
+    card = next(iter(cards()), None)
+    if card is None:
+        lacks.append("a GPU")
+    try:
+        chosen = preset("auto", card).name if card else ""
+    except UsageError as exc:  # the card is too small for any preset
+        chosen = ""
+        lacks.append(exc.message)
+    own = {
+        name: lacks + ([f"penstock[{extra}]"] if extra and extras.get(extra) else [])
+        for name, extra in SERVER_RECIPES.items()
+    }
+    return {"preset": chosen, "lacks": own}
 
 
 def _words(report: dict[str, Any]) -> str:
@@ -49,14 +104,30 @@ def _words(report: dict[str, Any]) -> str:
         f"System    {hardware['system']}",
         "Packages  " + ", ".join(f"{name} {version}" for name, version in report["versions"].items()),
         f"Models    {report['models_folder']}",
-        *(f"            {name:<18} {state}" for name, state in report["models"].items()),
+        *(_row(name, state) for name, state in report["models"].items()),
         "Recipes",
+        *(_row(name, _embedded(recipe["missing"])) for name, recipe in report["recipes"].items()),
+        *(_row(name, _served(lacks, report)) for name, lacks in report["servers"]["lacks"].items()),
+        "Extras",
+        *(_row(name, _extra(name, absent)) for name, absent in report["extras"].items()),
     ]
-    for name, recipe in report["recipes"].items():
-        if recipe["missing"]:
-            lines.append(
-                f"            {name:<18} lacks {', '.join(recipe['missing'])}. Run: penstock models fetch"
-            )
-        else:
-            lines.append(f"            {name:<18} ready")
     return "\n".join(lines)
+
+
+def _row(name: str, words: str) -> str:
+    return f"            {name:<18} {words}"
+
+
+def _embedded(missing: list[str]) -> str:
+    return f"lacks {', '.join(missing)}. Run: penstock models fetch" if missing else "ready"
+
+
+def _served(lacks: list[str], report: dict[str, Any]) -> str:
+    if lacks:
+        without = " --layout cdla" if any("penstock[" in word for word in lacks) else ""
+        return f"with --server URL{without}; to do all of it here it lacks {', '.join(lacks)}"
+    return f"ready, preset {report['servers']['preset']}"
+
+
+def _extra(name: str, absent: list[str]) -> str:
+    return f"not installed. Run: pip install 'penstock[{name}]'" if absent else "ready"

@@ -39,7 +39,7 @@ def embed(
         int | None, typer.Option(help="Keep only the first N numbers (Matryoshka models).", min=1)
     ] = None,
     in_flight: Annotated[int | None, typer.Option(help="Requests under way at once.", min=1)] = None,
-    api_key: Annotated[str | None, typer.Option(help="Key of the server.", envvar="PENSTOCK_API_KEY")] = None,
+    api_key: Annotated[str | None, typer.Option(help="Key of the server.")] = None,
     password: Annotated[str | None, typer.Option(help="Password of encrypted PDFs.")] = None,
     retry_failed: Annotated[bool, typer.Option(help="Try failed pages again.")] = False,
     fresh: Annotated[bool, typer.Option(help="Forget all vectors of OUT and start over.")] = False,
@@ -52,7 +52,8 @@ def embed(
     from penstock.embedding import embed_run
 
     settings = {"model": model, "server": server, "dimensions": dimensions, "in_flight": in_flight}
-    chosen = {key: value for key, value in {**settings, "api_key": api_key}.items() if value is not None}
+    if server:  # the variable that holds a key may be set for other servers
+        settings["api_key"] = api_key
     from penstock.cli.parse import _showing
 
     def shown(run: Run) -> Any:
@@ -68,7 +69,7 @@ def embed(
         retry_failed=retry_failed,
         fresh=fresh,
         showing=shown,
-        settings=chosen,
+        settings={key: value for key, value in settings.items() if value is not None},
     )
     if as_json:
         print(json.dumps(done.facts(), ensure_ascii=False))
@@ -78,5 +79,5 @@ def embed(
             print(f"  {path}")
     for page, reason in done.failures:
         print(f"failed: {page}: {reason}", file=sys.stderr)
-    if done.failed:
+    if done.failed or done.failed_before:
         raise typer.Exit(1)

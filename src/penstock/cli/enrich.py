@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Annotated, Any
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from penstock.cli.options import AsJson, Config, Executor, Log, Out, Quiet
+
+if TYPE_CHECKING:
+    from penstock.driver import Tally
+
+SHOWN = 5  # reasons why blocks have less than was asked for, the most frequent first
 
 
 def enrich(
@@ -37,8 +44,12 @@ def enrich(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write summaries and keywords for tables and pictures; `export --to docjson` shows them."""
-    from penstock.enriching import blocks, run_of
+    """Write summaries and keywords for tables and pictures; `export --to docjson` shows them.
+
+    A block whose model does not answer keeps the rules' words; --retry-failed asks again.
+    """
+    from penstock.cli.parse import _showing
+    from penstock.enriching import listing, run_of, shortfalls
     from penstock.recipes.enrich import enrich as plan_of
 
     plan = plan_of(
@@ -52,19 +63,28 @@ def enrich(
         in_flight=in_flight,
     )
     run = run_of(out, plan, executor, fresh=fresh, retry_failed=retry_failed)
-    for _ in blocks(run, out):
-        pass
-    _tell(run, as_json)
+    short: Counter[str] = Counter()
+    with _showing(run, quiet or as_json):
+        for block in run.pages(listing(out)):
+            short.update(shortfalls(block))
+    _tell(run.tally, short, out, as_json)
 
 
-def _tell(run: Any, as_json: bool) -> None:
-    tally = run.tally
+def _tell(tally: Tally, short: Counter[str], out: Path, as_json: bool) -> None:
     if as_json:
         counts = {"done": tally.done, "failed": tally.failed, "skipped": tally.skipped}
-        print(json.dumps({"out": str(run.out), **counts}, ensure_ascii=False))
+        print(json.dumps({"out": str(out), **counts, "short": tally.failed_regions}, ensure_ascii=False))
     else:
         for block, reason in tally.failures:
             print(f"failed: {block}: {reason}", file=sys.stderr)
-        print(f"{tally.done} blocks enriched, {tally.failed} failed, {tally.skipped} done before.")
-    if tally.failed:
+        for reason, num in short.most_common(SHOWN):
+            print(f"{num} blocks have less than was asked for: {reason}", file=sys.stderr)
+        if tally.listed:
+            less = f", {tally.failed_before} of them failed or short" if tally.failed_before else ""
+            print(f"{tally.done} blocks enriched, {tally.failed} failed, {tally.skipped} done before{less}.")
+        else:
+            print(f"{out} holds no table and no picture: there is nothing to enrich.")
+        if not tally.all_well:
+            print("Run again with --retry-failed.", file=sys.stderr)
+    if not tally.all_well:
         raise typer.Exit(1)

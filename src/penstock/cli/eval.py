@@ -21,6 +21,8 @@ app = typer.Typer(
     help="Scores with confidence intervals: list, run, score, compare, report.",
     epilog="Example: penstock eval score omnidocbench predictions/ --data OmniDocBench/ -o scores",
     no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
 )
 
 Bench = Annotated[str, typer.Argument(help="A benchmark's name; see `penstock eval list`.", metavar="BENCH")]
@@ -30,7 +32,9 @@ Data = Annotated[
 ]
 Protocol = Annotated[str, typer.Option("--protocol", help="Version of the rules, e.g. v1.6; default: v1.5.")]
 Cdm = Annotated[bool, typer.Option("--cdm", help="Render formulas for CDM; needs a TeX.")]
-Workers = Annotated[int | None, typer.Option("--workers", help="Scoring processes; default: one a core.")]
+Workers = Annotated[
+    int | None, typer.Option("--workers", help="Scoring processes, 0 for none; default: one a core.", min=0)
+]
 ScoresOut = Annotated[Path | None, typer.Option("--out", "-o", help="Folder for results; resumes by itself.")]
 Scored = Annotated[Path, typer.Argument(help="A folder that `eval score` wrote.", metavar="SCORES")]
 
@@ -63,7 +67,9 @@ def list_benchmarks(as_json: AsJson = False) -> None:
 @app.command(epilog="Example: penstock eval score dpbench markdown/ --data dp-bench/ -o scores")
 def score(
     bench: Bench,
-    predictions: Annotated[Path, typer.Argument(help="Folder of predictions, one file a sample, or JSON.")],
+    predictions: Annotated[
+        Path, typer.Argument(help="Folder of files named after samples, or JSON.", metavar="PREDICTIONS")
+    ],
     data: Data = None,
     out: ScoresOut = None,
     protocol: Protocol = "",
@@ -94,7 +100,7 @@ def run(
     ] = "documents",
     protocol: Protocol = "",
     cdm: Cdm = False,
-    limit: Annotated[int, typer.Option("--limit", help="Only the first N samples; 0 takes all.")] = 0,
+    limit: Annotated[int, typer.Option("--limit", help="Only the first N samples; 0 takes all.", min=0)] = 0,
     workers: Workers = None,
     as_json: AsJson = False,
 ) -> None:
@@ -102,10 +108,10 @@ def run(
     _need_packages()
     from penstock.evaluate.datasets import folder_for, with_pictures
     from penstock.evaluate.running import predict
-    from penstock.evaluate.scoring import score_samples
+    from penstock.evaluate.scoring import samples_of, score_samples
 
     benchmark = _benchmark(bench, protocol, cdm)
-    samples = benchmark.samples(folder_for(benchmark, data))
+    samples = samples_of(benchmark, folder_for(benchmark, data))
     samples = with_pictures(samples[:limit] if limit else samples, out / "pictures")
     given = predict(samples, out, recipe, progress=_progress(as_json))
     outcome = score_samples(benchmark, samples, given, out, workers=workers, progress=_progress(as_json))
@@ -119,8 +125,12 @@ def compare(
     fail_if: Annotated[
         str, typer.Option("--fail-if", help="`worse`: exit with 1 when the second is worse.")
     ] = "",
-    alpha: Annotated[float, typer.Option(help="Level of the test over all metrics (Holm).")] = 0.05,
-    tolerance: Annotated[float, typer.Option(help="Falls of a mean up to this count as the same.")] = 0.0,
+    alpha: Annotated[
+        float, typer.Option(help="Level of the test over all metrics (Holm).", min=0, max=1)
+    ] = 0.05,
+    tolerance: Annotated[
+        float, typer.Option(help="Falls of a mean up to this count as the same.", min=0)
+    ] = 0.0,
     as_json: AsJson = False,
 ) -> None:
     """Compare two scored runs on the samples they share, with a paired test for each metric."""
@@ -144,7 +154,7 @@ def report(
     metric: Annotated[
         str, typer.Option(help="Order the worst cases by this; default: the first there is.")
     ] = "",
-    cases: Annotated[int, typer.Option(help="How many of the worst cases to show.")] = 20,
+    cases: Annotated[int, typer.Option(help="How many of the worst cases to show.", min=0)] = 20,
 ) -> None:
     """Write report.html: scores, slices, and the worst cases with picture, truth and prediction."""
     _need_packages()

@@ -28,7 +28,11 @@ def export(
     as_json: AsJson = False,
 ) -> None:
     """Write Markdown, JSON lines, searchable PDFs or overlays from a run's rows."""
+    from penstock.errors import UsageError
+    from penstock.store.export import FORMATS
     from penstock.store.export import export as write
 
+    if not words(to):
+        raise UsageError("--to names no format.", f"Choose from: {', '.join(FORMATS)}.")
     written = [str(path) for path in write(out, words(to), password)]
     print(json.dumps(written, ensure_ascii=False) if as_json else "\n".join(written))

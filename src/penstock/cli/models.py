@@ -16,6 +16,7 @@ app = typer.Typer(
     epilog="Example: penstock models fetch",
     invoke_without_command=True,
     no_args_is_help=False,
+    add_completion=False,
 )
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
@@ -23,10 +24,16 @@ Names = Annotated[list[str] | None, typer.Argument(help="Models by name; all whe
 
 
 @app.callback(epilog="Example: penstock models --json")
-def list_models(ctx: typer.Context, as_json: AsJson = False) -> None:
+def models(ctx: typer.Context, as_json: AsJson = False) -> None:
     """List every embedded model: what it is for, where it comes from, whether it is here."""
     if ctx.invoked_subcommand is None:
-        _show([weights.look(model) for model in weights.MODELS.values()], as_json)
+        list_models(as_json)
+
+
+@app.command("list", epilog="Example: penstock models list --json")
+def list_models(as_json: AsJson = False) -> None:
+    """The same as `penstock models` alone."""
+    _show([weights.look(model) for model in weights.MODELS.values()], as_json)
 
 
 @app.command(epilog="Example: penstock models fetch tesseract-kor")

@@ -17,7 +17,7 @@ from typer import Option
 from penstock.cli.options import AsJson, Config, Cores, Executor, Fresh, Log, Quiet, words
 
 if TYPE_CHECKING:
-    from penstock.driver import Run
+    from penstock.driver import Run, Tally
     from penstock.trace.spans import Trace
     from penstock.trace.watch import Watch
 
@@ -90,6 +90,7 @@ def _parse(given: dict[str, Any]) -> None:
     from penstock import recipes, sources
     from penstock.driver import Run
     from penstock.executors import executor as make_executor
+    from penstock.store.documents import read_order
     from penstock.store.export import check_formats
 
     formats = check_formats(words(given["export"]))
@@ -101,6 +102,7 @@ def _parse(given: dict[str, Any]) -> None:
         password=given.get("password"),
         image_column=given.get("image_column"),
         id_column=given.get("id_column"),
+        known={} if given["fresh"] else read_order(given["out"]),
     )
     with _trace_of(given) as trace:
         run = Run(
@@ -219,6 +221,7 @@ def _summary(run: Run, written: list[Path]) -> dict[str, Any]:
         "failed": tally.failed,
         "failed_regions": tally.failed_regions,
         "skipped": tally.skipped,
+        "failed_before": tally.failed_before,
         "seconds": round(run.executor.trace.clock() - run.executor.trace.began, 3),
         "failures": [{"page": page, "reason": reason} for page, reason in tally.failures],
         "written": [str(path) for path in written],
@@ -228,19 +231,36 @@ def _summary(run: Run, written: list[Path]) -> dict[str, Any]:
 def _tell(run: Run, profile: dict[str, Any], written: list[Path]) -> None:
     from penstock.trace import report
 
+    _tell_failures(run)
+    if run.tally.done:
+        print(report.render_text(profile))
+    else:
+        print(_told_of_nothing(run.tally))
+    for path in written[:3]:
+        print(f"  {path}")
+    if len(written) > 3:
+        print(f"  and {len(written) - 3} more in {run.out}")
+
+
+def _tell_failures(run: Run) -> None:
     tally = run.tally
     for page, reason in tally.failures:
-        print(f"failed: {page}: {reason}", file=sys.stderr)
+        # most reasons name their file, and the page if there are several
+        named = reason.startswith(page.rpartition(" page ")[0] or page)
+        print(f"failed: {reason}" if named else f"failed: {page}: {reason}", file=sys.stderr)
     if tally.failed > len(tally.failures):
         print(
             f"failed: and {tally.failed - len(tally.failures)} more, in {run.out / 'failures'}",
             file=sys.stderr,
         )
-    if tally.done or tally.failed:
-        print(report.render_text(profile))
-    else:
-        print(f"Nothing to do: all {tally.skipped} pages are done.")
-    for path in written[:3]:
-        print(f"  {path}")
-    if len(written) > 3:
-        print(f"  and {len(written) - 3} more in {run.out}")
+    if not tally.all_well:
+        print("Run the same command with --retry-failed to try what failed again.", file=sys.stderr)
+
+
+def _told_of_nothing(tally: Tally) -> str:
+    from penstock.trace.words import plural
+
+    if tally.failed:
+        return f"Nothing could be read: {plural(tally.failed, 'page or file', 'pages or files')} failed."
+    failed = f"; {tally.failed_before} of them failed before" if tally.failed_before else ""
+    return f"Nothing to do: {plural(tally.skipped, 'page')} done before{failed}."

@@ -44,7 +44,7 @@ def profile(
         print(json.dumps(found, ensure_ascii=False))
         return
     print(report.render_text(found, price))
-    print(f"\n{report.bottleneck_sentence(found)}\nPicture: {out / 'profile.html'}")
+    print(f"\nPicture: {out / 'profile.html'}")
     if spans is not None:
         print(
             f"Trace: {trace}, {words.plural(spans, 'span')}; open it at chrome://tracing or ui.perfetto.dev"

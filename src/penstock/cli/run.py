@@ -91,7 +91,7 @@ def _run(given: dict[str, Any]) -> None:
     for line in made.run(chosen_steps(given["step"], tuple(words(given["skip"])))):
         print(line, file=sys.stderr if as_json else sys.stdout, flush=True)
     print(summary_json(made.state) if as_json else "\n".join(["", *summary_lines(made.state)]))
-    if made.state.pages.get("failed"):
+    if made.state.failed:
         raise typer.Exit(1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +13,9 @@ from penstock.cli.options import AsJson, Config, Log, Out, words
 from penstock.errors import UsageError
 
 if TYPE_CHECKING:
-    from penstock.store.search import Hit
+    from penstock.store.search import Filters, Hit, Searcher
+
+SHOWN_DOCUMENTS = 10
 
 
 def search(
@@ -22,7 +25,7 @@ def search(
     document: Annotated[
         list[str] | None, typer.Option(help="Only in this document; may be repeated.")
     ] = None,
-    pages: Annotated[str | None, typer.Option(help="Only on these pages, from 1: 3-9.")] = None,
+    pages: Annotated[str | None, typer.Option(help="Only on these pages, from 1: 3-9 or 1,4,7-.")] = None,
     label: Annotated[
         list[str] | None, typer.Option(help="Only regions with this label; may be repeated.")
     ] = None,
@@ -33,28 +36,44 @@ def search(
         str | None,
         typer.Option(help="Of sources: text=1,image=1,region=1,bm25=1,region_bm25=1,chunk_bm25=1."),
     ] = None,
+    api_key: Annotated[str | None, typer.Option(help="Key of the server that embedded the run.")] = None,
     config: Config = None,
     log: Log = None,
     as_json: AsJson = False,
 ) -> None:
     """Find pages by words and by meaning, with the region and the words that answer."""
     from penstock.embedding import embed_question
-    from penstock.store.search import Filters, Searcher
+    from penstock.sources import PageRange
+    from penstock.store.search import Filters, Searcher, checked_weights, compares_vectors
 
-    chosen = _weights(weights)
+    chosen = checked_weights(_weights(weights))
     filters = Filters(
         documents=tuple(document or ()),
-        pages=_pages(pages),
+        pages=PageRange.parse(pages) if pages else None,
         labels=tuple(label or ()),
         sections=tuple(section or ()),
     )
     with Searcher(out) as searcher:
-        vector = embed_question(out, question)
+        vector = embed_question(out, question, api_key) if compares_vectors(chosen) else None
         hits = searcher.search(question, vector, top=top, filters=filters, weights=chosen)
+        _warn(searcher, filters if not hits else None)
     if as_json:
         print(json.dumps([asdict(hit) for hit in hits], ensure_ascii=False))
-    else:
+    elif hits:
         _show(hits)
+    else:
+        print("Nothing was found.")
+
+
+def _warn(searcher: Searcher, fruitless: Filters | None) -> None:
+    """Says on standard error why less was found than could have been."""
+    if searcher.is_stale:
+        print("The run was embedded anew: only words were compared. Run: penstock index OUT", file=sys.stderr)
+    if fruitless and fruitless.documents:
+        known = searcher.documents()
+        for name in set(fruitless.documents) - set(known):
+            shown = ", ".join(known[:SHOWN_DOCUMENTS]) + (", ..." if len(known) > SHOWN_DOCUMENTS else "")
+            print(f"There is no document {name!r} in the index. It has: {shown}.", file=sys.stderr)
 
 
 def _show(hits: list[Hit]) -> None:
@@ -62,26 +81,19 @@ def _show(hits: list[Hit]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    if not hits:
-        print("Nothing was found.")
-        return
     table = Table("", "page", "region", "what it says", "found by", show_lines=True)
     for place, hit in enumerate(hits, 1):
         where = f"{hit.label} {list(hit.box)}" if hit.box else ""
         by = "\n".join(f"{name} #{rank} ({score:.3g})" for name, (rank, score) in hit.sources.items())
         crop = f"\n{hit.crop}" if hit.crop else ""
-        page = Text("\n".join(part for part in (f"{hit.document} p. {hit.page}", hit.section) if part))
-        table.add_row(str(place), page, where + crop, Text(hit.snippet), by)
+        page = "\n".join(part for part in (f"{hit.document} p. {hit.page}", hit.section) if part)
+        table.add_row(str(place), *(Text(_shown(cell)) for cell in (page, where + crop, hit.snippet)), by)
     Console().print(table)
 
 
-def _pages(text: str | None) -> tuple[int, int] | None:
-    if text is None:
-        return None
-    first, _, last = text.partition("-")
-    if not first.isdigit() or (last and not last.isdigit()):
-        raise UsageError(f"--pages {text} is not a range.", "Write it like 3-9.")
-    return int(first), int(last or first)
+def _shown(text: str) -> str:
+    """Without control characters: a document must not speak to the terminal."""
+    return "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in text)
 
 
 def _weights(text: str | None) -> dict[str, float]:

@@ -21,14 +21,11 @@ def upload(
 ) -> None:
     """Upload a run as a dataset with a card. What is there already is not sent again."""
     from penstock.errors import UsageError
+    from penstock.kopub import upload_run
     from penstock.sources import hub
-    from penstock.store import manifest
-    from penstock.store.card import card
+    from penstock.store.embedded import need_pages
 
-    run = manifest.read(out)
-    if run is None:
-        raise UsageError(f"{out} holds no run.", "Run: penstock parse INPUT -o OUT")
+    need_pages(out)
     if not hub.has_token(hf_token):
         raise UsageError("Uploading needs a token.", "Set HF_TOKEN or give --hf-token.")
-    text = card(out, str(run.get("dataset", "")), str(run.get("revision", "")))
-    print(hub.upload(out, repo, text, hf_token, private=not public))
+    print(upload_run(out, repo, hf_token, private=not public))

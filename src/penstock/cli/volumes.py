@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -33,6 +34,10 @@ DEPTH_HELP = (
 )
 FURNITURE_HELP = "Furniture table of your own: an SQLite file (made when new) or postgresql:// URL."
 EXPORT_HELP = "Files to write: objects, report, splat, turntable (GIFs, 1 s of a core an object)."
+UNNAMED_HELP = (
+    "Without a GPU one thing a photo is found, of no known kind: --labels sofa says what it is, and sharpens"
+    " its size; a --box for each says where several are."
+)
 # options that go to the recipe as they are
 RECIPE_OPTIONS = (
     "detector", "model", "min_score", "engine", "camera_height", "pitch", "furniture", "gpus", "page_timeout",
@@ -158,6 +163,8 @@ def parse_box(text: str) -> GivenBox:
         raise UsageError(
             f"--box {text} is not a box.", "Write x,y,w,h:label, as in 10,20,300,400:chair."
         ) from exc
+    if not all(map(math.isfinite, (x, y, width, height))):
+        raise UsageError(f"--box {text} has a number without an end.", "Write x,y,w,h:label in pixels.")
     if width <= 0 or height <= 0 or not colon or not label.strip():
         raise UsageError(f"--box {text} has no size or no label.", "Write x,y,w,h:label.")
     return GivenBox(where if equals else "", (x, y, x + width, y + height), label.strip())
@@ -219,7 +226,7 @@ def _work(run: Run, listing: Iterator[Item], quiet: bool) -> None:
 def _finish(run: Run, formats: list[str], as_json: bool) -> None:
     from penstock.store.documents import read_pages
     from penstock.store.export import export
-    from penstock.store.objects_export import read_inventory
+    from penstock.store.inventory import failures, read_inventory
     from penstock.trace import report
 
     if run.tally.done or run.tally.failed:
@@ -229,13 +236,13 @@ def _finish(run: Run, formats: list[str], as_json: bool) -> None:
     if as_json:
         print(json.dumps(_summary(run, found, written), ensure_ascii=False))
     else:
-        _tell(run, found, written)
-    if not run.tally.all_well:
+        _tell(found, written)
+    if failures(found):  # also those of earlier runs: they are listed, and the totals lack them
         raise typer.Exit(1)
 
 
 def _summary(run: Run, found: Inventory, written: list[Path]) -> dict[str, Any]:
-    from penstock.store.inventory import object_row
+    from penstock.store.inventory import failures, object_row
 
     return {
         "out": str(run.out),
@@ -243,6 +250,7 @@ def _summary(run: Run, found: Inventory, written: list[Path]) -> dict[str, Any]:
         "failed": run.tally.failed,
         "failed_objects": run.tally.failed_regions,
         "skipped": run.tally.skipped,
+        "failures": [{"photo": name, "reason": reason} for name, reason in failures(found)],
         "objects": [object_row(line) for line in found.lines],
         "total_cbm": round(found.boxes.cbm, 3),
         "moving_cbm": round(found.moving.cbm, 3),
@@ -251,45 +259,58 @@ def _summary(run: Run, found: Inventory, written: list[Path]) -> dict[str, Any]:
     }
 
 
-def _tell(run: Run, found: Inventory, written: list[Path]) -> None:
+def _tell(found: Inventory, written: list[Path]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from penstock.objects.furniture import FT3_PER_M3
+    from penstock.objects.furniture import UNKNOWN
+    from penstock.store.inventory import failures
 
-    for photo, reason in run.tally.failures:
-        print(f"failed: {photo}: {reason}", file=sys.stderr)
+    for name, reason in failures(found):
+        print(f"failed: {name}: {reason}", file=sys.stderr)
     table = Table(box=None, pad_edge=False)
     for name in ("no.", "item", "photo", "W x D x H m", "m³", "ft³", "how sure"):
         table.add_column(name, justify="right" if name in ("no.", "m³", "ft³") else "left")
     for line in found.lines:
         table.add_row(*_cells(line))
     console = Console(width=None if sys.stdout.isatty() else 140, highlight=False)
-    console.print(table)
-    for document in found.empty:
-        console.print(f"Nothing was found in {document}: give it a --box.", markup=False, soft_wrap=True)
+    if found.lines:
+        console.print(table)
+    for photo in found.empty:
+        told = f"Nothing was found in {photo}: give it a --box, with --fresh or into another OUT."
+        console.print(told, markup=False, soft_wrap=True)
     twice = [f"{line.number} like {line.looks_like}" for line in found.lines if line.looks_like]
     if twice:
         console.print(f"Counted twice? {', '.join(twice)}. If the photos show one room, add --same-room.")
+    if any(line.thing.finder == "saliency" and line.thing.label == UNKNOWN for line in found.lines):
+        console.print(UNNAMED_HELP, markup=False, soft_wrap=True)
+    console.print(_totals(found))
+    for path in written[:3]:
+        console.print(f"  {path}", soft_wrap=True, markup=False)
+
+
+def _totals(found: Inventory) -> str:
+    from penstock.objects.furniture import FT3_PER_M3
+
     moving = found.moving
-    console.print(
+    if not any(line.counted for line in found.lines):
+        return "Nothing was measured."
+    return (
         f"To move: {moving.cbm:.2f} m³ ({moving.cbm * FT3_PER_M3:.0f} ft³),"
         f" likely {moving.low:.2f} to {moving.high:.2f} m³; boxes as they stand {found.boxes.cbm:.2f} m³."
     )
-    for path in written[:3]:
-        console.print(f"  {path}", soft_wrap=True, markup=False)
 
 
 def _cells(line: Line) -> list[str]:
     from rich.markup import escape
 
     from penstock.objects.furniture import FT3_PER_M3
-    from penstock.store.inventory import how_sure
+    from penstock.store.inventory import how_sure, photo_name
 
     thing = line.thing
-    head = [str(line.number), escape(thing.label), escape(line.item.document)]
+    head = [str(line.number), escape(thing.label), escape(photo_name(line.item))]
     if thing.failure is not None:
-        return [*head, escape(f"failed: {thing.failure.message}"), "", "", ""]
+        return [*head, "failed", "", "", ""]
     if thing.size is None or thing.bbox_cbm is None:
         return [*head, "", "", "", ""]
     size = " x ".join(f"{side:.2f}" for side in thing.size)

@@ -80,20 +80,20 @@ class Assembler:
     _ids: hashlib._Hash = field(default_factory=hashlib.sha256)
     _origin: Origin = field(default_factory=Origin)
     _index: int = 0
-    _page_no: int = 0
 
     def page(self, item: Item) -> Piece:
         made = page_blocks(item, self._index, bool(self.title))
         self._note_page(item)
         texts = {block.id: block.text for block in made.blocks}
         relations = made.relations + self._link(made, texts) + self._continued.page(made.blocks)
+        named = {id for block in made.blocks for id in (*block.caption_ids, *block.footnote_ids)}
         chunks: list[Chunk] = []
         for block in made.blocks:
             self._place(block, made)
             if block.layer == "body" and (found := self.enrichment_of(made.keys[block.id])) is not None:
                 block.enrichment = found
                 _decide_by_model(block, found.figure_type)
-            chunks += self._chunker.add(block, self._sections.path, texts)
+            chunks += self._chunker.add(block, self._sections.path, texts, named)
             self._counts[block.category] += 1
         self._index += len(made.blocks)
         joins = self._continued.ended()
@@ -106,7 +106,7 @@ class Assembler:
 
     def finish(self) -> Tail:
         return Tail(
-            sections=self._sections.finish(self._index, self._page_no),
+            sections=self._sections.finish(self._index),
             joins=self._continued.finish(),
             chunks=self._chunker.finish(),
         )
@@ -125,7 +125,6 @@ class Assembler:
 
     def _note_page(self, item: Item) -> None:
         self._ids.update(f"{item.id}\n".encode("utf-8", "replace"))
-        self._page_no = item.part + 1
         self._origin.page_count += 1
         self._origin.path = self._origin.path or item.uri
         self._origin.mimetype = self._origin.mimetype or MIMETYPES.get(item.media, "")
@@ -145,6 +144,8 @@ class Assembler:
                 hashes=made.hashes.get(block.id, 0),
             )
             block.level = self._sections.open(heading).level
+        if block.layer == "body":
+            self._sections.reach(block.page_no)
         block.section_id = self._sections.current_id
         if block.doc_index < SAMPLE:
             for script, found in _letters(block.text):

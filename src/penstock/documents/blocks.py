@@ -32,7 +32,9 @@ MARK_REACH = 4.0  # font sizes from a bullet to its text
 NUMBER_REACH = 2.5
 MOST_SPACED_DOTS = 8  # words of dots alone on a row; more are leaders
 _BULLET_ALONE = re.compile(r"^[•‣◦▪■□◆◇○●▶►➢✓✔※·∙◾▷–—\ue000-\uf8ff-]$")
-_MARK_ALONE = re.compile(r"^(?:\(?(?:\d{1,2}|[a-z])[.)]|[①-⑳])$")
+_NUMBER_ALONE = re.compile(r"^(?:\(?(?:\d{1,2}|[a-z])[.)]|[①-⑳])$")
+# a bullet or a number as a word of its own, before what it marks
+MARK = re.compile(rf"{_BULLET_ALONE.pattern}|{_NUMBER_ALONE.pattern}")
 _SECTION_NUMBER = re.compile(r"^\d{1,2}(?:\.\d{1,2}){0,3}\.?$")
 _SENTENCE_END = re.compile(r"[.!?:;。！？：다요음함\"”’)\]]$")
 
@@ -160,7 +162,9 @@ def _is_mark(parts: list[list[Word]], gap: float, em: float) -> bool:
         return False
     text = parts[-1][0].text
     # numbers only where the row starts: elsewhere (6) is the number of a formula
-    return _BULLET_ALONE.match(text) is not None or (len(parts) == 1 and _MARK_ALONE.match(text) is not None)
+    return _BULLET_ALONE.match(text) is not None or (
+        len(parts) == 1 and _NUMBER_ALONE.match(text) is not None
+    )
 
 
 def _with_number(parts: list[list[Word]], em: float) -> list[list[Word]]:

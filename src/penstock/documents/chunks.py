@@ -1,13 +1,15 @@
 """Pieces of a document for retrieval: running text by section, tables and pictures each for itself.
 
-Fed with blocks in reading order; holds one open text chunk at a time. A table's chunk says its caption,
-its header and its rows; a long table becomes several that repeat the header. A picture's chunk says its
+Fed with blocks in reading order; holds one open text chunk at a time. Headings are in the path of their
+section and a table of contents is left out; every other word of the body is in a chunk. A table's says its
+caption, its header and its rows; a long table becomes several that repeat the header. A picture's says its
 caption, what is written in it, and what pass 2 found out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
+from itertools import chain
 
 from penstock.documents.captions import VISUAL
 from penstock.documents.docjson import Block, Chunk, ChunkKind
@@ -36,10 +38,12 @@ class Chunker:
         self._blocks: list[Block] = []
         self._tokens = 0
 
-    def add(self, block: Block, section: Sequence[str], texts: Mapping[str, str]) -> list[Chunk]:
-        """`texts` gives the words of the page's blocks, for captions."""
-        if block.layer == "furniture" or block.role in ("contents", "caption"):
-            return []  # captions are said with what they name
+    def add(
+        self, block: Block, section: Sequence[str], texts: Mapping[str, str], named: Container[str] = ()
+    ) -> list[Chunk]:
+        """`texts` gives the words of the page's blocks; those `named` are said with what they describe."""
+        if block.layer == "furniture" or block.role == "contents" or block.id in named:
+            return []
         done: list[Chunk] = []
         if list(section) != self._section:
             done += self.finish()
@@ -73,8 +77,8 @@ class Chunker:
             bodies = _table_texts(block)
         else:
             visible = enrichment.visible if enrichment else ""
-            bodies = [part for part in (block.text, visible) if part] or [""]
-            bodies = ["\n".join(bodies)]
+            written = "\n".join(part for part in (block.text, visible) if part)
+            bodies = [piece for piece, _ in _pieces(written)]
         kind: ChunkKind = "table" if block.category == "table" else "visual"
         made = []
         for number, body in enumerate(bodies):
@@ -111,7 +115,7 @@ def _pieces(text: str) -> list[tuple[str, int]]:
     if whole <= BUDGET:
         return [(text, whole)]
     pieces: list[tuple[str, int]] = []
-    for sentence in sentences(text):
+    for sentence in chain.from_iterable(map(_parts, sentences(text))):
         tokens = estimate_tokens(sentence)
         if pieces and pieces[-1][1] + tokens <= BUDGET:
             last, size = pieces[-1]
@@ -119,6 +123,17 @@ def _pieces(text: str) -> list[tuple[str, int]]:
         else:
             pieces.append((sentence, tokens))
     return pieces
+
+
+def _parts(sentence: str) -> Iterator[str]:
+    """A sentence longer than a chunk in parts, cut between words where there are any."""
+    while (tokens := estimate_tokens(sentence)) > BUDGET:
+        most = max(1, len(sentence) * BUDGET // tokens)
+        at = sentence.rfind(" ", most // 2, most)
+        at = at if at > 0 else most
+        yield sentence[:at].rstrip()
+        sentence = sentence[at:].lstrip()
+    yield sentence
 
 
 def _table_texts(block: Block) -> list[str]:

@@ -12,8 +12,9 @@ from collections.abc import Iterable
 from typing import IO, Any
 
 from penstock.documents.assemble import Assembler, Piece
-from penstock.documents.docjson import Block, Page
+from penstock.documents.docjson import Block, Cell, Page
 from penstock.documents.spool import Spool, Spools
+from penstock.documents.table_cells import made_of
 from penstock.item import Item
 
 VERSION = "1.5.0"  # of the format: later readers take it, and nothing we write is newer
@@ -154,6 +155,8 @@ def _table(block: Block) -> dict[str, Any]:
     table = block.table
     if table is None:
         return {"table_cells": [], "num_rows": 0, "num_cols": 0}
+    if not table.cells:  # not one plain table: its words in one cell
+        table = made_of([Cell(r=0, c=0, text=block.text)])
     cells = [
         {
             "row_span": cell.rs,

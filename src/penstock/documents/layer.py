@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock.documents.blocks import MARK
 from penstock.documents.columns import Grain, cut
 from penstock.documents.garbled import garbling
 from penstock.documents.lines import around, as_line, lines_of
@@ -29,6 +30,11 @@ STEP = 2  # every second pixel is looked at: strokes of letters are wider, and i
 CONTRAST = 48  # levels of grey between the lightest and darkest pixel of an inked square
 REACH = 0.25  # of its height: accents and descenders reach this far out of a word's box
 NEIGHBOURS = 1.0  # of a line's height: words this near are read as one
+MARGIN = 0.35  # of a line's height: detectors draw their boxes this much wider than the letters
+WORD_SPACE = 0.85  # of a word's height: justified lines stretch their spaces up to here, gutters are wider
+MARK_SPACE = 2.0  # the same from a bullet or number to its text
+MOST_LOOSE = 2000  # words of a page in no region; more are a map, and looking beside each would take seconds
+MOST_STRAYS = 3  # words of a line that a layout model's box leaves out at one end; more are a region
 LEFTOVER_GAP = 0.8  # of a line's height: words farther apart than this are two regions
 
 
@@ -128,6 +134,47 @@ def _holders(
     return np.where(inside, best, -1)
 
 
+def adopt(
+    given: Sequence[list[Word]], loose: Sequence[Word], takes: Sequence[bool]
+) -> tuple[list[list[Word]], list[Word]]:
+    """Loose words that begin or end a region's line go to it, as far as `takes` lets it; and the others.
+
+    A layout model may cut a box a word too narrow: alone, that word would stand after the paragraph.
+    """
+    grown = [list(words) for words in given]
+    for _ in range(MOST_STRAYS):
+        lines = [(word, owner) for owner, words in enumerate(grown) if takes[owner] for word in words]
+        if not lines or not 0 < len(loose) <= MOST_LOOSE:
+            break
+        boxes = np.array([word.box for word, _ in lines])
+        nearest = [_next_to(word, boxes) for word in loose]
+        for word, near in zip(loose, nearest, strict=True):
+            if near is not None:
+                grown[lines[near][1]].append(word)
+        left = [word for word, near in zip(loose, nearest, strict=True) if near is None]
+        if len(left) == len(loose):
+            break
+        loose = left
+    return grown, list(loose)
+
+
+def _next_to(word: Word, boxes: NDArray[np.float64]) -> int | None:
+    """Which of the boxes stands a word space beside the word, on its row and about as high."""
+    x0, y0, x1, y1 = word.box
+    height = y1 - y0
+    down = np.minimum(boxes[:, 3], y1) - np.maximum(boxes[:, 1], y0)
+    heights = boxes[:, 3] - boxes[:, 1]
+    alike = (down > 0.6 * np.maximum(heights, height)) & (height > 0)
+    before, after = boxes[:, 0] - x1, x0 - boxes[:, 2]  # how far the word ends before the box, starts after
+    reach = MARK_SPACE if MARK.match(word.text) else WORD_SPACE
+    beside = ((before > -0.2 * height) & (before < reach * height)) | (
+        (after > -0.2 * height) & (after < WORD_SPACE * height)
+    )
+    gap = np.where(alike & beside, np.maximum(before, after), np.inf)
+    best = int(np.argmin(gap))
+    return best if np.isfinite(gap[best]) else None
+
+
 def leftover(words: Sequence[Word], label: str = "text") -> list[Region]:
     """Regions for words no region holds: neighbours together, one column each."""
     if not words:
@@ -211,12 +258,13 @@ def unsaid(lines: Sequence[Line], words: Sequence[Word]) -> list[Line]:
 
 
 def _share_under(box: Box, words: NDArray[np.float64]) -> float:
-    """Share of the box's width that words on its row cover."""
+    """Share of the box's width that words on its row cover, its margins counted with the words beside."""
     x0, y0, x1, y1 = box
     down = np.minimum(words[:, 3], y1) - np.maximum(words[:, 1], y0)
     heights = np.minimum(words[:, 3] - words[:, 1], y1 - y0)
     row = words[down > 0.5 * heights]
-    left, right = np.maximum(row[:, 0], x0), np.minimum(row[:, 2], x1)
+    margin = MARGIN * (y1 - y0)  # or a lone figure would fill less than half of the box drawn around it
+    left, right = np.maximum(row[:, 0] - margin, x0), np.minimum(row[:, 2] + margin, x1)
     order = np.argsort(left)
     reach = NEIGHBOURS * (y1 - y0)  # the spaces between words of one line belong to it: "- 8 -" is a line
     covered, end = 0.0, -np.inf

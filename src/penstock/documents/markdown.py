@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from unicodedata import east_asian_width
 from urllib.parse import quote
 
 from penstock.documents import escape
@@ -19,6 +20,8 @@ from penstock.documents.tables import from_html, to_html, to_pipes
 from penstock.item import FORMULA_LABELS, FURNITURE_LABELS, PICTURE_LABELS, Region
 
 DEEPEST = 6  # heading levels of Markdown
+SHORT_LINE = 60  # letters; a longer line is a paragraph
+HARD_BREAK = "  \n"
 
 _LEADERS = re.compile(r"(?:(?:\.\s?){3,}|(?:·\s?){3,}|(?:…\s?){2,}|_{3,})")
 _BULLET = re.compile(r"^[•‣◦▪●∙·]\s*(?=\S)|^[-*]\s+(?=\S)")
@@ -145,9 +148,9 @@ def _content(label: str, text: str) -> Iterator[str]:
     elif label == "algorithm":
         yield escape.fenced(text)
     elif label == "content":
-        yield "  \n".join(escape.line(_LEADERS.sub("... ", part).strip()) for part in text.split("\n"))
+        yield HARD_BREAK.join(escape.line(_LEADERS.sub("... ", part).strip()) for part in text.split("\n"))
     else:
-        yield from (_paragraph(part) for part in text.split("\n") if part.strip())
+        yield from _paragraphs([part.strip() for part in text.split("\n") if part.strip()])
 
 
 def _heading(label: str, text: str) -> str:
@@ -178,6 +181,30 @@ def _table(text: str) -> str:
     if cells is None:
         return "\n\n".join(escape.line(part) for part in text.split("\n") if part.strip())
     return to_pipes(cells) or to_html(cells)
+
+
+def _paragraphs(parts: Sequence[str]) -> Iterator[str]:
+    """Each part by itself, but short lines one under the other stay so: an address, a receipt."""
+    block = ""
+    for above, part in zip(["", *parts], parts, strict=False):
+        line = _paragraph(part)
+        if (
+            block
+            and not _is_item(block)
+            and not _is_item(line)
+            and max(map(_columns, (above, part))) <= SHORT_LINE
+        ):
+            block += HARD_BREAK + line
+            continue
+        if block:
+            yield block
+        block = line
+    yield block
+
+
+def _columns(text: str) -> int:
+    """How wide the text is in letters; Korean and Chinese ones count twice."""
+    return len(text) + sum(east_asian_width(char) in "WF" for char in text)
 
 
 def _paragraph(text: str) -> str:

@@ -22,7 +22,7 @@ from penstock.documents.grid import GRID, clamped
 from penstock.documents.labels import CAPTION
 from penstock.documents.page_record import READER, attempts_of
 from penstock.documents.sections import numbering
-from penstock.documents.table_cells import read_table
+from penstock.documents.table_cells import read_table, words_of
 from penstock.item import FORMULA_LABELS, FURNITURE_LABELS, Item, Region
 
 BOX_ISSUES = frozenset({
@@ -111,7 +111,7 @@ def _block(region: Region, item: Item, order: int, doc_index: int, is_title: boo
     role = role_of(region.label)
     if role in ("", "reference") and _is_caption(region.label, text):
         role = "caption"
-    is_table = region.label == "table" and bool(text)
+    table = read_table(text) if region.label == "table" and text else None
     return Block(
         id=f"p{item.part + 1:04d}-b{order:04d}",
         doc_index=doc_index,
@@ -123,13 +123,13 @@ def _block(region: Region, item: Item, order: int, doc_index: int, is_title: boo
         label=region.label,
         layer="furniture" if region.label in FURNITURE_LABELS else "body",
         bbox=_bbox(region, item),
-        text="" if is_table else text,
+        text=text if table is None else words_of(table),
         text_format="latex" if region.label in FORMULA_LABELS and text else "plain",
         confidence=None if region.confidence is None else round(region.confidence, 4),
         reader=region.reader,
         issues=[part for part in (region.note, region.failure.message if region.failure else "") if part],
         asset_id=_asset_id(region.crop_path) if region.crop_path else "",
-        table=read_table(text) if is_table else None,
+        table=table,
     )
 
 

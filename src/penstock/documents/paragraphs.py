@@ -4,8 +4,9 @@ Latin lines are joined by a space and a word cut at a hyphen is made whole. Chin
 lines are joined as they are. Korean breaks lines between words or, in most books and reports,
 between any two syllables, and the page does not say which. The rule for Hangul on both sides:
 1. The line leaves room for the next syllable, so only a word boundary can have ended it: a space.
-2. The next line starts with what cannot start a word (an ending such as 다. or 니다): no space.
-3. The line fills its column: a space where its last syllable commonly ends a word (a particle or
+2. Enough other lines of the paragraph leave room: it breaks between words, so a space here too.
+3. The next line starts with what cannot start a word (an ending such as 다. or 니다): no space.
+4. The line fills its column: a space where its last syllable commonly ends a word (a particle or
    an ending such as 은, 를, 고), none elsewhere.
 Without boxes (a width of zero) a line counts as full.
 """
@@ -35,13 +36,18 @@ KEEPS_HYPHEN = frozenset({
 })  # fmt: skip
 
 
+WORDS_KEPT = 0.3  # of a paragraph's Korean seams: so many that leave room are no chance
+
+
 def join_lines(lines: Sequence[Line]) -> str:
     """The paragraph as one line of text. Linear in its length."""
     shown = [line for line in lines if line.text.strip()]
     right = max((line.box[2] for line in shown), default=0.0)
+    keeps_words = _keeps_words(shown, right)
     parts: list[str] = []
     for above, below in itertools.pairwise(shown):
-        parts += _seam(above.text.strip(), below.text.strip(), _leaves_room(above, right))
+        at_word = keeps_words or _leaves_room(above, right)
+        parts += _seam(above.text.strip(), below.text.strip(), at_word)
     if shown:
         parts.append(SOFT_HYPHEN.sub("-", shown[-1].text.strip()))
     return "".join(parts)
@@ -60,7 +66,17 @@ def _leaves_room(line: Line, right: float) -> bool:
     return right - line.box[2] > 1.2 * (line.box[3] - line.box[1]) > 0
 
 
-def _seam(above: str, below: str, leaves_room: bool) -> tuple[str, str]:
+def _keeps_words(lines: Sequence[Line], right: float) -> bool:
+    """Whether the paragraph is broken between words only: text broken anywhere leaves no room."""
+    seams = [
+        a
+        for a, b in itertools.pairwise(lines)
+        if is_hangul(a.text.strip()[-1]) and is_hangul(b.text.strip()[0])
+    ]
+    return 0 < WORDS_KEPT * len(seams) <= sum(_leaves_room(line, right) for line in seams)
+
+
+def _seam(above: str, below: str, at_word: bool) -> tuple[str, str]:
     """The upper line as it stays and what stands between it and the next."""
     if SOFT_HYPHEN.search(above[-4:]):
         whole = SOFT_HYPHEN.sub("", above)
@@ -71,7 +87,7 @@ def _seam(above: str, below: str, leaves_room: bool) -> tuple[str, str]:
     if is_unspaced(a) and is_unspaced(b):
         return above, ""
     if is_hangul(a) and is_hangul(b):
-        return above, " " if _word_boundary(above, below, leaves_room) else ""
+        return above, " " if _word_boundary(above, below, at_word) else ""
     return above, " "
 
 
@@ -80,7 +96,7 @@ def _hyphen_seam(above: str) -> tuple[str, str]:
     return (above, "") if first in KEEPS_HYPHEN else (above[:-1], "")
 
 
-def _word_boundary(above: str, below: str, leaves_room: bool) -> bool:
-    if leaves_room:
+def _word_boundary(above: str, below: str, at_word: bool) -> bool:
+    if at_word:
         return True
     return not TAILS.match(below) and above[-1] in WORD_ENDS

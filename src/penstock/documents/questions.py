@@ -18,6 +18,7 @@ from penstock.item import Item
 
 BEFORE, AFTER = 2, 1  # neighbours in reading order
 LONGEST_NEIGHBOUR = 300  # characters; the nearest sentences say most
+LONGEST_SENTENCE = 240  # characters kept of one that cites
 MOST_CITING = 3  # sentences kept of those that cite one figure
 MOST_ROWS = 200
 DEFINITELY_TEXT = frozenset({"", "list"})
@@ -73,7 +74,7 @@ def _citing(name: str, items: Iterable[Item]) -> dict[Key, list[tuple[str, str]]
                 for key in mentions(sentence):
                     told = cited.setdefault(key, [])
                     if len(told) < MOST_CITING:
-                        told.append((block.id, sentence))
+                        told.append((block.id, sentence[:LONGEST_SENTENCE]))
     return cited
 
 

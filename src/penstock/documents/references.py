@@ -19,8 +19,7 @@ _WORDS = (
 _NUMBER = r"(?P<number>[A-Z]?\d{1,3}(?:[-.–]\d{1,3}){0,3})"
 _CAPTION = re.compile(rf"\s*[\[<〈《【(]?\s*(?:{_WORDS})\s?{_NUMBER}")
 _MENTION = re.compile(rf"(?<![\w가-힣])[\[<〈《【(]?(?:{_WORDS})\s?{_NUMBER}")
-_SENTENCE_END = re.compile(r"(?<=[.!?。])\s+|\n+")
-LONGEST_SENTENCE = 240
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*|\n+")  # Chinese and Japanese leave no space
 
 
 @dataclass(slots=True)
@@ -59,9 +58,10 @@ def mentions(text: str) -> list[Key]:
 
 
 def sentences(text: str) -> Iterator[str]:
+    """All of a text, cut where sentences and lines end."""
     for part in _SENTENCE_END.split(text):
         if part.strip():
-            yield part.strip()[:LONGEST_SENTENCE]
+            yield part.strip()
 
 
 def _key(found: re.Match[str]) -> Key:

@@ -6,6 +6,7 @@ A small model calls page numbers footers, captions text and equation numbers tex
 from __future__ import annotations
 
 import re
+import statistics
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from penstock.item import FORMULA_LABELS, Region
 
 FORMULA_NUMBER = re.compile(r"^[(（]\s*\d{1,3}(?:[.\-]\d{1,3})*[a-z]?\s*[)）]$")
 TITLE_LEAD = 1.15  # a document's title is set at least this much larger than the next heading
+LARGE = 1.3  # times the body's type: running headers are not
 
 
 def relabelled(regions: Sequence[Region], height: float) -> list[Region]:
@@ -42,7 +44,11 @@ def _beside(number: Region, other: Region) -> bool:
 
 
 def titled(regions: Sequence[Region], height: float) -> list[Region]:
-    """A first page's regions, its largest heading made the document's title if it stands above the text."""
+    """A first page's regions, its largest heading made the document's title if it stands above the text.
+
+    A title at the very top may be taken for a running header, and would be left out of the Markdown.
+    """
+    regions = _without_large_headers(regions)
     headings = [region for region in regions if region.label in {"paragraph_title", "doc_title"}]
     if not headings or any(region.label == "doc_title" for region in headings):
         return list(regions)
@@ -52,6 +58,24 @@ def titled(regions: Sequence[Region], height: float) -> list[Region]:
     if best.box[1] > first_text or (others and _line_height(best) < TITLE_LEAD * max(others)):
         return list(regions)
     return [replace(region, label="doc_title") if region is best else region for region in regions]
+
+
+def _without_large_headers(regions: Sequence[Region]) -> list[Region]:
+    """Headers in large type as titles. By the layer only: boxes around read lines are too rough for it."""
+    sizes = [
+        line.box[3] - line.box[1] for region in regions if region.label == "text" for line in region.lines
+    ]
+    body = statistics.median(sizes) if sizes else 0.0
+    return [
+        replace(region, label="doc_title") if _is_large_header(region, body) else region for region in regions
+    ]
+
+
+def _is_large_header(region: Region, body: float) -> bool:
+    if region.label != "header" or region.reader != "layer" or not body:
+        return False
+    level = all(line.box[2] - line.box[0] > line.box[3] - line.box[1] for line in region.lines)
+    return level and len((region.content or "").split()) > 1 and _line_height(region) >= LARGE * body
 
 
 def _line_height(region: Region) -> float:

@@ -68,10 +68,11 @@ class _Open:
 
 @dataclass(slots=True)
 class Sections:
-    """Told of each heading in reading order; keeps the sections of a document."""
+    """Told of each heading in reading order, and how far the text goes; keeps a document's sections."""
 
     done: list[Section] = field(default_factory=list)
     _stack: list[_Open] = field(default_factory=list)
+    _page_no: int = 0
 
     @property
     def current_id(self) -> str:
@@ -84,7 +85,7 @@ class Sections:
     def open(self, heading: Heading) -> Section:
         number, rank = numbering(heading.text)
         rank = rank or self._rank_of_plain(heading)
-        self._close(rank, heading.doc_index, heading.page_no)
+        self._close(rank, heading.doc_index)
         parent = self._stack[-1].section if self._stack else None
         section = Section(
             id=f"s{len(self.done) + 1:04d}",
@@ -101,16 +102,20 @@ class Sections:
         self._stack.append(_Open(section, rank, heading.height))
         return section
 
-    def finish(self, doc_index: int, page_no: int) -> list[Section]:
+    def reach(self, page_no: int) -> None:
+        """What is open now goes on to this page. Not for furniture: a header ends no section."""
+        self._page_no = page_no
+
+    def finish(self, doc_index: int) -> list[Section]:
         """Closes what is open at the document's end. Returns all sections in order."""
-        self._close(0.0, doc_index, page_no)
+        self._close(0.0, doc_index)
         return self.done
 
-    def _close(self, rank: float, doc_index: int, page_no: int) -> None:
+    def _close(self, rank: float, doc_index: int) -> None:
         while self._stack and self._stack[-1].rank >= rank:
             section = self._stack.pop().section
             section.span = (section.span[0], doc_index)
-            section.page_span = (section.page_span[0], page_no)
+            section.page_span = (section.page_span[0], max(section.page_span[0], self._page_no))
 
     def _rank_of_plain(self, heading: Heading) -> float:
         """A heading without a number ranks by its mark, the model's `#`, or its size."""

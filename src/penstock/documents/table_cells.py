@@ -19,6 +19,7 @@ MAX_CELLS = 20_000
 COMPLEX_CELLS, COMPLEX_SPANS, COMPLEX_EMPTY = 200, 4, 0.4  # beyond these a table is hard to read as text
 
 _TAG = re.compile(r"<(/?)(table|tr|td|th|br|thead|tbody|tfoot)\b([^<>]{0,200})>", re.IGNORECASE)
+_ANY_TAG = re.compile(r"</?[a-z][^<>]{0,200}>", re.IGNORECASE)
 _CLOTHING = re.compile(
     r"</?(?:b|i|u|p|em|strong|sup|sub|span|div|center|small|font)\b[^<>]{0,100}>", re.IGNORECASE
 )
@@ -34,6 +35,11 @@ def read_table(text: str) -> Table:
     if cells is None:
         return Table(html=text, is_complex=True, complexity_reasons=["not one plain table"])
     return made_of(cells)
+
+
+def words_of(table: Table) -> str:
+    """The words of a table that could not be read as cells; "" for one that was."""
+    return " ".join(unescape(_ANY_TAG.sub(" ", table.html)).split())
 
 
 def made_of(cells: list[Cell]) -> Table:

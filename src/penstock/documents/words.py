@@ -100,7 +100,11 @@ class Words:
 
 @functools.cache
 def _kiwi(threads: int) -> Any:
-    """One for the whole process: it takes 2 s to load and 200 MB to keep."""
+    """One for the whole process: 2 s to load, 200 MB to keep.
+
+    Its dictionary of names of several words is half of that. Without it a name written together (이안머독)
+    stays one word, and who asks for a part of it finds nothing.
+    """
     try:
         from kiwipiepy import Kiwi
     except ImportError as exc:

@@ -16,21 +16,23 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from penstock.engines.chat_job import Answer, Job, Outcome, Settings
-from penstock.engines.chat_loop import SMALLER, Dispatcher
+from penstock.engines.chat_loop import FIRST_CONTACT_S, SMALLER, Dispatcher
 from penstock.engines.chat_server import base_url
 from penstock.engines.recognisers import Recogniser
-from penstock.errors import EngineError, UsageError
+from penstock.errors import EngineError, OpenError, UsageError
 
 __all__ = ["Answer", "ChatClient", "ChatRequest", "Settings", "smaller_jpeg"]
 
 REMEMBERED = 4_096  # answers; about 10 MB of text. Logos and stamps come back within a document
 SMALLEST_SIDE = 28  # pixels: two patches of 14, the least GLM-OCR's preprocessor takes
+MEET_S = 0.05
 _Key = tuple[bytes, str]
 
 
@@ -91,6 +93,22 @@ class ChatClient:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def meet(self) -> None:
+        """Waits for a first server to answer. Raises OpenError, and is closed, when none does in time.
+
+        For whoever would rather end a run at once than fail every page of it for a wrong address.
+        """
+        servers, end = self._dispatcher.servers, time.monotonic() + FIRST_CONTACT_S
+        while not any(server.was_up for server in servers):
+            if time.monotonic() >= end:
+                said = "; ".join(f"{server.url}: {server.reason}" for server in servers)
+                self.close()
+                raise OpenError(
+                    f"No model server answered for {FIRST_CONTACT_S:g} s ({said}).",
+                    "Start one with `penstock engine start`, or check --server.",
+                )
+            time.sleep(MEET_S)
 
     def ask(self, requests: Sequence[ChatRequest]) -> list[Answer | EngineError]:
         """An answer or the reason why there is none for each request, in their order."""

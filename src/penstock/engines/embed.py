@@ -59,14 +59,18 @@ def takes_images(name: str) -> bool:
 
 def open_embedder(name: str, settings: Mapping[str, Any]) -> Embedder:
     """The embedder with those of `settings` that are set. Raises UsageError for one it does not take."""
-    kind = embedder_class(name)
-    known = inspect.signature(kind).parameters
+    opened: Embedder = embedder_class(name)(**chosen_settings(name, settings))
+    return opened
+
+
+def chosen_settings(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Those that are set, told without loading anything. Raises UsageError for one it does not take."""
+    known = inspect.signature(embedder_class(name)).parameters
     chosen = {key: value for key, value in settings.items() if value is not None}
     for key in chosen:
         if key not in known:
             raise UsageError(f"The embedder {name!r} does not take --{key.replace('_', '-')}.")
-    opened: Embedder = kind(**chosen)
-    return opened
+    return chosen
 
 
 def unit_rows(rows: NDArray[Any], dimensions: int | None = None) -> Vectors:

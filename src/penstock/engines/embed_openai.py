@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
+import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -19,7 +21,7 @@ from urllib.parse import urlsplit
 import pybase64
 
 from penstock.engines.embed import punctuated, unit_rows
-from penstock.errors import EngineError, UsageError
+from penstock.errors import EngineError, OpenError, UsageError
 
 if TYPE_CHECKING:
     from penstock.engines.embed import Vectors
@@ -74,7 +76,7 @@ class ServerEmbedder:
         if not self._chat:
             raise EngineError(
                 "This server takes texts only: it does not say it is vLLM.",
-                "Serve Qwen3-VL-Embedding with vLLM, or set --style chat.",
+                "Serve Qwen3-VL-Embedding with vLLM, or leave pictures out with --no-images.",
             )
         pairs = zip(images, captions, strict=True)
         asks = [lambda p=picture, c=caption: self._picture(p, c, instruction) for picture, caption in pairs]
@@ -146,8 +148,11 @@ class _Wire:
         return _vector(self.ask("POST", "/v1/embeddings", body))
 
     def ask(self, method: str, route: str, body: bytes | None = None) -> bytes:
-        """The answer's body. Raises EngineError with the server's words, or why there was no answer."""
-        pause, why = FIRST_PAUSE_S, ""
+        """The answer's body. Raises EngineError with the server's words, or why there was no answer.
+
+        A server that is gone is an OpenError, the run's end: each page would wait for it, and fail in vain.
+        """
+        pause, why, advice, is_gone = FIRST_PAUSE_S, "", "", False
         for number in range(TRIES):
             if number:
                 time.sleep(pause)
@@ -156,14 +161,17 @@ class _Wire:
                 status, answer = self._once(method, route, body)
             except (OSError, http.client.HTTPException) as exc:
                 self._drop()
-                why = f"{type(exc).__name__}: {exc}".rstrip(": ")
+                is_gone = isinstance(exc, (ConnectionRefusedError, socket.gaierror))
+                why, advice = f"{type(exc).__name__}: {exc}".rstrip(": "), "Is it running? Check --server."
                 continue
             if status == 200:
                 return answer
-            why = f"HTTP {status}: {_message(answer)}"
+            is_gone, why = False, f"HTTP {status}: {_message(answer)}"
+            advice = "Give its key with --api-key or PENSTOCK_API_KEY." if status in (401, 403) else ""
             if status < 500 and status != 429:
                 break
-        raise EngineError(f"The embedding server {self._host} did not answer {route}: {why}")
+        error = OpenError if is_gone else EngineError
+        raise error(f"The embedding server {self._host} did not answer {route}: {why}.", advice)
 
     def close(self) -> None:
         with self._lock:
@@ -181,7 +189,9 @@ class _Wire:
         return response.status, response.read()
 
     def _drop(self) -> None:
-        connection = self._local.connection
+        connection = getattr(self._local, "connection", None)
+        if connection is None:
+            return
         connection.close()
         with self._lock:
             self._open.remove(connection)
@@ -189,13 +199,18 @@ class _Wire:
 
 
 def _introduce(wire: _Wire, model: str) -> tuple[str, bool]:
-    """The model's name, the first served where none was given, and whether the server is vLLM."""
+    """The model's name, the first served where none was given, and whether the server is vLLM.
+
+    A server need not list its models, but it must be there: else every page would wait for it in vain.
+    """
     try:
         rows = json.loads(wire.ask("GET", "/v1/models")).get("data") or []
     except (EngineError, ValueError, AttributeError) as exc:
+        if isinstance(exc, EngineError) and exc.advice:
+            raise
         if model:
             return model, False
-        raise EngineError(f"The server does not list its models ({exc})", "Name one with --model.") from exc
+        raise EngineError(f"The server does not list its models ({exc}).", "Name one with --model.") from exc
     found = next((row for row in rows if not model or row.get("id") == model), None)
     if found is None:
         raise UsageError(f"The server has no model {model!r}.", f"It has: {[row.get('id') for row in rows]}.")
@@ -226,7 +241,12 @@ def _message(answer: bytes) -> str:
 
 def _base(server: str) -> str:
     text = server.strip() if "://" in server else f"http://{server.strip()}"
-    if not urlsplit(text).hostname:
+    try:
+        parts = urlsplit(text)
+        is_address = parts.hostname and (parts.port or 1) > 0 and not re.search(r"\s", text)
+    except ValueError:  # brackets that do not close, a port beyond 65535
+        is_address = False
+    if not is_address or parts.scheme not in ("http", "https"):
         raise UsageError(f"{server!r} is not the address of a server.", "Write it like http://host:8000.")
     return text.rstrip("/").removesuffix("/embeddings").removesuffix("/v1")
 

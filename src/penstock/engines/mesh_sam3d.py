@@ -16,7 +16,6 @@ from penstock.engines.mesh import MeshOptions, MeshReply, MeshRequest, OutOfMemo
 from penstock.errors import EngineError, MissingModel
 
 SH_C0 = 0.28209479177387814
-MIN_SIGMA = 1e-5
 
 
 def open_sam3d(options: MeshOptions) -> Sam3d:
@@ -123,8 +122,9 @@ def _pipeline(options: MeshOptions) -> Any:
     os.environ.setdefault("LIDRA_SKIP_INIT", "true")
     config = Path(options.config)
     if not config.is_file():
+        where = f"is not at {config}" if options.config else "was not named"
         raise MissingModel(
-            f"SAM-3D's pipeline.yaml is not at {config}.",
+            f"SAM-3D's pipeline.yaml {where}.",
             "Fetch its checkpoints (gated) and name the file with --sam3d-config.",
         )
     try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -80,19 +80,30 @@ def _is_word(text: str) -> bool:
     return sum(map(str.isalpha, text)) >= sum(map(str.isdigit, text))
 
 
-def _compounds(tokens: Any) -> Iterator[str]:
+def _compounds(tokens: Sequence[Any]) -> Iterator[str]:
     """Nouns that stand together without a space are one word: 해킹 + 진단 + 도구, 비 + 활성화."""
     run: list[tuple[str, str]] = []
     end = -1
-    for token in tokens:
+    for place, token in enumerate(tokens):
         starts = token.tag in ("NNG", "NNP", "XPN", "XR")
-        if run and (starts or token.tag == "XSN") and token.start == end:
+        goes_on = starts or token.tag == "XSN" or _is_noun_end(tokens, place)
+        if run and goes_on and token.start == end:
             run.append((token.form, token.tag))
         else:
             yield from _whole(run)
             run = [(token.form, token.tag)] if starts else []
         end = token.start + token.len
     yield from _whole(run)
+
+
+def _is_noun_end(tokens: Sequence[Any], place: int) -> bool:
+    """Whether an adverb is a noun's last syllable: 디펜 + 더. No adverb stands between noun and particle."""
+    token = tokens[place]
+    if token.tag != "MAG" or token.len != 1:
+        return False
+    after = tokens[place + 1] if place + 1 < len(tokens) else None
+    glued = after is not None and after.start == token.start + token.len
+    return after is None or not glued or after.tag[0] in "JS"
 
 
 def _whole(run: list[tuple[str, str]]) -> Iterator[str]:

@@ -35,6 +35,7 @@ class SaliencySegmenter:
     def __init__(self, wanted: Wanted, threads: int = 1) -> None:
         self._saliency = Saliency(threads)
         self._label = wanted.labels[0] if len(wanted.labels) == 1 else "object"
+        self._min_score = wanted.min_score
 
     def find(self, pictures: Sequence[Pixels]) -> list[list[Found]]:
         return [self._one(picture) for picture in pictures]
@@ -63,12 +64,14 @@ class SaliencySegmenter:
     def _one(self, picture: Pixels) -> list[Found]:
         attention = self._saliency.attention(picture)
         mask = _largest(attention > THRESHOLD)
-        share = np.count_nonzero(mask) / mask.size
-        if share < SPECK:
+        if np.count_nonzero(mask) < SPECK * mask.size:
+            return []
+        score = float(attention[mask].mean())
+        if score < self._min_score:
             return []
         rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
         box = (float(columns[0]), float(rows[0]), float(columns[-1] + 1), float(rows[-1] + 1))
-        return [Found(self._label, float(attention[mask].mean()), box, mask)]
+        return [Found(self._label, score, box, mask)]
 
     def _outline(self, cut: Pixels, inner: tuple[int, int, int, int]) -> Mask:
         height, width = cut.shape[:2]

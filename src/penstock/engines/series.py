@@ -1,7 +1,7 @@
 """What the numbers of a table say: the extremes of a column, and where a series goes.
 
 A column is numeric if most of its cells are. A trend is told only of a series: rows that are named by
-years, months, quarters or other rising numbers.
+years, months, quarters or other rising numbers. Rows of sums and means are not of the series.
 """
 
 from __future__ import annotations
@@ -16,6 +16,10 @@ NUMERIC_SHARE = 0.7
 MOST_FINDINGS = 6
 STEADY = 0.03  # of the first value: less is no change
 _NUMBER = re.compile(r"[-+−△▲]?\s?[₩$€£]?\s?(\d[\d,]*(?:\.\d+)?)\s?(%|[a-zA-Z가-힣/³²·]{0,8})")
+_TOTAL = re.compile(
+    r"[합총소]?\s?계|총합|전체|평균|(?:(?:grand|sub)[\s-]?)?totals?\b.*|(?:sum|all|overall|average|mean)\b.*",
+    re.IGNORECASE,
+)
 _MOMENT = re.compile(r"'?(\d{2,4})\s?(?:년|학년도|년도|\.|/|-|Q|분기|월|일|month|week|day)?.{0,6}")
 
 
@@ -29,8 +33,11 @@ class Finding:
 
 def findings(rows: Sequence[Sequence[str]], head: int) -> list[Finding]:
     """Extremes of each numeric column, and trends where rows are a series."""
-    body = [row for row in rows[head:] if any(cell.strip() for cell in row)]
-    if len(body) < LEAST_ROWS or not body[0]:
+    if not head and len(rows) > 1 and rows[0] and not rows[0][0].strip():
+        head = 1  # a corner left empty: the first row names the columns, even by numbers
+    # a row without a name says of nothing how large it is
+    body = [row for row in rows[head:] if row and row[0].strip() and not _TOTAL.fullmatch(row[0].strip())]
+    if len(body) < LEAST_ROWS:
         return []
     names = [cell.replace("\n", " ").strip() for cell in rows[head - 1]] if head else [""] * len(body[0])
     labels = [row[0].replace("\n", " ").strip() for row in body]
@@ -64,7 +71,7 @@ def _extremes(
     low, high = min(known), max(known, key=lambda pair: (pair[0], -pair[1]))
     if low[0] == high[0]:
         return []
-    what_ko, what_en = name or "값", name or "the value"
+    what_ko, what_en = name or "값", name or "value"
     return [
         Finding(
             f"{what_ko}의 최댓값은 {cells[high[1]]}{_at(labels[high[1]])}, "

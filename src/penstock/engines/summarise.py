@@ -41,7 +41,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What an engine has to say. `method` and `status` are how it came to be."""
+    """What an engine has to say. `short` is why the rules had to help where a model was asked."""
 
     summary_ko: str = ""
     summary_en: str = ""
@@ -52,7 +52,7 @@ class Told:
     method: Literal["none", "rule", "llm"] = "none"
     model: str = ""
     prompt_id: str = ""
-    status: Literal["ok", "fallback", "failed"] = "ok"
+    short: str = ""
     flags: tuple[str, ...] = field(default=())
 
 
@@ -165,7 +165,8 @@ def _summary_en(question: Question, found: list[Finding]) -> str:
     parts = [f"{article} {word}: {caption.rstrip('.')}." if caption else f"{article} {word}."]
     names = [name for name in _column_names(question) if name]
     if question.rows and names:
-        parts.append(f"{len(question.rows) - question.head} rows; columns: {', '.join(names[:8])}.")
+        num = len(question.rows) - question.head
+        parts.append(f"{num} {'row' if num == 1 else 'rows'}; columns: {', '.join(names[:8])}.")
     return " ".join((*parts, *(each.en for each in found[:3])))
 
 

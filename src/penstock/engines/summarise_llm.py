@@ -71,10 +71,10 @@ class LlmWriter:
     def _told(self, question: Question, outcome: Answer | Exception) -> Told:
         rules = self._rules.one(question)
         if not isinstance(outcome, Answer):
-            return replace(rules, status="fallback", flags=(*rules.flags, f"no answer: {outcome}"))
+            return replace(rules, short=f"no answer: {outcome}")
         value = read_object(outcome.text)
         if value is None:
-            return replace(rules, status="fallback", flags=(*rules.flags, "the answer was not JSON"))
+            return replace(rules, short="the answer was not JSON")
         told = Told(
             summary_ko=_text(value.get("summary_ko")),
             summary_en=_text(value.get("summary_en")),
@@ -87,7 +87,12 @@ class LlmWriter:
             prompt_id=PROMPT_ID,
         )
         if not told.summary_ko and not told.summary_en:
-            told = replace(told, summary_ko=rules.summary_ko, summary_en=rules.summary_en, status="fallback")
+            told = replace(
+                told,
+                summary_ko=rules.summary_ko,
+                summary_en=rules.summary_en,
+                short="the answer held no summary",
+            )
         return with_flags(told, question)
 
 

@@ -26,8 +26,11 @@ class Predictions:
     warnings: tuple[str, ...]
 
 
-def read_predictions(source: Path, ids: Sequence[str]) -> Predictions:
-    """The predictions for these samples. A sample's file may be in a folder named in its id."""
+def read_predictions(source: Path, ids: Sequence[str], tell_extra: bool = True) -> Predictions:
+    """The predictions for these samples. A sample's file may be in a folder named in its id.
+
+    `tell_extra` warns of files in a folder that belong to no sample.
+    """
     if source.is_file():
         return _from_file(source, ids)
     if not source.is_dir():
@@ -45,7 +48,8 @@ def read_predictions(source: Path, ids: Sequence[str]) -> Predictions:
         texts[sample] = text
         if trouble:
             warnings.append(f"{sample}: {trouble}")
-    warnings += [f"{path.relative_to(source)}: no sample has this name." for path in _extra(source, used)]
+    extra = _extra(source, used) if tell_extra else ()
+    warnings += [f"{path.relative_to(source)}: no sample has this name." for path in extra]
     return Predictions(texts, tuple(warnings))
 
 

@@ -53,7 +53,7 @@ def rank_all(out: Path, queries: Sequence[Query], asked: vectors.Table) -> dict[
         if table is not None and table.array.shape[1] == questions.shape[1]:
             ranked = by_vectors(questions, table)
             made[source] = dict(zip(asked.ids, ranked, strict=True))
-    from penstock.store.index import FOLDER as INDEX
+    from penstock.store.index_home import FOLDER as INDEX
     from penstock.store.search import Searcher
 
     if (out / INDEX).is_dir():

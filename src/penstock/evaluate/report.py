@@ -16,7 +16,8 @@ from typing import Any
 
 from rapidfuzz.distance import Levenshtein
 
-from penstock.evaluate.results import SampleResult, read_samples, read_summary
+from penstock.errors import UsageError
+from penstock.evaluate.results import SampleResult, read_samples, read_summary, write_whole
 
 CASES = 20
 SHOWN_WORDS = 1500  # of either side; a runaway prediction must not make the page unreadable
@@ -27,13 +28,16 @@ def write_report(folder: Path, metric: str = "", cases: int = CASES) -> Path:
     """Writes `report.html` into a scored folder. `metric` orders the cases; by default the first there is."""
     summary, samples = read_summary(folder), read_samples(folder)
     path = folder / "report.html"
-    path.write_text(page(summary, samples, metric, cases), encoding="utf-8")
+    write_whole(path, page(summary, samples, metric, cases))
     return path
 
 
 def page(
     summary: dict[str, Any], samples: Sequence[SampleResult], metric: str = "", cases: int = CASES
 ) -> str:
+    if metric and metric not in summary["scores"]:
+        has = ", ".join(summary["scores"])
+        raise UsageError(f"There is no score {metric!r} in this run.", f"It has: {has}.")
     metric = metric or next(iter(summary["scores"]), "")
     template = files("penstock.evaluate").joinpath("report.html").read_text(encoding="utf-8")
     parts = {
@@ -146,7 +150,7 @@ def _picture(path: str) -> str:
         with Image.open(path) as opened:
             opened.draft("RGB", (PICTURE_WIDTH, PICTURE_WIDTH * 2))  # JPEGs are decoded at half size or less
             picture = opened.convert("RGB")
-    except (UnidentifiedImageError, OSError):
+    except (UnidentifiedImageError, Image.DecompressionBombError, OSError, ValueError):
         return "<div class=none>the picture cannot be read</div>"
     picture.thumbnail((PICTURE_WIDTH, PICTURE_WIDTH * 2))
     buffer = io.BytesIO()

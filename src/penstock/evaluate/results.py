@@ -1,7 +1,7 @@
 """What scoring leaves behind: one line for each sample, and a summary.
 
-`samples.jsonl` is written as samples are done, so a run that was ended goes on where it stopped: a
-line counts as done while its prediction has not changed. `summary.json` is made from the lines.
+`samples.jsonl` is written as samples are done, so a run that was ended goes on where it stopped: a line
+counts as done while prediction and truth have not changed. `summary.json` is made from the lines.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class SampleResult:
     prediction: str = ""
     notes: tuple[str, ...] = ()
     details: dict[str, Any] = field(default_factory=dict)
-    digest: str = ""  # of the prediction and the benchmark's protocol
+    digest: str = ""  # of the prediction, the truth and the benchmark's protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +98,14 @@ def write_line(result: SampleResult) -> str:
     return json.dumps(asdict(result), ensure_ascii=False) + "\n"
 
 
+def write_whole(file: Path, text: str) -> None:
+    """All of the file or nothing of it."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    part = file.with_name(f"{file.name}.part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(file)
+
+
 def read_samples(path: Path) -> list[SampleResult]:
     """The lines of a `samples.jsonl` (or of the folder that holds one); the latest of an id counts.
 
@@ -126,6 +134,8 @@ def read_summary(path: Path) -> dict[str, Any]:
     file = path / SUMMARY if path.is_dir() else path
     try:
         values: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError as exc:
+        raise BadInput(f"There is no {file}.", "Give a folder that `penstock eval score` wrote.") from exc
     except (OSError, ValueError) as exc:
         raise BadInput(f"{file} cannot be read as a summary ({exc}).") from exc
     return values

@@ -14,7 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from penstock.errors import UsageError
-from penstock.evaluate.results import SAMPLES, SUMMARY, SampleResult, Summary, summarise, write_line
+from penstock.evaluate.results import (
+    SAMPLES,
+    SUMMARY,
+    SampleResult,
+    Summary,
+    summarise,
+    write_line,
+    write_whole,
+)
 from penstock.sources.queries import Query
 
 CUTOFFS = (1, 5, 10)
@@ -113,7 +121,6 @@ def write(folder: Path, name: str, results: Sequence[SampleResult], num_queries:
     skipped = num_queries - len(results)
     warnings = [f"{skipped} queries name no page of this run and are left out."] if skipped else []
     summary = summarise(f"retrieval by {name}", PROTOCOL, results, metric_names(), {}, warnings)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / SAMPLES).write_text("".join(write_line(result) for result in results), encoding="utf-8")
-    (folder / SUMMARY).write_text(summary.as_json(), encoding="utf-8")
+    write_whole(folder / SAMPLES, "".join(map(write_line, results)))
+    write_whole(folder / SUMMARY, summary.as_json())
     return summary

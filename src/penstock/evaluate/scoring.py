@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from penstock.child import Child
-from penstock.errors import ItemError
+from penstock.errors import BadInput, ItemError
 from penstock.evaluate.benchmarks.base import Benchmark, Sample, Scores
 from penstock.evaluate.predictions import Predictions, read_predictions
 from penstock.evaluate.results import (
@@ -26,6 +26,7 @@ from penstock.evaluate.results import (
     read_samples,
     summarise,
     write_line,
+    write_whole,
 )
 
 SAMPLE_DEADLINE_S = 300.0  # two TEDS deadlines and a margin
@@ -53,6 +54,27 @@ class _Opener:
         return self.benchmark.score(*task)
 
 
+def samples_of(benchmark: Benchmark, data: Path) -> list[Sample]:
+    """The samples of a data set. Raises BadInput where its files are not what the benchmark reads."""
+    try:
+        samples = benchmark.samples(data)
+    except (LookupError, TypeError, AttributeError, ValueError, OSError) as exc:
+        # the many ways in which a stranger's file is not what its name says
+        raise BadInput(
+            f"{data} is not a data set of {benchmark.title} ({type(exc).__name__}: {exc}).",
+            f"It should hold {benchmark.layout}.",
+        ) from exc
+    seen: set[str] = set()
+    for sample in samples:
+        path = Path(sample.id)
+        if path.is_absolute() or ".." in path.parts:  # ids become names of files
+            raise BadInput(f"{data} has a sample called {sample.id!r}, which leads out of a folder.")
+        if sample.id in seen:
+            raise BadInput(f"{data} has two samples called {sample.id!r}.", "Give each a name of its own.")
+        seen.add(sample.id)
+    return samples
+
+
 def score_folder(
     benchmark: Benchmark,
     data: Path,
@@ -64,7 +86,7 @@ def score_folder(
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Outcome:
     """Scores predictions against a data set. `out` keeps each sample as it is done, and the summary."""
-    samples = benchmark.samples(data)
+    samples = samples_of(benchmark, data)
     given = read_predictions(predictions, [sample.id for sample in samples])
     return score_samples(
         benchmark, samples, given, out, workers=workers, deadline_s=deadline_s, progress=progress
@@ -101,14 +123,16 @@ def score_samples(
         benchmark.name, benchmark.protocol, results, benchmark.metrics, benchmark.extra(results), warnings
     )
     if out is not None:
-        (out / SUMMARY).write_text(summary.as_json(), encoding="utf-8")
+        # only what was scored now: lines of samples that are gone would be compared and shown
+        write_whole(out / SAMPLES, "".join(map(write_line, results)))
+        write_whole(out / SUMMARY, summary.as_json())
     return Outcome(results, summary)
 
 
 def _already_done(benchmark: Benchmark, tasks: list[Task], out: Path | None) -> dict[str, SampleResult]:
     if out is None or not (out / SAMPLES).is_file():
         return {}
-    digests = {sample.id: digest_of(benchmark.protocol, text) for sample, text in tasks}
+    digests = {task[0].id: _digest(benchmark, task) for task in tasks}
     return {r.id: r for r in read_samples(out) if digests.get(r.id) == r.digest}
 
 
@@ -174,8 +198,13 @@ def _scored(
             child.close()
 
 
-def _result(benchmark: Benchmark, task: Task, scores: Scores) -> SampleResult:
+def _digest(benchmark: Benchmark, task: Task) -> str:
     sample, prediction = task
+    return digest_of(benchmark.protocol, repr(sample.truth), prediction)
+
+
+def _result(benchmark: Benchmark, task: Task, scores: Scores) -> SampleResult:
+    sample, _ = task
     return SampleResult(
         id=sample.id,
         scores=scores.values,
@@ -185,5 +214,5 @@ def _result(benchmark: Benchmark, task: Task, scores: Scores) -> SampleResult:
         prediction=scores.prediction,
         notes=scores.notes,
         details=scores.details,
-        digest=digest_of(benchmark.protocol, prediction),
+        digest=_digest(benchmark, task),
     )

@@ -21,12 +21,12 @@ def read_depth(path: str, width: int, height: int) -> Floats:
     depth = _load(Path(path))
     if abs(depth.shape[1] / depth.shape[0] - width / height) > 0.02 * width / height:
         raise BadInput(
-            f"the depth map {path} is {depth.shape[1]} x {depth.shape[0]}, its photo {width} x {height}."
+            f"The depth map {path} is {depth.shape[1]} x {depth.shape[0]}, its photo {width} x {height}."
         )
     scaled = cv2.resize(depth, (width, height), interpolation=cv2.INTER_NEAREST)
     sane = np.isfinite(scaled) & (scaled > MIN_M) & (scaled < MAX_M)
     if not sane.any():
-        raise BadInput(f"the depth map {path} holds no distance between {MIN_M} and {MAX_M} m.")
+        raise BadInput(f"The depth map {path} holds no distance between {MIN_M} and {MAX_M} m.")
     return np.where(sane, scaled, np.nan).astype(np.float32)
 
 
@@ -46,12 +46,12 @@ def _load(path: Path) -> Floats:
         else:
             pixels = cv2.imdecode(np.frombuffer(path.read_bytes(), np.uint8), cv2.IMREAD_UNCHANGED)
             if pixels is None or pixels.dtype != np.uint16:
-                raise BadInput(f"the depth map {path} is neither .npy nor 16-bit PNG.")
+                raise BadInput(f"The depth map {path} is neither .npy nor 16-bit PNG.")
             depth = pixels.astype(np.float32) / 1000
     except OSError as exc:
-        raise BadInput(f"the depth map {path} cannot be read: {exc.strerror or exc}.") from exc
+        raise BadInput(f"The depth map {path} cannot be read: {exc.strerror or exc}.") from exc
     except ValueError as exc:  # NumPy's advice to unpickle is not ours
-        raise BadInput(f"the depth map {path} is not an .npy array.") from exc
+        raise BadInput(f"The depth map {path} is not an .npy array.") from exc
     if depth.ndim != 2 or not depth.size:
-        raise BadInput(f"the depth map {path} has the shape {depth.shape}, not (height, width).")
+        raise BadInput(f"The depth map {path} has the shape {depth.shape}, not (height, width).")
     return np.asarray(depth, np.float32)

@@ -21,14 +21,14 @@ def pack(mask: Mask) -> bytes:
     """A full-size one-bit PNG: small, and opens everywhere."""
     done, data = cv2.imencode(".png", mask.astype(np.uint8) * 255, [cv2.IMWRITE_PNG_BILEVEL, 1])
     if not done:
-        raise BadInput(f"a mask of {mask.shape[1]} x {mask.shape[0]} pixels cannot be written.")
+        raise BadInput(f"A mask of {mask.shape[1]} x {mask.shape[0]} pixels cannot be written.")
     return data.tobytes()
 
 
 def unpack(data: bytes) -> Mask:
     pixels = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_GRAYSCALE)
     if pixels is None:
-        raise BadInput("the mask is not a picture.")
+        raise BadInput("The mask is not a picture.")
     return np.asarray(pixels > 127)
 
 

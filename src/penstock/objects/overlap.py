@@ -17,11 +17,12 @@ LEFT = 0.3  # of a mask that must remain after others took theirs
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Claim:
-    """One thing someone says is there."""
+    """One thing someone says is there. `number` tells whoever made the claims which of them stand."""
 
     label: str
     score: float
     mask: Mask
+    number: int = 0
 
 
 def settle(claims: Sequence[Claim]) -> list[Claim]:

@@ -46,24 +46,31 @@ def look_of(pixels: Pixels, mask: Mask) -> tuple[float, ...]:
 
 def groups(things: Sequence[Seen]) -> list[int]:
     """For each thing the number of the first that is the same; its own where it is new."""
-    owner: list[int] = []
+    owner = list(range(len(things)))
+    kinds: dict[tuple[str, int], list[int]] = {}
     for number, thing in enumerate(things):
-        best, likeness = number, ALIKE
-        for first in dict.fromkeys(owner):
-            members = [n for n in range(number) if owner[n] == first]
-            if any(things[n].photo == thing.photo for n in members):
-                continue
-            alike = max(_likeness(things[n], thing) for n in members)
-            if alike > likeness:
-                best, likeness = first, alike
-        owner.append(best)
+        if thing.look:
+            kinds.setdefault((thing.label, len(thing.look)), []).append(number)
+    for numbers in kinds.values():
+        firsts = _firsts([things[number] for number in numbers])
+        for number, first in zip(numbers, firsts, strict=True):
+            owner[number] = numbers[first]
     return owner
 
 
-def _likeness(one: Seen, other: Seen) -> float:
-    if one.label != other.label or len(one.look) != len(other.look) or not one.look:
-        return 0.0
-    ratio = max(one.volume, other.volume) / max(1e-9, min(one.volume, other.volume))
-    if ratio > SIZE_RATIO:
-        return 0.0
-    return float(np.minimum(one.look, other.look).sum())
+def _firsts(things: Sequence[Seen]) -> list[int]:
+    """The same for things of one label: each is held against all before it at once."""
+    looks = np.array([thing.look for thing in things])
+    volumes = np.maximum([thing.volume for thing in things], 1e-9)
+    photos = np.unique([thing.photo for thing in things], return_inverse=True)[1]
+    firsts = np.arange(len(things))
+    for at in range(1, len(things)):
+        alike = np.minimum(looks[:at], looks[at]).sum(axis=1)
+        ratio = volumes[:at] / volumes[at]
+        alike[np.maximum(ratio, 1 / ratio) > SIZE_RATIO] = 0.0
+        best = np.zeros(at)  # of each group, at its first member's place
+        np.maximum.at(best, firsts[:at], alike)
+        best[firsts[:at][photos[:at] == photos[at]]] = 0.0
+        if best.max() > ALIKE:
+            firsts[at] = int(best.argmax())
+    return [int(first) for first in firsts]

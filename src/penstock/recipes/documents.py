@@ -15,6 +15,13 @@ from penstock.stages.orient import Orient
 from penstock.stages.recognise import Recognise, TextLayer
 from penstock.store.manifest import cores as usable_cores
 
+# what the embedded recognisers read, as ISO 639-1 codes: Korean, Chinese, Japanese, and Latin letters
+LANGUAGES = frozenset({
+    "ko", "zh", "ja", "en", "af", "az", "bs", "ca", "cs", "cy", "da", "de", "es", "et", "eu", "fi", "fr",
+    "ga", "gl", "hr", "hu", "id", "is", "it", "ku", "la", "lb", "lt", "lv", "ms", "mt", "nl", "no", "oc",
+    "pl", "pt", "ro", "sk", "sl", "sq", "sv", "sw", "tl", "tr", "uz", "vi",
+})  # fmt: skip
+
 
 def documents(
     dpi: int = 200,
@@ -34,6 +41,12 @@ def documents(
     """
     _check_word("--layout", layout, ("model", "rules"))
     _check_word("--text-layer", text_layer, ("auto", "always", "never"))
+    for word in lang:
+        if word not in LANGUAGES:
+            raise UsageError(
+                f"--lang {word} is no language the embedded models read.",
+                "Write codes such as ko, en, zh, ja or de, or leave it out.",
+            )
     count = cores or usable_cores()
     load = Load(
         dpi=dpi,

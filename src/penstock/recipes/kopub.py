@@ -43,6 +43,9 @@ def choice(name: str, layout: str | None = None) -> Choice:
     options = {"layout": layout} if layout else {}
     if name == "embedded":
         return Choice(name=name, parse_recipe="documents", served=False, engine="use", options=options)
+    served = [recipe for recipe in RECIPES if "server" in _takes(recipe)]
+    if name not in served:
+        raise UsageError(f"There is no recipe {name!r} here.", f"Choose from: embedded, {', '.join(served)}.")
     return Choice(name=name, parse_recipe=name, served=True, engine="openai", options=options)
 
 
@@ -52,7 +55,7 @@ def parse_plan(chosen: Choice, crops: bool, batch_size: int, **served: Any) -> P
     options = {key: value for key, value in served.items() if key in takes}
     if "crops" in takes:
         options["crops"] = crops
-    elif not crops and takes:
+    elif not crops:
         raise UsageError(f"Recipe {chosen.name!r} always keeps its crops.", "Leave --no-crops out.")
     plan = build(chosen.parse_recipe, {**chosen.options, **options})
     return Plan(*(_batched(stage, batch_size) for stage in plan), name=plan.name)
@@ -66,7 +69,5 @@ def _batched(stage: Stage, size: int) -> Stage:
 
 
 def _takes(recipe: str) -> set[str]:
-    if recipe not in RECIPES:
-        return set()  # build() says which there are
     module, function = RECIPES[recipe].split(":")
     return set(inspect.signature(getattr(importlib.import_module(module), function)).parameters)

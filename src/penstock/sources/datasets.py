@@ -16,9 +16,10 @@ from penstock.child import Child
 from penstock.errors import ItemError
 from penstock.item import Item
 from penstock.sources.folders import Dataset
+from penstock.sources.formats import NoPictures
 from penstock.sources.names import hashed, safe_document, safe_id, safe_stem
 from penstock.sources.page_range import PageRange
-from penstock.sources.probe import PROBE_DEADLINE_S, FindColumns, NoPictures, Question, ReadIds, as_failure
+from penstock.sources.probe import PROBE_DEADLINE_S, FindColumns, Question, ReadIds, as_failure
 
 if TYPE_CHECKING:
     from penstock.sources.tables import Columns

@@ -7,7 +7,7 @@ and asks nobody.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import IO
 
@@ -29,16 +29,19 @@ def list_items(
     password: str | None = None,
     image_column: str | None = None,
     id_column: str | None = None,
+    known: Mapping[str, Collection[str]] | None = None,
     stdin: IO[bytes] | None = None,
 ) -> Iterator[Item]:
     """Every page of the inputs, lazily. Raises UsageError at once when there is none at all.
+
+    `known` are files of earlier runs by the documents' names that they took.
 
     for item in list_items(["scans/", "report.pdf", "more/**/*.png"], pages=PageRange.parse("1-9")):
         print(item.id, item.document, item.part)
     """
     if not inputs:
         raise UsageError("No input was given.", "Name a file, a folder, a glob, @LIST or -.")
-    items = _Listing(pages, password, image_column, id_column).items(expand(inputs, stdin))
+    items = _Listing(pages, password, image_column, id_column, known).items(expand(inputs, stdin))
     first = next(items)
     return _resumed(first, items)
 
@@ -52,10 +55,15 @@ class _Listing:
     """One pass over the inputs: what was seen, and the process that counts."""
 
     def __init__(
-        self, pages: PageRange | None, password: str | None, image_column: str | None, id_column: str | None
+        self,
+        pages: PageRange | None,
+        password: str | None,
+        image_column: str | None,
+        id_column: str | None,
+        known: Mapping[str, Collection[str]] | None,
     ) -> None:
         self._pages = pages
-        self._look = Look()
+        self._look = Look(known)
         self._counter = Counter(password)
         self._tables = Tables(self._counter.child, pages, image_column, id_column)
         self._matched = 0  # files and datasets that are there, of all inputs so far

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -42,9 +43,13 @@ class Candidate:
 
 
 class Look:
-    """Looks at one file after another, and remembers their names so that no two are called the same."""
+    """Looks at one file after another, and remembers their names so that no two are called the same.
 
-    def __init__(self) -> None:
+    `known` are the files that earlier runs read, by the name they had: another file is not called so too.
+    """
+
+    def __init__(self, known: Mapping[str, Collection[str]] | None = None) -> None:
+        self._known = known or {}
         self._paths: set[Path] = set()
         self._documents: set[str] = set()
 
@@ -55,7 +60,7 @@ class Look:
         claims = found.named or found.path.suffix.lower() in formats.SUFFIXES
         try:
             status = found.path.stat()
-            kind, problem = _inspect(found.path, status)
+            kind, problem, advice = _inspect(found.path, status)
         except OSError as exc:
             return _refused(found, f"cannot be opened: {exc.strerror}.") if claims else None
         if kind is None and not claims:
@@ -64,39 +69,46 @@ class Look:
             return Candidate(found, "")
         found = self._named(found)
         if problem:
-            return _refused(found, problem, status=status)
+            return _refused(found, problem, advice, status=status)
         return Candidate(found, _prefix(found, status), kind)
 
     def _named(self, found: Found) -> Found:
         """The file with a document name of its own: with its folder's name where another has the same."""
         self._paths.add(found.path)
         document, parts, depth = found.document, found.path.parts[1:], 2
-        while document in self._documents and depth <= len(parts):
+        while self._is_taken(document, found) and depth <= len(parts):
             document, depth = safe_document(parts[-depth:]), depth + 1
         stem, dot, suffix = document.rpartition(".")
         number = 2
-        while document in self._documents:
+        while self._is_taken(document, found):
             document, number = f"{stem if dot else suffix}-{number}{dot}{suffix if dot else ''}", number + 1
         self._documents.add(document)
         return replace(found, document=document)
 
+    def _is_taken(self, document: str, found: Found) -> bool:
+        """By another file, now or in an earlier run; one that is there no more may have been moved here."""
+        others = self._known.get(document, ())
+        if found.digest or str(found.path) in others:
+            others = ()
+        return document in self._documents or any(Path(other).exists() for other in others)
 
-def _inspect(path: Path, status: os.stat_result) -> tuple[Kind | None, str]:
-    """What the file is, or a problem in words that follow its name."""
+
+def _inspect(path: Path, status: os.stat_result) -> tuple[Kind | None, str, str]:
+    """What the file is, or a problem in words that follow its name, and what to do."""
     if not stat.S_ISREG(status.st_mode):
-        return None, "is not a regular file."
+        return None, "is not a regular file.", ""
     if not _is_text(path):
-        return None, "has a name that is not valid UTF-8."
+        return None, "has a name that is not valid UTF-8.", "Rename it."
     if status.st_size == 0:
-        return None, "is empty."
+        return None, "is empty.", "Copy or download it again."
     with path.open("rb") as file:
         head = file.read(formats.HEAD_BYTES)
     kind = formats.sniff(head)
     if kind is None:
-        return None, _mismatch(path)
+        return None, _mismatch(path), READABLE
     if kind == "pdf" and not head.startswith(b"%PDF-") and path.suffix.lower() != ".pdf":
-        return None, "is not a PDF, though it mentions one."
-    return kind, ""
+        return None, "is not a PDF, though it mentions one.", READABLE
+    return kind, "", ""
 
 
 def _mismatch(path: Path) -> str:
@@ -107,15 +119,22 @@ def _mismatch(path: Path) -> str:
 
 
 def _refused(
-    found: Found, problem: str, *, missing: bool = False, status: os.stat_result | None = None
+    found: Found,
+    problem: str,
+    advice: str = "",
+    *,
+    missing: bool = False,
+    status: os.stat_result | None = None,
 ) -> Candidate:
-    failure = Failure(
-        stage="list",
-        kind="BadInput",
-        message=f"{found.document} {problem}",
-        advice="" if missing else READABLE,
-    )
+    message = f"{_said(found) if missing else found.document} {problem}"
+    failure = Failure(stage="list", kind="BadInput", message=message, advice=advice)
     return Candidate(found, _prefix(found, status), failure=failure, missing=missing)
+
+
+def _said(found: Found) -> str:
+    """What was looked for, as it was written: a pattern's stars are no part of a document's name."""
+    name = found.path.name
+    return name if _is_text(found.path) and name.isprintable() else found.document
 
 
 def _prefix(found: Found, status: os.stat_result | None) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import struct
 from typing import Literal
 
+from penstock.errors import BadInput
+
 Kind = Literal["pdf", "png", "jpeg", "tiff", "webp", "bmp", "gif", "arrow", "parquet"]
 
 HEAD_BYTES = 1024  # a PDF may begin with this much junk (PDF Reference 1.7, appendix H)
@@ -26,6 +28,10 @@ PICTURE_SIGNATURES: tuple[tuple[bytes, Kind], ...] = (
 )
 BMP_HEADER_SIZES = (12, 16, 40, 52, 56, 64, 108, 124)
 MAX_SCHEMA_BYTES = 1 << 26  # of an Arrow stream's first message; more is not Arrow
+
+
+class NoPictures(BadInput):
+    """A table that can be read, and has no column of pictures."""
 
 
 def sniff(head: bytes) -> Kind | None:

@@ -108,6 +108,7 @@ def _client() -> Any:
 @contextlib.contextmanager
 def _words(repo: str, token: str | None) -> Iterator[None]:
     """Turns the client's errors into sentences of ours, without the token."""
+    from httpx2 import RequestError  # what the client talks through, since its version 2
     from huggingface_hub import errors
 
     try:
@@ -121,9 +122,19 @@ def _words(repo: str, token: str | None) -> Iterator[None]:
             f"There is no dataset {repo} on the Hub, or no permission to see it.",
             "Check the name and HF_TOKEN.",
         ) from exc
-    except (errors.HfHubHTTPError, errors.LocalTokenNotFoundError, OSError) as exc:
-        said = str(exc).replace(token, "***") if token else str(exc)
-        first = said.strip().splitlines()[0] if said.strip() else type(exc).__name__
+    except errors.HFValidationError as exc:
+        raise UsageError(f"{repo!r} is no name of a dataset.", "Write it like NAME/DATASET.") from exc
+    except RequestError as exc:
         raise StoreError(
-            f"The Hub could not be used for {repo}: {first}", "Run the same command again."
+            f"The Hub cannot be reached for {repo}: {_first_line(exc, token)}.",
+            "Check the network (and HF_ENDPOINT), then run the same command again.",
         ) from exc
+    except (errors.HfHubHTTPError, errors.LocalTokenNotFoundError, OSError) as exc:
+        raise StoreError(
+            f"The Hub could not be used for {repo}: {_first_line(exc, token)}", "Run the same command again."
+        ) from exc
+
+
+def _first_line(exc: Exception, token: str | None) -> str:
+    said = (str(exc).replace(token, "***") if token else str(exc)).strip()
+    return said.splitlines()[0].rstrip(".") if said else type(exc).__name__

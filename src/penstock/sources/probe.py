@@ -28,10 +28,6 @@ PROBE_DEADLINE_S = 60.0  # rebuilding the table of a damaged PDF reads all of it
 COUNTED = formats.MULTI_FRAME | {"pdf"}
 
 
-class NoPictures(BadInput):
-    """The table can be read, and has no column of pictures."""
-
-
 @dataclass(frozen=True, slots=True)
 class CountParts:
     """How many pages or frames has each file? Answered by numbers and BadInputs."""

@@ -37,7 +37,7 @@ class Query:
         for value in self.relevant:
             if isinstance(value, str) and value in known:
                 found.add(value)
-            elif str(value).lstrip("-").isdigit() and 0 <= int(value) < len(page_ids):
+            elif str(value).isdecimal() and int(value) < len(page_ids):
                 found.add(page_ids[int(value)])
         return found
 
@@ -55,23 +55,31 @@ def read_queries(path: Path) -> list[Query]:
     return queries
 
 
-def _rows(path: Path) -> list[dict[str, Any]]:
+def _rows(path: Path) -> list[Any]:
     suffix = path.suffix.lower()
     if suffix in (".parquet", ".arrow"):
         return _table_rows(path)
-    text = path.read_text("utf-8-sig")
     try:
+        text = path.read_text("utf-8-sig")
         if suffix == ".json":
-            value = json.loads(text)
-            return list(value.values()) if isinstance(value, dict) else list(value)
+            return _json_rows(json.loads(text))
         if suffix == ".jsonl":
-            return [json.loads(line) for line in text.splitlines() if line.strip()]
+            return [json.loads(line) for line in text.split("\n") if line.strip()]
+    except UnicodeDecodeError as exc:
+        raise UsageError(f"{path} is not text in UTF-8.", "Save it as UTF-8, or as Parquet.") from exc
     except ValueError as exc:
         raise UsageError(f"{path} is not {suffix[1:].upper()}: {exc}.") from exc
-    return [{"query": line.strip()} for line in text.splitlines() if line.strip()]
+    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def _table_rows(path: Path) -> list[dict[str, Any]]:
+def _json_rows(value: Any) -> list[Any]:
+    """A list of rows, rows by name, or one row alone."""
+    if isinstance(value, dict):
+        return [value] if _first(value, TEXT_NAMES) is not None else list(value.values())
+    return value if isinstance(value, list) else [value]
+
+
+def _table_rows(path: Path) -> list[Any]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -80,10 +88,12 @@ def _table_rows(path: Path) -> list[dict[str, Any]]:
             table = pq.read_table(path)
         else:
             with pa.memory_map(str(path)) as file:
-                table = pa.ipc.open_stream(file).read_all()
+                is_file = file.read(6) == b"ARROW1"
+                file.seek(0)
+                table = (pa.ipc.open_file if is_file else pa.ipc.open_stream)(file).read_all()
     except (pa.ArrowException, OSError) as exc:
         raise UsageError(f"{path} cannot be read: {exc}.") from exc
-    rows: list[dict[str, Any]] = table.to_pylist()
+    rows: list[Any] = table.to_pylist()
     return rows
 
 
@@ -100,15 +110,18 @@ def _query(number: int, row: Any, path: Path) -> Query:
         type=str(row.get("type") or ""),
         domain=str(row.get("domain") or ""),
         answer=str(row.get("answer") or ""),
-        relevant=_truth(truth),
+        relevant=_truth(truth, f"{path}, row {number + 1}"),
     )
 
 
-def _truth(value: Any) -> tuple[str | int, ...]:
+def _truth(value: Any, where: str) -> tuple[str | int, ...]:
     if value is None:
         return ()
     if isinstance(value, str) and value.startswith("["):  # a list that went through CSV
-        value = json.loads(value)
+        try:
+            value = json.loads(value)
+        except ValueError as exc:
+            raise UsageError(f"{where}: {value!r} is no list of pages.", "Write it like [3, 17].") from exc
     many = value if isinstance(value, (list, tuple)) else [value]
     return tuple(one if isinstance(one, int) else str(one) for one in many)
 

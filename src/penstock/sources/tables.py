@@ -19,8 +19,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from penstock.errors import BadInput
-from penstock.sources.formats import SUFFIXES, sniff_picture
-from penstock.sources.probe import NoPictures
+from penstock.sources.formats import SUFFIXES, NoPictures, sniff_picture
 
 if TYPE_CHECKING:
     from typing import Self

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from penstock.errors import EngineError
 
 log = logging.getLogger(__name__)
-OTHERS_LIMIT = 256  # requests in flight at servers that someone else runs; the client lowers it by itself
+OTHERS_LIMIT = 256  # requests in flight at each server that someone else runs; the client lowers it by itself
 TOKENS_A_PICTURE = 28 * 28  # pixels of one picture token: what the longest-first order goes by
 
 
@@ -60,7 +60,7 @@ class _Asker:
         self._furniture = stage.furniture
         self._recogniser = recogniser(stage.recogniser)
         self._servers = [] if stage.servers else _start_servers(stage)
-        limit = stage.limit or (OTHERS_LIMIT if stage.servers else _limit_of(stage))
+        limit = stage.limit or OTHERS_LIMIT * len(stage.servers) or _limit_of(stage)
         self._client = ChatClient(
             stage.servers or [server.url for server in self._servers],
             self._recogniser,
@@ -70,6 +70,8 @@ class _Asker:
             down_s=stage.down_s,
             api_key=stage.api_key,
         )
+        if stage.servers:
+            self._client.meet()
         for address in stage.servers:
             announce(base_url(address), in_flight=limit)
         for server in self._servers:

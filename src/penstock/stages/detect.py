@@ -82,7 +82,10 @@ class _Detector:
             found, failed = self._in_given(item.pixels, given)
         else:
             found = [replace(one, label=self._labels.get(one.label, one.label)) for one in found]
-        objects = [*_objects(item.pixels, found, finder), *failed]
+        objects, lost = _objects(item.pixels, found, finder)
+        if given:  # what a model says twice is dropped; what a user says is not, without a word
+            failed += [_covered(one) for one in lost]
+        objects += failed
         return replace(item, objects=tuple(replace(o, index=n) for n, o in enumerate(objects)))
 
     def _in_given(self, pixels: Pixels, given: list[GivenBox]) -> tuple[list[Found], list[PhotoObject]]:
@@ -103,16 +106,29 @@ def _failed(one: GivenBox, failure: Failure) -> PhotoObject:
     return PhotoObject(label=one.label, box=one.box, finder="given", failure=failure)
 
 
-def _objects(pixels: Pixels, found: list[Found], finder: str) -> list[PhotoObject]:
+def _covered(one: Found) -> PhotoObject:
+    failure = Failure(
+        stage=Detect.name,
+        kind="BadInput",
+        message=f"The box of {one.label} has nothing of its own: other boxes cover it.",
+        advice="Draw one box around each thing.",
+    )
+    return PhotoObject(label=one.label, box=one.box, finder="given", failure=failure)
+
+
+def _objects(pixels: Pixels, found: list[Found], finder: str) -> tuple[list[PhotoObject], list[Found]]:
+    """The things that stand, and those that others cover."""
     from penstock.objects import masks
     from penstock.objects.overlap import Claim, settle
     from penstock.objects.same import look_of
 
     objects = []
-    for claim in settle([Claim(f.label, f.score, masks.cleaned(f.mask)) for f in found]):
+    lost = dict(enumerate(found))
+    for claim in settle([Claim(f.label, f.score, masks.cleaned(f.mask), n) for n, f in lost.items()]):
         box = masks.box_of(claim.mask)
         if box is None:
             continue
+        del lost[claim.number]
         packed = masks.pack(claim.mask)
         objects.append(
             PhotoObject(
@@ -126,7 +142,7 @@ def _objects(pixels: Pixels, found: list[Found], finder: str) -> list[PhotoObjec
                 look=look_of(pixels, claim.mask),
             )
         )
-    return objects
+    return objects, list(lost.values())
 
 
 def _all_boxed(stage: Detect) -> bool:

@@ -1,6 +1,6 @@
 """Gives pages vectors: of their picture, their text, and each chart, table and picture on them.
 
-What is embedded is decided by whoever lists the pages (store/vectors.py), so it travels with the item and
+What is embedded is decided by whoever lists the pages (store/embedded.py), so it travels with the item and
 its digest. An embedder without eyes skips pictures; a region then has the vector of its words, and says so.
 """
 

@@ -2,18 +2,19 @@
 
 An item's `markdown` is a question as JSON on the way in and an enrichment as JSON on the way out;
 `uri` is its crop. Only pictures, and tables nobody could read, are shown to a vision engine; text never is.
+A block that a server left without its answer keeps what there is and carries a failed region, which says
+why and lets `--retry-failed` ask again.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from penstock.errors import PlanError
-from penstock.item import Item
+from penstock.errors import BadInput, PlanError
+from penstock.item import Failure, Item, Region
 from penstock.stage import Batch, Stage, tuning
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Look(Stage):
 
     name: ClassVar[str] = "look"
     reads: ClassVar[tuple[str, ...]] = ("uri",)
-    writes: ClassVar[tuple[str, ...]] = ("markdown",)
+    writes: ClassVar[tuple[str, ...]] = ("markdown", "regions")
     recogniser: str = "deepseek-ocr"
     model: str = ""
     servers: tuple[str, ...] = tuning(())
@@ -40,6 +41,11 @@ class Look(Stage):
     api_key: str | None = field(default=None, repr=False, metadata={"tuning": True})
     batch: Batch = tuning(TOGETHER)
     overlap: int = tuning(4)
+
+    def __post_init__(self) -> None:
+        from penstock.engines.recognisers import recogniser
+
+        recogniser(self.recogniser)  # said now: with --fresh it would be said after the old rows are gone
 
     def open(self) -> _Looker:
         return _Looker(self)
@@ -61,35 +67,48 @@ class _Looker:
 
     def __call__(self, items: list[Item]) -> list[Item]:
         asked = [json.loads(item.markdown) for item in items]
-        seen = [place for place, each in enumerate(asked) if each["needs_eyes"] and each["crop"]]
-        answers = self._ask([items[place] for place in seen], [asked[place] for place in seen])
-        for place, answer in zip(seen, answers, strict=True):
-            _see(asked[place], answer, self._recogniser.name)
+        looked = list(items)
+        for place, answer in self._ask(items, asked).items():
+            if isinstance(answer, Exception):
+                looked[place] = _short(items[place], "look", f"not looked at: {answer}")
+            else:
+                _see(asked[place], answer, self._recogniser.name)
         return [
             replace(item, markdown=json.dumps(each, ensure_ascii=False))
-            for item, each in zip(items, asked, strict=True)
+            for item, each in zip(looked, asked, strict=True)
         ]
 
     def close(self) -> None:
         self._client.close()
 
-    def _ask(self, items: Sequence[Item], asked: Sequence[dict[str, Any]]) -> list[Answer | Exception]:
+    def _ask(self, items: list[Item], asked: list[dict[str, Any]]) -> dict[int, Answer | Exception]:
+        """The answers by place, of the blocks that need eyes and have a crop."""
         from penstock.engines.chat import ChatRequest
 
-        requests = [
-            ChatRequest(
-                Path(item.uri).read_bytes(), self._recogniser.prompt(TASKS[each["category"]]), LOOK_TOKENS
-            )
-            for item, each in zip(items, asked, strict=True)
-        ]
-        return [*self._client.ask(requests)]
+        unread: dict[int, Answer | Exception] = {}
+        requests: dict[int, ChatRequest] = {}
+        for place, (item, each) in enumerate(zip(items, asked, strict=True)):
+            if not (each["needs_eyes"] and each["crop"]):
+                continue
+            prompt = self._recogniser.prompt(TASKS[each["category"]])
+            try:
+                requests[place] = ChatRequest(Path(item.uri).read_bytes(), prompt, LOOK_TOKENS)
+            except OSError as exc:
+                unread[place] = BadInput(f"{each['crop']} cannot be read: {exc.strerror}.")
+        answers = self._client.ask(list(requests.values()))
+        return {**unread, **dict(zip(requests, answers, strict=True))}
 
 
-def _see(asked: dict[str, Any], answer: Answer | Exception, model: str) -> None:
+def _short(item: Item, stage: str, why: str) -> Item:
+    """The block with the reason why it has less than was asked for."""
+    failure = Failure(stage=stage, kind="EngineError", message=why, advice="Run again with --retry-failed.")
+    return replace(
+        item, regions=(*item.regions, Region(label="text", box=(0.0, 0.0, 1.0, 1.0), failure=failure))
+    )
+
+
+def _see(asked: dict[str, Any], answer: Answer, model: str) -> None:
     """Puts what the model saw into the question. A picture it reads as a table is a graph."""
-    if isinstance(answer, Exception):
-        asked["flags"] = [*asked.get("flags", []), f"not looked at: {answer}"]
-        return
     asked["visible"] = answer.text.strip()
     asked["looked"] = model
     if asked["category"] == "complex_image" and "<table" in answer.text.lower():
@@ -101,7 +120,7 @@ class Summarise(Stage):
     """Summary and keywords by rules or by a language model."""
 
     name: ClassVar[str] = "summarise"
-    writes: ClassVar[tuple[str, ...]] = ("markdown",)
+    writes: ClassVar[tuple[str, ...]] = ("markdown", "regions")
     engine: TextEngine = "rule"
     model: str = ""
     servers: tuple[str, ...] = tuning(())
@@ -138,10 +157,7 @@ class _Summariser:
     def __call__(self, items: list[Item]) -> list[Item]:
         asked = [json.loads(item.markdown) for item in items]
         told = self._writer.write([_question(each) for each in asked])
-        return [
-            replace(item, markdown=_enrichment(each, one))
-            for item, each, one in zip(items, asked, told, strict=True)
-        ]
+        return [_enriched(item, each, one) for item, each, one in zip(items, asked, told, strict=True)]
 
     def close(self) -> None:
         self._writer.close()
@@ -162,7 +178,14 @@ def _question(asked: dict[str, Any]) -> Question:
     )
 
 
-def _enrichment(asked: dict[str, Any], told: Told) -> str:
+def _enriched(item: Item, asked: dict[str, Any], told: Told) -> Item:
+    if told.short:
+        item = _short(item, "summarise", told.short)
+    short = [region.failure.message for region in item.regions if region.failure is not None]
+    return replace(item, markdown=_enrichment(asked, told, short))
+
+
+def _enrichment(asked: dict[str, Any], told: Told, short: list[str]) -> str:
     from penstock.documents.docjson import Enrichment, Keywords, Words
 
     return Enrichment(
@@ -175,6 +198,6 @@ def _enrichment(asked: dict[str, Any], told: Told) -> str:
         model=told.model or asked.get("looked", ""),
         prompt_id=told.prompt_id,
         context_block_ids=list(asked["context_ids"]),
-        status=told.status,
-        flags=[*asked.get("flags", []), *told.flags],
+        status="fallback" if told.short else "ok",
+        flags=[*short, *told.flags],
     ).model_dump_json(exclude_defaults=True)

@@ -10,11 +10,17 @@ from penstock.item import Box, Item
 
 @dataclass(frozen=True, slots=True)
 class GivenBox:
-    """A box a user drew. `photo` is the end of a photo's path, or empty for every photo."""
+    """A box a user drew. `photo` is the end of a photo's path, its id, or empty for every photo."""
 
     photo: str
     box: Box
     label: str
+
+    def __str__(self) -> str:
+        """As the command line has it; run.json and complaints about another plan say it so."""
+        x0, y0, x1, y1 = self.box
+        where = f"{self.photo}=" if self.photo else ""
+        return f"{where}{x0:g},{y0:g},{x1 - x0:g},{y1 - y0:g}:{self.label}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +30,10 @@ class GivenDepth:
     photo: str
     path: str
 
+    def __str__(self) -> str:
+        return f"{self.photo}={self.path}" if self.photo else self.path
+
 
 def is_for(given: GivenBox | GivenDepth, item: Item) -> bool:
     name = given.photo
-    return not name or item.document == name or PurePath(item.uri).match(name)
+    return not name or name in (item.document, item.id) or PurePath(item.uri).match(name)

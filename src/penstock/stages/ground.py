@@ -78,6 +78,8 @@ class _Grounder:
         self._limit = stage.in_flight or sum(server.preset.in_flight for server in self._managed) or IN_FLIGHT
         self._clients: dict[Guard, ChatClient | HfClient] = {}
         self._lock = threading.Lock()
+        if stage.servers and stage.engine != "hf":
+            self._meet()
 
     def __call__(self, items: list[Item]) -> list[Item]:
         return [self._page(item) for item in items]
@@ -89,6 +91,15 @@ class _Grounder:
             server.stop()
         if self._hf is not None:
             self._hf.close()
+
+    def _meet(self) -> None:
+        """A wrong address ends the run at once; every page would fail for it one after the other."""
+        from penstock.engines.chat import ChatClient
+        from penstock.engines.deepseek import FIRST
+
+        client = self._client(FIRST)
+        assert isinstance(client, ChatClient)
+        client.meet()
 
     def _client(self, guard: Guard) -> ChatClient | HfClient:
         """One client for each guard; the second opens when a page first needs it."""

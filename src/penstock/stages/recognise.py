@@ -24,8 +24,17 @@ TextLayer = Literal["auto", "always", "never"]
 CHUNK_LINES = 12  # lines one thread reads at a time: small enough to share a page between two cores
 MIN_PICTURE_SHARE = 0.04  # of the page: smaller pictures are logos and icons, not worth a search for text
 HUGE_SHARE = 0.5  # of the page: a larger picture or table full of lines is likely a page mistaken for one
+LARGE_SHARE = 0.15  # the same where the layer tells the lines, which is surer than finding them
 MANY_LINES = 12
+FEW_LINES, WIDE_SHARE = 3, 0.6  # of sentences in a picture
 RUNNING_LINE = 0.3  # of the region's width: a table's cells are narrower
+WIDE_LINE = 0.5  # the same for a picture that has its words in the layer: a chart's are short
+UNLINED = (
+    PICTURE_LABELS | FORMULA_LABELS | {"table"}
+)  # what stands beside these is no part of a line of theirs
+# what may be several paragraphs, a list or lines set apart; titles and captions are one text
+PARTED = frozenset({"text", "abstract", "footnote", "reference", "reference_content", "vision_footnote"})
+FEW_DOTS = 8  # words of nothing but dots that a table may have without being full of leaders
 FORMULA_NOTE = "No embedded model reads formulas; the crop is kept. A GPU recipe reads them."
 
 
@@ -62,13 +71,16 @@ class _Recogniser:
         self._readers.close()
 
     def _page(self, item: Item) -> Item:
-        from penstock.documents.layer import assign, leftover
+        from penstock.documents.layer import adopt, assign, leftover
 
         words = usable_words(item, self._text_layer)
-        given, loose = assign(words, [region.box for region in item.regions])
+        laid_out = [region for region in item.regions if not swallows_words(region, words, item)]
+        given, loose = assign(words, [region.box for region in laid_out])
+        given, loose = without_prose(laid_out, given, loose)
+        given, loose = adopt(given, loose, [region.label not in UNLINED for region in laid_out])
         extras = leftover(loose)
+        regions = [_around(region, own) for region, own in zip(laid_out, given, strict=True)] + extras
         given += assign(loose, [extra.box for extra in extras])[0]
-        regions = [*item.regions, *extras]
         found = self._find(item, regions, given, words)
         regions, given = without_mistakes(regions, given, found, item)
         regions, chunks = share_out(regions, found)
@@ -118,11 +130,21 @@ class _Recogniser:
             return region  # the rules read it from the layer already, tables by their rulings
         region = with_lines(region, words, read)
         if region.label == "table":
+            words = without_leaders(words)
             drawn = None if read else _drawn_table(item, region, words)
             if drawn is not None or item.pixels is None:
                 return drawn or with_content(region)
             return self._readers.table(item.pixels, region, words, read)
         return with_content(region)
+
+
+def _around(region: Region, words: Sequence[Word]) -> Region:
+    """The region, as wide as its lines: a layout model cuts its boxes close."""
+    if region.label in UNLINED or not words:
+        return region
+    x0, y0, x1, y1 = region.box
+    left, right = min(word.box[0] for word in words), max(word.box[2] for word in words)
+    return replace(region, box=(min(x0, left), y0, max(x1, right), y1))
 
 
 def _drawn_table(item: Item, region: Region, words: Sequence[Word]) -> Region | None:
@@ -134,6 +156,12 @@ def _drawn_table(item: Item, region: Region, words: Sequence[Word]) -> Region | 
         return None
     cells = ruled_table(region.box, words, item.layer.strokes)
     return replace(region, content=to_html(cells), reader="layer") if cells else None
+
+
+def without_leaders(words: list[Word]) -> list[Word]:
+    """The words of a table without the dots that lead from a row's name to its figures."""
+    said = [word for word in words if word.text.strip(".·…")]
+    return said if len(words) - len(said) > FEW_DOTS else words
 
 
 def usable_words(item: Item, mode: TextLayer) -> tuple[Word, ...]:
@@ -206,6 +234,42 @@ def without_mistakes(
     return [region for region, _ in kept], [words for _, words in kept]
 
 
+def swallows_words(region: Region, words: Sequence[Word], item: Item) -> bool:
+    """Whether a picture is running text: of a scan whose layer says all that it shows."""
+    from penstock.documents.layer import assign
+
+    if region.label not in PICTURE_LABELS or _area(region.box) < LARGE_SHARE * item.width * item.height:
+        return False
+    wide = _wide_lines(assign(words, [region.box])[0][0], region.box)[0]
+    return len(wide) >= MANY_LINES and _is_prose(wide)
+
+
+def without_prose(
+    regions: Sequence[Region], given: list[list[Word]], loose: list[Word]
+) -> tuple[list[list[Word]], list[Word]]:
+    """Words of sentences that lie in a picture made loose: the picture stays, they are read beside it."""
+    prose = [
+        region.label in PICTURE_LABELS and _are_sentences(own, region.box)
+        for region, own in zip(regions, given, strict=True)
+    ]
+    freed = [word for own, is_prose in zip(given, prose, strict=True) if is_prose for word in own]
+    return [[] if is_prose else own for own, is_prose in zip(given, prose, strict=True)], [*loose, *freed]
+
+
+def _are_sentences(words: Sequence[Word], box: Box) -> bool:
+    """Whether the words fill line after line: those of a chart or a diagram stand apart."""
+    wide, lines = _wide_lines(words, box)
+    return len(wide) >= FEW_LINES and len(wide) >= WIDE_SHARE * len(lines) and _is_prose(wide)
+
+
+def _wide_lines(words: Sequence[Word], box: Box) -> tuple[list[Line], list[Line]]:
+    """The lines that reach over half of the box, and all."""
+    from penstock.documents.layer import lines_from
+
+    lines = lines_from(words)
+    return [line for line in lines if line.box[2] - line.box[0] > WIDE_LINE * (box[2] - box[0])], lines
+
+
 def _swallows_text(region: Region, found: Sequence[LineBox], item: Item) -> bool:
     if region.label not in PICTURE_LABELS | {"table"}:
         return False
@@ -250,6 +314,7 @@ def with_lines(region: Region, words: Sequence[Word], read: Sequence[TextLine]) 
 def with_content(region: Region) -> Region | None:
     """Lines become content by label. Text regions that say nothing are left out."""
     from penstock.documents.paragraphs import join_lines
+    from penstock.documents.seams import paragraphs
 
     if region.label in PICTURE_LABELS:
         text = "\n".join(line.text for line in region.lines)
@@ -261,7 +326,8 @@ def with_content(region: Region) -> Region | None:
     label = "text" if region.label in FORMULA_LABELS else region.label
     if label == "content":  # a table of contents is its lines
         return replace(region, content="\n".join(line.text for line in region.lines))
-    return replace(region, label=label, content=join_lines(region.lines))
+    parts = paragraphs(region.lines) if label in PARTED else [region.lines]
+    return replace(region, label=label, content="\n".join(join_lines(part) for part in parts))
 
 
 def _is_prose(lines: Sequence[Line]) -> bool:

@@ -7,50 +7,22 @@ processes, one a GPU; one that fails, hangs or kills its process costs only itse
 
 from __future__ import annotations
 
-import hashlib
 import math
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from penstock.item import Failure, Item, PhotoObject
+from penstock.item import Failure, Item
 from penstock.stage import Stage, tuning
+from penstock.stages.builders import Builder, Photo, Silhouettes
 from penstock.stages.given import GivenDepth, is_for
 from penstock.stages.parts import PartPool
 
 if TYPE_CHECKING:
     from penstock.engines.mesh import MeshOptions
     from penstock.item import Pixels
-    from penstock.objects.camera import Camera
-    from penstock.objects.furniture import Furniture
-    from penstock.objects.gaussians import Floats
 
-CLOUDS = "clouds"
 NO_DEADLINE_S = 10 * 24 * 3600.0  # a part has its own in its process; the queue before it has none
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Photo:
-    """What all objects of one photo share: worked out once."""
-
-    id: str
-    pixels: Pixels
-    camera: Camera
-    depth: Floats | None  # metres for every pixel, where something measured them
-
-
-class Builder(Protocol):
-    """Makes clouds. Called from several threads."""
-
-    def build(self, photo: Photo, thing: PhotoObject) -> PhotoObject:
-        """The thing with cloud and estimate. Raises ItemError."""
-        ...
-
-    def finish(self, photo: Photo) -> None:
-        """Forgets what was kept for a photo."""
-        ...
-
-    def close(self) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,76 +99,13 @@ class _Reconstructor:
         return Photo(item.id, pixels, camera, depth)
 
 
-class Silhouettes:
-    """The builder without weights."""
-
-    def __init__(self, furniture: Furniture) -> None:
-        self._furniture = furniture
-
-    def build(self, photo: Photo, thing: PhotoObject) -> PhotoObject:
-        from penstock.objects.masks import unpack
-        from penstock.objects.silhouette import inflate
-
-        thing = with_estimate(photo, thing, self._furniture)
-        assert thing.mask is not None
-        assert thing.size is not None
-        return with_cloud(thing, _ply(inflate(photo.pixels, unpack(thing.mask), *thing.size)))
-
-    def finish(self, photo: Photo) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
-
-
-def with_estimate(photo: Photo, thing: PhotoObject, furniture: Furniture) -> PhotoObject:
-    """The thing with size and range by outline, camera and class."""
-    from penstock.objects.depth import nearest
-    from penstock.objects.furniture import UNKNOWN
-    from penstock.objects.masks import unpack
-    from penstock.objects.prior import estimate, outline_of
-
-    assert thing.mask is not None
-    mask = unpack(thing.mask)
-    distance = nearest(photo.depth, mask) if photo.depth is not None else None
-    kind = furniture.find(thing.label)
-    found = estimate(kind, photo.camera, outline_of(mask, frozenset(thing.cut), distance))
-    notes = [f"Cut by the photo's {' and '.join(thing.cut)} edge."] if thing.cut else []
-    if kind.name == UNKNOWN and thing.label != UNKNOWN:
-        notes.append("The furniture table does not know it: its size is less sure.")
-    if not found.fits:
-        notes.append("Its foot is not on the floor in sight: the size is its class's usual one.")
-    return replace(
-        thing,
-        estimate="prior",
-        size=(found.width, found.depth, found.height),
-        low_cbm=found.low,
-        high_cbm=found.high,
-        distance=found.distance or None,
-        note=" ".join(notes),
-    )
-
-
-def with_cloud(thing: PhotoObject, ply: tuple[bytes, int]) -> PhotoObject:
-    data, num = ply
-    name = hashlib.sha256(data).hexdigest()[:24]
-    return replace(thing, cloud=data, cloud_path=f"{CLOUDS}/{name}.ply", num_gaussians=num)
-
-
-def _ply(cloud: object) -> tuple[bytes, int]:
-    from penstock.objects.gaussians import Gaussians
-    from penstock.objects.ply import write_ply
-
-    assert isinstance(cloud, Gaussians)
-    return write_ply(cloud), cloud.num
-
-
 def _open_builder(stage: Reconstruct) -> Builder:
     from penstock.objects.furniture import Furniture
 
     furniture = Furniture.open(stage.furniture)
     if stage.engine == "silhouette":
         return Silhouettes(furniture)
+    from penstock.engines.mesh import MeshOptions
     from penstock.stages.sam3d import Sam3dBuilder
 
-    return Sam3dBuilder(stage, furniture)
+    return Sam3dBuilder(stage.mesh or MeshOptions(), stage.crew, furniture)

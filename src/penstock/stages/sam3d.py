@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,14 +20,10 @@ from penstock.item import PhotoObject
 from penstock.objects.camera import floor_depth, pointmap, to_pytorch3d
 from penstock.objects.furniture import Furniture
 from penstock.objects.gaussians import Floats, Gaussians
-from penstock.objects.ply import write_ply
 from penstock.objects.volumes import clean, trimmed
 from penstock.pinning import cores, environment, visible_gpus
 from penstock.scratch import scratch_folder
-from penstock.stages.reconstruct import Photo, with_cloud, with_estimate
-
-if TYPE_CHECKING:
-    from penstock.stages.reconstruct import Reconstruct
+from penstock.stages.builders import Photo, with_cloud, with_estimate
 
 TRIM = 0.01
 MESHES = "meshes"
@@ -37,12 +32,12 @@ MESHES = "meshes"
 class Sam3dBuilder:
     """Things to clouds in metres. Pictures and clouds pass through files in a folder of its own."""
 
-    def __init__(self, stage: Reconstruct, furniture: Furniture) -> None:
-        self._options = stage.mesh or MeshOptions()
+    def __init__(self, options: MeshOptions, crew: int, furniture: Furniture) -> None:
+        self._options = options
         self._furniture = furniture
         self._folder = scratch_folder("sam3d")
-        self._crew = _crew(self._options, stage.crew)
-        self._asking = ThreadPoolExecutor(2 * stage.crew, thread_name_prefix="sam3d-ask")
+        self._crew = _crew(options, crew)
+        self._asking = ThreadPoolExecutor(2 * crew, thread_name_prefix="sam3d-ask")
         try:
             self._crew.start()
         except BaseException:
@@ -63,7 +58,7 @@ class Sam3dBuilder:
             assert thing.size is not None
             cloud = _anchored(cloud, thing.size[2])
         thing = replace(thing, estimate="metric" if reply.metric else "anchored")
-        return with_cloud(_with_mesh(thing, reply.glb), (write_ply(cloud), cloud.num))
+        return with_cloud(_with_mesh(thing, reply.glb), cloud)
 
     def finish(self, photo: Photo) -> None:
         for path in self._paths(photo):

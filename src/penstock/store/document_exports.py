@@ -15,8 +15,8 @@ from penstock.documents.docjson import Chunk, Producer
 from penstock.documents.spool import Spools
 from penstock.item import Item
 from penstock.store import enrichments, manifest
-from penstock.store.export import Pages, output_names
 from penstock.store.files import TMP, replacing
+from penstock.store.pages import Pages, output_names
 
 if TYPE_CHECKING:
     from penstock.item import Pixels

@@ -2,13 +2,13 @@
 
 Pages finish in any order; people and datasets want theirs. The order of documents is one small file,
 rewritten whenever a run ends; the order of pages is in the rows. Losing the file costs nothing but
-the order of documents among themselves.
+the order of documents among themselves, and which pages are of a file that has changed since.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from penstock.item import Item
@@ -17,26 +17,60 @@ from penstock.store.shards import Entry, Ledger
 
 DOCUMENTS = "documents.jsonl"
 
+Files = dict[str, str]  # of a document: the files it was read from, each with what its pages' ids begin with
 
-def read_order(out: Path) -> list[str]:
+
+def file_of(item: Item) -> Files:
+    """The file of a page and the beginning of its id, which is another when the file has changed.
+
+    Empty for a dataset's row, whose id is its own.
+    """
+    version, slash, part = item.id.rpartition("/")
+    if item.media not in ("pdf", "image", "") or not slash or part != f"{item.part:05d}":
+        return {}
+    return {item.uri: version}
+
+
+def read_order(out: Path) -> dict[str, Files]:
+    """The documents in source order."""
     path = out / DOCUMENTS
     if not path.is_file():
-        return []
-    return [json.loads(line)["document"] for line in path.read_text("utf-8").splitlines()]
+        return {}
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return {row["document"]: row.get("files", {}) for row in rows}
 
 
-def write_order(out: Path, listed: Iterable[str]) -> None:
-    """Puts `listed` first, in its order; documents of earlier runs follow."""
-    names = list(dict.fromkeys([*listed, *read_order(out)]))
+def write_order(out: Path, listed: Mapping[str, Files]) -> None:
+    """Puts `listed` first, in its order; documents of earlier runs follow.
+
+    A document's files of earlier runs count on while they are there: a file may have been moved.
+    """
+    before = read_order(out)
+    now = {
+        name: {**_still_there(before.get(name, {})), **files} if files else {}
+        for name, files in listed.items()
+    }
+    earlier = {name: files for name, files in before.items() if name not in now}
     with replacing(out / DOCUMENTS, out) as file:
-        for name in names:
-            file.write(json.dumps({"document": name}, ensure_ascii=False).encode() + b"\n")
+        for name, files in {**now, **earlier}.items():
+            row = {"document": name, "files": files}
+            file.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
 
 
-def in_source_order(entries: Iterable[Entry], order: list[str]) -> list[Entry]:
+def _still_there(files: Files) -> Files:
+    return {uri: version for uri, version in files.items() if Path(uri).exists()}
+
+
+def in_source_order(entries: Iterable[Entry], order: Mapping[str, Files]) -> list[Entry]:
+    """The entries in order, without pages of a file as it was before it changed."""
     place = {name: number for number, name in enumerate(order)}
     last = len(place)
-    return sorted(entries, key=lambda e: (place.get(e.document, last), e.document, e.part, e.id))
+    current = [entry for entry in entries if _is_current(entry, order.get(entry.document, {}))]
+    return sorted(current, key=lambda e: (place.get(e.document, last), e.document, e.part, e.id))
+
+
+def _is_current(entry: Entry, files: Files) -> bool:
+    return not files or entry.id.rpartition("/")[0] in files.values()
 
 
 def read_pages(out: Path) -> Iterator[Item]:

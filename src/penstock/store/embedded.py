@@ -23,7 +23,7 @@ from penstock.stages.embed import Part, Regions, Vectored
 from penstock.store.documents import in_source_order, read_order
 from penstock.store.export import page_text
 from penstock.store.schema import KEY, Rows
-from penstock.store.shards import ITEMS_DIR, Entry, Ledger
+from penstock.store.shards import ITEMS_DIR, Entry, Ledger, has_rows
 
 PAGES_HOME, QUERIES_HOME = "embed/pages", "embed/queries"
 PART_LABELS = (PICTURE_LABELS - {"header_image", "footer_image", "seal"}) | {"table"}
@@ -104,10 +104,14 @@ def _digests(home: Path) -> dict[str, tuple[int, str]]:
 
 def page_entries(out: Path) -> list[Entry]:
     """Every page's entry in source order."""
-    entries = in_source_order(Ledger(out).entries().values(), read_order(out))
-    if not entries:
+    need_pages(out)
+    return in_source_order(Ledger(out).entries().values(), read_order(out))
+
+
+def need_pages(out: Path) -> None:
+    """Raises UsageError where no page was read yet, before anything is written there."""
+    if not has_rows(out):
         raise UsageError(f"{out} holds no pages yet.", "Run: penstock parse INPUT -o OUT")
-    return entries
 
 
 def to_embed(page: Item, regions: Regions = "visual") -> Vectored:

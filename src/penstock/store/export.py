@@ -8,22 +8,20 @@ from __future__ import annotations
 
 import json
 import logging
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
-from itertools import chain, groupby
-from pathlib import Path, PurePosixPath
+from itertools import chain
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from penstock.documents.escape import comment
 from penstock.documents.markdown import document_markdown, page_markdown
 from penstock.errors import UsageError
 from penstock.item import PICTURE_LABELS, Item, Region
-from penstock.names import safe_path
 from penstock.store.documents import in_source_order, read_order
 from penstock.store.files import clear_tmp, replacing
-from penstock.store.shards import Entry, Ledger
+from penstock.store.pages import Pages, output_names
+from penstock.store.shards import Ledger
 
 if TYPE_CHECKING:
     from penstock.documents.searchable import PictureOfPage
@@ -34,23 +32,6 @@ PAGE_QUALITY = 80  # JPEG of whole pages in a searchable PDF: about 300 kB at 20
 FALLBACK_DPI = 150.0  # for pictures that do not say; a phone's photo of A4 is near it
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Pages:
-    """What an export is made from: OUT, its rows in source order, and how to open encrypted sources."""
-
-    out: Path
-    ledger: Ledger
-    entries: list[Entry]
-    password: str | None = None
-
-    def items(self) -> Iterator[Item]:
-        return (self.ledger.item(entry) for entry in self.entries)
-
-    def by_document(self) -> Iterator[tuple[str, Iterator[Item]]]:
-        for document, group in groupby(self.entries, key=lambda entry: entry.document):
-            yield document, (self.ledger.item(entry) for entry in group)
 
 
 def export(out: Path, formats: Iterable[str], password: str | None = None) -> list[Path]:
@@ -174,12 +155,12 @@ def _write_markdown(pages: Pages) -> list[Path]:
         to_crops = "../" * len(names[document].parts)
         with replacing(path, pages.out) as file:
             for item in items:
-                file.write(_page_piece(item, to_crops).encode("utf-8", "replace"))
+                file.write(page_piece(item, to_crops).encode("utf-8", "replace"))
         paths.append(path)
     return paths
 
 
-def _page_piece(item: Item, root: str) -> str:
+def page_piece(item: Item, root: str) -> str:
     """One page of a document's Markdown; a failed one says why it is missing."""
     if item.failure is not None:
         text = comment(f"failed in {item.failure.stage}: {item.failure.message}")
@@ -235,22 +216,6 @@ def _pictures_of_pages(pages: Pages, items: Iterable[Item]) -> Iterator[PictureO
         jpeg = cv2.imencode(".jpg", picture[:, :, ::-1], [cv2.IMWRITE_JPEG_QUALITY, PAGE_QUALITY])[1]
         lines = tuple(line for region in item.regions for line in region.lines)
         yield PictureOfPage(jpeg=jpeg.tobytes(), lines=lines, dpi=item.dpi or FALLBACK_DPI)
-
-
-def output_names(documents: Iterable[str], suffix: str) -> dict[str, PurePosixPath]:
-    """A file for each document: `report.pdf` -> `report.md`, or `report.pdf.md` where two would clash."""
-    paths = {document: safe_path(document) for document in documents}
-    short = Counter(str(path.with_suffix("")).casefold() for path in paths.values())
-    full = Counter(str(path).casefold() for path in paths.values())
-    names = {}
-    for number, (document, path) in enumerate(paths.items()):
-        if short[str(path.with_suffix("")).casefold()] == 1:
-            names[document] = path.with_suffix(suffix)
-        elif full[str(path).casefold()] == 1:
-            names[document] = path.with_name(f"{path.name}{suffix}")
-        else:  # names that differ only in what file systems ignore
-            names[document] = path.with_name(f"{path.name}-{number}{suffix}")
-    return names
 
 
 def _assembled(writer: str) -> Callable[[Pages], list[Path]]:

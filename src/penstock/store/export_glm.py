@@ -11,8 +11,8 @@ from typing import Any
 from penstock.documents.glm_format import PICTURES, WrittenPage, blocks_of, page_blocks, written
 from penstock.item import Item
 from penstock.store import manifest
-from penstock.store.export import Pages, output_names
 from penstock.store.files import replacing
+from penstock.store.pages import Pages, output_names
 
 FOLDER = "glm"
 JPEG_QUALITY = 95  # the SDK's

@@ -2,32 +2,31 @@
 
 OUT/index holds nothing that cannot be made again from the shards. A page or a chunk is known by its id and
 the digest of what was indexed of it, so building twice changes only what has changed. Opening reads a few
-kilobytes. What goes in is told by index_rows.py; asking it is in search.py.
+kilobytes. What goes in is told by index_rows.py, where it lies by index_home.py; asking it is in search.py.
 """
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-import json
-import shutil
+import math
+import warnings
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pyarrow as pa
 
 from penstock.documents.words import Words
-from penstock.errors import MissingModel, UsageError
+from penstock.errors import MissingModel
 from penstock.heap import share_heaps
-from penstock.store.files import replacing
+from penstock.store import index_home
+from penstock.store.index_home import FOLDER
 from penstock.store.index_rows import ChunkRow, PageRow, RegionRow, Widths, rows_of
 from penstock.store.lock import holding
 
-FOLDER, ABOUT = "index", "index.json"
 PAGES, REGIONS, CHUNKS = "pages", "regions", "chunks"
-VERSION = 2  # of what is kept; another one is built anew
 PAGES_AT_ONCE = 500  # about 4,000 regions: 10 MB of vectors and words
 Row = TypeVar("Row", PageRow, ChunkRow)
 SAMPLES = 64  # vectors a partition is found from: 256 took twice the CPU and 120 MB more for the same recall
@@ -64,32 +63,41 @@ def build_rows(
     folder: Path, rows: Iterable[PageRow], widths: Widths, rebuild: bool = False, threads: int = 1
 ) -> Built:
     """The same from any rows: those not among them are taken out."""
-    about = {"version": VERSION, "text": widths.text, "image": widths.image, "region": widths.region}
-    if rebuild or _about(folder) != about:
-        shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True, exist_ok=True)
+    about = {"version": index_home.VERSION, **asdict(widths)}
+    last = index_home.read_about(folder)
+    if rebuild or (last and about.items() - last.items()):
+        last = None
+    home = index_home.begin(folder, last)
+    try:
+        with index_home.index_errors(folder):
+            built, is_changed = _fill(home, rows, widths, threads)
+        if is_changed or last is None:
+            index_home.publish(home, about)
+    finally:
+        index_home.sweep(folder)
+    return built
+
+
+def _fill(home: Path, rows: Iterable[PageRow], widths: Widths, threads: int) -> tuple[Built, bool]:
+    """Makes the tables in `home` those of `rows`. Returns also whether anything had to change."""
     share_heaps()  # Kiwi's threads and the library's own each keep a heap otherwise
-    base = connect(folder)
+    base = connect(home)
     pages, chunks = _Kept(base, PAGES), _Kept(base, CHUNKS)
     words = Words(threads)
     for batch in _batches(iter(rows), PAGES_AT_ONCE):
         new_pages = pages.changed(batch)
         new_chunks = chunks.changed([chunk for page in batch for chunk in page.chunks])
         if new_pages or new_chunks:
-            # stopped halfway, it is built anew: never a region twice
-            (folder / ABOUT).unlink(missing_ok=True)
             _insert(base, new_pages, new_chunks, widths, words)
     gone = pages.gone()
     _remove(base, gone)
     _delete(base, CHUNKS, "id", chunks.gone())
-    if pages.touched or chunks.touched:
+    is_changed = pages.touched or chunks.touched
+    if is_changed:
         _index(base, widths)
-    with replacing(folder / ABOUT, folder) as file:
-        file.write(json.dumps(about).encode())
-    with contextlib.suppress(OSError):
-        (folder / "tmp").rmdir()
     sizes = {name: getattr(widths, name) for name in ("text", "image", "region")}
-    return Built(len(pages.seen), len(chunks.seen), pages.num_changed, len(gone), sizes)
+    built = Built(len(pages.seen), len(chunks.seen), pages.num_changed, len(gone), sizes)
+    return built, is_changed
 
 
 class _Kept:
@@ -149,7 +157,7 @@ def _schemas(widths: Widths) -> dict[str, pa.Schema]:
 
 
 def _insert(base: Any, pages: list[PageRow], chunks: list[ChunkRow], widths: Widths, words: Words) -> None:
-    """Pages last: a page's row is what says that it is done."""
+    """Regions, chunks and pages, each table in one go."""
     schemas = _schemas(widths)
     regions = [(page, region) for page in pages for region in page.regions]
     texts = [region.text for _, region in regions]
@@ -271,6 +279,18 @@ def _digests(base: Any, name: str) -> dict[str, str]:
     return dict(zip(rows["id"].to_pylist(), rows["digest"].to_pylist(), strict=True))
 
 
+def _tidy(table: Any) -> None:
+    """One file where there were many, and no version before this one: nobody reads a folder being built."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of readers who might be there
+        table.optimize(cleanup_older_than=timedelta(0), delete_unverified=True)
+
+
+def num_partitions(num_rows: int) -> int:
+    """Of a table's vectors: as many as each then has rows."""
+    return max(1, round(math.sqrt(num_rows)))
+
+
 def _index(base: Any, widths: Widths) -> None:
     """Words of all tables, and vectors of tables that are large."""
     from lancedb.index import FTS, BTree, IvfFlat
@@ -289,30 +309,16 @@ def _index(base: Any, widths: Widths) -> None:
         if name not in names:
             continue
         table = base.open_table(name)
+        for index in table.list_indices():  # made anew below; kept until then it would be brought up to date
+            table.drop_index(index.name)
         # before the vectors' index, never after: optimize() merges its partitions, of 316 it left 7, and
         # a question was compared with all 100,000 rows (29 ms of CPU, not 8)
-        table.optimize()
+        _tidy(table)
         table.create_index("words", config=words, replace=True)
         for key in keys:
             table.create_index(key, config=BTree(), replace=True)
-        partitions = max(1, round(table.count_rows() ** 0.5))
+        partitions = num_partitions(table.count_rows())
         near = IvfFlat(distance_type="cosine", num_partitions=partitions, sample_rate=SAMPLES)
         for column, width in columns:
             if width and table.count_rows() >= ANN_FROM:
                 table.create_index(column, config=near, replace=True)
-
-
-def _about(folder: Path) -> dict[str, Any] | None:
-    path = folder / ABOUT
-    found: dict[str, Any] | None = json.loads(path.read_text("utf-8")) if path.is_file() else None
-    return found
-
-
-def check_there(out: Path) -> dict[str, Any]:
-    """What the index of OUT holds. Raises UsageError when there is none, or only part of one."""
-    about = _about(out / FOLDER)
-    if about is None:
-        raise UsageError(f"{out} has no finished index.", "Run: penstock index OUT")
-    if about["version"] != VERSION:
-        raise UsageError(f"The index of {out} is of another version.", "Run: penstock index OUT")
-    return about

@@ -18,7 +18,7 @@ from penstock.documents.docjson import Chunk
 from penstock.documents.page_blocks import block_key
 from penstock.item import FURNITURE_LABELS, Item
 from penstock.store import enrichments, vectors
-from penstock.store.embedded import page_entries, plain_text, to_embed
+from penstock.store.embedded import need_pages, page_entries, plain_text, to_embed
 from penstock.store.export import page_text
 from penstock.store.shards import Ledger
 
@@ -80,18 +80,21 @@ class PageRow:
 
 @dataclass(frozen=True, slots=True)
 class Widths:
-    """How many numbers each kind of vector has; 0 for none."""
+    """How many numbers each kind of vector has, 0 for none, and the fingerprint of what made them."""
 
     text: int = 0
     image: int = 0
     region: int = 0
+    made_by: str = ""
 
 
 def rows_of(out: Path) -> tuple[Widths, Iterator[PageRow]]:
     """The pages of OUT with their vectors, which are checked against ocr_results.jsonl first."""
+    need_pages(out)
     tables = {name: vectors.read(out, name) for name in (vectors.TEXTS, vectors.IMAGES, vectors.REGIONS)}
     width = {name: table.array.shape[1] if table else 0 for name, table in tables.items()}
-    widths = Widths(width[vectors.TEXTS], width[vectors.IMAGES], width[vectors.REGIONS])
+    made_by = str(vectors.about(out).get("fingerprint", ""))
+    widths = Widths(width[vectors.TEXTS], width[vectors.IMAGES], width[vectors.REGIONS], made_by)
     return widths, _rows(out, {name: _Vectors(table) for name, table in tables.items()})
 
 
@@ -109,10 +112,9 @@ class _Vectors:
 
 def _rows(out: Path, found: dict[str, _Vectors]) -> Iterator[PageRow]:
     ledger, pass_2 = Ledger(out), enrichments.lookup(out)
-    made_by = str(vectors.about(out).get("fingerprint", ""))
     entries = (entry for entry in page_entries(out) if not entry.failed)
     for document, group in groupby(entries, key=lambda entry: entry.document):
-        assembled = _Document(Assembler(document, pass_2), found, made_by)
+        assembled = _Document(Assembler(document, pass_2), found)
         yield from assembled.rows(ledger.item(entry) for entry in group)
 
 
@@ -125,7 +127,6 @@ class _Document:
 
     assembler: Assembler
     vectors: dict[str, _Vectors]
-    made_by: str  # the plan that embedded it
     _sections: dict[str, str] = field(default_factory=dict)
     _page_ids: dict[int, str] = field(default_factory=dict)
     _places: dict[str, _Place] = field(default_factory=dict)  # by block
@@ -149,15 +150,20 @@ class _Document:
         said = [enrichments.words(block.enrichment) for block in piece.blocks if block.enrichment]
         if regions:
             self._left[page.part + 1] = self._whole(page, regions)
-        shown = [f"{r.index} {r.label} {r.box} {r.crop} {r.section} {r.text}" for r in regions]
+        shown = [
+            f"{r.index} {r.label} {r.box} {r.crop} {r.section} {r.vector is not None} {r.text}"
+            for r in regions
+        ]
+        found = [self.vectors[name].get(page.id) for name in (vectors.TEXTS, vectors.IMAGES)]
         return PageRow(
             id=page.id,
             document=page.document,
             page=page.part + 1,
             text="\n".join([page_text(page), *said]),
-            digest=_digest([to_embed(page).digest, self.made_by, *shown]),
-            text_vector=self.vectors[vectors.TEXTS].get(page.id),
-            image_vector=self.vectors[vectors.IMAGES].get(page.id),
+            # a vector that failed at first may be there now
+            digest=_digest([to_embed(page).digest, *(str(vector is not None) for vector in found), *shown]),
+            text_vector=found[0],
+            image_vector=found[1],
             regions=regions,
             chunks=tuple(map(self._chunk, piece.chunks)),
         )

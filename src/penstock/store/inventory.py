@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from penstock.item import Item, PhotoObject
 from penstock.objects.furniture import FT3_PER_M3
 from penstock.objects.same import Seen, groups
 from penstock.objects.totals import Total, total
+from penstock.store import manifest
+
+PARTS = {"pdf": "page", "arrow": "row", "parquet": "row"}  # what a source's parts are called
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,12 @@ class Inventory:
     moving: Total
 
 
+def read_inventory(out: Path, items: Iterable[Item]) -> Inventory:
+    """The inventory of a run, grouped as the run was asked to."""
+    run = manifest.read(out) or {}
+    return inventory(items, bool(run.get("same_room")))
+
+
 def inventory(items: Iterable[Item], same_room: bool) -> Inventory:
     """`same_room`: the photos show one room, and a thing in two of them is one thing."""
     failed: list[Item] = []
@@ -48,7 +58,7 @@ def inventory(items: Iterable[Item], same_room: bool) -> Inventory:
         if item.failure is not None:
             failed.append(item)
         elif not item.objects:
-            empty.append(item.document)
+            empty.append(photo_name(item))
         things += [(item, thing) for thing in item.objects]
     first = [owner + 1 if owner != n else None for n, owner in enumerate(_owners(things))]
     lines = tuple(
@@ -102,13 +112,30 @@ def object_row(line: Line) -> dict[str, Any]:
     return row
 
 
+def failures(found: Inventory) -> list[tuple[str, str]]:
+    """What could not be read or measured, each with the reason and what to do."""
+    photos = [(photo_name(item), item.failure) for item in found.failed]
+    things = [(f"{photo_name(line.item)}, {line.thing.label}", line.thing.failure) for line in found.lines]
+    return [
+        (name, f"{failure.message} {failure.advice}".rstrip())
+        for name, failure in [*photos, *things]
+        if failure is not None
+    ]
+
+
 def failed_row(item: Item) -> dict[str, Any]:
     """The line of a photo that could not be read."""
     return {"photo_id": item.id, "document": item.document, "valid": False, "failure": _failure(item)}
 
 
+def photo_name(item: Item) -> str:
+    """What people call a photo: its file, and which page or row of it where it has several."""
+    word = PARTS.get(item.media) or ("page" if item.part else "")
+    return f"{item.document} {word} {item.part + 1}" if word else item.document
+
+
 def how_sure(thing: PhotoObject) -> str:
-    """'±35 %': half of the range, by its wider side."""
+    """ "-35% +54%": the ends of the range, seen from the volume."""
     if not (thing.low_cbm and thing.high_cbm and thing.bbox_cbm):
         return ""
     above, below = thing.high_cbm / thing.bbox_cbm - 1, 1 - thing.low_cbm / thing.bbox_cbm

@@ -34,7 +34,8 @@ def holding(out: Path) -> Iterator[None]:
                 f"Another run (process {holder}) is writing to {out}.",
                 "Wait for it, stop it, or choose another OUT.",
             ) from exc
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
+        with store_errors(out):  # a full disk shows here first
+            file.truncate(0)
+            file.write(str(os.getpid()))
+            file.flush()
         yield

@@ -16,6 +16,7 @@ from penstock import __version__
 from penstock.errors import PlanMismatch, UsageError
 from penstock.plan import Plan, differences
 from penstock.store.files import replacing, store_errors
+from penstock.store.shards import has_rows
 
 RUN = "run.json"
 # everything a run writes below OUT; --fresh removes these and nothing else
@@ -24,7 +25,7 @@ OURS = (
     "parsed_texts.jsonl", "searchable", "profile.json", "profile.html", "trace.jsonl",
     "objects.jsonl", "report.html", "masks", "clouds", "splats", "meshes", "turntables",
     "embed", "embeddings", "index", "retrieval",
-    "enrich", "docjson", "docling", "content_list", "html", "chunks.jsonl", "raw", "glm",
+    "uploads", "enrich", "docjson", "docling", "content_list", "html", "chunks.jsonl", "raw", "glm",
 )  # fmt: skip
 PACKAGES = ("numpy", "opencv-python-headless", "pypdfium2", "onnxruntime", "tesserocr", "pyarrow", "pillow")
 
@@ -41,9 +42,9 @@ def read(out: Path) -> dict[str, Any] | None:
 
 
 def check(out: Path, plan: Plan) -> None:
-    """Raises PlanMismatch, naming what differs, when OUT was made by another plan."""
+    """Raises PlanMismatch, naming what differs, when OUT holds rows that another plan made."""
     manifest = read(out)
-    if manifest is None or manifest["fingerprint"] == plan.fingerprint():
+    if manifest is None or manifest["fingerprint"] == plan.fingerprint() or not has_rows(out):
         return
     lines = "\n".join(f"  {line}" for line in differences(manifest["plan"], plan.settings()))
     raise PlanMismatch(

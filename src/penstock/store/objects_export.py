@@ -8,20 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from penstock.item import Item
-from penstock.store import manifest
 from penstock.store.files import replacing
-from penstock.store.inventory import Inventory, failed_row, inventory, object_row
+from penstock.store.inventory import failed_row, object_row, read_inventory
 
 if TYPE_CHECKING:
     from penstock.objects.gaussians import Gaussians
 
 OBJECTS, REPORT, SPLATS, TURNTABLES = "objects.jsonl", "report.html", "splats", "turntables"
-
-
-def read_inventory(out: Path, items: Iterable[Item]) -> Inventory:
-    """The inventory of a run, grouped as the run was asked to."""
-    run = manifest.read(out) or {}
-    return inventory(items, bool(run.get("same_room")))
 
 
 def write_objects(out: Path, items: Iterable[Item]) -> list[Path]:

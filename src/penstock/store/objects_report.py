@@ -19,8 +19,7 @@ from penstock.item import Item, PhotoObject
 from penstock.objects.furniture import FT3_PER_M3
 from penstock.objects.masks import unpack
 from penstock.objects.totals import Total
-from penstock.store.inventory import Inventory, Line
-from penstock.store.objects_export import read_inventory
+from penstock.store.inventory import Inventory, Line, photo_name, read_inventory
 from penstock.store.objects_words import HOW, PAGE, Both, both, language_of, name_of, notes_of
 from penstock.store.pictures import page_pictures
 
@@ -37,10 +36,13 @@ def report(out: Path, items: list[Item]) -> str:
     """The whole page."""
     found = read_inventory(out, items)
     photos, thumbs = [], {}
+    lines_of: dict[str, list[Line]] = {}
+    for line in found.lines:
+        lines_of.setdefault(line.item.id, []).append(line)
     for item, picture in page_pictures(out, items, None):
         if isinstance(picture, str):  # why it cannot be drawn again
             continue
-        lines = [line for line in found.lines if line.item.id == item.id]
+        lines = lines_of.get(item.id, [])
         photos.append(_photo(item, picture, lines, out))
         thumbs.update({line.number: _thumb(picture, line) for line in lines})
     language = language_of([line.thing for line in found.lines])
@@ -63,13 +65,14 @@ def report(out: Path, items: list[Item]) -> str:
 def _summary(found: Inventory) -> str:
     count = sum(line.counted for line in found.lines)
     num_photos = len({line.item.id for line in found.lines})
+    photos = "1 photo" if num_photos == 1 else f"{num_photos} photos"
     moving, feet = found.moving, FT3_PER_M3
     digits = 1 if moving.cbm >= 1 else 2
     cards: list[tuple[Both, str, Both]] = [
         (
             PAGE["items"],
             str(count),
-            (f"in {num_photos} photos, counted once each", f"사진 {num_photos}장, 한 번씩 셈"),
+            (f"in {photos}, counted once each", f"사진 {num_photos}장, 한 번씩 셈"),
         ),
         (("Volume to move", "운반 부피"), f"{moving.cbm:.{digits}f} m³", _span(moving, 1.0, "m³", digits)),
         (("In cubic feet", "세제곱피트"), f"{moving.cbm * feet:.0f} ft³", _span(moving, feet, "ft³", 0)),
@@ -99,10 +102,11 @@ def _photo(item: Item, picture: Pixels, lines: list[Line], out: Path) -> str:
         _tint(drawn, line, out)
     height, width = drawn.shape[:2]
     marks = "".join(_mark(line, scale, width / 36) for line in lines)
+    name = html.escape(photo_name(item))
     return (
-        f'<figure><svg viewBox="0 0 {width} {height}" role="img" aria-label="{html.escape(item.document)}">'
+        f'<figure><svg viewBox="0 0 {width} {height}" role="img" aria-label="{name}">'
         f'<image href="{_jpeg(drawn)}" width="{width}" height="{height}"/>{marks}</svg>'
-        f"<figcaption>{html.escape(item.document)}</figcaption></figure>"
+        f"<figcaption>{name}</figcaption></figure>"
     )
 
 
@@ -209,7 +213,7 @@ def _foot(found: Inventory) -> str:
 
 def _failed(found: Inventory) -> str:
     told: list[tuple[Both, list[str]]] = [
-        (("Photos that could not be read", "읽지 못한 사진"), [item.document for item in found.failed]),
+        (("Photos that could not be read", "읽지 못한 사진"), [photo_name(item) for item in found.failed]),
         (("Nothing was found in", "물품을 찾지 못한 사진"), list(found.empty)),
     ]
     return "".join(

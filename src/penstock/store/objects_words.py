@@ -9,7 +9,7 @@ import html
 import re
 
 from penstock.item import PhotoObject
-from penstock.objects.furniture import SYNONYMS, Furniture
+from penstock.objects.furniture import SYNONYMS, UNKNOWN, Furniture
 
 Both = tuple[str, str]  # English, Korean
 
@@ -75,8 +75,8 @@ def name_of(thing: PhotoObject) -> Both:
     kind = thing.kind or Furniture.open().find(thing.label).name
     korean = next((word for word in SYNONYMS.get(kind, ()) if HANGUL.search(word)), thing.label)
     label = thing.label.replace("_", " ")
-    if kind == "object":
-        return label, label
+    if kind == UNKNOWN:
+        return label, "물건" if label == UNKNOWN else label
     return (kind.replace("_", " "), label) if HANGUL.search(label) else (label, korean)
 
 

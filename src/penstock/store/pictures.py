@@ -26,22 +26,36 @@ if TYPE_CHECKING:
 def page_pictures(
     out: Path, items: Iterable[Item], password: str | None
 ) -> Iterator[tuple[Item, Pixels | str]]:
-    """Each page with its picture as the run saw it, turned upright, or why there is none."""
-    load = load_of(out, password)
-    child: Child[list[Item], list[Item]] = Child(load.open, name="export")
-    with child:
+    """Each page with its picture, or why there is none."""
+    with Pictures(out, password) as pictures:
         for item in items:
-            if item.failure is not None:
-                yield item, item.failure.message
-                continue
-            bare = Item(id=item.id, uri=item.uri, document=item.document, part=item.part, media=item.media)
-            try:
-                [loaded] = child.call([bare], load.deadline_s)
-            except ItemError as exc:
-                yield item, str(exc)
-                continue
-            assert loaded.pixels is not None
-            yield item, np.ascontiguousarray(np.rot90(loaded.pixels, k=-item.rotation // 90))
+            yield item, pictures.picture(item)
+
+
+class Pictures:
+    """Makes page pictures as the run saw them, turned upright. Not for several threads at once."""
+
+    def __init__(self, out: Path, password: str | None = None) -> None:
+        self._load = load_of(out, password)
+        self._child: Child[list[Item], list[Item]] = Child(self._load.open, name="pictures")
+
+    def __enter__(self) -> Pictures:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._child.close()
+
+    def picture(self, item: Item) -> Pixels | str:
+        """The page's picture, or a sentence on why there is none."""
+        if item.failure is not None:
+            return item.failure.message
+        bare = Item(id=item.id, uri=item.uri, document=item.document, part=item.part, media=item.media)
+        try:
+            [loaded] = self._child.call([bare], self._load.deadline_s)
+        except ItemError as exc:
+            return str(exc)
+        assert loaded.pixels is not None
+        return np.ascontiguousarray(np.rot90(loaded.pixels, k=-item.rotation // 90))
 
 
 def load_of(out: Path, password: str | None, give: Give = "pixels") -> Load:

@@ -8,6 +8,7 @@ weight / (60 + rank). Vectors of a text embedder are never compared with those o
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.documents.words import Words, snippet
 from penstock.errors import UsageError
-from penstock.store.index import CHUNKS, FOLDER, PAGES, REGIONS, check_there, connect, quoted, table_names
+from penstock.item import LABELS
+from penstock.sources.page_range import PageRange
+from penstock.store.index import CHUNKS, PAGES, REGIONS, connect, num_partitions, quoted, table_names
+from penstock.store.index_home import FOLDER, index_errors, open_index
 from penstock.store.vectors import about
 
 if TYPE_CHECKING:
@@ -26,7 +30,11 @@ if TYPE_CHECKING:
 
 RANK_OFFSET = 60  # Cormack et al. 2009: the first ranks count, but none decides alone
 CANDIDATES = 50  # of each source
-PROBES = 20  # partitions of 316 looked into at 100,000: 99 % of the true 10 nearest (bench_search.py)
+MAX_PAGE = 2**31 - 1  # what a column of page numbers can hold
+# vectors a question is compared with at least. With 20 partitions whatever their size, of the 10 nearest
+# among 4,000 vectors 66 % were found, among 20,000 92 %, among 100,000 99 %; so it is all, 98 % and 99 %
+COMPARED = 10_000
+MIN_PROBES = 20
 # of each source the table it ranks and the column it looks into
 SOURCES = {
     "text": (PAGES, "text_vector"),
@@ -56,12 +64,17 @@ SHOWN[CHUNKS] = [*SHOWN[REGIONS], "pages", "page_ids"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """Only these documents, pages (from, to), labels of regions, words of a section; empty means all."""
+    """Only these documents, pages, labels of regions, words of a section; empty means all."""
 
     documents: tuple[str, ...] = ()
-    pages: tuple[int, int] | None = None
+    pages: PageRange | None = None
     labels: tuple[str, ...] = ()
     sections: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        unknown = sorted(set(self.labels) - set(LABELS))
+        if unknown:
+            raise UsageError(f"There is no label {unknown[0]!r}.", f"Choose from: {', '.join(LABELS)}.")
 
     @property
     def of_parts(self) -> bool:
@@ -73,8 +86,7 @@ class Filters:
         if self.documents:
             parts.append(f"document IN ({', '.join(map(quoted, self.documents))})")
         if self.pages:
-            last = "last_page" if table == CHUNKS else "page"
-            parts.append(f"{last} >= {int(self.pages[0])} AND page <= {int(self.pages[1])}")
+            parts.append(f"({' OR '.join(_in_span(table, *span) for span in self.pages.spans)})")
         if self.labels:
             parts.append(f"label IN ({', '.join(map(quoted, self.labels))})")
         if self.sections:
@@ -82,7 +94,12 @@ class Filters:
         return " AND ".join(parts)
 
     def has_page(self, page: int) -> bool:
-        return self.pages is None or self.pages[0] <= page <= self.pages[1]
+        return self.pages is None or page in self.pages
+
+
+def _in_span(table: str, first: int, last: int) -> str:
+    end = "last_page" if table == CHUNKS else "page"
+    return f"({end} >= {min(first, MAX_PAGE)} AND page <= {min(last, MAX_PAGE)})"
 
 
 def _in_section(name: str) -> str:
@@ -126,20 +143,30 @@ NO_FILTERS = Filters()
 
 
 class Searcher:
-    """An open index; close it, or use it in a `with`. Kiwi comes with the first Korean question."""
+    """An open index; close it, or use it in a `with`. Kiwi comes with the first Korean question.
+
+    It goes on answering as it was opened, whatever is built meanwhile. `is_stale` says that OUT was
+    embedded otherwise since, so that only words are compared.
+    """
 
     def __init__(self, out: Path, threads: int = 1) -> None:
-        self._about = check_there(out)
-        base = connect(out / FOLDER)
+        self._reading = open_index(out / FOLDER)
+        self._about = self._reading.about
+        base = connect(self._reading.home)
         self._tables = {name: base.open_table(name) for name in table_names(base)}
         self._words = Words(threads)
+        self._probes = {name: probes(table.count_rows()) for name, table in self._tables.items()}
         self._keys = {name: _Keys(table, KEYS[name]) for name, table in self._tables.items()}
         # the rankings of a question are made side by side, by the library's own threads: ours only wait
         self._pool = ThreadPoolExecutor(len(SOURCES), thread_name_prefix="search")
-        self._weights = {**WEIGHTS, **(PARAGRAPH_WEIGHTS if about(out).get("regions") == "all" else {})}
+        made = about(out)
+        self._weights = {**WEIGHTS, **(PARAGRAPH_WEIGHTS if made.get("regions") == "all" else {})}
+        # vectors made since by another model are in another space: a question would meet strangers
+        self.is_stale = made.get("fingerprint", "") != self._about["made_by"]
 
     def close(self) -> None:
         self._pool.shutdown()
+        self._reading.close()
 
     def __enter__(self) -> Searcher:
         return self
@@ -158,10 +185,21 @@ class Searcher:
         snippets: bool = True,
     ) -> list[Hit]:
         """The best pages. `vector` is the question's, by the engine that embedded the run."""
-        chosen = {**self._weights, **(weights or {})}
-        for name in chosen:
-            if name not in SOURCES:
-                raise UsageError(f"There is no source {name!r}.", f"Choose from: {', '.join(SOURCES)}.")
+        if not question.strip():
+            raise UsageError("The question is empty.")
+        chosen = {**self._weights, **checked_weights(weights or {})}
+        with index_errors(self._reading.home.parent):
+            return self._best(question, vector, top, filters, chosen, snippets)
+
+    def _best(
+        self,
+        question: str,
+        vector: NDArray[Any] | None,
+        top: int,
+        filters: Filters,
+        chosen: Mapping[str, float],
+        snippets: bool,
+    ) -> list[Hit]:
         tokens = list(dict.fromkeys(word.token for word in self._words.of(question)))
         rankings = self._rankings(tokens, vector, filters, {n for n, weight in chosen.items() if weight > 0})
         scores: dict[str, float] = defaultdict(float)
@@ -170,6 +208,13 @@ class Searcher:
                 scores[id] += chosen[name] / (RANK_OFFSET + one.rank)
         best = sorted(scores, key=lambda id: (-scores[id], id))[:top]
         return self._hits(best, scores, rankings, set(tokens) if snippets else None)
+
+    def documents(self) -> list[str]:
+        """The names of all documents in the index."""
+        if PAGES not in self._tables:
+            return []
+        rows = self._tables[PAGES].search().select(["document"]).limit(None).to_arrow()
+        return sorted(rows["document"].unique().to_pylist())
 
     def _rankings(
         self, tokens: list[str], vector: NDArray[Any] | None, filters: Filters, wanted: set[str]
@@ -180,17 +225,20 @@ class Searcher:
                 continue
             if column == "words" and tokens:
                 queries[name] = self._by_words(table, tokens)
-            elif column != "words" and vector is not None and self._about[name] == len(vector):
+            elif column != "words" and vector is not None and self._has_vectors(name, len(vector)):
                 queries[name] = self._by_vector(table, column, vector)
         made = self._pool.map(lambda name: self._ranked(queries[name], SOURCES[name][0], filters), queries)
         return dict(zip(queries, made, strict=True))
+
+    def _has_vectors(self, source: str, width: int) -> bool:
+        return not self.is_stale and self._about[source] == width
 
     def _by_words(self, table: str, tokens: list[str]) -> Any:
         return self._tables[table].search(" ".join(tokens), query_type="fts", fts_columns="words")
 
     def _by_vector(self, table: str, column: str, vector: NDArray[Any]) -> Any:
         query = self._tables[table].search(vector, vector_column_name=column)
-        return query.distance_type("cosine").nprobes(PROBES)
+        return query.distance_type("cosine").nprobes(self._probes[table])
 
     def _ranked(self, query: Any, table: str, filters: Filters) -> _Ranked:
         """Pages by their first place; of several regions or chunks of one page the best counts."""
@@ -252,6 +300,26 @@ class Searcher:
 
         taken = zip(wanted, self._pool.map(take, wanted), strict=True)
         return {(table, row["_rowid"]): row for table, rows in taken for row in rows}
+
+
+def probes(num_rows: int) -> int:
+    """How many partitions of a table's vectors to look into."""
+    partitions = num_partitions(num_rows)
+    return min(partitions, max(MIN_PROBES, COMPARED * partitions // max(1, num_rows)))
+
+
+def checked_weights(weights: Mapping[str, float]) -> Mapping[str, float]:
+    for name, value in weights.items():
+        if name not in SOURCES:
+            raise UsageError(f"There is no source {name!r}.", f"Choose from: {', '.join(SOURCES)}.")
+        if not (math.isfinite(value) and value >= 0):
+            raise UsageError(f"The weight of {name} is {value:g}.", "Weights are numbers from 0 up.")
+    return weights
+
+
+def compares_vectors(weights: Mapping[str, float]) -> bool:
+    """Whether a question needs a vector with these weights."""
+    return any(weights.get(name, 1.0) > 0 for name, (_, column) in SOURCES.items() if column != "words")
 
 
 class _Keys:

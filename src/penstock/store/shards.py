@@ -145,6 +145,11 @@ class Ledger:
                 yield from _entries(shard, failed)
 
 
+def has_rows(out: Path) -> bool:
+    """Whether any page was read or failed there, told without opening a shard."""
+    return any(next((out / folder).glob("*.parquet"), None) for folder in (ITEMS_DIR, FAILURES_DIR))
+
+
 def _entries(shard: Path, failed: bool) -> Iterator[Entry]:
     names = ["id", "attempt", "document", "part"] + ([] if failed else ["num_failed_regions"])
     columns = pq.read_table(shard, columns=names).to_pydict()

@@ -232,7 +232,7 @@ def read(out: Path, name: str) -> Table | None:
         return None
     if not ids.is_file():
         raise StoreError(f"{array} has lost its ids ({ids.name}).", "Run: penstock embed OUT")
-    rows = [json.loads(line) for line in ids.read_text("utf-8").splitlines()]
+    rows = [json.loads(line) for line in ids.read_text("utf-8").split("\n") if line]
     values = np.load(array, mmap_mode="r")
     if len(rows) != len(values):
         raise StoreError(f"{array} has {len(values)} rows and {len(rows)} ids.", "Run: penstock embed OUT")
@@ -245,5 +245,10 @@ def read(out: Path, name: str) -> Table | None:
 def about(out: Path) -> dict[str, Any]:
     """What embedded OUT: engine, model, dimensions. Empty when nothing did."""
     path = out / FOLDER / ABOUT
-    found: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    try:
+        found = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise StoreError(f"{path} is damaged.", "Run: penstock embed OUT")
     return found

@@ -22,11 +22,11 @@ def startup_s(profile: Mapping[str, Any]) -> float:
 
 
 def seconds_for(profile: Mapping[str, Any], pages: int) -> float | None:
-    """How long so many pages would take at this run's rate; None if nothing ran."""
+    """How long so many pages would take at this run's rate; None if no page went well."""
     finished = profile["items"] + profile["failed"]
     startup = startup_s(profile)
     working_s = profile["seconds"] - startup
-    if finished <= 0 or working_s <= 0:
+    if profile["items"] <= 0 or working_s <= 0:
         return None
     return float(startup + pages * working_s / finished)
 

@@ -22,6 +22,7 @@ Profile = Mapping[str, Any]
 VERSION = 1
 PROJECTED = (10_000, 40_781)  # a round number, and KoPub's corpus, which the kopub recipe reads
 SATURATED = 0.7  # a bottleneck less busy than this is waiting for something the stages do not show
+FEW_PAGES = 20  # twice what the embedded recipe has in flight on 2 cores: fewer never fill the pipe
 NOTABLE = 0.05  # smaller shares of waiting are noise
 TEXT_STAGES = 8  # stages the terminal summary has lines for; it stays within 15
 
@@ -35,7 +36,10 @@ def finding(profile: Profile) -> str:
     """ "Bottleneck: recognise, busy 97 %; load blocked 61 %; compose starved 88 %."."""
     stage = _bottleneck(profile)
     if stage is None:
-        return "Nothing ran."
+        return "Nothing could be read." if _all_failed(profile) else "Nothing ran."
+    if _is_too_short(profile, stage):
+        a_page = words.duration(stage["busy_s"] / stage["items"]) if stage["items"] else "nothing"
+        return f"Too few pages to fill the pipe. Most time went into {stage['name']}, {a_page} a page."
     parts = [f"Bottleneck: {stage['name']}, busy {words.percent(stage['busy'])}"]
     before, after = _around(profile["stages"], stage)
     for neighbours, state in ((before, "blocked"), (after, "starved")):
@@ -49,6 +53,8 @@ def finding(profile: Profile) -> str:
 def advice(profile: Profile) -> str:
     """One sentence on what to change first."""
     stage = _bottleneck(profile)
+    if _all_failed(profile):
+        return "See failures/ for the reasons."
     if stage is None:
         return "Every page was done before, or there was no input."
     name = stage["name"]
@@ -60,11 +66,28 @@ def advice(profile: Profile) -> str:
         )
     if (profile.get("bounds") or {}).get("stage") == name:
         return str(profile["bounds"]["sentence"])
+    if _is_too_short(profile, stage):
+        return f"A longer run of such pages could go at {words.rate(_pace(profile, stage))} pages/s."
     if stage["busy"] < SATURATED:
         return _advice_when_idle(profile["stages"][0], stage)
     if _batches(stage) and stage["batch_fill"] < 0.6:
         return f"Let batches fill: give {name} a longer linger, or a smaller batch."
     return _advice_when_saturated(profile, stage)
+
+
+def _is_too_short(profile: Profile, stage: Profile) -> bool:
+    """Whether the pipe was filling and draining all the time, so that waiting says nothing."""
+    few = profile["items"] + profile["failed"] < FEW_PAGES
+    return bool(few and stage["busy"] < SATURATED and not stage["restarts"])
+
+
+def _pace(profile: Profile, stage: Profile) -> float:
+    """Pages a second of a full pipe: what the slowest stage can, and what the cores have time for."""
+    by_stage = float(stage["capacity_per_s"])
+    cpu_s, finished = profile.get("cpu_s"), profile["items"] + profile["failed"]
+    if not cpu_s or profile["hardware"]["gpus"]:
+        return by_stage
+    return min(by_stage, float(profile["hardware"]["cores"] * finished / cpu_s))
 
 
 def _advice_when_idle(first: Profile, stage: Profile) -> str:
@@ -82,14 +105,19 @@ def _advice_when_saturated(profile: Profile, stage: Profile) -> str:
         return (
             f"{name} sets the pace: more overlap if its GPU is not full, else a faster engine or another GPU."
         )
-    idle = hardware["cores"] - sum(other["busy_s"] for other in profile["stages"]) / profile["seconds"]
-    if idle >= 0.75:
-        more = max(1, int(idle + 0.25))
+    idle = hardware["cores"] - _cores_used(profile)
+    if idle >= 0.5:
         return (
-            f"About {idle:.1f} of {hardware['cores']} cores sat idle: give {name} "
-            f"{stage['workers'] + more} workers instead of {stage['workers']}."
+            f"About {idle:.1f} of {hardware['cores']} cores did not work for this run: other programs had "
+            f"them, or give {name} more of them (--cores)."
         )
     return f"No core sits idle: next comes a faster engine for {name}, fewer pixels, or more cores."
+
+
+def _cores_used(profile: Profile) -> float:
+    """On the average. Of a profile without CPU time an upper bound: calls that overlap wait for a core."""
+    spent = profile.get("cpu_s") or sum(stage["busy_s"] for stage in profile["stages"])
+    return float(spent) / float(profile["seconds"])
 
 
 def projection(profile: Profile) -> dict[int, float]:
@@ -166,8 +194,13 @@ def read(folder: Path) -> Profile:
 
 
 def _bottleneck(profile: Profile) -> Profile | None:
+    """None where no page got to its end: what failed says nothing of the pipe."""
     found = [stage for stage in profile["stages"] if stage["name"] == profile["bottleneck"]]
-    return found[0] if found and profile["items"] + profile["failed"] else None
+    return found[0] if found and profile["items"] else None
+
+
+def _all_failed(profile: Profile) -> bool:
+    return bool(profile["failed"]) and not profile["items"]
 
 
 def _around(stages: Sequence[Profile], stage: Profile) -> tuple[Sequence[Profile], Sequence[Profile]]:
@@ -182,11 +215,13 @@ def _batches(stage: Profile) -> bool:
 
 def _totals_line(profile: Profile) -> str:
     parts = [
-        f"{words.count(profile['items'])} pages in {words.duration(profile['seconds'])}",
+        f"{words.plural(profile['items'], 'page')} in {words.duration(profile['seconds'])}",
         f"{words.rate(pages_per_s(profile))} pages/s",
         f"{words.count(profile['failed'])} failed",
         f"peak memory {words.memory(profile['peak_rss_mb'])}",
     ]
+    if profile.get("cpu_s"):
+        parts.insert(3, f"{_cores_used(profile):.1f} of {profile['hardware']['cores']} cores used")
     if profile["skipped"]:
         parts.insert(1, f"{words.count(profile['skipped'])} done before")
     return ", ".join(parts) + "."

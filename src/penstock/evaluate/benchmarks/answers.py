@@ -49,7 +49,7 @@ class OcrBench(Benchmark):
 
     def score(self, sample: Sample, prediction: str) -> Scores:
         right = contains_answer(sample.truth["answers"], prediction, sample.truth.get("dataset_name", ""))
-        asked = f"{sample.truth['question']}\n{sample.truth['answers']}"
+        asked = f"{sample.truth.get('question', '')}\n{sample.truth['answers']}"
         return Scores({"accuracy": float(right)}, asked, prediction)
 
     def extra(self, results: Sequence[SampleResult]) -> dict[str, float]:
@@ -114,7 +114,10 @@ def _row_fields(row: dict[str, Any]) -> dict[str, str]:
 
 def _question(row: dict[str, Any], number: int, root: Path) -> Sample:
     """One question of the JSON file, or a row of the Hub's Parquet, which names two columns differently."""
-    known = {**row, "answers": row.get("answers", row.get("answer"))}
+    answers = row.get("answers", row.get("answer"))
+    if answers is None:
+        raise KeyError(f"question {number} has no answers")
+    known = {**row, "answers": answers}
     known.setdefault("type", row.get("question_type", ""))
     known.setdefault("dataset_name", row.get("dataset", ""))
     picture = row.get("picture") or picture_for(root, row.get("image_path", ""))

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 MATH_DATASET = "HME100k"  # the one data set where spaces are ignored and case counts
 
 
-def contains_answer(answers: str | Sequence[str], predicted: str, dataset: str = "") -> bool:
-    """True when any accepted answer occurs in the prediction.
+def contains_answer(answers: object, predicted: str, dataset: str = "") -> bool:
+    """True when the answer, or any of a list of them, occurs in the prediction.
 
     Text: lower case, outer spaces stripped, newlines are spaces. Handwritten mathematics: newlines
     become spaces, all spaces are dropped, case counts.
     """
-    accepted = [answers] if isinstance(answers, str) else list(answers)
+    accepted = answers if isinstance(answers, (list, tuple)) else [answers]
     fold = _math if dataset == MATH_DATASET else _text
     said = fold(predicted)
     return any(fold(str(answer)) in said for answer in accepted)

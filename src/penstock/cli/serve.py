@@ -1,0 +1,98 @@
+"""`penstock serve`: a run over HTTP, and documents that are sent to be read."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer import Option
+
+from penstock.cli.options import Config, Cores, Log
+from penstock.errors import MissingModel, UsageError
+
+if TYPE_CHECKING:
+    from penstock.plan import Plan
+
+OUT = Path("served")
+# what the service itself takes; the rest are the recipe's options
+OURS = frozenset({"out", "recipe", "host", "port", "most_mb", "config", "log"})
+
+
+def serve(
+    out: Annotated[Path, typer.Argument(help="The folder of a run, or of one to begin.")] = OUT,
+    recipe: Annotated[
+        str | None,
+        Option(help="Take documents and read them with this pipeline; documents, where OUT is new."),
+    ] = None,
+    host: Annotated[str, Option(help="Address to listen on; 0.0.0.0 for every one.")] = "127.0.0.1",
+    port: Annotated[int, Option(help="Port to listen on.", min=0, max=65535)] = 8080,
+    most_mb: Annotated[int, Option(help="Refuse larger documents.", min=1)] = 512,
+    lang: Annotated[str | None, Option(help="Languages: ko, en, zh, ja, ...")] = None,
+    layout: Annotated[str | None, Option(help="How regions are found; see parse.")] = None,
+    server: Annotated[list[str] | None, Option(help="A model server that runs already; repeatable.")] = None,
+    model: Annotated[str | None, Option(help="The model as the server calls it, or a folder.")] = None,
+    detector: Annotated[str | None, Option(help="photos: what finds things; see volumes.")] = None,
+    engine: Annotated[str | None, Option(help="photos: silhouette or sam3d; grounded: vllm or hf.")] = None,
+    labels: Annotated[str | None, Option(help="photos: things to look for, with commas.")] = None,
+    sam3d_python: Annotated[str | None, Option(help="photos: the Python that has SAM-3D.")] = None,
+    sam3d_config: Annotated[str | None, Option(help="photos: SAM-3D's pipeline.yaml.")] = None,
+    cores: Cores = None,
+    config: Config = None,
+    log: Log = None,
+) -> None:
+    """Show a run's documents, pages and search, and with a recipe read what is sent.
+
+    There is no login: keep it on this machine, or behind a proxy that has one.
+    """
+    given = {name: value for name, value in locals().items() if value is not None and name not in OURS}
+    _run(out, _plan(out, recipe, given), host, port, most_mb)
+
+
+def _plan(out: Path, recipe: str | None, given: dict[str, Any]) -> Plan | None:
+    """None where a run is only shown: OUT has one, and nobody named a recipe."""
+    from penstock import recipes
+    from penstock.cli import parse, volumes
+    from penstock.store import manifest
+
+    if recipe is None and manifest.read(out) is not None:
+        if given:
+            word = next(iter(given)).replace("_", "-")
+            raise UsageError(f"--{word} is for reading documents.", "Name the run's recipe too: --recipe.")
+        return None
+    verb = volumes if recipe == "photos" else parse
+    options = verb.recipe_options(given)
+    unknown = [name for name in given if name not in options and name not in volumes.SAM3D_OPTIONS]
+    if unknown:
+        raise UsageError(f"Recipe {recipe or 'documents'!r} does not take --{unknown[0].replace('_', '-')}.")
+    return recipes.build(recipe or "documents", options)
+
+
+def _run(out: Path, plan: Plan | None, host: str, port: int, most_mb: int) -> None:
+    try:
+        import uvicorn
+
+        from penstock.serve.api import app_of
+    except ImportError as exc:
+        raise MissingModel(f"{exc.name} is not installed.", "Run: pip install 'penstock[serve]'") from exc
+    from penstock.serve.service import Service
+
+    try:
+        listening = socket.create_server((host, port))
+    except OSError as exc:
+        raise UsageError(
+            f"Nothing can listen on {host}:{port}: {exc.strerror}.", "Choose another --port."
+        ) from exc
+    with listening, Service(out, plan) as service:
+        server = uvicorn.Server(uvicorn.Config(app_of(service, most_mb), log_level="warning"))
+        what = "reads what it is sent" if plan else "shows what is there"
+        place = f"{host}:{listening.getsockname()[1]}"
+        print(f"http://{place} {what}; Ctrl-C ends it.", file=sys.stderr, flush=True)
+        # uvicorn raises what ended it once more when it is done: for us both are an ordinary end
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        with contextlib.suppress(KeyboardInterrupt):
+            server.run(sockets=[listening])

@@ -1,0 +1,1 @@
+"""A run over HTTP: its documents, pages and search, and documents that are sent to be read."""

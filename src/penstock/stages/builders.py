@@ -1,0 +1,99 @@
+"""What makes an object's cloud: the contract, and the builder without weights. SAM-3D's is in sam3d.py."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+from penstock.item import PhotoObject
+
+if TYPE_CHECKING:
+    from penstock.item import Pixels
+    from penstock.objects.camera import Camera
+    from penstock.objects.furniture import Furniture
+    from penstock.objects.gaussians import Floats, Gaussians
+
+CLOUDS = "clouds"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Photo:
+    """What all objects of one photo share: worked out once."""
+
+    id: str
+    pixels: Pixels
+    camera: Camera
+    depth: Floats | None  # metres for every pixel, where something measured them
+
+
+class Builder(Protocol):
+    """Makes clouds. Called from several threads."""
+
+    def build(self, photo: Photo, thing: PhotoObject) -> PhotoObject:
+        """The thing with cloud and estimate. Raises ItemError."""
+        ...
+
+    def finish(self, photo: Photo) -> None:
+        """Forgets what was kept for a photo."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Silhouettes:
+    """The builder without weights."""
+
+    def __init__(self, furniture: Furniture) -> None:
+        self._furniture = furniture
+
+    def build(self, photo: Photo, thing: PhotoObject) -> PhotoObject:
+        from penstock.objects.masks import unpack
+        from penstock.objects.silhouette import inflate
+
+        thing = with_estimate(photo, thing, self._furniture)
+        assert thing.mask is not None
+        assert thing.size is not None
+        return with_cloud(thing, inflate(photo.pixels, unpack(thing.mask), *thing.size))
+
+    def finish(self, photo: Photo) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+def with_estimate(photo: Photo, thing: PhotoObject, furniture: Furniture) -> PhotoObject:
+    """The thing with size and range by outline, camera and class."""
+    from penstock.objects.depth import nearest
+    from penstock.objects.furniture import UNKNOWN
+    from penstock.objects.masks import unpack
+    from penstock.objects.prior import estimate, outline_of
+
+    assert thing.mask is not None
+    mask = unpack(thing.mask)
+    distance = nearest(photo.depth, mask) if photo.depth is not None else None
+    kind = furniture.find(thing.label)
+    found = estimate(kind, photo.camera, outline_of(mask, frozenset(thing.cut), distance))
+    notes = [f"Cut by the photo's {' and '.join(thing.cut)} edge."] if thing.cut else []
+    if kind.name == UNKNOWN and thing.label != UNKNOWN:
+        notes.append("The furniture table does not know it: its size is less sure.")
+    if not found.fits:
+        notes.append("Its foot is not on the floor in sight: the size is its class's usual one.")
+    return replace(
+        thing,
+        estimate="prior",
+        size=(found.width, found.depth, found.height),
+        low_cbm=found.low,
+        high_cbm=found.high,
+        distance=found.distance or None,
+        note=" ".join(notes),
+    )
+
+
+def with_cloud(thing: PhotoObject, cloud: Gaussians) -> PhotoObject:
+    from penstock.objects.ply import write_ply
+
+    data = write_ply(cloud)
+    name = hashlib.sha256(data).hexdigest()[:24]
+    return replace(thing, cloud=data, cloud_path=f"{CLOUDS}/{name}.ply", num_gaussians=cloud.num)

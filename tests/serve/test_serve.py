@@ -1,0 +1,347 @@
+"""The HTTP API over a real socket: documents in, pages out, hostile calls refused, nothing lost."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import pytest
+
+import penstock
+from penstock.errors import OutLocked, UsageError
+from penstock.recipes.fake import fake
+from penstock.recipes.photos import photos
+from penstock.serve.service import Service
+from penstock.stages.given import GivenBox
+from penstock.store.shards import Ledger
+
+uvicorn = pytest.importorskip("uvicorn", reason="needs penstock[serve]")
+
+from penstock.serve.api import app_of  # noqa: E402
+
+SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
+
+
+class Client:
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def __call__(self, path: str, body: bytes | None = None, **headers: str) -> tuple[int, Any]:
+        request = urllib.request.Request(self.url + path, body, headers)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return answer.status, _read(answer)
+        except urllib.error.HTTPError as exc:
+            with exc:
+                return exc.code, _read(exc)
+
+    def send(self, name: str, body: bytes) -> dict[str, Any]:
+        status, told = self("/v1/documents?name=" + urllib.parse.quote(name), body)
+        assert status == 202, told
+        return dict(told)
+
+    def wait(self, name: str) -> dict[str, Any]:
+        status, told = self(f"/v1/document?name={urllib.parse.quote(name)}&wait=60")
+        assert status == 200, told
+        assert told["ready"], told
+        return dict(told)
+
+
+def _read(answer: Any) -> Any:
+    data = answer.read()
+    return json.loads(data) if answer.headers.get_content_type() == "application/json" else data
+
+
+class Running:
+    """The application on a port of its own, in a thread."""
+
+    def __init__(self, service: Service, most_mb: int = 4) -> None:
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self._server = uvicorn.Server(uvicorn.Config(app_of(service, most_mb), log_level="error"))
+        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]})
+
+    def __enter__(self) -> Client:
+        self._thread.start()
+        return Client(f"http://127.0.0.1:{self._socket.getsockname()[1]}")
+
+    def __exit__(self, *_: object) -> None:
+        self._server.should_exit = True
+        self._thread.join()
+        self._socket.close()
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("served") / "below" / "out"
+
+
+@pytest.fixture(scope="module")
+def client(out: Path) -> Iterator[Client]:
+    with Service(out, fake(fails=(2,))) as service, Running(service) as client:
+        yield client
+
+
+def test_a_document_is_read_and_its_pages_and_pictures_can_be_had(client: Client) -> None:
+    told = client.send("보고서 1.pdf", SAMPLE.read_bytes())
+    name = told["name"]
+    assert name.endswith("/보고서 1.pdf")
+    assert client.wait(name)["pages"] == 4
+    status, row = client(f"/v1/page?page=1&name={urllib.parse.quote(name)}")
+    assert status == 200
+    assert row["document"] == name
+    assert row["valid"]
+    assert [region["label"] for region in row["regions"]] == ["paragraph_title", "text"]
+    status, jpeg = client(f"/v1/picture?page=1&name={urllib.parse.quote(name)}")
+    assert status == 200
+    assert jpeg.startswith(b"\xff\xd8")
+    status, markdown = client(f"/v1/markdown?name={urllib.parse.quote(name)}")
+    assert status == 200
+    assert "<!-- page 4 -->" in markdown.decode()
+    assert name in [row["name"] for row in client("/v1/documents")[1]]
+
+
+def test_a_page_that_fails_says_why_and_the_others_are_there(client: Client) -> None:
+    name = client.send("other.pdf", SAMPLE.read_bytes())["name"]
+    told = client.wait(name)
+    assert (told["done"], told["failed"]) == (3, 1)
+    assert [part["ok"] for part in told["parts"]] == [True, True, False, True]
+    _, row = client(f"/v1/page?page=3&name={name}")
+    assert not row["valid"]
+    assert "asked to fail" in row["failure"]["message"]
+    status, told = client(f"/v1/picture?page=3&name={name}")
+    assert (status, "asked to fail" in told["error"]) == (404, True)
+
+
+def test_the_same_document_again_is_not_read_again(client: Client) -> None:
+    first = client.send("same.pdf", SAMPLE.read_bytes())
+    client.wait(first["name"])
+    again = client.send("same.pdf", SAMPLE.read_bytes())
+    assert again["name"] == first["name"]
+    assert again["ready"]
+
+
+def test_what_is_no_document_fails_with_a_sentence(client: Client) -> None:
+    name = client.send("notes.pdf", b"these are notes")["name"]
+    assert client.wait(name)["failed"] == 1
+    _, row = client(f"/v1/page?page=1&name={name}")
+    assert "notes.pdf" in row["failure"]["message"]
+
+
+@pytest.mark.parametrize(
+    "name", ["../../etc/passwd", "a/../../b.pdf", "C:\\x\\y.pdf", "\u202egnp.exe", "con", "x" * 400]
+)
+def test_no_name_leads_out_of_the_uploads(client: Client, out: Path, name: str) -> None:
+    client.wait(client.send(name, b"%PDF-1.4 nothing" + name.encode())["name"])
+    outside = [
+        path for path in out.parent.parent.rglob("*") if path.is_file() and not path.is_relative_to(out)
+    ]
+    assert not outside
+    assert all(
+        len(path.relative_to(out / "uploads").parts) == 2
+        for path in (out / "uploads").rglob("*")
+        if path.is_file()
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/v1/document?name=nobody", 404),
+        ("/v1/markdown?name=nobody", 404),
+        ("/v1/page?name=nobody&page=1", 404),
+        ("/v1/page?name=nobody&page=0", 422),
+        ("/v1/page?name=nobody&page=x", 422),
+        ("/v1/file/../run.json", 404),
+        ("/v1/file/crops/../run.json", 404),
+        ("/v1/file/%2Fetc%2Fpasswd", 404),
+        ("/v1/file/crops%2F..%2Frun.json", 404),
+        ("/v1/search?q=", 422),
+        ("/v1/search?q=anything", 409),
+        ("/v1/nothing", 404),
+    ],
+)
+def test_wrong_questions_get_an_answer(client: Client, path: str, status: int) -> None:
+    assert client(path)[0] == status
+
+
+def test_an_empty_or_too_large_body_is_refused_and_leaves_nothing(client: Client, out: Path) -> None:
+    assert client("/v1/documents?name=a.pdf", b"")[0] == 400
+    status, told = client("/v1/documents?name=a.pdf", bytes(5 << 20))
+    assert status == 413
+    assert "4 MB" in told["error"]
+    assert not list((out / "uploads").glob(".incoming*"))
+
+
+def test_pages_of_other_origins_may_not_send(client: Client) -> None:
+    status, told = client("/v1/documents?name=a.pdf", b"%PDF-", Origin="http://evil.example")
+    assert status == 403
+    assert "evil.example" in told["error"]
+    assert client("/v1/documents", Origin=client.url)[0] == 200
+
+
+def test_the_page_and_its_script_are_served_with_a_policy(client: Client) -> None:
+    with urllib.request.urlopen(client.url + "/") as answer:
+        assert "default-src 'self'" in answer.headers["Content-Security-Policy"]
+        assert b"page.js" in answer.read()
+    assert b"use strict" in client("/page.js")[1]
+    assert client("/health")[1]["takes_documents"] is True
+
+
+def test_a_browser_shows_what_a_page_says(client: Client) -> None:
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("needs a browser: chromium or google-chrome")
+    name = client.send("보고서 2.pdf", SAMPLE.read_bytes())["name"]
+    client.wait(name)
+    _, row = client(f"/v1/page?page=1&name={urllib.parse.quote(name)}")
+    address = f"{client.url}/#page=1&name={urllib.parse.quote(name)}"
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=5000", "--dump-dom"]
+    shown = subprocess.run([browser, *flags, address], capture_output=True, text=True, timeout=100).stdout
+    assert "보고서 2.pdf" in shown
+    assert all(region["content"] in shown for region in row["regions"])
+
+
+def test_a_run_without_a_recipe_is_shown_and_takes_nothing(client: Client, out: Path) -> None:
+    with Service(out) as service, Running(service) as reader:
+        assert reader("/v1/documents?name=a.pdf", b"%PDF-")[0] == 405
+        assert reader("/health")[1]["takes_documents"] is False
+        assert [row["ready"] for row in reader("/v1/documents")[1]]
+
+
+def test_a_run_with_an_index_can_be_searched(tmp_path: Path) -> None:
+    pytest.importorskip("lancedb", reason="needs penstock[search]")
+    from penstock.store.index import build
+
+    [first, *_] = penstock.parse(SAMPLE, out=tmp_path, recipe="fake")
+    build(tmp_path)
+    words = first.regions[1].content
+    assert words
+    with Service(tmp_path) as service, Running(service) as reader:
+        status, hits = reader("/v1/search?top=1&q=" + urllib.parse.quote(words))
+    assert status == 200
+    assert (hits[0]["document"], hits[0]["page"]) == ("sample.pdf", first.part + 1)
+
+
+def test_a_photo_is_measured(tmp_path: Path) -> None:
+    box = GivenBox(photo="", box=(300.0, 300.0, 700.0, 900.0), label="chair")
+    photo = np.full((1080, 1440, 3), 200, np.uint8)
+    photo[300:900, 300:700] = (60, 90, 120)
+    with Service(tmp_path, photos(boxes=(box,))) as service, Running(service) as client:
+        name = client.send("room.jpg", cv2.imencode(".jpg", photo)[1].tobytes())["name"]
+        assert client.wait(name)["done"] == 1
+        _, row = client(f"/v1/page?page=1&name={name}")
+        [thing] = row["objects"]
+        assert thing["label"] == "chair"
+        assert thing["range_cbm"][0] < thing["bbox_cbm"] < thing["range_cbm"][1]
+        assert row["total"]["cbm"] == pytest.approx(thing["bbox_cbm"], abs=1e-3)
+        assert client(f"/v1/picture?page=1&name={name}")[1].startswith(b"\xff\xd8")
+        assert client(f"/v1/file/{thing['mask']}")[1].startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--recipe", "nothing"], "no recipe"),
+        (["--recipe", "photos", "--layout", "rules"], "does not take --layout"),
+        (["--recipe", "documents", "--labels", "sofa"], "does not take --labels"),
+        (["--recipe", "fake", "--host", "nowhere.invalid"], "listen"),
+    ],
+)
+def test_wrong_calls_are_sentences(tmp_path: Path, arguments: list[str], said: str) -> None:
+    command = [sys.executable, "-m", "penstock", "serve", str(tmp_path / "out"), "--port", "0", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_options_for_reading_want_a_recipe(client: Client, out: Path) -> None:
+    command = [sys.executable, "-m", "penstock", "serve", str(out), "--port", "0", "--lang", "ko"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, "--lang is for reading" in done.stderr) == (2, True)
+
+
+def test_a_second_service_is_refused(client: Client, out: Path) -> None:
+    with pytest.raises(OutLocked), Service(out, fake(fails=(2,))):
+        pass
+
+
+def test_a_folder_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="does not exist"):
+        Service(tmp_path / "nothing")
+
+
+def test_killed_in_mid_document_it_goes_on_after_the_next_start(tmp_path: Path) -> None:
+    port = _free_port()
+    command = [
+        sys.executable,
+        "-m",
+        "penstock",
+        "serve",
+        str(tmp_path / "out"),
+        "--recipe",
+        "fake",
+        "--port",
+        str(port),
+    ]
+    client = Client(f"http://127.0.0.1:{port}")
+    first = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    _await_up(client)
+    name = client.send("report.pdf", SAMPLE.read_bytes())["name"]
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    second = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    try:
+        _await_up(client)
+        assert client.wait(name)["done"] == 4
+    finally:
+        second.send_signal(signal.SIGINT)
+        assert second.wait(60) == 0
+    entries = Ledger(tmp_path / "out").entries()
+    assert sorted(entry.part for entry in entries.values()) == [0, 1, 2, 3]
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _await_up(client: Client) -> None:
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        try:
+            if client("/health")[0] == 200:
+                return
+        except OSError:
+            time.sleep(0.1)
+    raise AssertionError("the service did not come up")
+
+
+def test_many_who_wait_hold_up_nobody(tmp_path: Path) -> None:
+    with Service(tmp_path, fake(seconds=2.0)) as service, Running(service) as client:
+        name = client.send("slow.pdf", SAMPLE.read_bytes())["name"]
+        path = f"/v1/document?name={name}&wait=60"
+        with ThreadPoolExecutor(60) as pool:
+            waiting = [pool.submit(client, path) for _ in range(60)]
+            time.sleep(1.0)
+            began = time.monotonic()
+            assert client("/health")[0] == 200
+            assert time.monotonic() - began < 1.5
+            assert all(one.result()[1]["ready"] for one in waiting)
+        assert client("/health")[1]["waiting_pages"] == 0
