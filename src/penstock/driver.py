@@ -88,6 +88,7 @@ class Run:
     home: str = ""
     rows: Rows = PAGES
     _cpu_began: float = field(default_factory=lambda: _cpu_s(), init=False)
+    _writer: ShardWriter | None = field(default=None, init=False, repr=False)
 
     def pages(self, listing: Iterable[Item]) -> Iterator[Item]:
         """Yields each page this run finishes, committed or about to be."""
@@ -134,7 +135,8 @@ class Run:
             "command": manifest.command(),
             "hardware": manifest.hardware(),
             "peak_rss_mb": peak_rss_mb(),
-            "cpu_s": _cpu_s() - self._cpu_began,
+            # on other machines we cannot see it
+            "cpu_s": None if self.executor.name == "ray" else _cpu_s() - self._cpu_began,
             **self.executor.trace.profile(self.executor.infos(self.plan)),
         }
 
