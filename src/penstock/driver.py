@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.executors import Executor
-from penstock.item import Item
+from penstock.item import Failure, Item, PhotoObject, Region
 from penstock.plan import Plan
 from penstock.store import manifest
 from penstock.store.documents import Files, file_of, write_order
@@ -38,18 +38,21 @@ class Tally:
     failed_before: int = 0  # of the skipped: pages that failed, wholly or in a region
     listed: int = 0
     listing: bool = True
-    failures: list[tuple[str, str]] = field(default_factory=list)  # the first few: (id, sentence)
+    failures: list[tuple[str, str]] = field(default_factory=list)  # the first few: (page, sentence)
+    failed_parts: list[tuple[str, str]] = field(default_factory=list)  # and of those inside pages
 
     def count(self, item: Item) -> None:
         self.regions += len(item.regions)
-        self.failed_regions += sum(region.failure is not None for region in item.regions)
-        self.failed_regions += sum(thing.failure is not None for thing in item.objects)
+        parts: list[Region | PhotoObject] = [*item.regions, *item.objects]
+        for part in parts:
+            if part.failure is not None:
+                self.failed_regions += 1
+                _note(self.failed_parts, f"{_place(item)}, {part.label}", part.failure)
         if item.failure is None:
             self.done += 1
             return
         self.failed += 1
-        if len(self.failures) < SHOWN_FAILURES:
-            self.failures.append((_place(item), f"{item.failure.message} {item.failure.advice}".rstrip()))
+        _note(self.failures, _place(item), item.failure)
 
     @property
     def all_well(self) -> bool:
@@ -57,6 +60,11 @@ class Tally:
 
 
 SHOWN_FAILURES = 20
+
+
+def _note(told: list[tuple[str, str]], what: str, failure: Failure) -> None:
+    if len(told) < SHOWN_FAILURES:
+        told.append((what, f"{failure.message} {failure.advice}".rstrip()))
 
 
 def _place(item: Item) -> str:

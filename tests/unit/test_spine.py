@@ -12,12 +12,13 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from penstock.driver import Tally
 from penstock.errors import NoProgress, OpenError, PlanError
 from penstock.executors.channel import Channel, Closed
 from penstock.executors.inline import Inline
 from penstock.executors.local import Local
 from penstock.executors.process import YIELDING, ProcessWorker
-from penstock.item import Item
+from penstock.item import Failure, Item, Region
 from penstock.plan import Plan, differences
 from penstock.runner import Runner
 from penstock.stage import Batch, Needs, Stage
@@ -246,3 +247,12 @@ def test_a_channel_hands_out_batches_and_drains_after_closing() -> None:
         channel.take()
     with pytest.raises(Closed):
         channel.put(6)
+
+
+def test_a_failed_region_is_counted_and_told_with_its_page() -> None:
+    why = Failure(stage="recognise", kind="EngineError", message="No answer.", advice="Ask again.")
+    regions = (Region(label="text", box=(0, 0, 1, 1)), Region(label="table", box=(0, 0, 1, 1), failure=why))
+    tally = Tally()
+    tally.count(Item(id="a/00002", uri="a.pdf", document="a.pdf", part=2, regions=regions))
+    assert (tally.done, tally.failed_regions, tally.all_well) == (1, 1, False)
+    assert tally.failed_parts == [("a.pdf page 3, table", "No answer. Ask again.")]

@@ -223,7 +223,9 @@ def _summary(run: Run, written: list[Path]) -> dict[str, Any]:
         "skipped": tally.skipped,
         "failed_before": tally.failed_before,
         "seconds": round(run.executor.trace.clock() - run.executor.trace.began, 3),
-        "failures": [{"page": page, "reason": reason} for page, reason in tally.failures],
+        "failures": [
+            {"page": page, "reason": reason} for page, reason in (*tally.failures, *tally.failed_parts)
+        ],
         "written": [str(path) for path in written],
     }
 
@@ -243,16 +245,17 @@ def _tell(run: Run, profile: dict[str, Any], written: list[Path]) -> None:
 
 
 def _tell_failures(run: Run) -> None:
+    from penstock.store.export import RESULTS
+
     tally = run.tally
-    for page, reason in tally.failures:
+    told = [*tally.failures, *tally.failed_parts]
+    for page, reason in told:
         # most reasons name their file, and the page if there are several
         named = reason.startswith(page.rpartition(" page ")[0] or page)
         print(f"failed: {reason}" if named else f"failed: {page}: {reason}", file=sys.stderr)
-    if tally.failed > len(tally.failures):
-        print(
-            f"failed: and {tally.failed - len(tally.failures)} more, in {run.out / 'failures'}",
-            file=sys.stderr,
-        )
+    untold = tally.failed + tally.failed_regions - len(told)
+    if untold:
+        print(f"failed: and {untold} more, in {run.out / 'failures'} and {RESULTS}", file=sys.stderr)
     if not tally.all_well:
         print("Run the same command with --retry-failed to try what failed again.", file=sys.stderr)
 
