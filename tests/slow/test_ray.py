@@ -92,8 +92,10 @@ def test_a_machine_that_dies_and_one_that_joins(cluster: Any, pages: list[Item])
     stream = Ray().stream(unguarded(seconds=0.05), iter(pages))
     seen = [next(stream) for _ in range(10)]
     cluster.remove_node(next(iter(cluster.worker_nodes)), allow_graceful=False)
-    threading.Thread(target=lambda: cluster.add_node(num_cpus=1), daemon=True).start()
+    joining = threading.Thread(target=lambda: cluster.add_node(num_cpus=1), daemon=True)
+    joining.start()
     seen += stream
+    joining.join(60)
     assert Counter(item.id for item in seen) == Counter(item.id for item in pages)
     assert not any(item.failure for item in seen)
 
