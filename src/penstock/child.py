@@ -102,21 +102,19 @@ class Child(Generic[Request, Reply]):
         command, environment = self._command(theirs.fileno())
         # native libraries chatter; it is told only of the dead
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115
-        try:
+        with contextlib.ExitStack() as undo:  # Ctrl-C must leave no process behind either
+            undo.callback(self.close)
+            undo.callback(ours.close)
             self._process = _spawn(command, theirs, environment, self._stderr)
-        except BaseException:
-            ours.close()
-            self.close()
-            raise
+            undo.pop_all()
         self._frames = Frames(ours)
         self.starts += 1
         self._served = 0
-        try:
+        with contextlib.ExitStack() as undo:
+            undo.callback(self.kill)
             self._send(self._opener, OPEN_DEADLINE_S)
             self._expect_ready()
-        except BaseException:
-            self.kill()
-            raise
+            undo.pop_all()
 
     def call(self, request: Request, deadline_s: float) -> Reply:
         """The child's answer.

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from penstock.cli.options import AsJson, Config, Log, Out, Quiet
 
 if TYPE_CHECKING:
-    from penstock.driver import Run
+    from penstock.embedding import Embedded
 
 Engine = Annotated[
     str, typer.Option(help="use (on any CPU, texts), openai (a server), qwen3-vl (transformers).")
@@ -49,16 +49,12 @@ def embed(
     quiet: Quiet = False,
 ) -> None:
     """Embed a run's pages, their text, charts and tables. Run it again to go on where it stopped."""
+    from penstock.cli.parse import showing
     from penstock.embedding import embed_run
 
     settings = {"model": model, "server": server, "dimensions": dimensions, "in_flight": in_flight}
     if server:  # the variable that holds a key may be set for other servers
         settings["api_key"] = api_key
-    from penstock.cli.parse import _showing
-
-    def shown(run: Run) -> Any:
-        return _showing(run, quiet or as_json)
-
     done = embed_run(
         out,
         engine=engine,
@@ -68,9 +64,14 @@ def embed(
         password=password,
         retry_failed=retry_failed,
         fresh=fresh,
-        showing=shown,
+        showing=lambda run: showing(run, quiet or as_json),
         settings={key: value for key, value in settings.items() if value is not None},
     )
+    _tell(done, as_json)
+
+
+def _tell(done: Embedded, as_json: bool) -> None:
+    """What was embedded, and the exit code."""
     if as_json:
         print(json.dumps(done.facts(), ensure_ascii=False))
     else:

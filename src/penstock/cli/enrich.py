@@ -48,7 +48,7 @@ def enrich(
 
     A block whose model does not answer keeps the rules' words; --retry-failed asks again.
     """
-    from penstock.cli.parse import _showing
+    from penstock.cli.parse import showing
     from penstock.enriching import listing, run_of, shortfalls
     from penstock.recipes.enrich import enrich as plan_of
 
@@ -64,7 +64,7 @@ def enrich(
     )
     run = run_of(out, plan, executor, fresh=fresh, retry_failed=retry_failed)
     short: Counter[str] = Counter()
-    with _showing(run, quiet or as_json):
+    with showing(run, quiet or as_json):
         for block in run.pages(listing(out)):
             short.update(shortfalls(block))
     _tell(run.tally, short, out, as_json)

@@ -150,14 +150,14 @@ def _trace_of(given: dict[str, Any]) -> Iterator[Trace]:
 def _work(run: Run, listing: Iterator[Any], quiet: bool) -> Watch:
     from penstock.cli.watching import watch_of
 
-    with watch_of(run.plan) as watch, _showing(run, quiet):
+    with watch_of(run.plan) as watch, showing(run, quiet):
         for _ in run.pages(listing):
             pass
     return watch
 
 
 @contextmanager
-def _showing(run: Run, quiet: bool) -> Iterator[None]:
+def showing(run: Run, quiet: bool) -> Iterator[None]:
     """Draws the run's progress from a thread of its own while the block works."""
     from penstock.trace.progress import Progress
 

@@ -216,9 +216,9 @@ class _Named:
 
 
 def _work(run: Run, listing: Iterator[Item], quiet: bool) -> None:
-    from penstock.cli.parse import _showing
+    from penstock.cli.parse import showing
 
-    with _showing(run, quiet):
+    with showing(run, quiet):
         for _ in run.pages(listing):
             pass
 

@@ -138,14 +138,13 @@ class ManagedServer:
     # bringing up and down
 
     def _bring_up(self) -> None:
-        try:
+        with contextlib.ExitStack() as undo:  # Ctrl-C must leave no server on the card either
+            undo.callback(self._end)
             self._launch()
             self._wait_for_health()
             if self._probe:
                 self._ask_about_a_picture()
-        except BaseException:
-            self._end()
-            raise
+            undo.pop_all()
 
     def _launch(self) -> None:
         command = self.command()
@@ -273,11 +272,10 @@ def start_all(servers: Sequence[ManagedServer]) -> None:
         for server in group:
             server.start()
 
-    try:
+    with contextlib.ExitStack() as undo:
+        for server in servers:
+            undo.callback(server.stop)
         with ThreadPoolExecutor(len(by_card), thread_name_prefix="vllm-start") as pool:
             for done in [pool.submit(start_in_turn, group) for group in by_card.values()]:
                 done.result()
-    except BaseException:
-        for server in servers:
-            server.stop()
-        raise
+        undo.pop_all()

@@ -154,7 +154,7 @@ class _Run:
             self.channels[0].close()
         except Closed:
             pass  # the run ended first
-        except BaseException as exc:
+        except BaseException as exc:  # the thread's end is nobody's to see: even sys.exit is the run's
             self.fail(exc)
 
     def _fed_all(self) -> None:
@@ -180,7 +180,7 @@ class _StageRun:
     def work(self, number: int, source: Channel[Item], sink: Channel[Item]) -> None:
         try:
             self._loop(number, source, sink)
-        except BaseException as exc:
+        except BaseException as exc:  # as above
             self._run.fail(exc)
         finally:
             self._leave(sink)

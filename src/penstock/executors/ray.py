@@ -133,7 +133,7 @@ class _Run:
                 self._source.put(item)
         except Closed:
             pass  # the run ended first
-        except BaseException as exc:
+        except BaseException as exc:  # raised by `results`: on this thread nobody would see it
             self.error = exc
         finally:
             self._fed.set()

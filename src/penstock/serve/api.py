@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import math
+import os
 import re
 import threading
 import time
@@ -134,6 +135,8 @@ class _Desk:
                     raise Refused(413, f"A document may have {self._most_bytes >> 20} MB at most.")
                 digest.update(chunk)
                 file.write(chunk)
+            file.flush()
+            os.fsync(file.fileno())  # before it is promised
         if not size:
             raise Refused(400, "The body is empty.", "Send the file's bytes: curl --data-binary @FILE.")
         return digest.hexdigest()

@@ -9,8 +9,8 @@ from __future__ import annotations
 import logging
 import math
 import queue
+import secrets
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +23,7 @@ from penstock.item import Item
 from penstock.names import safe_name
 from penstock.plan import Plan
 from penstock.serve.shelf import Shelf
+from penstock.store.files import sync_folder
 from penstock.trace.spans import Trace
 
 log = logging.getLogger(__name__)
@@ -112,7 +113,7 @@ class Service:
         """A place below OUT for a file that is being sent."""
         folder = self.out / UPLOADS
         folder.mkdir(parents=True, exist_ok=True)
-        return folder / f"{INCOMING}{time.time_ns()}"
+        return folder / f"{INCOMING}{secrets.token_hex(8)}"
 
     def accept(self, incoming: Path, name: str, digest: str) -> Status:
         """Takes a file that has arrived. The same bytes under the same name are the same document."""
@@ -122,6 +123,7 @@ class Service:
             if document not in self._counts:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 incoming.replace(target)
+                sync_folder(target.parent)
                 self._counts[document] = None
                 self._waiting += 1
                 self._inbox.put(target)

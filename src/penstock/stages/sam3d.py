@@ -6,6 +6,7 @@ import hashlib
 import shutil
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -38,11 +39,10 @@ class Sam3dBuilder:
         self._folder = scratch_folder("sam3d")
         self._crew = _crew(options, crew)
         self._asking = ThreadPoolExecutor(2 * crew, thread_name_prefix="sam3d-ask")
-        try:
+        with ExitStack() as undo:  # Ctrl-C must leave no process behind either
+            undo.callback(self.close)
             self._crew.start()
-        except BaseException:
-            self.close()
-            raise
+            undo.pop_all()
 
     @property
     def starts(self) -> int:
