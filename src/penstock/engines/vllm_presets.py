@@ -64,7 +64,8 @@ class Preset:
         count = max(1, min(self.api_processes, have // (2 * self.servers)))
         why = (
             "pictures are decoded, resized and tokenised in the API process, and one alone left 40 % of an "
-            f"H200 idle; {self.api_processes} at best, fewer where there are less than two cores for each"
+            "H200 idle while two, four or six kept it busy alike; "
+            f"{self.api_processes} at best, fewer where there are less than two cores for each"
         )
         extra = [Flag("--api-server-count", str(count), why)] if count > 1 else []
         return [*_COMMON, *self.flags, *extra]
