@@ -24,6 +24,7 @@ from penstock.store.files import clear_tmp
 from penstock.store.lock import holding
 from penstock.store.schema import PAGES, Rows
 from penstock.store.shards import Entry, Ledger, ShardWriter
+from penstock.trace import words
 
 
 @dataclass
@@ -68,8 +69,8 @@ def _note(told: list[tuple[str, str]], what: str, failure: Failure) -> None:
 
 
 def _place(item: Item) -> str:
-    """What failed, as people call it: a file that cannot be opened has no pages."""
-    whole = item.failure is not None and item.failure.stage == "list"
+    """What failed, as people call it: a photo, and a file that cannot be opened, have no pages."""
+    whole = item.kind == "photo" or (item.failure is not None and item.failure.stage == "list")
     return item.document if whole else f"{item.document} page {item.part + 1}"
 
 
@@ -139,6 +140,7 @@ class Run:
             "failed": self.tally.failed,
             "skipped": self.tally.skipped,
             "regions": self.tally.regions,
+            "unit": words.counted(self.plan.name),
             "executor": self.executor.name,
             "command": manifest.command(),
             "hardware": manifest.hardware(),

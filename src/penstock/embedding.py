@@ -24,6 +24,7 @@ from penstock.store import vectors
 from penstock.store.embedded import PAGES_HOME, QUERIES_HOME, ROWS, list_pages, list_queries, need_pages
 from penstock.store.files import clear_tmp
 from penstock.trace.spans import Trace
+from penstock.trace.words import plural
 
 WITHOUT_VECTORS = (
     "Start the server, tell its new address by penstock embed OUT --server,"
@@ -57,9 +58,8 @@ class Embedded:
         before = f" ({self.failed_before} of them failed before)" if self.failed_before else ""
         shapes = ", ".join(f"{name} {rows} x {width}" for name, (rows, width) in self.shapes.items())
         return (
-            f"{self.pages} pages embedded by {self.engine}, {self.skipped} were done{before},"
-            f" {self.failed} failed,"
-            f" {self.queries} queries: {shapes}.{eyes}"
+            f"{plural(self.pages, 'page')} embedded by {self.engine}, {self.skipped} were done{before},"
+            f" {self.failed} failed, {self.queries} queries: {shapes}.{eyes}"
         )
 
 

@@ -35,7 +35,8 @@ class PenstockError(Exception):
         return type(self), (self.message, self.advice)
 
     def __str__(self) -> str:
-        return f"{self.message} {self.advice}".rstrip()
+        gap = "" if self.message.endswith("\n") else " "
+        return f"{self.message}{gap}{self.advice}".rstrip()
 
 
 class UsageError(PenstockError):

@@ -187,7 +187,7 @@ def test_a_model_that_gave_no_answer_is_told_and_asked_again(tmp_path: Path) -> 
         server.says = lambda asked: ANSWERS["plain"]
         second = CliRunner().invoke(app, [*call, "--retry-failed"])
     assert (first.exit_code, second.exit_code) == (1, 0), first.output + second.output
-    assert "2 blocks have less than was asked for: the answer was not JSON" in first.output
+    assert "2 blocks with less than was asked for: the answer was not JSON" in first.output
     assert again.exit_code == 1 and "2 done before, 2 of them failed or short" in again.output
     assert "--retry-failed" in first.output and "2 blocks enriched, 0 failed" in second.output
     export(out, ["docjson"])

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, replace
+from importlib import resources
 from pathlib import Path
 from typing import ClassVar
 
@@ -13,7 +15,8 @@ import pytest
 from typer.testing import CliRunner
 
 from penstock.cli.eval import app
-from penstock.errors import BadInput, PenstockError, UsageError
+from penstock.errors import BadInput, OutLocked, PenstockError, UsageError
+from penstock.evaluate import running
 from penstock.evaluate.benchmarks import BENCHMARKS, open_benchmark
 from penstock.evaluate.benchmarks.base import Benchmark, Sample, Scores
 from penstock.evaluate.benchmarks.dpbench import DpBench
@@ -24,6 +27,10 @@ from penstock.evaluate.report import marked, write_report
 from penstock.evaluate.results import SAMPLES, SampleResult, read_samples
 from penstock.evaluate.running import predict
 from penstock.evaluate.scoring import score_folder, score_samples
+from penstock.item import Failure, Item
+from penstock.plan import Plan
+from penstock.stage import Stage
+from penstock.store.lock import holding
 
 
 @pytest.fixture
@@ -140,6 +147,45 @@ def test_predictions_of_one_recipe_are_not_scored_as_anothers(tmp_path: Path) ->
         predict(samples, tmp_path, "fake")
 
 
+@dataclass(frozen=True, kw_only=True)
+class Patient(Stage):
+    """Reads the document `last` only when the file `first` is there."""
+
+    name: ClassVar[str] = "patient"
+    reads: ClassVar[tuple[str, ...]] = ("document",)
+    writes: ClassVar[tuple[str, ...]] = ("markdown",)
+    last: str
+    first: str
+
+    def open(self) -> Patient:
+        return self
+
+    def __call__(self, items: list[Item]) -> list[Item]:
+        [item] = items
+        end = time.monotonic() + 10
+        while item.document == self.last and not Path(self.first).exists() and time.monotonic() < end:
+            time.sleep(0.01)
+        failure = Failure(stage="patient", kind="Late", message="") if time.monotonic() > end else None
+        return [replace(item, markdown=f"{item.document} {item.part}", failure=failure)]
+
+    def close(self) -> None:
+        pass
+
+
+def test_a_prediction_is_written_when_its_last_page_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a.pdf", "b.pdf"):
+        (tmp_path / name).write_bytes((resources.files("penstock") / "sample/sample.pdf").read_bytes())
+    samples = [Sample(name, "", str(tmp_path / f"{name}.pdf")) for name in ("a", "b")]
+    plan = Plan(Patient(last="b.pdf", first=str(tmp_path / "predictions/a.md")))
+    monkeypatch.setattr(running, "build", lambda recipe, options: plan)
+    told: list[int] = []
+    texts = predict(samples, tmp_path, progress=lambda done, total: told.append(done)).texts
+    assert texts["b"] == "\n\n".join(f"b.pdf {page}" for page in range(4))
+    assert told == [1, 2]
+
+
 def test_a_report_by_an_unknown_score_is_refused(pages: Path) -> None:
     score_folder(DpBench(), pages / "truth", pages / "good", pages / "out", workers=0)
     with pytest.raises(UsageError, match="It has: overall"):
@@ -161,7 +207,6 @@ class Sleeper(Benchmark):
     metrics: ClassVar[dict[str, bool]] = {"good": True, "edit": False}
 
     def score(self, sample: Sample, prediction: str) -> Scores:
-        import time
 
         time.sleep(float(prediction))
         return Scores({"good": 1.0, "edit": 0.0})
@@ -303,6 +348,14 @@ def test_the_command_line_scores_compares_and_gates(pages: Path) -> None:
     assert runner.invoke(app, [*call, "--fail-if", "worse"]).exit_code == 1
     assert runner.invoke(app, ["compare", call[2], call[1], "--fail-if", "worse"]).exit_code == 0
     assert len(json.loads(runner.invoke(app, ["list", "--json"]).output)) == len(BENCHMARKS)
+
+
+def test_two_at_once_do_not_score_into_one_folder(pages: Path) -> None:
+    out = pages / "out"
+    call = ["score", "dpbench", str(pages / "good"), "--data", str(pages / "truth"), "-o", str(out)]
+    with holding(out):
+        assert isinstance(CliRunner().invoke(app, call).exception, OutLocked)
+    assert CliRunner().invoke(app, call).exit_code == 0
 
 
 def test_importing_the_command_loads_no_heavy_package() -> None:

@@ -27,6 +27,7 @@ from penstock.recipes.photos import photos
 from penstock.stages.given import is_for
 from penstock.store import schema
 from penstock.store.documents import read_pages
+from penstock.store.given import with_boxes
 from penstock.store.inventory import inventory, object_row, photo_name
 from penstock.store.objects_words import both, language_of, name_of, notes_of
 from penstock.store.shards import Ledger, ShardWriter
@@ -104,15 +105,35 @@ def test_boxes_on_photos_become_measured_things_and_a_report(tmp_path: Path) -> 
 
 
 @needs_saliency
-def test_a_second_run_does_nothing_again_and_another_plan_is_refused(tmp_path: Path) -> None:
-    boxes, _ = write_rooms(tmp_path / "in", (3,))
-    out = str(tmp_path / "out")
-    run(str(tmp_path / "in"), "-o", out, *boxes)
-    again = json.loads(run(str(tmp_path / "in"), "-o", out, "--json", *boxes))
-    assert (again["photos"], again["skipped"]) == (0, 1)
-    assert len(again["objects"]) == 1
+def test_a_new_box_measures_its_photo_again_and_no_other(tmp_path: Path) -> None:
+    boxes, _ = write_rooms(tmp_path / "in", (0, 3))
+    call = [str(tmp_path / "in"), "-o", str(tmp_path / "out"), "--json"]
+    first = {row["document"]: row for row in json.loads(run(*call, *boxes))["objects"]}
+    boxes[3] = boxes[3].rpartition(":")[0] + ":desk"
+    second = json.loads(run(*call, *boxes))
+    assert (second["photos"], second["skipped"]) == (1, 1)
+    then = {row["document"]: row for row in second["objects"]}
+    assert then["room0.jpg"] == first["room0.jpg"]
+    assert (first["room3.jpg"]["label"], then["room3.jpg"]["label"]) == ("armchair", "desk")
+    again = json.loads(run(*call, *boxes))
+    assert (again["photos"], again["skipped"]) == (0, 2)
+    assert again["objects"] == second["objects"]
     with pytest.raises(PlanMismatch, match="camera_height"):
-        run(str(tmp_path / "in"), "-o", out, "--camera-height", "1.2", *boxes)
+        run(*call, "--camera-height", "1.2", *boxes)
+
+
+def test_a_box_that_was_told_before_a_kill_is_measured_after_it(tmp_path: Path) -> None:
+    writer, box = ShardWriter(tmp_path), parse_box("p=1,2,30,40:chair")
+    writer.add(photo())
+    writer.commit()
+    assert list(with_boxes(tmp_path, [photo()], [])) == [photo()]
+    for _ in range(2):  # the first was killed before its row came
+        [again] = with_boxes(tmp_path, [photo()], [box])
+        assert (again.attempt, [thing.label for thing in again.objects]) == (2, ["chair"])
+    writer.add(replace(again, attempt=3))  # it had failed, and was tried again
+    writer.commit()
+    assert [item.attempt for item in with_boxes(tmp_path, [photo()], [box])] == [2]
+    assert [item.attempt for item in with_boxes(tmp_path, [photo()], [])] == [4]
 
 
 @needs_saliency

@@ -19,6 +19,8 @@ from penstock.engines.embed_openai import ServerEmbedder
 from penstock.errors import EngineError, OpenError, PlanMismatch, StoreError, UsageError
 from penstock.item import Failure, Item
 from penstock.store import vectors
+from penstock.store.card import card
+from penstock.store.documents import file_of, write_order
 from penstock.store.embedded import PAGES_HOME
 from penstock.store.index import build
 from penstock.store.shards import Ledger, ShardWriter
@@ -76,7 +78,8 @@ def test_the_embedded_encoder_knows_korean_and_english_alike() -> None:
 def test_a_server_gets_the_instruction_and_the_untouched_picture(tmp_path: Path) -> None:
     with Server() as server:
         engine = ServerEmbedder(server=server.url, dimensions=16)
-        rows = engine.images([b"\x89PNG one", b"two"], ["a chart", ""], "Find it")
+        odd = "\0picture\0"  # what our own mark for the picture looks like
+        rows = engine.images([b"\x89PNG one", b"two"], [f"a chart {odd}", ""], "Find it")
         engine.close()
     assert rows.shape == (2, 16)
     assert np.allclose(np.linalg.norm(rows, axis=1), 1.0, atol=1e-5)
@@ -84,7 +87,7 @@ def test_a_server_gets_the_instruction_and_the_untouched_picture(tmp_path: Path)
     system, user = body["messages"]
     assert system["content"] == [{"type": "text", "text": "Find it."}]
     assert user["content"][0]["image_url"]["url"] == "data:image/png;base64,iVBORyBvbmU="
-    assert user["content"][1] == {"type": "text", "text": "a chart"}
+    assert user["content"][1] == {"type": "text", "text": f"a chart {odd}"}
 
 
 def test_a_plain_server_gets_plain_texts_and_no_pictures() -> None:
@@ -168,6 +171,16 @@ def test_a_page_that_failed_is_told_of_each_time(out: Path) -> None:
     assert (again.failed, again.failed_before) == (0, 1)
     assert "1 of them failed before" in again.sentence()
     assert json.loads(json.dumps(first.facts()))["failures"][0][1] == "torn"
+
+
+def test_the_card_counts_no_page_of_a_file_that_has_changed(tmp_path: Path) -> None:
+    writer = ShardWriter(tmp_path)
+    for version in ("a-1", "a-2"):
+        page = Item(id=f"{version}/00000", uri="a.pdf", document="a.pdf", media="pdf")
+        writer.add(page)
+    writer.commit()
+    write_order(tmp_path, {"a.pdf": file_of(page)})
+    assert "# 1 page, read" in card(tmp_path)
 
 
 def test_a_folder_without_pages_is_left_as_it_was(tmp_path: Path) -> None:

@@ -9,16 +9,20 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 from questions import QUESTIONS
+from typer.testing import CliRunner
 
 import penstock
-from penstock.cli.search import _show
+from penstock.cli.ahead import Ahead
+from penstock.cli.app import app
+from penstock.cli.search import _show, _tokens
 from penstock.documents.words import Words, snippet
-from penstock.errors import StoreError, UsageError
+from penstock.errors import EngineError, StoreError, UsageError
 from penstock.sources import PageRange
 from penstock.store.index import PAGES_AT_ONCE, build_rows
 from penstock.store.index_home import FOLDER
@@ -206,6 +210,40 @@ def test_a_damaged_index_is_a_sentence(made: Path) -> None:
     with pytest.raises(StoreError, match="--rebuild"):
         build_rows(made / FOLDER, ROWS, WIDTHS)
     assert build_rows(made / FOLDER, ROWS, WIDTHS, rebuild=True).changed == 4
+
+
+def test_words_that_were_made_elsewhere_find_the_same(made: Path) -> None:
+    with Searcher(made) as searcher:
+        assert searcher.search("터빈 turbines", tokens=_tokens("터빈 turbines")) == searcher.search(
+            "터빈 turbines"
+        )
+
+
+def test_work_done_ahead_comes_back_with_its_result_or_its_error() -> None:
+    with Ahead() as ahead:
+        seven, wrong = ahead.do(partial(int, "7")), ahead.do(partial(int, "x"))
+        assert seven.result() == 7
+        with pytest.raises(EngineError, match="invalid literal"):
+            wrong.result()
+
+
+def test_work_that_nobody_waits_for_is_ended() -> None:
+    began = time.monotonic()
+    with pytest.raises(UsageError), Ahead() as ahead:
+        ahead.do(partial(time.sleep, 60))
+        raise UsageError("The call was wrong.")
+    assert time.monotonic() - began < 10
+
+
+def test_a_question_on_the_command_line_is_answered_by_three_processes(made: Path) -> None:
+    asked = CliRunner().invoke(app, ["search", str(made), "turbines", "--top", "1", "--json"])
+    assert [hit["page_id"] for hit in json.loads(asked.stdout)] == ["one/3"]
+    missing = CliRunner().invoke(app, ["search", str(made / "nowhere"), "turbines"])
+    assert "has no finished index" in str(missing.exception)
+    began = time.monotonic()
+    empty = CliRunner().invoke(app, ["search", str(made), " "])
+    assert "The question is empty" in str(empty.exception)
+    assert time.monotonic() - began < 1  # before anything is loaded or asked
 
 
 def test_a_document_cannot_speak_to_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:

@@ -59,6 +59,19 @@ def test_elsewhere_than_on_a_terminal_one_plain_line_comes_each_ten_seconds_and_
     ]
 
 
+def test_what_is_counted_is_called_by_its_name(terminal: tuple[TextIO, int]) -> None:
+    stream, master = terminal
+    clock, state = Clock(), State(done=3, total=8, elapsed_s=2.0, unit=words.counted("photos"))
+    with Progress(None, stream, clock=clock) as progress:
+        clock.now += 1.0
+        progress.update(state)
+        drawn = read_all(master)
+    assert "3 of 8 photos" in drawn
+    assert "1.5 photos/s" in drawn
+    assert "3 of 8 photos, in 2.0 s (1.5 photos/s)" in read_all(master)
+    assert (words.counted("enrich"), words.counted("documents")) == ("block", "page")
+
+
 def test_plain_lines_hold_no_control_characters() -> None:
     clock, stream = Clock(), io.StringIO()
     with Progress(None, stream, clock=clock) as progress:

@@ -140,6 +140,17 @@ def test_a_run_in_which_nothing_happened_still_reports() -> None:
     assert "Nothing ran." in report.render_html(made)
 
 
+def test_photos_are_not_called_pages() -> None:
+    made = profile(unit="photo", skipped=3)
+    short = profile(unit="photo", items=2, failed=0, stages=[stage("detect", 0.3, 0.7, 0.0, items=2)])
+    short["bottleneck"] = "detect"
+    told = [report.render_text(made, price=2.0), report.render_html(made), report.bottleneck_sentence(short)]
+    assert "78 photos in 40 s" in told[0]
+    assert "a million photos" in told[0].lower()
+    assert "such photos could go at" in told[2]
+    assert not [text for text in told if re.search(r"\bpages?\b(?!=)", text)]
+
+
 def test_a_profile_without_stages_still_reports() -> None:
     made = profile(stages=[], timeline={"bin_s": 1.0, "stages": {}}, bottleneck=None)
     assert "Nothing ran." in report.render_text(made)

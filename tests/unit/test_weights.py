@@ -212,7 +212,7 @@ def test_the_list_tells_states_and_verify_exits_with_1(cache: Path) -> None:
 
 def test_fetching_an_unknown_name_is_a_wrong_call(cache: Path) -> None:
     fetched = CliRunner().invoke(app, ["fetch", "nope"])
-    assert fetched.exit_code == 2 and "There is no model 'nope'" in fetched.output
+    assert isinstance(fetched.exception, UsageError) and "no model 'nope'" in str(fetched.exception)
 
 
 @pytest.mark.parametrize("verb", [[], ["fetch"], ["verify"]])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.cli.options import AsJson, Config, Log, Out, Quiet
+from penstock.cli.options import AsJson, Config, Log, Out, Precision, Quiet
 
 if TYPE_CHECKING:
     from penstock.embedding import Embedded
@@ -32,9 +32,7 @@ def embed(
     images: Annotated[
         bool | None, typer.Option("--images/--no-images", help="Embed page pictures; default: if it can.")
     ] = None,
-    precision: Annotated[
-        str, typer.Option(help="Numbers of the .npy files: float32, float16, int8.")
-    ] = "float32",
+    precision: Precision = "float32",
     dimensions: Annotated[
         int | None, typer.Option(help="Keep only the first N numbers (Matryoshka models).", min=1)
     ] = None,

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 import shlex
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from penstock.cli.options import AsJson
 from penstock.engines import vllm_keeper
 from penstock.engines.recognisers import RECOGNISERS
 from penstock.engines.vllm import find_vllm, free_port
 from penstock.engines.vllm_keeper import Engine
 from penstock.engines.vllm_presets import PRESETS, Card, Preset, cards, preset
 from penstock.engines.vllm_probe import healthy, tokens_and_running
-from penstock.errors import MissingModel, PenstockError, UsageError
+from penstock.errors import MissingModel, UsageError
 
 app = typer.Typer(
     help="The model servers: start, status, stop.",
@@ -25,7 +25,6 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 DEFAULT_MODEL = "glm-ocr"
 _PRESETS = ", ".join(("auto", *PRESETS))
 
@@ -51,17 +50,14 @@ def start(
     as_json: AsJson = False,
 ) -> None:
     """Start one or more servers a GPU with the flags of a preset, and leave them running."""
-    try:
-        extra = vllm_args or []
-        if model.startswith("--"):  # no model was named, only flags for vLLM
-            model, extra = DEFAULT_MODEL, [model, *extra]
-        planned = _plan(model, extra, preset_name, gpu, port, name, dry_run)
-        if dry_run:
-            _show_plan(planned, as_json)
-            return
+    extra = vllm_args or []
+    if model.startswith("--"):  # no model was named, only flags for vLLM
+        model, extra = DEFAULT_MODEL, [model, *extra]
+    planned = _plan(model, extra, preset_name, gpu, port, name, dry_run)
+    if dry_run:
+        _show_plan(planned, as_json)
+    else:
         _start_all(planned, wait, as_json)
-    except PenstockError as exc:
-        raise _ended(exc) from exc
 
 
 @app.command(epilog="Example: penstock engine status --json")
@@ -93,17 +89,14 @@ def stop(
 ) -> None:
     """Stop servers and free their GPUs."""
     known = vllm_keeper.engines()
-    try:
-        chosen = [engine for engine in known if not names or _is_named(engine, names)]
-        if names and not chosen:
-            have = ", ".join(engine.name for engine in known) or "none"
-            raise UsageError(f"No server is called {' or '.join(names)}.", f"There are: {have}.")
-        for engine in chosen:
-            vllm_keeper.stop(engine)
-            if not as_json:
-                print(f"{engine.name}: stopped", flush=True)
-    except PenstockError as exc:
-        raise _ended(exc) from exc
+    chosen = [engine for engine in known if not names or _is_named(engine, names)]
+    if names and not chosen:
+        have = ", ".join(engine.name for engine in known) or "none"
+        raise UsageError(f"No server is called {' or '.join(names)}.", f"There are: {have}.")
+    for engine in chosen:
+        vllm_keeper.stop(engine)
+        if not as_json:
+            print(f"{engine.name}: stopped", flush=True)
     if as_json:
         print(json.dumps([engine.name for engine in chosen]))
 
@@ -236,8 +229,3 @@ def _row(engine: Engine) -> dict[str, Any]:
     load = tokens_and_running(engine.url, 5.0) if state == "ready" else None
     doing = f"{load[1]:.0f} running, {load[0]:.0f} tokens so far" if load else ""
     return {**asdict(engine), "url": engine.url, "state": state, "doing": doing}
-
-
-def _ended(exc: PenstockError) -> typer.Exit:
-    print(f"penstock: {exc}", file=sys.stderr)
-    return typer.Exit(2)

@@ -71,6 +71,8 @@ def enrich(
 
 
 def _tell(tally: Tally, short: Counter[str], out: Path, as_json: bool) -> None:
+    from penstock.trace.words import plural
+
     if as_json:
         counts = {"done": tally.done, "failed": tally.failed, "skipped": tally.skipped}
         print(json.dumps({"out": str(out), **counts, "short": tally.failed_regions}, ensure_ascii=False))
@@ -78,10 +80,11 @@ def _tell(tally: Tally, short: Counter[str], out: Path, as_json: bool) -> None:
         for block, reason in tally.failures:
             print(f"failed: {block}: {reason}", file=sys.stderr)
         for reason, num in short.most_common(SHOWN):
-            print(f"{num} blocks have less than was asked for: {reason}", file=sys.stderr)
+            print(f"{plural(num, 'block')} with less than was asked for: {reason}", file=sys.stderr)
         if tally.listed:
             less = f", {tally.failed_before} of them failed or short" if tally.failed_before else ""
-            print(f"{tally.done} blocks enriched, {tally.failed} failed, {tally.skipped} done before{less}.")
+            done = plural(tally.done, "block")
+            print(f"{done} enriched, {tally.failed} failed, {tally.skipped} done before{less}.")
         else:
             print(f"{out} holds no table and no picture: there is nothing to enrich.")
         if not tally.all_well:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -83,9 +84,10 @@ def score(
     from penstock.evaluate.scoring import score_folder
 
     benchmark = _benchmark(bench, protocol, cdm)
-    source = folder_for(benchmark, data)
-    outcome = score_folder(benchmark, source, predictions, out, workers=workers, progress=_progress(as_json))
-    _finish(outcome.summary, out, as_json)
+    source, progress = folder_for(benchmark, data), _progress(as_json)
+    with _alone_in(out):
+        outcome = score_folder(benchmark, source, predictions, out, workers=workers, progress=progress)
+        _finish(outcome.summary, out, as_json)
 
 
 @app.command(
@@ -110,12 +112,13 @@ def run(
     from penstock.evaluate.running import predict
     from penstock.evaluate.scoring import samples_of, score_samples
 
-    benchmark = _benchmark(bench, protocol, cdm)
+    benchmark, progress = _benchmark(bench, protocol, cdm), _progress(as_json)
     samples = samples_of(benchmark, folder_for(benchmark, data))
-    samples = with_pictures(samples[:limit] if limit else samples, out / "pictures")
-    given = predict(samples, out, recipe, progress=_progress(as_json))
-    outcome = score_samples(benchmark, samples, given, out, workers=workers, progress=_progress(as_json))
-    _finish(outcome.summary, out, as_json)
+    with _alone_in(out):
+        samples = with_pictures(samples[:limit] if limit else samples, out / "pictures")
+        given = predict(samples, out, recipe, progress=progress)
+        outcome = score_samples(benchmark, samples, given, out, workers=workers, progress=progress)
+        _finish(outcome.summary, out, as_json)
 
 
 @app.command(epilog="Example: penstock eval compare scores-main scores-branch --fail-if worse")
@@ -187,6 +190,13 @@ def _benchmark(name: str, protocol: str, cdm: bool) -> Any:
     tex()  # says at once what to install, not after an hour of scoring
     changed: Any = replace(benchmark, cdm=True)  # type: ignore[call-arg]  # a field of those that render
     return changed
+
+
+def _alone_in(out: Path | None) -> AbstractContextManager[None]:
+    """Raises OutLocked where another process scores into the same folder."""
+    from penstock.store.lock import holding
+
+    return nullcontext() if out is None else holding(out)
 
 
 def _progress(as_json: bool) -> Any:

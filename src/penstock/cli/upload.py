@@ -6,15 +6,13 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.options import Config, Log, Out
+from penstock.cli.options import Config, HfToken, Log, Out
 
 
 def upload(
     out: Out,
     repo: Annotated[str, typer.Option("--repo", help="Dataset on the Hub: NAME/DATASET.")],
-    hf_token: Annotated[
-        str | None, typer.Option(help="Token; better in HF_TOKEN.", envvar="HF_TOKEN", show_envvar=False)
-    ] = None,
+    hf_token: HfToken = None,
     public: Annotated[bool, typer.Option("--public", help="For all to see; private when not given.")] = False,
     config: Config = None,
     log: Log = None,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
-from penstock.cli.options import AsJson, Config, Cores, Executor, Fresh, Log, Quiet, words
+from penstock.cli.options import AsJson, Config, Cores, Executor, Fresh, Log, Quiet, Results, words
 from penstock.errors import UsageError
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _sam3d(help: str, **limits: Any) -> Any:
 
 def volumes(
     photos: Annotated[list[str], typer.Argument(help="Photos, folders or globs.", metavar="PHOTO...")],
-    out: Annotated[Path, Option("--out", "-o", help="Folder for the results; a run there is resumed.")],
+    out: Results,
     box: Annotated[list[str] | None, Option(help=BOX_HELP)] = None,
     labels: Annotated[str | None, Option(help="What to look for: sofa,책장; furniture if not given.")] = None,
     detector: Annotated[str | None, Option(help=DETECTOR_HELP)] = None,
@@ -105,14 +105,17 @@ def volumes(
 
 def _volumes(given: dict[str, Any]) -> None:
     from penstock import recipes, sources
+    from penstock.cli.parse import work
     from penstock.driver import Run
     from penstock.executors import executor as make_executor
     from penstock.executors.local import Local
     from penstock.store.export import check_formats
+    from penstock.store.given import with_boxes
     from penstock.trace.spans import Trace
 
     formats = check_formats(words(given["export"]))
     options = recipe_options(given)
+    boxes = [box for box in map(parse_box, given.get("box", ())) if box.photo]
     plan = recipes.build("photos", options)
     runner = make_executor(given["executor"], Trace())
     if given.get("engine") == "sam3d" and given["executor"] == "local":
@@ -125,8 +128,9 @@ def _volumes(given: dict[str, Any]) -> None:
         fresh=given["fresh"],
         facts={"inputs": [str(name) for name in given["photos"]], "same_room": given["same_room"]},
     )
-    named = _Named((*options.get("boxes", ()), *options.get("depths", ())))
-    _work(run, named.watching(sources.list_items(given["photos"])), given["quiet"] or given["as_json"])
+    named = _Named((*boxes, *options.get("depths", ())))
+    listing = with_boxes(run.out, named.watching(sources.list_items(given["photos"])), boxes)
+    work(run, listing, given["quiet"] or given["as_json"])
     for photo in named.missed:
         print(f"penstock: no photo is called {photo}: its --box or --depth was not used.", file=sys.stderr)
     _finish(run, formats, given["as_json"])
@@ -135,12 +139,12 @@ def _volumes(given: dict[str, Any]) -> None:
 
 
 def recipe_options(given: dict[str, Any]) -> dict[str, Any]:
-    """What the command line says, in the recipe's own terms. Raises UsageError."""
+    """What the command line says of every photo, in the recipe's own terms. Raises UsageError."""
     options = {name: given[name] for name in RECIPE_OPTIONS if name in given}
     if "labels" in given:
         options["labels"] = tuple(words(given["labels"]))
     if "box" in given:
-        options["boxes"] = tuple(parse_box(text) for text in given["box"])
+        options["boxes"] = tuple(box for box in map(parse_box, given["box"]) if not box.photo)
     if "depth" in given:
         options["depths"] = tuple(parse_depth(text, given["photos"]) for text in given["depth"])
     sam3d = {name: given[name] for name in SAM3D_OPTIONS if given.get(name)}
@@ -215,22 +219,11 @@ class _Named:
             yield replace(item, kind="photo")
 
 
-def _work(run: Run, listing: Iterator[Item], quiet: bool) -> None:
-    from penstock.cli.parse import showing
-
-    with showing(run, quiet):
-        for _ in run.pages(listing):
-            pass
-
-
 def _finish(run: Run, formats: list[str], as_json: bool) -> None:
     from penstock.store.documents import read_pages
     from penstock.store.export import export
     from penstock.store.inventory import failures, read_inventory
-    from penstock.trace import report
 
-    if run.tally.done or run.tally.failed:
-        report.write(run.profile(), run.out)
     written = export(run.out, formats)
     found = read_inventory(run.out, read_pages(run.out))
     if as_json:
@@ -277,7 +270,7 @@ def _tell(found: Inventory, written: list[Path]) -> None:
     if found.lines:
         console.print(table)
     for photo in found.empty:
-        told = f"Nothing was found in {photo}: give it a --box, with --fresh or into another OUT."
+        told = f"Nothing was found in {photo}: say where a thing is, by --box '{photo}=x,y,w,h:label'."
         console.print(told, markup=False, soft_wrap=True)
     twice = [f"{line.number} like {line.looks_like}" for line in found.lines if line.looks_like]
     if twice:

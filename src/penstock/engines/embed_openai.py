@@ -114,7 +114,7 @@ class ServerEmbedder:
         if caption.strip():
             content.append({"type": "text", "text": caption})
         # no JSON encoder walks over the picture: it goes between two ready ends
-        before, after = self._messages(content, instruction).split(json.dumps(_MARK)[1:-1].encode())
+        before, after = self._messages(content, instruction).split(json.dumps(_MARK)[1:-1].encode(), 1)
         url = f"data:{_media_type(image)};base64,".encode()
         return self._wire.embed(b"".join((before, url, pybase64.b64encode(image), after)))
 

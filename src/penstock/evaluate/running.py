@@ -1,21 +1,25 @@
-"""Runs a recipe on a benchmark's pictures and keeps each page's Markdown as a prediction file.
+"""Runs a recipe on a benchmark's pictures and keeps the Markdown of each as a prediction file.
 
-What was read before is not read again: a prediction file that exists counts. The folder remembers the recipe
-that made them, and refuses another.
+A file is written when its picture, or the last page of its PDF, is read; those that exist are not read again.
+The folder remembers the recipe that made them, and refuses another.
 """
 
 from __future__ import annotations
 
 import json
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 from penstock.errors import UsageError
 from penstock.evaluate.benchmarks.base import Sample
 from penstock.evaluate.predictions import Predictions, read_predictions
 from penstock.evaluate.results import write_whole
+from penstock.executors import executor
 from penstock.recipes import build
+from penstock.sources import list_items
+from penstock.trace.spans import Trace
 
 FOLDER, RECIPE = "predictions", "recipe.json"
 
@@ -66,29 +70,35 @@ def _read(
     """One file a sample, in one call, so that the recipe's models are opened once."""
     if not todo:
         return
-    from penstock import parse
-
     by_picture: dict[str, list[Sample]] = defaultdict(list)  # several questions may be about one
     for sample in todo:
         by_picture[str(Path(sample.image).resolve())].append(sample)
+    with closing(_documents(list(by_picture), recipe)) as documents:
+        for source, markdown in documents:
+            for sample in by_picture[source]:
+                write_whole(_file(folder, sample), markdown)
+            done += len(by_picture[source])
+            progress(done, total)
 
-    def keep(read: Sequence[Sample], markdown: str, done: int) -> int:
-        for sample in read:
-            write_whole(_file(folder, sample), markdown)
-        progress(done + len(read), total)
-        return done + len(read)
 
-    documents: dict[str, dict[int, str]] = {}  # pages of PDFs: one file for all, when all are read
-    for page in parse(list(by_picture), recipe=recipe):
-        source = str(Path(page.uri).resolve())
-        if page.failure is not None:
-            continue  # no file: scored as missing, and read again next time
-        if source.lower().endswith(".pdf"):
-            documents.setdefault(source, {})[page.part] = page.markdown
-            continue
-        done = keep(by_picture[source], page.markdown, done)
-    for source, parts in documents.items():
-        done = keep(by_picture[source], "\n\n".join(parts[number] for number in sorted(parts)), done)
+def _documents(sources: list[str], recipe: str) -> Generator[tuple[str, str]]:
+    """Each file and its Markdown when its last page is read, so that an end costs the files under way.
+
+    A file of which no page could be read is left out: it is scored as missing, and read again next time.
+    """
+    listing = list(list_items(sources))
+    left = Counter(item.uri for item in listing)
+    pages: dict[str, dict[int, str]] = defaultdict(dict)
+    with closing(executor("local", Trace()).stream(build(recipe, {}), listing)) as stream:  # type: ignore[type-var]
+        for page in stream:
+            left[page.uri] -= 1
+            if page.failure is None:
+                pages[page.uri][page.part] = page.markdown
+            if not left[page.uri] and (read := pages.pop(page.uri, None)):
+                yield (
+                    str(Path(page.uri).resolve()),
+                    "\n\n".join(filter(None, (read[part] for part in sorted(read)))),
+                )
 
 
 def _file(folder: Path, sample: Sample) -> Path:

@@ -6,7 +6,6 @@ its own sample (which gets the worst scores and a warning) and nothing else.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -28,6 +27,7 @@ from penstock.evaluate.results import (
     write_line,
     write_whole,
 )
+from penstock.store.manifest import cores
 
 SAMPLE_DEADLINE_S = 300.0  # two TEDS deadlines and a margin
 FEW = 32  # fewer samples end before a process has started; what hangs is held by the metrics' own deadlines
@@ -172,7 +172,7 @@ def _scored(
     benchmark: Benchmark, tasks: list[Task], workers: int | None, deadline_s: float
 ) -> Iterator[SampleResult]:
     """Results in the tasks' order."""
-    count = workers if workers is not None else (os.cpu_count() or 1 if len(tasks) >= FEW else 0)
+    count = workers if workers is not None else (cores() if len(tasks) >= FEW else 0)
     if count == 0:
         yield from (_result(benchmark, task, benchmark.score(*task)) for task in tasks)
         return

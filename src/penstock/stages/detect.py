@@ -1,12 +1,13 @@
 """Finds the things in a photo and outlines them: boxes with label, score and mask.
 
-Boxes that a user gave are taken instead of a model's, photo by photo. Masks are cleaned, overlaps
-settled, and things that the frame cuts are marked.
+Boxes that a user gave are taken instead of a model's, photo by photo: those of the plan, and those that
+a photo brings as its objects. Masks are cleaned, overlaps settled, and things that the frame cuts are marked.
 """
 
 from __future__ import annotations
 
 import hashlib
+import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -57,10 +58,11 @@ class _Detector:
         # every photo may have its boxes; weights of a model that nobody calls stay where they are
         self._labels = {} if _all_boxed(stage) else asked(stage.engine, stage.labels, stage.furniture)
         self._segmenter: Segmenter | None = None if _all_boxed(stage) else _open(stage, tuple(self._labels))
-        self._in_boxes: SaliencySegmenter | None = _open_for_boxes(stage) if stage.boxes else None
+        self._in_boxes: SaliencySegmenter | None = None  # opened with the first box
+        self._opening = threading.Lock()
 
     def __call__(self, items: list[Item]) -> list[Item]:
-        given = {item.id: [box for box in self._stage.boxes if is_for(box, item)] for item in items}
+        given = {item.id: _given(self._stage.boxes, item) for item in items}
         seen = [item for item in items if not given[item.id] and item.pixels is not None]
         pictures = [item.pixels for item in seen if item.pixels is not None]
         found = self._segmenter.find(pictures) if self._segmenter and seen else [[] for _ in seen]
@@ -93,13 +95,19 @@ class _Detector:
         from penstock.stages.parts import failure_of
 
         found, failed = [], []
-        assert self._in_boxes is not None
+        with self._opening:
+            segmenter = self._in_boxes = self._in_boxes or _open_for_boxes(self._stage)
         for one in given:
             try:
-                found.append(self._in_boxes.in_box(pixels, one.box, one.label))
+                found.append(segmenter.in_box(pixels, one.box, one.label))
             except ItemError as exc:  # one box that is wrong costs only itself
                 failed.append(_failed(one, failure_of(exc, self._stage.name)))
         return found, failed
+
+
+def _given(boxes: tuple[GivenBox, ...], item: Item) -> list[GivenBox]:
+    own = [GivenBox(item.id, thing.box, thing.label) for thing in item.objects]
+    return [*(box for box in boxes if is_for(box, item)), *own]
 
 
 def _failed(one: GivenBox, failure: Failure) -> PhotoObject:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from penstock.store import manifest, vectors
-from penstock.store.shards import Ledger
+from penstock.store.embedded import page_entries
+from penstock.trace.words import plural
 
 
 def card(
@@ -15,13 +16,13 @@ def card(
 ) -> str:
     """README.md for OUT, with figures from run.json, profile.json and the vectors."""
     run = manifest.read(out) or {}
-    entries = Ledger(out).entries().values()
+    entries = page_entries(out)
     failed = sum(entry.failed for entry in entries)
     lines = [
         "---",
         "tags: [ocr, document-retrieval, penstock]",
         "---",
-        f"# {len(entries)} pages, read and embedded",
+        f"# {plural(len(entries), 'page')}, read and embedded",
     ]
     if dataset:
         lines.append(f"\nMade from `{dataset}`" + (f" at `{revision}`." if revision else "."))

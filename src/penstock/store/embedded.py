@@ -10,7 +10,7 @@ import hashlib
 import html
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import fields, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +49,7 @@ _KEY_NAMES = [name for name, _ in KEY]
 def to_row(item: Item) -> dict[str, Any]:
     row = {name: getattr(item, name) for name in _KEY_NAMES}
     if item.failure is not None:
-        reason = {f.name: getattr(item.failure, f.name) for f in fields(Failure)}
-        return {**row, "failure": reason}
+        return {**row, "failure": asdict(item.failure)}
     assert isinstance(item, Vectored)
     names = [field.name for field in _PART]
     parts = [{name: getattr(part, name) for name in names} for part in item.parts]

@@ -10,6 +10,7 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
+from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -71,24 +72,13 @@ def result_row(item: Item) -> dict[str, Any]:
         "valid": item.failure is None,
     }
     if item.failure is not None:
-        row["failure"] = _failure_row(item)
+        row["failure"] = asdict(item.failure)
     return row
 
 
 def page_text(item: Item) -> str:
     """What an embedder reads: the contents in reading order, without layout."""
     return "\n".join(region.content for region in item.regions if region.content)
-
-
-def _failure_row(thing: Item | Region) -> dict[str, str]:
-    failure = thing.failure
-    assert failure is not None
-    return {
-        "stage": failure.stage,
-        "kind": failure.kind,
-        "message": failure.message,
-        "advice": failure.advice,
-    }
 
 
 def _region_row(region: Region, item: Item) -> dict[str, Any]:
@@ -116,7 +106,7 @@ def _region_row(region: Region, item: Item) -> dict[str, Any]:
     if region.note:
         row["note"] = region.note
     if region.failure is not None:
-        row["failure"] = _failure_row(region)
+        row["failure"] = asdict(region.failure)
     return row
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +108,7 @@ def object_row(line: Line) -> dict[str, Any]:
         "valid": thing.failure is None,
     }
     if thing.failure is not None:
-        row["failure"] = _failure(thing)
+        row["failure"] = asdict(thing.failure)
     return row
 
 
@@ -125,7 +125,13 @@ def failures(found: Inventory) -> list[tuple[str, str]]:
 
 def failed_row(item: Item) -> dict[str, Any]:
     """The line of a photo that could not be read."""
-    return {"photo_id": item.id, "document": item.document, "valid": False, "failure": _failure(item)}
+    assert item.failure is not None
+    return {
+        "photo_id": item.id,
+        "document": item.document,
+        "valid": False,
+        "failure": asdict(item.failure),
+    }
 
 
 def photo_name(item: Item) -> str:
@@ -146,17 +152,6 @@ def _fill_ratio(thing: PhotoObject) -> float | None:
     if not thing.bbox_cbm or thing.occupied_cbm is None:
         return None
     return round(min(1.0, thing.occupied_cbm / thing.bbox_cbm), 3)
-
-
-def _failure(thing: Item | PhotoObject) -> dict[str, str]:
-    failure = thing.failure
-    assert failure is not None
-    return {
-        "stage": failure.stage,
-        "kind": failure.kind,
-        "message": failure.message,
-        "advice": failure.advice,
-    }
 
 
 def _rounded(value: Any, digits: int) -> Any:

@@ -23,7 +23,7 @@ RUN = "run.json"
 OURS = (
     RUN, "items", "failures", "crops", "markdown", "overlays", "tmp", "documents.jsonl", "ocr_results.jsonl",
     "parsed_texts.jsonl", "searchable", "profile.json", "profile.html", "trace.jsonl",
-    "objects.jsonl", "report.html", "masks", "clouds", "splats", "meshes", "turntables",
+    "objects.jsonl", "report.html", "given.json", "masks", "clouds", "splats", "meshes", "turntables",
     "embed", "embeddings", "index", "retrieval",
     "uploads", "enrich", "docjson", "docling", "content_list", "html", "chunks.jsonl", "raw", "glm",
 )  # fmt: skip

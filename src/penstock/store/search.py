@@ -179,28 +179,32 @@ class Searcher:
         question: str,
         vector: NDArray[Any] | None = None,
         *,
+        tokens: Sequence[str] | None = None,
         top: int = 10,
         filters: Filters = NO_FILTERS,
         weights: Mapping[str, float] | None = None,
         snippets: bool = True,
     ) -> list[Hit]:
-        """The best pages. `vector` is the question's, by the engine that embedded the run."""
-        if not question.strip():
-            raise UsageError("The question is empty.")
+        """The best pages. `vector` is the question's, by the engine that embedded the run.
+
+        `tokens` are those of its words (documents.words), for a caller who has them.
+        """
+        checked_question(question)
         chosen = {**self._weights, **checked_weights(weights or {})}
         with index_errors(self._reading.home.parent):
-            return self._best(question, vector, top, filters, chosen, snippets)
+            if tokens is None:
+                tokens = [word.token for word in self._words.of(question)]
+            return self._best(list(dict.fromkeys(tokens)), vector, top, filters, chosen, snippets)
 
     def _best(
         self,
-        question: str,
+        tokens: list[str],
         vector: NDArray[Any] | None,
         top: int,
         filters: Filters,
         chosen: Mapping[str, float],
         snippets: bool,
     ) -> list[Hit]:
-        tokens = list(dict.fromkeys(word.token for word in self._words.of(question)))
         rankings = self._rankings(tokens, vector, filters, {n for n, weight in chosen.items() if weight > 0})
         scores: dict[str, float] = defaultdict(float)
         for name, ranked in rankings.items():
@@ -306,6 +310,11 @@ def probes(num_rows: int) -> int:
     """How many partitions of a table's vectors to look into."""
     partitions = num_partitions(num_rows)
     return min(partitions, max(MIN_PROBES, COMPARED * partitions // max(1, num_rows)))
+
+
+def checked_question(question: str) -> None:
+    if not question.strip():
+        raise UsageError("The question is empty.")
 
 
 def checked_weights(weights: Mapping[str, float]) -> Mapping[str, float]:

@@ -39,6 +39,7 @@ def cost(profile: Mapping[str, Any]) -> dict[str, Any]:
     num_cards = _cards_used(profile)
     found = {
         "cards": num_cards,
+        "unit": words.unit(profile),
         "hours_per_million": seconds / 3600 * max(1, num_cards),
         "regions_per_page": _per_page(profile, profile.get("regions")),
         **_tokens(profile),
@@ -60,8 +61,8 @@ def told(found: Mapping[str, Any], price: float | None = None) -> str:
         parts.append(f"{money(priced(found, price))} at {price:g} an hour")
     if "energy_kwh_per_million" in found:
         parts.append(f"{words.rate(found['energy_kwh_per_million'])} kWh")
-    pages = page_parts(found)
-    return f"A million pages: {', '.join(parts)}{'; a page: ' + ', '.join(pages) if pages else ''}."
+    each, unit = page_parts(found), words.unit(found)
+    return f"A million {unit}s: {', '.join(parts)}{f'; a {unit}: ' + ', '.join(each) if each else ''}."
 
 
 def page_parts(found: Mapping[str, Any]) -> list[str]:

@@ -51,11 +51,13 @@ def figures(profile: Profile) -> list[Figure]:
         made.append((_energy(gpu["energy_wh"]), "used by the cards", ""))
     if "generation_tokens_per_page" in spent:
         read = spent.get("prompt_tokens_per_page")
-        note = "tokens out a page" + (f", {words.rate(read)} in" if read else "")
+        note = f"tokens out a {words.unit(profile)}" + (f", {words.rate(read)} in" if read else "")
         made.append((words.rate(spent["generation_tokens_per_page"]), note, ""))
     if "hours_per_million" in spent:
         unit = "GPU hours" if spent["cards"] else "hours"
-        made.append((words.rate(spent["hours_per_million"]), f"{unit} for a million pages", ""))
+        made.append(
+            (words.rate(spent["hours_per_million"]), f"{unit} for a million {words.unit(profile)}s", "")
+        )
     return made
 
 

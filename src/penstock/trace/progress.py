@@ -39,7 +39,7 @@ class StageState:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The whole run now. `total` counts every page of the input, `skipped` those done earlier."""
+    """The whole run now. `total` counts every item of the input, `skipped` those done earlier."""
 
     done: int = 0
     failed: int = 0
@@ -47,10 +47,11 @@ class State:
     total: int | None = None
     stages: tuple[StageState, ...] = ()
     elapsed_s: float = 0.0
+    unit: str = words.PAGE  # what one of them is called
 
     @property
     def finished(self) -> int:
-        """Pages this run has dealt with, well or not."""
+        """Items this run has dealt with, well or not."""
         return self.done + self.failed
 
     @property
@@ -59,7 +60,7 @@ class State:
 
 
 class RecentRate:
-    """Pages a second over the last minute, or over the whole run while that says more."""
+    """Items a second over the last minute, or over the whole run while that says more."""
 
     def __init__(self) -> None:
         self._samples: deque[tuple[float, int]] = deque([(0.0, 0)])
@@ -209,7 +210,7 @@ class _Table:
 
 def running_line(state: State, per_second: float) -> str:
     """ "120 of 400 pages, 2 failed, 2.13 pages/s, about 2 min 10 s left; waiting: recognise 12"."""
-    parts = [_pages(state), *_mishaps(state), f"{words.rate(per_second)} pages/s"]
+    parts = [_reached(state), *_mishaps(state), f"{words.rate(per_second)} {state.unit}s/s"]
     parts += [f"about {left} left"] if (left := _time_left(state, per_second)) else []
     waiting = ", ".join(f"{stage.name} {stage.waiting}" for stage in state.stages if stage.waiting)
     return ", ".join(parts) + (f"; waiting: {waiting}" if waiting else "")
@@ -217,17 +218,16 @@ def running_line(state: State, per_second: float) -> str:
 
 def last_line(state: State) -> str:
     """ "400 of 400 pages, 2 failed, in 3 min 5 s (2.16 pages/s)"."""
-    line = ", ".join([_pages(state), *_mishaps(state), f"in {words.duration(state.elapsed_s)}"])
+    line = ", ".join([_reached(state), *_mishaps(state), f"in {words.duration(state.elapsed_s)}"])
     if state.finished and state.elapsed_s > 0:
-        line += f" ({words.rate(state.finished / state.elapsed_s)} pages/s)"
+        line += f" ({words.rate(state.finished / state.elapsed_s)} {state.unit}s/s)"
     return line
 
 
-def _pages(state: State) -> str:
-    reached = state.finished + state.skipped
-    if state.total is None:
-        return f"{words.count(reached)} pages"
-    return f"{words.count(reached)} of {words.count(state.total)} pages"
+def _reached(state: State) -> str:
+    reached = words.count(state.finished + state.skipped)
+    of_all = "" if state.total is None else f" of {words.count(state.total)}"
+    return f"{reached}{of_all} {state.unit}s"
 
 
 def _mishaps(state: State) -> list[str]:
@@ -266,14 +266,14 @@ def _head(state: State) -> RenderableType:
         pulse_style="cyan",
     )
     head = Table.grid(padding=(0, 2))
-    head.add_row(bar, _pages(state))
+    head.add_row(bar, _reached(state))
     return head
 
 
 def _figures(state: State, per_second: float) -> RenderableType:
     from rich.text import Text
 
-    told = Text(f"{words.rate(per_second)} pages/s", style="bold")
+    told = Text(f"{words.rate(per_second)} {state.unit}s/s", style="bold")
     if left := _time_left(state, per_second):
         told.append(f"  {left} left", style="not bold")
     if state.skipped:

@@ -38,8 +38,9 @@ def finding(profile: Profile) -> str:
     if stage is None:
         return "Nothing could be read." if _all_failed(profile) else "Nothing ran."
     if _is_too_short(profile, stage):
-        a_page = words.duration(stage["busy_s"] / stage["items"]) if stage["items"] else "nothing"
-        return f"Too few pages to fill the pipe. Most time went into {stage['name']}, {a_page} a page."
+        unit = words.unit(profile)
+        each = words.duration(stage["busy_s"] / stage["items"]) if stage["items"] else "nothing"
+        return f"Too few {unit}s to fill the pipe. Most time went into {stage['name']}, {each} a {unit}."
     parts = [f"Bottleneck: {stage['name']}, busy {words.percent(stage['busy'])}"]
     before, after = _around(profile["stages"], stage)
     for neighbours, state in ((before, "blocked"), (after, "starved")):
@@ -56,18 +57,19 @@ def advice(profile: Profile) -> str:
     if _all_failed(profile):
         return "See failures/ for the reasons."
     if stage is None:
-        return "Every page was done before, or there was no input."
+        return f"Every {words.unit(profile)} was done before, or there was no input."
     name = stage["name"]
     startup_s = cost.startup_s(profile)
     if startup_s > 0.3 * profile["seconds"]:
         return (
             f"Opening the models took {words.duration(startup_s)} of {words.duration(profile['seconds'])}: "
-            "run more pages to see the pipeline's own speed."
+            f"run more {words.unit(profile)}s to see the pipeline's own speed."
         )
     if (profile.get("bounds") or {}).get("stage") == name:
         return str(profile["bounds"]["sentence"])
     if _is_too_short(profile, stage):
-        return f"A longer run of such pages could go at {words.rate(_pace(profile, stage))} pages/s."
+        unit = words.unit(profile)
+        return f"A longer run of such {unit}s could go at {words.rate(_pace(profile, stage))} {unit}s/s."
     if stage["busy"] < SATURATED:
         return _advice_when_idle(profile["stages"][0], stage)
     if _batches(stage) and stage["batch_fill"] < 0.6:
@@ -151,6 +153,7 @@ def render_html(profile: Profile) -> str:
         started=escape(str(profile["started"])[:16].replace("T", " ")),
         headline=_headline(profile),
         advice=escape(advice(profile)),
+        unit=escape(words.unit(profile)),
         figures=_figures(profile),
         projection=_projected(profile),
         pipe=drawing.pipe(profile["stages"], str(profile["bottleneck"] or "")),
@@ -215,8 +218,8 @@ def _batches(stage: Profile) -> bool:
 
 def _totals_line(profile: Profile) -> str:
     parts = [
-        f"{words.plural(profile['items'], 'page')} in {words.duration(profile['seconds'])}",
-        f"{words.rate(pages_per_s(profile))} pages/s",
+        f"{words.plural(profile['items'], words.unit(profile))} in {words.duration(profile['seconds'])}",
+        f"{words.rate(pages_per_s(profile))} {words.unit(profile)}s/s",
         f"{words.count(profile['failed'])} failed",
         f"peak memory {words.memory(profile['peak_rss_mb'])}",
     ]
@@ -228,7 +231,8 @@ def _totals_line(profile: Profile) -> str:
 
 
 def _projection_line(profile: Profile) -> list[str]:
-    told = [f"{words.count(pages)} pages in {words.duration(s)}" for pages, s in projection(profile).items()]
+    unit = words.unit(profile)
+    told = [f"{words.count(num)} {unit}s in {words.duration(s)}" for num, s in projection(profile).items()]
     return [f"At this rate: {', '.join(told)}."] if told else []
 
 
@@ -263,7 +267,7 @@ def _headline(profile: Profile) -> str:
 def _figures(profile: Profile) -> str:
     failed = profile["failed"]
     figures = [
-        (words.rate(pages_per_s(profile)), "pages a second", ""),
+        (words.rate(pages_per_s(profile)), f"{words.unit(profile)}s a second", ""),
         (words.count(profile["items"]), _pages_note(profile), ""),
         (words.count(failed), "failed", "bad" if failed else "good"),
         (words.duration(profile["seconds"]), "from start to end", ""),
@@ -278,13 +282,15 @@ def _figures(profile: Profile) -> str:
 
 def _pages_note(profile: Profile) -> str:
     skipped = profile["skipped"]
-    return f"pages, {words.count(skipped)} more done before" if skipped else "pages"
+    more = f", {words.count(skipped)} more done before" if skipped else ""
+    return f"{words.unit(profile)}s{more}"
 
 
 def _projected(profile: Profile) -> str:
+    unit = escape(words.unit(profile))
     told = [
-        f"<span><b>{words.count(pages)}</b> pages would take <b>{words.duration(seconds)}</b></span>"
-        for pages, seconds in projection(profile).items()
+        f"<span><b>{words.count(num)}</b> {unit}s would take <b>{words.duration(seconds)}</b></span>"
+        for num, seconds in projection(profile).items()
     ]
     return f'<p class="projection">At this rate {" ".join(told)}</p>' if told else ""
 

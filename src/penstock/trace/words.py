@@ -2,6 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+PAGE = "page"
+COUNTED = {"photos": "photo", "enrich": "block"}  # by a plan's name; every other plan counts pages
+
+
+def counted(plan: str) -> str:
+    """What one item of a run is called."""
+    return COUNTED.get(plan, PAGE)
+
+
+def unit(profile: Mapping[str, Any]) -> str:
+    """The same of a run's profile, which may be from before they told it."""
+    return str(profile.get("unit", PAGE))
+
 
 def count(number: int) -> str:
     return f"{number:,}"
