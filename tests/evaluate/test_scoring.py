@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from penstock.cli.eval import app
+from penstock.engines.fake_server import FakeServer, serving
 from penstock.errors import BadInput, OutLocked, PenstockError, UsageError
 from penstock.evaluate import running
 from penstock.evaluate.benchmarks import BENCHMARKS, open_benchmark
@@ -184,6 +185,27 @@ def test_a_prediction_is_written_when_its_last_page_is_read(
     texts = predict(samples, tmp_path, progress=lambda done, total: told.append(done)).texts
     assert texts["b"] == "\n\n".join(f"b.pdf {page}" for page in range(4))
     assert told == [1, 2]
+
+
+def test_a_served_model_is_run_and_scored(tmp_path: Path) -> None:
+    (tmp_path / "page.pdf").write_bytes((resources.files("penstock") / "sample/sample.pdf").read_bytes())
+    (tmp_path / "page.txt").write_text("the same words")
+    with serving(FakeServer(says=lambda asked: "the same words")) as url:
+        command = [
+            "run",
+            "pages",
+            "--data",
+            str(tmp_path),
+            "-o",
+            str(tmp_path / "out"),
+            "--workers",
+            "0",
+            "--json",
+        ]
+        recipe = ["--recipe", "grounded", "--server", url, "--model", "fake"]
+        done = CliRunner().invoke(app, [*command, *recipe], catch_exceptions=False)
+    assert json.loads(done.stdout)["scores"]["word_recall"]["mean"] == 1.0
+    assert "the same words" in (tmp_path / "out/predictions/page.md").read_text()
 
 
 def test_a_report_by_an_unknown_score_is_refused(pages: Path) -> None:

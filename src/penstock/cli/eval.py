@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from penstock.cli.options import AsJson
+from penstock.cli.options import (
+    ApiKey,
+    AsJson,
+    InFlight,
+    Lang,
+    LayoutModel,
+    Model,
+    Preset,
+    Servers,
+    recipe_options,
+)
 from penstock.errors import MissingModel, UsageError
 
 if TYPE_CHECKING:
@@ -100,6 +110,14 @@ def run(
     recipe: Annotated[
         str, typer.Option("--recipe", help="The recipe that reads the pictures.")
     ] = "documents",
+    lang: Lang = None,
+    layout: Annotated[str | None, typer.Option(help="How regions are found; see parse.")] = None,
+    server: Servers = None,
+    model: Model = None,
+    layout_model: LayoutModel = None,
+    preset: Preset = None,
+    in_flight: InFlight = None,
+    api_key: ApiKey = None,
     protocol: Protocol = "",
     cdm: Cdm = False,
     limit: Annotated[int, typer.Option("--limit", help="Only the first N samples; 0 takes all.", min=0)] = 0,
@@ -107,6 +125,7 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Run a recipe on a benchmark's pictures, then score it. Pictures read before are not read again."""
+    options = recipe_options(locals())
     _need_packages()
     from penstock.evaluate.datasets import folder_for, with_pictures
     from penstock.evaluate.running import predict
@@ -116,7 +135,7 @@ def run(
     samples = samples_of(benchmark, folder_for(benchmark, data))
     with _alone_in(out):
         samples = with_pictures(samples[:limit] if limit else samples, out / "pictures")
-        given = predict(samples, out, recipe, progress=progress)
+        given = predict(samples, out, recipe, options, progress)
         outcome = score_samples(benchmark, samples, given, out, workers=workers, progress=progress)
         _finish(outcome.summary, out, as_json)
 

@@ -76,11 +76,38 @@ Executor = Annotated[
     str, typer.Option(help="local; ray for the machines of a Ray cluster; inline for debugging.")
 ]
 Results = Annotated[Path, typer.Option("--out", "-o", help="Folder for the results; a run there is resumed.")]
+Lang = Annotated[str | None, typer.Option(help="Languages: ko, en, zh, ja, ...; found out if not given.")]
+Servers = Annotated[
+    list[str] | None, typer.Option("--server", help="A model server that runs already; repeatable.")
+]
+Model = Annotated[str | None, typer.Option(help="The model as the server calls it, or a folder.")]
+LayoutModel = Annotated[str | None, typer.Option(help="Folder or hub name of PP-DocLayoutV3.")]
+Preset = Annotated[str | None, typer.Option(help="Flags of a server that is started; see engine.")]
+InFlight = Annotated[int | None, typer.Option(help="Requests in flight at the servers.", min=1)]
+ApiKey = Annotated[str | None, typer.Option(help="Key of the servers.")]
 Precision = Annotated[str, typer.Option(help="Numbers of the .npy files: float32, float16, int8.")]
 HfToken = Annotated[
     str | None, typer.Option(help="Token; better in HF_TOKEN.", envvar="HF_TOKEN", show_envvar=False)
 ]
 Out = Annotated[Path, typer.Argument(help="The folder of a run.", metavar="OUT", show_default=False)]
+
+
+# options of a recipe, which takes or refuses them
+RECIPE_OPTIONS = (
+    "dpi", "lang", "layout", "text_layer", "crops", "password", "server", "model", "layout_model", "preset",
+    "engine", "in_flight", "furniture", "text_height", "polygons", "api_key", "max_pixels", "page_timeout",
+    "cores",
+)  # fmt: skip
+
+
+def recipe_options(given: dict[str, Any]) -> dict[str, Any]:
+    """What the command line says of the recipe, in the recipe's own terms."""
+    options = {name: given[name] for name in RECIPE_OPTIONS if given.get(name) is not None}
+    if "lang" in options:
+        options["lang"] = tuple(words(options["lang"]))
+    if "server" in options:
+        options["server"] = tuple(options["server"])
+    return options
 
 
 def words(text: str) -> list[str]:

@@ -14,7 +14,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
-from penstock.cli.options import AsJson, Config, Cores, Executor, Fresh, Log, Quiet, Results, words
+from penstock.cli.options import (
+    ApiKey,
+    AsJson,
+    Config,
+    Cores,
+    Executor,
+    Fresh,
+    InFlight,
+    Lang,
+    LayoutModel,
+    Log,
+    Model,
+    Preset,
+    Quiet,
+    Results,
+    Servers,
+    recipe_options,
+    words,
+)
 
 if TYPE_CHECKING:
     from penstock.driver import Run
@@ -27,14 +45,6 @@ LAYOUT_HELP = (
     "How regions are found. documents: model, or rules (fonts and geometry, no model)."
     " glm-ocr and its like: pp-doclayoutv3, or cdla (on the CPU)."
 )
-# options that are the recipe's to take or to refuse
-RECIPE_OPTIONS = (
-    "dpi", "lang", "layout", "text_layer", "crops", "password", "server", "model", "layout_model", "preset",
-    "engine", "in_flight", "furniture", "text_height", "polygons", "api_key", "max_pixels", "page_timeout",
-    "cores",
-)  # fmt: skip
-
-
 Inputs = Annotated[
     list[str],
     typer.Argument(
@@ -48,9 +58,7 @@ def parse(
     out: Results,
     recipe: Annotated[str, Option(help="Which pipeline.")] = "documents",
     pages: Annotated[str | None, Option(help="Pages of each document, from 1: 3-9 or 1,4,7-.")] = None,
-    lang: Annotated[
-        str | None, Option(help="Languages: ko, en, zh, ja, ...; found out if not given.")
-    ] = None,
+    lang: Lang = None,
     dpi: Annotated[int | None, Option(help="Resolution PDF pages are rendered at.", min=36, max=600)] = None,
     layout: Annotated[str | None, Option(help=LAYOUT_HELP)] = None,
     text_layer: Annotated[str | None, Option(help="A PDF's own text: auto, always or never used.")] = None,
@@ -58,16 +66,16 @@ def parse(
     password: Annotated[str | None, Option(help="Password of encrypted PDFs.")] = None,
     image_column: Annotated[str | None, Option(help="Image column of a dataset; found if not given.")] = None,
     id_column: Annotated[str | None, Option(help="Id column of a dataset; found if not given.")] = None,
-    server: Annotated[list[str] | None, Option(help="A model server that runs already; repeatable.")] = None,
-    model: Annotated[str | None, Option(help="The model as the server calls it, or a folder.")] = None,
-    layout_model: Annotated[str | None, Option(help="Folder or hub name of PP-DocLayoutV3.")] = None,
-    preset: Annotated[str | None, Option(help="Flags of a server that is started; see engine.")] = None,
+    server: Servers = None,
+    model: Model = None,
+    layout_model: LayoutModel = None,
+    preset: Preset = None,
     engine: Annotated[str | None, Option(help="grounded recipes: vllm, or hf (transformers).")] = None,
-    in_flight: Annotated[int | None, Option(help="Requests in flight at the servers.", min=1)] = None,
+    in_flight: InFlight = None,
     furniture: Annotated[str | None, Option(help="Headers and footers: drop or read.")] = None,
     text_height: Annotated[float | None, Option(help="Scale regions to print this high (px).", min=8)] = None,
     polygons: Annotated[bool | None, Option("--polygons/--boxes", help="Cut along outlines.")] = None,
-    api_key: Annotated[str | None, Option(help="Key of the servers.")] = None,
+    api_key: ApiKey = None,
     export: Annotated[str, Option(help="Files to write at the end; see `penstock export`.")] = "md,jsonl",
     retry_failed: Annotated[bool, Option(help="Try failed pages and regions again.")] = False,
     fresh: Fresh = False,
@@ -121,16 +129,6 @@ def _parse(given: dict[str, Any]) -> None:
             return
         profile = work(run, listing, given["quiet"] or given["as_json"])
         _finish(run, profile, formats, given.get("password"), given["as_json"])
-
-
-def recipe_options(given: dict[str, Any]) -> dict[str, Any]:
-    """What the command line says of the recipe, in the recipe's own terms."""
-    options = {name: given[name] for name in RECIPE_OPTIONS if name in given}
-    if "lang" in options:
-        options["lang"] = tuple(words(options["lang"]))
-    if "server" in options:
-        options["server"] = tuple(options["server"])
-    return options
 
 
 @contextmanager

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from penstock.errors import UsageError
 from penstock.evaluate.benchmarks.base import Sample
 from penstock.evaluate.predictions import Predictions, read_predictions
 from penstock.evaluate.results import write_whole
 from penstock.executors import executor
+from penstock.plan import Plan
 from penstock.recipes import build
 from penstock.sources import list_items
 from penstock.trace.spans import Trace
@@ -28,25 +30,26 @@ def predict(
     samples: Sequence[Sample],
     out: Path,
     recipe: str = "documents",
+    options: Mapping[str, Any] | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Predictions:
     """Predictions for all samples, from `out/predictions`, read with the recipe where they are not there."""
-    folder = out / FOLDER
+    folder, plan = out / FOLDER, build(recipe, dict(options or {}))
     todo = [s for s in samples if not _file(folder, s).is_file()]
-    _check_recipe(out, recipe)
+    _check_recipe(out, recipe, plan)
     without = [s.id for s in todo if not s.image]
     if without:
         raise UsageError(
             f"{len(without)} samples have no picture, first {without[0]}.",
             "Put the pictures where the data set's own files name them, or use `eval score` on predictions.",
         )
-    _read(todo, folder, recipe, len(samples) - len(todo), len(samples), progress)
+    _read(todo, folder, plan, len(samples) - len(todo), len(samples), progress)
     return read_predictions(folder, [sample.id for sample in samples], tell_extra=False)
 
 
-def _check_recipe(out: Path, recipe: str) -> None:
+def _check_recipe(out: Path, recipe: str, plan: Plan) -> None:
     """One folder, one recipe: else the scores of one would be those of another's pages."""
-    own = {"recipe": recipe, "fingerprint": build(recipe, {}).fingerprint()}
+    own = {"recipe": recipe, "fingerprint": plan.fingerprint()}
     path, folder = out / RECIPE, out / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     if not any(folder.rglob("*.md")):
@@ -62,7 +65,7 @@ def _check_recipe(out: Path, recipe: str) -> None:
 def _read(
     todo: Sequence[Sample],
     folder: Path,
-    recipe: str,
+    plan: Plan,
     done: int,
     total: int,
     progress: Callable[[int, int], None],
@@ -73,7 +76,7 @@ def _read(
     by_picture: dict[str, list[Sample]] = defaultdict(list)  # several questions may be about one
     for sample in todo:
         by_picture[str(Path(sample.image).resolve())].append(sample)
-    with closing(_documents(list(by_picture), recipe)) as documents:
+    with closing(_documents(list(by_picture), plan)) as documents:
         for source, markdown in documents:
             for sample in by_picture[source]:
                 write_whole(_file(folder, sample), markdown)
@@ -81,7 +84,7 @@ def _read(
             progress(done, total)
 
 
-def _documents(sources: list[str], recipe: str) -> Generator[tuple[str, str]]:
+def _documents(sources: list[str], plan: Plan) -> Generator[tuple[str, str]]:
     """Each file and its Markdown when its last page is read, so that an end costs the files under way.
 
     A file of which no page could be read is left out: it is scored as missing, and read again next time.
@@ -89,7 +92,7 @@ def _documents(sources: list[str], recipe: str) -> Generator[tuple[str, str]]:
     listing = list(list_items(sources))
     left = Counter(item.uri for item in listing)
     pages: dict[str, dict[int, str]] = defaultdict(dict)
-    with closing(executor("local", Trace()).stream(build(recipe, {}), listing)) as stream:  # type: ignore[type-var]
+    with closing(executor("local", Trace()).stream(plan, listing)) as stream:  # type: ignore[type-var]
         for page in stream:
             left[page.uri] -= 1
             if page.failure is None:
