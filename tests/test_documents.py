@@ -54,6 +54,12 @@ def test_the_text_of_every_page_is_right_and_in_order(pages: list[Item], number:
     assert Levenshtein.normalized_distance(read_text(pages[number]), true_text(TRUTH[number])) <= bound
 
 
+def test_justified_korean_keeps_its_spaces(pages: list[Item]) -> None:
+    said = "\n".join(region.content or "" for region in pages[1].regions)
+    paragraphs = [block["text"] for block in TRUTH[1]["blocks"] if block["label"] == "text"]
+    assert [text for text in paragraphs if text not in said] == []
+
+
 def test_nothing_is_said_twice(pages: list[Item]) -> None:
     for page, truth in zip(pages, TRUTH, strict=True):
         assert len(read_text(page)) <= 1.02 * len(true_text(truth))

@@ -79,6 +79,20 @@ def test_boxes_follow_the_picture_when_it_is_scaled(layout: CdlaLayout) -> None:
     assert np.allclose(np.array(tables[0]) * 2, tables[1], atol=12)
 
 
+def test_a_table_cut_out_of_its_page_is_no_picture(layout: CdlaLayout) -> None:
+    strip = np.full((108, 600, 3), 255, np.uint8)
+    for place in range(20):
+        where = (10 + 120 * (place % 5), 22 + 24 * (place // 5))
+        cv2.putText(
+            strip, f"{13 * place}.5", where, cv2.FONT_HERSHEY_SIMPLEX, 0.45, (0, 0, 0), 1, cv2.LINE_AA
+        )
+    for y in (2, 30, 105):
+        cv2.line(strip, (2, y), (598, y), (0, 0, 0), 1)
+    [found] = layout.detect(strip)
+    assert found.label == "table"
+    assert np.allclose(found.box, (0, 0, 600, 108), atol=15)
+
+
 def test_a_blank_page_has_no_blocks(layout: CdlaLayout) -> None:
     assert layout.detect(np.full((800, 600, 3), 255, np.uint8)) == []
 

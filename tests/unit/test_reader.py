@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,6 +14,7 @@ from drawn import SENTENCES, page
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
+import penstock
 from penstock.engines import mixed, weights
 from penstock.engines.ocr_read import Reading
 from penstock.engines.reader import PageReader
@@ -89,6 +91,14 @@ def test_english_lines_of_a_korean_page_are_read_by_ppocr(reader: PageReader) ->
     taken = reader.read(pixels, reader.find(pixels), "hangul")
     assert [line.text for line in taken] == list(SENTENCES)
     assert {line.reader for line in taken} == {"ppocr"}
+
+
+def test_a_heading_that_looks_like_hangul_to_tesseract_is_read_by_ppocr(reader: PageReader) -> None:
+    sample = Path(penstock.__file__).parent / "sample" / "sample.pdf"
+    rendered = pypdfium2.PdfDocument(sample)[2].render(scale=DPI / 72).to_numpy()[:330, :, :3]
+    top = np.ascontiguousarray(rendered[:, :, ::-1])
+    said = [line.text for line in reader.read(top, reader.find(top), "hangul")]
+    assert "Head, Flow and Power" in said
 
 
 def test_a_korean_line_on_an_english_page_is_read_by_tesseract(
@@ -175,6 +185,17 @@ def test_a_closed_tesseract_says_so(reader: PageReader) -> None:
 def test_tesseract_reads_nothing_in_a_blank_line(reader: PageReader) -> None:
     assert reader.korean is not None
     assert reader.korean.read_line(np.full((40, 300, 3), 255, dtype=np.uint8)) == []
+
+
+def test_a_picture_taken_for_a_line_takes_little_memory(reader: PageReader) -> None:
+    assert reader.korean is not None
+    picture = np.random.default_rng(0).integers(0, 256, (2000, 3000, 3), dtype=np.uint8)
+    tracemalloc.start()
+    try:
+        reader.korean.read_line(picture)
+        assert tracemalloc.get_traced_memory()[1] < 2 * picture.nbytes
+    finally:
+        tracemalloc.stop()
 
 
 def symbols(text: str, confidence: float) -> list[Symbol]:

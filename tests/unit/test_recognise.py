@@ -6,10 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from penstock.documents.relabel import titled
+from penstock.documents.mistaken import swallows_words, without_prose
+from penstock.documents.relabel import relabelled, titled
 from penstock.item import Item, Layer, Line, Region, Word
 from penstock.stages.orient import Orient
-from penstock.stages.recognise import swallows_words, without_leaders, without_prose
+from penstock.stages.recognise import without_leaders
 
 PAGE = Item(id="a/00000", uri="a.pdf", document="a.pdf", width=1000, height=1400)
 
@@ -66,6 +67,15 @@ def test_a_page_printed_sideways_is_turned_with_its_words() -> None:
     assert page.layer is not None
     assert [word.box for word in page.layer.words] == [word.box for word in upright]
     assert page.layer.strokes == ((0, 100, 1000, 100),)
+
+
+def test_a_line_set_apart_in_the_page_is_no_running_header() -> None:
+    lines = [
+        Region(label="header", box=(100, 20, 300, 50), content="Penstock"),
+        Region(label="header", box=(400, 400, 600, 430), content="Abstract"),
+        Region(label="footer", box=(400, 900, 600, 930), content="The end"),
+    ]
+    assert [region.label for region in relabelled(lines, 1400)] == ["header", "text", "text"]
 
 
 def test_a_title_that_was_taken_for_a_running_header_is_in_the_markdown() -> None:

@@ -34,6 +34,11 @@ def test_a_row_that_left_room_for_the_next_word_ended_its_paragraph() -> None:
     ]
 
 
+def test_a_short_chinese_row_before_a_number_is_a_heading() -> None:
+    lines = rows("天气及其影响", "(1)含义：是一个地方短时间里阴晴、风雨、冷热等大气状况")
+    assert len(paragraphs(lines)) == 2
+
+
 def test_a_ragged_paragraph_stays_whole() -> None:
     lines = rows("a ragged edge comes from words that", "are too long to fit: extraordinarily", "long ones")
     assert len(paragraphs(lines)) == 1
@@ -113,3 +118,34 @@ def test_korean_that_is_broken_between_words_keeps_its_spaces() -> None:
     ]
     full = Line(text="가장", box=(0, -30, 330, -10))  # a full row, whose end alone says nothing
     assert join_lines([full, *lines]).startswith("가장 산비탈을")
+
+
+def justified(*texts: str) -> list[Line]:
+    """All rows from edge to edge but the last, whose spaces are as the font has them."""
+    last = 20 * len(texts[-1]) - 14 * texts[-1].count(" ")
+    rights = [640] * (len(texts) - 1) + [last]
+    return [
+        Line(text=text, box=(0, 30.0 * n, right, 30.0 * n + 24))
+        for n, (text, right) in enumerate(zip(texts, rights, strict=True))
+    ]
+
+
+def test_justified_korean_whose_spaces_are_stretched_was_broken_between_words() -> None:
+    rows = (
+        "강철관이다. 이것은 산비탈을 따라",
+        "곧게 내려오는 이 관 속에서 물은 높이를",
+        "잃는 대신 힘을 얻으며 언제나 가장",
+        "좁은 한 곳에서 기다린다.",
+    )
+    assert join_lines(justified(*rows)) == " ".join(rows)
+
+
+def test_justified_korean_whose_rows_are_equally_full_was_broken_anywhere() -> None:
+    rows = (
+        "보험상품의 약관에는 아직 상기 사항이 반영되지 않은 상",
+        "황이지만 재해분류표가 개정될 경우 보험사고 발생 당시 시",
+        "행된 약관을 적용합니다. 그러나 고객에게 불리하게 해석되",
+        "어서는 안 된다.",
+    )
+    joined = "".join(rows)
+    assert join_lines(justified(*rows)) == joined

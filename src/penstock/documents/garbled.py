@@ -40,16 +40,9 @@ LINE_END_HYPHENS = frozenset("\x02\xad\ufffe")  # what PDFium makes of a hyphen 
 _CID = re.compile(r"\(cid:\d+\)")
 
 
-def garbling(words: Sequence[str], in_doubt: bool = False) -> str:
-    """Why the words are not what the page shows, or an empty string.
-
-    `in_doubt` is for a few words of a page that is garbled somewhere: any broken character counts.
-    """
+def garbling(words: Sequence[str]) -> str:
+    """Why the words are not what the page shows, or an empty string."""
     counts = Counter("".join(words))
-    if in_doubt and any(_is_bad(c) or ("가" <= c <= "힣" and not _is_common_syllable(c)) for c in counts):
-        return "it has characters with no meaning"
-    if in_doubt and counts.total() < FEWEST_SYLLABLES:
-        return "too few characters to tell them from garbled ones"
     return (
         _bad_characters(words, counts)
         or _character_ids(words)

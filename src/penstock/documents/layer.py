@@ -48,10 +48,9 @@ class Trust:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How much of a region's ink its words explain, and the bands they do not."""
+    """How much of a region's ink its words explain."""
 
     share: float
-    uncovered: tuple[Box, ...] = ()  # full-width bands of the region with ink and no words
 
     @property
     def ok(self) -> bool:
@@ -70,21 +69,6 @@ def trust(layer: Layer) -> Trust:
         )
     reason = garbling([w.text for w in words])
     return Trust(ok=not reason, reason=reason)
-
-
-def trust_region(words: Sequence[Word], page: Trust) -> Trust:
-    """Judges the words of one region: on a page in doubt some regions are clean, and the reverse."""
-    if not words:
-        return Trust(ok=False, reason="no words of the layer here")
-    texts = [w.text for w in words]
-    reason = garbling(texts) if page.ok else garbling(texts, in_doubt=True)
-    return Trust(ok=not reason, reason=reason)
-
-
-def text_of(layer: Layer, box: Box) -> list[Line]:
-    """The layer's lines inside a box, top to bottom. For one region; for several use `assign`."""
-    inside, _ = assign(layer.words, [box])
-    return lines_from(inside[0])
 
 
 def lines_from(words: Sequence[Word]) -> list[Line]:
@@ -175,24 +159,18 @@ def _next_to(word: Word, boxes: NDArray[np.float64]) -> int | None:
     return best if np.isfinite(gap[best]) else None
 
 
-def leftover(words: Sequence[Word], label: str = "text") -> list[Region]:
-    """Regions for words no region holds: neighbours together, one column each."""
+def leftover(words: Sequence[Word]) -> list[list[Word]]:
+    """Words that no region holds as groups, one for a new region: neighbours together, one column each."""
     if not words:
         return []
     em = float(np.median([w.box[3] - w.box[1] for w in words])) or 1.0
     grain = Grain(gutter=2.0 * em, gap=LEFTOVER_GAP * em)
-    groups = cut([w.box for w in words], grain)
-    return [_region([words[i] for i in group], label) for group in groups]
+    return [[words[i] for i in sorted(group)] for group in cut([w.box for w in words], grain)]
 
 
-def _region(words: Sequence[Word], label: str) -> Region:
-    return Region(
-        label=label,
-        native_label="leftover",
-        box=around(words),
-        lines=tuple(lines_from(words)),
-        reader="layer",
-    )
+def region_of(words: Sequence[Word]) -> Region:
+    """A region around words that had none."""
+    return Region(label="text", native_label="leftover", box=around(words))
 
 
 def coverage(words: Sequence[Word], pixels: Pixels, box: Box, strokes: Sequence[Box] = ()) -> Coverage:
@@ -209,8 +187,7 @@ def coverage(words: Sequence[Word], pixels: Pixels, box: Box, strokes: Sequence[
     inked = int(ink.sum())
     for word in words:
         _erase(ink, word.box, x0, y0, REACH * (word.box[3] - word.box[1]))
-    bands = _bands(ink, (x0, y0, x1, y1))
-    return Coverage(share=1.0 - ink.sum() / inked if inked else 1.0, uncovered=bands)
+    return Coverage(share=1.0 - ink.sum() / inked if inked else 1.0)
 
 
 def _clipped(box: Box, width: int, height: int) -> tuple[int, int, int, int]:
@@ -236,17 +213,6 @@ def _erase(ink: NDArray[np.bool_], box: Box, left: int, top: int, reach: float) 
     rows = slice(max(0, int((y0 - reach - top) // CELL)), max(0, int((y1 + reach - top) // CELL) + 1))
     columns = slice(max(0, int((x0 - reach - left) // CELL)), max(0, int((x1 + reach - left) // CELL) + 1))
     ink[rows, columns] = False
-
-
-def _bands(ink: NDArray[np.bool_], box: tuple[int, int, int, int]) -> tuple[Box, ...]:
-    """Runs of rows with ink left in them, at least two squares high: a line of text is."""
-    x0, y0, x1, _ = box
-    rows = np.concatenate(([False], ink.any(axis=1), [False]))
-    edges = np.flatnonzero(rows[1:] != rows[:-1])
-    runs = zip(edges[::2], edges[1::2], strict=True)
-    return tuple(
-        (float(x0), float(y0 + CELL * a), float(x1), float(y0 + CELL * b)) for a, b in runs if b - a >= 2
-    )
 
 
 def unsaid(lines: Sequence[Line], words: Sequence[Word]) -> list[Line]:

@@ -140,5 +140,13 @@ def enclosing(boxes: Sequence[Box]) -> Box:
     return (min(x0s), min(y0s), max(x1s), max(y1s))
 
 
+def area(box: Box) -> float:
+    return max(0.0, box[2] - box[0]) * max(0.0, box[3] - box[1])
+
+
+def shared_area(a: Box, b: Box) -> float:
+    return area((max(a[0], b[0]), max(a[1], b[1]), min(a[2], b[2]), min(a[3], b[3])))
+
+
 def as_line(row: Sequence[Word]) -> Line:
     return Line(text=join(row), box=around(row))

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.documents.columns import Grain, cut
+from penstock.documents.lines import enclosing
 from penstock.item import PICTURE_LABELS, Box
 
 # Fractions of the page's width or height.
@@ -126,12 +127,7 @@ def _units(boxes: Sequence[Box], labels: Sequence[str], indices: list[int], heig
 
 
 def _unit(boxes: Sequence[Box], members: list[int]) -> _Unit:
-    inside = [boxes[i] for i in members]
-    around = (
-        min(b[0] for b in inside), min(b[1] for b in inside),
-        max(b[2] for b in inside), max(b[3] for b in inside),
-    )  # fmt: skip
-    return _Unit(members=tuple(_rows(boxes, members)), box=around)
+    return _Unit(members=tuple(_rows(boxes, members)), box=enclosing([boxes[i] for i in members]))
 
 
 def _owner(

@@ -2,30 +2,24 @@
 
 Latin lines are joined by a space and a word cut at a hyphen is made whole. Chinese and Japanese
 lines are joined as they are. Korean breaks lines between words or, in most books and reports,
-between any two syllables, and the page does not say which. The rule for Hangul on both sides:
+between any two syllables, and the page does not say which. The rule for Hangul on either side:
 1. The line leaves room for the next syllable, so only a word boundary can have ended it: a space.
-2. Enough other lines of the paragraph leave room: it breaks between words, so a space here too.
-3. The next line starts with what cannot start a word (an ending such as 다. or 니다): no space.
-4. The line fills its column: a space where its last syllable commonly ends a word (a particle or
-   an ending such as 은, 를, 고), none elsewhere.
-Without boxes (a width of zero) a line counts as full.
+2. The paragraph breaks between words, by what its lines say together: how far each could have
+   reached had its spaces not been stretched, and whether a word may end with it. A space.
+3. Otherwise what the syllables on both sides make likelier.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Sequence
 
+from penstock.documents import spacing
 from penstock.documents.scripts import is_hangul, is_unspaced
 from penstock.item import Line
 
-# Syllables that end a Korean word far more often than they stand inside one.
-WORD_ENDS = frozenset("은는을를의에와과로서고며면도만께랑나지게한할된될인던든")
-# What a line can start with only if the word began on the line before.
-TAILS = re.compile(
-    r"(?:[가-힣]{0,2}(?:니다|이다|한다|된다|었다|았다|였다|했다|있다|없다)|다|요|까|[은는을를의에와과로도이가])(?=[.,!?)\]\s]|$)"
-)
 CUT_WORD = re.compile(r"[^\W\d_]{2,}[-\u2010]$")
 SOFT_HYPHEN = re.compile("[\x02\xad\ufffe]+$")
 # First halves of compounds, which keep their hyphen at a line's end.
@@ -35,8 +29,15 @@ KEEPS_HYPHEN = frozenset({
     "sub", "super", "three", "two", "well",
 })  # fmt: skip
 
+# In widths of a syllable.
+WIDTHS = {" ": 0.3, ".": 0.3, ",": 0.3, ":": 0.3, "'": 0.3, "(": 0.3, ")": 0.3}
+NARROW = 0.55  # digits and Latin letters
+ROOMY = 1.4  # half of the lines that break between words have more room, 1 in 12 of those that break anywhere
+ENOUGH = 8.0  # a shorter line does not tell how wide a syllable is
 
-WORDS_KEPT = 0.3  # of a paragraph's Korean seams: so many that leave room are no chance
+# Natural logarithms of odds.
+WHITE, ROOM, NO_ROOM = 3.0, 1.8, -0.6  # as ROOMY says: 0.5 to 0.08, 0.5 to 0.92; white was not even filled
+KEEPS_WORDS = 1.0  # what it takes: more text breaks anywhere
 
 
 def join_lines(lines: Sequence[Line]) -> str:
@@ -46,7 +47,7 @@ def join_lines(lines: Sequence[Line]) -> str:
     keeps_words = _keeps_words(shown, right)
     parts: list[str] = []
     for above, below in itertools.pairwise(shown):
-        at_word = keeps_words or _leaves_room(above, right)
+        at_word = keeps_words or right - above.box[2] > 1.2 * (above.box[3] - above.box[1]) > 0
         parts += _seam(above.text.strip(), below.text.strip(), at_word)
     if shown:
         parts.append(SOFT_HYPHEN.sub("-", shown[-1].text.strip()))
@@ -61,19 +62,39 @@ def joined_word(above: str, below: str) -> str | None:
     return "".join((*_hyphen_seam(above), below))
 
 
-def _leaves_room(line: Line, right: float) -> bool:
-    """Whether one more syllable would have fitted: syllables are about as wide as the line is high."""
-    return right - line.box[2] > 1.2 * (line.box[3] - line.box[1]) > 0
-
-
 def _keeps_words(lines: Sequence[Line], right: float) -> bool:
-    """Whether the paragraph is broken between words only: text broken anywhere leaves no room."""
-    seams = [
-        a
-        for a, b in itertools.pairwise(lines)
-        if is_hangul(a.text.strip()[-1]) and is_hangul(b.text.strip()[0])
+    """Whether the paragraph is broken between words only."""
+    korean = [
+        (above, below)
+        for above, below in itertools.pairwise(lines)
+        if is_hangul(above.text.rstrip()[-1]) and is_hangul(below.text.lstrip()[0])
     ]
-    return 0 < WORDS_KEPT * len(seams) <= sum(_leaves_room(line, right) for line in seams)
+    if not korean:
+        return False
+    syllable = _syllable(lines)
+    return sum(_evidence(above, below, right, syllable) for above, below in korean) > KEEPS_WORDS
+
+
+def _evidence(above: Line, below: Line, right: float, syllable: float) -> float:
+    """How much likelier a line's end is in text broken between words than in text broken anywhere."""
+    odds = spacing.log_odds(above.text.rstrip(), below.text.lstrip())
+    said = -math.log1p(math.exp(-odds)) - math.log(spacing.PRIOR)
+    if not syllable:
+        return said
+    x0, _, x1, _ = above.box
+    if right - x1 > ROOMY * syllable:
+        return said + WHITE
+    return said + (ROOM if right - x0 - syllable * _width(above.text) > ROOMY * syllable else NO_ROOM)
+
+
+def _syllable(lines: Sequence[Line]) -> float:
+    """How wide a syllable is in the line whose spaces are stretched least; 0 if that is not to be told."""
+    widths = [(line.box[2] - line.box[0], _width(line.text)) for line in lines]
+    return min((across / units for across, units in widths if units > ENOUGH), default=0.0)
+
+
+def _width(text: str) -> float:
+    return sum(1.0 if char > "\u1100" else WIDTHS.get(char, NARROW) for char in text.strip())
 
 
 def _seam(above: str, below: str, at_word: bool) -> tuple[str, str]:
@@ -86,17 +107,11 @@ def _seam(above: str, below: str, at_word: bool) -> tuple[str, str]:
     a, b = above[-1], below[0]
     if is_unspaced(a) and is_unspaced(b):
         return above, ""
-    if is_hangul(a) and is_hangul(b):
-        return above, " " if _word_boundary(above, below, at_word) else ""
+    if is_hangul(a) or is_hangul(b):
+        return above, " " if at_word or spacing.log_odds(above, below) > 0 else ""
     return above, " "
 
 
 def _hyphen_seam(above: str) -> tuple[str, str]:
     first = re.split(r"[^\w']", above[-64:-1])[-1].lower()
     return (above, "") if first in KEEPS_HYPHEN else (above[:-1], "")
-
-
-def _word_boundary(above: str, below: str, at_word: bool) -> bool:
-    if at_word:
-        return True
-    return not TAILS.match(below) and above[-1] in WORD_ENDS

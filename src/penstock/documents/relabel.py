@@ -1,6 +1,7 @@
 """Corrects a layout model's labels by what the regions turned out to say.
 
-A small model calls page numbers footers, captions text and equation numbers text. The words decide.
+A small model calls page numbers footers, captions text, equation numbers text and lines set apart
+headers. The words decide, or where they stand.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from penstock.item import FORMULA_LABELS, Region
 
 FORMULA_NUMBER = re.compile(r"^[(（]\s*\d{1,3}(?:[.\-]\d{1,3})*[a-z]?\s*[)）]$")
 TITLE_LEAD = 1.15  # a document's title is set at least this much larger than the next heading
+RUNNING_EDGE = 0.16  # of the page's height: no header begins lower, no footer ends higher
 LARGE = 1.3  # times the body's type: running headers are not
 
 
@@ -28,6 +30,8 @@ def _label(region: Region, regions: Sequence[Region], height: float) -> str:
     at_edge = region.box[3] < NUMBER_EDGE * height or region.box[1] > (1 - NUMBER_EDGE) * height
     if region.label in {"header", "footer", "text"} and at_edge and PAGE_NUMBER.match(text):
         return "number"
+    if _is_in_the_page(region, height):
+        return "text"
     if region.label != "text":
         return region.label
     if FORMULA_NUMBER.match(text) and any(_beside(region, other) for other in regions):
@@ -35,6 +39,13 @@ def _label(region: Region, regions: Sequence[Region], height: float) -> str:
     if CAPTION.match(text) and len(text) <= LONGEST_CAPTION:
         return "figure_title"
     return region.label
+
+
+def _is_in_the_page(region: Region, height: float) -> bool:
+    """Whether a line set apart was taken for a running header or footer."""
+    if region.label == "header":
+        return region.box[1] > RUNNING_EDGE * height
+    return region.label == "footer" and region.box[3] < (1 - RUNNING_EDGE) * height
 
 
 def _beside(number: Region, other: Region) -> bool:

@@ -24,7 +24,7 @@ from penstock.documents.blocks import (
 from penstock.documents.columns import Grain, cut
 from penstock.documents.labels import Page, labelled
 from penstock.documents.layer import assign, lines_from
-from penstock.documents.lines import enclosing
+from penstock.documents.lines import area, enclosing
 from penstock.documents.order import reading_order
 from penstock.documents.paragraphs import join_lines
 from penstock.documents.rulings import Grid, cells_of, grids, rulings
@@ -110,14 +110,10 @@ def _ruled_tables(strokes: Sequence[Box], words: list[Word]) -> tuple[list[Regio
 def _outermost(found: list[Grid]) -> list[Grid]:
     """Grids that lie in no other: a frame inside a cell belongs to the table around it."""
     kept: list[Grid] = []
-    for grid in sorted(found, key=lambda g: _area(g.box), reverse=True):
+    for grid in sorted(found, key=lambda g: area(g.box), reverse=True):
         if not any(_inside(grid.box, other.box) for other in kept):
             kept.append(grid)
     return kept
-
-
-def _area(box: Box) -> float:
-    return (box[2] - box[0]) * (box[3] - box[1])
 
 
 def _inside(inner: Box, outer: Box) -> bool:
@@ -206,9 +202,9 @@ def _text_region(block: Block, label: str, rule: str) -> Region:
 
 def _pictures(boxes: Sequence[Box], width: float, height: float) -> list[Region]:
     page = width * height
-    kept = [b for b in boxes if SMALLEST_PICTURE * page < _area(b) < LARGEST_PICTURE * page]
+    kept = [b for b in boxes if SMALLEST_PICTURE * page < area(b) < LARGEST_PICTURE * page]
     whole: list[Box] = []
-    for box in sorted(kept, key=_area, reverse=True):
+    for box in sorted(kept, key=area, reverse=True):
         if not any(_inside(box, other) for other in whole):
             whole.append(box)
     return [_region("image", "embedded picture", box, None) for box in whole]

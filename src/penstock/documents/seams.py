@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from penstock.documents.labels import LEADER
 from penstock.documents.lines import enclosing
-from penstock.documents.scripts import is_unspaced, reads_right_to_left
+from penstock.documents.scripts import UNSPACED, is_unspaced, reads_right_to_left
 from penstock.item import Box, Line
 
 # All in units of a row's height.
@@ -30,6 +30,7 @@ _BULLET = re.compile(r"[•‣◦▪■□◆◇○●▶►➢✓✔∙◾▷�
 _DASH = re.compile(r"[-–—*·]\s+\S")
 _NUMBER = re.compile(r"([(（]?)(\d{1,3})([.)）]?)\s*(?=[^\s\d.,)%])")
 _SENTENCE_END = re.compile(r"[.!?:;。！？：…][\"”’')\]]?$")
+_FIRST_WORD = re.compile(rf"[^\s{UNSPACED}]*[{UNSPACED}]|\S+")  # what a row above had to have room for
 _CUT = re.compile("[-\u2010\x02\xad\ufffe]$")
 
 
@@ -115,10 +116,10 @@ def _ended_early(rows: Sequence[_Row], place: int) -> bool:
     text, last = below.text, above.text
     if _CUT.search(last) or (text[0].islower() and not _SENTENCE_END.search(last)):
         return False
-    unspaced = is_unspaced(text[0])
-    letters = 1 if unspaced else len(text.split(maxsplit=1)[0])
-    margin = UNSPACED_MARGIN if unspaced else MARGIN
-    return _room(rows, place) > below.width * letters / len(text) + margin * below.height > 0
+    word = _FIRST_WORD.match(text)
+    assert word is not None  # a row says something
+    margin = UNSPACED_MARGIN if is_unspaced(word[0][-1]) else MARGIN
+    return _room(rows, place) > below.width * len(word[0]) / len(text) + margin * below.height > 0
 
 
 def _room(rows: Sequence[_Row], place: int) -> float:

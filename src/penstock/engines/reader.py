@@ -39,6 +39,10 @@ HANGUL_SURE = 0.85  # to ask PP-OCR for nothing but Latin words
 HANGUL_SHARE = 0.1  # of a line's characters
 NOISE = 0.35  # what is read with less is a drawing or a smudge
 FOREIGN_SURE = 0.85  # PP-OCR's confidence in a whole line of a Korean page
+# A heading "Head, Flow" is 너, 티 and digits to Tesseract, and surely so. PP-OCR passes over nothing of 24
+# such lines with 0.97 and more; of 60 lines with some Hangul in them it passes over 0.04 and more.
+FEW_HANGUL = 0.5  # of a line's characters
+FOREIGN_CLEAR, PASSED_NOTHING = 0.97, 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +142,7 @@ class PageReader:
     def _read_korean(self, tesseract: Tesseract, cuts: Sequence[Pixels]) -> list[Said]:
         """By Tesseract, their Latin words by PP-OCR; lines without Hangul by PP-OCR alone."""
         symbols = [tesseract.read_line(cut) for cut in cuts]
-        foreign = [index for index, line in enumerate(symbols) if not _is_korean(line, HANGUL_SURE)]
+        foreign = [index for index, line in enumerate(symbols) if not _is_mostly_korean(line)]
         said = self._by_ppocr([cuts[index] for index in foreign])
         found = {
             index: one for index, one in zip(foreign, said, strict=True) if _is_foreign(one, symbols[index])
@@ -190,7 +194,14 @@ def _is_korean(symbols: Sequence[Symbol], at_least: float, num_syllables: int = 
     return enough and float(np.mean(sure)) >= at_least
 
 
+def _is_mostly_korean(symbols: Sequence[Symbol]) -> bool:
+    num_hangul = sum(mixed.is_hangul(symbol.text) for symbol in symbols)
+    return num_hangul >= FEW_HANGUL * len(symbols) and _is_korean(symbols, HANGUL_SURE)
+
+
 def _is_foreign(said: Said, symbols: Sequence[Symbol]) -> bool:
     """Whether PP-OCR read a whole line that Tesseract made little of."""
+    if _is_korean(symbols, HANGUL_SURE):
+        return said.passed_over < PASSED_NOTHING and said.confidence >= FOREIGN_CLEAR
     hangul = any(mixed.is_hangul(symbol.text) for symbol in symbols)
     return said.passed_over <= PASSED_OVER and said.confidence >= (FOREIGN_SURE if hangul else UNREAD)

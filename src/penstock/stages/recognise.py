@@ -23,12 +23,6 @@ TextLayer = Literal["auto", "always", "never"]
 
 CHUNK_LINES = 12  # lines one thread reads at a time: small enough to share a page between two cores
 MIN_PICTURE_SHARE = 0.04  # of the page: smaller pictures are logos and icons, not worth a search for text
-HUGE_SHARE = 0.5  # of the page: a larger picture or table full of lines is likely a page mistaken for one
-LARGE_SHARE = 0.15  # the same where the layer tells the lines, which is surer than finding them
-MANY_LINES = 12
-FEW_LINES, WIDE_SHARE = 3, 0.6  # of sentences in a picture
-RUNNING_LINE = 0.3  # of the region's width: a table's cells are narrower
-WIDE_LINE = 0.5  # the same for a picture that has its words in the layer: a chart's are short
 UNLINED = (
     PICTURE_LABELS | FORMULA_LABELS | {"table"}
 )  # what stands beside these is no part of a line of theirs
@@ -71,18 +65,20 @@ class _Recogniser:
         self._readers.close()
 
     def _page(self, item: Item) -> Item:
-        from penstock.documents.layer import adopt, assign, leftover
+        from penstock.documents.layer import adopt, assign, leftover, region_of
+        from penstock.documents.mistaken import swallows_words, without_mistakes, without_prose
 
         words = usable_words(item, self._text_layer)
         laid_out = [region for region in item.regions if not swallows_words(region, words, item)]
         given, loose = assign(words, [region.box for region in laid_out])
         given, loose = without_prose(laid_out, given, loose)
         given, loose = adopt(given, loose, [region.label not in UNLINED for region in laid_out])
-        extras = leftover(loose)
-        regions = [_around(region, own) for region, own in zip(laid_out, given, strict=True)] + extras
-        given += assign(loose, [extra.box for extra in extras])[0]
+        groups = leftover(loose)
+        regions = [_around(region, own) for region, own in zip(laid_out, given, strict=True)]
+        regions, given = regions + [region_of(group) for group in groups], given + groups
         found = self._find(item, regions, given, words)
-        regions, given = without_mistakes(regions, given, found, item)
+        regions, given = without_mistakes(regions, given, [line.box for line in found], item)
+        regions = [_cut_again(region, item) for region in regions]
         regions, chunks = share_out(regions, found)
         given += [[] for _ in range(len(regions) - len(given))]
         read = self._read(item, chunks)
@@ -147,6 +143,15 @@ def _around(region: Region, words: Sequence[Word]) -> Region:
     return replace(region, box=(min(x0, left), y0, max(x1, right), y1))
 
 
+def _cut_again(region: Region, item: Item) -> Region:
+    """The region with a crop of its own where it is a part of what the layout model saw."""
+    from penstock.stages.crop import with_crop
+
+    if region.crop is None or item.pixels is None or any(region.box == seen.box for seen in item.regions):
+        return region
+    return with_crop(region, item.pixels)
+
+
 def _drawn_table(item: Item, region: Region, words: Sequence[Word]) -> Region | None:
     """A born-digital table by the lines drawn around its cells, which no model knows better."""
     from penstock.documents.rulings import ruled_table
@@ -197,17 +202,21 @@ def unread_areas(
 
 
 def _may_hide_text(region: Region, item: Item) -> bool:
+    from penstock.documents.lines import area
+
     if region.label in FORMULA_LABELS:
         return False
     if region.label in PICTURE_LABELS:
-        return _area(region.box) >= MIN_PICTURE_SHARE * item.width * item.height and _is_raster(region, item)
+        return area(region.box) >= MIN_PICTURE_SHARE * item.width * item.height and _is_raster(region, item)
     return True
 
 
 def _is_raster(region: Region, item: Item) -> bool:
     """Whether an embedded image lies under the region: drawn charts have their text in the layer."""
+    from penstock.documents.lines import area, shared_area
+
     pictures = item.layer.pictures if item.layer else ()
-    return any(_shared(region.box, picture) > 0.3 * _area(region.box) for picture in pictures)
+    return any(shared_area(region.box, picture) > 0.3 * area(region.box) for picture in pictures)
 
 
 def _as_words(regions: Sequence[Region]) -> list[Word]:
@@ -222,79 +231,33 @@ def without_words(lines: Sequence[LineBox], words: Sequence[Word]) -> list[LineB
     return [lines[int(line.text)] for line in left]
 
 
-def without_mistakes(
-    regions: list[Region], given: list[list[Word]], found: Sequence[LineBox], item: Item
-) -> tuple[list[Region], list[list[Word]]]:
-    """Drops pictures and tables that are really a page of running text: its lines make their own regions."""
-    kept = [
-        (region, words)
-        for region, words in zip(regions, given, strict=True)
-        if words or not _swallows_text(region, found, item)
-    ]
-    return [region for region, _ in kept], [words for _, words in kept]
-
-
-def swallows_words(region: Region, words: Sequence[Word], item: Item) -> bool:
-    """Whether a picture is running text: of a scan whose layer says all that it shows."""
-    from penstock.documents.layer import assign
-
-    if region.label not in PICTURE_LABELS or _area(region.box) < LARGE_SHARE * item.width * item.height:
-        return False
-    wide = _wide_lines(assign(words, [region.box])[0][0], region.box)[0]
-    return len(wide) >= MANY_LINES and _is_prose(wide)
-
-
-def without_prose(
-    regions: Sequence[Region], given: list[list[Word]], loose: list[Word]
-) -> tuple[list[list[Word]], list[Word]]:
-    """Words of sentences that lie in a picture made loose: the picture stays, they are read beside it."""
-    prose = [
-        region.label in PICTURE_LABELS and _are_sentences(own, region.box)
-        for region, own in zip(regions, given, strict=True)
-    ]
-    freed = [word for own, is_prose in zip(given, prose, strict=True) if is_prose for word in own]
-    return [[] if is_prose else own for own, is_prose in zip(given, prose, strict=True)], [*loose, *freed]
-
-
-def _are_sentences(words: Sequence[Word], box: Box) -> bool:
-    """Whether the words fill line after line: those of a chart or a diagram stand apart."""
-    wide, lines = _wide_lines(words, box)
-    return len(wide) >= FEW_LINES and len(wide) >= WIDE_SHARE * len(lines) and _is_prose(wide)
-
-
-def _wide_lines(words: Sequence[Word], box: Box) -> tuple[list[Line], list[Line]]:
-    """The lines that reach over half of the box, and all."""
-    from penstock.documents.layer import lines_from
-
-    lines = lines_from(words)
-    return [line for line in lines if line.box[2] - line.box[0] > WIDE_LINE * (box[2] - box[0])], lines
-
-
-def _swallows_text(region: Region, found: Sequence[LineBox], item: Item) -> bool:
-    if region.label not in PICTURE_LABELS | {"table"}:
-        return False
-    if _area(region.box) < HUGE_SHARE * item.width * item.height:
-        return False
-    inside = [line for line in found if _shared(line.box, region.box) > 0.5 * _area(line.box)]
-    wide = [line for line in inside if line.width > RUNNING_LINE * (region.box[2] - region.box[0])]
-    return len(inside) >= MANY_LINES and (region.label != "table" or 2 * len(wide) > len(inside))
-
-
 def share_out(regions: list[Region], found: Sequence[LineBox]) -> tuple[list[Region], list[list[LineBox]]]:
-    """Each line to one region; lines in none make regions of their own."""
-    from penstock.documents.layer import assign, leftover
+    """Each line to one region; lines in none make regions of their own, columns of running text first."""
+    from penstock.documents.layer import assign, leftover, region_of
+    from penstock.documents.stacks import stacks
 
     marks = [Word(text=str(number), box=line.box) for number, line in enumerate(found)]
     given, loose = assign(marks, [region.box for region in regions])
-    chunks = [[found[int(mark.text)] for mark in marks_of] for marks_of in given]
-    for extra in leftover(loose):
-        inside, _ = assign(loose, [extra.box])
-        lines = [found[int(mark.text)] for mark in inside[0]]
-        if lines:
-            loose = [mark for mark in loose if mark not in inside[0]]
-            regions = [*regions, replace(extra, lines=(), reader="")]
-            chunks.append(lines)
-    return regions, chunks
+    columns = [[loose[place] for place in stack] for stack in stacks([mark.box for mark in loose])]
+    stacked = {mark.text for column in columns for mark in column}
+    extras = [(region_of(column), column) for column in columns]
+    for group in leftover([mark for mark in loose if mark.text not in stacked]):
+        extras += _with_table(group)
+    chunks = [[found[int(mark.text)] for mark in group] for group in (*given, *(own for _, own in extras))]
+    return regions + [region for region, _ in extras], chunks
+
+
+def _with_table(group: list[Word]) -> list[tuple[Region, list[Word]]]:
+    """A region for lines that have none, or a table and what stands around it."""
+    from penstock.documents.layer import assign, region_of
+    from penstock.documents.mistaken import unseen_table
+
+    box = unseen_table([mark.box for mark in group])
+    if box is None:
+        return [(region_of(group), group)]
+    [cells], rest = assign(group, [box])
+    table = replace(region_of(cells), label="table")
+    return [(table, cells), *([(region_of(rest), rest)] if rest else [])]
 
 
 def with_lines(region: Region, words: Sequence[Word], read: Sequence[TextLine]) -> Region:
@@ -313,13 +276,14 @@ def with_lines(region: Region, words: Sequence[Word], read: Sequence[TextLine]) 
 
 def with_content(region: Region) -> Region | None:
     """Lines become content by label. Text regions that say nothing are left out."""
+    from penstock.documents.mistaken import is_prose
     from penstock.documents.paragraphs import join_lines
     from penstock.documents.seams import paragraphs
 
     if region.label in PICTURE_LABELS:
         text = "\n".join(line.text for line in region.lines)
         return replace(region, content=text or None)
-    if region.label in FORMULA_LABELS and not _is_prose(region.lines):
+    if region.label in FORMULA_LABELS and not is_prose(region.lines):
         return replace(region, content=None, note=FORMULA_NOTE)
     if not region.lines:
         return None
@@ -328,13 +292,6 @@ def with_content(region: Region) -> Region | None:
         return replace(region, content="\n".join(line.text for line in region.lines))
     parts = paragraphs(region.lines) if label in PARTED else [region.lines]
     return replace(region, label=label, content="\n".join(join_lines(part) for part in parts))
-
-
-def _is_prose(lines: Sequence[Line]) -> bool:
-    """Whether what the layout model took for a formula is plain text: several words of three letters."""
-    words = " ".join(line.text for line in lines).split()
-    long_words = [word for word in words if sum(char.isalpha() for char in word) >= 3]
-    return len(long_words) >= 6 and len(long_words) >= 0.6 * len(words)
 
 
 def _gathered(
@@ -360,11 +317,3 @@ def _confidence(lines: Sequence[Line]) -> float | None:
     if not total:
         return None
     return sum((line.confidence or 0.0) * len(line.text) for line in lines) / total
-
-
-def _area(box: Box) -> float:
-    return max(0.0, box[2] - box[0]) * max(0.0, box[3] - box[1])
-
-
-def _shared(a: Box, b: Box) -> float:
-    return _area((max(a[0], b[0]), max(a[1], b[1]), min(a[2], b[2]), min(a[3], b[3])))
