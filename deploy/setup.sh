@@ -69,6 +69,18 @@ check_python() {
     fi
 }
 
+# Triton compiles its launchers when a server starts; without these it fails then, with a page of traceback.
+check_compiler() {
+    if ! command -v gcc >/dev/null && ! command -v cc >/dev/null; then
+        warn "there is no C compiler, which the model server needs (on Debian: apt-get install gcc libc6-dev)"
+    fi
+    local headers
+    headers=$("$PYTHON" -c 'import sysconfig; print(sysconfig.get_path("include"))' 2>/dev/null || true)
+    if [[ ! -e $headers/Python.h ]]; then
+        warn "$PYTHON has no headers, which the model server needs (on Debian: apt-get install python3-dev)"
+    fi
+}
+
 check_disk() {
     local free
     free=$(df -Pk "$repo" | awk 'NR == 2 { print int($4 / 1048576) }')
@@ -112,6 +124,7 @@ main() {
     done
     check_gpu
     check_python
+    check_compiler
     check_disk
     make_environment
     fetch_models

@@ -109,6 +109,11 @@ def test_every_region_is_asked_its_task_and_answers_find_their_place(server: Run
         assert [region.index for region in page.regions] == list(range(len(page.regions)))
 
 
+def test_a_model_that_the_server_does_not_have_ends_the_run(server: Running) -> None:
+    with pytest.raises(OpenError, match="`nope` does not exist"):
+        parsed(server.url, model="nope")
+
+
 def test_furniture_is_read_when_asked_for(server: Running) -> None:
     plan_ = plan(server.url, furniture="read")
     stages = [replace(s, furniture="read") if isinstance(s, Cut) else s for s in plan_]

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import signal
-import socket
 import subprocess
 import sys
-import threading
 import time
-import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import cv2
 import numpy as np
@@ -30,59 +25,9 @@ from penstock.serve.service import Service
 from penstock.stages.given import GivenBox
 from penstock.store.shards import Ledger
 
-uvicorn = pytest.importorskip("uvicorn", reason="needs penstock[serve]")
+pytest.importorskip("uvicorn", reason="needs penstock[serve]")
 
-from penstock.serve.api import app_of  # noqa: E402
-
-SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
-
-
-class Client:
-    def __init__(self, url: str) -> None:
-        self.url = url
-
-    def __call__(self, path: str, body: bytes | None = None, **headers: str) -> tuple[int, Any]:
-        request = urllib.request.Request(self.url + path, body, headers)
-        try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
-                return answer.status, _read(answer)
-        except urllib.error.HTTPError as exc:
-            with exc:
-                return exc.code, _read(exc)
-
-    def send(self, name: str, body: bytes) -> dict[str, Any]:
-        status, told = self("/v1/documents?name=" + urllib.parse.quote(name), body)
-        assert status == 202, told
-        return dict(told)
-
-    def wait(self, name: str) -> dict[str, Any]:
-        status, told = self(f"/v1/document?name={urllib.parse.quote(name)}&wait=60")
-        assert status == 200, told
-        assert told["ready"], told
-        return dict(told)
-
-
-def _read(answer: Any) -> Any:
-    data = answer.read()
-    return json.loads(data) if answer.headers.get_content_type() == "application/json" else data
-
-
-class Running:
-    """The application on a port of its own, in a thread."""
-
-    def __init__(self, service: Service, most_mb: int = 4) -> None:
-        self._socket = socket.create_server(("127.0.0.1", 0))
-        self._server = uvicorn.Server(uvicorn.Config(app_of(service, most_mb), log_level="error"))
-        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]})
-
-    def __enter__(self) -> Client:
-        self._thread.start()
-        return Client(f"http://127.0.0.1:{self._socket.getsockname()[1]}")
-
-    def __exit__(self, *_: object) -> None:
-        self._server.should_exit = True
-        self._thread.join()
-        self._socket.close()
+from running import SAMPLE, Client, Running, await_up, free_port
 
 
 @pytest.fixture(scope="module")
@@ -127,12 +72,24 @@ def test_a_page_that_fails_says_why_and_the_others_are_there(client: Client) -> 
     assert (status, "asked to fail" in told["error"]) == (404, True)
 
 
-def test_the_same_document_again_is_not_read_again(client: Client) -> None:
-    first = client.send("same.pdf", SAMPLE.read_bytes())
-    client.wait(first["name"])
-    again = client.send("same.pdf", SAMPLE.read_bytes())
-    assert again["name"] == first["name"]
-    assert again["ready"]
+def test_sent_again_only_the_pages_that_failed_are_read_again(tmp_path: Path) -> None:
+    with Service(tmp_path, fake(fails=(2,))) as service, Running(service) as client:
+        first = client.send("same.pdf", SAMPLE.read_bytes())
+        client.wait(first["name"])
+        again = client.send("same.pdf", SAMPLE.read_bytes())
+        assert again["name"] == first["name"]
+        assert client.wait(first["name"])["failed"] == 1
+        assert client("/health")[1]["waiting_pages"] == 0
+    entries = Ledger(tmp_path).entries().values()
+    assert {entry.part: entry.attempt for entry in entries} == {0: 1, 1: 1, 2: 2, 3: 1}
+
+
+def test_a_document_that_went_well_is_not_read_again(tmp_path: Path) -> None:
+    with Service(tmp_path, fake()) as service, Running(service) as client:
+        name = client.send("same.pdf", SAMPLE.read_bytes())["name"]
+        client.wait(name)
+        again = client.send("same.pdf", SAMPLE.read_bytes())
+        assert (again["name"], again["ready"]) == (name, True)
 
 
 def test_what_is_no_document_fails_with_a_sentence(client: Client) -> None:
@@ -287,7 +244,7 @@ def test_a_folder_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
 
 
 def test_killed_in_mid_document_it_goes_on_after_the_next_start(tmp_path: Path) -> None:
-    port = _free_port()
+    port = free_port()
     command = [
         sys.executable,
         "-m",
@@ -301,36 +258,19 @@ def test_killed_in_mid_document_it_goes_on_after_the_next_start(tmp_path: Path) 
     ]
     client = Client(f"http://127.0.0.1:{port}")
     first = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-    _await_up(client)
+    await_up(client)
     name = client.send("report.pdf", SAMPLE.read_bytes())["name"]
     first.send_signal(signal.SIGKILL)
     first.wait()
     second = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     try:
-        _await_up(client)
+        await_up(client)
         assert client.wait(name)["done"] == 4
     finally:
         second.send_signal(signal.SIGINT)
         assert second.wait(60) == 0
     entries = Ledger(tmp_path / "out").entries()
     assert sorted(entry.part for entry in entries.values()) == [0, 1, 2, 3]
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _await_up(client: Client) -> None:
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        try:
-            if client("/health")[0] == 200:
-                return
-        except OSError:
-            time.sleep(0.1)
-    raise AssertionError("the service did not come up")
 
 
 def test_many_who_wait_hold_up_nobody(tmp_path: Path) -> None:

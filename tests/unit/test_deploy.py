@@ -129,10 +129,9 @@ def test_set_up_runs_all_steps_and_again_keeps_the_environment(machine: Path) ->
     add_driver(machine, "580.65.06")
     done, first = set_up(machine)
     assert done.returncode == 0, done.stderr
-    assert [line.split()[0] for line in first] == ["python3", "python3", "python", "penstock"] + [
-        "python"
-    ] * 2 + ["penstock"]
-    assert first[2].endswith(f"-e {REPO}[gpu] {vllm_of('setup.sh')}")
+    steps = ["python3"] * 3 + ["python", "penstock"] + ["python"] * 2 + ["penstock"]
+    assert [line.split()[0] for line in first] == steps
+    assert first[-5].endswith(f"-e {REPO}[gpu] {vllm_of('setup.sh')}")
     again, second = set_up(machine)
     assert again.returncode == 0, again.stderr
     assert second == [line for line in first if "-m venv" not in line]
@@ -143,6 +142,32 @@ def test_an_old_driver_is_a_warning(machine: Path) -> None:
     done, _ = set_up(machine)
     assert done.returncode == 0
     assert "535.183.01 is older than 580" in done.stderr
+
+
+def test_what_a_server_would_miss_when_it_starts_is_a_warning(machine: Path) -> None:
+    add_driver(machine, "580.65.06")
+    without, _ = set_up(machine)
+    (machine / "gcc").symlink_to(machine / "cat")
+    with_compiler, _ = set_up(machine)
+    assert "no C compiler" in without.stderr
+    assert "no C compiler" not in with_compiler.stderr
+
+
+def test_the_image_is_built_from_what_it_copies_alone() -> None:
+    kept = (DEPLOY / "Containerfile.dockerignore").read_text("utf-8").splitlines()
+    assert "*" in kept
+    for word, rest in instructions():
+        if word == "COPY":
+            *sources, _ = (part for part in rest.split() if not part.startswith("--"))
+            assert all(f"!{source}" in kept for source in sources)
+
+
+def test_volumes_belong_to_the_user_who_writes_there() -> None:
+    """A folder that is not in the image would be made by root."""
+    made = instructions()[place("RUN", "useradd")][1]
+    for service in compose()["services"].values():
+        targets = [volume.split(":")[1] for volume in service["volumes"] if volume[0] not in "$./"]
+        assert all(target in made for target in targets)
 
 
 def test_an_unknown_option_is_an_error(machine: Path) -> None:

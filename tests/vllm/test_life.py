@@ -33,10 +33,8 @@ def open_client(server: ManagedServer, key: str = KEY, **more: int) -> ChatClien
 
 
 def test_a_wrong_key_is_a_sentence(fragile: ManagedServer) -> None:
-    with open_client(fragile, key="wrong") as client:
-        (outcome,) = client.ask([ChatRequest(picture(100, 100), PROMPT, 8)])
-    assert isinstance(outcome, EngineError)
-    assert "Unauthorized" in outcome.message
+    with open_client(fragile, key="wrong") as client, pytest.raises(OpenError, match="Unauthorized"):
+        client.ask([ChatRequest(picture(100, 100), PROMPT, 8)])
 
 
 def test_a_full_server_turns_some_away_and_answers_all(fragile: ManagedServer) -> None:

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from penstock.plan import Plan
 
 OUT = Path("served")
+MOST_CONNECTIONS = 512  # half the files a process may have open: the other half is for the run
+GRACE_S = 3  # for answers on their way when the service ends; who waits for a document asks again
 # what the service itself takes; the rest are the recipe's options
-OURS = frozenset({"out", "recipe", "host", "port", "most_mb", "config", "log"})
+OURS = frozenset({"out", "recipe", "host", "port", "allow_host", "most_mb", "config", "log"})
 
 
 def serve(
@@ -31,11 +33,16 @@ def serve(
     ] = None,
     host: Annotated[str, Option(help="Address to listen on; 0.0.0.0 for every one.")] = "127.0.0.1",
     port: Annotated[int, Option(help="Port to listen on.", min=0, max=65535)] = 8080,
+    allow_host: Annotated[
+        list[str] | None,
+        Option(help="A name it is asked by, as behind a proxy; addresses and this machine's are known."),
+    ] = None,
     most_mb: Annotated[int, Option(help="Refuse larger documents.", min=1)] = 512,
     lang: Annotated[str | None, Option(help="Languages: ko, en, zh, ja, ...")] = None,
     layout: Annotated[str | None, Option(help="How regions are found; see parse.")] = None,
     server: Annotated[list[str] | None, Option(help="A model server that runs already; repeatable.")] = None,
     model: Annotated[str | None, Option(help="The model as the server calls it, or a folder.")] = None,
+    api_key: Annotated[str | None, Option(help="The key of a model server that wants one.")] = None,
     detector: Annotated[str | None, Option(help="photos: what finds things; see volumes.")] = None,
     engine: Annotated[str | None, Option(help="photos: silhouette or sam3d; grounded: vllm or hf.")] = None,
     labels: Annotated[str | None, Option(help="photos: things to look for, with commas.")] = None,
@@ -47,16 +54,19 @@ def serve(
 ) -> None:
     """Show a run's documents, pages and search, and with a recipe read what is sent.
 
-    There is no login: keep it on this machine, or behind a proxy that has one.
+    There is no login: keep it on this machine, or behind a proxy that has one (then --allow-host its name).
     """
     given = {name: value for name, value in locals().items() if value is not None and name not in OURS}
-    _run(out, _plan(out, recipe, given), host, port, most_mb)
+    plan = _plan(out, recipe, given)
+    with _listening(host, port) as listening:
+        _run(out, plan, listening, most_mb, allow_host or [])
 
 
 def _plan(out: Path, recipe: str | None, given: dict[str, Any]) -> Plan | None:
     """None where a run is only shown: OUT has one, and nobody named a recipe."""
     from penstock import recipes
-    from penstock.cli import parse, volumes
+    from penstock.cli import volumes
+    from penstock.cli.options import recipe_options
     from penstock.store import manifest
 
     if recipe is None and manifest.read(out) is not None:
@@ -64,15 +74,24 @@ def _plan(out: Path, recipe: str | None, given: dict[str, Any]) -> Plan | None:
             word = next(iter(given)).replace("_", "-")
             raise UsageError(f"--{word} is for reading documents.", "Name the run's recipe too: --recipe.")
         return None
-    verb = volumes if recipe == "photos" else parse
-    options = verb.recipe_options(given)
+    options = volumes.recipe_options(given) if recipe == "photos" else recipe_options(given)
     unknown = [name for name in given if name not in options and name not in volumes.SAM3D_OPTIONS]
     if unknown:
         raise UsageError(f"Recipe {recipe or 'documents'!r} does not take --{unknown[0].replace('_', '-')}.")
     return recipes.build(recipe or "documents", options)
 
 
-def _run(out: Path, plan: Plan | None, host: str, port: int, most_mb: int) -> None:
+def _listening(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family)
+    except OSError as exc:
+        raise UsageError(
+            f"Nothing can listen on {host}:{port}: {exc.strerror}.", "Choose another --port."
+        ) from exc
+
+
+def _run(out: Path, plan: Plan | None, listening: socket.socket, most_mb: int, names: list[str]) -> None:
     try:
         import uvicorn
 
@@ -81,18 +100,23 @@ def _run(out: Path, plan: Plan | None, host: str, port: int, most_mb: int) -> No
         raise MissingModel(f"{exc.name} is not installed.", "Run: pip install 'penstock[serve]'") from exc
     from penstock.serve.service import Service
 
-    try:
-        listening = socket.create_server((host, port))
-    except OSError as exc:
-        raise UsageError(
-            f"Nothing can listen on {host}:{port}: {exc.strerror}.", "Choose another --port."
-        ) from exc
-    with listening, Service(out, plan) as service:
-        server = uvicorn.Server(uvicorn.Config(app_of(service, most_mb), log_level="warning"))
+    with Service(out, plan) as service:
+        config = uvicorn.Config(
+            app_of(service, most_mb, names),
+            log_level="warning",
+            limit_concurrency=MOST_CONNECTIONS,
+            timeout_graceful_shutdown=GRACE_S,
+        )
         what = "reads what it is sent" if plan else "shows what is there"
-        place = f"{host}:{listening.getsockname()[1]}"
-        print(f"http://{place} {what}; Ctrl-C ends it.", file=sys.stderr, flush=True)
+        print(f"{_address(listening)} {what}; Ctrl-C ends it.", file=sys.stderr, flush=True)
         # uvicorn raises what ended it once more when it is done: for us both are an ordinary end
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         with contextlib.suppress(KeyboardInterrupt):
-            server.run(sockets=[listening])
+            uvicorn.Server(config).run(sockets=[listening])
+    if service.error is not None:
+        raise service.error
+
+
+def _address(listening: socket.socket) -> str:
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from penstock.engines.chat_errors import Unwelcome
 from penstock.engines.chat_job import Answer, Job, Outcome, Settings
 from penstock.engines.chat_loop import FIRST_CONTACT_S, SMALLER, Dispatcher
 from penstock.engines.chat_server import base_url
@@ -111,7 +112,11 @@ class ChatClient:
             time.sleep(MEET_S)
 
     def ask(self, requests: Sequence[ChatRequest]) -> list[Answer | EngineError]:
-        """An answer or the reason why there is none for each request, in their order."""
+        """An answer or the reason why there is none for each request, in their order.
+
+        Raises OpenError when the server does not take our key or know the model, and none has ever answered:
+        every other request would fare the same.
+        """
         if not requests:
             return []
         batch = _Batch(len(requests))
@@ -121,7 +126,11 @@ class ChatClient:
                 return [EngineError("The client is closed.") for _ in requests]
             self._loop.call_soon_threadsafe(self._submit, batch, entries)
         batch.finished.wait()
-        return batch.outcomes()
+        outcomes = batch.outcomes()
+        if not self._dispatcher.counts.answered:
+            for refused in (outcome for outcome in outcomes if isinstance(outcome, Unwelcome)):
+                raise OpenError(refused.message, refused.advice)
+        return outcomes
 
     def stats(self) -> dict[str, Any]:
         """Where the client stands now and what it has done. Readable while it works."""
@@ -161,7 +170,10 @@ class ChatClient:
     # on the loop's thread
 
     def _serve(self) -> None:
-        asyncio.run(self._main())
+        try:
+            asyncio.run(self._main())
+        finally:
+            self._opened.set()  # if it could not begin, nobody waits for it
 
     async def _main(self) -> None:
         self._loop = asyncio.get_running_loop()

@@ -31,9 +31,14 @@ class Refusal:
     advice: str = ""
     scale: float = 0.7  # of width and height: half the pixels, half the tokens
     retry_after_s: float | None = None
+    of_us: bool = False  # not of this request: the key or the model's name is wrong
 
     def error(self) -> EngineError:
-        return EngineError(self.reason, self.advice)
+        return (Unwelcome if self.of_us else EngineError)(self.reason, self.advice)
+
+
+class Unwelcome(EngineError):
+    """The server will answer none of our requests."""
 
 
 class Refused(Exception):
@@ -64,9 +69,10 @@ def understand(status: int, body: bytes, retry_after: str | None = None) -> Refu
     if (large := _too_large(words)) is not None:
         return large
     if status in (401, 403):
-        return Refusal("none", quote, "Give its key with --api-key or PENSTOCK_API_KEY.")
+        return Refusal("none", quote, "Give its key with --api-key or PENSTOCK_API_KEY.", of_us=True)
     if status == 404:
-        return Refusal("none", quote, "Check the address and the model's name (--server, --model).")
+        advice = "Check the address and the model's name (--server, --model)."
+        return Refusal("none", quote, advice, of_us=True)
     if status == 413:
         return Refusal("shrink", quote)
     if (picture := _bad_picture(words)) is not None:
@@ -76,12 +82,17 @@ def understand(status: int, body: bytes, retry_after: str | None = None) -> Refu
     return Refusal("again" if status >= 500 or status in (408, 409) else "none", quote)
 
 
+def unreadable(body: bytes) -> Refusal:
+    """Something came with HTTP 200 that is no answer; another try may bring one."""
+    return Refusal("again", f"The server's answer cannot be read: {message_of(body) or 'it is empty'}")
+
+
 def message_of(body: bytes) -> str:
     """The server's own words out of whatever shape it put them in, on one line."""
     text = body.decode("utf-8", "replace").strip()
     try:
         words = _dig(json.loads(text))
-    except ValueError:
+    except (ValueError, RecursionError):
         words = re.sub(r"<[^>]*>", " ", text)
     line = " ".join(words.split())
     return line if len(line) <= LONGEST_QUOTE else line[: LONGEST_QUOTE - 1] + "…"
@@ -135,6 +146,7 @@ def _bad_picture(words: str) -> Refusal | None:
 
 def _seconds(header: str | None) -> float | None:
     try:
-        return max(0.0, float(header)) if header else None
+        seconds = float(header or "nan")
     except ValueError:  # a date: rare, and our own pace will do
         return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None

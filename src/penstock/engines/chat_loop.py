@@ -13,6 +13,7 @@ import asyncio
 import heapq
 import io
 import itertools
+import logging
 import random
 import sys
 from collections.abc import Callable, Sequence
@@ -26,17 +27,22 @@ from penstock.engines import loops
 from penstock.engines.chat_errors import Refusal, Refused, understand
 from penstock.engines.chat_job import Answer, Counts, Job, Settings
 from penstock.engines.chat_limit import Fill, Limit, Load
-from penstock.engines.chat_server import Server, describe
+from penstock.engines.chat_server import Server, check_length, describe, whole
 from penstock.engines.chat_wire import Reply, StreamReader, read_whole, request_body
 from penstock.engines.recognisers import Recogniser
 from penstock.errors import EngineError
+
+log = logging.getLogger(__name__)
 
 LARGE_BODY = 512 * 1024  # bytes of picture; its base64 takes 2 ms, which others on the loop would wait
 CONNECT_S = 10.0
 KEEP_ALIVE_S = 4.0  # vLLM's front end drops idle connections after 5 s; we let go before it does
 BACKOFF_FIRST_S, BACKOFF_MOST_S = 0.5, 8.0
+LEAST_S = 0.1  # however soon a full server says it wants to be asked again
 MOST_SHRINKS = 3
 FIRST_CONTACT_S = 30.0  # a server never seen: a wrong address should not cost minutes
+AWAY_LOOK_S = 0.5
+TELL_S = 5.0  # after which people wonder why nothing moves
 SPARE_FILES = 512  # for everything else a run has open
 SMALLER = Callable[[bytes, float], bytes]
 
@@ -137,7 +143,10 @@ class Dispatcher:
         self.in_flight -= 1
         if (task := asyncio.current_task()) is not None:
             server.tasks.discard(task)
-        follow()
+        try:
+            follow()
+        except Exception as exc:  # as above
+            self._fail(job, EngineError(f"{type(exc).__name__}: {exc}"))
         self.pump()
 
     async def _exchange(self, job: Job, server: Server) -> Reply:
@@ -148,11 +157,11 @@ class Dispatcher:
         url = server.url + "/v1/chat/completions"
         async with self._session.post(url, data=data, headers=headers) as response:
             if response.status != 200:
-                words = await response.read()
+                words = await whole(response)
                 raise Refused(understand(response.status, words, response.headers.get("Retry-After")))
             if stream and response.content_type == "text/event-stream":
                 return await self._read_stream(response)
-            return read_whole(await response.read())
+            return read_whole(await whole(response))
 
     async def _body(self, job: Job, server: Server, stream: bool) -> bytes:
         who = self._recogniser
@@ -174,7 +183,9 @@ class Dispatcher:
 
     async def _read_stream(self, response: aiohttp.ClientResponse) -> Reply:
         reader = StreamReader(loops.LoopWatch())
+        size = 0
         async for data in response.content.iter_any():
+            check_length(size := size + len(data))
             if reader.feed(data):
                 response.close()  # the server sees us go and stops writing
                 return reader.finish()
@@ -253,8 +264,8 @@ class Dispatcher:
         return self._retry(job, error, job.failures, None)
 
     def _retry(self, job: Job, error: EngineError, times: int, after_s: float | None) -> None:
-        pause = min(BACKOFF_MOST_S, BACKOFF_FIRST_S * 2 ** (times - 1))
-        pause = pause * random.uniform(0.5, 1.5) if after_s is None else min(after_s, 60.0)
+        pause = min(BACKOFF_MOST_S, BACKOFF_FIRST_S * 2 ** min(times - 1, 10))
+        pause = pause * random.uniform(0.5, 1.5) if after_s is None else min(max(after_s, LEAST_S), 60.0)
         assert job.began is not None
         if self._loop.time() + pause > job.began + self._settings.deadline_s:
             return self._fail(job, error)
@@ -277,9 +288,11 @@ class Dispatcher:
         self._delayed[id(job)] = job
         try:
             job.image = await self._loop.run_in_executor(None, self._smaller, job.image, refusal.scale)
-        except EngineError as exc:
-            del self._delayed[id(job)]
-            self._fail(job, exc)
+        except Exception as exc:  # whatever a decoder raises, its asker is told
+            self._delayed.pop(id(job), None)
+            self._fail(
+                job, exc if isinstance(exc, EngineError) else EngineError(f"{type(exc).__name__}: {exc}")
+            )
             return
         job.notes.append(f"Scaled to {refusal.scale:.0%}: {refusal.reason}")
         self._ripe(job)
@@ -318,19 +331,25 @@ class Dispatcher:
         self.pump()
 
     async def _give_up_when_all_are_away(self) -> None:
-        """Jobs wait for a server that restarts, but not for ever."""
+        """Jobs wait for a server that restarts, but not for ever, and not without a word."""
         away_since: float | None = None
+        told = False
         while True:
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(AWAY_LOOK_S)
             if any(server.up for server in self.servers) or not self.waiting:
-                away_since = None
+                if told:
+                    log.warning("a model server answers again")
+                away_since, told = None, False
                 continue
             now = self._loop.time()
             away_since = now if away_since is None else away_since
             known = any(server.was_up for server in self.servers)
             patience = self._settings.down_s if known else min(FIRST_CONTACT_S, self._settings.down_s)
+            reasons = "; ".join(f"{server.url}: {server.reason}" for server in self.servers)
+            if known and not told and now - away_since >= TELL_S:
+                told = True
+                log.warning("no model server answers (%s); it is waited for, up to %g s", reasons, patience)
             if now - away_since >= patience:
-                reasons = "; ".join(f"{server.url}: {server.reason}" for server in self.servers)
                 self._fail_all(
                     EngineError(
                         f"No server answered for {patience:g} s ({reasons}).",

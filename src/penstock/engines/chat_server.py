@@ -8,6 +8,7 @@ Lives on the client's event loop and nowhere else.
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from collections.abc import Callable
 from urllib.parse import urlsplit
@@ -23,6 +24,8 @@ LOOK_S = 2.0  # /metrics is 50 kB of text and 0.5 ms of our time
 LOOK_TIMEOUT_S = 10.0  # a choice: many times what an answer takes, far below a request's timeout
 HUNG_AFTER = 3  # looks without an answer
 PROBE_FIRST_S, PROBE_MOST_S = 0.1, 5.0
+# of an answer: 8,192 tokens are 2.5 MB when each comes in an event of its own
+MOST_BYTES = 16 << 20
 
 _RUNNING, _WAITING = "vllm:num_requests_running", "vllm:num_requests_waiting"
 
@@ -93,13 +96,13 @@ class Server:
                     self.reason = f"HTTP {response.status} from /health"
                     return False
             async with session.get(self.url + "/v1/models", timeout=timeout) as response:
-                body = await response.read()
+                body = await whole(response)
                 if response.status >= 500:
                     self.reason = f"HTTP {response.status}: {message_of(body)}"
                     return False
                 if response.status == 200:
-                    self._introduce(await response.json(content_type=None))
-        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as exc:
+                    self._introduce(json.loads(body))
+        except (aiohttp.ClientError, TimeoutError, OSError, ValueError, RecursionError) as exc:
             self.reason = describe(exc)
             return False
         return True
@@ -111,7 +114,7 @@ class Server:
             if isinstance(row, dict) and row.get("id") and self.model in ("", row["id"]):
                 self.model = str(row["id"])
                 length = row.get("max_model_len")
-                self.context = length if isinstance(length, int) else None
+                self.context = length if isinstance(length, int) and length > 0 else None
                 return
 
     async def _look_until_aside(self, session: aiohttp.ClientSession, looked: Callable[[Load], None]) -> None:
@@ -139,7 +142,7 @@ class Server:
         timeout = aiohttp.ClientTimeout(total=LOOK_TIMEOUT_S)
         try:
             async with session.get(self.url + "/metrics", timeout=timeout) as response:
-                body = await response.read()
+                body = await whole(response)
         except (aiohttp.ClientError, TimeoutError, OSError):
             return True, False
         self.load = read_load(body) if response.status == 200 else None
@@ -147,6 +150,21 @@ class Server:
             return False, True
         looked(self.load)
         return True, True
+
+
+async def whole(response: aiohttp.ClientResponse) -> bytes:
+    """The answer's body, if it ends before it is absurdly long."""
+    body = bytearray()
+    async for data in response.content.iter_any():
+        body += data
+        check_length(len(body))
+    return bytes(body)
+
+
+def check_length(size: int) -> None:
+    """Raises for an answer that no model would give."""
+    if size > MOST_BYTES:
+        raise aiohttp.ClientPayloadError(f"the answer is longer than {MOST_BYTES >> 20} MB")
 
 
 def describe(exc: BaseException) -> str:
@@ -157,4 +175,6 @@ def describe(exc: BaseException) -> str:
         return f"cannot connect: {exc.strerror or exc.os_error}"
     if isinstance(exc, (aiohttp.ServerDisconnectedError, ConnectionResetError)):
         return "it closed the connection without an answer"
+    if isinstance(exc, json.JSONDecodeError):
+        return "it does not answer in JSON: this is no model server"
     return f"{type(exc).__name__}: {exc}".rstrip(": ")

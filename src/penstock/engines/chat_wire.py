@@ -13,10 +13,12 @@ from typing import Any
 
 import pybase64
 
-from penstock.engines.chat_errors import Refused, understand
+from penstock.engines.chat_errors import Refused, understand, unreadable
 from penstock.engines.loops import LoopWatch
 
 NO_PICTURE = b"\x00no picture\x00"  # a question for a model that only reads; b"" is a picture that is broken
+# what reading something else than an answer may raise
+UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 _MARK = "\x00picture\x00"  # cannot occur in a prompt: JSON writes it as an escape
 
 
@@ -72,15 +74,28 @@ def read_whole(body: bytes) -> Reply:
     try:
         value = json.loads(body)
         choice = value["choices"][0]
-        usage = value.get("usage") or {}
-        return Reply(
-            text=choice["message"].get("content") or "",
-            finish_reason=choice.get("finish_reason") or "",
-            prompt_tokens=usage.get("prompt_tokens") or 0,
-            completion_tokens=usage.get("completion_tokens") or 0,
+        reply = Reply(
+            text=_words(choice["message"].get("content")), finish_reason=_words(choice.get("finish_reason"))
         )
-    except (ValueError, LookupError, TypeError, AttributeError) as exc:
-        raise Refused(understand(502, body)) from exc
+        _count(reply, value.get("usage"))
+        return reply
+    except UNREADABLE as exc:
+        raise Refused(unreadable(body)) from exc
+
+
+def _words(value: object) -> str:
+    """Text, where a server may leave out or write null for none."""
+    if not isinstance(value, str | None):
+        raise TypeError("not text")
+    return value or ""
+
+
+def _count(reply: Reply, usage: object) -> None:
+    """What it cost, where the server tells; an answer is one without it too."""
+    told = usage if isinstance(usage, dict) else {}
+    prompt, completion = told.get("prompt_tokens"), told.get("completion_tokens")
+    reply.prompt_tokens = prompt if isinstance(prompt, int) else reply.prompt_tokens
+    reply.completion_tokens = completion if isinstance(completion, int) else reply.completion_tokens
 
 
 @dataclass(slots=True)
@@ -113,19 +128,17 @@ class StreamReader:
             return False
         try:
             value = json.loads(data)
-        except ValueError as exc:
-            raise Refused(understand(502, data)) from exc
-        if "error" in value:
-            code = value["error"].get("code") if isinstance(value["error"], dict) else None
-            raise Refused(understand(code if isinstance(code, int) else 500, data))
-        if usage := value.get("usage"):
-            self.reply.prompt_tokens = usage.get("prompt_tokens") or 0
-            self.reply.completion_tokens = usage.get("completion_tokens") or 0
-        return any(self._choice(choice) for choice in value.get("choices") or ())
+            if "error" not in value:
+                _count(self.reply, value.get("usage"))
+                return any(self._choice(choice) for choice in value.get("choices") or ())
+        except UNREADABLE as exc:
+            raise Refused(unreadable(data)) from exc
+        code = value["error"].get("code") if isinstance(value["error"], dict) else None
+        raise Refused(understand(code if isinstance(code, int) else 500, data))
 
     def _choice(self, choice: Mapping[str, Any]) -> bool:
-        self.reply.finish_reason = choice.get("finish_reason") or self.reply.finish_reason
-        piece = (choice.get("delta") or {}).get("content")
+        self.reply.finish_reason = _words(choice.get("finish_reason")) or self.reply.finish_reason
+        piece = _words((choice.get("delta") or {}).get("content"))
         if not piece:
             return False
         self._pieces.append(piece)

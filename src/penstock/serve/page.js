@@ -5,17 +5,18 @@
 const WORDS = {
   en: {
     search: "Search pages", drop: "Drop documents here, or choose", reading: "reading", of: "of", pages: "pages", failed: "failed",
-    waiting: "waiting", hello: "Choose a document.", nothing: "Nothing was found.", markdown: "Markdown", gone: "The service does not answer.",
+    waiting: "waiting", hello: "Choose a document.", nothing: "Nothing was found.", markdown: "Markdown", gone: "The service does not answer.", more: "More",
   },
   ko: {
     search: "쪽 찾기", drop: "문서를 여기에 놓거나 고르세요", reading: "읽는 중", of: "/", pages: "쪽", failed: "실패",
-    waiting: "대기", hello: "문서를 고르세요.", nothing: "찾은 것이 없습니다.", markdown: "Markdown", gone: "서비스가 응답하지 않습니다.",
+    waiting: "대기", hello: "문서를 고르세요.", nothing: "찾은 것이 없습니다.", markdown: "Markdown", gone: "서비스가 응답하지 않습니다.", more: "더 보기",
   },
 };
 const language = navigator.language.startsWith("ko") ? "ko" : "en";
 const say = WORDS[language];
 const $ = (selector) => document.querySelector(selector);
-const shown = { name: null, page: 1, parts: [] };
+const STEP = 200; // documents in the list before one asks for more
+const shown = { name: null, page: 1, parts: [], most: STEP, list: "", trouble: "" };
 
 document.documentElement.lang = language;
 $("#ask input").placeholder = say.search;
@@ -40,25 +41,36 @@ const query = (name, page) => `name=${encodeURIComponent(name)}` + (page ? `&pag
 
 async function refresh() {
   try {
-    drawList(await ask("v1/documents"));
+    drawList(await ask(`v1/documents?most=${shown.most + 1}`));
   } catch (trouble) {
-    $("#state").textContent = trouble instanceof TypeError ? say.gone : trouble.message;
+    $("#state").textContent = told(trouble);
   }
 }
 
+const told = (trouble) => (trouble instanceof TypeError ? say.gone : trouble.message);
+
 function drawList(documents) {
+  const busy = documents.filter((one) => !one.ready);
+  $("#state").textContent = shown.trouble || (busy.length ? `${say.reading}: ${busy.length}` : "");
+  if (busy.some((one) => one.name === shown.name)) loadParts().catch(() => {});
+  const list = JSON.stringify([documents, shown.name]);
+  if (list === shown.list) return; // drawn anew, it would take the focus away
+  shown.list = list;
   const box = $("#documents");
   box.replaceChildren();
-  for (const one of documents) {
-    const button = made("button", one.name.replace(/^[0-9a-f]{8}\//, ""), box);
+  for (const one of documents.slice(0, shown.most)) {
+    const button = made("button", one.name.replace(/^[0-9a-f]{16}\//, ""), box);
     made("br", "", button);
     made("small", progress(one), button);
     button.setAttribute("aria-current", one.name === shown.name);
     button.onclick = () => open(one.name, 1);
   }
-  const busy = documents.filter((one) => !one.ready);
-  $("#state").textContent = busy.length ? `${say.reading}: ${busy.length}` : "";
-  if (busy.some((one) => one.name === shown.name)) loadParts();
+  if (documents.length > shown.most) made("button", say.more, box).onclick = more;
+}
+
+function more() {
+  shown.most += STEP;
+  refresh();
 }
 
 function progress(one) {
@@ -68,17 +80,23 @@ function progress(one) {
 }
 
 async function open(name, page) {
-  shown.name = name;
-  shown.page = page;
-  await loadParts();
-  await show();
+  Object.assign(shown, { name, page, parts: [], trouble: "" });
+  try {
+    await loadParts();
+  } catch (trouble) {
+    $("#text").replaceChildren(made("p", told(trouble)));
+    return;
+  }
+  if (!shown.parts.length) show(); // nothing is read yet: that is said
   refresh();
 }
 
 async function loadParts() {
-  const told = await ask("v1/document?" + query(shown.name));
+  const name = shown.name;
+  const state = await ask("v1/document?" + query(name));
+  if (name !== shown.name) return; // another one was chosen meanwhile
   const first = shown.parts.length === 0;
-  shown.parts = told.parts.map((part) => part.page);
+  shown.parts = state.parts.map((part) => part.page);
   if (first && shown.parts.length) show();
 }
 
@@ -93,9 +111,10 @@ async function show() {
   image.src = "v1/picture?" + query(name, page);
   image.onerror = () => (image.hidden = true);
   try {
-    drawText(await ask("v1/page?" + query(name, page)));
+    const row = await ask("v1/page?" + query(name, page));
+    if (name === shown.name && page === shown.page) drawText(row);
   } catch (trouble) {
-    $("#text").replaceChildren(made("p", trouble.message));
+    $("#text").replaceChildren(made("p", told(trouble)));
   }
 }
 
@@ -182,7 +201,7 @@ async function search(question) {
       section.onkeydown = (event) => event.key === "Enter" && section.onclick();
     }
   } catch (trouble) {
-    box.replaceChildren(made("p", trouble.message));
+    box.replaceChildren(made("p", told(trouble)));
   }
 }
 
@@ -194,15 +213,16 @@ function marked(snippet) {
 }
 
 async function send(files) {
+  shown.trouble = "";
   for (const file of files) {
     $("#state").textContent = file.name;
     try {
       await ask("v1/documents?" + query(file.name), { method: "POST", body: file });
     } catch (trouble) {
-      $("#state").textContent = `${file.name}: ${trouble.message}`;
-      return;
+      shown.trouble = `${file.name}: ${told(trouble)}`;
     }
   }
+  $("#drop input").value = ""; // or the same file could not be chosen again
   refresh();
 }
 

@@ -1,17 +1,21 @@
 """Reads what it is sent, for as long as it lives: a run over OUT/uploads whose listing never ends.
 
 A document is on disk before it is promised, and its pages are rows of an ordinary ledger: kill the
-service, start it again, and it goes on with what it had taken. Models stay loaded between documents.
+service, start it again, and it goes on with what it had taken. Models stay loaded between documents. A run
+that breaks (a full disk, a model server that is not there) is told to whoever asks, and tried again.
 """
 
 from __future__ import annotations
 
+import hashlib
+import itertools
 import logging
 import math
 import queue
 import secrets
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,24 +23,27 @@ from penstock import sources
 from penstock.driver import Run
 from penstock.errors import PenstockError, UsageError
 from penstock.executors.local import Local
-from penstock.item import Item
+from penstock.item import Failure, Item
 from penstock.names import safe_name
 from penstock.plan import Plan
-from penstock.serve.shelf import Shelf
-from penstock.store.files import sync_folder
+from penstock.serve.shelf import Place, Shelf
+from penstock.store.files import store_errors, sync_folder
 from penstock.trace.spans import Trace
 
 log = logging.getLogger(__name__)
 
 UPLOADS = "uploads"
 INCOMING = ".incoming-"  # begins the name of a file that is still being sent
+FOLDER_DIGITS = 16  # of a hash of name and content: what was sent has a folder of its own
+AT_ONCE = 64  # documents are listed together; starting the process that counts takes a third of a second
 MOST_WAITING = 5_000  # pages promised and not read: hours of work on a laptop
+AGAIN_S = 30.0  # after a run broke: a disk is emptied, a model server is started, by people
 END_S = 30.0  # for the pages in flight when the service ends; what is left is read after the next start
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How far a document is. `pages` is None until its pages were counted."""
+    """How far a document is. `pages` is None until they were counted; `failed` wholly or in a region."""
 
     name: str
     pages: int | None
@@ -56,13 +63,14 @@ class Service:
             raise UsageError(f"{out} does not exist.", "Name a recipe to take documents: --recipe documents.")
         self.out = out
         self.shelf = Shelf(out, follows=plan is None)
-        self.error: BaseException | None = None
+        self.error: PenstockError | None = None
         self._plan = plan
         self._lock = threading.Lock()
         self._counts: dict[str, int | None] = {}  # pages of each document that was sent, None: not counted
         self._waiting = 0  # pages that were promised and are not read; an uncounted document is one
         self._inbox: queue.SimpleQueue[Path | None] = queue.SimpleQueue()
-        self._ending = False
+        self._again: set[Path] = set()  # of the inbox: what was sent once more because pages had failed
+        self._ending = threading.Event()
         self._begun = threading.Event()
         self._thread = threading.Thread(target=self._work, name="serve", daemon=True)
 
@@ -75,7 +83,7 @@ class Service:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._ending = True
+        self._ending.set()
         self._inbox.put(None)
         if self._thread.is_alive():
             self._thread.join(END_S)
@@ -103,91 +111,166 @@ class Service:
         return status if name in self._counts or status.pages else None
 
     def _status(self, name: str) -> Status:
-        parts = self.shelf.parts(name)
-        done = sum(parts.values())
-        return Status(name, self._counts.get(name, len(parts)), done, len(parts) - done)
+        places = self.shelf.places(name)
+        done = sum(place.well for place in places.values())
+        return Status(name, self._counts.get(name, len(places)), done, len(places) - done)
 
     # taking
 
-    def incoming(self) -> Path:
-        """A place below OUT for a file that is being sent."""
-        folder = self.out / UPLOADS
-        folder.mkdir(parents=True, exist_ok=True)
-        return folder / f"{INCOMING}{secrets.token_hex(8)}"
+    @contextmanager
+    def incoming(self) -> Iterator[Path]:
+        """A place below OUT for a file that is being sent; what is left there is removed."""
+        path = self.out / UPLOADS / f"{INCOMING}{secrets.token_hex(8)}"
+        with store_errors(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            yield path
+        finally:
+            path.unlink(missing_ok=True)
 
     def accept(self, incoming: Path, name: str, digest: str) -> Status:
-        """Takes a file that has arrived. The same bytes under the same name are the same document."""
-        target = self.out / UPLOADS / digest[:16] / safe_name(name)
+        """Takes a file that has arrived. The same bytes under the same name are the same document.
+
+        Sent again, its pages that failed are read again: a model server may have been away.
+        """
+        name = safe_name(name)
+        folder = hashlib.sha256(f"{digest}/{name}".encode()).hexdigest()[:FOLDER_DIGITS]
+        target = self.out / UPLOADS / folder / name
         document = _document(target)
         with self._lock:
             if document not in self._counts:
-                target.parent.mkdir(parents=True, exist_ok=True)
-                incoming.replace(target)
-                sync_folder(target.parent)
-                self._counts[document] = None
-                self._waiting += 1
-                self._inbox.put(target)
+                with store_errors(target):
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    incoming.replace(target)
+                    sync_folder(target.parent)
+                self._promise(target)
+            elif (status := self._status(document)).ready and status.failed:
+                self._again.add(target)
+                self._promise(target)
         return self._status(document)
+
+    def _promise(self, path: Path) -> None:
+        self._counts[_document(path)] = None
+        self._waiting += 1
+        self._inbox.put(path)
 
     # reading
 
     def _work(self) -> None:
+        while not self._read() and not self._ending.wait(AGAIN_S):
+            log.warning("trying again")
+
+    def _read(self) -> bool:
+        """One run over all that was sent and will be; false if it broke and may do better the next time."""
         assert self._plan is not None
         run = Run(self._plan, Local(Trace(), stall_s=math.inf), self.out, facts={"inputs": [UPLOADS]})
-        pages = run.pages(self._listing())
         try:
-            for item in pages:
-                self.shelf.put(item)
-                self._count(-1)
-                if not self._waiting:
-                    run.commit()
-                if self._ending:
-                    break
-            pages.close()  # type: ignore[attr-defined]
+            with closing(run.pages(self._listing())) as pages:  # type: ignore[type-var]
+                for item in pages:
+                    self._put(item, run)
+                    if self._ending.is_set():
+                        break
+        except PenstockError as exc:
+            self.error = exc
         except BaseException as exc:  # whoever asks next is told; without it the service would only be silent
-            log.exception("the service no longer reads")
-            self.error = (
-                exc if isinstance(exc, PenstockError) else PenstockError(f"{type(exc).__name__}: {exc}")
-            )
-        finally:
+            log.exception("a fault of ours")
+            self.error = PenstockError(f"{type(exc).__name__}: {exc}")
+        else:
+            return True
+        if not self._begun.is_set():  # OUT is another's, or of another plan: that is told at once
             self._begun.set()
+            return True
+        log.error("nothing is read: %s", self.error)
+        self._inbox.put(None)  # its listing waits there still
+        return False
 
-    def _count(self, pages: int) -> None:
+    def _put(self, item: Item, run: Run) -> None:
+        self.shelf.put(item)
         with self._lock:
-            self._waiting += pages
+            self._waiting -= 1
+            idle = not self._waiting
+        if idle:
+            run.commit()
 
     def _listing(self) -> Iterator[Item]:
-        earlier = self._earlier()
+        if self._begun.is_set():
+            self.shelf.start_over()  # what the run that broke had not committed is read again
         with self._lock:
+            # what the last one held lies in the folder with the rest
+            inbox = self._inbox = queue.SimpleQueue()
+            earlier = self._earlier()
             self._counts.update((_document(path), None) for path in earlier)
-            self._waiting += len(earlier)
+            self._waiting = len(earlier)
+        self.error = None
         self._begun.set()  # OUT is ours and its plan fits
-        for path in earlier:
-            yield from self._pages_of(path)
-        while (sent := self._inbox.get()) is not None:
+        for start in range(0, len(earlier), AT_ONCE):
+            yield from self._pages_of(earlier[start : start + AT_ONCE])
+        while sent := self._sent(inbox):
             yield from self._pages_of(sent)
+
+    def _sent(self, inbox: queue.SimpleQueue[Path | None]) -> list[Path]:
+        """What was sent since, as soon as there is something; nothing at the end."""
+        sent: list[Path | None] = []
+        while not self._ending.is_set() and (not sent or (len(sent) < AT_ONCE and not inbox.empty())):
+            sent.append(inbox.get())
+        return [path for path in sent if path is not None and not self._ending.is_set()]
 
     def _earlier(self) -> list[Path]:
         """What was taken before this start, oldest first; what was half sent is thrown away."""
         folder = self.out / UPLOADS
-        for half in folder.glob(f"{INCOMING}*"):
+        for half in folder.glob(f"{INCOMING}*") if not self._begun.is_set() else ():
             half.unlink(missing_ok=True)
         whole = [path for path in folder.glob("*/*") if path.is_file()]
         return sorted(whole, key=lambda path: path.stat().st_mtime_ns)
 
-    def _pages_of(self, path: Path) -> Iterator[Item]:
-        document = _document(path)
-        items = [replace(item, document=document) for item in sources.list_items([str(path)])]
-        read = self.shelf.parts(document)
-        with self._lock:
-            self._counts[document] = len(items)
-            self._waiting += sum(item.part not in read for item in items) - 1
-        for item in items:
-            if self._ending:
-                return
-            yield item
+    def _pages_of(self, paths: list[Path]) -> Iterator[Item]:
+        for path, items in _listed(paths):
+            document = _document(path)
+            num_pages, places = len(items), self.shelf.places(document)
+            if path in self._again:
+                self._again.discard(path)
+                items = [replace(item, attempt=_attempts(item, places) + 1) for item in items]
+                places = {part: place for part, place in places.items() if place.well}
+                items = [item for item in items if item.part not in places]
+                self.shelf.forget(document, {item.part for item in items})
+            with self._lock:
+                self._counts[document] = num_pages
+                self._waiting += sum(item.part not in places for item in items) - 1
+            for item in items:
+                if self._ending.is_set():
+                    return
+                yield item
+
+
+def _listed(paths: list[Path]) -> Iterator[tuple[Path, list[Item]]]:
+    """Each file with its pages; one that has none with a page that failed.
+
+    Together, because the process that counts pages takes longer to start than to count.
+    """
+    left = {path.parent.resolve().name: path for path in paths}
+    place = len(paths[0].parent.resolve().parts) - 1
+    why = "It holds no page."
+    try:
+        items = sources.list_items([str(path) for path in paths])
+        for folder, pages in itertools.groupby(items, key=lambda item: Path(item.uri).parts[place]):
+            path = left.pop(folder)
+            yield path, [_ours(item, path) for item in pages]
+    except UsageError as exc:  # there is no page in any of those that are left
+        why = exc.message
+    for path in left.values():
+        failure = Failure(stage="list", kind="BadInput", message=why)
+        yield path, [_ours(Item(id="", uri=str(path), document="", failure=failure), path)]
+
+
+def _ours(item: Item, path: Path) -> Item:
+    """Named by what was sent: two datasets may have the same ids of their own."""
+    return replace(item, id=f"{path.parent.name}/{item.part:05d}", document=_document(path))
+
+
+def _attempts(item: Item, places: Mapping[int, Place]) -> int:
+    return places[item.part].attempt if item.part in places else 0
 
 
 def _document(path: Path) -> str:
     """The name of a document that was sent: two files may be called the same."""
-    return f"{path.parent.name[:8]}/{path.name}"
+    return f"{path.parent.name}/{path.name}"

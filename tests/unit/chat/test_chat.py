@@ -12,6 +12,7 @@ from asking import GLM, answer_of, error_of, picture, request, requests
 
 from penstock.engines.chat import Answer, ChatClient, ChatRequest
 from penstock.engines.fake_server import Asked, FakeServer, by_chance
+from penstock.errors import OpenError
 
 
 def test_answers_come_in_the_order_of_the_questions(fake: FakeServer, url: str) -> None:
@@ -152,17 +153,26 @@ def test_a_picture_too_thin_is_a_sentence_with_its_size(fake: FakeServer, url: s
     assert "2000 x 4 pixels" in error.message
 
 
-def test_a_wrong_model_and_a_wrong_key_are_sentences(fake: FakeServer, url: str) -> None:
-    with ChatClient([url], GLM, model="nope") as client:
-        assert "`nope` does not exist" in error_of(client.ask([request()])[0]).message
+def test_a_wrong_model_and_a_wrong_key_end_the_run_with_a_sentence(fake: FakeServer, url: str) -> None:
+    with (
+        ChatClient([url], GLM, model="nope") as client,
+        pytest.raises(OpenError, match="`nope` does not exist"),
+    ):
+        client.ask([request()])
     fake.api_key = "secret"
-    with ChatClient([url], GLM, api_key="wrong") as client:
-        error = error_of(client.ask([request()])[0])
-    assert "Unauthorized" in error.message
-    assert "--api-key" in error.advice
-    assert "wrong" not in str(error)
+    with ChatClient([url], GLM, api_key="wrong") as client, pytest.raises(OpenError) as caught:
+        client.ask([request()])
+    assert "Unauthorized" in caught.value.message
+    assert "--api-key" in caught.value.advice
+    assert "wrong" not in str(caught.value)
+
+
+def test_a_key_that_was_good_until_now_costs_only_what_was_asked_after(fake: FakeServer, url: str) -> None:
+    fake.api_key = "secret"
     with ChatClient([url], GLM, api_key="secret") as client:
         answer_of(client.ask([request()])[0])
+        fake.api_key = "another"
+        assert "Unauthorized" in error_of(client.ask([request(1)])[0]).message
 
 
 def test_a_loop_is_cut_while_it_streams_and_asked_again(fake: FakeServer, url: str) -> None:
