@@ -20,7 +20,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -28,11 +27,11 @@ from typing import Any
 import cv2
 import numpy as np
 
+import bare_load
 from common import finish, spread
 from known_pages import HEIGHT, WIDTH, boxes_of
 from penstock.engines.vllm import free_port
 from penstock.engines.vllm_probe import healthy
-from pipeline_gpu import write_page
 
 HERE = Path(__file__).resolve().parent
 SDK_HOME = HERE.parent / "venv" / "glmocr"
@@ -106,8 +105,7 @@ def write_pages(folder: Path, count: int) -> None:
     """The known pages and their boxes, black on white and on yellowed paper."""
     for name in ("grey", "colour"):
         (folder / name).mkdir()
-    with ProcessPoolExecutor() as pool:
-        list(pool.map(write_page, [(n, str(folder / "grey"), WIDTH, HEIGHT) for n in range(count)]))
+    bare_load.write_pages(str(folder / "grey"), range(count), WIDTH, HEIGHT)
     for number in range(count):
         page = cv2.imread(str(folder / "grey" / f"{number:05d}.jpg"))
         assert page is not None
