@@ -1,7 +1,7 @@
-"""Pickled values over a socket, each behind its lengths, with a deadline on either side.
+"""Pickled values over a socket, with a deadline on either side.
 
-Made for pages: arrays are sent from where they lie and received where they stay, copied by nobody but the
-socket. Both ends must trust each other, as a process and its child do.
+Made for pages: arrays and long bytes (encoded pictures) are sent from where they lie and received where they
+stay, copied by nobody but the socket. Both ends must trust each other, as a process and its child do.
 """
 
 from __future__ import annotations
@@ -10,31 +10,33 @@ import pickle
 import socket
 import struct
 import time
+from collections.abc import Iterator
 from typing import Any
 
 LENGTH = struct.Struct("!Q")
-TOGETHER = 64 * 1024  # bytes: a message this short goes out in one piece with its lengths
+TOGETHER = 64 * 1024  # bytes: shorter parts go out in one piece
+
+Part = bytes | memoryview
 
 
 class Frames:
     """One end, used by one thread at a time: its deadlines are the socket's.
 
-    On the wire: how many parts, the length of each, then the parts: the pickle and its arrays.
+    On the wire: how many arrays, the length of each, the arrays, then the pickle, which knows its end.
     """
 
     def __init__(self, end: socket.socket) -> None:
         self._end = end
+        self._lost = False
 
     def send(self, value: object, until: float | None = None) -> None:
         """Raises TimeoutError when the other end has not read it by `until` (time.monotonic)."""
         arrays: list[pickle.PickleBuffer] = []
-        message = pickle.dumps(value, protocol=5, buffer_callback=arrays.append)
+        pickled = _Parts()
+        pickle.Pickler(pickled, protocol=5, buffer_callback=arrays.append).dump(value)
         raw = [array.raw() for array in arrays]
-        lengths = (1 + len(raw), len(message), *(part.nbytes for part in raw))
-        header = b"".join(map(LENGTH.pack, lengths))
-        first = [header + message] if len(message) <= TOGETHER else [header, message]
-        parts: list[bytes | memoryview] = [*first, *raw]
-        for part in parts:
+        header = b"".join(map(LENGTH.pack, (len(raw), *(part.nbytes for part in raw))))
+        for part in _together([header, *raw, *pickled.parts]):
             self._end.settimeout(_left(until))
             self._end.sendall(part)
 
@@ -43,24 +45,76 @@ class Frames:
 
         Raises TimeoutError, and EOFError when the other end is gone.
         """
-        (count,) = LENGTH.unpack(self._exactly(LENGTH.size, until if begun_until is None else begun_until))
-        lengths = LENGTH.iter_unpack(self._exactly(count * LENGTH.size, until))
-        message, *arrays = [self._exactly(length, until) for (length,) in lengths]
-        return pickle.loads(message, buffers=arrays)
+        if self._lost:
+            raise EOFError("the other end cannot be understood any more")
+        incoming = _Incoming(self._end, until if begun_until is None else begun_until)
+        (count,) = LENGTH.unpack(incoming.read(LENGTH.size))
+        incoming.until = until
+        lengths = [length for (length,) in LENGTH.iter_unpack(incoming.read(count * LENGTH.size))]
+        arrays = [incoming.array(length) for length in lengths]
+        try:
+            return pickle.Unpickler(incoming, buffers=arrays).load()
+        except (TimeoutError, EOFError):
+            raise
+        except Exception:  # half a message is left on the wire: what comes after it would mean nothing
+            self._lost = True
+            self._end.shutdown(socket.SHUT_RDWR)
+            raise
 
     def close(self) -> None:
         self._end.close()
 
-    def _exactly(self, length: int, until: float | None) -> bytearray:
-        message = bytearray(length)
-        rest = memoryview(message)
+
+class _Parts:
+    """What a pickler writes, kept as it comes: bytes longer than its frames come as they are, uncopied."""
+
+    def __init__(self) -> None:
+        self.parts: list[Part] = []
+
+    def write(self, part: bytes) -> None:
+        self.parts.append(part)
+
+
+class _Incoming:
+    """A socket as a file for an unpickler, which reads long bytes right into their place."""
+
+    def __init__(self, end: socket.socket, until: float | None) -> None:
+        self.until = until
+        self._end = end
+
+    def read(self, length: int, /) -> bytes:
+        return bytes(self.array(length))
+
+    def array(self, length: int) -> bytearray:
+        place = bytearray(length)
+        self.readinto(place)
+        return place
+
+    def readinto(self, place: bytearray | memoryview) -> int:
+        rest = memoryview(place)
         while rest:
-            self._end.settimeout(_left(until))
+            self._end.settimeout(_left(self.until))
             got = self._end.recv_into(rest)
             if not got:
                 raise EOFError("the other end is closed")
             rest = rest[got:]
-        return message
+        return len(place)
+
+    def readline(self) -> bytes:
+        raise pickle.UnpicklingError("a pickle of today has no lines")
+
+
+def _together(parts: list[Part]) -> Iterator[Part]:
+    """The parts in their order, short ones joined: each costs a system call."""
+    short: list[Part] = []
+    for part in parts:
+        if len(part) < TOGETHER:
+            short.append(part)
+            continue
+        yield from (b"".join(short), part) if short else (part,)
+        short = []
+    if short:
+        yield b"".join(short)
 
 
 def _left(until: float | None) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
+import tracemalloc
 from collections.abc import Iterator
 
 import numpy as np
@@ -42,6 +43,36 @@ def test_nobody_waits_longer_than_said(ends: tuple[Frames, Frames]) -> None:
     with pytest.raises(TimeoutError):
         ends[1].receive(time.monotonic() + 0.2)  # begun, and never finished
     assert time.monotonic() - began < 5
+
+
+class Lost:
+    """Goes out well and cannot come in."""
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return int, ("no number",)
+
+
+def test_after_what_cannot_be_understood_nothing_is(ends: tuple[Frames, Frames]) -> None:
+    ends[0].send([Lost(), b"x" * 100_000])
+    with pytest.raises(ValueError, match="no number"):
+        ends[1].receive(time.monotonic() + 5)
+    with pytest.raises(EOFError):
+        ends[1].receive(time.monotonic() + 5)
+    with pytest.raises(ConnectionError):
+        ends[1].send("more")
+
+
+def test_long_bytes_are_copied_by_nobody_but_the_socket(ends: tuple[Frames, Frames]) -> None:
+    picture = b"x" * 50_000_000
+    tracemalloc.start()
+    thread = threading.Thread(target=ends[0].send, args=({"picture": picture},))
+    thread.start()
+    got = ends[1].receive(time.monotonic() + 30)
+    thread.join()
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert got["picture"] == picture
+    assert most < 1.2 * len(picture)
 
 
 def test_the_end_of_the_other_is_told(ends: tuple[Frames, Frames]) -> None:
