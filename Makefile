@@ -42,6 +42,7 @@ check: setup  ## formatting, lint, types, import rules; changes nothing
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/mypy --config-file benchmarks/mypy.ini benchmarks
 	$(BIN)/lint-imports
 
 fix: setup  ## format and mend what can be mended by itself

@@ -296,7 +296,7 @@ def claim(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
     return {"hf_pages": count, "pages": pages, **figures, "ratio": round(ratio, 1), **tokens}
 
 
-def run_scripted(port: multiprocessing.Value, token_ms: float) -> None:  # type: ignore[valid-type]
+def run_scripted(port: Any, token_ms: float) -> None:
     truth = sample_truth()
     answers = [page_answer(page, *truth["size"]) for page in truth["pages"]]
     fake = FakeServer(
