@@ -21,6 +21,7 @@ from penstock.engines import recognisers
 from penstock.engines.cut import as_jpeg, cut, sendable
 from penstock.engines.raster import decode
 from penstock.engines.vllm import ManagedServer
+from penstock.errors import OpenError
 from penstock.item import Item, Region
 from penstock.plan import Plan
 from penstock.stage import Stage
@@ -105,14 +106,25 @@ def test_regions_order_and_text_are_what_the_server_alone_gives(server: ManagedS
         assert region.content == ask_alone(server, as_jpeg(crop, SENT_QUALITY), budget).strip()
 
 
-def test_a_refused_region_carries_the_servers_words(server: ManagedServer) -> None:
-    [page] = penstock.parse(
+def test_a_refused_region_carries_the_servers_words(
+    server: ManagedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wordy = replace(PLAIN, prompts={**PLAIN.prompts, "table": "word " * 3_000})  # the context holds 2,048
+    monkeypatch.setitem(recognisers.RECOGNISERS, "tiny", wordy)
+    [page] = penstock.parse(SAMPLE, pages="1", recipe=plan(server.url, labels=("text", "table")))
+    assert page.failure is None
+    text, table = page.regions
+    assert text.content and text.failure is None
+    assert table.failure is not None
+    assert "2048" in table.failure.message
+
+
+def test_a_model_that_is_not_there_ends_the_run(server: ManagedServer) -> None:
+    pages = penstock.parse(
         SAMPLE, pages="1", recipe=plan(server.url, labels=("text",), model="no-such-model")
     )
-    assert page.failure is None
-    [region] = page.regions
-    assert region.failure is not None
-    assert "no-such-model" in region.failure.message
+    with pytest.raises(OpenError, match="`no-such-model` does not exist"):
+        list(pages)
 
 
 @pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGSTOP])
