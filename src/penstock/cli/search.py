@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from penstock.store.search import Filters, Hit, Searcher
 
 SHOWN_DOCUMENTS = 10
+Given = tuple[
+    tuple[str, ...], str | None, tuple[str, ...], tuple[str, ...]
+]  # documents, pages, labels, sections
 
 
 def search(
@@ -44,28 +47,28 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Find pages by words and by meaning, with the region and the words that answer."""
+    given = (tuple(document or ()), pages, tuple(label or ()), tuple(section or ()))
+    hits = _found(out, question, top, given, weights, api_key)
+    if as_json:
+        print(json.dumps([asdict(hit) for hit in hits], ensure_ascii=False))
+    elif hits:
+        _show(hits)
+    else:
+        print("Nothing was found.")
+
+
+def _found(
+    out: Path, question: str, top: int, given: Given, weights: str | None, api_key: str | None
+) -> list[Hit]:
     from penstock.cli.ahead import Ahead
 
     with Ahead() as ahead:
         # first, for nothing takes as long as Kiwi; words of other languages are there at once
         tokens = ahead.do(partial(_tokens, question)) if _is_korean(question) else None
-        from penstock.sources import PageRange
-        from penstock.store.search import (
-            Filters,
-            Searcher,
-            checked_question,
-            checked_weights,
-            compares_vectors,
-        )
+        from penstock.store.search import Searcher, checked_question, checked_weights, compares_vectors
 
         checked_question(question)
-        chosen = checked_weights(_weights(weights))
-        filters = Filters(
-            documents=tuple(document or ()),
-            pages=PageRange.parse(pages) if pages else None,
-            labels=tuple(label or ()),
-            sections=tuple(section or ()),
-        )
+        chosen, filters = checked_weights(_weights(weights)), _filters(given)
         vector = ahead.do(partial(_vector, out, question, api_key)) if compares_vectors(chosen) else None
         with Searcher(out) as searcher:
             hits = searcher.search(
@@ -77,12 +80,16 @@ def search(
                 weights=chosen,
             )
             _warn(searcher, filters if not hits else None)
-    if as_json:
-        print(json.dumps([asdict(hit) for hit in hits], ensure_ascii=False))
-    elif hits:
-        _show(hits)
-    else:
-        print("Nothing was found.")
+    return hits
+
+
+def _filters(given: Given) -> Filters:
+    from penstock.sources import PageRange
+    from penstock.store.search import Filters
+
+    documents, pages, labels, sections = given
+    wanted = PageRange.parse(pages) if pages else None
+    return Filters(documents=documents, pages=wanted, labels=labels, sections=sections)
 
 
 def _is_korean(text: str) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
-from penstock.cli.options import Config, Cores, Log
+from penstock.cli.options import ApiKey, Config, Cores, Lang, Log, Model, Servers, recipe_options
 from penstock.errors import MissingModel, UsageError
 
 if TYPE_CHECKING:
@@ -38,11 +38,11 @@ def serve(
         Option(help="A name it is asked by, as behind a proxy; addresses and this machine's are known."),
     ] = None,
     most_mb: Annotated[int, Option(help="Refuse larger documents.", min=1)] = 512,
-    lang: Annotated[str | None, Option(help="Languages: ko, en, zh, ja, ...")] = None,
+    lang: Lang = None,
     layout: Annotated[str | None, Option(help="How regions are found; see parse.")] = None,
-    server: Annotated[list[str] | None, Option(help="A model server that runs already; repeatable.")] = None,
-    model: Annotated[str | None, Option(help="The model as the server calls it, or a folder.")] = None,
-    api_key: Annotated[str | None, Option(help="The key of a model server that wants one.")] = None,
+    server: Servers = None,
+    model: Model = None,
+    api_key: ApiKey = None,
     detector: Annotated[str | None, Option(help="photos: what finds things; see volumes.")] = None,
     engine: Annotated[str | None, Option(help="photos: silhouette or sam3d; grounded: vllm or hf.")] = None,
     labels: Annotated[str | None, Option(help="photos: things to look for, with commas.")] = None,
@@ -66,7 +66,6 @@ def _plan(out: Path, recipe: str | None, given: dict[str, Any]) -> Plan | None:
     """None where a run is only shown: OUT has one, and nobody named a recipe."""
     from penstock import recipes
     from penstock.cli import volumes
-    from penstock.cli.options import recipe_options
     from penstock.store import manifest
 
     if recipe is None and manifest.read(out) is not None:

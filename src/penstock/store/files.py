@@ -59,9 +59,8 @@ def replacing(path: Path, out: Path, *, sync: bool = True) -> Iterator[IO[bytes]
             temporary.replace(path)
             if sync:
                 sync_folder(path.parent)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
+        finally:
+            temporary.unlink(missing_ok=True)  # there still only if something went wrong
 
 
 def sync_folder(folder: Path) -> None:
