@@ -21,8 +21,8 @@ import numpy as np
 
 from answer_lengths import length_of
 from known_pages import HEIGHT, boxes_of
-from penstock.documents.searchable import jpeg_shape
-from penstock.engines.cut import as_jpeg, cut, scaled
+from penstock.documents.formats.searchable_pdf import jpeg_shape
+from penstock.engines.image.crop import as_jpeg, cut, scaled
 from penstock.stages.cut import SENT_QUALITY
 
 PROMPT = "Text Recognition:"

@@ -16,8 +16,8 @@ import pypdfium2 as pdfium
 
 import penstock
 from common import SAMPLE, finish, spread, timed, write_long_pdf
-from penstock.engines import onnx
-from penstock.engines.layout import CdlaLayout
+from penstock.engines.layout.cdla import CdlaLayout
+from penstock.engines.weights import onnx
 from penstock.store.manifest import cores
 
 

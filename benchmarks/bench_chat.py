@@ -20,10 +20,10 @@ import cv2
 import numpy as np
 
 from common import finish
-from penstock.engines.chat import ChatClient, ChatRequest
-from penstock.engines.recognisers import RECOGNISERS
-from penstock.engines.vllm import free_port
-from penstock.engines.vllm_probe import healthy
+from penstock.engines.chat.client import ChatClient, ChatRequest
+from penstock.engines.chat.recognisers import RECOGNISERS
+from penstock.engines.vllm.probe import healthy
+from penstock.engines.vllm.server import free_port
 
 BYTES = 40_000
 THREADS = 8
@@ -63,7 +63,7 @@ def measure(url: str, count: int, stream: bool) -> dict[str, Any]:
 def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 2_001
     port = free_port()
-    command = [sys.executable, "-m", "penstock.engines.fake_server", str(port)]
+    command = [sys.executable, "-m", "penstock.testing.fake_server", str(port)]
     with subprocess.Popen(
         [*command, "--delay-ms", "200", "--answer-tokens", "100"], env=os.environ
     ) as server:

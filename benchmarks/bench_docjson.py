@@ -15,10 +15,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from penstock.documents.assemble import Assembler
-from penstock.documents.docjson_file import write
-from penstock.documents.grounded_page import read_page, regions_of
-from penstock.documents.spool import Spools
+from penstock.documents.docjson.assemble import Assembler
+from penstock.documents.docjson.file import write
+from penstock.documents.docjson.spool import Spools
+from penstock.documents.grounding.page import read_page, regions_of
 from penstock.item import Item
 
 SENTENCE = "수압관은 저수지의 물을 발전소의 수차까지 이끄는 굵은 강철관이다 그림에서 보듯 낙차가 커진다"

@@ -18,15 +18,15 @@ from typing import Any
 import pypdfium2 as pdfium
 
 from common import SAMPLE, finish, timed, write_scans
-from penstock.embedding import embed_run
-from penstock.engines.embed import open_embedder, takes_images
+from penstock.engines.embed.embedder import open_embedder, takes_images
 from penstock.item import Item, Region
+from penstock.passes.embed import embed_run
 from penstock.plan import Plan
+from penstock.search.to_embed import list_pages
 from penstock.stages.embed import BATCH
 from penstock.stages.load import Load
 from penstock.store import manifest
-from penstock.store.embedded import list_pages
-from penstock.store.shards import ShardWriter
+from penstock.store.ledger import ShardWriter
 
 
 def make_run(out: Path, count: int, scans: list[Path]) -> None:

@@ -17,11 +17,11 @@ from pathlib import Path
 
 from common import SAMPLE, finish
 from penstock import parse
-from penstock.enriching import enrich
-from penstock.store.index import build
+from penstock.passes.enrich import enrich
+from penstock.search.index import build
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "search"))
-from questions import FIGURE_QUESTIONS, QUESTIONS, VISUAL, recall
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from tests.support.questions import FIGURE_QUESTIONS, QUESTIONS, VISUAL, recall
 
 DATA = Path(os.environ.get("PENSTOCK_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 WITHOUT_CHUNKS = {"chunk_bm25": 0.0}

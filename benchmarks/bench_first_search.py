@@ -22,8 +22,8 @@ QUESTIONS = {"korean": "설치 방법", "english": "how far each gate stood open
 IN_TURN = """
 import sys
 from pathlib import Path
-from penstock.embedding import embed_question
-from penstock.store.search import Searcher
+from penstock.passes.embed import embed_question
+from penstock.search.searcher import Searcher
 with Searcher(Path(sys.argv[1])) as searcher:
     searcher.search(sys.argv[2], embed_question(Path(sys.argv[1]), sys.argv[2]))
 """

@@ -36,18 +36,19 @@ from typing import Any
 import aiohttp
 
 from penstock import recipes, sources
-from penstock.documents.page_record import READER, attempts_of
-from penstock.engines import chat, deepseek
-from penstock.engines.chat_wire import request_body
-from penstock.engines.fake_server import FakeServer, serving
+from penstock.documents.grounding.attempts import READER, attempts_of
+from penstock.engines.chat import client as chat
+from penstock.engines.chat import deepseek
+from penstock.engines.chat.wire import request_body
 from penstock.executors.local import Local
 from penstock.item import Item
 from penstock.stages.ground import Ground
 from penstock.stages.load import Load
+from penstock.testing.fake_server import FakeServer, serving
 
-sys.path[:0] = [str(Path(__file__).parents[1] / "tests" / each) for each in ("documents", "unit")]
-from made_pdf import pdf as made_pdf  # noqa: E402
-from scripted_server import page_answer, sample_truth  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from tests.support.made_pdf import pdf as made_pdf
+from tests.support.scripted_server import page_answer, sample_truth
 
 WORDS = ("water", "of", "the", "reservoir", "falls", "through", "a", "steel", "pipe", "to", "a", "wheel")
 A4 = "/MediaBox [0 0 595 842]"
@@ -248,9 +249,8 @@ def one_at_a_time(stage: Ground, pages: list[Item]) -> tuple[float, int]:
 
 def random_weights() -> None:
     """transformers draws the weights where the product would read them, and never ends an answer."""
-    import transformers
-
     import torch
+    import transformers
 
     kind = transformers.AutoModelForImageTextToText
 

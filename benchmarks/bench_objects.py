@@ -21,19 +21,19 @@ from pathlib import Path
 import numpy as np
 
 from common import finish, timed
-from penstock.engines.mesh import FakeScript, MeshOptions
 from penstock.executors.local import Local
 from penstock.item import Item, PhotoObject
-from penstock.objects import rooms, shapes
-from penstock.objects.gaussians import Gaussians
-from penstock.objects.masks import pack
-from penstock.objects.ply import NAMES, SH_C0, write_ply
-from penstock.objects.prior import SURE
-from penstock.objects.totals import total
-from penstock.objects.volumes import measure
+from penstock.photos.gaussians import Gaussians
+from penstock.photos.masks import pack
+from penstock.photos.ply import NAMES, SH_C0, write_ply
+from penstock.photos.size_prior import SURE
+from penstock.photos.totals import total
+from penstock.photos.volumes import measure
 from penstock.recipes.photos import photos
 from penstock.stages.given import GivenBox
 from penstock.stages.reconstruct import Reconstruct
+from penstock.testing import rooms, shapes
+from penstock.testing.fake_mesh import FakeScript, fake_mesh
 
 
 def cloud(num: int) -> Gaussians:
@@ -87,7 +87,7 @@ def photo(number: int, things: int) -> Item:
 
 def crew_share(count: int, things: int, crew: int, seconds: float) -> float:
     """How much of the ideal a warm crew reaches: rounds x seconds over the time it took."""
-    stage = Reconstruct(engine="sam3d", mesh=MeshOptions(fake=FakeScript(seconds=seconds)), crew=crew)
+    stage = Reconstruct(engine="sam3d", mesh=fake_mesh(FakeScript(seconds=seconds)), crew=crew)
     worker = stage.open()
     try:
         items = [photo(n, things) for n in range(count)]

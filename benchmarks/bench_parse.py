@@ -15,11 +15,11 @@ import cv2
 
 import penstock
 from common import finish, spread, timed, write_scans
-from penstock.engines.cut import cut
-from penstock.engines.layout import CdlaLayout
-from penstock.engines.orient import Orienter
-from penstock.engines.reader import PageReader
-from penstock.engines.table import SlanetTable
+from penstock.engines.image.crop import cut
+from penstock.engines.layout.cdla import CdlaLayout
+from penstock.engines.ocr.orient import Orienter
+from penstock.engines.ocr.reader import PageReader
+from penstock.engines.table.slanet import SlanetTable
 from penstock.store.manifest import cores
 
 

@@ -21,7 +21,7 @@ from ray.cluster_utils import Cluster
 from common import finish, write_long_pdf
 from penstock import sources
 from penstock.executors.ray import Ray
-from penstock.recipes.fake import fake
+from penstock.testing.fake_recipe import fake
 
 WORKERS = 2  # of the fake recipe's last stage, on each node
 

@@ -22,8 +22,8 @@ from penstock.executors.local import Local
 from penstock.item import Item
 from penstock.plan import Plan
 from penstock.stage import Stage
-from penstock.stages.fake import FakeLayout, FakeRecognise
 from penstock.store.manifest import cores
+from penstock.testing.fake_stages import FakeLayout, FakeRecognise
 
 BLOCK = bytes(1 << 20)
 BLOCKS_A_PAGE = 60  # about 40 ms of hashing: the lightest real stage takes more

@@ -30,8 +30,8 @@ import numpy as np
 import bare_load
 from common import finish, spread
 from known_pages import HEIGHT, WIDTH, boxes_of
-from penstock.engines.vllm import free_port
-from penstock.engines.vllm_probe import healthy
+from penstock.engines.vllm.probe import healthy
+from penstock.engines.vllm.server import free_port
 
 HERE = Path(__file__).resolve().parent
 SDK_HOME = HERE.parent / "venv" / "glmocr"
@@ -91,7 +91,7 @@ def server(delay_ms: float, interval: int, spread: float = 0.0) -> Iterator[str]
         "--spread",
         str(spread),
     ]
-    command = [sys.executable, "-m", "penstock.engines.fake_server", str(port), "--max-model-len", "16384"]
+    command = [sys.executable, "-m", "penstock.testing.fake_server", str(port), "--max-model-len", "16384"]
     with subprocess.Popen([*command, *manners], stdout=subprocess.DEVNULL) as process:
         try:
             while not healthy(f"http://127.0.0.1:{port}", 1.0):

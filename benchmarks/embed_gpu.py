@@ -27,11 +27,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 import transformers
 from PIL import Image, ImageDraw
 
-import torch
-from penstock.engines.embed_qwen import BATCH_TOKENS, QwenEmbedder
+from penstock.engines.embed.qwen import BATCH_TOKENS, QwenEmbedder
 from penstock.executors.local import Local
 from penstock.plan import Plan
 from penstock.recipes.embed import CALLS
@@ -39,8 +39,8 @@ from penstock.stages.embed import BATCH, Embed, Vectored
 from penstock.stages.load import Load
 from penstock.trace.spans import Trace
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "vllm"))
-import checkpoints
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from tests.with_vllm import checkpoints
 
 # Qwen3-VL-Embedding-2B's config.json
 TEXT_2B = {

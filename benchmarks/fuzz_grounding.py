@@ -12,12 +12,12 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "documents"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from grounded_answers import DIALECTS, answers
 from test_grounding import mutated
+from tests.support.grounded_answers import DIALECTS, answers
 
-from penstock.documents.grounding import read_grounded
+from penstock.documents.grounding.answer import read_grounded
 
 
 def main() -> None:

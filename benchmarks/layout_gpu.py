@@ -22,12 +22,12 @@ from typing import Any
 
 import cv2
 import numpy as np
-
 import torch
-from penstock.engines import doclayout
-from penstock.engines.doclayout import DocLayout, found_in, placed
-from penstock.engines.doclayout_net import Output
-from penstock.engines.layout_post import clean
+
+from penstock.engines.layout import doclayout
+from penstock.engines.layout.clean import clean
+from penstock.engines.layout.doclayout import DocLayout, found_in, placed
+from penstock.engines.layout.doclayout_net import Output
 from penstock.item import LABELS
 
 BOXES = 25  # a page, of which post keeps what is no duplicate and not nested

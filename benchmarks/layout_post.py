@@ -76,8 +76,8 @@ def timed(calls: list[Callable[[], Any]], seconds: float = 0.5) -> float:
 
 
 def ours(pages: list[dict[str, list[Any]]]) -> list[Callable[[], list[list[Any]]]]:
-    from penstock.engines.doclayout import placed
-    from penstock.engines.layout_post import Found, clean
+    from penstock.engines.layout.clean import Found, clean
+    from penstock.engines.layout.doclayout import placed
 
     def call(columns: dict[str, Any]) -> list[Any]:
         found = Found(*columns.values(), query=np.arange(len(columns["labels"])))

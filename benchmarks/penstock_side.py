@@ -21,14 +21,14 @@ from typing import Any
 from clock import mean_ms, per_call_ms
 from known_pages import REGIONS, KnownBoxes
 from penstock import sources
-from penstock.engines import chat
-from penstock.engines.chat_wire import request_body
-from penstock.engines.cut import as_jpeg, cut, is_blank, scaled, sendable
-from penstock.engines.raster import decode as decode_picture
-from penstock.engines.recognisers import RECOGNISERS
+from penstock.engines.chat import client as chat
+from penstock.engines.chat.recognisers import RECOGNISERS
+from penstock.engines.chat.wire import request_body
+from penstock.engines.image.crop import as_jpeg, cut, is_blank, scaled, sendable
+from penstock.engines.image.decode import decode as decode_picture
 from penstock.executors.local import Local
-from penstock.heap import keep_pages
 from penstock.plan import Plan
+from penstock.processes.malloc import keep_pages
 from penstock.recipes.regions import glm_ocr
 from penstock.stages.cut import MAX_PIXELS, SENT_QUALITY
 from penstock.stages.tasks import token_budget

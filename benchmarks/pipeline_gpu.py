@@ -27,7 +27,7 @@ from answer_lengths import length_of
 from bare_load import SAMPLING, crops_of, send_all, write_pages
 from common import finish
 from known_pages import HEIGHT, WIDTH, KnownBoxes, ScaledCut, boxes_of
-from penstock.engines import recognisers
+from penstock.engines.chat import recognisers
 from penstock.executors.local import Local
 from penstock.plan import Plan
 from penstock.recipes.regions import LAYOUT_MODEL, glm_ocr

@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Any
 
 import cv2
 import numpy as np
+import torch
 import transformers
 
-import torch
-from penstock.engines.segment import LABELS, Segmenter, Wanted
-from penstock.engines.segment_grounded import GroundedSegmenter
-from penstock.engines.segment_rfdetr import RfDetrSegmenter
+from penstock.engines.segment.grounded import GroundedSegmenter
+from penstock.engines.segment.rfdetr import RfDetrSegmenter
+from penstock.engines.segment.segmenter import LABELS, Segmenter, Wanted
 
 if TYPE_CHECKING:
     from penstock.item import Pixels

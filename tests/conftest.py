@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+import penstock
+
+SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
 REPO = Path(__file__).resolve().parent.parent
 
 
@@ -17,3 +20,12 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no test data at {folder}; set PENSTOCK_DATA to the folder that holds it")
     return folder
+
+
+@pytest.fixture(scope="session")
+def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two born-digital pages of the sample, read without a model: seconds."""
+    out = tmp_path_factory.mktemp("small") / "out"
+    for page in penstock.parse(SAMPLE, out=out, pages="1-3", layout="rules", text_layer="always"):
+        assert page.failure is None
+    return out

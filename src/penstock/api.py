@@ -13,8 +13,8 @@ from penstock.executors import executor as make_executor
 from penstock.item import Item
 from penstock.plan import Plan
 from penstock.store import manifest
-from penstock.store.documents import read_order, read_pages
-from penstock.store.shards import has_rows
+from penstock.store.ledger import has_rows
+from penstock.store.source_order import read_order, read_pages
 from penstock.trace.spans import Trace
 
 

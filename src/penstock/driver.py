@@ -19,12 +19,12 @@ from penstock.executors import Executor
 from penstock.item import Failure, Item, PhotoObject, Region
 from penstock.plan import Plan
 from penstock.store import manifest
-from penstock.store.documents import Files, file_of, write_order
-from penstock.store.files import clear_tmp
+from penstock.store.atomic_files import clear_tmp
+from penstock.store.ledger import Entry, Ledger, ShardWriter
 from penstock.store.lock import holding
 from penstock.store.schema import PAGES, Rows
-from penstock.store.shards import Entry, Ledger, ShardWriter
-from penstock.trace import words
+from penstock.store.source_order import Files, file_of, write_order
+from penstock.trace import phrases
 
 
 @dataclass
@@ -140,7 +140,7 @@ class Run:
             "failed": self.tally.failed,
             "skipped": self.tally.skipped,
             "regions": self.tally.regions,
-            "unit": words.counted(self.plan.name),
+            "unit": phrases.counted(self.plan.name),
             "executor": self.executor.name,
             "command": manifest.command(),
             "hardware": manifest.hardware(),

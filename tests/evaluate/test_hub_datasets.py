@@ -18,9 +18,7 @@ from penstock.errors import BadInput, UsageError
 from penstock.evaluate.benchmarks import open_benchmark
 from penstock.evaluate.benchmarks.files import embedded_picture, rows
 from penstock.evaluate.datasets import folder_for, with_pictures
-
-sys.path.append(str(Path(__file__).parent.parent / "search"))  # the hub in memory is theirs
-from hub_server import Hub
+from tests.support.hub_server import Hub
 
 TEXTS = ("first line", "second line", "third line")
 

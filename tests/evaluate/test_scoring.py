@@ -15,7 +15,6 @@ import pytest
 from typer.testing import CliRunner
 
 from penstock.cli.eval import app
-from penstock.engines.fake_server import FakeServer, serving
 from penstock.errors import BadInput, OutLocked, PenstockError, UsageError
 from penstock.evaluate import running
 from penstock.evaluate.benchmarks import BENCHMARKS, open_benchmark
@@ -32,6 +31,7 @@ from penstock.item import Failure, Item
 from penstock.plan import Plan
 from penstock.stage import Stage
 from penstock.store.lock import holding
+from penstock.testing.fake_server import FakeServer, serving
 
 
 @pytest.fixture

@@ -7,20 +7,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from questions import FIGURE_QUESTIONS, QUESTIONS, VISUAL, recall
 
 import penstock
-from penstock.enriching import enrich
 from penstock.item import Item, Region
+from penstock.passes.enrich import enrich
 from penstock.plan import Plan
+from penstock.search.index import build, build_rows
+from penstock.search.index_folder import FOLDER
+from penstock.search.index_rows import ChunkRow, PageRow, Widths, rows_of
+from penstock.search.searcher import Filters, Searcher
 from penstock.sources import PageRange
 from penstock.stages.load import Load
 from penstock.store import manifest
-from penstock.store.index import build, build_rows
-from penstock.store.index_home import FOLDER
-from penstock.store.index_rows import ChunkRow, PageRow, Widths, rows_of
-from penstock.store.search import Filters, Searcher
-from penstock.store.shards import ShardWriter
+from penstock.store.ledger import ShardWriter
+from tests.support.questions import FIGURE_QUESTIONS, QUESTIONS, VISUAL, recall
 
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
 

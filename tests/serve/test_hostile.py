@@ -23,15 +23,15 @@ import pyarrow.parquet as pq
 import pytest
 
 import penstock
-from penstock.recipes.fake import fake
 from penstock.serve.service import Service
-from penstock.stages.fake import FakeRecognise
+from penstock.testing.fake_recipe import fake
+from penstock.testing.fake_stages import FakeRecognise
 
 pytest.importorskip("uvicorn", reason="needs penstock[serve]")
 
-from running import SAMPLE, Client, Running, await_up, free_port
-
-from penstock.serve import api, receive
+from penstock.serve import app as api
+from penstock.serve import upload
+from tests.support.running_service import SAMPLE, Client, Running, await_up, free_port
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +111,7 @@ def test_a_body_that_is_too_long_by_its_own_words_is_not_read(client: Client) ->
 
 
 def test_a_client_that_trickles_is_told_so(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(receive, "BLOCK_S", 0.3)
+    monkeypatch.setattr(upload, "BLOCK_S", 0.3)
     head = "POST /v1/documents?name=a HTTP/1.1\nHost: localhost\nConnection: close\nContent-Length: 99"
     assert said(client, head, b"abc").startswith(b"HTTP/1.1 408 ")
 
@@ -283,10 +283,10 @@ def test_a_file_that_has_changed_shows_its_new_pages(tmp_path: Path) -> None:
 
 
 def test_a_run_that_is_started_over_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from penstock.serve import shelf
+    from penstock.serve import catalogue
 
-    monkeypatch.setattr(shelf, "LOOK_S", 0.0)
-    monkeypatch.setattr(shelf, "SPARING", 0.0)
+    monkeypatch.setattr(catalogue, "LOOK_S", 0.0)
+    monkeypatch.setattr(catalogue, "SPARING", 0.0)
     list(penstock.parse(SAMPLE, out=tmp_path, recipe="fake"))
     picture = tmp_path.parent / "picture.png"
     picture.write_bytes(cv2.imencode(".png", np.full((60, 80, 3), 255, np.uint8))[1].tobytes())
@@ -301,7 +301,7 @@ def test_a_page_with_a_region_that_failed_is_not_called_well(tmp_path: Path) -> 
     from dataclasses import replace
 
     from penstock.item import Failure, Item, Region
-    from penstock.serve.shelf import Shelf
+    from penstock.serve.catalogue import Shelf
 
     failure = Failure(stage="recognise", kind="EngineError", message="No server answered.")
     region = replace(Region(label="text", box=(0, 0, 1, 1), index=0), failure=failure)

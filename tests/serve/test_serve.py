@@ -19,15 +19,15 @@ import pytest
 
 import penstock
 from penstock.errors import OutLocked, UsageError
-from penstock.recipes.fake import fake
 from penstock.recipes.photos import photos
 from penstock.serve.service import Service
 from penstock.stages.given import GivenBox
-from penstock.store.shards import Ledger
+from penstock.store.ledger import Ledger
+from penstock.testing.fake_recipe import fake
 
 pytest.importorskip("uvicorn", reason="needs penstock[serve]")
 
-from running import SAMPLE, Client, Running, await_up, free_port
+from tests.support.running_service import SAMPLE, Client, Running, await_up, free_port
 
 
 @pytest.fixture(scope="module")
@@ -182,7 +182,7 @@ def test_a_run_without_a_recipe_is_shown_and_takes_nothing(client: Client, out: 
 
 def test_a_run_with_an_index_can_be_searched(tmp_path: Path) -> None:
     pytest.importorskip("lancedb", reason="needs penstock[search]")
-    from penstock.store.index import build
+    from penstock.search.index import build
 
     [first, *_] = penstock.parse(SAMPLE, out=tmp_path, recipe="fake")
     build(tmp_path)

@@ -3,7 +3,7 @@
 import sys
 
 import penstock
-from penstock.recipes.fake import fake
+from penstock.testing.fake_recipe import fake
 
 
 def main(pdf: str, out: str, poison: str = "") -> None:

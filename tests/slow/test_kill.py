@@ -14,8 +14,8 @@ import pytest
 
 import penstock
 from penstock.errors import OutLocked
-from penstock.recipes.fake import fake
-from penstock.store.shards import Ledger
+from penstock.store.ledger import Ledger
+from penstock.testing.fake_recipe import fake
 
 DRIVER = Path(__file__).with_name("driver_for_kills.py")
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"

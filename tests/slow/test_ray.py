@@ -27,9 +27,9 @@ from penstock.executors.inline import Inline
 from penstock.executors.ray import Ray
 from penstock.item import Item
 from penstock.plan import Plan
-from penstock.recipes.fake import fake
-from penstock.stages.fake import FakeLayout, FakeRecognise
 from penstock.stages.load import Load
+from penstock.testing.fake_recipe import fake
+from penstock.testing.fake_stages import FakeLayout, FakeRecognise
 
 pytestmark = [
     pytest.mark.slow,

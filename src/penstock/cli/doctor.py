@@ -29,7 +29,7 @@ def doctor(config: Config = None, log: Log = None, as_json: AsJson = False) -> N
 
 
 def examine() -> dict[str, Any]:
-    from penstock.engines import weights
+    from penstock.engines.weights import registry as weights
     from penstock.store import manifest
 
     models = {name: weights.look(model).state for name, model in weights.MODELS.items()}
@@ -71,8 +71,8 @@ def _is_installed(package: str) -> bool:
 
 def _servers(extras: dict[str, list[str]]) -> dict[str, Any]:
     """What the recipes that read with a model server would start here, and what they lack for it."""
-    from penstock.engines.vllm import find_vllm
-    from penstock.engines.vllm_presets import cards, preset
+    from penstock.engines.vllm.presets import cards, preset
+    from penstock.engines.vllm.server import find_vllm
     from penstock.errors import MissingModel, UsageError
 
     lacks = []

@@ -12,7 +12,7 @@ import typer
 from penstock.cli.options import AsJson, Config, Log, Out, Precision, Quiet
 
 if TYPE_CHECKING:
-    from penstock.embedding import Embedded
+    from penstock.passes.embed import Embedded
 
 Engine = Annotated[
     str, typer.Option(help="use (on any CPU, texts), openai (a server), qwen3-vl (transformers).")
@@ -48,7 +48,7 @@ def embed(
 ) -> None:
     """Embed a run's pages, their text, charts and tables. Run it again to go on where it stopped."""
     from penstock.cli.parse import showing
-    from penstock.embedding import embed_run
+    from penstock.passes.embed import embed_run
 
     settings = {"model": model, "server": server, "dimensions": dimensions, "in_flight": in_flight}
     if server:  # the variable that holds a key may be set for other servers

@@ -11,12 +11,12 @@ from typing import Annotated, Any
 import typer
 
 from penstock.cli.options import AsJson
-from penstock.engines import vllm_keeper
-from penstock.engines.recognisers import RECOGNISERS
-from penstock.engines.vllm import find_vllm, free_port
-from penstock.engines.vllm_keeper import Engine
-from penstock.engines.vllm_presets import PRESETS, Card, Preset, cards, preset
-from penstock.engines.vllm_probe import healthy, tokens_and_running
+from penstock.engines.chat.recognisers import RECOGNISERS
+from penstock.engines.vllm import daemon
+from penstock.engines.vllm.daemon import Engine
+from penstock.engines.vllm.presets import PRESETS, Card, Preset, cards, preset
+from penstock.engines.vllm.probe import healthy, tokens_and_running
+from penstock.engines.vllm.server import find_vllm, free_port
 from penstock.errors import MissingModel, UsageError
 
 app = typer.Typer(
@@ -63,7 +63,7 @@ def start(
 @app.command(epilog="Example: penstock engine status --json")
 def status(as_json: AsJson = False) -> None:
     """Show every server that was started: its address, whether it answers, what it is doing."""
-    rows = [_row(engine) for engine in vllm_keeper.engines()]
+    rows = [_row(engine) for engine in daemon.engines()]
     if as_json:
         print(json.dumps(rows, indent=2))
     elif not rows:
@@ -88,13 +88,13 @@ def stop(
     as_json: AsJson = False,
 ) -> None:
     """Stop servers and free their GPUs."""
-    known = vllm_keeper.engines()
+    known = daemon.engines()
     chosen = [engine for engine in known if not names or _is_named(engine, names)]
     if names and not chosen:
         have = ", ".join(engine.name for engine in known) or "none"
         raise UsageError(f"No server is called {' or '.join(names)}.", f"There are: {have}.")
     for engine in chosen:
-        vllm_keeper.stop(engine)
+        daemon.stop(engine)
         if not as_json:
             print(f"{engine.name}: stopped", flush=True)
     if as_json:
@@ -134,7 +134,7 @@ def _plan(
                 served_name=title,
                 prompt=prompt,
                 extra_args=flags,
-                log=str(vllm_keeper.folder() / f"{own}.log"),
+                log=str(daemon.folder() / f"{own}.log"),
                 command=tuple(command),
             )
         )
@@ -207,13 +207,13 @@ def _start_all(engines: list[Engine], wait: bool, as_json: bool) -> None:
     """One after another: vLLM measures a card's free memory while it starts."""
     ready = []
     for engine in engines:
-        vllm_keeper.start(engine)
+        daemon.start(engine)
         if not as_json:
             print(f"{engine.name}: starting at {engine.url} (log: {engine.log})", flush=True)
         last = engine is engines[-1]
         shares_card = not last and any(other.gpu == engine.gpu for other in engines if other is not engine)
         if wait or shares_card:
-            ready.append(vllm_keeper.wait(engine.name, lambda _: None))
+            ready.append(daemon.wait(engine.name, lambda _: None))
             if not as_json:
                 print(f"{engine.name}: ready", flush=True)
     if as_json:

@@ -49,7 +49,7 @@ def enrich(
     A block whose model does not answer keeps the rules' words; --retry-failed asks again.
     """
     from penstock.cli.parse import showing
-    from penstock.enriching import listing, run_of, shortfalls
+    from penstock.passes.enrich import listing, run_of, shortfalls
     from penstock.recipes.enrich import enrich as plan_of
 
     plan = plan_of(
@@ -71,7 +71,7 @@ def enrich(
 
 
 def _tell(tally: Tally, short: Counter[str], out: Path, as_json: bool) -> None:
-    from penstock.trace.words import plural
+    from penstock.trace.phrases import plural
 
     if as_json:
         counts = {"done": tally.done, "failed": tally.failed, "skipped": tally.skipped}

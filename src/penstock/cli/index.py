@@ -19,9 +19,9 @@ def index(
     as_json: AsJson = False,
 ) -> None:
     """Build or update the search index of a run: its words, and its vectors where it has some."""
-    from penstock.store.index import build
+    from penstock.search.index import build
     from penstock.store.manifest import cores
-    from penstock.trace.words import plural
+    from penstock.trace.phrases import plural
 
     built = build(out, rebuild, threads=cores())
     if as_json:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from penstock.cli.options import AsJson
-from penstock.engines import weights
+from penstock.engines.weights import registry as weights
 
 app = typer.Typer(
     help="The embedded weights: list, fetch, verify.",

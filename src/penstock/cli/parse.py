@@ -99,8 +99,8 @@ def _parse(given: dict[str, Any]) -> None:
     from penstock import recipes, sources
     from penstock.driver import Run
     from penstock.executors import executor as make_executor
-    from penstock.store.documents import read_order
-    from penstock.store.export import check_formats
+    from penstock.exports.export import check_formats
+    from penstock.store.source_order import read_order
 
     formats = check_formats(words(given["export"]))
     plan = recipes.build(given["recipe"], recipe_options(given))
@@ -123,7 +123,7 @@ def _parse(given: dict[str, Any]) -> None:
             facts={"inputs": [str(name) for name in given["inputs"]], "pages": pages},
         )
         if given["dry_run"]:
-            from penstock.cli.forecast import forecast
+            from penstock.cli.dry_run import forecast
 
             print(forecast(run, listing, given["as_json"]))
             return
@@ -148,7 +148,7 @@ def _trace_of(given: dict[str, Any]) -> Iterator[Trace]:
 
 def work(run: Run, listing: Iterator[Item], quiet: bool) -> Profile:
     """Runs to the end under a watch. Returns the profile, which is in OUT if anything was done."""
-    from penstock.cli.watching import watch_of
+    from penstock.cli.monitor import watch_of
     from penstock.trace import report
 
     with watch_of(run.plan) as watch, showing(run, quiet):
@@ -185,8 +185,8 @@ def showing(run: Run, quiet: bool) -> Iterator[None]:
 
 
 def _state(run: Run, elapsed_s: float) -> Any:
+    from penstock.trace.phrases import counted
     from penstock.trace.progress import StageState, State
-    from penstock.trace.words import counted
 
     depths = getattr(run.executor, "depths", lambda: ())()
     tally = run.tally
@@ -203,7 +203,7 @@ def _state(run: Run, elapsed_s: float) -> Any:
 
 def _finish(run: Run, profile: Profile, formats: list[str], password: str | None, as_json: bool) -> None:
     """Exports, tells what happened, and sets the exit code."""
-    from penstock.store.export import export
+    from penstock.exports.export import export
 
     tally = run.tally
     written = export(run.out, formats, password) if tally.listed else []
@@ -247,7 +247,7 @@ def _tell(run: Run, profile: Profile, written: list[Path]) -> None:
 
 
 def _tell_failures(run: Run) -> None:
-    from penstock.store.export import RESULTS
+    from penstock.exports.export import RESULTS
 
     tally = run.tally
     told = [*tally.failures, *tally.failed_parts]
@@ -263,7 +263,7 @@ def _tell_failures(run: Run) -> None:
 
 
 def _told_of_nothing(run: Run) -> str:
-    from penstock.trace.words import counted, plural
+    from penstock.trace.phrases import counted, plural
 
     tally, unit = run.tally, counted(run.plan.name)
     if tally.failed:

@@ -33,7 +33,7 @@ def profile(
     as_json: AsJson = False,
 ) -> None:
     """Say where the time went, what bounds it and what to change. The picture is OUT/profile.html."""
-    from penstock.trace import cost, report, words
+    from penstock.trace import cost, phrases, report
 
     found = report.read(out)
     spent = found.get("cost") or (cost.cost(found) if price is not None else {})
@@ -47,7 +47,7 @@ def profile(
     print(f"\nPicture: {out / 'profile.html'}")
     if spans is not None:
         print(
-            f"Trace: {trace}, {words.plural(spans, 'span')}; open it at chrome://tracing or ui.perfetto.dev"
+            f"Trace: {trace}, {phrases.plural(spans, 'span')}; open it at chrome://tracing or ui.perfetto.dev"
         )
 
 

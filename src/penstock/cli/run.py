@@ -13,7 +13,7 @@ from penstock.cli.options import AsJson, Config, HfToken, Log, Precision, words
 from penstock.errors import UsageError
 
 if TYPE_CHECKING:
-    from penstock.kopub import Options
+    from penstock.passes.pipeline import Options
 
 PIPELINES = ("kopub",)
 RESUME_HELP = "Go on where it stopped; it does so anyway."
@@ -69,7 +69,7 @@ def _run(given: dict[str, Any]) -> None:
         raise UsageError(
             f"There is no pipeline {given['pipeline']!r}.", f"Choose from: {', '.join(PIPELINES)}."
         )
-    from penstock.kopub import Pipeline, chosen_steps, summary_json, summary_lines
+    from penstock.passes.pipeline import Pipeline, chosen_steps, summary_json, summary_lines
 
     made = Pipeline(_options(given))
     as_json = given["as_json"]
@@ -81,8 +81,8 @@ def _run(given: dict[str, Any]) -> None:
 
 
 def _options(given: dict[str, Any]) -> Options:
-    from penstock.kopub import Options
-    from penstock.recipes.kopub import DATASET
+    from penstock.passes.kopub import DATASET
+    from penstock.passes.pipeline import Options
 
     return Options(
         **{name: given[name] for name in SAME_NAME},

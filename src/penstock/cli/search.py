@@ -15,7 +15,7 @@ from penstock.cli.options import AsJson, Config, Log, Out, words
 from penstock.errors import UsageError
 
 if TYPE_CHECKING:
-    from penstock.store.search import Filters, Hit, Searcher
+    from penstock.search.searcher import Filters, Hit, Searcher
 
 SHOWN_DOCUMENTS = 10
 Given = tuple[
@@ -60,12 +60,12 @@ def search(
 def _found(
     out: Path, question: str, top: int, given: Given, weights: str | None, api_key: str | None
 ) -> list[Hit]:
-    from penstock.cli.ahead import Ahead
+    from penstock.cli.background import Ahead
 
     with Ahead() as ahead:
         # first, for nothing takes as long as Kiwi; words of other languages are there at once
         tokens = ahead.do(partial(_tokens, question)) if _is_korean(question) else None
-        from penstock.store.search import Searcher, checked_question, checked_weights, compares_vectors
+        from penstock.search.searcher import Searcher, checked_question, checked_weights, compares_vectors
 
         checked_question(question)
         chosen, filters = checked_weights(_weights(weights)), _filters(given)
@@ -84,8 +84,8 @@ def _found(
 
 
 def _filters(given: Given) -> Filters:
+    from penstock.search.searcher import Filters
     from penstock.sources import PageRange
-    from penstock.store.search import Filters
 
     documents, pages, labels, sections = given
     wanted = PageRange.parse(pages) if pages else None
@@ -97,13 +97,13 @@ def _is_korean(text: str) -> bool:
 
 
 def _tokens(question: str) -> list[str]:
-    from penstock.documents.words import Words
+    from penstock.search.tokens import Words
 
     return [word.token for word in Words().of(question)]
 
 
 def _vector(out: Path, question: str, api_key: str | None) -> Any:
-    from penstock.embedding import embed_question
+    from penstock.passes.embed import embed_question
 
     return embed_question(out, question, api_key)
 

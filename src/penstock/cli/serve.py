@@ -94,7 +94,7 @@ def _run(out: Path, plan: Plan | None, listening: socket.socket, most_mb: int, n
     try:
         import uvicorn
 
-        from penstock.serve.api import app_of
+        from penstock.serve.app import app_of
     except ImportError as exc:
         raise MissingModel(f"{exc.name} is not installed.", "Run: pip install 'penstock[serve]'") from exc
     from penstock.serve.service import Service

@@ -19,9 +19,9 @@ def upload(
 ) -> None:
     """Upload a run as a dataset with a card. What is there already is not sent again."""
     from penstock.errors import UsageError
-    from penstock.kopub import upload_run
+    from penstock.passes.pipeline import upload_run
+    from penstock.search.to_embed import need_pages
     from penstock.sources import hub
-    from penstock.store.embedded import need_pages
 
     need_pages(out)
     if not hub.has_token(hf_token):

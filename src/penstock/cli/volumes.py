@@ -18,10 +18,10 @@ from penstock.errors import UsageError
 
 if TYPE_CHECKING:
     from penstock.driver import Run
-    from penstock.engines.mesh import MeshOptions
+    from penstock.engines.mesh.request import MeshOptions
+    from penstock.exports.inventory import Inventory, Line
     from penstock.item import Item
     from penstock.stages.given import GivenBox, GivenDepth
-    from penstock.store.inventory import Inventory, Line
 
 SAM3D_STALL_S = 6 * 3600.0  # a photo of 40 objects on one GPU takes its time; each has a deadline
 BOX_HELP = "A thing's box in pixels and its label: x,y,w,h:chair or room.jpg=x,y,w,h:chair; repeatable."
@@ -109,8 +109,8 @@ def _volumes(given: dict[str, Any]) -> None:
     from penstock.driver import Run
     from penstock.executors import executor as make_executor
     from penstock.executors.local import Local
-    from penstock.store.export import check_formats
-    from penstock.store.given import with_boxes
+    from penstock.exports.box_history import with_boxes
+    from penstock.exports.export import check_formats
     from penstock.trace.spans import Trace
 
     formats = check_formats(words(given["export"]))
@@ -189,7 +189,7 @@ def parse_depth(text: str, photos: list[str]) -> GivenDepth:
 
 
 def _mesh_options(given: dict[str, Any]) -> MeshOptions:
-    from penstock.engines.mesh import SMALLER, MeshOptions
+    from penstock.engines.mesh.request import SMALLER, MeshOptions
 
     settings = sorted({*SMALLER, *SMALLER.values()})
     if given.get("setting", settings[0]) not in settings:
@@ -220,9 +220,9 @@ class _Named:
 
 
 def _finish(run: Run, formats: list[str], as_json: bool) -> None:
-    from penstock.store.documents import read_pages
-    from penstock.store.export import export
-    from penstock.store.inventory import failures, read_inventory
+    from penstock.exports.export import export
+    from penstock.exports.inventory import failures, read_inventory
+    from penstock.store.source_order import read_pages
 
     written = export(run.out, formats)
     found = read_inventory(run.out, read_pages(run.out))
@@ -235,7 +235,7 @@ def _finish(run: Run, formats: list[str], as_json: bool) -> None:
 
 
 def _summary(run: Run, found: Inventory, written: list[Path]) -> dict[str, Any]:
-    from penstock.store.inventory import failures, object_row
+    from penstock.exports.inventory import failures, object_row
 
     return {
         "out": str(run.out),
@@ -256,8 +256,8 @@ def _tell(found: Inventory, written: list[Path]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from penstock.objects.furniture import UNKNOWN
-    from penstock.store.inventory import failures
+    from penstock.exports.inventory import failures
+    from penstock.photos.furniture import UNKNOWN
 
     for name, reason in failures(found):
         print(f"failed: {name}: {reason}", file=sys.stderr)
@@ -283,7 +283,7 @@ def _tell(found: Inventory, written: list[Path]) -> None:
 
 
 def _totals(found: Inventory) -> str:
-    from penstock.objects.furniture import FT3_PER_M3
+    from penstock.photos.furniture import FT3_PER_M3
 
     moving = found.moving
     if not any(line.counted for line in found.lines):
@@ -297,8 +297,8 @@ def _totals(found: Inventory) -> str:
 def _cells(line: Line) -> list[str]:
     from rich.markup import escape
 
-    from penstock.objects.furniture import FT3_PER_M3
-    from penstock.store.inventory import how_sure, photo_name
+    from penstock.exports.inventory import how_sure, photo_name
+    from penstock.photos.furniture import FT3_PER_M3
 
     thing = line.thing
     head = [str(line.number), escape(thing.label), escape(photo_name(line.item))]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from penstock.engines.weights import cache_folder
+from penstock.engines.weights.registry import cache_folder
 from penstock.errors import UsageError
 from penstock.evaluate.benchmarks.base import Benchmark, Sample
 from penstock.evaluate.benchmarks.files import EMBEDDED, embedded_picture

@@ -16,9 +16,9 @@ import numpy as np
 from penstock.errors import UsageError
 from penstock.evaluate.retrieval import Ranking, evaluate, write
 from penstock.item import Item
-from penstock.store import vectors
-from penstock.store.embedded import page_entries
-from penstock.store.shards import Ledger
+from penstock.search import vectors
+from penstock.search.to_embed import page_entries
+from penstock.store.ledger import Ledger
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,8 +53,8 @@ def rank_all(out: Path, queries: Sequence[Query], asked: vectors.Table) -> dict[
         if table is not None and table.array.shape[1] == questions.shape[1]:
             ranked = by_vectors(questions, table)
             made[source] = dict(zip(asked.ids, ranked, strict=True))
-    from penstock.store.index_home import FOLDER as INDEX
-    from penstock.store.search import Searcher
+    from penstock.search.index_folder import FOLDER as INDEX
+    from penstock.search.searcher import Searcher
 
     if (out / INDEX).is_dir():
         with Searcher(out) as searcher:

@@ -12,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from penstock.child import Child
 from penstock.errors import BadInput, ItemError
 from penstock.evaluate.benchmarks.base import Benchmark, Sample, Scores
 from penstock.evaluate.predictions import Predictions, read_predictions
@@ -27,6 +26,7 @@ from penstock.evaluate.results import (
     write_line,
     write_whole,
 )
+from penstock.processes.child import Child
 from penstock.store.manifest import cores
 
 SAMPLE_DEADLINE_S = 300.0  # two TEDS deadlines and a margin

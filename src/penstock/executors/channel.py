@@ -1,7 +1,7 @@
 """Bounded, closable queue that hands out batches.
 
 Closing wakes everyone: takers drain what is left, putters get `Closed`. `abort` also throws away
-what is queued. Not a priority queue; not for use across processes (see child.py).
+what is queued. Not a priority queue; not for use across processes (see processes/child.py).
 """
 
 from __future__ import annotations

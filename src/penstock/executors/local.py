@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from penstock.executors.channel import Channel, Closed
 from penstock.executors.guard import StallGuard
 from penstock.executors.process import ProcessWorker
-from penstock.heap import share_heaps
 from penstock.item import Item
-from penstock.pinning import visible_gpus
 from penstock.plan import Plan
+from penstock.processes.malloc import share_heaps
+from penstock.processes.resources import visible_gpus
 from penstock.runner import Runner
 from penstock.stage import Stage, Worker
 from penstock.trace.spans import Laps, StageInfo, Trace

@@ -13,10 +13,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from penstock.child import Care, Child
 from penstock.errors import OpenError, PlanError
 from penstock.item import HEAVY_FIELDS, Item
-from penstock.pinning import environment
+from penstock.processes.child import Care, Child
+from penstock.processes.resources import environment
 from penstock.runner import without
 from penstock.stage import Stage, Worker
 

@@ -15,7 +15,7 @@ RECIPES = {
     "glm-ocr": "penstock.recipes.regions:glm_ocr",
     "paddleocr-vl": "penstock.recipes.regions:paddleocr_vl",
     "openai": "penstock.recipes.regions:openai",
-    "fake": "penstock.recipes.fake:fake",
+    "fake": "penstock.testing.fake_recipe:fake",
     "grounded": "penstock.recipes.grounded:grounded",
     "grounded-2": "penstock.recipes.grounded:grounded_2",
     "photos": "penstock.recipes.photos:photos",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from penstock.engines.embed import RETRIEVE, takes_images
+from penstock.engines.embed.embedder import RETRIEVE, takes_images
+from penstock.exports.page_pictures import load_of
 from penstock.plan import Plan
 from penstock.stage import Stage
 from penstock.stages.embed import Embed, Regions
-from penstock.store.pictures import load_of
 
 CALLS = 3  # of a server or a card: one is computed, one waits for its turn, one is put together
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 
-from penstock.engines.mesh import MeshOptions
+from penstock.engines.mesh.request import MeshOptions
 from penstock.errors import UsageError
-from penstock.objects.furniture import Furniture
-from penstock.pinning import visible_gpus
+from penstock.photos.furniture import Furniture
 from penstock.plan import Plan
+from penstock.processes.resources import visible_gpus
 from penstock.stage import Batch, Needs
 from penstock.stages.detect import Detect, asked
 from penstock.stages.given import GivenBox, GivenDepth

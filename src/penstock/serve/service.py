@@ -24,10 +24,10 @@ from penstock.driver import Run
 from penstock.errors import PenstockError, UsageError
 from penstock.executors.local import Local
 from penstock.item import Failure, Item
-from penstock.names import safe_name
 from penstock.plan import Plan
-from penstock.serve.shelf import Place, Shelf
-from penstock.store.files import store_errors, sync_folder
+from penstock.serve.catalogue import Place, Shelf
+from penstock.sources.safe_names import safe_name
+from penstock.store.atomic_files import store_errors, sync_folder
 from penstock.trace.spans import Trace
 
 log = logging.getLogger(__name__)

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
-from penstock.child import Child
 from penstock.errors import ItemError
 from penstock.item import Item
+from penstock.processes.child import Child
 from penstock.sources.folders import Dataset
 from penstock.sources.formats import NoPictures
-from penstock.sources.names import hashed, safe_document, safe_id, safe_stem
+from penstock.sources.ids import hashed, safe_document, safe_id, safe_stem
 from penstock.sources.page_range import PageRange
 from penstock.sources.probe import PROBE_DEADLINE_S, FindColumns, Question, ReadIds, as_failure
 

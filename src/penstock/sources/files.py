@@ -11,8 +11,8 @@ from pathlib import Path, PurePosixPath
 from penstock.item import Failure, Item
 from penstock.sources import formats
 from penstock.sources.formats import Kind
+from penstock.sources.ids import hashed, safe_document, safe_stem
 from penstock.sources.inputs import Found
-from penstock.sources.names import hashed, safe_document, safe_stem
 
 READABLE = "Penstock reads PDF, PNG, JPEG, TIFF, WebP, BMP, GIF, Arrow and Parquet."
 

@@ -21,7 +21,7 @@ from typing import IO
 from penstock.errors import UsageError
 from penstock.sources import formats
 from penstock.sources.folders import Dataset, group_shards, saved_datasets
-from penstock.sources.names import natural_key, safe_document
+from penstock.sources.ids import natural_key, safe_document
 
 SPOOL_BYTES = 1 << 20
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from penstock.child import Child
 from penstock.errors import BadInput, DeadlinePassed, ItemError, WorkerDied
 from penstock.item import Failure
+from penstock.processes.child import Child
 from penstock.sources import formats
 from penstock.sources.files import Candidate
 from penstock.sources.formats import Kind
@@ -63,9 +63,9 @@ class Probe:
     password: str | None = field(default=None, repr=False)
 
     def open(self) -> Callable[[Question], object]:
-        from penstock.engines import raster
+        from penstock.engines.image import decode
 
-        raster.trust_our_bound()  # counting frames decodes none of them
+        decode.trust_our_bound()  # counting frames decodes none of them
         return _Answers(self.password)
 
 
@@ -111,13 +111,13 @@ class _Answers:
 
 
 def _count_pages(path: str, password: str | None) -> int:
-    from penstock.engines.pdf import count_pages
+    from penstock.engines.pdf.file import count_pages
 
     return count_pages(path, password)
 
 
 def _count_frames(path: str) -> int:
-    from penstock.engines.raster import Frames
+    from penstock.engines.image.decode import Frames
 
     with Frames(path, max_pixels=1 << 62) as frames:  # whether a frame is too large is told when it is read
         return frames.num_frames

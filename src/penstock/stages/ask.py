@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from penstock.documents.searchable import jpeg_shape
+from penstock.documents.formats.searchable_pdf import jpeg_shape
 from penstock.item import Failure, Item, Region
 from penstock.stage import Stage, tuning
 from penstock.stages.tasks import Furniture, Task, task_of, token_budget
 
 if TYPE_CHECKING:
-    from penstock.engines.chat import Answer, ChatRequest
-    from penstock.engines.vllm import ManagedServer
+    from penstock.engines.chat.client import Answer, ChatRequest
+    from penstock.engines.vllm.server import ManagedServer
     from penstock.errors import EngineError
 
 log = logging.getLogger(__name__)
@@ -52,10 +52,10 @@ class _Asker:
     """Called by many threads at once, a page each; the client's own loop does the work."""
 
     def __init__(self, stage: Ask) -> None:
-        from penstock.engines.chat import ChatClient
-        from penstock.engines.chat_server import base_url
-        from penstock.engines.recognisers import recogniser
-        from penstock.trace.servers import announce
+        from penstock.engines.chat.client import ChatClient
+        from penstock.engines.chat.recognisers import recogniser
+        from penstock.engines.chat.server import base_url
+        from penstock.trace.server_metrics import announce
 
         self._furniture = stage.furniture
         self._recogniser = recogniser(stage.recogniser)
@@ -99,7 +99,7 @@ class _Asker:
             server.stop()
 
     def _request(self, region: Region, task: Task) -> ChatRequest:
-        from penstock.engines.chat import ChatRequest
+        from penstock.engines.chat.client import ChatRequest
 
         assert region.crop is not None
         shape = jpeg_shape(region.crop)
@@ -108,7 +108,7 @@ class _Asker:
         return ChatRequest(region.crop, self._recogniser.prompt(task), budget, cost)
 
     def _answered(self, region: Region, answer: Answer | EngineError) -> Region:
-        from penstock.engines.chat import Answer
+        from penstock.engines.chat.client import Answer
 
         bare = replace(region, crop=None)  # sent, and of no use to anyone after
         if not isinstance(answer, Answer):
@@ -127,7 +127,7 @@ def _told(regions: Sequence[Region]) -> tuple[Region, ...]:
 
 
 def _limit_of(stage: Ask) -> int:
-    from penstock.engines.vllm_presets import Card, cards, preset
+    from penstock.engines.vllm.presets import Card, cards, preset
 
     places: list[Card | None] = [*cards()] or [None]
     return sum(preset(stage.preset, card).in_flight for card in places)
@@ -135,9 +135,9 @@ def _limit_of(stage: Ask) -> int:
 
 def _start_servers(stage: Ask) -> list[ManagedServer]:
     """As many servers on every card as the preset says; one on the CPU where there is no card."""
-    from penstock.engines.recognisers import recogniser
-    from penstock.engines.vllm import ManagedServer, start_all
-    from penstock.engines.vllm_presets import Card, cards, preset
+    from penstock.engines.chat.recognisers import recogniser
+    from penstock.engines.vllm.presets import Card, cards, preset
+    from penstock.engines.vllm.server import ManagedServer, start_all
 
     known = recogniser(stage.recogniser)
     places: list[Card | None] = [*cards()] or [None]

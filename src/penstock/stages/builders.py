@@ -10,9 +10,9 @@ from penstock.item import PhotoObject
 
 if TYPE_CHECKING:
     from penstock.item import Pixels
-    from penstock.objects.camera import Camera
-    from penstock.objects.furniture import Furniture
-    from penstock.objects.gaussians import Floats, Gaussians
+    from penstock.photos.camera import Camera
+    from penstock.photos.furniture import Furniture
+    from penstock.photos.gaussians import Floats, Gaussians
 
 CLOUDS = "clouds"
 
@@ -48,8 +48,8 @@ class Silhouettes:
         self._furniture = furniture
 
     def build(self, photo: Photo, thing: PhotoObject) -> PhotoObject:
-        from penstock.objects.masks import unpack
-        from penstock.objects.silhouette import inflate
+        from penstock.photos.masks import unpack
+        from penstock.photos.silhouette import inflate
 
         thing = with_estimate(photo, thing, self._furniture)
         assert thing.mask is not None
@@ -65,10 +65,10 @@ class Silhouettes:
 
 def with_estimate(photo: Photo, thing: PhotoObject, furniture: Furniture) -> PhotoObject:
     """The thing with size and range by outline, camera and class."""
-    from penstock.objects.depth import nearest
-    from penstock.objects.furniture import UNKNOWN
-    from penstock.objects.masks import unpack
-    from penstock.objects.prior import estimate, outline_of
+    from penstock.photos.depth import nearest
+    from penstock.photos.furniture import UNKNOWN
+    from penstock.photos.masks import unpack
+    from penstock.photos.size_prior import estimate, outline_of
 
     assert thing.mask is not None
     mask = unpack(thing.mask)
@@ -92,7 +92,7 @@ def with_estimate(photo: Photo, thing: PhotoObject, furniture: Furniture) -> Pho
 
 
 def with_cloud(thing: PhotoObject, cloud: Gaussians) -> PhotoObject:
-    from penstock.objects.ply import write_ply
+    from penstock.photos.ply import write_ply
 
     data = write_ply(cloud)
     name = hashlib.sha256(data).hexdigest()[:24]

@@ -28,7 +28,7 @@ class _Composer:
         self._arrange = arrange
 
     def __call__(self, items: list[Item]) -> list[Item]:
-        from penstock.documents.markdown import page_markdown
+        from penstock.documents.formats.markdown import page_markdown
 
         pages = [(item, self._arrange(item)) for item in items]
         return [replace(item, regions=regions, markdown=page_markdown(regions)) for item, regions in pages]
@@ -38,8 +38,8 @@ class _Composer:
 
 
 def _ordered(item: Item) -> tuple[Region, ...]:
-    from penstock.documents.order import reading_order
-    from penstock.documents.relabel import relabelled, titled
+    from penstock.documents.layout.reading_order import reading_order
+    from penstock.documents.layout.relabel import relabelled, titled
 
     found = relabelled(item.regions, item.height)
     if item.part == 0:

@@ -50,7 +50,7 @@ class _Cropper:
 
 
 def with_crop(region: Region, pixels: Pixels) -> Region:
-    from penstock.engines.cut import as_jpeg, cut
+    from penstock.engines.image.crop import as_jpeg, cut
 
     crop = as_jpeg(cut(pixels, region.box, region.polygon), QUALITY)
     name = hashlib.sha256(crop).hexdigest()[:24]

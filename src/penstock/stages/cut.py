@@ -41,7 +41,7 @@ class Cut(Stage):
 
     def open(self) -> _Cutter:
         if self.needs.process:
-            from penstock.heap import keep_pages
+            from penstock.processes.malloc import keep_pages
 
             keep_pages()
         return _Cutter(self)
@@ -61,7 +61,7 @@ class _Cutter:
         wanted = [r for r in item.regions if task_of(r.label, self._stage.furniture) != "drop"]
         pixels = item.pixels
         if wanted and pixels is None:
-            from penstock.engines.raster import decode
+            from penstock.engines.image.decode import decode
 
             assert item.image is not None
             pixels = decode(item.image).pixels
@@ -70,7 +70,7 @@ class _Cutter:
         return replace(item, regions=tuple(replace(r, index=i) for i, r in enumerate(regions)))
 
     def _region(self, region: Region, pixels: Pixels) -> Region:
-        from penstock.engines.cut import as_jpeg, cut, is_blank, scaled, sendable
+        from penstock.engines.image.crop import as_jpeg, cut, is_blank, scaled, sendable
 
         piece = cut(pixels, region.box, region.polygon)
         if task_of(region.label, self._stage.furniture) == "keep":
@@ -82,7 +82,7 @@ class _Cutter:
         return replace(region, crop=as_jpeg(sendable(scaled(piece, self._scale(piece))), SENT_QUALITY))
 
     def _scale(self, piece: Pixels) -> float:
-        from penstock.engines.cut import text_height
+        from penstock.engines.image.crop import text_height
 
         most = math.sqrt(self._stage.max_pixels / (piece.shape[0] * piece.shape[1]))
         if not self._stage.text_height:

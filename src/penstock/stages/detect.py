@@ -11,14 +11,14 @@ import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from penstock.child import Care
 from penstock.item import Failure, Item, PhotoObject
+from penstock.processes.child import Care
 from penstock.stage import Batch, Stage, tuning
 from penstock.stages.given import GivenBox, is_for
 
 if TYPE_CHECKING:
-    from penstock.engines.segment import Found, Segmenter
-    from penstock.engines.segment_cpu import SaliencySegmenter
+    from penstock.engines.segment.saliency import SaliencySegmenter
+    from penstock.engines.segment.segmenter import Found, Segmenter
     from penstock.item import Pixels
 
 MASKS = "masks"
@@ -44,7 +44,7 @@ class Detect(Stage):
     care: Care = tuning(Care(max_growth_mb=8000.0))  # torch on a GPU hoards; a fresh process does not
 
     def settings(self) -> dict[str, Any]:
-        from penstock.objects.furniture import without_password
+        from penstock.photos.furniture import without_password
 
         return {**super().settings(), "furniture": without_password(self.furniture)}
 
@@ -126,9 +126,9 @@ def _covered(one: Found) -> PhotoObject:
 
 def _objects(pixels: Pixels, found: list[Found], finder: str) -> tuple[list[PhotoObject], list[Found]]:
     """The things that stand, and those that others cover."""
-    from penstock.objects import masks
-    from penstock.objects.overlap import Claim, settle
-    from penstock.objects.same import look_of
+    from penstock.photos import masks
+    from penstock.photos.duplicates import look_of
+    from penstock.photos.overlap import Claim, settle
 
     objects = []
     lost = dict(enumerate(found))
@@ -159,9 +159,9 @@ def _all_boxed(stage: Detect) -> bool:
 
 def asked(engine: str, labels: tuple[str, ...], furniture: str | None = None) -> dict[str, str]:
     """The words a detector is asked for, each with the label its things get. Raises UsageError."""
-    from penstock.engines.segment import CLOSED, LABELS
+    from penstock.engines.segment.segmenter import CLOSED, LABELS
     from penstock.errors import UsageError
-    from penstock.objects.furniture import UNKNOWN, Furniture
+    from penstock.photos.furniture import UNKNOWN, Furniture
 
     table = Furniture.open(furniture)
     if engine in CLOSED:  # it says "couch" where "sofa" or "소파" is wanted
@@ -180,13 +180,13 @@ def asked(engine: str, labels: tuple[str, ...], furniture: str | None = None) ->
 
 
 def _open(stage: Detect, words: tuple[str, ...]) -> Segmenter:
-    from penstock.engines.segment import Wanted, open_segmenter
+    from penstock.engines.segment.segmenter import Wanted, open_segmenter
 
     return open_segmenter(stage.engine, Wanted(words, stage.min_score, stage.model))
 
 
 def _open_for_boxes(stage: Detect) -> SaliencySegmenter:
-    from penstock.engines.segment import Wanted
-    from penstock.engines.segment_cpu import SaliencySegmenter
+    from penstock.engines.segment.saliency import SaliencySegmenter
+    from penstock.engines.segment.segmenter import Wanted
 
     return SaliencySegmenter(Wanted(stage.labels or ("object",)))

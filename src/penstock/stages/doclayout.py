@@ -10,7 +10,7 @@ from penstock.item import Item, Region
 from penstock.stage import Batch, Needs, Stage, tuning
 
 if TYPE_CHECKING:
-    from penstock.engines.doclayout import PlacedDetection
+    from penstock.engines.layout.doclayout import PlacedDetection
 
 GPU_PROCESS = Needs(gpus=1, process=True)
 # Partial batches are padded, so on a card that vLLM keeps busy each costs a full one: waiting two seconds
@@ -40,7 +40,7 @@ class DocLayout(Stage):
 
 class _Detector:
     def __init__(self, stage: DocLayout) -> None:
-        from penstock.engines.doclayout import DocLayout as Engine
+        from penstock.engines.layout.doclayout import DocLayout as Engine
 
         self._engine = Engine(
             stage.model,

@@ -1,6 +1,6 @@
 """Gives pages vectors: of their picture, their text, and each chart, table and picture on them.
 
-What is embedded is decided by whoever lists the pages (store/embedded.py), so it travels with the item and
+What is embedded is decided by whoever lists the pages (search/to_embed.py), so it travels with the item and
 its digest. An embedder without eyes skips pictures; a region then has the vector of its words, and says so.
 """
 
@@ -11,17 +11,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from penstock.engines.embed import REPRESENT, open_embedder
+from penstock.engines.embed.embedder import REPRESENT, open_embedder
 from penstock.errors import EngineError
 from penstock.item import Item
 from penstock.stage import Batch, Stage, tuning
 
 if TYPE_CHECKING:
-    from penstock.engines.embed import Embedder, Vectors
+    from penstock.engines.embed.embedder import Embedder, Vectors
 
 Regions = Literal["visual", "all"]
 
-BATCH = 24  # pages: of 1,344 tokens each, one full batch of the network (engines/embed_qwen.py)
+BATCH = 24  # pages: of 1,344 tokens each, one full batch of the network (engines/embed/qwen.py)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,7 @@ class Embed(Stage):
     max_image_tokens: int | None = None
     instruction: str = REPRESENT
     images: bool = False
-    regions: Regions = "visual"  # which regions the listing gave a part; see store/embedded.py
+    regions: Regions = "visual"  # which regions the listing gave a part; see search/to_embed.py
     # where the model runs and how many requests are under way changes no vector
     out: str = tuning("")
     server: str | None = tuning(None)

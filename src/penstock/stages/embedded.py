@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from penstock.engines.cut import cut
-from penstock.engines.ocr import LineBox, TextLine
-from penstock.engines.reader import PageReader, Script
-from penstock.engines.table import SlanetTable
+from penstock.engines.image.crop import cut
+from penstock.engines.ocr.ppocr import LineBox, TextLine
+from penstock.engines.ocr.reader import PageReader, Script
+from penstock.engines.table.slanet import SlanetTable
 from penstock.item import Box, Region, Word
 
 if TYPE_CHECKING:

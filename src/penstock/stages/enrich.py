@@ -18,8 +18,8 @@ from penstock.item import Failure, Item, Region
 from penstock.stage import Batch, Stage, tuning
 
 if TYPE_CHECKING:
-    from penstock.engines.chat import Answer
-    from penstock.engines.summarise import Question, Told, Writer
+    from penstock.engines.chat.client import Answer
+    from penstock.engines.summarise.rules import Question, Told, Writer
 
 TextEngine = Literal["none", "rule", "llm"]
 TASKS = {"table": "table", "graph": "chart", "diagram": "describe", "complex_image": "describe"}
@@ -43,7 +43,7 @@ class Look(Stage):
     overlap: int = tuning(4)
 
     def __post_init__(self) -> None:
-        from penstock.engines.recognisers import recogniser
+        from penstock.engines.chat.recognisers import recogniser
 
         recogniser(self.recogniser)  # said now: with --fresh it would be said after the old rows are gone
 
@@ -53,8 +53,8 @@ class Look(Stage):
 
 class _Looker:
     def __init__(self, stage: Look) -> None:
-        from penstock.engines.chat import ChatClient
-        from penstock.engines.recognisers import recogniser
+        from penstock.engines.chat.client import ChatClient
+        from penstock.engines.chat.recognisers import recogniser
 
         self._recogniser = recogniser(stage.recogniser)
         self._client = ChatClient(
@@ -83,7 +83,7 @@ class _Looker:
 
     def _ask(self, items: list[Item], asked: list[dict[str, Any]]) -> dict[int, Answer | Exception]:
         """The answers by place, of the blocks that need eyes and have a crop."""
-        from penstock.engines.chat import ChatRequest
+        from penstock.engines.chat.client import ChatRequest
 
         unread: dict[int, Answer | Exception] = {}
         requests: dict[int, ChatRequest] = {}
@@ -141,10 +141,10 @@ class Summarise(Stage):
         return _Summariser(self._writer())
 
     def _writer(self) -> Writer:
-        from penstock.engines.summarise import NoWriter, RuleWriter
+        from penstock.engines.summarise.rules import NoWriter, RuleWriter
 
         if self.engine == "llm":
-            from penstock.engines.summarise_llm import LlmWriter
+            from penstock.engines.summarise.llm import LlmWriter
 
             return LlmWriter(self.servers, self.model, self.api_key, self.in_flight)
         return RuleWriter() if self.engine == "rule" else NoWriter()
@@ -164,7 +164,7 @@ class _Summariser:
 
 
 def _question(asked: dict[str, Any]) -> Question:
-    from penstock.engines.summarise import Question
+    from penstock.engines.summarise.rules import Question
 
     return Question(
         kind=asked["category"],
@@ -186,7 +186,7 @@ def _enriched(item: Item, asked: dict[str, Any], told: Told) -> Item:
 
 
 def _enrichment(asked: dict[str, Any], told: Told, short: list[str]) -> str:
-    from penstock.documents.docjson import Enrichment, Keywords, Words
+    from penstock.documents.docjson.model import Enrichment, Keywords, Words
 
     return Enrichment(
         summary=Words(ko=told.summary_ko, en=told.summary_en),

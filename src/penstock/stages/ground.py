@@ -16,13 +16,13 @@ from penstock.item import Failure, Item, Region
 from penstock.stage import Stage, tuning
 
 if TYPE_CHECKING:
-    from penstock.documents.grounding import Answer as Page
-    from penstock.documents.page_record import Tried
-    from penstock.engines.chat import Answer, ChatClient
-    from penstock.engines.deepseek import Guard, Way
-    from penstock.engines.deepseek_hf import HfClient, HfModel
-    from penstock.engines.vllm import ManagedServer
-    from penstock.engines.vllm_presets import Card
+    from penstock.documents.grounding.answer import Answer as Page
+    from penstock.documents.grounding.attempts import Tried
+    from penstock.engines.chat.client import Answer, ChatClient
+    from penstock.engines.chat.deepseek import Guard, Way
+    from penstock.engines.chat.deepseek_hf import HfClient, HfModel
+    from penstock.engines.vllm.presets import Card
+    from penstock.engines.vllm.server import ManagedServer
     from penstock.item import Pixels
 
 SMALLEST_CROP = 28  # pixels: smaller pictures are dots, and some servers hang on them
@@ -49,7 +49,7 @@ class Ground(Stage):
     api_key: str | None = field(default=None, repr=False, metadata={"tuning": True})
 
     def __post_init__(self) -> None:
-        from penstock.engines.deepseek import page_recogniser
+        from penstock.engines.chat.deepseek import page_recogniser
 
         page_recogniser(self.recogniser)
         if self.engine not in ("vllm", "hf"):
@@ -68,7 +68,7 @@ class _Grounder:
     """Thread-safe: each of the stage's `overlap` threads waits for its own page."""
 
     def __init__(self, stage: Ground) -> None:
-        from penstock.engines.vllm_presets import cards
+        from penstock.engines.vllm.presets import cards
 
         self._stage = stage
         alone = stage.engine == "hf" or bool(stage.servers)
@@ -94,8 +94,8 @@ class _Grounder:
 
     def _meet(self) -> None:
         """A wrong address ends the run at once; every page would fail for it one after the other."""
-        from penstock.engines.chat import ChatClient
-        from penstock.engines.deepseek import FIRST
+        from penstock.engines.chat.client import ChatClient
+        from penstock.engines.chat.deepseek import FIRST
 
         client = self._client(FIRST)
         assert isinstance(client, ChatClient)
@@ -110,11 +110,11 @@ class _Grounder:
 
     def _open_client(self, guard: Guard) -> ChatClient | HfClient:
         if self._hf is not None:
-            from penstock.engines.deepseek_hf import HfClient
+            from penstock.engines.chat.deepseek_hf import HfClient
 
             return HfClient(self._hf, guard)
-        from penstock.engines.chat import ChatClient
-        from penstock.engines.deepseek import page_recogniser
+        from penstock.engines.chat.client import ChatClient
+        from penstock.engines.chat.deepseek import page_recogniser
 
         stage = self._stage
         return ChatClient(
@@ -127,8 +127,8 @@ class _Grounder:
         )
 
     def _page(self, item: Item) -> Item:
-        from penstock.documents.markdown import page_markdown
-        from penstock.documents.page_record import record_region
+        from penstock.documents.formats.markdown import page_markdown
+        from penstock.documents.grounding.attempts import record_region
 
         if not item.image:
             raise BadInput("The page has no picture to show a model.")
@@ -139,7 +139,7 @@ class _Grounder:
 
     def _climb(self, item: Item) -> tuple[Page, list[Tried], Failure | None]:
         """Goes up the ladder until an answer ends well; else the best of what came."""
-        from penstock.engines.deepseek import LADDER
+        from penstock.engines.chat.deepseek import LADDER
 
         tried: list[Tried] = []
         pages: list[Page] = []
@@ -160,8 +160,8 @@ class _Grounder:
         return pages[best], tried, failure
 
     def _attempt(self, item: Item, way: Way) -> tuple[Page, Tried, bool]:
-        from penstock.documents.grounded_page import read_page, shifted
-        from penstock.documents.grounding import Answer as Page
+        from penstock.documents.grounding.answer import Answer as Page
+        from penstock.documents.grounding.page import read_page, shifted
 
         pictures = _pictures(item.image or b"", way)
         answers = self._ask(way, pictures)
@@ -175,8 +175,8 @@ class _Grounder:
         return page, _tried(way, answers, page), _is_good(way, answers, page)
 
     def _ask(self, way: Way, pictures: Sequence[bytes]) -> list[Answer]:
-        from penstock.engines.chat import ChatRequest
-        from penstock.engines.deepseek import MAX_TOKENS
+        from penstock.engines.chat.client import ChatRequest
+        from penstock.engines.chat.deepseek import MAX_TOKENS
 
         client = self._client(way.guard)
         prompt = client.recogniser.prompt(way.task)
@@ -189,7 +189,7 @@ class _Grounder:
         return answers
 
     def _regions(self, item: Item, page: Page) -> tuple[Region, ...]:
-        from penstock.documents.grounded_page import regions_of
+        from penstock.documents.grounding.page import regions_of
 
         regions = regions_of(page, item.width, item.height, item.part == 0, self._stage.recogniser)
         if not self._stage.crops or not any(region.label in CROPPED for region in regions):
@@ -199,16 +199,16 @@ class _Grounder:
 
 
 def _load(stage: Ground) -> HfModel:
-    from penstock.engines.deepseek_hf import HfModel
+    from penstock.engines.chat.deepseek_hf import HfModel
 
     return HfModel(stage.model)
 
 
 def _start(stage: Ground, found: Sequence[Card]) -> list[ManagedServer]:
     """One server a card, or one on the CPU; loaded once for however many documents."""
-    from penstock.engines.deepseek import MODELS
-    from penstock.engines.deepseek_presets import page_preset
-    from penstock.engines.vllm import ManagedServer, start_all
+    from penstock.engines.chat.deepseek import MODELS
+    from penstock.engines.vllm.deepseek_presets import page_preset
+    from penstock.engines.vllm.server import ManagedServer, start_all
 
     model = stage.model or MODELS[stage.recogniser].model
     places: list[Card | None] = [*found] or [None]
@@ -245,7 +245,7 @@ def _issues(pages: Sequence[Page]) -> tuple[str, ...]:
 
 
 def _tried(way: Way, answers: Sequence[Answer], page: Page) -> Tried:
-    from penstock.documents.page_record import Tried
+    from penstock.documents.grounding.attempts import Tried
 
     issues = [*page.issues, *(issue for block in page.blocks for issue in block.issues)]
     worst = next((answer.finish_reason for answer in answers if answer.finish_reason != "stop"), "stop")

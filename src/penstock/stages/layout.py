@@ -24,7 +24,7 @@ class Layout(Stage):
 
 class _ModelLayout:
     def __init__(self) -> None:
-        from penstock.engines.layout import CdlaLayout
+        from penstock.engines.layout.cdla import CdlaLayout
 
         self._engine = CdlaLayout(threads=1)
 
@@ -67,8 +67,8 @@ class _RulesLayout:
         pass
 
     def _page(self, item: Item) -> Item:
-        from penstock.documents.layer import trust
-        from penstock.documents.rules import regions_by_rules
+        from penstock.documents.layout.rules import regions_by_rules
+        from penstock.documents.layout.text_layer import trust
 
         if item.layer is None or not trust(item.layer).ok:
             return item

@@ -12,11 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from penstock.documents.layer import trust
-from penstock.documents.rules import SMALLEST_PICTURE
-from penstock.engines import raster
-from penstock.engines.pdf import PdfFile
-from penstock.engines.raster import Encoded, Frames, Picture
+from penstock.documents.layout.rules import SMALLEST_PICTURE
+from penstock.documents.layout.text_layer import trust
+from penstock.engines.image import decode
+from penstock.engines.image.decode import Encoded, Frames, Picture
+from penstock.engines.pdf.file import PdfFile
 from penstock.errors import BadInput
 from penstock.item import Item
 from penstock.sources import formats
@@ -61,7 +61,7 @@ class LoadWorker:
     """Loads one item at a time, however many threads call it: PDFium bears no more."""
 
     def __init__(self, spec: Load) -> None:
-        raster.trust_our_bound()
+        decode.trust_our_bound()
         self._spec = spec
         self._lock = threading.Lock()
         self._pdfs: OpenFiles[PdfFile] = OpenFiles()
@@ -101,7 +101,7 @@ class LoadWorker:
         if spec.give == "pixels":
             return _with_pixels(item, picture)
         # as PNG 105 ms and 517 KB a page, as JPEG 19 ms and 699 KB; nothing of a rendering is lost with it
-        return _with_encoded(item, raster.as_jpeg(picture))
+        return _with_encoded(item, decode.as_jpeg(picture))
 
     def _load_file(self, item: Item) -> Item:
         path = Path(item.uri)
@@ -113,15 +113,15 @@ class LoadWorker:
         picture = frames.picture(item.part)
         if self._spec.give == "pixels":
             return _with_pixels(item, picture)
-        return _with_encoded(item, raster.as_png(picture))
+        return _with_encoded(item, decode.as_png(picture))
 
     def _load_image(self, item: Item, data: bytes) -> Item:
         spec = self._spec
         if spec.render == "never":
-            return _with_size(item, raster.size(data, spec.max_pixels))
+            return _with_size(item, decode.size(data, spec.max_pixels))
         if spec.give == "encoded":
-            return _with_encoded(item, raster.as_encoded(data, spec.max_pixels))
-        return _with_pixels(item, raster.decode(data, spec.max_pixels))
+            return _with_encoded(item, decode.as_encoded(data, spec.max_pixels))
+        return _with_pixels(item, decode.decode(data, spec.max_pixels))
 
     def _row_bytes(self, item: Item) -> bytes:
         from penstock.sources.tables import Rows, picture_bytes  # pyarrow: only runs over datasets pay for it

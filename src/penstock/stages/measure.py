@@ -10,8 +10,8 @@ from penstock.item import Item, PhotoObject
 from penstock.stage import Stage
 
 if TYPE_CHECKING:
-    from penstock.objects.furniture import Furniture
-    from penstock.objects.volumes import Volume
+    from penstock.photos.furniture import Furniture
+    from penstock.photos.volumes import Volume
 
 # 10 % of scale is 30 % of volume: what a metric depth map leaves (reference: 22 % median, 52 % at p90)
 METRIC_RANGE = (0.75, 1.35)
@@ -27,13 +27,13 @@ class Measure(Stage):
     furniture: str | None = None
 
     def settings(self) -> dict[str, Any]:
-        from penstock.objects.furniture import without_password
+        from penstock.photos.furniture import without_password
 
         return {**super().settings(), "furniture": without_password(self.furniture)}
 
     def open(self) -> _Measurer:
         from penstock.errors import MissingModel
-        from penstock.objects.furniture import Furniture
+        from penstock.photos.furniture import Furniture
 
         if importlib.util.find_spec("scipy") is None:
             raise MissingModel("Volumes need the package scipy.", "Run: pip install 'penstock[objects]'")
@@ -54,8 +54,8 @@ class _Measurer:
 
     def _measured(self, thing: PhotoObject) -> PhotoObject:
         from penstock.errors import ItemError
-        from penstock.objects.ply import read_ply
-        from penstock.objects.volumes import measure
+        from penstock.photos.ply import read_ply
+        from penstock.photos.volumes import measure
         from penstock.stages.parts import failure_of
 
         if thing.failure is not None or thing.cloud is None:

@@ -14,7 +14,7 @@ from penstock.item import Box, Item, Layer
 from penstock.stage import Stage
 
 if TYPE_CHECKING:
-    from penstock.engines.orient import Orienter
+    from penstock.engines.ocr.orient import Orienter
 
 MIN_WORDS = 5  # fewer words than this are a scrap on a scan, not a born-digital page
 SIDEWAYS = 0.8  # of a page's characters: less is a table printed sideways on a page that stands
@@ -47,7 +47,7 @@ class _Orienter:
             self._engine.close()
 
     def _opened(self) -> Orienter:
-        from penstock.engines.orient import Orienter
+        from penstock.engines.ocr.orient import Orienter
 
         with self._lock:
             if self._engine is None:
@@ -66,12 +66,12 @@ class _Orienter:
 
 def _as_its_words(item: Item, layer: Layer) -> Item:
     """The page and its layer turned by a quarter, if that is how nearly all of its words run."""
-    from penstock.documents import sideways
+    from penstock.documents.layout import rotated_text
 
-    _, tall = sideways.part(layer.words)
+    _, tall = rotated_text.part(layer.words)
     if sum(len(word.text) for word in tall) < SIDEWAYS * sum(len(word.text) for word in layer.words):
         return item
-    degrees = 90 if sideways.runs_up(tall) else 270
+    degrees = 90 if rotated_text.runs_up(tall) else 270
     return _turned(item, degrees, _turned_layer(layer, degrees, item.width, item.height))
 
 

@@ -17,7 +17,7 @@ from penstock.stage import Stage, tuning
 from penstock.stages.parts import PartPool
 
 if TYPE_CHECKING:
-    from penstock.engines.ocr import LineBox, TextLine
+    from penstock.engines.ocr.ppocr import LineBox, TextLine
 
 TextLayer = Literal["auto", "always", "never"]
 
@@ -65,8 +65,8 @@ class _Recogniser:
         self._readers.close()
 
     def _page(self, item: Item) -> Item:
-        from penstock.documents.layer import adopt, assign, leftover, region_of
-        from penstock.documents.mistaken import swallows_words, without_mistakes, without_prose
+        from penstock.documents.layout.corrections import swallows_words, without_mistakes, without_prose
+        from penstock.documents.layout.text_layer import adopt, assign, leftover, region_of
 
         words = usable_words(item, self._text_layer)
         laid_out = [region for region in item.regions if not swallows_words(region, words, item)]
@@ -154,8 +154,8 @@ def _cut_again(region: Region, item: Item) -> Region:
 
 def _drawn_table(item: Item, region: Region, words: Sequence[Word]) -> Region | None:
     """A born-digital table by the lines drawn around its cells, which no model knows better."""
-    from penstock.documents.rulings import ruled_table
-    from penstock.documents.tables import to_html
+    from penstock.documents.layout.ruled_tables import ruled_table
+    from penstock.documents.table_html import to_html
 
     if item.layer is None or not words:
         return None
@@ -170,7 +170,7 @@ def without_leaders(words: list[Word]) -> list[Word]:
 
 
 def usable_words(item: Item, mode: TextLayer) -> tuple[Word, ...]:
-    from penstock.documents.layer import trust
+    from penstock.documents.layout.text_layer import trust
 
     if item.layer is None or mode == "never":
         return ()
@@ -181,7 +181,7 @@ def unread_areas(
     item: Item, regions: Sequence[Region], given: Sequence[list[Word]], words: Sequence[Word]
 ) -> list[Box]:
     """Where to look for text the layer does not have: the whole page, some regions, or nowhere."""
-    from penstock.documents.layer import coverage
+    from penstock.documents.layout.text_layer import coverage
 
     pixels = item.pixels
     assert pixels is not None
@@ -202,7 +202,7 @@ def unread_areas(
 
 
 def _may_hide_text(region: Region, item: Item) -> bool:
-    from penstock.documents.lines import area
+    from penstock.documents.layout.lines import area
 
     if region.label in FORMULA_LABELS:
         return False
@@ -213,7 +213,7 @@ def _may_hide_text(region: Region, item: Item) -> bool:
 
 def _is_raster(region: Region, item: Item) -> bool:
     """Whether an embedded image lies under the region: drawn charts have their text in the layer."""
-    from penstock.documents.lines import area, shared_area
+    from penstock.documents.layout.lines import area, shared_area
 
     pictures = item.layer.pictures if item.layer else ()
     return any(shared_area(region.box, picture) > 0.3 * area(region.box) for picture in pictures)
@@ -225,7 +225,7 @@ def _as_words(regions: Sequence[Region]) -> list[Word]:
 
 def without_words(lines: Sequence[LineBox], words: Sequence[Word]) -> list[LineBox]:
     """The lines that do not lie on words of the layer."""
-    from penstock.documents.layer import unsaid
+    from penstock.documents.layout.text_layer import unsaid
 
     left = unsaid([Line(text=str(number), box=line.box) for number, line in enumerate(lines)], words)
     return [lines[int(line.text)] for line in left]
@@ -233,8 +233,8 @@ def without_words(lines: Sequence[LineBox], words: Sequence[Word]) -> list[LineB
 
 def share_out(regions: list[Region], found: Sequence[LineBox]) -> tuple[list[Region], list[list[LineBox]]]:
     """Each line to one region; lines in none make regions of their own, columns of running text first."""
-    from penstock.documents.layer import assign, leftover, region_of
-    from penstock.documents.stacks import stacks
+    from penstock.documents.layout.text_columns import stacks
+    from penstock.documents.layout.text_layer import assign, leftover, region_of
 
     marks = [Word(text=str(number), box=line.box) for number, line in enumerate(found)]
     given, loose = assign(marks, [region.box for region in regions])
@@ -249,8 +249,8 @@ def share_out(regions: list[Region], found: Sequence[LineBox]) -> tuple[list[Reg
 
 def _with_table(group: list[Word]) -> list[tuple[Region, list[Word]]]:
     """A region for lines that have none, or a table and what stands around it."""
-    from penstock.documents.layer import assign, region_of
-    from penstock.documents.mistaken import unseen_table
+    from penstock.documents.layout.corrections import unseen_table
+    from penstock.documents.layout.text_layer import assign, region_of
 
     box = unseen_table([mark.box for mark in group])
     if box is None:
@@ -262,7 +262,7 @@ def _with_table(group: list[Word]) -> list[tuple[Region, list[Word]]]:
 
 def with_lines(region: Region, words: Sequence[Word], read: Sequence[TextLine]) -> Region:
     """The layer's and the engines' lines together, with who read them and how surely."""
-    from penstock.documents.layer import lines_from
+    from penstock.documents.layout.text_layer import lines_from
 
     from_layer = [replace(line, confidence=1.0) for line in lines_from(words)]
     from_ocr = [Line(text=t.text, box=t.box, confidence=t.confidence) for t in read if t.text.strip()]
@@ -276,9 +276,9 @@ def with_lines(region: Region, words: Sequence[Word], read: Sequence[TextLine]) 
 
 def with_content(region: Region) -> Region | None:
     """Lines become content by label. Text regions that say nothing are left out."""
-    from penstock.documents.mistaken import is_prose
-    from penstock.documents.paragraphs import join_lines
-    from penstock.documents.seams import paragraphs
+    from penstock.documents.layout.corrections import is_prose
+    from penstock.documents.layout.paragraph_breaks import paragraphs
+    from penstock.documents.layout.paragraphs import join_lines
 
     if region.label in PICTURE_LABELS:
         text = "\n".join(line.text for line in region.lines)

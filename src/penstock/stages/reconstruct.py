@@ -19,7 +19,7 @@ from penstock.stages.given import GivenDepth, is_for
 from penstock.stages.parts import PartPool
 
 if TYPE_CHECKING:
-    from penstock.engines.mesh import MeshOptions
+    from penstock.engines.mesh.request import MeshOptions
     from penstock.item import Pixels
 
 NO_DEADLINE_S = 10 * 24 * 3600.0  # a part has its own in its process; the queue before it has none
@@ -41,7 +41,7 @@ class Reconstruct(Stage):
     crew: int = tuning(1)  # threads, or processes where the engine needs its own
 
     def settings(self) -> dict[str, Any]:
-        from penstock.objects.furniture import without_password
+        from penstock.photos.furniture import without_password
 
         mesh = self.mesh.results() if self.mesh is not None else None
         return {**super().settings(), "mesh": mesh, "furniture": without_password(self.furniture)}
@@ -87,8 +87,8 @@ class _Reconstructor:
         return replace(item, objects=tuple(done.get(thing.index, thing) for thing in item.objects))
 
     def _look(self, item: Item, pixels: Pixels) -> Photo:
-        from penstock.objects.camera import look_at
-        from penstock.objects.depth import read_depth
+        from penstock.photos.camera import look_at
+        from penstock.photos.depth import read_depth
 
         stage = self._stage
         path = item.uri if item.media == "image" else None
@@ -100,12 +100,12 @@ class _Reconstructor:
 
 
 def _open_builder(stage: Reconstruct) -> Builder:
-    from penstock.objects.furniture import Furniture
+    from penstock.photos.furniture import Furniture
 
     furniture = Furniture.open(stage.furniture)
     if stage.engine == "silhouette":
         return Silhouettes(furniture)
-    from penstock.engines.mesh import MeshOptions
+    from penstock.engines.mesh.request import MeshOptions
     from penstock.stages.sam3d import Sam3dBuilder
 
     return Sam3dBuilder(stage.mesh or MeshOptions(), stage.crew, furniture)

@@ -13,17 +13,17 @@ from pathlib import Path
 
 import numpy as np
 
-from penstock.child import Care, Child
-from penstock.crew import Crew
-from penstock.engines.mesh import SMALLER, MeshOptions, MeshReply, MeshRequest, OutOfMemory
+from penstock.engines.mesh.request import SMALLER, MeshOptions, MeshReply, MeshRequest, OutOfMemory
 from penstock.errors import MissingModel
 from penstock.item import PhotoObject
-from penstock.objects.camera import floor_depth, pointmap, to_pytorch3d
-from penstock.objects.furniture import Furniture
-from penstock.objects.gaussians import Floats, Gaussians
-from penstock.objects.volumes import clean, trimmed
-from penstock.pinning import cores, environment, visible_gpus
-from penstock.scratch import scratch_folder
+from penstock.photos.camera import floor_depth, pointmap, to_pytorch3d
+from penstock.photos.furniture import Furniture
+from penstock.photos.gaussians import Floats, Gaussians
+from penstock.photos.volumes import clean, trimmed
+from penstock.processes.child import Care, Child
+from penstock.processes.pool import Crew
+from penstock.processes.resources import cores, environment, visible_gpus
+from penstock.processes.scratch import scratch_folder
 from penstock.stages.builders import Photo, with_cloud, with_estimate
 
 TRIM = 0.01
@@ -117,15 +117,14 @@ def _save_once(path: Path, array: np.ndarray[tuple[int, ...], np.dtype[np.generi
 
 
 def _crew(options: MeshOptions, size: int) -> Crew[MeshRequest, MeshReply]:
-    from penstock.engines.mesh_fake import open_fake
-    from penstock.engines.mesh_sam3d import open_sam3d
+    from penstock.engines.mesh.sam3d import open_sam3d
 
-    if options.fake is None and not options.python:
+    if options.opener is None and not options.python:
         raise MissingModel(
             "SAM-3D runs in its own Python environment, and none is named.",
             "Install facebookresearch/sam-3d-objects and pass --sam3d-python and --sam3d-config.",
         )
-    opener = partial(open_fake if options.fake else open_sam3d, options)
+    opener = partial(options.opener or open_sam3d, options)
     care = Care(options.silence_s, options.recycle_after, options.recycle_growth_mb)
     gpus = visible_gpus()
     members: list[Child[MeshRequest, MeshReply]] = [

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from penstock.errors import OutLocked
-from penstock.store.files import store_errors
+from penstock.store.atomic_files import store_errors
 
 LOCK = ".lock"
 

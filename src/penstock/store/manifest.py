@@ -15,8 +15,8 @@ from typing import Any
 from penstock import __version__
 from penstock.errors import PlanMismatch, UsageError
 from penstock.plan import Plan, differences
-from penstock.store.files import replacing, store_errors
-from penstock.store.shards import has_rows
+from penstock.store.atomic_files import replacing, store_errors
+from penstock.store.ledger import has_rows
 
 RUN = "run.json"
 # everything a run writes below OUT; --fresh removes these and nothing else

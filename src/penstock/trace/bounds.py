@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any
 from urllib.parse import urlsplit
 
-from penstock.trace import words
+from penstock.trace import phrases
 
 FED = 0.7  # of what could run; below, with nothing waiting, the servers are not fed
 QUEUED = 0.05  # waiting / running: less is a moment's chance
@@ -85,7 +85,7 @@ def bounds(
 def told(found: Mapping[str, Any]) -> str:
     """ "1,024 allowed in flight, 776 by KV cache": the known bounds, the smallest first."""
     each = sorted(found["each"].items(), key=lambda bound: bound[1])
-    return ", ".join(SAID[name].format(words.count(value)) for name, value in each)
+    return ", ".join(SAID[name].format(phrases.count(value)) for name, value in each)
 
 
 def _means(servers: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
@@ -126,12 +126,12 @@ def _sentence(facts: Mapping[str, Any], servers: Sequence[Mapping[str, Any]], lo
     )
     if preempted > OVERFLOW * asked:
         return (
-            f"The KV cache overflowed: {words.plural(preempted, 'request')} had to start over. "
+            f"The KV cache overflowed: {phrases.plural(preempted, 'request')} had to start over. "
             "Lower --max-num-seqs, or give the server more memory."
         )
     if load is not None and load >= FULL_CARD:
         return (
-            f"The card is busy {words.percent(load)}: send fewer pixels (--text-height) or add a card; "
+            f"The card is busy {phrases.percent(load)}: send fewer pixels (--text-height) or add a card; "
             "more in flight would only wait."
         )
     room = {name: value for name, value in facts["each"].items() if name != "step"}
@@ -152,12 +152,12 @@ def _when_full(
     kv_peak = max((server["kv"]["peak"] for server in servers if server["kv"]), default=0.0)
     if queued and kv_peak >= FULL_KV:
         return (
-            f"Requests wait for KV cache, {words.percent(kv_peak)} full: raise --gpu-memory-utilization or "
+            f"Requests wait for KV cache, {phrases.percent(kv_peak)} full: raise --gpu-memory-utilization or "
             "send fewer pixels."
         )
     short = facts["running"] < FED * min(room.values(), default=0)
     if queued and short and facts["smallest"] == "step":
-        prompts = words.count(facts["each"]["step"])
+        prompts = phrases.count(facts["each"]["step"])
         return (
             f"A step starts {prompts} prompts and others wait: try a larger --max-num-batched-tokens, and "
             "measure; it takes memory from the KV cache."
@@ -178,6 +178,6 @@ def _raise_the_smallest(room: Mapping[str, int]) -> str:
     if first == "sequences":
         return f"The server's {room[first]:,} sequences rule: raise --max-num-seqs{target}."
     return (
-        f"The KV cache holds {words.plural(room[first], 'sequence')}: raise --gpu-memory-utilization, or "
+        f"The KV cache holds {phrases.plural(room[first], 'sequence')}: raise --gpu-memory-utilization, or "
         "send fewer pixels."
     )

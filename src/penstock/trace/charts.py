@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from penstock.trace import words
+from penstock.trace import phrases
 
 WIDTH, HEIGHT = 300, 120
 TOP, BOTTOM, LEFT = 8, 98, 40  # the plot's own box; to the right it ends where the picture does
@@ -33,7 +33,7 @@ def chart(title: str, note: str, lines: Sequence[Line], seconds: float, *, share
     if not seen or seconds <= 0:
         return ""
     top = 1.0 if share else nice(max(seen))
-    axis = words.percent if share else _whole
+    axis = phrases.percent if share else _whole
     drawn = "".join(_path(line, seconds, top) for line in lines)
     grid = "".join(f"M{LEFT} {y:g}H{WIDTH}" for y in (TOP, (TOP + BOTTOM) / 2, BOTTOM))
     told = escape(f"{title} over time")
@@ -43,7 +43,7 @@ def chart(title: str, note: str, lines: Sequence[Line], seconds: float, *, share
         f'<path class="grid" d="{grid}"/>'
         f'<text class="scale" x="{LEFT - 6}" y="{TOP + 5}">{escape(axis(top))}</text>'
         f'<text class="scale" x="{LEFT - 6}" y="{BOTTOM + 4}">0</text>'
-        f'<text class="ends" x="{WIDTH}" y="{HEIGHT - 5}">{escape(words.duration(seconds))}</text>'
+        f'<text class="ends" x="{WIDTH}" y="{HEIGHT - 5}">{escape(phrases.duration(seconds))}</text>'
         f"{drawn}</svg></figure>"
     )
 
@@ -83,4 +83,4 @@ def _x(moment: float, seconds: float) -> float:
 
 
 def _whole(number: float) -> str:
-    return words.count(round(number))
+    return phrases.count(round(number))

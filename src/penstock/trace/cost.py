@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from penstock.trace import words
+from penstock.trace import phrases
 
 MANY = 1_000_000
 USED = 0.05  # a card that was never busier has not worked for us
@@ -39,7 +39,7 @@ def cost(profile: Mapping[str, Any]) -> dict[str, Any]:
     num_cards = _cards_used(profile)
     found = {
         "cards": num_cards,
-        "unit": words.unit(profile),
+        "unit": phrases.unit(profile),
         "hours_per_million": seconds / 3600 * max(1, num_cards),
         "regions_per_page": _per_page(profile, profile.get("regions")),
         **_tokens(profile),
@@ -56,12 +56,12 @@ def priced(found: Mapping[str, Any], price: float) -> float:
 def told(found: Mapping[str, Any], price: float | None = None) -> str:
     """ "A million pages: 47.9 GPU hours, 119.75 at 2.5 an hour, 33 kWh; 7.8 regions, ... a page."."""
     unit = "GPU hours" if found["cards"] else "hours of this machine"
-    parts = [f"{words.rate(found['hours_per_million'])} {unit}"]
+    parts = [f"{phrases.rate(found['hours_per_million'])} {unit}"]
     if price is not None:
         parts.append(f"{money(priced(found, price))} at {price:g} an hour")
     if "energy_kwh_per_million" in found:
-        parts.append(f"{words.rate(found['energy_kwh_per_million'])} kWh")
-    each, unit = page_parts(found), words.unit(found)
+        parts.append(f"{phrases.rate(found['energy_kwh_per_million'])} kWh")
+    each, unit = page_parts(found), phrases.unit(found)
     return f"A million {unit}s: {', '.join(parts)}{f'; a {unit}: ' + ', '.join(each) if each else ''}."
 
 
@@ -71,7 +71,7 @@ def page_parts(found: Mapping[str, Any]) -> list[str]:
         "prompt_tokens_per_page": "tokens in",
         "generation_tokens_per_page": "tokens out",
     }
-    return [f"{words.rate(found[name])} {said}" for name, said in names.items() if name in found]
+    return [f"{phrases.rate(found[name])} {said}" for name, said in names.items() if name in found]
 
 
 def money(amount: float) -> str:

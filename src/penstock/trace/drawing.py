@@ -12,7 +12,7 @@ from html import escape
 from itertools import pairwise
 from typing import Any
 
-from penstock.trace import words
+from penstock.trace import phrases
 
 Stage = Mapping[str, Any]
 
@@ -39,7 +39,7 @@ class _Column:
 
 def bar(stage: Stage) -> str:
     """One stage's time as a stacked bar."""
-    told = ", ".join(f"{state} {words.percent(stage[state])}" for state in ("busy", "starved", "blocked"))
+    told = ", ".join(f"{state} {phrases.percent(stage[state])}" for state in ("busy", "starved", "blocked"))
     parts, x = "", 0.0
     for state in ("busy", "starved", "blocked"):
         share = 100.0 * float(stage[state])
@@ -132,7 +132,7 @@ def _narrows(
 
 def _section_labels(stage: Stage, x: float, is_bottleneck: bool) -> str:
     kind = " here" if is_bottleneck else ""
-    capacity = words.rate(float(stage["capacity_per_s"]))
+    capacity = phrases.rate(float(stage["capacity_per_s"]))
     return (
         f'<text class="name{kind}" x="{x:.1f}" y="20">{escape(stage["name"])}</text>'
         f'<text class="carries{kind}" x="{x:.1f}" y="{PIPE_WIDE + 66:.0f}">{capacity}/s</text>'
@@ -163,7 +163,7 @@ def _lane(stage: Stage, columns: Sequence[_Column], top: int) -> str:
         drawn += f'<path class="{state}" d="{_steps(columns, base, upper, top)}"/>'
         base = upper
     return (
-        f"<g><title>{name}: busy {words.percent(stage['busy'])}</title>{drawn}"
+        f"<g><title>{name}: busy {phrases.percent(stage['busy'])}</title>{drawn}"
         f'<text class="lane" x="{LABELS - 12}" y="{top + LANE // 2 + 5}">{name}</text></g>'
     )
 
@@ -188,7 +188,7 @@ def _axis(seconds: float, height: int) -> str:
     for moment in range(0, int(seconds) + 1, step):
         x = LABELS + (WIDTH - LABELS) * moment / seconds
         anchor = ' style="text-anchor:end"' if x > WIDTH - 24 else ""
-        told = words.duration(moment) if moment >= 60 else f"{moment} s"
+        told = phrases.duration(moment) if moment >= 60 else f"{moment} s"
         drawn += f'<path class="grid" d="M{x:.1f} 0V{height}"/>'
         drawn += f'<text class="tick" x="{x:.1f}" y="{height + 16}"{anchor}>{told}</text>'
     return drawn

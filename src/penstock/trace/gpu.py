@@ -11,8 +11,8 @@ import subprocess
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from penstock.pinning import named_gpus
-from penstock.trace.series import Gauge, Timeline
+from penstock.processes.resources import named_gpus
+from penstock.trace.timeline import Gauge, Timeline
 
 SMI_TIMEOUT_S = 5.0  # it answers in some 50 ms; with a card that fell off the bus it hangs
 MISSES = 3  # in a row, then the driver is gone and no longer asked

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from penstock.trace import bounds, cost, words
+from penstock.trace import bounds, cost, phrases
 from penstock.trace.charts import Line, chart
 
 Profile = Mapping[str, Any]
@@ -43,20 +43,20 @@ def figures(profile: Profile) -> list[Figure]:
     made: list[Figure] = []
     gpu, spent = profile.get("gpu") or {}, profile.get("cost") or {}
     if (load := _mean_load(gpu)) is not None:
-        made.append((words.percent(load), f"GPU load, {words.plural(len(gpu['cards']), 'card')}", ""))
+        made.append((phrases.percent(load), f"GPU load, {phrases.plural(len(gpu['cards']), 'card')}", ""))
     peaks = [card["memory_peak_mb"] for card in gpu.get("cards", ()) if card["memory_peak_mb"]]
     if peaks:
-        made.append((words.memory(max(peaks)), "peak GPU memory", ""))
+        made.append((phrases.memory(max(peaks)), "peak GPU memory", ""))
     if gpu.get("energy_wh"):
         made.append((_energy(gpu["energy_wh"]), "used by the cards", ""))
     if "generation_tokens_per_page" in spent:
         read = spent.get("prompt_tokens_per_page")
-        note = f"tokens out a {words.unit(profile)}" + (f", {words.rate(read)} in" if read else "")
-        made.append((words.rate(spent["generation_tokens_per_page"]), note, ""))
+        note = f"tokens out a {phrases.unit(profile)}" + (f", {phrases.rate(read)} in" if read else "")
+        made.append((phrases.rate(spent["generation_tokens_per_page"]), note, ""))
     if "hours_per_million" in spent:
         unit = "GPU hours" if spent["cards"] else "hours"
         made.append(
-            (words.rate(spent["hours_per_million"]), f"{unit} for a million {words.unit(profile)}s", "")
+            (phrases.rate(spent["hours_per_million"]), f"{unit} for a million {phrases.unit(profile)}s", "")
         )
     return made
 
@@ -83,10 +83,10 @@ def _card_line(gpu: Profile) -> str:
     name = (f"{len(cards)} × " if len(cards) > 1 else "") + ", ".join(names)
     parts = [name if len(name) <= CARD_WIDTH else name[: CARD_WIDTH - 1] + "…"]
     if (load := _mean_load(gpu)) is not None:
-        parts.append(f"busy {words.percent(load)}")
+        parts.append(f"busy {phrases.percent(load)}")
     peaks = [card["memory_peak_mb"] for card in cards if card["memory_peak_mb"] is not None]
     if peaks:
-        parts.append(f"peak memory {words.memory(max(peaks))}")
+        parts.append(f"peak memory {phrases.memory(max(peaks))}")
     watts = [card["power_w"]["mean"] for card in cards if card["power_w"]]
     if watts:
         parts.append(f"{sum(watts):,.0f} W")
@@ -98,7 +98,7 @@ def _card_line(gpu: Profile) -> str:
 def _server_lines(each: Sequence[Profile]) -> list[str]:
     busy = [server for server in each if server["running"]]
     if not busy:
-        return [f"{words.plural(len(each), 'server')}: no request was seen running."]
+        return [f"{phrases.plural(len(each), 'server')}: no request was seen running."]
     parts = [
         f"running {_sum(busy, 'running', 'mean')} (peak {_sum(busy, 'running', 'peak')})",
         f"waiting {_sum(busy, 'waiting', 'mean')} (peak {_sum(busy, 'waiting', 'peak')})",
@@ -106,8 +106,10 @@ def _server_lines(each: Sequence[Profile]) -> list[str]:
     uses = [server["kv"] for server in busy if server["kv"]]
     if uses:
         mean = sum(use["mean"] for use in uses) / len(uses)
-        parts.append(f"KV cache {words.percent(mean)} (peak {words.percent(max(u['peak'] for u in uses))})")
-    return [f"{words.plural(len(each), 'server')}: {', '.join(parts)}.", *_token_line(busy)]
+        parts.append(
+            f"KV cache {phrases.percent(mean)} (peak {phrases.percent(max(u['peak'] for u in uses))})"
+        )
+    return [f"{phrases.plural(len(each), 'server')}: {', '.join(parts)}.", *_token_line(busy)]
 
 
 def _token_line(servers: Sequence[Profile]) -> list[str]:
@@ -118,16 +120,16 @@ def _token_line(servers: Sequence[Profile]) -> list[str]:
     if not sums["requests"]:
         return []
     parts = [
-        words.plural(sums["requests"], "request"),
-        f"{words.count(sums['prompt_tokens'])} tokens in",
-        f"{words.count(sums['generation_tokens'])} out",
+        phrases.plural(sums["requests"], "request"),
+        f"{phrases.count(sums['prompt_tokens'])} tokens in",
+        f"{phrases.count(sums['generation_tokens'])} out",
     ]
     for key, said in (("prefix_hit_share", "prefix"), ("mm_hit_share", "picture")):
         shares = [server[key] for server in servers if server[key] is not None]
         if shares:
-            parts.append(f"{said} cache hits {words.percent(sum(shares) / len(shares))}")
+            parts.append(f"{said} cache hits {phrases.percent(sum(shares) / len(shares))}")
     if sums["preemptions"]:
-        parts.append(f"{words.count(sums['preemptions'])} preempted")
+        parts.append(f"{phrases.count(sums['preemptions'])} preempted")
     return [f"{', '.join(parts)}."]
 
 
@@ -155,7 +157,7 @@ def _mean_load(gpu: Profile) -> float | None:
 
 
 def _sum(servers: Sequence[Profile], name: str, kind: str) -> str:
-    return words.count(round(sum(server[name][kind] for server in servers)))
+    return phrases.count(round(sum(server[name][kind] for server in servers)))
 
 
 def _energy(watt_hours: float) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, TextIO
 
-from penstock.trace import words
+from penstock.trace import phrases
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -47,7 +47,7 @@ class State:
     total: int | None = None
     stages: tuple[StageState, ...] = ()
     elapsed_s: float = 0.0
-    unit: str = words.PAGE  # what one of them is called
+    unit: str = phrases.PAGE  # what one of them is called
 
     @property
     def finished(self) -> int:
@@ -210,7 +210,7 @@ class _Table:
 
 def running_line(state: State, per_second: float) -> str:
     """ "120 of 400 pages, 2 failed, 2.13 pages/s, about 2 min 10 s left; waiting: recognise 12"."""
-    parts = [_reached(state), *_mishaps(state), f"{words.rate(per_second)} {state.unit}s/s"]
+    parts = [_reached(state), *_mishaps(state), f"{phrases.rate(per_second)} {state.unit}s/s"]
     parts += [f"about {left} left"] if (left := _time_left(state, per_second)) else []
     waiting = ", ".join(f"{stage.name} {stage.waiting}" for stage in state.stages if stage.waiting)
     return ", ".join(parts) + (f"; waiting: {waiting}" if waiting else "")
@@ -218,27 +218,27 @@ def running_line(state: State, per_second: float) -> str:
 
 def last_line(state: State) -> str:
     """ "400 of 400 pages, 2 failed, in 3 min 5 s (2.16 pages/s)"."""
-    line = ", ".join([_reached(state), *_mishaps(state), f"in {words.duration(state.elapsed_s)}"])
+    line = ", ".join([_reached(state), *_mishaps(state), f"in {phrases.duration(state.elapsed_s)}"])
     if state.finished and state.elapsed_s > 0:
-        line += f" ({words.rate(state.finished / state.elapsed_s)} {state.unit}s/s)"
+        line += f" ({phrases.rate(state.finished / state.elapsed_s)} {state.unit}s/s)"
     return line
 
 
 def _reached(state: State) -> str:
-    reached = words.count(state.finished + state.skipped)
-    of_all = "" if state.total is None else f" of {words.count(state.total)}"
+    reached = phrases.count(state.finished + state.skipped)
+    of_all = "" if state.total is None else f" of {phrases.count(state.total)}"
     return f"{reached}{of_all} {state.unit}s"
 
 
 def _mishaps(state: State) -> list[str]:
-    said = [f"{words.count(state.failed)} failed"] if state.failed else []
-    return said + ([f"{words.count(state.skipped)} done before"] if state.skipped else [])
+    said = [f"{phrases.count(state.failed)} failed"] if state.failed else []
+    return said + ([f"{phrases.count(state.skipped)} done before"] if state.skipped else [])
 
 
 def _time_left(state: State, per_second: float) -> str:
     if not state.left or per_second <= 0:
         return ""
-    return words.duration(state.left / per_second)
+    return phrases.duration(state.left / per_second)
 
 
 def _picture(state: State, per_second: float) -> RenderableType:
@@ -273,13 +273,13 @@ def _head(state: State) -> RenderableType:
 def _figures(state: State, per_second: float) -> RenderableType:
     from rich.text import Text
 
-    told = Text(f"{words.rate(per_second)} {state.unit}s/s", style="bold")
+    told = Text(f"{phrases.rate(per_second)} {state.unit}s/s", style="bold")
     if left := _time_left(state, per_second):
         told.append(f"  {left} left", style="not bold")
     if state.skipped:
-        told.append(f"  {words.count(state.skipped)} done before", style="not bold dim")
+        told.append(f"  {phrases.count(state.skipped)} done before", style="not bold dim")
     if state.failed:
-        told.append(f"  {words.count(state.failed)} failed", style="red")
+        told.append(f"  {phrases.count(state.failed)} failed", style="red")
     return told
 
 
@@ -294,6 +294,6 @@ def _stages(stages: tuple[StageState, ...]) -> Table:
     for stage in stages:
         # the longest queue stands before the stage that holds the others up
         style = "yellow" if longest > 1 and stage.waiting == longest else ""
-        figures = (words.count(number) for number in (stage.waiting, stage.running, stage.done))
+        figures = (phrases.count(number) for number in (stage.waiting, stage.running, stage.done))
         table.add_row(stage.name, *figures, style=style)
     return table

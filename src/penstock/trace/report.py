@@ -15,7 +15,7 @@ from string import Template
 from typing import Any
 
 from penstock.errors import StoreError, UsageError
-from penstock.trace import cost, drawing, live, words
+from penstock.trace import cost, drawing, live, phrases
 
 Profile = Mapping[str, Any]
 
@@ -38,17 +38,17 @@ def finding(profile: Profile) -> str:
     if stage is None:
         return "Nothing could be read." if _all_failed(profile) else "Nothing ran."
     if _is_too_short(profile, stage):
-        unit = words.unit(profile)
-        each = words.duration(stage["busy_s"] / stage["items"]) if stage["items"] else "nothing"
+        unit = phrases.unit(profile)
+        each = phrases.duration(stage["busy_s"] / stage["items"]) if stage["items"] else "nothing"
         return f"Too few {unit}s to fill the pipe. Most time went into {stage['name']}, {each} a {unit}."
-    parts = [f"Bottleneck: {stage['name']}, busy {words.percent(stage['busy'])}"]
+    parts = [f"Bottleneck: {stage['name']}, busy {phrases.percent(stage['busy'])}"]
     before, after = _around(profile["stages"], stage)
     for neighbours, state in ((before, "blocked"), (after, "starved")):
         worst = max(neighbours, key=lambda other: float(other[state]), default=None)
         if worst is not None and worst[state] >= NOTABLE:
-            parts.append(f"{worst['name']} {state} {words.percent(worst[state])}")
+            parts.append(f"{worst['name']} {state} {phrases.percent(worst[state])}")
     told = "; ".join(parts) + "."
-    return f"{told} Batches {words.percent(stage['batch_fill'])} full." if _batches(stage) else told
+    return f"{told} Batches {phrases.percent(stage['batch_fill'])} full." if _batches(stage) else told
 
 
 def advice(profile: Profile) -> str:
@@ -57,19 +57,20 @@ def advice(profile: Profile) -> str:
     if _all_failed(profile):
         return "See failures/ for the reasons."
     if stage is None:
-        return f"Every {words.unit(profile)} was done before, or there was no input."
+        return f"Every {phrases.unit(profile)} was done before, or there was no input."
     name = stage["name"]
     startup_s = cost.startup_s(profile)
     if startup_s > 0.3 * profile["seconds"]:
         return (
-            f"Opening the models took {words.duration(startup_s)} of {words.duration(profile['seconds'])}: "
-            f"run more {words.unit(profile)}s to see the pipeline's own speed."
+            f"Opening the models took {phrases.duration(startup_s)}"
+            f" of {phrases.duration(profile['seconds'])}: "
+            f"run more {phrases.unit(profile)}s to see the pipeline's own speed."
         )
     if (profile.get("bounds") or {}).get("stage") == name:
         return str(profile["bounds"]["sentence"])
     if _is_too_short(profile, stage):
-        unit = words.unit(profile)
-        return f"A longer run of such {unit}s could go at {words.rate(_pace(profile, stage))} {unit}s/s."
+        unit = phrases.unit(profile)
+        return f"A longer run of such {unit}s could go at {phrases.rate(_pace(profile, stage))} {unit}s/s."
     if stage["busy"] < SATURATED:
         return _advice_when_idle(profile["stages"][0], stage)
     if _batches(stage) and stage["batch_fill"] < 0.6:
@@ -96,7 +97,7 @@ def _advice_when_idle(first: Profile, stage: Profile) -> str:
     if first["starved"] > 0.5:
         return f"{first['name']} itself waited for input: read it from a faster disk, or in larger pieces."
     if stage["restarts"]:
-        restarts = words.plural(stage["restarts"], "restart")
+        restarts = phrases.plural(stage["restarts"], "restart")
         return f"{stage['name']} lost time in {restarts}: see failures/ for what ended it."
     return "No stage is busy all the time: allow more work in flight (overlap, or more workers)."
 
@@ -153,7 +154,7 @@ def render_html(profile: Profile) -> str:
         started=escape(str(profile["started"])[:16].replace("T", " ")),
         headline=_headline(profile),
         advice=escape(advice(profile)),
-        unit=escape(words.unit(profile)),
+        unit=escape(phrases.unit(profile)),
         figures=_figures(profile),
         projection=_projected(profile),
         pipe=drawing.pipe(profile["stages"], str(profile["bottleneck"] or "")),
@@ -218,21 +219,24 @@ def _batches(stage: Profile) -> bool:
 
 def _totals_line(profile: Profile) -> str:
     parts = [
-        f"{words.plural(profile['items'], words.unit(profile))} in {words.duration(profile['seconds'])}",
-        f"{words.rate(pages_per_s(profile))} {words.unit(profile)}s/s",
-        f"{words.count(profile['failed'])} failed",
-        f"peak memory {words.memory(profile['peak_rss_mb'])}",
+        f"{phrases.plural(profile['items'], phrases.unit(profile))}"
+        f" in {phrases.duration(profile['seconds'])}",
+        f"{phrases.rate(pages_per_s(profile))} {phrases.unit(profile)}s/s",
+        f"{phrases.count(profile['failed'])} failed",
+        f"peak memory {phrases.memory(profile['peak_rss_mb'])}",
     ]
     if profile.get("cpu_s"):
         parts.insert(3, f"{_cores_used(profile):.1f} of {profile['hardware']['cores']} cores used")
     if profile["skipped"]:
-        parts.insert(1, f"{words.count(profile['skipped'])} done before")
+        parts.insert(1, f"{phrases.count(profile['skipped'])} done before")
     return ", ".join(parts) + "."
 
 
 def _projection_line(profile: Profile) -> list[str]:
-    unit = words.unit(profile)
-    told = [f"{words.count(num)} {unit}s in {words.duration(s)}" for num, s in projection(profile).items()]
+    unit = phrases.unit(profile)
+    told = [
+        f"{phrases.count(num)} {unit}s in {phrases.duration(s)}" for num, s in projection(profile).items()
+    ]
     return [f"At this rate: {', '.join(told)}."] if told else []
 
 
@@ -242,7 +246,7 @@ def _text_table(stages: Sequence[Profile]) -> list[str]:
     width = max(len(stage["name"]) for stage in shown)
     lines = [f"{'stage':<{width}}     busy  starved  blocked  could do/s   p95 ms"]
     for stage in shown:
-        shares = [words.percent(stage[state]) for state in ("busy", "starved", "blocked")]
+        shares = [phrases.percent(stage[state]) for state in ("busy", "starved", "blocked")]
         lines.append(
             f"{stage['name']:<{width}} {shares[0]:>8} {shares[1]:>8} {shares[2]:>8}"
             f" {_or_dash(stage['capacity_per_s']):>11} {_or_dash(stage['p95_ms']):>8}"
@@ -251,7 +255,7 @@ def _text_table(stages: Sequence[Profile]) -> list[str]:
 
 
 def _or_dash(number: float | None) -> str:
-    return words.rate(number) if number else "–"
+    return phrases.rate(number) if number else "–"
 
 
 def _headline(profile: Profile) -> str:
@@ -267,11 +271,11 @@ def _headline(profile: Profile) -> str:
 def _figures(profile: Profile) -> str:
     failed = profile["failed"]
     figures = [
-        (words.rate(pages_per_s(profile)), f"{words.unit(profile)}s a second", ""),
-        (words.count(profile["items"]), _pages_note(profile), ""),
-        (words.count(failed), "failed", "bad" if failed else "good"),
-        (words.duration(profile["seconds"]), "from start to end", ""),
-        (words.memory(profile["peak_rss_mb"]), "peak memory", ""),
+        (phrases.rate(pages_per_s(profile)), f"{phrases.unit(profile)}s a second", ""),
+        (phrases.count(profile["items"]), _pages_note(profile), ""),
+        (phrases.count(failed), "failed", "bad" if failed else "good"),
+        (phrases.duration(profile["seconds"]), "from start to end", ""),
+        (phrases.memory(profile["peak_rss_mb"]), "peak memory", ""),
         *live.figures(profile),
     ]
     return "".join(
@@ -282,14 +286,14 @@ def _figures(profile: Profile) -> str:
 
 def _pages_note(profile: Profile) -> str:
     skipped = profile["skipped"]
-    more = f", {words.count(skipped)} more done before" if skipped else ""
-    return f"{words.unit(profile)}s{more}"
+    more = f", {phrases.count(skipped)} more done before" if skipped else ""
+    return f"{phrases.unit(profile)}s{more}"
 
 
 def _projected(profile: Profile) -> str:
-    unit = escape(words.unit(profile))
+    unit = escape(phrases.unit(profile))
     told = [
-        f"<span><b>{words.count(num)}</b> {unit}s would take <b>{words.duration(seconds)}</b></span>"
+        f"<span><b>{phrases.count(num)}</b> {unit}s would take <b>{phrases.duration(seconds)}</b></span>"
         for num, seconds in projection(profile).items()
     ]
     return f'<p class="projection">At this rate {" ".join(told)}</p>' if told else ""
@@ -298,13 +302,13 @@ def _projected(profile: Profile) -> str:
 def _row(stage: Profile, bottleneck: str) -> str:
     cells = [
         _workers(stage),
-        words.percent(stage["busy"]),
-        words.count(stage["items"]),
+        phrases.percent(stage["busy"]),
+        phrases.count(stage["items"]),
         _or_dash(stage["capacity_per_s"]),
         _or_dash(stage["p50_ms"]),
         _or_dash(stage["p95_ms"]),
-        words.percent(stage["batch_fill"]) if _batches(stage) else "–",
-        words.duration(stage["open_s"]) if stage["open_s"] >= 0.05 else "–",
+        phrases.percent(stage["batch_fill"]) if _batches(stage) else "–",
+        phrases.duration(stage["open_s"]) if stage["open_s"] >= 0.05 else "–",
         _mishaps(stage),
     ]
     kind = ' class="bottleneck"' if stage["name"] == bottleneck else ""
@@ -313,14 +317,14 @@ def _row(stage: Profile, bottleneck: str) -> str:
 
 
 def _workers(stage: Profile) -> str:
-    own = words.plural(stage["workers"], "process", "processes")
+    own = phrases.plural(stage["workers"], "process", "processes")
     told = own if stage["process"] else str(stage["workers"])
     return told + (f" × {stage['overlap']} calls" if stage["overlap"] > 1 else "")
 
 
 def _mishaps(stage: Profile) -> str:
-    failed = [f"{words.count(stage['failed'])} failed"] if stage["failed"] else []
-    restarts = [words.plural(stage["restarts"], "restart")] if stage["restarts"] else []
+    failed = [f"{phrases.count(stage['failed'])} failed"] if stage["failed"] else []
+    restarts = [phrases.plural(stage["restarts"], "restart")] if stage["restarts"] else []
     return ", ".join(failed + restarts) or "–"
 
 

@@ -15,12 +15,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from penstock.trace import servers as model_servers
+from penstock.trace import server_metrics
 from penstock.trace.bounds import Limits, bounds
 from penstock.trace.cost import cost
 from penstock.trace.gpu import GpuSampler
-from penstock.trace.series import Timeline
-from penstock.trace.servers import ServerSampler
+from penstock.trace.server_metrics import ServerSampler
+from penstock.trace.timeline import Timeline
 
 EVERY_S = 1.0
 JOIN_S = 3.0  # a look has its deadline; a thread that outstays it is left to itself
@@ -70,11 +70,11 @@ class Watch:
             self._start(gpu, "watch-gpu")
         for url in self._given:
             self._add(url, self._limits.get(url, Limits()), self._in_flight)
-        model_servers.listen(self._add)
+        server_metrics.listen(self._add)
         return self
 
     def __exit__(self, *_: object) -> None:
-        model_servers.unlisten(self._add)
+        server_metrics.unlisten(self._add)
         self._ended.set()
         end = time.monotonic() + JOIN_S
         for thread in self._threads:
@@ -83,7 +83,7 @@ class Watch:
     def profile(self, run: Mapping[str, Any]) -> dict[str, Any]:
         """What to add to the run's profile: "gpu", "servers", "bounds", "cost"; empty ones left out."""
         gpu = self._gpu.summary() if self._gpu else {}
-        servers = model_servers.summary(self._servers, self._timeline)
+        servers = server_metrics.summary(self._servers, self._timeline)
         found = bounds(servers["each"], self._known_limits(), self._in_flight, gpu) if servers else {}
         parts = {"gpu": gpu, "servers": servers, "bounds": {**found, "stage": self._stage} if found else {}}
         parts["cost"] = cost({**run, **parts}) if gpu or servers else {}

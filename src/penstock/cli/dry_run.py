@@ -1,0 +1,56 @@
+"""`--dry-run`: what a run would do, about how long it would take and how much disk."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from penstock.driver import Run
+from penstock.item import Item
+from penstock.store import manifest
+from penstock.store.ledger import Ledger
+from penstock.trace import report
+from penstock.trace.phrases import duration
+
+# Without a profile of an earlier run in OUT: a scanned page on one core with the embedded models, and
+# what a page leaves on disk with its crops. Both from benchmarks/bench_parse.py, see docs/log.md.
+SECONDS_A_PAGE_AND_CORE = 5.0
+KB_A_PAGE = 120
+
+
+def forecast(run: Run, listing: Iterable[Item], as_json: bool) -> str:
+    entries = Ledger(run.out).entries() if run.out.is_dir() else {}
+    manifest.check(run.out, run.plan)
+    documents: set[str] = set()
+    done = todo = broken = 0
+    for item in listing:
+        documents.add(item.document)
+        known = item.id in entries and not run.fresh
+        done, todo = done + known, todo + (not known)
+        broken += item.failure is not None
+    seconds = todo * _seconds_a_page(run)
+    facts = {
+        "plan": run.plan.describe().splitlines(),
+        "documents": len(documents),
+        "pages": done + todo,
+        "done": done,
+        "todo": todo,
+        "unreadable": broken,
+        "seconds": round(seconds),
+        "disk_mb": round(todo * KB_A_PAGE / 1024),
+    }
+    if as_json:
+        return json.dumps(facts, ensure_ascii=False)
+    return (
+        f"{run.plan.describe()}\n\n"
+        f"{len(documents)} documents, {done + todo} pages: {done} done, {todo} to do, {broken} unreadable.\n"
+        f"About {duration(seconds)} and {facts['disk_mb']} MB in {run.out}. Nothing was run."
+    )
+
+
+def _seconds_a_page(run: Run) -> float:
+    if (run.out / "profile.json").is_file():
+        rate = report.pages_per_s(report.read(run.out))
+        if rate > 0:
+            return 1 / rate
+    return SECONDS_A_PAGE_AND_CORE / manifest.cores()

@@ -1,0 +1,152 @@
+"""What pass 2 is asked: each table and picture of a document with its surroundings.
+
+The surroundings are the section's path, the sentences anywhere that cite it ("그림 3"), and its
+neighbours in reading order, across page breaks. Two passes over the pages, a page or two in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from penstock.documents.docjson.assemble import Assembler, Piece
+from penstock.documents.docjson.captions import VISUAL
+from penstock.documents.docjson.model import Block
+from penstock.documents.docjson.references import Key, caption_key, mentions, sentences
+from penstock.documents.docjson.table import header_depth, rows_of
+from penstock.item import Item
+
+BEFORE, AFTER = 2, 1  # neighbours in reading order
+LONGEST_NEIGHBOUR = 300  # characters; the nearest sentences say most
+LONGEST_SENTENCE = 240  # characters kept of one that cites
+MOST_CITING = 3  # sentences kept of those that cite one figure
+MOST_ROWS = 200
+DEFINITELY_TEXT = frozenset({"", "list"})
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One block to enrich. `key` names it in the ledger of pass 2."""
+
+    key: str
+    page_id: str
+    page_no: int
+    block_id: str
+    category: str
+    caption: str
+    section: tuple[str, ...]
+    content: str
+    rows: tuple[tuple[str, ...], ...]
+    head: int
+    context: tuple[str, ...]
+    context_ids: tuple[str, ...]
+    crop: str  # relative to OUT, or ""
+    needs_eyes: bool  # whether a vision engine has something to add
+
+
+def questions(name: str, pages: Callable[[], Iterable[Item]]) -> Iterator[Asked]:
+    """The questions of one document. `pages` gives its pages in order, and is called twice."""
+    cited = _citing(name, pages())
+    assembler = Assembler(name)
+    paths: dict[str, tuple[str, ...]] = {}
+    waiting: Piece | None = None
+    before: list[Block] = []
+    for item in pages():
+        piece = assembler.page(item)
+        _note_paths(assembler, paths)
+        if waiting is not None:
+            yield from _page(waiting, before, _flow(piece.blocks)[:AFTER], cited, paths)
+            before = (before + _flow(waiting.blocks))[-BEFORE:]
+        waiting = piece
+    if waiting is not None:
+        yield from _page(waiting, before, [], cited, paths)
+
+
+def _citing(name: str, items: Iterable[Item]) -> dict[Key, list[tuple[str, str]]]:
+    """For each figure or table the sentences that speak of it, with their blocks."""
+    assembler = Assembler(name)
+    cited: dict[Key, list[tuple[str, str]]] = {}
+    for item in items:
+        for block in _flow(assembler.page(item).blocks):
+            if not mentions(block.text):
+                continue
+            for sentence in sentences(block.text):
+                for key in mentions(sentence):
+                    told = cited.setdefault(key, [])
+                    if len(told) < MOST_CITING:
+                        told.append((block.id, sentence[:LONGEST_SENTENCE]))
+    return cited
+
+
+def _note_paths(assembler: Assembler, paths: dict[str, tuple[str, ...]]) -> None:
+    for section in assembler.sections[len(paths) :]:
+        paths[section.id] = tuple(section.path)
+
+
+def _flow(blocks: Iterable[Block]) -> list[Block]:
+    return [
+        block
+        for block in blocks
+        if block.category == "text_paragraph" and block.role in DEFINITELY_TEXT and block.layer == "body"
+    ]
+
+
+def _page(
+    piece: Piece,
+    before: list[Block],
+    after: list[Block],
+    cited: dict[Key, list[tuple[str, str]]],
+    paths: dict[str, tuple[str, ...]],
+) -> Iterator[Asked]:
+    texts = {block.id: block.text for block in piece.blocks}
+    flow = [*before, *_flow(piece.blocks), *after]
+    for block in piece.blocks:
+        if block.category in VISUAL and block.layer == "body":
+            yield _asked(piece, block, texts, flow, cited, paths)
+
+
+def _asked(
+    piece: Piece,
+    block: Block,
+    texts: dict[str, str],
+    flow: list[Block],
+    cited: dict[Key, list[tuple[str, str]]],
+    paths: dict[str, tuple[str, ...]],
+) -> Asked:
+    told = (*block.caption_ids, *block.footnote_ids)
+    caption = " ".join(texts[id] for id in block.caption_ids)
+    key = caption_key(caption)
+    near = _near(block, flow)
+    context = list(cited.get(key, ())) if key else []
+    known = {*told, *(id for id, _ in context)}
+    context += [(other.id, other.text[-LONGEST_NEIGHBOUR:]) for other in near if other.id not in known]
+    table = block.table
+    rows = rows_of(table)[:MOST_ROWS] if table is not None else []
+    notes = " ".join(texts[id] for id in block.footnote_ids)
+    return Asked(
+        key=piece.keys[block.id],
+        page_id=piece.page.page_id,
+        page_no=block.page_no,
+        block_id=block.id,
+        category=block.category,
+        caption=caption,
+        section=paths.get(block.section_id, ()),
+        content="\n".join(part for part in (block.text, notes) if part),
+        rows=tuple(tuple(row) for row in rows),
+        head=header_depth(table) if table is not None else 0,
+        context=tuple(text for _, text in context),
+        context_ids=tuple(dict.fromkeys(id for id, _ in context)),
+        crop=next((asset.path for asset in piece.assets if asset.block_id == block.id), ""),
+        needs_eyes=block.category != "table" or table is None or not table.cells,
+    )
+
+
+def _near(block: Block, flow: list[Block]) -> list[Block]:
+    """The text before and after a block in reading order."""
+    above = [other for other in flow if _place(other) < _place(block)][-BEFORE:]
+    below = [other for other in flow if _place(other) > _place(block)][:AFTER]
+    return [*above, *below]
+
+
+def _place(block: Block) -> int:
+    return block.doc_index

@@ -1,0 +1,132 @@
+"""Sections from headings: their numbers, Korean or Western, and where there is none, their size.
+
+A heading's rank says which other headings it may stand under; a stack of open headings gives the level.
+Numbers rank in the order Korean reports nest them: 편, 장, 절, 조, 1.1, 가., 1), 가), (1), (가), ①.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from penstock.documents.docjson.model import Section
+
+BULLET_RANK = 14.0  # "✓ 검출 결과" stands under whatever number is open
+PLAIN_RANK = 4.9  # without a number: above 1.1, below 제1조
+ALIKE = 0.25  # of the height: lines of one size differ by their letters, levels by more
+
+_NUMBERS: tuple[tuple[re.Pattern[str], float], ...] = (
+    (re.compile(r"제\s?\d{1,3}\s?편|(?:Part|PART)\s+(?:\d{1,2}|[IVX]{1,5})\b"), 1.0),
+    (re.compile(r"제\s?\d{1,3}\s?장|(?:Chapter|CHAPTER)\s+\d{1,3}\b"), 2.0),
+    (re.compile(r"(?:Appendix|APPENDIX)\s+(?:\d{1,3}|[A-Z])\b|부록\s?\d?"), 2.0),
+    (re.compile(r"(?:[IVX]{1,5}|[Ⅰ-Ⅻ])\.(?=\s|[가-힣])"), 2.5),
+    (re.compile(r"제\s?\d{1,3}\s?절"), 3.0),
+    (re.compile(r"제\s?\d{1,4}\s?조(?:의\s?\d{1,2})?"), 4.0),
+    (re.compile(r"\d{1,2}(?:\.\d{1,3}){0,5}(?:\.(?=\s|[가-힣]|$)|(?=\s+[^\W\d]))"), 5.0),
+    (re.compile(r"[A-Z]\.\d{1,2}(?:\.\d{1,2}){0,3}\.?(?=\s)"), 6.0),
+    (re.compile(r"[A-Z]\.(?=\s)"), 9.0),
+    (re.compile(r"[가나다라마바사아자차카타파하]\.(?=\s|[가-힣])"), 10.0),
+    (re.compile(r"\d{1,2}\)"), 11.0),
+    (re.compile(r"[가나다라마바사아자차카타파하]\)"), 11.5),
+    (re.compile(r"[(（]\d{1,2}[)）]"), 12.0),
+    (re.compile(r"[(（][가나다라마바사아자차카타파하][)）]"), 12.5),
+    (re.compile(r"[①-⑳]"), 13.0),
+)  # fmt: skip
+_BULLET = re.compile(r"[✓✔■□▪◆◇●○•▶▷※*-]\s*")
+_DECIMAL = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """What decides a heading's place. `height` is of its lines in pixels, `hashes` the model's `#`."""
+
+    block_id: str
+    text: str
+    doc_index: int
+    page_no: int
+    height: float = 0.0
+    hashes: int = 0
+
+
+def numbering(text: str) -> tuple[str, float]:
+    """A heading's own number and its rank; ("", 0.0) where it has none."""
+    for pattern, rank in _NUMBERS:
+        found = pattern.match(text)
+        if found:
+            number = found[0].strip()
+            depth = number.rstrip(".").count(".") if rank in (_DECIMAL, 6.0) else 0
+            return number, rank + depth
+    return "", 0.0
+
+
+@dataclass(slots=True)
+class _Open:
+    section: Section
+    rank: float
+    height: float
+
+
+@dataclass(slots=True)
+class Sections:
+    """Told of each heading in reading order, and how far the text goes; keeps a document's sections."""
+
+    done: list[Section] = field(default_factory=list)
+    _stack: list[_Open] = field(default_factory=list)
+    _page_no: int = 0
+
+    @property
+    def current_id(self) -> str:
+        return self._stack[-1].section.id if self._stack else ""
+
+    @property
+    def path(self) -> list[str]:
+        return self._stack[-1].section.path if self._stack else []
+
+    def open(self, heading: Heading) -> Section:
+        number, rank = numbering(heading.text)
+        rank = rank or self._rank_of_plain(heading)
+        self._close(rank, heading.doc_index)
+        parent = self._stack[-1].section if self._stack else None
+        section = Section(
+            id=f"s{len(self.done) + 1:04d}",
+            number=number,
+            title=heading.text,
+            level=len(self._stack) + 1,
+            path=[*(parent.path if parent else []), heading.text],
+            heading_block_id=heading.block_id,
+            parent_id=parent.id if parent else "",
+            span=(heading.doc_index, heading.doc_index + 1),
+            page_span=(heading.page_no, heading.page_no),
+        )
+        self.done.append(section)
+        self._stack.append(_Open(section, rank, heading.height))
+        return section
+
+    def reach(self, page_no: int) -> None:
+        """What is open now goes on to this page. Not for furniture: a header ends no section."""
+        self._page_no = page_no
+
+    def finish(self, doc_index: int) -> list[Section]:
+        """Closes what is open at the document's end. Returns all sections in order."""
+        self._close(0.0, doc_index)
+        return self.done
+
+    def _close(self, rank: float, doc_index: int) -> None:
+        while self._stack and self._stack[-1].rank >= rank:
+            section = self._stack.pop().section
+            section.span = (section.span[0], doc_index)
+            section.page_span = (section.page_span[0], max(section.page_span[0], self._page_no))
+
+    def _rank_of_plain(self, heading: Heading) -> float:
+        """A heading without a number ranks by its mark, the model's `#`, or its size."""
+        if _BULLET.match(heading.text):
+            return BULLET_RANK
+        if heading.hashes:
+            return 4.0 + heading.hashes / 10
+        for opened in self._stack:
+            if heading.height and opened.height and opened.height <= heading.height * (1 + ALIKE):
+                return min(opened.rank, PLAIN_RANK + 1)
+        deepest = max((o.rank for o in self._stack if o.rank < BULLET_RANK), default=None)
+        if deepest is None:
+            return PLAIN_RANK
+        return deepest if not heading.height else deepest + 0.05

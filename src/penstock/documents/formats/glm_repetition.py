@@ -1,0 +1,122 @@
+"""Cuts repetition out of a finished text by the GLM-OCR SDK's rule, in near linear time.
+
+The rule: ten or more copies in a row of a unit of ten or more characters end the text, which keeps what
+stood before and one copy; of all such places the first counts, and there the shortest unit. Failing
+that, a text whose lines are mostly one and the same line ends with the first of three in a row.
+
+The search looks at the text through windows of each size that doubles the last. A window that lies in a
+repetition begins with a piece that comes again within it, and finding that is one `str.find`, so a clean
+text of a megabyte costs a fraction of a second. See engines/chat/repetition.py for texts that are still
+arriving and documents/grounding/repetition.py for other models' answers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+# numbers of the SDK
+LEAST_TEXT = 2_048  # characters; shorter texts are left alone
+LEAST_UNIT = 10
+LEAST_COPIES = 10
+LEAST_LINES = 10
+LEAST_SHARE = 0.8  # of the lines that say something
+IN_A_ROW = 3
+
+_STEP, _PREFIX, _WINDOW = 4, 4, 6  # in scales: ten copies of a unit hold one aligned window of six
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Repetition:
+    """From `start` on, copies of the `unit` characters that stand there."""
+
+    start: int
+    unit: int
+
+
+def cut_repeats(text: str) -> str:
+    """The text up to its repetition with one copy of what repeats; all of it when nothing does."""
+    if len(text) < LEAST_TEXT:
+        return text
+    found = first_repetition(text.strip())
+    if found is not None:
+        return text.strip()[: found.start + found.unit]
+    return _cut_lines(text)
+
+
+def first_repetition(text: str) -> Repetition | None:
+    """The leftmost ten copies in a row of ten characters or more, as the shortest unit that fits there."""
+    found: Repetition | None = None
+    scale = LEAST_UNIT
+    while scale * LEAST_COPIES <= len(text):
+        at_scale = _first_at(text, scale)
+        if at_scale is not None and (found is None or at_scale < found):
+            found = at_scale
+        scale *= 2
+    return found
+
+
+def _first_at(text: str, scale: int) -> Repetition | None:
+    """The first repetition of a unit of `scale` to twice as many characters."""
+    for start in range(0, len(text) - _WINDOW * scale + 1, _STEP * scale):
+        head = text[start : start + _PREFIX * scale]
+        again = text.find(head, start + 1, start + _WINDOW * scale)
+        if again < 0:
+            continue
+        found = _whole(text, start, again - start)
+        if found is not None:
+            return found
+    return None
+
+
+def _whole(text: str, inside: int, period: int) -> Repetition | None:
+    """The repetition of this period around `inside`, or None where it is too short to count."""
+    start = inside - _alike_before(text, inside, period)
+    length = inside + _alike_after(text, inside, period) + period - start
+    unit = period * -(-LEAST_UNIT // period)  # several copies of a short one make a unit
+    return Repetition(start, unit) if length >= LEAST_COPIES * unit else None
+
+
+def _alike_after(text: str, at: int, period: int) -> int:
+    """How many characters from `at` on equal those a period later; by slices, which compare fast."""
+    alike, step = 0, 64
+    while step:
+        left = at + alike
+        size = min(step, len(text) - left - period)
+        if size > 0 and text[left : left + size] == text[left + period : left + period + size]:
+            alike += size
+            step *= 2
+        else:
+            step = min(size, step) // 2 if size > 0 else 0
+    return alike
+
+
+def _alike_before(text: str, at: int, period: int) -> int:
+    """How many characters before `at` equal those a period later."""
+    alike, step = 0, 64
+    while step:
+        right = at - alike
+        size = min(step, right)
+        if size > 0 and text[right - size : right] == text[right - size + period : right + period]:
+            alike += size
+            step *= 2
+        else:
+            step = min(size, step) // 2 if size > 0 else 0
+    return alike
+
+
+def _cut_lines(text: str) -> str:
+    lines = text.split("\n")
+    said = [(number, line.strip()) for number, line in enumerate(lines) if line.strip()]
+    if len(said) < LEAST_LINES:
+        return text
+    common, count = Counter(line for _, line in said).most_common(1)[0]
+    if count < LEAST_LINES or count / len(said) < LEAST_SHARE:
+        return text
+    in_a_row = 0
+    for place, (_, line) in enumerate(said):
+        in_a_row = in_a_row + 1 if line == common else 0
+        if in_a_row == IN_A_ROW:
+            first = said[place - IN_A_ROW + 1][0]
+            return "\n".join(lines[: first + 1])
+    return text

@@ -1,0 +1,224 @@
+"""Writes the regions of a page as Markdown, in time linear in their text.
+
+Titles by label and numbering, formulas in `$$`, tables as pipes (HTML where cells span), pictures as
+links to their crops, everything else as paragraphs and lists. Headers, footers and page numbers
+are left out unless asked for. Content is escaped (escape.py); a failed region is a comment that
+says why, so that nothing disappears in silence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from unicodedata import east_asian_width
+from urllib.parse import quote
+
+from penstock.documents import escape
+from penstock.documents.layout.paragraphs import join_lines, joined_word
+from penstock.documents.table_html import from_html, to_html, to_pipes
+from penstock.item import FORMULA_LABELS, FURNITURE_LABELS, PICTURE_LABELS, Region
+
+DEEPEST = 6  # heading levels of Markdown
+SHORT_LINE = 60  # letters; a longer line is a paragraph
+HARD_BREAK = "  \n"
+
+_LEADERS = re.compile(r"(?:(?:\.\s?){3,}|(?:·\s?){3,}|(?:…\s?){2,}|_{3,})")
+_BULLET = re.compile(r"^[•‣◦▪●∙·]\s*(?=\S)|^[-*]\s+(?=\S)")
+_ITEM = re.compile(r"^(\d{1,3}|[a-zA-Z])([.)])\s*(?=[^\s\d.)])")
+_NUMBER = re.compile(r"^(\d{1,3}(?:\.\d{1,3})*)\.?(?=\s)")
+_SECTION = re.compile(r"^제\s?\d+\s?([장절조])")
+_BRACKET = re.compile(r"(?<!\\)[\[\]]")
+_WRAPS = (("$$", "$$"), (r"\[", r"\]"), (r"\(", r"\)"), ("$", "$"))
+
+
+def page_markdown(regions: Sequence[Region], *, furniture: bool = False, root: str = "") -> str:
+    """The page's Markdown. `root` leads from the Markdown file to the folder crops are named from.
+
+    page_markdown(item.regions, root="../")
+    """
+    kept = [r for r in sorted(regions, key=lambda r: r.index) if furniture or r.label not in FURNITURE_LABELS]
+    blocks = (block for region in _joined(_tagged(kept)) for block in _blocks(region, root))
+    return _stacked(blocks)
+
+
+def document_markdown(pages: Iterable[tuple[int, str]]) -> str:
+    """Pages, numbered from 1, as one text with an anchor before each."""
+    return "".join(
+        f"<!-- page {number} -->\n\n{text}\n\n" if text else f"<!-- page {number} -->\n\n"
+        for number, text in pages
+    )
+
+
+def _stacked(blocks: Iterable[str]) -> str:
+    """Blocks with a blank line between them; items of one list stay together."""
+    parts: list[str] = []
+    last = ""
+    for block in blocks:
+        if parts:
+            parts.append("\n" if _is_item(last) and _is_item(block) else "\n\n")
+        parts.append(block)
+        last = block
+    return "".join(parts)
+
+
+def _is_item(block: str) -> bool:
+    return block.startswith("- ") or re.match(r"\d{1,3}[.)] ", block) is not None
+
+
+def _tagged(regions: Sequence[Region]) -> list[Region]:
+    """Formula numbers put into the formula next to them; a number without one stays text."""
+    kept: list[Region] = []
+    waiting: Region | None = None  # a number that came before its formula
+    for region in regions:
+        if region.label == "formula_number" and region.content:
+            if kept and _takes_tag(kept[-1]):
+                kept[-1] = _with_tag(kept[-1], region.content)
+                continue
+            if waiting is not None:
+                kept.append(waiting)
+            waiting = region
+            continue
+        if waiting is not None:
+            if _takes_tag(region):
+                region = _with_tag(region, waiting.content or "")
+            else:
+                kept.append(waiting)
+            waiting = None
+        kept.append(region)
+    return kept if waiting is None else [*kept, waiting]
+
+
+def _takes_tag(region: Region) -> bool:
+    return (
+        region.label == "display_formula" and bool(region.content) and r"\tag{" not in (region.content or "")
+    )
+
+
+def _with_tag(region: Region, number: str) -> Region:
+    tag = re.sub(r"[^\w.\-']", "", number)
+    return replace(region, content=rf"{_unwrapped(region.content or '')} \tag{{{tag}}}")
+
+
+def _joined(regions: Sequence[Region]) -> list[Region]:
+    """Paragraphs whose last word is cut at a hyphen put together with their other half."""
+    kept: list[Region] = []
+    for region in regions:
+        if kept and region.label == kept[-1].label == "text":
+            whole = joined_word(_text(kept[-1]), _text(region))
+            if whole is not None:
+                kept[-1] = replace(kept[-1], content=whole)
+                continue
+        kept.append(region)
+    return kept
+
+
+def _text(region: Region) -> str:
+    if region.content is not None or region.label in FORMULA_LABELS:
+        return region.content or ""  # a formula's lines are not its LaTeX
+    return join_lines(region.lines)
+
+
+def _blocks(region: Region, root: str) -> Iterator[str]:
+    text = _text(region).strip()
+    if region.crop_path and (region.label in PICTURE_LABELS or not text):
+        # what a picture says is its alternative text: found by a search, out of the way of a reader
+        says = _BRACKET.sub(r"\\\g<0>", escape.inline(" ".join(text.split())))
+        yield f"![{says or region.label}]({quote(root + region.crop_path, safe='/.-_~')})"
+    elif text:
+        yield from _content(region.label, text)
+    if region.failure is not None:
+        reason = f"{region.failure.kind}: {region.failure.message}"
+        yield escape.comment(
+            f"region {region.index} ({region.label}) failed in {region.failure.stage}: {reason}"
+        )
+    elif region.note:
+        yield escape.comment(f"region {region.index} ({region.label}): {region.note}")
+
+
+def _content(label: str, text: str) -> Iterator[str]:
+    if label in ("doc_title", "paragraph_title"):
+        yield _heading(label, text)
+    elif label == "display_formula":
+        yield f"$$\n{escape.formula(_unwrapped(text))}\n$$"
+    elif label in FORMULA_LABELS:
+        yield f"${escape.formula(_unwrapped(text))}$"
+    elif label == "table":
+        yield _table(text)
+    elif label == "algorithm":
+        yield escape.fenced(text)
+    elif label == "content":
+        yield HARD_BREAK.join(escape.line(_LEADERS.sub("... ", part).strip()) for part in text.split("\n"))
+    else:
+        yield from _paragraphs([part.strip() for part in text.split("\n") if part.strip()])
+
+
+def _heading(label: str, text: str) -> str:
+    words = re.sub(r"^(?:#+\s*|[-*]\s+)", "", " ".join(text.split()))
+    level = 1 if label == "doc_title" else 1 + _depth(words)
+    return "#" * min(level, DEEPEST) + " " + re.sub(r"(?=#+$)", r"\\", escape.inline(words))
+
+
+def _depth(title: str) -> int:
+    """1 for a chapter, 2 for 1.1, 3 for 1.1.1, by the title's own number."""
+    number = _NUMBER.match(title)
+    if number:
+        return number[1].count(".") + 1
+    section = _SECTION.match(title)
+    return 1 + "장절조".index(section[1]) if section else 1
+
+
+def _unwrapped(text: str) -> str:
+    body = text.strip()
+    for start, end in _WRAPS:
+        if body.startswith(start) and body.endswith(end) and len(body) >= len(start) + len(end):
+            return body[len(start) : -len(end)].strip()
+    return body
+
+
+def _table(text: str) -> str:
+    cells = from_html(text) if text.lstrip().lower().startswith("<table") else None
+    if cells is None:
+        return "\n\n".join(escape.line(part) for part in text.split("\n") if part.strip())
+    return to_pipes(cells) or to_html(cells)
+
+
+def _paragraphs(parts: Sequence[str]) -> Iterator[str]:
+    """Each part by itself, but short lines one under the other stay so: an address, a receipt."""
+    block = ""
+    for above, part in zip(["", *parts], parts, strict=False):
+        line = _paragraph(part)
+        if (
+            block
+            and not _is_item(block)
+            and not _is_item(line)
+            and max(map(_columns, (above, part))) <= SHORT_LINE
+        ):
+            block += HARD_BREAK + line
+            continue
+        if block:
+            yield block
+        block = line
+    yield block
+
+
+def _columns(text: str) -> int:
+    """How wide the text is in letters; Korean and Chinese ones count twice."""
+    return len(text) + sum(east_asian_width(char) in "WF" for char in text)
+
+
+def _paragraph(text: str) -> str:
+    words = _LEADERS.sub(_three, text.strip())
+    bullet = _BULLET.match(words)
+    if bullet:
+        return "- " + escape.line(words[bullet.end() :])
+    item = _ITEM.match(words)
+    if item:
+        rest = escape.inline(words[item.end() :])
+        return f"{item[1]}{item[2]} {rest}"
+    return escape.line(words)
+
+
+def _three(match: re.Match[str]) -> str:
+    run = match[0]
+    return run if len(run) <= 3 else run[0] * 3 + (" " if run[-1].isspace() else "")

@@ -1,0 +1,124 @@
+"""Finds running text that a layout model took for a picture or a table, and tables that it did not see.
+
+A scan may be one large figure to the model, a page of columns one large table, a report's first page a
+table with paragraphs in it. What words the layer has there, or how the lines stand, tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from penstock.documents.layout.columns import split
+from penstock.documents.layout.lines import area, enclosing, rows_of, shared_area
+from penstock.documents.layout.text_columns import stacks
+from penstock.documents.layout.text_layer import assign, lines_from
+from penstock.item import PICTURE_LABELS, Box, Item, Line, Region, Word
+
+HUGE_SHARE = 0.5  # of the page: a larger picture or table full of lines is likely a page mistaken for one
+LARGE_SHARE = 0.15  # the same where the layer tells the lines, or their columns do: surer than their number
+MANY_LINES = 12
+FEW_LINES, WIDE_SHARE = 3, 0.6  # of sentences in a picture
+WIDE_LINE = 0.5  # of the width of a picture that has its words in the layer: a chart's are short
+WIDE_COLUMN = 0.3  # of a table's width: lines of a cell are shorter
+FEWEST_CELLS, FEWEST_ROWS = 4, 3  # of a table that stands among running text
+LONE_CELLS, LONE_ROWS = 3, 4  # of a table that the model did not see
+CELLS_SHARE = 0.8  # of the lines of such a table: 0.83 to 1 of them stand in rows, 0.5 of a receipt's
+
+
+def swallows_words(region: Region, words: Sequence[Word], item: Item) -> bool:
+    """Whether a picture is running text: of a scan whose layer says all that it shows."""
+    if region.label not in PICTURE_LABELS or area(region.box) < LARGE_SHARE * item.width * item.height:
+        return False
+    wide = _wide_lines(assign(words, [region.box])[0][0], region.box)[0]
+    return len(wide) >= MANY_LINES and is_prose(wide)
+
+
+def without_prose(
+    regions: Sequence[Region], given: list[list[Word]], loose: list[Word]
+) -> tuple[list[list[Word]], list[Word]]:
+    """Words of sentences that lie in a picture made loose: the picture stays, they are read beside it."""
+    prose = [
+        region.label in PICTURE_LABELS and _are_sentences(own, region.box)
+        for region, own in zip(regions, given, strict=True)
+    ]
+    freed = [word for own, is_text in zip(given, prose, strict=True) if is_text for word in own]
+    return [[] if is_text else own for own, is_text in zip(given, prose, strict=True)], [*loose, *freed]
+
+
+def without_mistakes(
+    regions: Sequence[Region], given: Sequence[list[Word]], lines: Sequence[Box], item: Item
+) -> tuple[list[Region], list[list[Word]]]:
+    """The regions, but pictures and tables without the running text in them: its lines make their own."""
+    kept = [
+        (left, words)
+        for region, words in zip(regions, given, strict=True)
+        for left in ([region] if words else _without_text(region, lines, item))
+    ]
+    return [region for region, _ in kept], [words for _, words in kept]
+
+
+def unseen_table(lines: Sequence[Box]) -> Box | None:
+    """The box of the table whose cells these lines are, nearly all of them, or None."""
+    rows = [row for row in rows_of(lines) if len(row) >= LONE_CELLS]
+    in_rows = sum(len(row) for row in rows)
+    return _grid(lines, rows) if len(rows) >= LONE_ROWS and in_rows >= CELLS_SHARE * len(lines) else None
+
+
+def is_prose(lines: Sequence[Line]) -> bool:
+    """Whether the lines are plain text, not a formula or a chart's labels: several words of three letters."""
+    words = " ".join(line.text for line in lines).split()
+    long_words = [word for word in words if sum(char.isalpha() for char in word) >= 3]
+    return len(long_words) >= 6 and len(long_words) >= 0.6 * len(words)
+
+
+def _are_sentences(words: Sequence[Word], box: Box) -> bool:
+    """Whether the words fill line after line: those of a chart or a diagram stand apart."""
+    wide, lines = _wide_lines(words, box)
+    return len(wide) >= FEW_LINES and len(wide) >= WIDE_SHARE * len(lines) and is_prose(wide)
+
+
+def _wide_lines(words: Sequence[Word], box: Box) -> tuple[list[Line], list[Line]]:
+    """The lines that reach over half of the box, and all."""
+    lines = lines_from(words)
+    return [line for line in lines if line.box[2] - line.box[0] > WIDE_LINE * (box[2] - box[0])], lines
+
+
+def _without_text(region: Region, lines: Sequence[Box], item: Item) -> list[Region]:
+    """The region, or what is left of it, or nothing."""
+    share = area(region.box) / max(1.0, item.width * item.height)
+    if region.label not in PICTURE_LABELS | {"table"} or share < LARGE_SHARE:
+        return [region]
+    inside = [line for line in lines if shared_area(line, region.box) > 0.5 * area(line)]
+    if len(inside) < MANY_LINES:
+        return [region]
+    if region.label == "table":
+        return _table_in(region, inside, share >= HUGE_SHARE)
+    return [] if share >= HUGE_SHARE else [region]
+
+
+def _table_in(table: Region, lines: Sequence[Box], is_huge: bool) -> list[Region]:
+    """The table; without the paragraphs above or below it; or none where a page is nothing but text."""
+    columns = stacks(lines)
+    boxes = [enclosing([lines[i] for i in column]) for column in columns]
+    mostly_text = is_huge and 2 * sum(len(column) for column in columns) > len(lines)
+    least = 0.0 if mostly_text else WIDE_COLUMN * (table.box[2] - table.box[0])
+    wide = [place for place, box in enumerate(boxes) if box[2] - box[0] > least]
+    running = {i for place in wide for i in columns[place]}
+    rest = [line for i, line in enumerate(lines) if i not in running]
+    rows = [row for row in rows_of(rest) if len(row) >= FEWEST_CELLS]
+    grid = _grid(rest, rows) if len(rows) >= FEWEST_ROWS else None
+    if grid is None:
+        return [] if mostly_text else [table]
+    beside = any(boxes[place][1] < grid[3] and grid[1] < boxes[place][3] for place in wide)
+    if not mostly_text and (beside or len(running) < MANY_LINES):
+        return [table]  # sentences in its cells
+    return [replace(table, box=grid)]
+
+
+def _grid(lines: Sequence[Box], rows: Sequence[Sequence[int]]) -> Box | None:
+    """The box around the columns that rows of several lines share, if they do."""
+    columns = split(lines, [i for row in rows for i in row], 0, 0.0)
+    # a word beside the table may stand on the height of one of its rows
+    cells = [lines[i] for column in columns if 2 * len(column) >= len(rows) for i in column]
+    return enclosing(cells) if cells else None

@@ -1,0 +1,152 @@
+"""Puts the words of a text layer into lines, with the spaces a reader would see.
+
+Words come in the file's order, which need not be the page's. A space stands between two words
+where the page shows one: layers often leave it out, or break a word in two at a change of font.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from penstock.documents.layout import rotated_text
+from penstock.documents.layout.scripts import is_unspaced, reads_right_to_left
+from penstock.item import Box, Line, Word
+
+# All in units of the font size.
+SPACE = 0.1  # a typeset space is 0.25, squeezed 0.15; pieces of one word lie within 0.05
+UNSPACED_SPACE = 0.6  # Chinese and Japanese show a space only as a missing character
+SAME_PLACE = 0.15  # a word printed twice to look bold is moved by less than this
+
+_BREAK = re.compile("[\x02\xad\ufffe]$")  # what PDFium makes of a hyphen at a line's end
+_NOISE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff]|\xad(?!$)")
+_BULLET = re.compile("^[\ue000-\uf8ff](?=\\s|$)")  # a glyph of a symbol font in front of a line
+
+
+def lines_of(words: Iterable[Word]) -> list[list[Word]]:
+    """The words as rows from top to bottom, each in its direction of reading.
+
+    For the words of one column: across columns use `rules.regions_by_rules`.
+    """
+    level, tall = rotated_text.part(list(words))
+    rows = [in_reading_direction([level[i] for i in row]) for row in rows_of([w.box for w in level])]
+    return rows + _sideways_lines(tall) if tall else rows
+
+
+def _sideways_lines(words: Sequence[Word]) -> list[list[Word]]:
+    turned, _ = rotated_text.turn(words, 0.0, 0.0)
+    rows = rows_of([w.box for w in turned])
+    return [[words[i] for i in sorted(row, key=lambda i: turned[i].box[0])] for row in rows]
+
+
+def rows_of(boxes: Sequence[Box]) -> list[list[int]]:
+    """Indices of boxes on the same height, rows from top to bottom."""
+    rows: list[list[int]] = []
+    bands: list[tuple[float, float]] = []  # of each row: the extent of its tallest box
+    for i in sorted(range(len(boxes)), key=lambda i: boxes[i][1] + boxes[i][3]):
+        _, y0, _, y1 = boxes[i]
+        height = y1 - y0
+        # the last rows only: columns whose lines stand a little higher or lower interleave
+        for k in range(len(rows) - 1, max(len(rows) - 4, -1), -1):
+            low, high = bands[k]
+            # half of the smaller height: superscripts belong to their line, the next line does not
+            if (y1 if y1 < high else high) - (y0 if y0 > low else low) > 0.5 * min(high - low, height):
+                rows[k].append(i)
+                if height > high - low:
+                    bands[k] = (y0, y1)
+                break
+        else:
+            rows.append([i])
+            bands.append((y0, y1))
+    return rows
+
+
+def in_reading_direction(row: Sequence[Word]) -> list[Word]:
+    """The row left to right, or right to left where its letters are; doubles removed."""
+    ordered = sorted(row, key=lambda w: w.box[0])
+    if reads_right_to_left("".join(w.text for w in ordered)):
+        ordered = _right_to_left(ordered)
+    return _without_doubles(ordered)
+
+
+def _right_to_left(ordered: Sequence[Word]) -> list[Word]:
+    """Words from the right, but runs of Latin words and numbers inside keep their own direction."""
+    turned: list[Word] = []
+    run: list[Word] = []
+    for word in reversed(ordered):
+        if reads_right_to_left(word.text) or not any(c.isalnum() for c in word.text):
+            turned += reversed(run)
+            run = []
+            turned.append(word)
+        else:
+            run.append(word)
+    return turned + run[::-1]
+
+
+def _without_doubles(ordered: list[Word]) -> list[Word]:
+    if len({w.text for w in ordered}) == len(ordered):
+        return ordered
+    kept: list[Word] = []
+    for word in ordered:
+        if not any(word.text == other.text and _same_place(word, other) for other in kept[-2:]):
+            kept.append(word)
+    return kept
+
+
+def _same_place(a: Word, b: Word) -> bool:
+    near = SAME_PLACE * _em(a, b)
+    return all(abs(p - q) <= near for p, q in zip(a.box, b.box, strict=True))
+
+
+def _em(a: Word, b: Word) -> float:
+    return max(a.size, b.size) or max(a.box[3] - a.box[1], b.box[3] - b.box[1])
+
+
+def join(row: Sequence[Word]) -> str:
+    """The row's text, words parted where the page shows a space."""
+    parts: list[str] = []
+    last: Word | None = None
+    for word in row:
+        if last is not None and _spaced(last, word):
+            parts.append(" ")
+        parts.append(word.text)
+        last = word
+    return clean("".join(parts))
+
+
+def clean(text: str) -> str:
+    """Text without control characters; a hyphen the layer marks as breaking a word becomes U+00AD."""
+    text = _BULLET.sub("• ", text.strip())
+    return _NOISE.sub("", _BREAK.sub("\xad", text)).strip()
+
+
+def _spaced(a: Word, b: Word) -> bool:
+    gap = b.box[0] - a.box[2]
+    if gap < 0:  # the other direction of reading, or up or down the page
+        gap = max(a.box[0] - b.box[2], b.box[1] - a.box[3], a.box[1] - b.box[3])
+    em = _em(a, b)
+    if gap <= SPACE * em:
+        return False
+    return gap > UNSPACED_SPACE * em or not (is_unspaced(a.text[-1:]) and is_unspaced(b.text[:1]))
+
+
+def around(words: Sequence[Word]) -> Box:
+    return enclosing([w.box for w in words])
+
+
+def enclosing(boxes: Sequence[Box]) -> Box:
+    """The smallest box around them all."""
+    x0s, y0s, x1s, y1s = zip(*boxes, strict=True)
+    return (min(x0s), min(y0s), max(x1s), max(y1s))
+
+
+def area(box: Box) -> float:
+    return max(0.0, box[2] - box[0]) * max(0.0, box[3] - box[1])
+
+
+def shared_area(a: Box, b: Box) -> float:
+    return area((max(a[0], b[0]), max(a[1], b[1]), min(a[2], b[2]), min(a[3], b[3])))
+
+
+def as_line(row: Sequence[Word]) -> Line:
+    return Line(text=join(row), box=around(row))

@@ -1,0 +1,215 @@
+"""Layout without a model: regions of a born-digital page from its fonts and geometry.
+
+Tables first (rulings, then aligned columns), then the remaining words are cut into columns and
+blocks, blocks get their labels, and everything is put into reading order. Every word of the layer
+ends up in exactly one region.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+
+from penstock.documents.layout import rotated_text
+from penstock.documents.layout.aligned_tables import AlignedTable, ruled_bands, table_in_band, tables_in_rows
+from penstock.documents.layout.blocks import (
+    Block,
+    Fragment,
+    blocks_of,
+    body_type,
+    merged_rows,
+    rows_of_fragments,
+)  # fmt: skip
+from penstock.documents.layout.columns import Grain, cut
+from penstock.documents.layout.labels import Page, labelled
+from penstock.documents.layout.lines import area, enclosing
+from penstock.documents.layout.paragraphs import join_lines
+from penstock.documents.layout.reading_order import reading_order
+from penstock.documents.layout.ruled_tables import Grid, cells_of, grids, rulings
+from penstock.documents.layout.text_layer import assign, lines_from
+from penstock.documents.table_html import to_html
+from penstock.item import Box, Layer, Line, Region, Word
+
+BAND_GAP = 0.5  # font sizes of white between bands; lines of one paragraph are nearer
+LOOSE_GAP = 1.3  # times the white between lines, where the page is set with more than that
+SMALL_BODY = 1 / 60  # of the page's height (14 points on A4): larger type is a title, however common
+COLUMN_GUTTER = 0.8
+SAME_EDGE = 2.5  # font sizes: how far the edges of one column may lie apart
+SMALLEST_PICTURE = 0.0015  # share of the page: below this it is a bullet or a line
+LARGEST_PICTURE = 0.85  # above this it is the page's background
+SIDEWAYS_TEXT = frozenset({"text", "header", "footer", "number", "footnote", "doc_title"})
+FEWEST_CELLS_WITH_TEXT = 2
+FILLED = 0.25  # share of a table's cells with text; frames of drawings have less
+
+
+def regions_by_rules(layer: Layer, width: float, height: float) -> list[Region]:
+    """Regions in reading order, `index` set, with content, lines and `reader="layer"`."""
+    words, tall = rotated_text.part([w for w in layer.words if w.text.strip()])
+    strokes = [s for s in layer.strokes if _on_page(s, width, height)]
+    regions = _regions(words, strokes, width, height) + _pictures(layer.pictures, width, height)
+    if tall:
+        regions += _sideways_regions(tall, width, height)
+    return _in_order(regions, width, height)
+
+
+def _regions(words: list[Word], strokes: list[Box], width: float, height: float) -> list[Region]:
+    """Tables and text of level words, in no order."""
+    size, font = body_type(words)
+    em = size or height / 80
+    tables, words = _ruled_tables(strokes, words)
+    rows = rows_of_fragments(words, em) if words else []
+    aligned = _aligned_tables(strokes, rows, em)
+    taken = {id(f) for table in aligned for f in table.fragments}
+    fragments = [f for row in rows for f in row if id(f) not in taken]
+    page = Page(width=width, height=height, body=min(em, SMALL_BODY * height), font=font)
+    texts = _text_regions(fragments, page, em)
+    return tables + [_aligned_region(table) for table in aligned] + texts
+
+
+def _sideways_regions(words: list[Word], width: float, height: float) -> list[Region]:
+    """The same for words that run up or down, on the page turned; its edges are not the page's."""
+    turned, back = rotated_text.turn(words, width, height)
+    regions = _in_order(_regions(turned, [], height, width), height, width)
+    return [
+        replace(
+            region,
+            box=back(region.box),
+            label="vertical_text" if region.label in SIDEWAYS_TEXT else region.label,
+            lines=tuple(replace(line, box=back(line.box)) for line in region.lines),
+        )
+        for region in regions
+    ]
+
+
+def _on_page(box: Box, width: float, height: float) -> bool:
+    """Rulings that leave the page are clipped drawings."""
+    return (
+        box[0] > -0.01 * width
+        and box[2] < 1.01 * width
+        and box[1] > -0.01 * height
+        and box[3] < 1.01 * height
+    )
+
+
+def _ruled_tables(strokes: Sequence[Box], words: list[Word]) -> tuple[list[Region], list[Word]]:
+    found = _outermost(grids(strokes))
+    inside, rest = assign(words, [grid.box for grid in found])
+    regions = []
+    for grid, held in zip(found, inside, strict=True):
+        cells = cells_of(grid, held)
+        num_texts = sum(bool(c.text) for c in cells)
+        if num_texts < max(FEWEST_CELLS_WITH_TEXT, FILLED * len(cells)):
+            rest += held
+            continue
+        table = _region("table", "ruled table", grid.box, to_html(cells))
+        regions.append(replace(table, lines=tuple(lines_from(held))))
+    return regions, rest
+
+
+def _outermost(found: list[Grid]) -> list[Grid]:
+    """Grids that lie in no other: a frame inside a cell belongs to the table around it."""
+    kept: list[Grid] = []
+    for grid in sorted(found, key=lambda g: area(g.box), reverse=True):
+        if not any(_inside(grid.box, other.box) for other in kept):
+            kept.append(grid)
+    return kept
+
+
+def _inside(inner: Box, outer: Box) -> bool:
+    x, y = (inner[0] + inner[2]) / 2, (inner[1] + inner[3]) / 2
+    return outer[0] <= x <= outer[2] and outer[1] <= y <= outer[3]
+
+
+def _aligned_tables(strokes: Sequence[Box], rows: list[list[Fragment]], em: float) -> list[AlignedTable]:
+    across, _ = rulings(strokes)
+    banded = [table_in_band(rows, band, em) for band in ruled_bands(across)]
+    found = [table for table in banded if table is not None]
+    taken = {id(f) for table in found for f in table.fragments}
+    free = [[f for f in row if id(f) not in taken] for row in rows]
+    return _disjoint(found) + tables_in_rows(free, em)
+
+
+def _disjoint(tables: list[AlignedTable]) -> list[AlignedTable]:
+    """No fragment in two tables: of two that overlap the larger stays."""
+    kept: list[AlignedTable] = []
+    taken: set[int] = set()
+    for table in sorted(tables, key=lambda t: len(t.fragments), reverse=True):
+        ids = {id(f) for f in table.fragments}
+        if not ids & taken:
+            kept.append(table)
+            taken |= ids
+    return kept
+
+
+def _aligned_region(table: AlignedTable) -> Region:
+    lines = tuple(Line(text=f.text, box=f.box) for f in table.fragments)
+    return replace(_region("table", "aligned columns", table.box, to_html(table.cells)), lines=lines)
+
+
+def _region(label: str, rule: str, box: Box, content: str | None) -> Region:
+    return Region(label=label, native_label=rule, box=box, content=content, reader="layer")
+
+
+def _text_regions(fragments: list[Fragment], page: Page, em: float) -> list[Region]:
+    gap = max(BAND_GAP * em, LOOSE_GAP * _white_between(fragments))
+    grain = Grain(gutter=COLUMN_GUTTER * em, gap=gap)
+    groups = cut([f.box for f in fragments], grain) if fragments else []
+    runs = _column_runs([merged_rows([fragments[i] for i in group]) for group in groups], em)
+    blocks = [block for run in runs for block in blocks_of(run)]
+    names = labelled(blocks, page)
+    return [_text_region(block, *name) for block, name in zip(blocks, names, strict=True)]
+
+
+def _column_runs(groups: list[list[Fragment]], em: float) -> list[list[Fragment]]:
+    """Groups that follow each other in one column, as one: only there do line distances compare."""
+    runs: list[list[Fragment]] = []
+    for group in groups:
+        if runs and _continues(runs[-1], group, em):
+            runs[-1] += group
+        else:
+            runs.append(list(group))
+    return runs
+
+
+def _continues(run: list[Fragment], group: list[Fragment], em: float) -> bool:
+    above, below = enclosing([f.box for f in run[-4:]]), enclosing([f.box for f in group])
+    if below[1] < above[3] or abs(above[0] - below[0]) > SAME_EDGE * em:
+        return False
+    narrower = run if above[2] < below[2] else group
+    return abs(above[2] - below[2]) <= SAME_EDGE * em or len(narrower) == 1
+
+
+def _white_between(fragments: Sequence[Fragment]) -> float:
+    """The usual white between a line and the one below it in the same type."""
+    ranked = sorted(fragments, key=lambda f: f.box[3])
+    whites = sorted(
+        b.box[1] - a.box[3]
+        for a, b in itertools.pairwise(ranked)
+        if a.size == b.size
+        and b.box[0] < a.box[2]
+        and a.box[0] < b.box[2]
+        and b.box[1] - a.box[3] < 2 * a.size
+    )
+    return whites[len(whites) // 2] if len(whites) > 2 else 0.0
+
+
+def _text_region(block: Block, label: str, rule: str) -> Region:
+    lines = block.as_lines()
+    content = "\n".join(line.text for line in lines) if label == "content" else join_lines(lines)
+    return replace(_region(label, rule, block.box, content), lines=lines)
+
+
+def _pictures(boxes: Sequence[Box], width: float, height: float) -> list[Region]:
+    page = width * height
+    kept = [b for b in boxes if SMALLEST_PICTURE * page < area(b) < LARGEST_PICTURE * page]
+    whole: list[Box] = []
+    for box in sorted(kept, key=area, reverse=True):
+        if not any(_inside(box, other) for other in whole):
+            whole.append(box)
+    return [_region("image", "embedded picture", box, None) for box in whole]
+
+
+def _in_order(regions: list[Region], width: float, height: float) -> list[Region]:
+    order = reading_order([r.box for r in regions], [r.label for r in regions], width, height)
+    return [replace(regions[i], index=k) for k, i in enumerate(order)]

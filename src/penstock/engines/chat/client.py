@@ -1,0 +1,252 @@
+"""Asks vision-language model servers about pictures, from any number of threads at once.
+
+One `ChatClient` serves a whole run: one event loop on a thread of its own, connections that stay open,
+one limit on the requests in flight over all threads and servers. `ask` blocks until every picture of
+the call has its answer or its reason, in the order given.
+
+    with ChatClient(["http://localhost:8000"], RECOGNISERS["glm-ocr"]) as client:
+        for outcome in client.ask([ChatRequest(jpeg, "Text Recognition:", max_tokens=512)]):
+            print(outcome.text if isinstance(outcome, Answer) else outcome)
+
+Pictures with the same bytes and prompt are asked once, while one is in flight and for some time after.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from penstock.engines.chat.dispatcher import FIRST_CONTACT_S, SMALLER, Dispatcher
+from penstock.engines.chat.errors import Unwelcome
+from penstock.engines.chat.job import Answer, Job, Outcome, Settings
+from penstock.engines.chat.recognisers import Recogniser
+from penstock.engines.chat.server import base_url
+from penstock.errors import EngineError, OpenError, UsageError
+
+__all__ = ["Answer", "ChatClient", "ChatRequest", "Settings", "smaller_jpeg"]
+
+REMEMBERED = 4_096  # answers; about 10 MB of text. Logos and stamps come back within a document
+SMALLEST_SIDE = 28  # pixels: two patches of 14, the least GLM-OCR's preprocessor takes
+MEET_S = 0.05
+_Key = tuple[bytes, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """One question about one encoded picture. The highest `cost` is sent first."""
+
+    image: bytes
+    prompt: str
+    max_tokens: int
+    cost: float = 1.0
+
+    @property
+    def key(self) -> _Key:
+        return hashlib.sha256(self.image).digest(), self.prompt
+
+
+class ChatClient:
+    """The only thing other modules need. Thread-safe; close it, or use it in a `with`."""
+
+    def __init__(
+        self,
+        servers: Sequence[str],
+        recogniser: Recogniser,
+        *,
+        model: str | None = None,
+        limit: int = 256,
+        timeout_s: float = 300.0,
+        retries: int = 4,
+        down_s: float = 300.0,
+        api_key: str | None = None,
+        dynamic: bool = True,
+        smaller: SMALLER | None = None,
+    ) -> None:
+        if not servers:
+            raise UsageError("No server was given.", "Name one with --server http://host:8000.")
+        if limit < 1:
+            raise UsageError(f"A limit of {limit} requests in flight lets none through.")
+        self.recogniser = recogniser
+        self._addresses = [base_url(address) for address in servers]
+        self._model = model
+        self._settings = Settings(
+            limit=limit, timeout_s=timeout_s, retries=retries, down_s=down_s, api_key=api_key, dynamic=dynamic
+        )
+        self._smaller = smaller or smaller_jpeg
+        self._remembered: OrderedDict[_Key, Answer] = OrderedDict()
+        self._waiters: dict[_Key, list[tuple[_Batch, int]]] = {}
+        self._shared = 0
+        self._opened = threading.Event()
+        self._lock = threading.Lock()
+        self._closed = False
+        self._thread = threading.Thread(target=self._serve, name="chat", daemon=True)
+        self._thread.start()
+        self._opened.wait()
+
+    def __enter__(self) -> ChatClient:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def meet(self) -> None:
+        """Waits for a first server to answer. Raises OpenError, and is closed, when none does in time.
+
+        For whoever would rather end a run at once than fail every page of it for a wrong address.
+        """
+        servers, end = self._dispatcher.servers, time.monotonic() + FIRST_CONTACT_S
+        while not any(server.was_up for server in servers):
+            if time.monotonic() >= end:
+                said = "; ".join(f"{server.url}: {server.reason}" for server in servers)
+                self.close()
+                raise OpenError(
+                    f"No model server answered for {FIRST_CONTACT_S:g} s ({said}).",
+                    "Start one with `penstock engine start`, or check --server.",
+                )
+            time.sleep(MEET_S)
+
+    def ask(self, requests: Sequence[ChatRequest]) -> list[Answer | EngineError]:
+        """An answer or the reason why there is none for each request, in their order.
+
+        Raises OpenError when the server does not take our key or know the model, and none has ever answered:
+        every other request would fare the same.
+        """
+        if not requests:
+            return []
+        batch = _Batch(len(requests))
+        entries = [(request.key, request) for request in requests]  # hashed here, not on the loop
+        with self._lock:
+            if self._closed:
+                return [EngineError("The client is closed.") for _ in requests]
+            self._loop.call_soon_threadsafe(self._submit, batch, entries)
+        batch.finished.wait()
+        outcomes = batch.outcomes()
+        if not self._dispatcher.counts.answered:
+            for refused in (outcome for outcome in outcomes if isinstance(outcome, Unwelcome)):
+                raise OpenError(refused.message, refused.advice)
+        return outcomes
+
+    def stats(self) -> dict[str, Any]:
+        """Where the client stands now and what it has done. Readable while it works."""
+        work = self._dispatcher
+        return {
+            "in_flight": work.in_flight,
+            "waiting": work.waiting,
+            "limit": work.limit.now,
+            "most": work.limit.most,
+            "limit_cuts": work.limit.cuts,
+            "filled": round(work.fill.share, 4),
+            "ready_s": round(work.fill.ready_s, 3),
+            "shared": self._shared,
+            **asdict(work.counts),
+            "servers": [
+                {
+                    "url": server.url,
+                    "model": server.model,
+                    "up": server.up,
+                    "in_flight": len(server.tasks),
+                    "running": server.load.running if server.load else None,
+                    "waiting": server.load.waiting if server.load else None,
+                    "reason": "" if server.up else server.reason,
+                }
+                for server in work.servers
+            ],
+        }
+
+    def close(self) -> None:
+        """Ends the loop and its thread. What still waits gets a reason. Safe to call twice."""
+        with self._lock:
+            if not self._closed:
+                self._closed = True
+                self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
+
+    # on the loop's thread
+
+    def _serve(self) -> None:
+        try:
+            asyncio.run(self._main())
+        finally:
+            self._opened.set()  # if it could not begin, nobody waits for it
+
+    async def _main(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._stop = asyncio.Event()
+        self._dispatcher = Dispatcher(
+            self._addresses, self.recogniser, self._model, self._settings, self._smaller
+        )
+        self._opened.set()
+        await self._stop.wait()
+        await self._dispatcher.close()
+
+    def _submit(self, batch: _Batch, entries: list[tuple[_Key, ChatRequest]]) -> None:
+        for index, (key, request) in enumerate(entries):
+            if (known := self._remembered.get(key)) is not None:
+                self._remembered.move_to_end(key)
+                self._shared += 1
+                batch.put(index, replace(known, attempts=0, seconds=0.0))
+            elif key in self._waiters:
+                self._shared += 1
+                self._waiters[key].append((batch, index))
+            else:
+                self._waiters[key] = [(batch, index)]
+                self._dispatcher.submit(self._job(key, request))
+        self._dispatcher.pump()
+
+    def _job(self, key: _Key, request: ChatRequest) -> Job:
+        return Job(
+            request.image,
+            request.prompt,
+            request.max_tokens,
+            request.cost,
+            done=lambda outcome: self._deliver(key, outcome),
+        )
+
+    def _deliver(self, key: _Key, outcome: Outcome) -> None:
+        if isinstance(outcome, Answer):
+            self._remembered[key] = outcome
+            if len(self._remembered) > REMEMBERED:
+                self._remembered.popitem(last=False)
+        first, *others = self._waiters.pop(key)
+        first[0].put(first[1], outcome)
+        again = replace(outcome, attempts=0) if isinstance(outcome, Answer) else outcome
+        for batch, index in others:
+            batch.put(index, again)
+
+
+class _Batch:
+    """The outcomes of one `ask`, filled on the loop's thread and read on the asker's."""
+
+    def __init__(self, size: int) -> None:
+        self.finished = threading.Event()
+        self._outcomes: list[Outcome | None] = [None] * size
+        self._missing = size
+
+    def put(self, index: int, outcome: Outcome) -> None:
+        self._outcomes[index] = outcome
+        self._missing -= 1
+        if not self._missing:
+            self.finished.set()
+
+    def outcomes(self) -> list[Outcome]:
+        return [outcome for outcome in self._outcomes if outcome is not None]
+
+
+def smaller_jpeg(image: bytes, scale: float) -> bytes:
+    """The picture with its sides scaled, as a JPEG. Raises EngineError if it cannot be decoded."""
+    import cv2
+    import numpy as np
+
+    pixels = cv2.imdecode(np.frombuffer(image, np.uint8), cv2.IMREAD_COLOR) if image else None
+    if pixels is None:
+        raise EngineError("The picture is too large for the server and cannot be decoded to scale it.")
+    height, width = (max(SMALLEST_SIDE, round(side * scale)) for side in pixels.shape[:2])
+    # area averaging keeps thin strokes; 90 because it is compressed a second time
+    resized = cv2.resize(pixels, (width, height), interpolation=cv2.INTER_AREA)
+    return cv2.imencode(".jpg", resized, [cv2.IMWRITE_JPEG_QUALITY, 90])[1].tobytes()

@@ -1,0 +1,84 @@
+"""How DeepSeek-OCR and its kin are asked about whole pages, and what is tried when an answer will not end.
+
+The models write boxes with special tokens, so those must not be skipped. They loop on about one page in
+thirty (the authors' own count): a guard in the server forbids n-grams said lately, and a detector ends an
+answer that repeats. Both are asked for and neither is relied on: what is not a clean end is asked again in
+another way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+from penstock.engines.chat.recognisers import RECOGNISERS, Recogniser
+from penstock.errors import UsageError
+
+PAGE, FREE = "page", "text"
+SMALLER = 0.75  # of each side: other tiles, other tokens, and most loops do not come back
+MAX_TOKENS = 7_000  # of a context of 8,192 a page of six tiles takes up to 1,121
+_CELLS = [128821, 128822]  # <td> and </td>, which a table must be allowed to repeat
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """No n-gram of `ngram` tokens twice within `window`: breaks loops of up to window - ngram + 1 tokens."""
+
+    name: str
+    ngram: int
+    window: int
+    detect: bool = False
+
+    def sampling(self) -> dict[str, Any]:
+        """For servers without the processor or the detector these are words they do not know and ignore."""
+        words: dict[str, Any] = {
+            "vllm_xargs": {
+                "ngram_size": self.ngram,
+                "window_size": self.window,
+                "whitelist_token_ids": _CELLS,
+            }
+        }
+        if self.detect:
+            words["repetition_detection"] = {"max_pattern_size": 40, "min_pattern_size": 5, "min_count": 3}
+        return words
+
+
+# 30/90 is the model card's; 35/128 catches loops of 94 tokens instead of 61
+FIRST, OTHER = Guard("first", 30, 90), Guard("other", 35, 128, detect=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way to ask for a page."""
+
+    name: str
+    guard: Guard = FIRST
+    task: str = PAGE
+    scale: float = 1.0
+    halves: bool = False
+
+
+LADDER = (
+    Way("page"),
+    Way("other guard", OTHER),
+    Way("smaller", OTHER, scale=SMALLER),
+    Way("text only", task=FREE),
+    Way("halves", halves=True),
+)
+
+# The second model was taught the first and the last of these prompts only, and the others do no harm.
+_SECOND = replace(RECOGNISERS["deepseek-ocr"], name="deepseek-ocr-2", model="deepseek-ai/DeepSeek-OCR-2")
+MODELS: Mapping[str, Recogniser] = MappingProxyType(
+    {"deepseek-ocr": RECOGNISERS["deepseek-ocr"], "deepseek-ocr-2": _SECOND}
+)
+
+
+def page_recogniser(name: str, guard: Guard = FIRST) -> Recogniser:
+    """How one of the models is asked with a guard. The client itself never asks twice: the ladder does."""
+    if name not in MODELS:
+        raise UsageError(f"There is no grounded recogniser {name!r}.", f"Known: {', '.join(MODELS)}.")
+    known = MODELS[name]
+    sampling = {"temperature": 0.0, "skip_special_tokens": False, **guard.sampling()}
+    return replace(known, sampling=sampling, again={}, grow=1, max_tokens=MAX_TOKENS)

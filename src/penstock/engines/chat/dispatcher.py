@@ -1,0 +1,377 @@
+"""The event loop's half of the chat client: a queue of jobs, a limit, and what follows each answer.
+
+Jobs wait longest first, so that the last ones to run are short and all end together. Each attempt holds
+one place of the limit; a job that waits to be asked again holds none. Whenever a place is free and a
+job is ready it is sent in the same moment: nothing is polled.
+
+Everything here runs on one thread. chat.py is what other threads call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import io
+import itertools
+import logging
+import random
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import aiohttp
+
+from penstock.engines.chat import repetition
+from penstock.engines.chat.errors import Refusal, Refused, understand
+from penstock.engines.chat.job import Answer, Counts, Job, Settings
+from penstock.engines.chat.limit import Fill, Limit, Load
+from penstock.engines.chat.recognisers import Recogniser
+from penstock.engines.chat.server import Server, check_length, describe, whole
+from penstock.engines.chat.wire import Reply, StreamReader, read_whole, request_body
+from penstock.errors import EngineError
+
+log = logging.getLogger(__name__)
+
+LARGE_BODY = 512 * 1024  # bytes of picture; its base64 takes 2 ms, which others on the loop would wait
+CONNECT_S = 10.0
+KEEP_ALIVE_S = 4.0  # vLLM's front end drops idle connections after 5 s; we let go before it does
+BACKOFF_FIRST_S, BACKOFF_MOST_S = 0.5, 8.0
+LEAST_S = 0.1  # however soon a full server says it wants to be asked again
+MOST_SHRINKS = 3
+FIRST_CONTACT_S = 30.0  # a server never seen: a wrong address should not cost minutes
+AWAY_LOOK_S = 0.5
+TELL_S = 5.0  # after which people wonder why nothing moves
+SPARE_FILES = 512  # for everything else a run has open
+SMALLER = Callable[[bytes, float], bytes]
+
+
+class Dispatcher:
+    """Owns the session, the servers and the queue. Made and used on the event loop."""
+
+    def __init__(
+        self,
+        addresses: Sequence[str],
+        recogniser: Recogniser,
+        model: str | None,
+        settings: Settings,
+        smaller: SMALLER,
+    ) -> None:
+        self.counts = Counts()
+        self.fill = Fill()
+        self.limit = Limit(settings.limit, dynamic=settings.dynamic, timeout_s=settings.timeout_s)
+        self.servers = [Server(address, model, self.pump) for address in addresses]
+        self.in_flight = 0
+        self._recogniser = recogniser
+        self._settings = settings
+        self._smaller = smaller
+        self._ready: list[tuple[float, int, Job]] = []
+        self._delayed: dict[int, Job] = {}  # to be asked again after a pause, or being made smaller
+        self._closing = False
+        allow_connections(settings.limit + SPARE_FILES)
+        self._numbers = itertools.count()
+        self._loop = asyncio.get_running_loop()
+        self._background: set[asyncio.Task[Any]] = set()
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE_S),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            headers={"Authorization": f"Bearer {settings.api_key}"} if settings.api_key else None,
+            timeout=aiohttp.ClientTimeout(total=settings.timeout_s, sock_connect=CONNECT_S),
+        )
+        for server in self.servers:
+            self._run(server.keep(self._session, self._looked))
+        self._run(self._give_up_when_all_are_away())
+
+    @property
+    def waiting(self) -> int:
+        return len(self._ready) + len(self._delayed)
+
+    @property
+    def allowed(self) -> int:
+        """The limit's share of the servers that live: the others must not take a dead one's load."""
+        alive = sum(server.up for server in self.servers)
+        return -(-self.limit.now * alive // len(self.servers))
+
+    def submit(self, job: Job) -> None:
+        heapq.heappush(self._ready, (-job.cost, next(self._numbers), job))
+
+    def pump(self) -> None:
+        """Sends as many ready jobs as are allowed. Called after every change."""
+        while self._ready and self.in_flight < self.allowed:
+            server = min((s for s in self.servers if s.up), key=lambda s: len(s.tasks))
+            job = heapq.heappop(self._ready)[2]
+            self.in_flight += 1
+            server.tasks.add(self._loop.create_task(self._attempt(job, server)))
+        self.fill.note(self.in_flight, len(self._ready), self.allowed, self._loop.time())
+
+    async def close(self) -> None:
+        """Ends everything; what was not answered fails with a sentence."""
+        self._closing = True
+        for server in self.servers:
+            server.set_aside("the client was closed")
+        tasks = [*self._background, *(task for server in self.servers for task in server.tasks)]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._fail_all(EngineError("The client was closed before the picture was answered."))
+        await self._session.close()
+        await asyncio.sleep(0)  # connections that were cut are closed in the loop's next turn
+
+    # one attempt
+
+    async def _attempt(self, job: Job, server: Server) -> None:
+        began = self._loop.time()
+        job.began = began if job.began is None else job.began
+        job.attempts += 1
+        self.counts.attempts += 1
+        follow: Callable[[], None]
+        try:
+            reply = await self._exchange(job, server)
+            follow = partial(self._answered, job, reply, server)
+            now = self._loop.time()
+            self.limit.answered(now - began, self.in_flight >= self.allowed, now)
+        except Refused as exc:
+            follow = partial(self._refused, job, exc.refusal)
+        except asyncio.CancelledError:  # by the server's keeper, or by close()
+            follow = partial(self._lost, job, server, server.reason)
+        except (aiohttp.ClientError, TimeoutError, OSError) as exc:
+            self._doubt(server, exc)
+            follow = partial(self._lost, job, server, describe(exc))
+        except Exception as exc:  # a fault of ours must not leave its asker waiting for ever
+            follow = partial(self._fail, job, EngineError(f"{type(exc).__name__}: {exc}"))
+        self.in_flight -= 1
+        if (task := asyncio.current_task()) is not None:
+            server.tasks.discard(task)
+        try:
+            follow()
+        except Exception as exc:  # as above
+            self._fail(job, EngineError(f"{type(exc).__name__}: {exc}"))
+        self.pump()
+
+    async def _exchange(self, job: Job, server: Server) -> Reply:
+        stream = self._recogniser.watch_loops and job.max_tokens > self._recogniser.stream_above
+        body = await self._body(job, server, stream)
+        data = io.BytesIO(body) if len(body) > LARGE_BODY else body
+        headers = {"Content-Type": "application/json"}
+        url = server.url + "/v1/chat/completions"
+        async with self._session.post(url, data=data, headers=headers) as response:
+            if response.status != 200:
+                words = await whole(response)
+                raise Refused(understand(response.status, words, response.headers.get("Retry-After")))
+            if stream and response.content_type == "text/event-stream":
+                return await self._read_stream(response)
+            return read_whole(await whole(response))
+
+    async def _body(self, job: Job, server: Server, stream: bool) -> bytes:
+        who = self._recogniser
+        # vLLM clamps a budget that does not fit beside the prompt, but refuses one longer than its context
+        budget = min(job.max_tokens, server.context or job.max_tokens)
+        settings = {**who.sampling, **(who.again if job.again else {}), "max_tokens": budget}
+        build = partial(
+            request_body,
+            job.image,
+            job.prompt,
+            server.model,
+            settings,
+            image_first=who.image_first,
+            stream=who.stream_options if stream else None,
+        )
+        if len(job.image) < LARGE_BODY:
+            return build()
+        return await self._loop.run_in_executor(None, build)
+
+    async def _read_stream(self, response: aiohttp.ClientResponse) -> Reply:
+        reader = StreamReader(repetition.LoopWatch())
+        size = 0
+        async for data in response.content.iter_any():
+            check_length(size := size + len(data))
+            if reader.feed(data):
+                response.close()  # the server sees us go and stops writing
+                return reader.finish()
+        reply = reader.finish()
+        if not reader.done and not reply.finish_reason:
+            raise aiohttp.ClientPayloadError("the stream ended in the middle of the answer")
+        return reply
+
+    def _doubt(self, server: Server, exc: BaseException) -> None:
+        """Late is not gone: it is asked for less. A broken connection sets it aside until probed."""
+        if isinstance(exc, TimeoutError) and not isinstance(exc, aiohttp.ClientError):
+            self.limit.refused(self._loop.time())
+        elif server.up:
+            server.set_aside(describe(exc))
+
+    # what follows
+
+    def _answered(self, job: Job, reply: Reply, server: Server) -> None:
+        self.counts.prompt_tokens += reply.prompt_tokens
+        self.counts.completion_tokens += reply.completion_tokens
+        if reply.finish_reason in ("abort", "error"):
+            return self._lost(job, server, f"it ended the answer with {reply.finish_reason!r}")
+        unended = reply.finish_reason in ("length", "repetition")
+        if self._recogniser.watch_loops and unended and not reply.looped:
+            reply.text, reply.looped = repetition.cut(reply.text)
+        if reply.looped or reply.finish_reason == "repetition":
+            return self._looped(job, reply)
+        more = self._more_tokens(job, reply, server)
+        if reply.finish_reason == "length" and more > job.max_tokens:
+            self.counts.too_short += 1
+            job.max_tokens = more
+            return self._later(job, 0.0)
+        if reply.finish_reason == "length":
+            job.notes.append(f"The answer was cut off at {reply.completion_tokens} tokens.")
+        return self._finish(job, reply)
+
+    def _more_tokens(self, job: Job, reply: Reply, server: Server) -> int:
+        room = server.context - reply.prompt_tokens if server.context else self._recogniser.max_tokens
+        return min(job.max_tokens * self._recogniser.grow, self._recogniser.max_tokens, room)
+
+    def _looped(self, job: Job, reply: Reply) -> None:
+        self.counts.loops_cut += 1
+        if job.cut is None and self._recogniser.again:
+            job.cut, job.again = reply, True
+            job.notes.append("The first answer repeated itself without end; it was asked again.")
+            return self._later(job, 0.0)
+        job.notes.append("The answer repeated itself without end and was cut where that began.")
+        return self._finish(job, replace(job.cut or reply, finish_reason="repetition"))
+
+    def _refused(self, job: Job, refusal: Refusal) -> None:
+        if refusal.remedy == "wait":
+            self.counts.busy += 1
+            self.limit.refused(self._loop.time())
+            job.waits += 1
+            job.attempts -= 1  # it was not looked at
+            return self._retry(job, refusal.error(), job.waits, refusal.retry_after_s)
+        if refusal.remedy == "shrink" and job.shrinks < MOST_SHRINKS:
+            job.shrinks += 1
+            self.counts.shrunk += 1
+            self._run(self._shrink(job, refusal))
+            return None
+        if refusal.remedy == "again" and job.failures < self._settings.retries:
+            job.failures += 1
+            return self._retry(job, refusal.error(), job.failures, refusal.retry_after_s)
+        return self._fail(job, refusal.error())
+
+    def _lost(self, job: Job, server: Server, words: str) -> None:
+        self.counts.lost += 1
+        error = EngineError(
+            f"{server.url} did not answer after {job.attempts} attempts: {words}.",
+            "The server's log may say why.",
+        )
+        if job.failures >= self._settings.retries or self._closing:
+            return self._fail(job, error)
+        job.failures += 1
+        return self._retry(job, error, job.failures, None)
+
+    def _retry(self, job: Job, error: EngineError, times: int, after_s: float | None) -> None:
+        pause = min(BACKOFF_MOST_S, BACKOFF_FIRST_S * 2 ** min(times - 1, 10))
+        pause = pause * random.uniform(0.5, 1.5) if after_s is None else min(max(after_s, LEAST_S), 60.0)
+        assert job.began is not None
+        if self._loop.time() + pause > job.began + self._settings.deadline_s:
+            return self._fail(job, error)
+        self.counts.retries += 1
+        return self._later(job, pause)
+
+    def _later(self, job: Job, pause: float) -> None:
+        if pause <= 0:
+            self.submit(job)
+            return
+        self._delayed[id(job)] = job
+        self._loop.call_later(pause, self._ripe, job)
+
+    def _ripe(self, job: Job) -> None:
+        if self._delayed.pop(id(job), None) is not None:  # close() may have failed it
+            self.submit(job)
+            self.pump()
+
+    async def _shrink(self, job: Job, refusal: Refusal) -> None:
+        self._delayed[id(job)] = job
+        try:
+            job.image = await self._loop.run_in_executor(None, self._smaller, job.image, refusal.scale)
+        except Exception as exc:  # whatever a decoder raises, its asker is told
+            self._delayed.pop(id(job), None)
+            self._fail(
+                job, exc if isinstance(exc, EngineError) else EngineError(f"{type(exc).__name__}: {exc}")
+            )
+            return
+        job.notes.append(f"Scaled to {refusal.scale:.0%}: {refusal.reason}")
+        self._ripe(job)
+
+    def _finish(self, job: Job, reply: Reply) -> None:
+        self.counts.answered += 1
+        seconds = self._loop.time() - (job.began or 0.0)
+        job.done(
+            Answer(
+                reply.text,
+                reply.finish_reason,
+                reply.prompt_tokens,
+                reply.completion_tokens,
+                job.attempts,
+                seconds,
+                tuple(job.notes),
+            )
+        )
+
+    def _fail(self, job: Job, error: EngineError) -> None:
+        self.counts.failed += 1
+        job.done(error)
+
+    # background
+
+    def _run(self, work: Any) -> None:
+        task = self._loop.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    def _looked(self, load: Load) -> None:
+        total = [server.load for server in self.servers if server.up and server.load is not None]
+        self.limit.looked(
+            Load(sum(x.running for x in total), sum(x.waiting for x in total)), self._loop.time()
+        )
+        self.pump()
+
+    async def _give_up_when_all_are_away(self) -> None:
+        """Jobs wait for a server that restarts, but not for ever, and not without a word."""
+        away_since: float | None = None
+        told = False
+        while True:
+            await asyncio.sleep(AWAY_LOOK_S)
+            if any(server.up for server in self.servers) or not self.waiting:
+                if told:
+                    log.warning("a model server answers again")
+                away_since, told = None, False
+                continue
+            now = self._loop.time()
+            away_since = now if away_since is None else away_since
+            known = any(server.was_up for server in self.servers)
+            patience = self._settings.down_s if known else min(FIRST_CONTACT_S, self._settings.down_s)
+            reasons = "; ".join(f"{server.url}: {server.reason}" for server in self.servers)
+            if known and not told and now - away_since >= TELL_S:
+                told = True
+                log.warning("no model server answers (%s); it is waited for, up to %g s", reasons, patience)
+            if now - away_since >= patience:
+                self._fail_all(
+                    EngineError(
+                        f"No server answered for {patience:g} s ({reasons}).",
+                        "Start one with `penstock engine start`, or check --server.",
+                    )
+                )
+
+    def _fail_all(self, error: EngineError) -> None:
+        jobs = [job for _, _, job in self._ready] + list(self._delayed.values())
+        self._ready.clear()
+        self._delayed.clear()
+        for job in jobs:
+            self._fail(job, error)
+
+
+def allow_connections(wanted: int) -> None:
+    """Raises the number of files we may open: 1,024 is usual, and each request in flight is one."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))

@@ -1,0 +1,81 @@
+"""What travels through the chat client: a job, its answer, and the counts of what happened.
+
+The nouns of client.py and dispatcher.py, and nothing that does anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from penstock.engines.chat.wire import Reply
+from penstock.errors import EngineError
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a model said about one picture. `attempts` is 0 when an identical one was asked instead."""
+
+    text: str
+    finish_reason: str
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    attempts: int = 1
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+
+
+Outcome = Answer | EngineError
+
+
+@dataclass(slots=True)
+class Job:
+    """One picture on its way to an answer, however many attempts that takes."""
+
+    image: bytes
+    prompt: str
+    max_tokens: int
+    cost: float
+    done: Callable[[Outcome], None]
+    attempts: int = 0
+    failures: int = 0
+    waits: int = 0
+    shrinks: int = 0
+    again: bool = False
+    began: float | None = None
+    cut: Reply | None = None  # the first answer, up to where it looped
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Counts:
+    """What happened since the client was opened."""
+
+    answered: int = 0
+    failed: int = 0
+    attempts: int = 0
+    retries: int = 0
+    busy: int = 0  # 429 and 503
+    lost: int = 0  # connections that broke, and timeouts
+    loops_cut: int = 0
+    too_short: int = 0  # asked again with more tokens
+    shrunk: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How patient the client is. Seconds are of the wall."""
+
+    limit: int = 256
+    timeout_s: float = 300.0
+    retries: int = 4
+    down_s: float = 300.0  # how long all servers may be away: a restart of vLLM takes 1 to 3 minutes
+    api_key: str | None = None
+    dynamic: bool = True
+
+    @property
+    def deadline_s(self) -> float:
+        """From a job's first attempt on; a busy server may make it wait that long."""
+        return self.timeout_s * (self.retries + 1)

@@ -1,0 +1,180 @@
+"""One model server as the client sees it: its address, whether it lives, how busy it says it is.
+
+A server that cannot be reached is set aside and asked for its health until it is back. One that
+takes connections but answers nothing three times in a row hangs, and is set aside as well.
+Lives on the client's event loop and nowhere else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+import aiohttp
+
+from penstock.engines.chat.errors import message_of
+from penstock.engines.chat.limit import Load
+from penstock.errors import UsageError
+from penstock.trace import prometheus
+
+LOOK_S = 2.0  # /metrics is 50 kB of text and 0.5 ms of our time
+LOOK_TIMEOUT_S = 10.0  # a choice: many times what an answer takes, far below a request's timeout
+HUNG_AFTER = 3  # looks without an answer
+PROBE_FIRST_S, PROBE_MOST_S = 0.1, 5.0
+# of an answer: 8,192 tokens are 2.5 MB when each comes in an event of its own
+MOST_BYTES = 16 << 20
+
+_RUNNING, _WAITING = "vllm:num_requests_running", "vllm:num_requests_waiting"
+
+
+def base_url(address: str) -> str:
+    """`host:8000`, `http://host:8000/v1` and the full path of a route all mean the same server."""
+    text = address.strip()
+    if "://" not in text:
+        text = "http://" + text
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise UsageError(f"{address!r} is not the address of a server.", "Write it like http://host:8000.")
+    path = re.sub(r"/(v1(/chat/completions)?/?)?$", "", parts.path)
+    return f"{parts.scheme}://{parts.netloc}{path}"
+
+
+def read_load(metrics: bytes) -> Load | None:
+    """Running and waiting requests out of vLLM's /metrics, summed over engines; None if not there."""
+    found = prometheus.values(metrics, (_RUNNING, _WAITING))
+    running, waiting = found[_RUNNING], found[_WAITING]
+    return Load(int(sum(running)), int(sum(waiting))) if running or waiting else None
+
+
+class Server:
+    """`up` tells whether it may be asked; `reason` why not. `keep()` runs as long as the client."""
+
+    def __init__(self, address: str, model: str | None, changed: Callable[[], None]) -> None:
+        self.url = base_url(address)
+        self.model = model or ""
+        self.context: int | None = None  # tokens of prompt and answer together, where it tells
+        self.up = False
+        self.was_up = False
+        self.reason = "not asked yet"
+        self.tasks: set[asyncio.Task[None]] = set()
+        self.load: Load | None = None
+        self._changed = changed
+        self._wanted = asyncio.Event()  # set while it is set aside
+        self._wanted.set()
+
+    def set_aside(self, reason: str) -> None:
+        """No more requests until a probe succeeds; it is probed at once."""
+        self.reason = reason
+        self.up = False
+        self._wanted.set()
+
+    async def keep(self, session: aiohttp.ClientSession, looked: Callable[[Load], None]) -> None:
+        """Probes the server while it is aside, looks at its load while it works."""
+        while True:
+            if self.up:
+                await self._look_until_aside(session, looked)
+            else:
+                await self._probe_until_up(session)
+
+    async def _probe_until_up(self, session: aiohttp.ClientSession) -> None:
+        pause = PROBE_FIRST_S
+        while not await self._probe(session):
+            await asyncio.sleep(pause)
+            pause = min(PROBE_MOST_S, pause * 1.5)
+        self._wanted.clear()
+        self.up = self.was_up = True
+        self._changed()
+
+    async def _probe(self, session: aiohttp.ClientSession) -> bool:
+        timeout = aiohttp.ClientTimeout(total=LOOK_TIMEOUT_S)
+        try:
+            async with session.get(self.url + "/health", timeout=timeout) as response:
+                if response.status >= 500:  # vLLM: the engine is dead; 404: not vLLM, fine
+                    self.reason = f"HTTP {response.status} from /health"
+                    return False
+            async with session.get(self.url + "/v1/models", timeout=timeout) as response:
+                body = await whole(response)
+                if response.status >= 500:
+                    self.reason = f"HTTP {response.status}: {message_of(body)}"
+                    return False
+                if response.status == 200:
+                    self._introduce(json.loads(body))
+        except (aiohttp.ClientError, TimeoutError, OSError, ValueError, RecursionError) as exc:
+            self.reason = describe(exc)
+            return False
+        return True
+
+    def _introduce(self, models: object) -> None:
+        """The first model's name where none was given, and how long its context is."""
+        rows = models.get("data") if isinstance(models, dict) else None
+        for row in rows if isinstance(rows, list) else ():
+            if isinstance(row, dict) and row.get("id") and self.model in ("", row["id"]):
+                self.model = str(row["id"])
+                length = row.get("max_model_len")
+                self.context = length if isinstance(length, int) and length > 0 else None
+                return
+
+    async def _look_until_aside(self, session: aiohttp.ClientSession, looked: Callable[[Load], None]) -> None:
+        missed = 0
+        tells = True
+        while self.up:
+            try:
+                async with asyncio.timeout(LOOK_S):  # wait_for of 3.11 may swallow a cancellation
+                    await self._wanted.wait()
+            except TimeoutError:
+                if tells and self.tasks:
+                    tells, answered = await self._look(session, looked)
+                    missed = 0 if answered else missed + 1
+            if missed >= HUNG_AFTER and self.up:
+                self.set_aside(
+                    f"it hangs: no answer from /metrics within {LOOK_TIMEOUT_S:g} s, {missed} times"
+                )
+                for task in tuple(self.tasks):
+                    task.cancel()
+
+    async def _look(
+        self, session: aiohttp.ClientSession, looked: Callable[[Load], None]
+    ) -> tuple[bool, bool]:
+        """Whether it has metrics at all, and whether it answered."""
+        timeout = aiohttp.ClientTimeout(total=LOOK_TIMEOUT_S)
+        try:
+            async with session.get(self.url + "/metrics", timeout=timeout) as response:
+                body = await whole(response)
+        except (aiohttp.ClientError, TimeoutError, OSError):
+            return True, False
+        self.load = read_load(body) if response.status == 200 else None
+        if self.load is None:
+            return False, True
+        looked(self.load)
+        return True, True
+
+
+async def whole(response: aiohttp.ClientResponse) -> bytes:
+    """The answer's body, if it ends before it is absurdly long."""
+    body = bytearray()
+    async for data in response.content.iter_any():
+        body += data
+        check_length(len(body))
+    return bytes(body)
+
+
+def check_length(size: int) -> None:
+    """Raises for an answer that no model would give."""
+    if size > MOST_BYTES:
+        raise aiohttp.ClientPayloadError(f"the answer is longer than {MOST_BYTES >> 20} MB")
+
+
+def describe(exc: BaseException) -> str:
+    """A connection's trouble in words; many of these exceptions print as nothing."""
+    if isinstance(exc, TimeoutError):
+        return "no answer in time"
+    if isinstance(exc, aiohttp.ClientConnectorError):
+        return f"cannot connect: {exc.strerror or exc.os_error}"
+    if isinstance(exc, (aiohttp.ServerDisconnectedError, ConnectionResetError)):
+        return "it closed the connection without an answer"
+    if isinstance(exc, json.JSONDecodeError):
+        return "it does not answer in JSON: this is no model server"
+    return f"{type(exc).__name__}: {exc}".rstrip(": ")

@@ -1,0 +1,145 @@
+"""The bytes of a chat request and of its answer, whole or streamed.
+
+A request is put together from ready-made ends around the picture's base64, so that no JSON encoder
+ever walks over the picture: 40 kB of JPEG cost 0.18 ms instead of 0.36.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pybase64
+
+from penstock.engines.chat.errors import Refused, understand, unreadable
+from penstock.engines.chat.repetition import LoopWatch
+
+NO_PICTURE = b"\x00no picture\x00"  # a question for a model that only reads; b"" is a picture that is broken
+# what reading something else than an answer may raise
+UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
+_MARK = "\x00picture\x00"  # cannot occur in a prompt: JSON writes it as an escape
+
+
+@dataclass(slots=True)
+class Reply:
+    """What a server answered so far."""
+
+    text: str = ""
+    finish_reason: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    looped: bool = False
+
+
+def media_type(image: bytes) -> str:
+    if image.startswith(b"\x89PNG"):
+        return "image/png"
+    if image[:4] == b"RIFF" and image[8:12] == b"WEBP":
+        return "image/webp"
+    return "image/jpeg"
+
+
+def request_body(
+    image: bytes,
+    prompt: str,
+    model: str,
+    settings: Mapping[str, Any],
+    *,
+    image_first: bool,
+    stream: Mapping[str, Any] | None,
+) -> bytes:
+    """The JSON of one request: the picture as a data URL, then (or before it) the prompt.
+
+    `stream` holds the options of a streamed answer; None asks for a whole one.
+    """
+    picture = {"type": "image_url", "image_url": {"url": _MARK}}
+    words = {"type": "text", "text": prompt}
+    content = [picture, words] if image_first else [words, picture]
+    content = content if image != NO_PICTURE else [words]
+    body = {"model": model, "messages": [{"role": "user", "content": content}], **settings}
+    if stream is not None:
+        body |= {"stream": True, "stream_options": dict(stream)}
+    if image == NO_PICTURE:
+        return json.dumps(body, ensure_ascii=False).encode()
+    before, after = json.dumps(body, ensure_ascii=False).split(json.dumps(_MARK)[1:-1])
+    url = f"data:{media_type(image)};base64,"
+    encoded = pybase64.b64encode(image)
+    return b"".join((before.encode(), url.encode(), encoded, after.encode()))
+
+
+def read_whole(body: bytes) -> Reply:
+    """A finished answer. Raises Refused if it is not one."""
+    try:
+        value = json.loads(body)
+        choice = value["choices"][0]
+        reply = Reply(
+            text=_words(choice["message"].get("content")), finish_reason=_words(choice.get("finish_reason"))
+        )
+        _count(reply, value.get("usage"))
+        return reply
+    except UNREADABLE as exc:
+        raise Refused(unreadable(body)) from exc
+
+
+def _words(value: object) -> str:
+    """Text, where a server may leave out or write null for none."""
+    if not isinstance(value, str | None):
+        raise TypeError("not text")
+    return value or ""
+
+
+def _count(reply: Reply, usage: object) -> None:
+    """What it cost, where the server tells; an answer is one without it too."""
+    told = usage if isinstance(usage, dict) else {}
+    prompt, completion = told.get("prompt_tokens"), told.get("completion_tokens")
+    reply.prompt_tokens = prompt if isinstance(prompt, int) else reply.prompt_tokens
+    reply.completion_tokens = completion if isinstance(completion, int) else reply.completion_tokens
+
+
+@dataclass(slots=True)
+class StreamReader:
+    """Reads server-sent events as they come. `feed` is true once the text loops."""
+
+    watch: LoopWatch | None
+    reply: Reply = field(default_factory=Reply)
+    done: bool = False
+    _rest: bytes = b""
+    _pieces: list[str] = field(default_factory=list)
+
+    def feed(self, data: bytes) -> bool:
+        lines = (self._rest + data).split(b"\n")
+        self._rest = lines.pop()
+        return any(line.startswith(b"data:") and self._event(line[5:].strip()) for line in lines)
+
+    def finish(self) -> Reply:
+        """The reply so far. A stream that was cut off has no finish_reason."""
+        if self.watch is not None and self.watch.loop is not None:
+            self.reply.text, self.reply.looped = self.watch.kept(), True
+        else:
+            self.reply.text = "".join(self._pieces)
+        self.reply.completion_tokens = self.reply.completion_tokens or len(self._pieces)
+        return self.reply
+
+    def _event(self, data: bytes) -> bool:
+        if data == b"[DONE]":
+            self.done = True
+            return False
+        try:
+            value = json.loads(data)
+            if "error" not in value:
+                _count(self.reply, value.get("usage"))
+                return any(self._choice(choice) for choice in value.get("choices") or ())
+        except UNREADABLE as exc:
+            raise Refused(unreadable(data)) from exc
+        code = value["error"].get("code") if isinstance(value["error"], dict) else None
+        raise Refused(understand(code if isinstance(code, int) else 500, data))
+
+    def _choice(self, choice: Mapping[str, Any]) -> bool:
+        self.reply.finish_reason = _words(choice.get("finish_reason")) or self.reply.finish_reason
+        piece = _words((choice.get("delta") or {}).get("content"))
+        if not piece:
+            return False
+        self._pieces.append(piece)
+        return self.watch is not None and self.watch.feed(piece)

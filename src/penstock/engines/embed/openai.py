@@ -1,0 +1,255 @@
+"""Embeds through any server that speaks /v1/embeddings, and pictures through vLLM's pooling.
+
+Plain servers get texts as `input`. A Qwen3-VL-Embedding on vLLM (`--runner pooling`) gets messages: the
+instruction as system message, then the encoded picture, untouched, and its caption. Requests run side by
+side on connections that stay open; the server makes the batches.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import socket
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
+
+import pybase64
+
+from penstock.engines.embed.embedder import punctuated, unit_rows
+from penstock.errors import EngineError, OpenError, UsageError
+
+if TYPE_CHECKING:
+    from penstock.engines.embed.embedder import Vectors
+
+TRIES = 5
+FIRST_PAUSE_S = 0.5  # doubled after each failure: 7.5 s in all, a front end's restart
+MAX_CHARS = 24_000  # 8,192 tokens are about 12,000 Korean or 32,000 English characters
+TOO_LONG = ("maximum context", "longer than the max", "max_model_len", "too long", "context length")
+# What a vLLM of ours needs to embed. With a stream interval above 1, which our presets set, vLLM 0.32 dies of
+# its first pooling request. Pictures are capped where the model's training was.
+POOLING_FLAGS = (
+    *("--runner", "pooling", "--stream-interval", "1"),
+    *("--mm-processor-kwargs", '{"size": {"shortest_edge": 4096, "longest_edge": 1310720}}'),
+)
+_MARK = "\x00picture\x00"
+
+Style = Literal["auto", "chat", "plain"]
+
+
+class ServerEmbedder:
+    """`style` chat: messages with an instruction, for vLLM; plain: texts as they are; auto: asks which."""
+
+    takes_images = True
+
+    def __init__(
+        self,
+        server: str = "",
+        model: str = "",
+        dimensions: int | None = None,
+        in_flight: int = 32,
+        style: Style = "auto",
+        timeout_s: float = 300.0,
+        api_key: str = "",
+    ) -> None:
+        if not server:
+            raise UsageError("No server was given.", "Name one with --server http://host:8000.")
+        self._wire = _Wire(_base(server), timeout_s, api_key)
+        self._dimensions = dimensions
+        try:
+            self.model, is_vllm = _introduce(self._wire, model)
+        except (EngineError, UsageError):
+            self._wire.close()
+            raise
+        self._chat = style == "chat" or (style == "auto" and is_vllm)
+        self._pool = ThreadPoolExecutor(in_flight, thread_name_prefix="embed-request")
+
+    def texts(self, texts: Sequence[str], instruction: str = "") -> Vectors:
+        asks = [lambda text=text: self._text(text, instruction) for text in texts]
+        return self._all(asks)
+
+    def images(self, images: Sequence[bytes], captions: Sequence[str], instruction: str = "") -> Vectors:
+        if not self._chat:
+            raise EngineError(
+                "This server takes texts only: it does not say it is vLLM.",
+                "Serve Qwen3-VL-Embedding with vLLM, or leave pictures out with --no-images.",
+            )
+        pairs = zip(images, captions, strict=True)
+        asks = [lambda p=picture, c=caption: self._picture(p, c, instruction) for picture, caption in pairs]
+        return self._all(asks)
+
+    def close(self) -> None:
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._wire.close()
+
+    def _all(self, asks: Sequence[Callable[[], list[float]]]) -> Vectors:
+        import numpy as np
+
+        if not asks:
+            return np.zeros((0, self._dimensions or 0), np.float32)
+        rows = [future.result() for future in [self._pool.submit(ask) for ask in asks]]
+        return unit_rows(np.asarray(rows, np.float32), self._dimensions)
+
+    def _text(self, text: str, instruction: str) -> list[float]:
+        shown = text[:MAX_CHARS].strip() or "NULL"
+        while True:
+            try:
+                return self._wire.embed(self._text_body(shown, instruction))
+            except EngineError as exc:
+                if len(shown) < 64 or not any(words in exc.message for words in TOO_LONG):
+                    raise
+                shown = shown[: len(shown) // 2]  # the start of a page says most about it
+
+    def _text_body(self, text: str, instruction: str) -> bytes:
+        if self._chat:
+            return self._messages([{"type": "text", "text": text}], instruction)
+        return json.dumps({"model": self.model, "input": text, "encoding_format": "float"}).encode()
+
+    def _picture(self, image: bytes, caption: str, instruction: str) -> list[float]:
+        content: list[dict[str, Any]] = [{"type": "image_url", "image_url": {"url": _MARK}}]
+        if caption.strip():
+            content.append({"type": "text", "text": caption})
+        # no JSON encoder walks over the picture: it goes between two ready ends
+        before, after = self._messages(content, instruction).split(json.dumps(_MARK)[1:-1].encode(), 1)
+        url = f"data:{_media_type(image)};base64,".encode()
+        return self._wire.embed(b"".join((before, url, pybase64.b64encode(image), after)))
+
+    def _messages(self, content: list[dict[str, Any]], instruction: str) -> bytes:
+        system = [{"type": "text", "text": punctuated(instruction)}]
+        body = {
+            "model": self.model,
+            "messages": [{"role": "system", "content": system}, {"role": "user", "content": content}],
+            "add_generation_prompt": True,
+            "add_special_tokens": True,  # the tokenizer's own last token is what is pooled
+            "encoding_format": "base64",
+        }
+        return json.dumps(body).encode()
+
+
+class _Wire:
+    """A connection for each thread, and how often a request is tried."""
+
+    def __init__(self, base: str, timeout_s: float, api_key: str) -> None:
+        parts = urlsplit(base)
+        self._kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        self._host, self._path, self._timeout_s = parts.netloc, parts.path.rstrip("/"), timeout_s
+        self._headers = {"Content-Type": "application/json"}
+        if api_key:
+            self._headers["Authorization"] = f"Bearer {api_key}"
+        self._local = threading.local()
+        self._open: list[http.client.HTTPConnection] = []
+        self._lock = threading.Lock()
+
+    def embed(self, body: bytes) -> list[float]:
+        return _vector(self.ask("POST", "/v1/embeddings", body))
+
+    def ask(self, method: str, route: str, body: bytes | None = None) -> bytes:
+        """The answer's body. Raises EngineError with the server's words, or why there was no answer.
+
+        A server that is gone is an OpenError, the run's end: each page would wait for it, and fail in vain.
+        """
+        pause, why, advice, is_gone = FIRST_PAUSE_S, "", "", False
+        for number in range(TRIES):
+            if number:
+                time.sleep(pause)
+                pause *= 2
+            try:
+                status, answer = self._once(method, route, body)
+            except (OSError, http.client.HTTPException) as exc:
+                self._drop()
+                is_gone = isinstance(exc, (ConnectionRefusedError, socket.gaierror))
+                why, advice = f"{type(exc).__name__}: {exc}".rstrip(": "), "Is it running? Check --server."
+                continue
+            if status == 200:
+                return answer
+            is_gone, why = False, f"HTTP {status}: {_message(answer)}"
+            advice = "Give its key with --api-key or PENSTOCK_API_KEY." if status in (401, 403) else ""
+            if status < 500 and status != 429:
+                break
+        error = OpenError if is_gone else EngineError
+        raise error(f"The embedding server {self._host} did not answer {route}: {why}.", advice)
+
+    def close(self) -> None:
+        with self._lock:
+            for connection in self._open:
+                connection.close()
+
+    def _once(self, method: str, route: str, body: bytes | None) -> tuple[int, bytes]:
+        connection = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._local.connection = self._kind(self._host, timeout=self._timeout_s)
+            with self._lock:
+                self._open.append(connection)
+        connection.request(method, self._path + route, body, self._headers)
+        response = connection.getresponse()
+        return response.status, response.read()
+
+    def _drop(self) -> None:
+        connection = getattr(self._local, "connection", None)
+        if connection is None:
+            return
+        connection.close()
+        with self._lock:
+            self._open.remove(connection)
+        self._local.connection = None
+
+
+def _introduce(wire: _Wire, model: str) -> tuple[str, bool]:
+    """The model's name, the first served where none was given, and whether the server is vLLM.
+
+    A server need not list its models, but it must be there: else every page would wait for it in vain.
+    """
+    try:
+        rows = json.loads(wire.ask("GET", "/v1/models")).get("data") or []
+    except (EngineError, ValueError, AttributeError) as exc:
+        if isinstance(exc, EngineError) and exc.advice:
+            raise
+        if model:
+            return model, False
+        raise EngineError(f"The server does not list its models ({exc}).", "Name one with --model.") from exc
+    found = next((row for row in rows if not model or row.get("id") == model), None)
+    if found is None:
+        raise UsageError(f"The server has no model {model!r}.", f"It has: {[row.get('id') for row in rows]}.")
+    return str(found["id"]), found.get("owned_by") == "vllm"
+
+
+def _vector(answer: bytes) -> list[float]:
+    import numpy as np
+
+    try:
+        value = json.loads(answer)["data"][0]["embedding"]
+        if isinstance(value, str):
+            return list(np.frombuffer(pybase64.b64decode(value), np.float32).astype(float))
+        return [float(number) for number in value]
+    except (ValueError, LookupError, TypeError) as exc:
+        raise EngineError("The server's answer is not an embedding.") from exc
+
+
+def _message(answer: bytes) -> str:
+    try:
+        value = json.loads(answer)
+        error = value.get("error", value)
+        words = error.get("message", error) if isinstance(error, dict) else error
+    except (ValueError, AttributeError):
+        words = answer.decode("utf-8", "replace")
+    return str(words)[:300]
+
+
+def _base(server: str) -> str:
+    text = server.strip() if "://" in server else f"http://{server.strip()}"
+    try:
+        parts = urlsplit(text)
+        is_address = parts.hostname and (parts.port or 1) > 0 and not re.search(r"\s", text)
+    except ValueError:  # brackets that do not close, a port beyond 65535
+        is_address = False
+    if not is_address or parts.scheme not in ("http", "https"):
+        raise UsageError(f"{server!r} is not the address of a server.", "Write it like http://host:8000.")
+    return text.rstrip("/").removesuffix("/embeddings").removesuffix("/v1")
+
+
+def _media_type(image: bytes) -> str:
+    return "image/png" if image.startswith(b"\x89PNG") else "image/jpeg"

@@ -1,0 +1,212 @@
+"""SAM-3D Objects, run in its own interpreter. Only that interpreter ever opens this.
+
+Its environment is the user's (linux, CUDA, torch 2.5.1, gated weights under the SAM License); nothing
+of it is shipped. Not run here for lack of weights: the calls follow its published signatures.
+Needs no package of ours but `penstock` itself, and imports numpy, Pillow and torch of its own.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from penstock.engines.mesh.request import MeshOptions, MeshReply, MeshRequest, OutOfMemory
+from penstock.errors import EngineError, MissingModel
+from penstock.processes.child import beat
+
+SH_C0 = 0.28209479177387814
+
+
+def open_sam3d(options: MeshOptions) -> Sam3d:
+    return Sam3d(options)
+
+
+class Sam3d:
+    """One pipeline on the one GPU this process sees, warm when it is open."""
+
+    def __init__(self, options: MeshOptions) -> None:
+        self._options = options
+        self._pipeline = _pipeline(options)
+        self._moge: Any = _moge(options.moge) if options.moge else None
+        self._photo: tuple[str, Any] = ("", None)  # the last photo and its pointmap
+        _beat_with_every_module()
+        self._warm_up()
+
+    def __call__(self, request: MeshRequest) -> MeshReply:
+        import numpy as np
+        import torch
+
+        image = np.load(request.image, mmap_mode="r")
+        pointmap = self._pointmap(request, image)
+        beat()
+        try:
+            output = self._run(_rgba(image, request.mask), pointmap, request.setting)
+        except torch.cuda.OutOfMemoryError as exc:
+            torch.cuda.empty_cache()
+            raise OutOfMemory(f"CUDA is out of memory at {request.setting}.", "Free the GPU.") from exc
+        except RuntimeError as exc:
+            if "CUDA" in str(exc):  # the context is lost: this process can only end
+                os._exit(70)
+            raise EngineError(f"SAM-3D failed: {exc}") from exc
+        beat()
+        np.save(request.result, _voxels(output) if request.setting == "stage1" else _table(output))
+        scale = float(output["scale"].reshape(-1)[0])
+        return MeshReply(
+            request.result,
+            scale,
+            metric=pointmap is not None and not request.empty_room,
+            setting=request.setting,
+            glb=self._glb(output, request),
+        )
+
+    def _run(self, rgba: Any, pointmap: Any, setting: str) -> dict[str, Any]:
+        options = self._options
+        formats = ["gaussian" if setting == "stage1" else setting]
+        if options.with_mesh:
+            formats = ["mesh", "gaussian"]  # to_glb reads the Gaussians too
+        result: dict[str, Any] = self._pipeline.run(
+            rgba,
+            None,
+            options.seed,
+            stage1_only=setting == "stage1",
+            with_mesh_postprocess=options.with_mesh_postprocess,
+            with_texture_baking=options.with_texture,
+            with_layout_postprocess=options.with_layout_postprocess,
+            use_vertex_color=not options.with_texture,
+            stage1_inference_steps=options.stage1_steps,
+            stage2_inference_steps=options.stage2_steps,
+            decode_formats=formats,
+            pointmap=pointmap,
+        )
+        return result
+
+    def _pointmap(self, request: MeshRequest, image: Any) -> Any:
+        """The photo's metric pointmap, made once and shared through its file by all members."""
+        import numpy as np
+        import torch
+
+        if self._photo[0] == request.image:
+            return self._photo[1]
+        path = Path(request.pointmap)
+        if not path.is_file() and self._moge is not None:
+            found = _metric_points(self._moge, image)
+            temporary = path.with_name(f"{os.getpid()}-{path.name}")
+            np.save(temporary, found)
+            temporary.replace(path)
+        points = torch.from_numpy(np.load(path)) if path.is_file() else None
+        self._photo = (request.image, points)
+        return points
+
+    def _glb(self, output: dict[str, Any], request: MeshRequest) -> str:
+        if output.get("glb") is None:
+            return ""
+        path = f"{request.result}.glb"
+        output["glb"].export(path)
+        return path
+
+    def _warm_up(self) -> None:
+        """One small thing: kernels are chosen and memory is reserved before the first task's clock runs."""
+        import numpy as np
+
+        rgba = np.full((256, 256, 4), 128, np.uint8)
+        rgba[..., 3] = 0
+        rgba[64:192, 64:192] = (200, 60, 60, 255)
+        self._run(rgba, None, "stage1")
+
+
+def _pipeline(options: MeshOptions) -> Any:
+    """The pipeline without its notebook class, which wants conda, gradio and more."""
+    os.environ.setdefault("LIDRA_SKIP_INIT", "true")
+    config = Path(options.config)
+    if not config.is_file():
+        where = f"is not at {config}" if options.config else "was not named"
+        raise MissingModel(
+            f"SAM-3D's pipeline.yaml {where}.",
+            "Fetch its checkpoints (gated) and name the file with --sam3d-config.",
+        )
+    try:
+        from hydra.utils import instantiate  # type: ignore[import-not-found, unused-ignore]
+        from omegaconf import OmegaConf  # type: ignore[import-not-found, unused-ignore]
+    except ImportError as exc:
+        raise MissingModel(
+            f"SAM-3D's environment lacks {exc.name}.", "Name its interpreter with --sam3d-python."
+        ) from exc
+    settings = OmegaConf.load(config)
+    settings.rendering_engine = "pytorch3d"
+    settings.compile_model = options.compile
+    settings.workspace_dir = str(config.parent)
+    if options.setting == "gaussian":  # the other decoder's weights stay on the disk
+        settings.slat_decoder_gs_4_config_path = None
+        settings.slat_decoder_gs_4_ckpt_path = None
+    return instantiate(settings)
+
+
+def _moge(name: str) -> Any:
+    try:
+        from moge.model.v2 import MoGeModel  # type: ignore[import-not-found, unused-ignore]
+    except ImportError as exc:
+        raise MissingModel(
+            "Metric depth needs the package moge in SAM-3D's environment.",
+            "Install github.com/microsoft/MoGe there, or leave --moge out.",
+        ) from exc
+    return MoGeModel.from_pretrained(name).cuda().eval()
+
+
+def _metric_points(moge: Any, image: Any) -> Any:
+    """Metres in PyTorch3D's axes: MoGe gives x right and y down."""
+    import numpy as np
+    import torch
+
+    pixels = torch.from_numpy(np.array(image)).cuda().permute(2, 0, 1).float() / 255
+    with torch.inference_mode():
+        points = moge.infer(pixels)["points"].float().cpu().numpy()
+    return points * np.array([-1.0, -1.0, 1.0], np.float32)
+
+
+def _rgba(image: Any, mask: bytes) -> Any:
+    """The photo with the mask as alpha, 0 or 255: a 0/1 mask would become 1/255."""
+    import io
+
+    import numpy as np
+    from PIL import Image
+
+    alpha = np.array(Image.open(io.BytesIO(mask)).convert("L"))
+    return np.dstack([np.array(image), np.where(alpha > 127, 255, 0).astype(np.uint8)])
+
+
+def _table(output: dict[str, Any]) -> Any:
+    """The Gaussians as MeshReply promises them."""
+    import numpy as np
+
+    name = "gaussian" if output.get("gaussian") else "gaussian_4"
+    cloud = output[name][0]
+    parts = [
+        cloud.get_xyz,
+        cloud.get_scaling,
+        cloud.get_opacity.reshape(-1, 1),
+        0.5 + SH_C0 * cloud.get_features.reshape(-1, 3),
+        cloud.get_rotation,
+    ]
+    return np.concatenate([part.detach().float().cpu().numpy() for part in parts], axis=1)
+
+
+def _voxels(output: dict[str, Any]) -> Any:
+    """Stage 1's voxels as grey Gaussians: enough for W x D x H."""
+    import numpy as np
+
+    points = output["voxel"].detach().float().cpu().numpy().reshape(-1, 3)
+    table = np.zeros((len(points), 14), np.float32)
+    table[:, 0:3] = points
+    table[:, 3:6] = 0.5 / 64
+    table[:, 6] = 0.95
+    table[:, 7:10] = 0.6
+    table[:, 10] = 1.0
+    return table
+
+
+def _beat_with_every_module() -> None:
+    """Every layer that is called in this thread shows that the work moves; a hung kernel stops that."""
+    from torch.nn.modules.module import register_module_forward_pre_hook
+
+    register_module_forward_pre_hook(lambda *_: beat())

@@ -1,0 +1,170 @@
+"""Tells how a page must be turned to stand upright, by reading a few lines of it both ways.
+
+The shape of the lines says whether the text runs across or along the page; the recogniser's
+confidence in a handful of them says which way up (0.9 to 1.0 upright, under 0.75 upside down). A page
+is turned only on clear evidence: a wrong turn ruins a good page (docs/decisions/0003-orientation.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from penstock.engines.ocr import recognise, splice
+from penstock.engines.ocr.ppocr import LineBox, PPOcr
+from penstock.engines.ocr.tesseract import Tesseract
+from penstock.errors import MissingModel
+
+if TYPE_CHECKING:
+    from penstock.item import Pixels
+
+LONG = 1.5  # a line is this much longer than high, or tells nothing
+SIDEWAYS = 2.0  # so much more text must run along the page than across it
+SAMPLES = 5
+FIRST = 2  # samples that are enough where they are clear, as on nearly every upright page
+SAMPLE_WIDTH = 10  # heights
+CLEAR = 0.85  # mean of the two best samples: 0.9 and more upright, 0.74 at most upside down, Korean apart
+APART = 0.15  # the other way round must be this much worse
+CELLS = 4  # glyphs of each sample that tell vertical writing from a turned page
+HANGUL_SURE = 0.85  # the same, enough by itself
+HANGUL_CLEAR = 0.75  # Tesseract's mean confidence in the syllables: 0.85 and more against 0.64 and less
+
+Score = Callable[[Sequence["Pixels"]], list[float]]
+
+
+class Orienter:
+    """Finds which way up pages are. Engines that are passed in are used, and left open by `close()`."""
+
+    def __init__(self, ocr: PPOcr | None = None, korean: Tesseract | None = None, threads: int = 1) -> None:
+        self._own: list[PPOcr | Tesseract] = []
+        if ocr is None:
+            ocr = PPOcr(threads)
+            self._own.append(ocr)
+        if korean is None and (korean := _korean()):
+            self._own.append(korean)
+        self._ocr = ocr
+        self._tesseract = korean
+
+    def upright(self, pixels: Pixels, lines: Sequence[LineBox] | None = None) -> int:
+        """Degrees clockwise to turn the picture by: 0, 90, 180 or 270; 0 when in doubt.
+
+        `lines` saves a look at the page where they are known already.
+        """
+        found = self._ocr.glance(pixels) if lines is None else lines
+        across, along = _by_direction(found)
+        if sum(map(_length, along)) > SIDEWAYS * sum(map(_length, across)):
+            return self._turn(_samples(pixels, along))
+        return self._way_up(_samples(pixels, across)) or 0
+
+    def close(self) -> None:
+        for engine in self._own:
+            engine.close()
+
+    def _turn(self, cuts: Sequence[Pixels]) -> int:
+        """For lines that run along the page: `cut` laid them on their side, anticlockwise."""
+        way = self._way_up(cuts)
+        if way is None or (way == 0 and self._is_vertical(cuts)):
+            return 0
+        return 270 if way == 0 else 90
+
+    def _way_up(self, cuts: Sequence[Pixels]) -> int | None:
+        """0 or 180 as these pictures of lines stand, None if that is not clear."""
+        first = cuts[:FIRST]
+        if len(first) < FIRST:
+            return None
+        if _best_two(self._legible(first)) >= CLEAR or _best_two(self._hangul(first)) >= HANGUL_SURE:
+            return 0
+        for score, enough in ((self._legible, CLEAR), (self._hangul, HANGUL_CLEAR), (self._either, CLEAR)):
+            clear = _clear(score, cuts, enough)
+            if clear is not None:
+                return clear
+        return None
+
+    def _legible(self, cuts: Sequence[Pixels]) -> list[float]:
+        return [reading.confidence * (1 - reading.passed_over) for reading in self._ocr.read_cuts(cuts)]
+
+    def _hangul(self, cuts: Sequence[Pixels]) -> list[float]:
+        return [_sureness(self._tesseract, cut) if self._tesseract else 0.0 for cut in cuts]
+
+    def _either(self, cuts: Sequence[Pixels]) -> list[float]:
+        """For pages in two scripts, of which each may have but one good sample."""
+        return [max(pair) for pair in zip(self._legible(cuts), self._hangul(cuts), strict=True)]
+
+    def _is_vertical(self, cuts: Sequence[Pixels]) -> bool:
+        """Whether these lines, laid on their side, are columns of upright glyphs: vertical Chinese, Japanese.
+
+        PP-OCR reads both those and turned lines, so single glyphs decide: which way they are legible.
+        """
+        cells = [cell for cut in cuts for cell in _cells(cut)]
+        if not cells:
+            return False
+        lying = [np.ascontiguousarray(np.rot90(cell, -1)) for cell in cells]
+        return float(np.mean(self._legible(lying))) > float(np.mean(self._legible(cells)))
+
+
+def _korean() -> Tesseract | None:
+    try:
+        return Tesseract("kor")
+    except MissingModel:
+        return None  # PageReader says so; Korean pages then stay as they are
+
+
+def _length(line: LineBox) -> float:
+    x0, y0, x1, y1 = line.box
+    return max(x1 - x0, y1 - y0)
+
+
+def _by_direction(lines: Sequence[LineBox]) -> tuple[list[LineBox], list[LineBox]]:
+    """Lines that run across the page, lines that run along it; the short ones are neither."""
+    across, along = [], []
+    for line in lines:
+        x0, y0, x1, y1 = line.box
+        if x1 - x0 > LONG * (y1 - y0):
+            across.append(line)
+        elif y1 - y0 > LONG * (x1 - x0):
+            along.append(line)
+    return across, along
+
+
+def _samples(pixels: Pixels, lines: Sequence[LineBox]) -> list[Pixels]:
+    """The beginnings of a few long lines, upright or at a right angle to that."""
+    by_length = sorted(lines, key=_length, reverse=True)
+    longest = by_length[: max(SAMPLES, len(lines) // 3)]
+    chosen = sorted({round(at) for at in np.linspace(0, len(longest) - 1, SAMPLES)}) if longest else []
+    cuts = (recognise.cut(pixels, LineBox(longest[at].box)) for at in chosen)
+    return [np.ascontiguousarray(cut[:, : SAMPLE_WIDTH * cut.shape[0]]) for cut in cuts]
+
+
+def _cells(line: Pixels) -> list[Pixels]:
+    """A few squares of a line, each beginning where ink begins."""
+    height, width = line.shape[:2]
+    dark = (np.ptp(line.min(axis=2).astype(np.int16), axis=0) > recognise.INK_CONTRAST).astype(np.int8)
+    begins = np.flatnonzero(np.diff(dark, prepend=0) == 1)
+    found: list[Pixels] = []
+    after = 0
+    for start in begins[begins + height <= width]:
+        if start >= after and len(found) < CELLS:
+            found.append(np.ascontiguousarray(line[:, start : start + height]))
+            after = start + height
+    return found
+
+
+def _clear(score: Score, cuts: Sequence[Pixels], enough: float) -> int | None:
+    """0 or 180, whichever way the pictures score `enough` and the other way clearly less."""
+    turned = [np.ascontiguousarray(cut[::-1, ::-1]) for cut in cuts]
+    as_is, over = _best_two(score(cuts)), _best_two(score(turned))
+    if max(as_is, over) < enough or abs(as_is - over) < APART:
+        return None
+    return 0 if as_is > over else 180
+
+
+def _best_two(scores: Sequence[float]) -> float:
+    """Two lines that read well are proof; others may be pictures, formulas or badly cut."""
+    return sum(sorted(scores)[-2:]) / 2
+
+
+def _sureness(tesseract: Tesseract, cut: Pixels) -> float:
+    sure = [symbol.confidence for symbol in tesseract.read_line(cut) if splice.is_hangul(symbol.text)]
+    return float(np.mean(sure)) if len(sure) > 2 else 0.0

@@ -1,0 +1,207 @@
+"""Reads the lines of a page with the recogniser that knows their script.
+
+PP-OCR reads Latin, Chinese, Japanese and Greek and is silent on Hangul; Tesseract's Korean data
+reads Hangul and no Latin. A few sample lines tell which one suits the page; lines, and words in lines,
+that it cannot have read go to the other. One `PageReader` may be shared by threads.
+
+    reader = PageReader()
+    lines = reader.find(pixels)
+    text = reader.read(pixels, lines, reader.script(pixels, lines))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from penstock.engines.ocr import recognise, splice
+from penstock.engines.ocr.ppocr import LineBox, PPOcr, TextLine
+from penstock.engines.ocr.tesseract import Symbol, Tesseract
+from penstock.errors import MissingModel
+
+if TYPE_CHECKING:
+    from penstock.item import Pixels
+
+Script = Literal["hangul", "other"]
+
+SAMPLES = 6  # 0.2 s a page
+SAMPLE_WIDTH = 10  # heights: enough for a dozen syllables, a fifth of a usual line
+SILENT = 0.3  # of a sample's ink without a symbol: 0.00-0.03 where PP-OCR knows the script, 0.5-1 on Korean
+PASSED_OVER = 0.1  # the same of a line, to have Tesseract look at it
+UNREAD = 0.6  # PP-OCR's confidence, below which Tesseract looks at a line
+# Tesseract's mean confidence in the syllables of a line: 0.9 and more in print, 0.7 on a street sign, less in
+# what is no Hangul, but up to 0.82 in a short line of Chinese.
+HANGUL_LIKELY = 0.65  # where PP-OCR was silent; a single syllable is then no proof
+HANGUL_SURE = 0.85  # to ask PP-OCR for nothing but Latin words
+HANGUL_SHARE = 0.1  # of a line's characters
+NOISE = 0.35  # what is read with less is a drawing or a smudge
+FOREIGN_SURE = 0.85  # PP-OCR's confidence in a whole line of a Korean page
+# A heading "Head, Flow" is 너, 티 and digits to Tesseract, and surely so. PP-OCR passes over nothing of 24
+# such lines with 0.97 and more; of 60 lines with some Hangul in them it passes over 0.04 and more.
+FEW_HANGUL = 0.5  # of a line's characters
+FOREIGN_CLEAR, PASSED_NOTHING = 0.97, 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A line's text, how sure its reader is of it, and what share of the ink it said nothing of."""
+
+    text: str
+    confidence: float
+    reader: str
+    passed_over: float = 0.0
+
+    @property
+    def legible(self) -> str:
+        return self.text if self.confidence > NOISE else ""
+
+
+class PageReader:
+    """Reads pages in the given `languages` (ISO 639-1 codes), or in whatever they turn out to be in.
+
+    Without Korean data it reads the rest and `missing` says so; naming "ko" without it raises
+    MissingModel.
+    """
+
+    def __init__(self, languages: tuple[str, ...] | None = None, threads: int = 1) -> None:
+        self.missing = ""
+        self._languages = languages
+        self.ocr = PPOcr(threads)
+        self.korean = self._open_korean()
+
+    def find(self, pixels: Pixels) -> tuple[LineBox, ...]:
+        """The lines of a page; none on a blank one."""
+        return tuple(self.ocr.find_lines(pixels))
+
+    def script(self, pixels: Pixels, lines: Sequence[LineBox]) -> Script:
+        """Whether there is Hangul on the page, judged by a few pieces of lines.
+
+        One is enough: a page read as Korean gets its other lines right too, only slower.
+        """
+        if self.korean is None:
+            return "other"
+        if self._languages == ("ko",):
+            return "hangul"
+        cuts = _samples(pixels, lines)
+        silent = [
+            cut
+            for cut, reading in zip(cuts, self.ocr.read_cuts(cuts), strict=True)
+            if reading.passed_over > SILENT
+        ]
+        korean = any(_is_korean(self.korean.read_line(cut), HANGUL_LIKELY, 2) for cut in silent)
+        return "hangul" if korean else "other"
+
+    def read(self, pixels: Pixels, lines: Sequence[LineBox], script: Script) -> list[TextLine]:
+        """One `TextLine` for each of `lines`, in their order; its text is empty where nothing was legible."""
+        cuts = [recognise.cut(pixels, line) for line in lines]
+        if self.korean is not None and script == "hangul":
+            said = self._read_korean(self.korean, cuts)
+        else:
+            said = self._read_other(cuts)
+        return [
+            TextLine(one.legible, line.box, one.confidence, one.reader, line.quad)
+            for line, one in zip(lines, said, strict=True)
+        ]
+
+    def close(self) -> None:
+        self.ocr.close()
+        if self.korean is not None:
+            self.korean.close()
+
+    def _open_korean(self) -> Tesseract | None:
+        if self._languages and "ko" not in self._languages:
+            return None
+        try:
+            return Tesseract("kor")
+        except MissingModel as exc:
+            if self._languages:
+                raise
+            self.missing = f"Korean will not be read. {exc}"
+            return None
+
+    def _read_other(self, cuts: Sequence[Pixels]) -> list[Said]:
+        """By PP-OCR; what it passed over by Tesseract, if there is Hangul in it."""
+        said = self._by_ppocr(cuts)
+        if self.korean is None:
+            return said
+        doubted = [
+            index
+            for index, one in enumerate(said)
+            if one.passed_over > PASSED_OVER or one.confidence < UNREAD
+        ]
+        read = {index: self.korean.read_line(cuts[index]) for index in doubted}
+        korean = [index for index in doubted if _is_korean(read[index], HANGUL_LIKELY, 2)]
+        again = self._spliced([cuts[index] for index in korean], [read[index] for index in korean])
+        for index, one in zip(korean, again, strict=True):
+            said[index] = one
+        return said
+
+    def _read_korean(self, tesseract: Tesseract, cuts: Sequence[Pixels]) -> list[Said]:
+        """By Tesseract, their Latin words by PP-OCR; lines without Hangul by PP-OCR alone."""
+        symbols = [tesseract.read_line(cut) for cut in cuts]
+        foreign = [index for index, line in enumerate(symbols) if not _is_mostly_korean(line)]
+        said = self._by_ppocr([cuts[index] for index in foreign])
+        found = {
+            index: one for index, one in zip(foreign, said, strict=True) if _is_foreign(one, symbols[index])
+        }
+        rest = [index for index in range(len(cuts)) if index not in found]
+        again = self._spliced([cuts[index] for index in rest], [symbols[index] for index in rest])
+        found.update(zip(rest, again, strict=True))
+        return [found[index] for index in range(len(cuts))]
+
+    def _by_ppocr(self, cuts: Sequence[Pixels]) -> list[Said]:
+        return [
+            Said(reading.text, reading.confidence, "ppocr", reading.passed_over)
+            for reading in self.ocr.read_cuts(cuts)
+        ]
+
+    def _spliced(self, cuts: Sequence[Pixels], lines: Sequence[Sequence[Symbol]]) -> list[Said]:
+        """Tesseract's lines with their doubtful words read by PP-OCR, all in one go."""
+        stretches = [
+            splice.doubtful(symbols, cut.shape[1], cut.shape[0])
+            for symbols, cut in zip(lines, cuts, strict=True)
+        ]
+        pieces = [
+            splice.cut_out(cut, symbols, stretch)
+            for cut, symbols, doubts in zip(cuts, lines, stretches, strict=True)
+            for stretch in doubts
+        ]
+        readings = iter(self.ocr.read_cuts(pieces))
+        return [
+            Said(*splice.spliced(symbols, doubts, [next(readings) for _ in doubts]), "tesseract")
+            for symbols, doubts in zip(lines, stretches, strict=True)
+        ]
+
+
+def _samples(pixels: Pixels, lines: Sequence[LineBox]) -> list[Pixels]:
+    """The beginnings of a few lines, spread over the page, none of the shortest."""
+    if not lines:
+        return []
+    usual = float(np.median([line.width for line in lines]))
+    long = [line for line in lines if line.width >= usual]
+    chosen = sorted({round(index) for index in np.linspace(0, len(long) - 1, SAMPLES)})
+    cuts = (recognise.cut(pixels, long[index]) for index in chosen)
+    return [cut[:, : SAMPLE_WIDTH * cut.shape[0]] for cut in cuts]
+
+
+def _is_korean(symbols: Sequence[Symbol], at_least: float, num_syllables: int = 1) -> bool:
+    """Whether Hangul was read and surely so: Tesseract sees some, unsurely, in anything."""
+    sure = [symbol.confidence for symbol in symbols if splice.is_hangul(symbol.text)]
+    enough = len(sure) >= max(num_syllables, HANGUL_SHARE * len(symbols))
+    return enough and float(np.mean(sure)) >= at_least
+
+
+def _is_mostly_korean(symbols: Sequence[Symbol]) -> bool:
+    num_hangul = sum(splice.is_hangul(symbol.text) for symbol in symbols)
+    return num_hangul >= FEW_HANGUL * len(symbols) and _is_korean(symbols, HANGUL_SURE)
+
+
+def _is_foreign(said: Said, symbols: Sequence[Symbol]) -> bool:
+    """Whether PP-OCR read a whole line that Tesseract made little of."""
+    if _is_korean(symbols, HANGUL_SURE):
+        return said.passed_over < PASSED_NOTHING and said.confidence >= FOREIGN_CLEAR
+    hangul = any(splice.is_hangul(symbol.text) for symbol in symbols)
+    return said.passed_over <= PASSED_OVER and said.confidence >= (FOREIGN_SURE if hangul else UNREAD)

@@ -1,0 +1,152 @@
+"""Cuts lines of text out of a page and decodes what PP-OCRv6's recogniser says of them.
+
+Arrays in, arrays and strings out; the session that runs the network is in ocr.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import cv2
+import numpy as np
+
+from penstock.engines.ocr.detect import LineBox
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from penstock.item import Pixels
+
+HEIGHT = 48  # of the network's input
+MIN_WIDTH = 32  # narrower pictures are padded
+MAX_WIDTH = 4800  # 6,000 were still read without a fault; the bound is for memory, 45 MB here
+BATCH_WIDTH = 1024  # long lines alone, short ones together: 7.2 s a page, 9.1 s by eights
+STEP = 8  # columns of the picture for each step of the network's output
+REACH = 36  # columns to either side that a symbol stands for: three quarters of a square glyph
+INK_CONTRAST = 64  # of 256, between the darkest and the brightest pixel of a column with ink
+TALL = 1.5  # higher than this many widths: the text runs downwards
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the recogniser made of a line.
+
+    `passed_over` is the share of the ink that got no symbol: 0 for the scripts it knows (0.03 at most on 200
+    printed and handwritten lines), near 1 for Hangul, at which it falls silent.
+    """
+
+    text: str
+    confidence: float
+    passed_over: float
+
+
+def cut(pixels: Pixels, line: LineBox) -> Pixels:
+    """The line's own picture, level; text that runs downwards is laid on its side."""
+    found = _warped(pixels, line) if line.quad else _cropped(pixels, line)
+    if found.shape[0] >= TALL * found.shape[1]:
+        found = np.rot90(found)
+    return np.ascontiguousarray(found)
+
+
+def _cropped(pixels: Pixels, line: LineBox) -> Pixels:
+    height, width = pixels.shape[:2]
+    x0, y0 = min(width - 1, max(0, math.floor(line.box[0]))), min(height - 1, max(0, math.floor(line.box[1])))
+    x1, y1 = min(width, math.ceil(line.box[2])), min(height, math.ceil(line.box[3]))
+    return pixels[y0 : max(y1, y0 + 1), x0 : max(x1, x0 + 1)]
+
+
+def _warped(pixels: Pixels, line: LineBox) -> Pixels:
+    width, height = max(1, round(line.width)), max(1, round(line.height))
+    target = np.array([[0, 0], [width, 0], [width, height], [0, height]], dtype=np.float32)
+    turn = cv2.getPerspectiveTransform(np.array(line.quad, dtype=np.float32), target)
+    level = cv2.warpPerspective(
+        pixels, turn, (width, height), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE
+    )
+    return np.asarray(level, dtype=np.uint8)
+
+
+def at_height(line: Pixels) -> Pixels:
+    """The line at the network's height, its proportions kept."""
+    height, width = line.shape[:2]
+    to = max(1, round(width * HEIGHT / height))
+    how = cv2.INTER_AREA if height > HEIGHT else cv2.INTER_CUBIC
+    return np.asarray(cv2.resize(line, (to, HEIGHT), interpolation=how), dtype=np.uint8)
+
+
+def pieces(line: Pixels) -> list[Pixels]:
+    """The line, cut at its blankest columns where it is longer than the network should see."""
+    found = []
+    while line.shape[1] > MAX_WIDTH:
+        spread = line[:, MAX_WIDTH // 2 : MAX_WIDTH].astype(np.float32).std(axis=(0, 2))
+        gap = cv2.blur(spread[None, :], (HEIGHT // 4, 1))[0]
+        at = MAX_WIDTH // 2 + int(gap.argmin())
+        found.append(line[:, :at])
+        line = line[:, at:]
+    return [*found, line]
+
+
+def batches(widths: Sequence[int]) -> list[list[int]]:
+    """Indices in order of width, gathered so that no batch is wider than BATCH_WIDTH in all."""
+    found: list[list[int]] = []
+    for index in sorted(range(len(widths)), key=lambda index: widths[index]):
+        width = max(MIN_WIDTH, widths[index])
+        if found and (len(found[-1]) + 1) * width <= BATCH_WIDTH:
+            found[-1].append(index)
+        else:
+            found.append([index])
+    return found
+
+
+def stacked(lines: Sequence[Pixels]) -> NDArray[np.float32]:
+    """One input for the network: -1..1, BGR, padded with its grey."""
+    width = max(MIN_WIDTH, *(line.shape[1] for line in lines))
+    stack = np.zeros((len(lines), 3, HEIGHT, width), dtype=np.float32)
+    for row, line in zip(stack, lines, strict=True):
+        row[:, :, : line.shape[1]] = line[:, :, ::-1].transpose(2, 0, 1) / np.float32(127.5) - 1
+    return stack
+
+
+def decoded(
+    chances: NDArray[np.float32], charset: NDArray[np.str_], lines: Sequence[Pixels]
+) -> list[Reading]:
+    """What a batch of `lines` says: best symbol a step, repeats and blanks (0) dropped."""
+    best = chances.argmax(axis=2)
+    sure = np.take_along_axis(chances, best[:, :, None], axis=2)[:, :, 0]
+    keep = best != 0
+    keep[:, 1:] &= best[:, 1:] != best[:, :-1]
+    return [
+        Reading(
+            "".join(charset[symbols[kept]]),
+            float(chance[kept].mean()) if kept.any() else 0.0,
+            _passed_over(line, kept),
+        )
+        for line, symbols, chance, kept in zip(lines, best, sure, keep, strict=True)
+    ]
+
+
+def _passed_over(line: Pixels, kept: NDArray[np.bool_]) -> float:
+    """Share of the columns with ink that have no symbol near them."""
+    ink = line.min(axis=2).astype(np.int16)
+    dark = np.ptp(ink, axis=0) > INK_CONTRAST
+    if not dark.any():
+        return 0.0
+    columns = np.zeros((1, line.shape[1]), dtype=np.uint8)
+    steps = np.flatnonzero(kept) * STEP + STEP // 2
+    columns[0, steps[steps < line.shape[1]]] = 1
+    near = cv2.dilate(columns, np.ones((1, 2 * REACH + 1), dtype=np.uint8))[0] > 0
+    return float((dark & ~near).sum() / dark.sum())
+
+
+def joined(parts: list[Reading]) -> Reading:
+    """The pieces of one line as one, weighed by the length of their text."""
+    if len(parts) == 1:
+        return replace(parts[0], text=parts[0].text.strip())
+    lengths = [max(1, len(part.text)) for part in parts]
+    return Reading(
+        " ".join(part.text.strip() for part in parts).strip(),
+        float(np.average([part.confidence for part in parts], weights=lengths)),
+        float(np.mean([part.passed_over for part in parts])),
+    )

@@ -1,0 +1,74 @@
+"""Finds and outlines things in photos: one interface, several models.
+
+Every segmenter takes a batch of RGB pictures and gives, for each, boxes with label, score and a mask of
+the picture's own size. Which model is a word; weights and packages that are absent are a MissingModel
+that says what to do.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.errors import UsageError
+
+if TYPE_CHECKING:
+    from penstock.item import Box, Pixels
+
+Mask = NDArray[np.bool_]
+
+# what is asked for when nobody names labels: what movers move
+LABELS = (
+    "sofa", "armchair", "chair", "office chair", "stool", "table", "coffee table", "desk", "bed", "wardrobe",
+    "bookcase", "cabinet", "dresser", "nightstand", "tv stand", "television", "refrigerator",
+    "washing machine", "microwave", "piano", "lamp", "potted plant", "mirror", "bicycle", "box",
+)  # fmt: skip
+
+SEGMENTERS = {
+    "saliency": "penstock.engines.segment.saliency:SaliencySegmenter",
+    "grounded": "penstock.engines.segment.grounded:GroundedSegmenter",
+    "rfdetr": "penstock.engines.segment.rfdetr:RfDetrSegmenter",
+    "yoloe": "penstock.engines.segment.yoloe:YoloeSegmenter",
+}
+
+CLOSED = frozenset({"rfdetr"})  # these know their own labels and no others
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """One thing in a picture. `mask` has the picture's height and width."""
+
+    label: str
+    score: float
+    box: Box
+    mask: Mask
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to look for, and how sure to be."""
+
+    labels: tuple[str, ...] = LABELS
+    min_score: float = 0.3
+    model: str | None = None  # weights: a folder, a file or a hub name; the engine's own when None
+    device: str = "auto"
+
+
+class Segmenter(Protocol):
+    def find(self, pictures: Sequence[Pixels]) -> list[list[Found]]: ...
+
+    def close(self) -> None: ...
+
+
+def open_segmenter(name: str, wanted: Wanted) -> Segmenter:
+    """The segmenter of this name, with its weights loaded."""
+    if name not in SEGMENTERS:
+        raise UsageError(f"There is no segmenter {name!r}.", f"Choose from: {', '.join(SEGMENTERS)}.")
+    module, kind = SEGMENTERS[name].split(":")
+    segmenter: Segmenter = getattr(importlib.import_module(module), kind)(wanted)
+    return segmenter

@@ -1,0 +1,176 @@
+"""Writes a summary and keywords for a table or a picture from what is known of it.
+
+Three engines: `none`, `rule` (nouns, headers, extremes, trends: no model, never without keywords), and any
+language model behind an OpenAI-compatible server (summarise_llm.py), which falls back to the rules.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import Literal, Protocol
+
+from penstock.engines.summarise.nouns import Nouns
+from penstock.engines.summarise.trends import Finding, findings
+
+Kind = Literal["table", "graph", "diagram", "complex_image"]
+MOST_KEYWORDS = 10
+WORDS_KO = {"table": "표", "graph": "그래프", "diagram": "도식", "complex_image": "그림"}
+WORDS_EN = {"table": "table", "graph": "graph", "diagram": "diagram", "complex_image": "image"}
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_CAPTION_HEAD = re.compile(
+    r"^\s*[\[<〈《【(]?\s*(?:그림|표|사진|도표|차트|Figure|Fig\.?|Table|Chart)\s?[A-Z]?\d+(?:[-.]\d+)*"
+    r"\s*[\]>〉》】).:]*\s*",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One block and its surroundings. `rows` is a table's grid, `head` how many of them are headers."""
+
+    kind: Kind
+    caption: str = ""
+    section: tuple[str, ...] = ()
+    content: str = ""
+    visible: str = ""  # what a vision model said
+    rows: tuple[tuple[str, ...], ...] = ()
+    head: int = 0
+    context: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What an engine has to say. `short` is why the rules had to help where a model was asked."""
+
+    summary_ko: str = ""
+    summary_en: str = ""
+    keywords_ko: tuple[str, ...] = ()
+    keywords_en: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()
+    figure_type: str = ""
+    method: Literal["none", "rule", "llm"] = "none"
+    model: str = ""
+    prompt_id: str = ""
+    short: str = ""
+    flags: tuple[str, ...] = field(default=())
+
+
+class Writer(Protocol):
+    """Thread-safe. The same number of answers in the same order."""
+
+    def write(self, questions: list[Question]) -> list[Told]: ...
+
+    def close(self) -> None: ...
+
+
+class NoWriter:
+    """Says nothing: for runs that only want what a vision engine sees."""
+
+    def write(self, questions: list[Question]) -> list[Told]:
+        return [Told() for _ in questions]
+
+    def close(self) -> None:
+        pass
+
+
+class RuleWriter:
+    """Caption, headers, extremes and trends put into sentences; nouns become keywords."""
+
+    def __init__(self, use_kiwi: bool = True) -> None:
+        self._nouns = Nouns(use_kiwi)
+
+    def write(self, questions: list[Question]) -> list[Told]:
+        return [self.one(question) for question in questions]
+
+    def close(self) -> None:
+        pass
+
+    def one(self, question: Question) -> Told:
+        found = findings(question.rows, question.head)
+        korean, latin = self.keywords(question)
+        told = Told(
+            summary_ko=_summary_ko(question, found),
+            summary_en=_summary_en(question, found),
+            keywords_ko=korean,
+            keywords_en=latin,
+            items=tuple(each.ko for each in found),
+            method="rule",
+            prompt_id="rule-1",
+        )
+        return with_flags(told, question)
+
+    def keywords(self, question: Question) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Never empty. Captions and headers count more than cells, the section's title least."""
+        headers = " , ".join(cell for row in question.rows[: question.head] for cell in row)
+        cells = " , ".join(cell for row in question.rows[question.head :] for cell in row)
+        caption = bare_caption(question.caption)
+        section = question.section[-1] if question.section else ""
+        said = (caption, caption, caption, headers, headers, question.content, question.visible, cells)
+        weighed = " . ".join((*said, section))
+        korean = self._nouns.korean(weighed, MOST_KEYWORDS)
+        latin = self._nouns.latin(weighed, MOST_KEYWORDS)
+        if not korean and not latin:  # numbers only: the neighbours say what it is about
+            nearby = " ".join((*question.section, *question.context))
+            korean, latin = self._nouns.korean(nearby, 5), self._nouns.latin(nearby, 5)
+        return tuple(korean) or (WORDS_KO[question.kind],), tuple(latin) or (WORDS_EN[question.kind],)
+
+
+def bare_caption(caption: str) -> str:
+    """The caption without its number: "[그림 3] 유량의 변화" -> "유량의 변화"."""
+    return _CAPTION_HEAD.sub("", caption).strip()
+
+
+def _first_sentence(caption: str) -> str:
+    return re.split(r"(?<=[^\d])\.\s|\.$", bare_caption(caption), maxsplit=1)[0].strip()
+
+
+def with_flags(told: Told, question: Question) -> Told:
+    """Names the numbers of the summary that nothing given holds."""
+    cells = (cell for row in question.rows for cell in row)
+    given = " ".join(
+        (question.caption, question.content, question.visible, *question.section, *question.context, *cells)
+    )
+    known = {plain_number(number) for number in _NUMBER.findall(given)}
+    known |= {str(len(question.rows) - question.head), str(len(question.rows[0]) if question.rows else 0)}
+    said = _NUMBER.findall(f"{told.summary_ko} {told.summary_en}")
+    strange = [number for number in dict.fromkeys(said) if plain_number(number) not in known]
+    flags = tuple(f"number not in the content: {number}" for number in strange)
+    return replace(told, flags=(*told.flags, *flags))
+
+
+def plain_number(text: str) -> str:
+    whole = text.replace(",", "")
+    return whole.rstrip("0").rstrip(".") if "." in whole else whole
+
+
+def _summary_ko(question: Question, found: list[Finding]) -> str:
+    parts = []
+    if caption := _first_sentence(question.caption):
+        parts.append(f"{caption}에 관한 {WORDS_KO[question.kind]}이다.")
+    elif question.section:
+        parts.append(f"'{question.section[-1]}'에 있는 {WORDS_KO[question.kind]}이다.")
+    if question.rows:
+        names = [name for name in _column_names(question) if name]
+        said = f", 열은 {', '.join(names[:8])}" if names else ""
+        parts.append(f"{len(question.rows) - question.head}개 행{said}이다." if said else "")
+    parts += [each.ko for each in found[:3]]
+    return " ".join(part for part in parts if part)
+
+
+def _summary_en(question: Question, found: list[Finding]) -> str:
+    caption = bare_caption(question.caption)
+    article = "An" if question.kind == "complex_image" else "A"
+    word = WORDS_EN[question.kind]
+    parts = [f"{article} {word}: {caption.rstrip('.')}." if caption else f"{article} {word}."]
+    names = [name for name in _column_names(question) if name]
+    if question.rows and names:
+        num = len(question.rows) - question.head
+        parts.append(f"{num} {'row' if num == 1 else 'rows'}; columns: {', '.join(names[:8])}.")
+    return " ".join((*parts, *(each.en for each in found[:3])))
+
+
+def _column_names(question: Question) -> list[str]:
+    if not question.rows or not question.head:
+        return []
+    return list(dict.fromkeys(cell.replace("\n", " ").strip() for cell in question.rows[question.head - 1]))

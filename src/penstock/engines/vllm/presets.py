@@ -1,0 +1,334 @@
+"""How vLLM is started on each kind of card, every number with its reason.
+
+    command = preset("l4").command("zai-org/GLM-OCR", port=8000)
+
+What the reasons lean on, measured with GLM-OCR's shape in bf16 on one H200 (8 regions a page, 6,500
+picture tokens in and 770 tokens out; docs/log.md): one API process with 512 sequences and 131,072
+batched tokens gave 3.6 pages/s; two servers on the card with four API processes and 32,768 batched
+tokens each 6.1, and 11.4 with crops at 0.7 scale; fp8 was slower. With as many threads as cores instead
+of one those two gave 4.8 and 7.6. Activations take 0.22 GB for 1,024 batched tokens (29.3 GB at 131,072
+on a B200), a token of KV cache 64 KiB, the weights some 2 GB. Only the H200's numbers were run; those
+of other cards are computed from these. Memory that vLLM leaves is for the layout network, which
+shares the card.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from penstock.errors import UsageError
+from penstock.processes.resources import named_gpus
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """One flag of `vllm serve` (or one variable of its environment) and why it is set."""
+
+    name: str
+    value: str | None
+    why: str
+
+    @property
+    def words(self) -> list[str]:
+        return [self.name] if self.value is None else [self.name, self.value]
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One GPU as its driver names it."""
+
+    index: int
+    name: str
+    memory_gb: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preset:
+    """`servers` of them share one card; `in_flight` is the client's limit for one card."""
+
+    name: str
+    card: str
+    servers: int
+    in_flight: int
+    flags: tuple[Flag, ...]
+    env: tuple[Flag, ...] = ()
+    api_processes: int = 1
+
+    def all_flags(self, cores: int | None = None) -> list[Flag]:
+        """With as many API processes as the machine has cores for."""
+        have = cores or os.cpu_count() or 1
+        count = max(1, min(self.api_processes, have // (2 * self.servers)))
+        why = (
+            "pictures are decoded, resized and tokenised in the API process, and one alone left 40 % of an "
+            "H200 idle while two, four or six kept it busy alike; "
+            f"{self.api_processes} at best, fewer where there are less than two cores for each"
+        )
+        extra = [Flag("--api-server-count", str(count), why)] if count > 1 else []
+        return [*_COMMON, *self.flags, *extra]
+
+    def command(
+        self,
+        model: str,
+        *,
+        port: int,
+        served_name: str = "",
+        extra_args: Sequence[str] = (),
+        executable: Sequence[str] = ("vllm",),
+        cores: int | None = None,
+    ) -> list[str]:
+        """The full command. A flag among `extra_args` replaces ours of the same name."""
+        given = {_bare(word) for word in extra_args if word.startswith("--")}
+        ours = [
+            word for flag in self.all_flags(cores) if _bare(flag.name) not in given for word in flag.words
+        ]
+        name = ["--served-model-name", served_name] if served_name else []
+        where = [*name, "--host", "127.0.0.1", "--port", str(port)]
+        return [*executable, "serve", model, *where, *ours, *extra_args]
+
+    def environment(self, gpu: int | None) -> dict[str, str]:
+        """What the server's environment gets on top of ours. No GPU: none is hidden from it."""
+        own = {flag.name: flag.value or "" for flag in (*_PRIVATE, *self.env)}
+        return own if gpu is None else {"CUDA_VISIBLE_DEVICES": str(gpu), **own}
+
+
+def _bare(flag: str) -> str:
+    """`--no-enable-x`, `--enable-x` and `--enable-x=1` are one flag."""
+    return flag.partition("=")[0].replace("--no-", "--", 1).replace("_", "-")
+
+
+_COMMON = (
+    Flag(
+        "--max-model-len",
+        "16384",
+        "a picture takes up to 6,144 tokens and an answer up to 8,192: 14,336 and the prompt",
+    ),
+    Flag(
+        "--limit-mm-per-prompt",
+        '{"image":1,"video":0}',
+        "one crop a request; without videos no memory is kept for them",
+    ),
+    Flag(
+        "--no-enable-prefix-caching",
+        None,
+        "the picture comes before the prompt, so two crops share a handful of tokens",
+    ),
+    Flag(
+        "--mm-processor-cache-gb",
+        "0",
+        "crops are distinct (identical ones are asked once), so the cache only costs copies",
+    ),
+    Flag(
+        "--stream-interval",
+        "32",
+        "we stream only to see loops, and 32 tokens late is soon enough; one event each loads the front end",
+    ),
+    Flag("--disable-uvicorn-access-log", None, "a line a region would bury the reason of a crash"),
+)
+_PRIVATE = (
+    Flag("VLLM_NO_USAGE_STATS", "1", "whether to report is the user's to decide, not ours"),
+    Flag("DO_NOT_TRACK", "1", "the same"),
+)
+_ONE_THREAD = (
+    Flag(
+        "OMP_NUM_THREADS",
+        "1",
+        "the engine joins the pictures' pixels on the CPU, by default on every core, and threads that wait "
+        "there spin: with one the H200 read 11.1 pages/s instead of 7.6 at 0.7 scale, with four 10.4",
+    ),
+)
+
+
+def _sized(memory: float, seqs: int, tokens: int, why: tuple[str, str, str]) -> tuple[Flag, ...]:
+    return (
+        Flag(
+            "--dtype", "bfloat16", "as the weights were published; fp8 was slower (5.2 against 5.8 pages/s)"
+        ),
+        Flag("--gpu-memory-utilization", f"{memory:g}", why[0]),
+        Flag("--max-num-seqs", str(seqs), why[1]),
+        Flag("--max-num-batched-tokens", str(tokens), why[2]),
+    )
+
+
+_PAIR = (
+    "two servers a card; 16 % stay for the layout network and its batch of 64 pages",
+    "measured; half of the 1,024 in flight, and room for when they fall unevenly on the two",
+    "measured best for two servers: 7 GB of activations each; 131,072 made steps longer, not fuller",
+)
+
+_TABLE = (
+    Preset(
+        name="b200",
+        card="B200, 180 GB and more",
+        servers=2,
+        in_flight=1_024,
+        api_processes=4,
+        env=_ONE_THREAD,
+        flags=_sized(0.42, 1_024, 32_768, _PAIR),
+    ),
+    Preset(
+        name="h200",
+        card="H200, 141 GB",
+        servers=2,
+        in_flight=1_024,
+        api_processes=4,
+        env=_ONE_THREAD,
+        flags=_sized(0.42, 1_024, 32_768, _PAIR),
+    ),
+    Preset(
+        name="a100",
+        card="A100 or H100, 40 to 80 GB",
+        servers=1,
+        in_flight=384,
+        api_processes=4,
+        env=_ONE_THREAD,
+        flags=_sized(
+            0.85,
+            512,
+            32_768,
+            (
+                "15 % (6 GB of 40) stay for the layout network",
+                "40 GB leave 25 GB of KV cache: 400,000 tokens, 430 crops of 930",
+                "7 GB of activations; five full-page pictures, or forty crops, a step",
+            ),
+        ),
+    ),
+    Preset(
+        name="l4",
+        card="L4, 24 GB",
+        servers=1,
+        in_flight=160,
+        api_processes=2,
+        env=_ONE_THREAD,
+        flags=_sized(
+            0.8,
+            128,
+            16_384,
+            (
+                "20 % (4.5 GB) stay for the layout network",
+                "12 GB of KV cache hold 215 crops of 930 tokens; an eighth of an H200's arithmetic "
+                "needs no more to be busy",
+                "3.7 GB of activations; two full-page pictures a step",
+            ),
+        ),
+    ),
+    Preset(
+        name="rtx4090",
+        card="RTX 4090, 24 GB",
+        servers=1,
+        in_flight=224,
+        api_processes=4,
+        env=_ONE_THREAD,
+        flags=_sized(
+            0.8,
+            192,
+            16_384,
+            (
+                "20 % stay for the layout network and a desktop's windows",
+                "as the L4, whose memory it has, with a third more arithmetic",
+                "3.7 GB of activations; two full-page pictures a step",
+            ),
+        ),
+    ),
+    Preset(
+        name="rtx4060",
+        card="RTX 4060, 8 GB",
+        servers=1,
+        in_flight=32,
+        api_processes=2,
+        env=_ONE_THREAD,
+        flags=_sized(
+            0.75,
+            24,
+            8_192,
+            (
+                "2 GB stay for the layout network and a desktop's windows",
+                "1.9 GB of KV cache hold 30,000 tokens, 32 crops of 930",
+                "the least that encodes a full-page picture (6,144 tokens) in a step; 1.8 GB of activations",
+            ),
+        ),
+    ),
+    Preset(
+        name="cpu",
+        card="no GPU: for tests and for patience",
+        servers=1,
+        in_flight=8,
+        flags=(
+            Flag("--dtype", "float32", "every CPU has it"),
+            Flag("--enforce-eager", None, "compiling takes longer than a test runs"),
+            Flag("--max-num-seqs", "4", "more do not run faster on a few cores, only later"),
+            Flag(
+                "--max-num-batched-tokens", "8192", "the least that encodes a full-page picture in one step"
+            ),
+        ),
+        env=(
+            Flag("VLLM_CPU_KVCACHE_SPACE", "4", "GiB; in float32 a token takes 128 KiB: two full contexts"),
+            Flag(
+                "VLLM_CPU_OMP_THREADS_BIND",
+                "nobind",
+                "pinning to cores fails in containers that own only some",
+            ),
+            Flag("TORCHDYNAMO_DISABLE", "1", "else the first request with log-probabilities took 23 s"),
+            Flag("VLLM_WORKER_MULTIPROC_METHOD", "fork", "41 s to health instead of 49"),
+        ),
+    ),
+)
+
+PRESETS: Mapping[str, Preset] = MappingProxyType({row.name: row for row in _TABLE})
+
+# least memory of the card, in GB as drivers count them; the first that fits
+_BY_MEMORY = ((170.0, "b200"), (100.0, "h200"), (38.0, "a100"), (20.0, "l4"), (7.0, "rtx4060"))
+_BY_NAME = (("B200", "b200"), ("H200", "h200"), ("4090", "rtx4090"), ("4060", "rtx4060"), ("L4 ", "l4"))
+
+
+def preset(name: str, card: Card | None = None) -> Preset:
+    """A preset by name. `auto` takes the card's, by its name or its memory, and `cpu` without one."""
+    if name == "auto":
+        return PRESETS[_for_card(card)]
+    if name not in PRESETS:
+        raise UsageError(f"There is no preset {name!r}.", f"Known: auto, {', '.join(PRESETS)}.")
+    return PRESETS[name]
+
+
+def _for_card(card: Card | None) -> str:
+    if card is None:
+        return "cpu"
+    for part, name in _BY_NAME:
+        if part in card.name + " ":
+            return name
+    for least, name in _BY_MEMORY:
+        if card.memory_gb >= least:
+            return name
+    raise UsageError(
+        f"GPU {card.index} ({card.name}) has {card.memory_gb:.0f} GB; the smallest preset needs 8.",
+        "Use --preset cpu, or name a server elsewhere with --server.",
+    )
+
+
+def cards() -> list[Card]:
+    """The GPUs nvidia-smi knows and CUDA_VISIBLE_DEVICES leaves us; none where it finds none."""
+    query = ["nvidia-smi", "--query-gpu=index,name,memory.total", "--format=csv,noheader,nounits"]
+    try:
+        done = subprocess.run(query, capture_output=True, text=True, timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    found = read_cards(done.stdout) if done.returncode == 0 else []
+    ours = named_gpus()
+    return [card for card in found if ours is None or card.index in ours]
+
+
+def read_cards(listing: str) -> list[Card]:
+    """One line a card: index, name, MiB."""
+    found = []
+    for line in listing.splitlines():
+        fields = [field.strip() for field in line.split(",")]
+        if len(fields) == 3 and fields[0].isdigit():
+            found.append(Card(int(fields[0]), fields[1], _gigabytes(fields[2])))
+    return found
+
+
+def _gigabytes(mib: str) -> float:
+    return float(mib) * 2**20 / 1e9 if mib.replace(".", "", 1).isdigit() else 0.0

@@ -1,0 +1,282 @@
+"""Starts vLLM servers, watches them, restarts a dead or hung one, and ends them with us.
+
+    with ManagedServer("zai-org/GLM-OCR", preset("auto"), gpu=0) as server:
+        client = ChatClient([server.url], RECOGNISERS["glm-ocr"])
+
+vLLM is never imported: it is a command, in a process group of its own under a guard (guard.py) that
+ends it when we end, however that comes. A restart keeps the port, so a client that asks again what was
+in flight finds the new server at the old address.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from penstock.engines.vllm import guard as vllm_guard
+from penstock.engines.vllm import log as vllm_log
+from penstock.engines.vllm.presets import Preset
+from penstock.engines.vllm.probe import Pulse, Watch, ask_about_a_picture, healthy, tokens_and_running
+from penstock.errors import MissingModel, OpenError
+
+START_DEADLINE_S = 900.0  # a first start downloads weights and compiles; 41 to 194 s were seen without
+PROBE_DEADLINE_S = 120.0  # the first picture compiles kernels
+
+
+DEFAULT_WATCH = Watch()
+
+
+def find_vllm() -> list[str]:
+    """The `vllm` command: $PENSTOCK_VLLM, the one beside our Python, or the first on the PATH."""
+    if chosen := os.environ.get("PENSTOCK_VLLM"):
+        return shlex.split(chosen)
+    beside = Path(sys.executable).with_name("vllm")
+    found = str(beside) if beside.exists() else shutil.which("vllm")
+    if found is None:
+        raise MissingModel(
+            "vLLM is not installed.",
+            "Run `pip install vllm`, best in an environment of its own with PENSTOCK_VLLM set to its `vllm`, "
+            "or name a running server with --server.",
+        )
+    return [found]
+
+
+class ManagedServer:
+    """One server. `start` returns when it has answered about a real picture."""
+
+    def __init__(
+        self,
+        model: str,
+        preset: Preset,
+        gpu: int | None = None,
+        port: int = 0,
+        extra_args: Sequence[str] = (),
+        log_path: Path | None = None,
+        *,
+        served_name: str = "",
+        prompt: str = "Text Recognition:",
+        env: Mapping[str, str] | None = None,
+        probe: bool = True,
+        deadline_s: float = START_DEADLINE_S,
+        watch: Watch = DEFAULT_WATCH,
+    ) -> None:
+        self.model = model
+        self.preset = preset
+        self.gpu = gpu
+        self.port = port or free_port()
+        self.log_path = (
+            log_path or Path(tempfile.gettempdir()) / f"penstock-vllm-{os.getpid()}-{self.port}.log"
+        )
+        self.restarts = 0
+        self.failure: OpenError | None = None  # set when it was given up
+        self.pid: int | None = None  # of vLLM's first process, which leads its group
+        self._extra = tuple(extra_args)
+        self._served_name = served_name
+        self._prompt = prompt
+        self._env = dict(env or {})
+        self._probe = probe
+        self._deadline_s = deadline_s
+        self._watch = watch
+        self._guard: subprocess.Popen[bytes] | None = None
+        self._lifeline: int | None = None
+        self._log_start = 0
+        self._stopping = threading.Event()
+        self._lock = threading.RLock()
+        self._watcher: threading.Thread | None = None
+
+    def __enter__(self) -> ManagedServer:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def command(self, executable: Sequence[str] | None = None) -> list[str]:
+        return self.preset.command(
+            self.model,
+            port=self.port,
+            served_name=self._served_name,
+            extra_args=self._extra,
+            executable=find_vllm() if executable is None else executable,
+        )
+
+    def environment(self) -> dict[str, str]:
+        """What is set on top of the environment we have."""
+        return {**self.preset.environment(self.gpu), **self._env}
+
+    def start(self) -> None:
+        """Starts, waits for health, asks about a picture. Raises OpenError with the log's reason."""
+        self._stopping.clear()
+        self._bring_up()
+        name = f"vllm-watch-{self.port}"
+        self._watcher = threading.Thread(target=self._keep, name=name, daemon=True)
+        self._watcher.start()
+
+    def stop(self) -> None:
+        """Ends the server and all its processes; the card is free when this returns."""
+        self._stopping.set()
+        self._end()
+        if self._watcher is not None:
+            self._watcher.join()
+            self._watcher = None
+
+    # bringing up and down
+
+    def _bring_up(self) -> None:
+        with contextlib.ExitStack() as undo:  # Ctrl-C must leave no server on the card either
+            undo.callback(self._end)
+            self._launch()
+            self._wait_for_health()
+            if self._probe:
+                self._ask_about_a_picture()
+            undo.pop_all()
+
+    def _launch(self) -> None:
+        command = self.command()
+        self.log_path.parent.mkdir(parents=True, exist_ok=True)
+        life_read, life_write = os.pipe()
+        report_read, report_write = os.pipe()
+        guard = [sys.executable, "-I", vllm_guard.__file__, str(life_read), str(report_write), *command]
+        with self._lock, self.log_path.open("ab") as log:
+            self._log_start = log.seek(0, os.SEEK_END)
+            self._guard = subprocess.Popen(
+                guard,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                pass_fds=(life_read, report_write),
+                env={**os.environ, **self.environment()},
+            )
+            self._lifeline = life_write
+        os.close(life_read)
+        os.close(report_write)
+        with os.fdopen(report_read) as report:
+            said = report.readline().strip()
+        self.pid = int(said) if said else None
+
+    def _wait_for_health(self) -> None:
+        end = time.monotonic() + self._deadline_s
+        while not healthy(self.url, 2.0):
+            if self._ended():
+                raise self._why_not("did not start")
+            if time.monotonic() > end:
+                raise self._why_not(f"was not ready after {self._deadline_s:g} s")
+            if self._stopping.wait(0.25):
+                raise OpenError(f"{self.model} was stopped while it was starting.")
+
+    def _why_not(self, what: str) -> OpenError:
+        words, advice = vllm_log.reason(vllm_log.tail(self.log_path, self._log_start))
+        return OpenError(f"vLLM with {self.model} {what}: {words} (log: {self.log_path})", advice)
+
+    def _ask_about_a_picture(self) -> None:
+        try:
+            ask_about_a_picture(self.url, self._prompt, PROBE_DEADLINE_S)
+        except OpenError as exc:
+            raise OpenError(f"{exc.message} (log: {self.log_path})", exc.advice) from exc
+
+    def _end(self) -> None:
+        with self._lock:
+            guard, self._guard = self._guard, None
+            lifeline, self._lifeline = self._lifeline, None
+            pid, self.pid = self.pid, None
+        if lifeline is not None:
+            os.close(lifeline)
+        if guard is None:
+            return
+        try:
+            guard.wait(timeout=vllm_guard.GRACE_S + 5.0)
+        except subprocess.TimeoutExpired:
+            guard.kill()
+            guard.wait()
+        if pid is not None:  # the guard may have been killed before it could do this
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(pid, signal.SIGKILL)
+
+    # watching
+
+    def _ended(self) -> bool:
+        guard = self._guard
+        return guard is None or guard.poll() is not None
+
+    def _keep(self) -> None:
+        """The watcher's thread: looks every few seconds until `stop` or until it gives up."""
+        pulse = Pulse(
+            self._watch,
+            lambda timeout_s: healthy(self.url, timeout_s),
+            lambda: tokens_and_running(self.url, self._watch.answer_s),
+        )
+        while not self._stopping.wait(self._watch.every_s):
+            trouble = "it ended" if self._ended() else pulse.trouble(time.monotonic())
+            if trouble is not None and not self._restart(trouble):
+                return
+            if trouble is not None:
+                pulse.reset()
+
+    def _restart(self, trouble: str) -> bool:
+        with self.log_path.open("a") as log:
+            log.write(f"\n--- penstock restarts this server: {trouble}\n")
+        self._kill_now()
+        while self.restarts < self._watch.most_restarts and not self._stopping.is_set():
+            self.restarts += 1
+            try:
+                self._bring_up()
+            except OpenError as exc:
+                self.failure = exc
+            else:
+                self.failure = None
+                return True
+        self.failure = self.failure or OpenError(f"{self.model} died {self.restarts} times: {trouble}.")
+        return False
+
+    def _kill_now(self) -> None:
+        """A hung server does not hear a polite word, and what is in flight waits for the next."""
+        if self.pid is not None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, signal.SIGKILL)
+        self._end()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def start_all(servers: Sequence[ManagedServer]) -> None:
+    """Starts them together, one after another on the same card; all are stopped if one fails.
+
+    vLLM measures the card's free memory while it starts: two at once on one card measure each other.
+    """
+    by_card: dict[int | None, list[ManagedServer]] = {}
+    for server in servers:
+        by_card.setdefault(server.gpu, []).append(server)
+
+    def start_in_turn(group: list[ManagedServer]) -> None:
+        for server in group:
+            server.start()
+
+    with contextlib.ExitStack() as undo:
+        for server in servers:
+            undo.callback(server.stop)
+        with ThreadPoolExecutor(len(by_card), thread_name_prefix="vllm-start") as pool:
+            for done in [pool.submit(start_in_turn, group) for group in by_card.values()]:
+                done.result()
+        undo.pop_all()

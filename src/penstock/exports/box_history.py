@@ -1,0 +1,62 @@
+"""Boxes that users drew on photos, and with which of them each photo was measured.
+
+A photo whose boxes are others than the last time is measured again, under its next attempt; no other is.
+OUT/given.json says which attempt has which boxes, and says so before the photo is measured: whatever is
+killed in between, the row of that attempt is missing, and the next run makes it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from penstock.errors import StoreError
+from penstock.item import Item, PhotoObject
+from penstock.stages.given import GivenBox, is_for
+from penstock.store.atomic_files import replacing
+from penstock.store.ledger import Ledger
+
+GIVEN = "given.json"
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    attempt: int = 0
+    boxes: tuple[str, ...] = ()
+
+
+def with_boxes(out: Path, photos: Iterable[Item], boxes: Sequence[GivenBox]) -> Iterator[Item]:
+    """The photos, each with the boxes that are for it as its objects. To be listed under OUT's lock."""
+    told = _read(out)
+    if not boxes and not told:
+        yield from photos
+        return
+    entries = Ledger(out).entries()
+    listed = []
+    for photo in photos:
+        own = [box for box in boxes if is_for(box, photo)]
+        last, said = told.get(photo.id, _Told()), tuple(str(replace(box, photo="")) for box in own)
+        if said != last.boxes:
+            done = entries[photo.id].attempt if photo.id in entries else 0
+            last = told[photo.id] = _Told(max(last.attempt, done) + 1, said)
+        objects = tuple(PhotoObject(label=box.label, box=box.box, finder="given") for box in own)
+        listed.append(replace(photo, attempt=max(photo.attempt, last.attempt), objects=objects))
+    _write(out, told)
+    yield from listed
+
+
+def _read(out: Path) -> dict[str, _Told]:
+    path = out / GIVEN
+    try:
+        rows = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+        return {id: _Told(row["attempt"], tuple(row["boxes"])) for id, row in rows.items()}
+    except (ValueError, LookupError, TypeError, AttributeError) as exc:
+        raise StoreError(f"{path} is damaged.", "Use --fresh to start over.") from exc
+
+
+def _write(out: Path, told: dict[str, _Told]) -> None:
+    rows = {id: {"attempt": one.attempt, "boxes": one.boxes} for id, one in told.items()}
+    with replacing(out / GIVEN, out) as file:
+        file.write(json.dumps(rows, ensure_ascii=False, indent=1).encode("utf-8", "replace"))

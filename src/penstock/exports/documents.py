@@ -1,0 +1,142 @@
+"""Exports of whole documents, assembled from rows while they are read: DocJSON and its kin."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import IO, TYPE_CHECKING
+
+from penstock import __version__
+from penstock.documents.docjson import file as docjson_file
+from penstock.documents.docjson.assemble import Assembler
+from penstock.documents.docjson.model import Chunk, Producer
+from penstock.documents.docjson.spool import Spools
+from penstock.documents.formats import docling, mineru
+from penstock.documents.formats import html as html_page
+from penstock.exports import enrichments
+from penstock.exports.pages import Pages, output_names
+from penstock.item import Item
+from penstock.store import manifest
+from penstock.store.atomic_files import TMP, replacing
+
+if TYPE_CHECKING:
+    from penstock.item import Pixels
+
+DOCJSON, DOCLING, CONTENT_LIST, HTML, CHUNKS = "docjson", "docling", "content_list", "html", "chunks.jsonl"
+PAGE_SIDE, PAGE_QUALITY = 1400, 80  # pixels and JPEG quality of a page in the HTML: readable, some 200 kB
+
+log = logging.getLogger(__name__)
+Write = Callable[[IO[bytes], Assembler, Iterable[Item], PurePosixPath], None]
+
+
+def write_docjson(pages: Pages) -> list[Path]:
+    def write(file: IO[bytes], assembler: Assembler, items: Iterable[Item], name: PurePosixPath) -> None:
+        with Spools(pages.out / TMP) as spools:
+            docjson_file.write(file, assembler, items, spools)
+
+    return _each(pages, DOCJSON, ".json", write)
+
+
+def write_docling(pages: Pages) -> list[Path]:
+    def write(file: IO[bytes], assembler: Assembler, items: Iterable[Item], name: PurePosixPath) -> None:
+        with Spools(pages.out / TMP) as spools:
+            docling.write(file, assembler, items, spools)
+
+    return _each(pages, DOCLING, ".json", write)
+
+
+def write_content_list(pages: Pages) -> list[Path]:
+    def write(file: IO[bytes], assembler: Assembler, items: Iterable[Item], name: PurePosixPath) -> None:
+        mineru.write(file, assembler, items, "../" * len(name.parts))
+
+    return _each(pages, CONTENT_LIST, ".json", write)
+
+
+def write_chunks(pages: Pages) -> list[Path]:
+    """One line a chunk of any document: what an index reads."""
+    path = pages.out / CHUNKS
+    with replacing(path, pages.out) as file:
+        for document, assembler, items in _documents(pages):
+            for item in items:
+                _chunk_lines(file, document, assembler.page(item).chunks)
+            _chunk_lines(file, document, assembler.finish().chunks)
+    return [path]
+
+
+def _chunk_lines(file: IO[bytes], document: str, chunks: Iterable[Chunk]) -> None:
+    for chunk in chunks:
+        row = {"document": document, **chunk.model_dump(mode="json")}
+        file.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+
+
+def write_html(pages: Pages) -> list[Path]:
+    """A page a document, with the pictures of its pages beside it."""
+    names = output_names((entry.document for entry in pages.entries), "")
+    paths = []
+    for document, assembler, items in _documents(pages):
+        folder = pages.out / HTML / names[document]
+        path = folder / "index.html"
+        with replacing(path, pages.out) as file:
+            file.write(html_page.opening(document).encode("utf-8", "replace"))
+            for item, picture in _shown(pages, items, folder):
+                piece = assembler.page(item)
+                section = html_page.page_section(piece.page, piece.blocks, picture)
+                file.write(section.encode("utf-8", "replace"))
+            file.write(html_page.CLOSING.encode())
+        paths.append(path)
+    return paths
+
+
+def _shown(pages: Pages, items: Iterable[Item], folder: Path) -> Iterator[tuple[Item, str]]:
+    from penstock.exports.page_pictures import page_pictures
+
+    for item, picture in page_pictures(pages.out, items, pages.password):
+        if isinstance(picture, str):
+            if item.failure is None:
+                log.warning("no picture of %s page %d: %s", item.document, item.part + 1, picture)
+            yield item, ""
+            continue
+        name = f"{item.part + 1:05d}.jpg"
+        with replacing(folder / name, pages.out, sync=False) as file:
+            file.write(_jpeg(picture))
+        yield item, name
+
+
+def _jpeg(picture: Pixels) -> bytes:
+    import cv2
+
+    scale = min(1.0, PAGE_SIDE / max(picture.shape[:2]))
+    small = cv2.resize(picture, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    return bytes(cv2.imencode(".jpg", small[:, :, ::-1], [cv2.IMWRITE_JPEG_QUALITY, PAGE_QUALITY])[1])
+
+
+def _each(pages: Pages, folder: str, suffix: str, write: Write) -> list[Path]:
+    names = output_names((entry.document for entry in pages.entries), suffix)
+    paths = []
+    for document, assembler, items in _documents(pages):
+        path = pages.out / folder / names[document]
+        with replacing(path, pages.out) as file:
+            write(file, assembler, items, names[document])
+        paths.append(path)
+    return paths
+
+
+def _documents(pages: Pages) -> Iterator[tuple[str, Assembler, Iterator[Item]]]:
+    found = enrichments.lookup(pages.out)
+    producer = producer_of(pages.out)
+    for document, items in pages.by_document():
+        yield document, Assembler(document, found, producer), items
+
+
+def producer_of(out: Path) -> Producer:
+    run = manifest.read(out) or {}
+    reading: dict[str, object] = next((row for row in run.get("plan", []) if "recogniser" in row), {})
+    return Producer(
+        version=__version__,
+        recipe=str(run.get("recipe", "")),
+        fingerprint=str(run.get("fingerprint", "")),
+        model=str(reading.get("model") or reading.get("recogniser", "")),
+        enrich_fingerprint=enrichments.fingerprint(out),
+    )

@@ -1,0 +1,101 @@
+"""The GLM-OCR SDK's files: OUT/glm/<stem>/{stem.json, stem.md, imgs/*.jpg}, a folder for each document."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from penstock.documents.formats.glm import PICTURES, WrittenPage, blocks_of, page_blocks, written
+from penstock.exports.pages import Pages, output_names
+from penstock.item import Item
+from penstock.store import manifest
+from penstock.store.atomic_files import replacing
+
+FOLDER = "glm"
+JPEG_QUALITY = 95  # the SDK's
+
+log = logging.getLogger(__name__)
+
+
+def write_glm(pages: Pages) -> list[Path]:
+    names = output_names((entry.document for entry in pages.entries), "")
+    furniture = _furniture_was_read(pages.out)
+    paths = []
+    for document, items in pages.by_document():
+        folder = pages.out / FOLDER / names[document]
+        paths += _write_document(pages.out, folder, _pages(items, furniture))
+    return paths
+
+
+def json_pages(pages: Iterable[list[dict[str, Any]]]) -> Iterator[str]:
+    """The list of pages as indented JSON, piece by piece: equal to dumping the whole with indent 2."""
+    opening = "["
+    for rows in pages:
+        dumped = json.dumps(rows, ensure_ascii=False, indent=2).replace("\n", "\n  ")
+        yield f"{opening}\n  {dumped}"
+        opening = ","
+    yield "[]" if opening == "[" else "\n]"
+
+
+def _furniture_was_read(out: Path) -> bool:
+    """Whether the run was asked to read headers and footers; others may have them, but not in this format."""
+    run = manifest.read(out) or {}
+    return any(stage.get("furniture") == "read" for stage in run.get("plan", []))
+
+
+def _pages(items: Iterable[Item], furniture: bool) -> Iterator[WrittenPage]:
+    """A failed page is an empty one: it keeps its place, as it does in the SDK's list."""
+    return written(
+        page_blocks(blocks_of(item.regions, item.width, item.height, furniture=furniture))
+        if item.failure is None
+        else []
+        for item in items
+    )
+
+
+def _write_document(out: Path, folder: Path, pages: Iterable[WrittenPage]) -> list[Path]:
+    path, markdown = folder / f"{folder.name}.json", folder / f"{folder.name}.md"
+    pictures: list[Path] = []
+    with replacing(path, out) as rows_file, replacing(markdown, out) as markdown_file:
+
+        def rows() -> Iterator[list[dict[str, Any]]]:
+            for number, page in enumerate(pages):
+                markdown_file.write(("\n\n" * (number > 0) + page.markdown).encode("utf-8", "replace"))
+                pictures.extend(_write_pictures(out, folder / PICTURES, page.pictures))
+                yield page.rows
+
+        for piece in json_pages(rows()):
+            rows_file.write(piece.encode("utf-8", "replace"))
+    _remove_older(folder / PICTURES, pictures)
+    return [path, markdown, *pictures]
+
+
+def _write_pictures(out: Path, folder: Path, pictures: Mapping[str, str]) -> Iterator[Path]:
+    for name, crop_path in pictures.items():
+        crop = out / crop_path
+        if not crop.is_file():
+            log.warning("%s is not in %s: the crop %s is gone", name, folder, crop)
+            continue
+        with replacing(folder / name, out, sync=False) as file:
+            file.write(_jpeg(crop.read_bytes()))
+        yield folder / name
+
+
+def _jpeg(crop: bytes) -> bytes:
+    if crop.startswith(b"\xff\xd8"):
+        return crop
+    import cv2
+    import numpy as np
+
+    pixels = cv2.imdecode(np.frombuffer(crop, np.uint8), cv2.IMREAD_COLOR)
+    assert pixels is not None  # the store wrote it
+    return bytes(cv2.imencode(".jpg", pixels, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])[1])
+
+
+def _remove_older(folder: Path, kept: Iterable[Path]) -> None:
+    """Pictures of an earlier export that this one does not have."""
+    for path in set(folder.glob("cropped_page*_idx*.jpg")) - set(kept):
+        path.unlink(missing_ok=True)

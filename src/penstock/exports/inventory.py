@@ -1,0 +1,173 @@
+"""What a mover would count: every thing of every photo, what is the same twice, and the totals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from penstock.item import Item, PhotoObject
+from penstock.photos.duplicates import Seen, groups
+from penstock.photos.furniture import FT3_PER_M3
+from penstock.photos.totals import Total, total
+from penstock.store import manifest
+
+PARTS = {"pdf": "page", "arrow": "row", "parquet": "row"}  # what a source's parts are called
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One thing. `same_as` is the number of the line it repeats; it is then not counted again.
+
+    `looks_like` is that number where nobody said that the photos show one room: counted, but told.
+    """
+
+    number: int  # from 1, over all photos
+    item: Item
+    thing: PhotoObject
+    same_as: int | None = None
+    looks_like: int | None = None
+
+    @property
+    def counted(self) -> bool:
+        return self.same_as is None and self.thing.bbox_cbm is not None and self.thing.failure is None
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    lines: tuple[Line, ...]
+    failed: tuple[Item, ...]  # photos that could not be read
+    empty: tuple[str, ...]  # photos in which nothing was found
+    boxes: Total
+    moving: Total
+
+
+def read_inventory(out: Path, items: Iterable[Item]) -> Inventory:
+    """The inventory of a run, grouped as the run was asked to."""
+    run = manifest.read(out) or {}
+    return inventory(items, bool(run.get("same_room")))
+
+
+def inventory(items: Iterable[Item], same_room: bool) -> Inventory:
+    """`same_room`: the photos show one room, and a thing in two of them is one thing."""
+    failed: list[Item] = []
+    things: list[tuple[Item, PhotoObject]] = []
+    empty: list[str] = []
+    for item in items:
+        if item.failure is not None:
+            failed.append(item)
+        elif not item.objects:
+            empty.append(photo_name(item))
+        things += [(item, thing) for thing in item.objects]
+    first = [owner + 1 if owner != n else None for n, owner in enumerate(_owners(things))]
+    lines = tuple(
+        Line(n + 1, item, thing, first[n] if same_room else None, None if same_room else first[n])
+        for n, (item, thing) in enumerate(things)
+    )
+    counted = [line.thing for line in lines if line.counted]
+    boxes = total([_range(thing, thing.bbox_cbm or 0.0) for thing in counted])
+    moving = total([_range(thing, thing.moving_cbm or 0.0) for thing in counted if thing.movable])
+    return Inventory(lines, tuple(failed), tuple(empty), boxes, moving)
+
+
+def object_row(line: Line) -> dict[str, Any]:
+    """One line of objects.jsonl."""
+    thing, item = line.thing, line.item
+    size = dict(zip(("width", "depth", "height"), thing.size, strict=True)) if thing.size else None
+    row: dict[str, Any] = {
+        "number": line.number,
+        "photo_id": item.id,
+        "document": item.document,
+        "index": thing.index,
+        "label": thing.label,
+        "kind": thing.kind,
+        "score": round(thing.score, 4),
+        "finder": thing.finder,
+        "box": [round(v, 1) for v in thing.box],
+        "cut_by_frame": list(thing.cut),
+        "estimate": thing.estimate,
+        "size_m": _rounded(size, 3),
+        "distance_m": _rounded(thing.distance, 2),
+        "bbox_cbm": _rounded(thing.bbox_cbm, 4),
+        "bbox_ft3": _rounded(thing.bbox_cbm and thing.bbox_cbm * FT3_PER_M3, 2),
+        "range_cbm": [_rounded(thing.low_cbm, 4), _rounded(thing.high_cbm, 4)],
+        "moving_cbm": _rounded(thing.moving_cbm, 4),
+        "hull_cbm": _rounded(thing.hull_cbm, 4),
+        "occupied_cbm": _rounded(thing.occupied_cbm, 4),
+        "fill_ratio": _fill_ratio(thing),
+        "movable": thing.movable,
+        "same_as": line.same_as,
+        "looks_like": line.looks_like,
+        "counted": line.counted,
+        "mask": thing.mask_path,
+        "ply": thing.cloud_path,
+        "num_gaussians": thing.num_gaussians,
+        "glb": thing.mesh_path,
+        "note": thing.note,
+        "valid": thing.failure is None,
+    }
+    if thing.failure is not None:
+        row["failure"] = asdict(thing.failure)
+    return row
+
+
+def failures(found: Inventory) -> list[tuple[str, str]]:
+    """What could not be read or measured, each with the reason and what to do."""
+    photos = [(photo_name(item), item.failure) for item in found.failed]
+    things = [(f"{photo_name(line.item)}, {line.thing.label}", line.thing.failure) for line in found.lines]
+    return [
+        (name, f"{failure.message} {failure.advice}".rstrip())
+        for name, failure in [*photos, *things]
+        if failure is not None
+    ]
+
+
+def failed_row(item: Item) -> dict[str, Any]:
+    """The line of a photo that could not be read."""
+    assert item.failure is not None
+    return {
+        "photo_id": item.id,
+        "document": item.document,
+        "valid": False,
+        "failure": asdict(item.failure),
+    }
+
+
+def photo_name(item: Item) -> str:
+    """What people call a photo: its file, and which page or row of it where it has several."""
+    word = PARTS.get(item.media) or ("page" if item.part else "")
+    return f"{item.document} {word} {item.part + 1}" if word else item.document
+
+
+def how_sure(thing: PhotoObject) -> str:
+    """ "-35% +54%": the ends of the range, seen from the volume."""
+    if not (thing.low_cbm and thing.high_cbm and thing.bbox_cbm):
+        return ""
+    above, below = thing.high_cbm / thing.bbox_cbm - 1, 1 - thing.low_cbm / thing.bbox_cbm
+    return f"-{below:.0%} +{above:.0%}"
+
+
+def _fill_ratio(thing: PhotoObject) -> float | None:
+    if not thing.bbox_cbm or thing.occupied_cbm is None:
+        return None
+    return round(min(1.0, thing.occupied_cbm / thing.bbox_cbm), 3)
+
+
+def _rounded(value: Any, digits: int) -> Any:
+    if isinstance(value, dict):
+        return {key: round(number, digits) for key, number in value.items()}
+    return None if value is None else round(value, digits)
+
+
+def _range(thing: PhotoObject, volume: float) -> tuple[float, float, float]:
+    """The thing's volume and range, scaled from its box to what is counted."""
+    share = volume / thing.bbox_cbm if thing.bbox_cbm else 0.0
+    return volume, (thing.low_cbm or 0.0) * share, (thing.high_cbm or 0.0) * share
+
+
+def _owners(things: list[tuple[Item, PhotoObject]]) -> list[int]:
+    seen = [
+        Seen(item.id, thing.kind or thing.label, thing.look, thing.bbox_cbm or 0.0) for item, thing in things
+    ]
+    return groups(seen)

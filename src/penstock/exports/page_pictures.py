@@ -1,0 +1,70 @@
+"""Page pictures, made again from the sources for exports that show them.
+
+OUT keeps rows and crops, not page images: they would be most of its size. Sources are opened in a
+killable child like in any run; a page whose source is gone is left out with a sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from penstock.errors import ItemError, UsageError
+from penstock.item import Item
+from penstock.processes.child import Child
+from penstock.stages.load import Give, Load
+from penstock.store import manifest
+
+if TYPE_CHECKING:
+    from penstock.item import Pixels
+
+
+def page_pictures(
+    out: Path, items: Iterable[Item], password: str | None
+) -> Iterator[tuple[Item, Pixels | str]]:
+    """Each page with its picture, or why there is none."""
+    with Pictures(out, password) as pictures:
+        for item in items:
+            yield item, pictures.picture(item)
+
+
+class Pictures:
+    """Makes page pictures as the run saw them, turned upright. Not for several threads at once."""
+
+    def __init__(self, out: Path, password: str | None = None) -> None:
+        self._load = load_of(out, password)
+        self._child: Child[list[Item], list[Item]] = Child(self._load.open, name="pictures")
+
+    def __enter__(self) -> Pictures:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._child.close()
+
+    def picture(self, item: Item) -> Pixels | str:
+        """The page's picture, or a sentence on why there is none."""
+        if item.failure is not None:
+            return item.failure.message
+        bare = Item(id=item.id, uri=item.uri, document=item.document, part=item.part, media=item.media)
+        try:
+            [loaded] = self._child.call([bare], self._load.deadline_s)
+        except ItemError as exc:
+            return str(exc)
+        assert loaded.pixels is not None
+        return np.ascontiguousarray(np.rot90(loaded.pixels, k=-item.rotation // 90))
+
+
+def load_of(out: Path, password: str | None, give: Give = "pixels") -> Load:
+    """The load stage of the run, so that boxes fit the pictures."""
+    run = manifest.read(out)
+    if run is None:
+        raise UsageError(f"{out} holds no run.", "Run: penstock parse INPUT -o OUT")
+    settings: dict[str, Any] = next((row for row in run["plan"] if row["stage"] == "load"), {})
+    known = {field.name for field in fields(Load)}
+    chosen = {key: value for key, value in settings.items() if key in known}
+    load = Load(**chosen, password=password)
+    return replace(load, give=give, render="always", text_layer=False)

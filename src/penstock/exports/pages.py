@@ -1,0 +1,46 @@
+"""What every export is made from: the rows of OUT in source order, and a file name for each document."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path, PurePosixPath
+
+from penstock.item import Item
+from penstock.sources.safe_names import safe_path
+from penstock.store.ledger import Entry, Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """What an export is made from: OUT, its rows in source order, and how to open encrypted sources."""
+
+    out: Path
+    ledger: Ledger
+    entries: list[Entry]
+    password: str | None = None
+
+    def items(self) -> Iterator[Item]:
+        return (self.ledger.item(entry) for entry in self.entries)
+
+    def by_document(self) -> Iterator[tuple[str, Iterator[Item]]]:
+        for document, group in groupby(self.entries, key=lambda entry: entry.document):
+            yield document, (self.ledger.item(entry) for entry in group)
+
+
+def output_names(documents: Iterable[str], suffix: str) -> dict[str, PurePosixPath]:
+    """A file for each document: `report.pdf` -> `report.md`, or `report.pdf.md` where two would clash."""
+    paths = {document: safe_path(document) for document in documents}
+    short = Counter(str(path.with_suffix("")).casefold() for path in paths.values())
+    full = Counter(str(path).casefold() for path in paths.values())
+    names = {}
+    for number, (document, path) in enumerate(paths.items()):
+        if short[str(path.with_suffix("")).casefold()] == 1:
+            names[document] = path.with_suffix(suffix)
+        elif full[str(path).casefold()] == 1:
+            names[document] = path.with_name(f"{path.name}{suffix}")
+        else:  # names that differ only in what file systems ignore
+            names[document] = path.with_name(f"{path.name}-{number}{suffix}")
+    return names

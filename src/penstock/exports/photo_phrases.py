@@ -1,0 +1,111 @@
+"""What the report says, in English and Korean.
+
+Both are in the page; its reader chooses. A label keeps the user's own word in the user's language.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+
+from penstock.item import PhotoObject
+from penstock.photos.furniture import SYNONYMS, UNKNOWN, Furniture
+
+Both = tuple[str, str]  # English, Korean
+
+PAGE: dict[str, Both] = {
+    "title": ("Moving inventory", "이사 물품 견적"),
+    "photos": ("Photos", "사진"),
+    "items": ("Items", "물품"),
+    "item": ("Item", "물품"),
+    "size": ("W × D × H, cm", "가로 × 깊이 × 높이, cm"),
+    "box": ("As it stands, m³", "놓인 부피, m³"),
+    "moving": ("To move, m³", "운반 부피, m³"),
+    "likely": ("Likely, m³", "예상 범위, m³"),
+    "total": ("Total", "합계"),
+    "explained": (
+        "“To move” counts items as they travel: beds and wardrobes taken apart, chairs nested. The range of"
+        " an item, and of the total, is meant to hold the true value in 8 of 10 cases. Sizes estimated from"
+        " one photo depend on the camera's height and tilt; please check large items before you rely on a"
+        " quote.",
+        "“운반 부피”는 실제로 옮길 때의 부피입니다. 침대와 옷장은 분해하고 의자는 겹쳐 쌓는 것으로"
+        " 계산합니다. 물품과 합계의 예상 범위는 10번 중 8번 실제 값을 포함하도록 정한 것입니다. 사진 한"
+        " 장으로 추정한 크기는 카메라의 높이와 기울기에 따라 달라지므로, 큰 물품은 견적을 확정하기 전에"
+        " 확인해 주십시오.",
+    ),
+}
+HOW: dict[str, Both] = {
+    "metric": ("measured in 3D", "3D 측정"),
+    "anchored": ("3D shape, size by camera", "3D 형상, 카메라 기준 크기"),
+    "prior": ("estimate", "추정"),
+}
+SIDES: dict[str, Both] = {
+    "left": ("left", "왼쪽"),
+    "right": ("right", "오른쪽"),
+    "top": ("top", "위쪽"),
+    "bottom": ("bottom", "아래쪽"),
+}
+SENTENCES: dict[str, Both] = {
+    "Its foot is not on the floor in sight: the size is its class's usual one.": (
+        "Does not stand on floor we can see: usual size of its kind.",
+        "바닥에 닿은 곳이 보이지 않아 같은 종류의 일반적인 크기로 계산했습니다.",
+    ),
+    "The furniture table does not know it: its size is less sure.": (
+        "Of no known kind: its size is less sure.",
+        "알려진 종류가 아니어서 크기가 덜 정확합니다.",
+    ),
+    "Turned boxes differ: check its size.": (
+        "Stands at an angle: check its size.",
+        "비스듬히 놓여 확인이 필요합니다.",
+    ),
+}
+HANGUL = re.compile("[가-힣]")
+
+
+def both(words: Both) -> str:
+    """Both languages as HTML; the page's style shows one."""
+    english, korean = (html.escape(text) for text in words)
+    return (
+        english if english == korean else f'<span class="en">{english}</span><span class="ko">{korean}</span>'
+    )
+
+
+def name_of(thing: PhotoObject) -> Both:
+    """'소파' is a sofa in English, and 'couch' a 소파 in Korean."""
+    kind = thing.kind or Furniture.open().find(thing.label).name
+    korean = next((word for word in SYNONYMS.get(kind, ()) if HANGUL.search(word)), thing.label)
+    label = thing.label.replace("_", " ")
+    if kind == UNKNOWN:
+        return label, "물건" if label == UNKNOWN else label
+    return (kind.replace("_", " "), label) if HANGUL.search(label) else (label, korean)
+
+
+def notes_of(thing: PhotoObject, same_as: int | None, looks_like: int | None) -> list[Both]:
+    notes: list[Both] = []
+    if looks_like is not None:
+        notes.append(
+            (f"Looks like no. {looks_like}: counted twice?", f"{looks_like}번과 비슷합니다. 같은 물품입니까?")
+        )
+    if same_as is not None:
+        notes.append(
+            (
+                f"Same as no. {same_as}, not counted again.",
+                f"{same_as}번과 같은 물품으로, 다시 세지 않았습니다.",
+            )
+        )
+    if not thing.movable:
+        notes.append(("Stays.", "옮기지 않습니다."))
+    if thing.cut:
+        english, korean = zip(*(SIDES[side] for side in thing.cut), strict=True)
+        notes.append(
+            (
+                f"Cut off at the photo's {' and '.join(english)} edge.",
+                f"사진의 {', '.join(korean)}에서 잘렸습니다.",
+            )
+        )
+    return notes + [words for sentence, words in SENTENCES.items() if sentence in thing.note]
+
+
+def language_of(things: list[PhotoObject]) -> str:
+    """The language the page opens in: the one its labels were written in."""
+    return "ko" if any(HANGUL.search(thing.label) for thing in things) else "en"

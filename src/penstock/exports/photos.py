@@ -1,0 +1,66 @@
+"""objects.jsonl, splats and the report: what `penstock volumes` leaves for people and programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from penstock.exports.inventory import failed_row, object_row, read_inventory
+from penstock.item import Item
+from penstock.store.atomic_files import replacing
+
+if TYPE_CHECKING:
+    from penstock.photos.gaussians import Gaussians
+
+OBJECTS, REPORT, SPLATS, TURNTABLES = "objects.jsonl", "report.html", "splats", "turntables"
+
+
+def write_objects(out: Path, items: Iterable[Item]) -> list[Path]:
+    found = read_inventory(out, items)
+    path = out / OBJECTS
+    with replacing(path, out) as file:
+        rows = [object_row(line) for line in found.lines] + [failed_row(item) for item in found.failed]
+        for row in rows:
+            file.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+    return [path]
+
+
+def write_splats(out: Path, items: Iterable[Item]) -> list[Path]:
+    """Every cloud again as .splat, for web viewers."""
+    from penstock.photos.ply import write_splat
+
+    return _write_clouds(out, items, f"{SPLATS}/{{}}.splat", write_splat)
+
+
+def write_turntables(out: Path, items: Iterable[Item]) -> list[Path]:
+    """Every cloud as a turning GIF."""
+    from penstock.photos.turntable import turntable
+
+    return _write_clouds(out, items, f"{TURNTABLES}/{{}}.gif", turntable)
+
+
+def _write_clouds(
+    out: Path, items: Iterable[Item], place: str, made: Callable[[Gaussians], bytes]
+) -> list[Path]:
+    from penstock.photos.ply import read_ply
+
+    paths = []
+    for thing in (thing for item in items for thing in item.objects if thing.cloud_path):
+        source = out / str(thing.cloud_path)
+        path = out / place.format(source.stem)
+        with replacing(path, out, sync=False) as file:
+            file.write(made(read_ply(source.read_bytes())))
+        paths.append(path)
+    return paths
+
+
+def write_report(out: Path, items: Iterable[Item]) -> list[Path]:
+    from penstock.exports.photo_report import report
+
+    path = out / REPORT
+    page = report(out, list(items))
+    with replacing(path, out) as file:
+        file.write(page.encode("utf-8", "replace"))
+    return [path]

@@ -1,0 +1,214 @@
+"""What is known about furniture by class: usual size and spread, packing, whether movers move it.
+
+The table is built in. `Furniture.open("prices.sqlite")` keeps an editable copy in a file, made on first
+use; a `postgresql://` URL uses a server (package `psycopg`). Names are found by synonym, Korean or English.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from penstock.errors import MissingModel, UsageError
+from penstock.photos.furniture_table import ROWS
+
+UNKNOWN = "object"
+FT3_PER_M3 = 35.3147
+CONNECT_S = 10
+NUMBERS = ("width", "depth", "height", "width_spread", "depth_spread", "height_spread", "packing")
+COLUMNS = {
+    "name": "text primary key",
+    **dict.fromkeys(NUMBERS, "double precision"),
+    "movable": "integer",
+    "source": "text",
+}
+
+# What a mover's inventory counts against the box: sofas ride as they are, beds and wardrobes taken
+# apart, chairs nested. From mover cube tables: sofa 1.42 of 1.46 m3, bed 1.70 of 3.18, chair .14 of .27,
+# wardrobe 1.13 of 2.08. Tables lose their legs; that figure is ours.
+PACKING = {
+    "sofa": 0.97, "corner_sofa": 0.97, "sofa_bed": 0.97, "bed": 0.54, "chair": 0.52, "wardrobe": 0.54,
+    "table": 0.60, "desk": 0.75, "plant": 0.80,
+}  # fmt: skip
+FIXED = frozenset({"bathtub", "toilet"})
+
+SYNONYMS: dict[str, tuple[str, ...]] = {
+    "sofa": ("couch", "loveseat", "settee", "소파", "쇼파", "2인용 소파", "3인용 소파"),
+    "corner_sofa": ("sectional", "l-sofa", "corner sofa", "코너 소파", "카우치"),
+    "sofa_bed": ("futon", "sofa bed", "소파베드"),
+    "armchair": ("easy chair", "recliner", "안락의자", "1인용 소파", "리클라이너"),
+    "chair": ("dining chair", "의자", "식탁의자"),
+    "office_chair": ("desk chair", "swivel chair", "사무용 의자", "책상의자"),
+    "stool": ("ottoman", "footstool", "pouf", "스툴"),
+    "bar_stool": ("bar chair", "바 의자", "바스툴"),
+    "bookcase": ("bookshelf", "shelf", "shelving unit", "shelves", "책장", "책꽂이", "선반"),
+    "cabinet": ("cupboard", "storage", "장식장", "수납장", "찬장"),
+    "wardrobe": ("closet", "armoire", "옷장", "장롱", "붙박이장"),
+    "tv_stand": ("tv bench", "tv cabinet", "media console", "거실장", "tv장", "티비장"),
+    "dresser": ("chest of drawers", "drawer", "drawers", "서랍장", "화장대"),
+    "nightstand": ("bedside table", "night stand", "협탁"),
+    "desk": ("workstation", "책상", "컴퓨터책상"),
+    "bed": ("bed frame", "침대", "퀸 침대", "싱글 침대"),
+    "table": ("dining table", "kitchen table", "식탁", "테이블", "탁자"),
+    "coffee_table": ("side table", "소파 테이블", "거실 테이블", "좌탁"),
+    "sideboard": ("buffet", "credenza", "console table", "콘솔"),
+    "mattress": ("매트리스",),
+    "refrigerator": ("fridge", "freezer", "냉장고", "김치냉장고"),
+    "washing_machine": ("washer", "dryer", "washing machine", "세탁기", "건조기"),
+    "television": ("tv", "monitor", "텔레비전", "티비"),
+    "microwave": ("oven", "전자레인지"),
+    "air_conditioner": ("ac", "air conditioner", "에어컨"),
+    "piano": ("upright piano", "피아노"),
+    "bicycle": ("bike", "자전거"),
+    "lamp": ("floor lamp", "스탠드", "조명"),
+    "plant": ("potted plant", "화분"),
+    "mirror": ("거울",),
+    "carton": ("box", "moving box", "suitcase", "상자", "박스", "여행가방"),
+    "bathtub": ("tub", "욕조"),
+    "toilet": ("변기",),
+    UNKNOWN: ("thing", "물건"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One class. Sizes are metres (width, depth, height); spreads are of their logarithms."""
+
+    name: str
+    size: tuple[float, float, float]
+    spread: tuple[float, float, float]
+    packing: float = 1.0
+    movable: bool = True
+    source: str = "own"
+
+
+class Furniture:
+    """The classes by name and synonym. An unknown name gets the class `object`, with a wide spread.
+
+    Raises UsageError for a table that cannot be: a synonym of nothing, a size of zero.
+    """
+
+    def __init__(self, kinds: Iterable[Kind], synonyms: Iterable[tuple[str, str]]) -> None:
+        self.kinds = {kind.name: kind for kind in kinds}
+        self._names = {_plain(word): name for word, name in synonyms}
+        self._names.update({_plain(name): name for name in self.kinds})
+        self._check()
+
+    @classmethod
+    def open(cls, url: str | None = None) -> Furniture:
+        """The built-in table, or the one a file or server holds."""
+        if url is None:
+            return cls(_built_in(), _built_in_synonyms())
+        if url.startswith(("postgresql://", "postgres://")):
+            return cls(*_from_server(url))
+        path = Path(url.removeprefix("sqlite:///"))
+        try:
+            return cls(*_read(sqlite3.connect(path), "?"))
+        except sqlite3.Error as exc:
+            raise UsageError(f"The furniture table {path} cannot be used: {exc}.") from exc
+
+    def find(self, label: str) -> Kind:
+        """`find("소파")` and `find("couch")` are sofas."""
+        name = self._names.get(_plain(label))
+        if name is None:  # "a brown leather sofa": the last word that is known
+            known = [self._names[word] for word in _plain(label).split("_") if word in self._names]
+            name = known[-1] if known else UNKNOWN
+        return self.kinds[name]
+
+    def _check(self) -> None:
+        for word, name in self._names.items():
+            if name not in self.kinds:
+                raise UsageError(f"In the furniture table {word!r} names {name!r}, which is not there.")
+        if UNKNOWN not in self.kinds:
+            raise UsageError(
+                f"The furniture table has no {UNKNOWN!r}, which stands for what it does not know."
+            )
+        for kind in self.kinds.values():
+            numbers = (*kind.size, *kind.spread, kind.packing)
+            if not all(isinstance(value, float) and value > 0 for value in numbers):
+                raise UsageError(
+                    f"In the furniture table {kind.name!r} has a size, spread or packing not above 0."
+                )
+
+    def words(self, label: str) -> list[str]:
+        """Every English name of a label's kind, for a model that has a fixed vocabulary."""
+        kind = self.find(label).name
+        if kind == UNKNOWN:
+            return [label]
+        names = [word for word, name in self._names.items() if name == kind and word.isascii()]
+        return [word.replace("_", " ") for word in names]
+
+    def english(self, label: str) -> str | None:
+        """What to ask a model that reads English; None where the table has no such word."""
+        if label.isascii():
+            return label
+        name = self.find(label).name
+        return None if name == UNKNOWN else name.replace("_", " ")
+
+
+def without_password(url: str | None) -> str | None:
+    """Where a table is, for a run's own notes."""
+    return None if url is None else re.sub(r"(://[^/@:]*):[^/@]*@", r"\1@", url)
+
+
+def _plain(word: str) -> str:
+    return word.strip().casefold().replace(" ", "_").replace("-", "_")
+
+
+def _built_in() -> list[Kind]:
+    return [
+        Kind(name, size, spread, PACKING.get(name, 1.0), name not in FIXED, source)
+        for name, size, spread, source in ROWS
+    ]
+
+
+def _built_in_synonyms() -> list[tuple[str, str]]:
+    return [(word, name) for name, words in SYNONYMS.items() for word in words]
+
+
+def _read(connection: Any, mark: str) -> tuple[list[Kind], list[tuple[str, str]]]:
+    """Kinds and synonyms of a database, which is filled from the built-in table when it is new."""
+    with closing(connection), closing(connection.cursor()) as cursor:
+        columns = [f"{name} {kind}" for name, kind in COLUMNS.items()]
+        cursor.execute(f"create table if not exists furniture ({', '.join(columns)})")
+        cursor.execute("create table if not exists synonym (word text primary key, name text)")
+        cursor.execute("select count(*) from furniture")
+        if cursor.fetchone()[0] == 0:
+            _fill(cursor, mark)
+            connection.commit()
+        cursor.execute(f"select {', '.join(COLUMNS)} from furniture")
+        kinds = [
+            Kind(str(r[0]), (r[1], r[2], r[3]), (r[4], r[5], r[6]), r[7], bool(r[8]), r[9])
+            for r in cursor.fetchall()
+        ]
+        cursor.execute("select word, name from synonym")
+        return kinds, [(str(word), str(name)) for word, name in cursor.fetchall()]
+
+
+def _fill(cursor: Any, mark: str) -> None:
+    # two runs may find the same new table; what the other has put in stays
+    kinds = [(k.name, *k.size, *k.spread, k.packing, int(k.movable), k.source) for k in _built_in()]
+    marks = ", ".join([mark] * len(COLUMNS))
+    cursor.executemany(f"insert into furniture values ({marks}) on conflict do nothing", kinds)
+    words = f"insert into synonym values ({mark}, {mark}) on conflict do nothing"
+    cursor.executemany(words, _built_in_synonyms())
+
+
+def _from_server(url: str) -> tuple[list[Kind], list[tuple[str, str]]]:
+    try:
+        import psycopg  # type: ignore[import-not-found, unused-ignore]
+    except ImportError as exc:
+        raise MissingModel(
+            "A furniture table on PostgreSQL needs the package psycopg.", "Run: pip install psycopg[binary]"
+        ) from exc
+    try:
+        return _read(psycopg.connect(url, connect_timeout=CONNECT_S), "%s")
+    except psycopg.OperationalError as exc:
+        raise UsageError(f"The furniture table's server does not answer: {exc}.") from exc
+    except psycopg.Error as exc:
+        raise UsageError(f"The furniture table on the server cannot be used: {exc}.") from exc

@@ -1,0 +1,360 @@
+"""A process of our own that answers one question at a time and can be killed.
+
+The child runs `python -m penstock.processes.child FD` and speaks pickles over a private socket, so whatever
+it prints cannot break the protocol and the caller's main module is never imported again. It says
+READY when its function is open, or sends back why not. It ends when its parent does: the socket
+closes, and a watching thread exits even while native code is busy. Work that takes long calls `beat()`
+as it goes: a beat comes from the work itself, so a thread that still breathes beside a hung kernel
+proves nothing and is not asked.
+
+Not a pool and not a queue: the owner calls `call` from one thread at a time and closes it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Generic, TypeVar
+
+from penstock.errors import DeadlinePassed, EngineError, ItemError, OpenError, PenstockError, WorkerDied
+from penstock.processes.wire import Frames
+
+Request = TypeVar("Request")
+Reply = TypeVar("Reply")
+
+OPEN_DEADLINE_S = 300.0  # loading weights from a cold disk; an engine that needs more is a server
+READY = "ready"
+BEAT_S = 0.2  # beats are sent no more often; each costs a system call
+# Another interpreter must get our package and nothing else of ours: its numpy and torch are its own.
+FOREIGN = """
+import importlib.util as u, sys
+home = sys.argv[2]
+s = u.spec_from_file_location("penstock", home + "/__init__.py", submodule_search_locations=[home])
+m = sys.modules["penstock"] = u.module_from_spec(s)
+s.loader.exec_module(m)
+from penstock.processes.child import main
+main()
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Care:
+    """When a child is taken for hung, and when it is replaced although it answers. Zero means never."""
+
+    silence_s: float = 0.0  # without a beat
+    max_tasks: int = 0
+    max_growth_mb: float = 0.0  # of memory, its own and its GPU's, since its first answer
+
+
+class Child(Generic[Request, Reply]):
+    """Calls `opener()` in a new process, then its result for each request.
+
+    `opener` must pickle: a module's function, or a bound method of a frozen dataclass. `executable` is
+    another Python (3.11 or newer) with packages of its own.
+
+        with Child(open_probe, name="probe") as probe:
+            pages = probe.call(path, deadline_s=30)
+    """
+
+    def __init__(
+        self,
+        opener: Callable[[], Callable[[Request], Reply]],
+        *,
+        name: str,
+        env: Mapping[str, str] | None = None,
+        executable: str | None = None,
+        care: Care | None = None,
+    ) -> None:
+        self.name = name
+        self.starts = 0
+        self._executable = executable
+        self._care = care or Care()
+        self._served = 0
+        self._memory_mb: tuple[float, float] = (0.0, 0.0)  # after the first answer, after the last
+        self._opener = opener
+        self._env = dict(env or {})
+        self._process: subprocess.Popen[bytes] | None = None
+        self._frames: Frames | None = None
+        self._stderr: IO[bytes] | None = None
+
+    def __enter__(self) -> Child[Request, Reply]:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def start(self) -> None:
+        """Starts the process unless it runs. Raises OpenError with the child's own reason."""
+        if self._process is not None:
+            return
+        ours, theirs = socket.socketpair()
+        command, environment = self._command(theirs.fileno())
+        # native libraries chatter; it is told only of the dead
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115
+        with contextlib.ExitStack() as undo:  # Ctrl-C must leave no process behind either
+            undo.callback(self.close)
+            undo.callback(ours.close)
+            self._process = _spawn(command, theirs, environment, self._stderr)
+            undo.pop_all()
+        self._frames = Frames(ours)
+        self.starts += 1
+        self._served = 0
+        with contextlib.ExitStack() as undo:
+            undo.callback(self.kill)
+            self._send(self._opener, OPEN_DEADLINE_S)
+            self._expect_ready()
+            undo.pop_all()
+
+    def call(self, request: Request, deadline_s: float) -> Reply:
+        """The child's answer.
+
+        Raises WorkerDied or DeadlinePassed after ending the process (the next call starts a new
+        one), and whatever ItemError the child's function raised.
+        """
+        self.start()
+        end = time.monotonic() + deadline_s
+        try:
+            self._send(request, deadline_s)
+            kind, value = self._receive(end, deadline_s, self._care.silence_s)
+        except (EOFError, ConnectionError) as exc:
+            raise self._death() from exc
+        except DeadlinePassed:
+            self.kill()
+            raise
+        self._served += 1
+        if self._is_worn():
+            self.close()  # the next call starts a fresh one
+        if kind == "error":
+            raise value
+        reply: Reply = value
+        return reply
+
+    def close(self) -> None:
+        """Asks the child to end, and ends it. Safe to call twice."""
+        if self._frames is not None:
+            self._frames.close()
+            self._frames = None
+        if self._process is not None:
+            try:
+                self._process.wait(timeout=2.0)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait(timeout=10.0)
+            self._process = None
+        if self._stderr is not None:
+            self._stderr.close()
+            self._stderr = None
+
+    def kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+        self.close()
+
+    def _send(self, value: object, deadline_s: float) -> None:
+        assert self._frames is not None
+        try:
+            self._frames.send(value, time.monotonic() + deadline_s)
+        except TimeoutError:
+            raise self._late(deadline_s, 0.0) from None
+
+    def interrupt(self) -> None:
+        """Ends the process from any thread; the one that waits for it gets WorkerDied."""
+        process = self._process
+        if process is not None:
+            process.kill()
+
+    def _receive(self, end: float, deadline_s: float, silence_s: float = 0.0) -> tuple[str, Any]:
+        """The next answer; beats before it only show that it is on its way."""
+        assert self._frames is not None
+        kind, value = "beat", None
+        while kind == "beat":
+            until = min(end, time.monotonic() + silence_s) if silence_s else end
+            try:
+                kind, value, memory_mb = self._frames.receive(end, begun_until=until)
+            except TimeoutError:
+                raise self._late(deadline_s, silence_s if until < end else 0.0) from None
+        first = self._memory_mb[0] if self._served else memory_mb
+        self._memory_mb = (first, memory_mb)
+        return kind, value
+
+    def _late(self, deadline_s: float, silence_s: float) -> DeadlinePassed:
+        if silence_s:
+            return DeadlinePassed(f"{self.name} stood still for {silence_s:g} s and was ended.")
+        return DeadlinePassed(
+            f"{self.name} took longer than {deadline_s:g} s and was ended.",
+            "If the page is just large, raise --page-timeout.",
+        )
+
+    def _is_worn(self) -> bool:
+        care, (first, last) = self._care, self._memory_mb
+        return bool(
+            (care.max_tasks and self._served >= care.max_tasks)
+            or (care.max_growth_mb and last - first > care.max_growth_mb)
+        )
+
+    def _command(self, descriptor: int) -> tuple[list[str], dict[str, str]]:
+        if self._executable is None:
+            path = os.pathsep.join(filter(None, sys.path))
+            command = [sys.executable, "-P", "-m", "penstock.processes.child", str(descriptor)]
+            return command, {**os.environ, "PYTHONPATH": path, **self._env}
+        own = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
+        folder = str(Path(__file__).resolve().parents[1])
+        return [self._executable, "-P", "-c", FOREIGN, str(descriptor), folder], {**own, **self._env}
+
+    def _expect_ready(self) -> None:
+        try:
+            kind, value = self._receive(time.monotonic() + OPEN_DEADLINE_S, OPEN_DEADLINE_S)
+        except (EOFError, ConnectionError) as exc:
+            raise OpenError(
+                f"{self.name} ended while it was opening ({self._exit_words()}{self._last_words()})."
+            ) from exc
+        if kind == "error":
+            raise value
+        assert value == READY
+
+    def _exit_words(self) -> str:
+        process = self._process
+        if process is None:
+            return "already closed"
+        try:
+            code = process.wait(timeout=5.0)
+        except subprocess.TimeoutExpired:
+            return "socket closed"
+        if code >= 0:
+            return f"exit code {code}"
+        with contextlib.suppress(ValueError):
+            return f"killed by {signal.Signals(-code).name}"
+        return f"killed by signal {-code}"
+
+    def _last_words(self) -> str:
+        """What the child last printed, for whoever has to find out why it died."""
+        if self._stderr is None:
+            return ""
+        self._stderr.seek(0, os.SEEK_END)
+        self._stderr.seek(max(0, self._stderr.tell() - 2000))
+        lines = self._stderr.read().decode("utf-8", "replace").strip().splitlines()
+        return f", after saying: {lines[-1][:300]}" if lines else ""
+
+    def _death(self) -> WorkerDied:
+        words = self._exit_words() + self._last_words()
+        advice = "Out of memory?" if "SIGKILL" in words else ""
+        self.kill()
+        return WorkerDied(f"{self.name} died: {words}.", advice)
+
+
+def _spawn(
+    command: list[str], theirs: socket.socket, environment: dict[str, str], stderr: IO[bytes]
+) -> subprocess.Popen[bytes]:
+    """Starts `command`, which keeps its end of the socket; ours of it is closed here."""
+    with theirs:
+        try:
+            return subprocess.Popen(
+                command,
+                pass_fds=[theirs.fileno()],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=stderr,
+            )
+        except OSError as exc:
+            raise OpenError(f"{command[0]} cannot be started: {exc.strerror}.") from exc
+
+
+_parent: Frames | None = None
+_last_beat = 0.0
+
+
+def beat() -> None:
+    """Tells the parent that this work moves. Cheap; does nothing outside a child.
+
+    Only for the thread that does the work: beats of another would prove nothing.
+    """
+    global _last_beat
+    now = time.monotonic()
+    if _parent is not None and now - _last_beat >= BEAT_S:
+        _last_beat = now
+        _reply(_parent, "beat", None)
+
+
+def _serve(parent: Frames) -> None:
+    try:
+        function = parent.receive()()
+    except Exception as exc:  # whatever stops it from opening is the parent's to tell
+        _reply(parent, "error", _as_open_error(exc))
+        return
+    _reply(parent, "ok", READY)
+    while True:
+        try:
+            request = parent.receive()
+        except (EOFError, ConnectionError):
+            break
+        try:
+            _reply(parent, "ok", function(request))
+        except PenstockError as exc:
+            _reply(parent, "error", exc)
+        except Exception as exc:  # the seam to foreign code: one request fails, the process lives
+            _reply(parent, "error", _as_item_error(exc))
+    close = getattr(function, "close", None)
+    if close is not None:
+        close()
+
+
+def _reply(parent: Frames, kind: str, value: object) -> None:
+    parent.send((kind, value, _used_mb()))
+
+
+def _used_mb() -> float:
+    """The memory of this process, and what torch holds of its GPU."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+    except OSError:  # not Linux: growth is then not seen
+        return 0.0
+    torch = sys.modules.get("torch")
+    on_gpu = torch.cuda.memory_reserved() if torch is not None and torch.cuda.is_initialized() else 0
+    return (pages * os.sysconf("SC_PAGE_SIZE") + on_gpu) / 2**20
+
+
+def _as_open_error(exc: Exception) -> PenstockError:
+    if isinstance(exc, PenstockError):
+        return exc
+    return OpenError(f"{type(exc).__name__}: {exc}")
+
+
+def _as_item_error(exc: Exception) -> ItemError:
+    where = traceback.extract_tb(exc.__traceback__)[-1]
+    return EngineError(f"{type(exc).__name__}: {exc} ({where.name}, line {where.lineno})")
+
+
+def _end_with_parent(parent: int) -> None:
+    """Ends this process when its parent is gone, even while native code runs."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)
+
+
+def main() -> None:
+    global _parent
+    # run as a script this module is __main__; whoever imports it must find the same one
+    sys.modules.setdefault("penstock.processes.child", sys.modules[__name__])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's: it closes the socket
+    threading.Thread(
+        target=_end_with_parent, args=(os.getppid(),), name="end-with-parent", daemon=True
+    ).start()
+    with socket.socket(fileno=int(sys.argv[1])) as end, contextlib.suppress(ConnectionError):
+        _parent = Frames(end)
+        _serve(_parent)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,163 @@
+"""What the embedding pass keeps of a page, and what it embeds of one.
+
+Its rows lie in OUT/embed, like parsing's in OUT: an id, a digest of all that was embedded, the vectors.
+A page that was read again since has another digest and is embedded again, under its next attempt.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from penstock.errors import UsageError
+from penstock.exports.export import page_text
+from penstock.item import FURNITURE_LABELS, PICTURE_LABELS, Failure, Item, Region
+from penstock.stages.embed import Part, Regions, Vectored
+from penstock.store.ledger import ITEMS_DIR, Entry, Ledger, has_rows
+from penstock.store.schema import KEY, Rows
+from penstock.store.source_order import in_source_order, read_order
+
+PAGES_HOME, QUERIES_HOME = "embed/pages", "embed/queries"
+PART_LABELS = (PICTURE_LABELS - {"header_image", "footer_image", "seal"}) | {"table"}
+MIN_CHARS = 15  # of a paragraph worth a vector: page numbers and list marks are not
+FAR = 0.08  # of the page's height: a caption stands right above or below what it names
+
+_PART = pa.struct(
+    [("index", pa.int32()), ("label", pa.string()), ("seen", pa.string()), ("vector", pa.binary())]
+)
+SCHEMA = pa.schema(
+    [
+        *KEY,
+        ("num_failed_regions", pa.int32()),
+        ("digest", pa.string()),
+        ("image_vector", pa.binary()),
+        ("text_vector", pa.binary()),
+        ("parts", pa.list_(_PART)),
+    ]
+)
+_KEY_NAMES = [name for name, _ in KEY]
+
+
+def to_row(item: Item) -> dict[str, Any]:
+    row = {name: getattr(item, name) for name in _KEY_NAMES}
+    if item.failure is not None:
+        return {**row, "failure": asdict(item.failure)}
+    assert isinstance(item, Vectored)
+    names = [field.name for field in _PART]
+    parts = [{name: getattr(part, name) for name in names} for part in item.parts]
+    vectors = {name: getattr(item, name) for name in ("digest", "image_vector", "text_vector")}
+    return {**row, **vectors, "num_failed_regions": 0, "parts": parts}
+
+
+def from_row(row: dict[str, Any]) -> Item:
+    key = {name: row[name] for name in _KEY_NAMES}
+    if row.get("failure") is not None:
+        return Vectored(**key, failure=Failure(**row["failure"]))
+    parts = tuple(Part(words="", **part) for part in row["parts"])
+    vectors = {name: row[name] for name in ("digest", "image_vector", "text_vector")}
+    return Vectored(**key, **vectors, parts=parts)
+
+
+ROWS = Rows(SCHEMA, to_row, from_row)
+
+
+def list_pages(out: Path, regions: Regions = "visual") -> Iterator[Vectored]:
+    """Every page of OUT with what is to be embedded, in source order; anew where that has changed."""
+    known = _digests(out / PAGES_HOME)
+    ledger = Ledger(out)
+    for entry in page_entries(out):
+        yield _later(to_embed(ledger.item(entry), regions), known)
+
+
+def list_queries(out: Path, queries: Iterable[tuple[str, str]]) -> Iterator[Vectored]:
+    """Queries (id, text) as items, in their order."""
+    known = _digests(out / QUERIES_HOME)
+    for place, (id, text) in enumerate(queries):
+        item = Vectored(id=id, uri="", document="queries", part=place, text=text, digest=_digest([text]))
+        yield _later(item, known)
+
+
+def _later(item: Vectored, known: dict[str, tuple[int, str]]) -> Vectored:
+    attempt, digest = known.get(item.id, (0, item.digest))
+    return item if digest == item.digest else replace(item, attempt=attempt + 1)
+
+
+def _digests(home: Path) -> dict[str, tuple[int, str]]:
+    """The latest attempt of each id with the digest of what it embedded."""
+    found: dict[str, tuple[int, str]] = {}
+    for shard in sorted((home / ITEMS_DIR).glob("*.parquet")):
+        columns = pq.read_table(shard, columns=["id", "attempt", "digest"]).to_pydict()
+        for id, attempt, digest in zip(*columns.values(), strict=True):
+            if attempt >= found.get(id, (0, ""))[0]:
+                found[id] = (attempt, digest)
+    return found
+
+
+def page_entries(out: Path) -> list[Entry]:
+    """Every page's entry in source order."""
+    need_pages(out)
+    return in_source_order(Ledger(out).entries().values(), read_order(out))
+
+
+def need_pages(out: Path) -> None:
+    """Raises UsageError where no page was read yet, before anything is written there."""
+    if not has_rows(out):
+        raise UsageError(f"{out} holds no pages yet.", "Run: penstock parse INPUT -o OUT")
+
+
+def to_embed(page: Item, regions: Regions = "visual") -> Vectored:
+    """The page without its regions: their words go along, as far as they are embedded.
+
+    "visual" takes charts, tables and pictures; "all" every paragraph too.
+    """
+    names = ("id", "uri", "document", "part", "kind", "media", "rotation", "failure")
+    same = {name: getattr(page, name) for name in names}
+    if page.failure is not None:
+        return Vectored(**same)
+    text = page_text(page)
+    parts = tuple(_part(region, page) for region in page.regions if _is_part(region, regions))
+    shown = [f"{part.index}\0{part.label}\0{part.words}\0{part.crop_path}" for part in parts]
+    return Vectored(**same, text=text, parts=parts, digest=_digest([text, str(page.rotation), *shown]))
+
+
+def _is_part(region: Region, regions: Regions) -> bool:
+    if region.label in PART_LABELS:
+        return True
+    is_text = region.label not in FURNITURE_LABELS and len(region.content or "") >= MIN_CHARS
+    return regions == "all" and is_text
+
+
+def _part(region: Region, page: Item) -> Part:
+    caption = caption_of(region, page) if region.label in PART_LABELS else ""
+    words = "\n".join(filter(None, [caption, plain_text(region.content or "")]))
+    return Part(index=region.index, label=region.label, words=words, crop_path=region.crop_path)
+
+
+def caption_of(region: Region, page: Item) -> str:
+    """The nearest figure title right above or below the region, or nothing."""
+    left, top, right, bottom = region.box
+    near: list[tuple[float, str]] = []
+    for other in page.regions:
+        if other.label != "figure_title" or not other.content:
+            continue
+        gap = max(other.box[1] - bottom, top - other.box[3])
+        if gap <= FAR * page.height and other.box[0] < right and left < other.box[2]:
+            near.append((gap, other.content))
+    return min(near)[1] if near else ""
+
+
+def plain_text(content: str) -> str:
+    """A table's words without its tags."""
+    return html.unescape(re.sub(r"<[^>]*>", " ", content)).strip() if "<t" in content else content
+
+
+def _digest(parts: Iterable[str]) -> str:
+    return hashlib.sha256("\1".join(parts).encode("utf-8", "replace")).hexdigest()[:24]

@@ -1,0 +1,135 @@
+"""The documents of an OUT by name, kept up with what a run is still writing there."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict, defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+from penstock.item import Item
+from penstock.store.ledger import FAILURES_DIR, ITEMS_DIR, MAX_ROWS, Entry, Ledger
+from penstock.store.source_order import DOCUMENTS, in_source_order, read_order
+
+LOOK_S = 2.0  # between two looks at the folder
+SPARING = 20.0  # looks may take a twentieth of the time: 100,000 pages take a second or two
+RECENT = 4 * MAX_ROWS  # pages the writer may not have committed yet, and as many again
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a page of a document is found, and whether all of it was read."""
+
+    id: str
+    attempt: int
+    well: bool
+
+
+class Shelf:
+    """Finds pages by document and number. Thread-safe; opens no shard until a page is asked for.
+
+    `follows` a run that another process writes; else what is new is `put` here.
+    """
+
+    def __init__(self, out: Path, follows: bool) -> None:
+        self._out = out
+        self._follows = follows
+        self._lock = threading.Lock()
+        self._ledger = Ledger(out)
+        self._entries: dict[str, Entry] = {}
+        self._places: dict[str, dict[int, Place]] = {}
+        self._order: list[str] = []
+        self._recent: OrderedDict[str, Item] = OrderedDict()
+        self._stamp: tuple[int, ...] = ()
+        self._next_look = float("-inf")
+        with self._lock:
+            self._look()
+
+    def put(self, item: Item) -> None:
+        """A page that was just finished; its row may still be in the writer's hands."""
+        with self._lock:
+            self._recent[item.id] = item
+            while len(self._recent) > RECENT:
+                self._recent.popitem(last=False)
+            self._places.setdefault(item.document, {})[item.part] = _place(item)
+
+    def start_over(self) -> None:
+        """Only what is on the disk counts."""
+        with self._lock:
+            self._recent.clear()
+            self._stamp = ()
+            self._look()
+
+    def forget(self, document: str, parts: set[int]) -> None:
+        """Pages that are read again count as not read."""
+        with self._lock:
+            for part in parts:
+                self._places[document].pop(part, None)
+
+    def page(self, document: str, part: int) -> Item | None:
+        with self._lock:
+            self._keep_up()
+            place = self._places.get(document, {}).get(part)
+            if place is None:
+                return None
+            if place.id not in self._recent and place.id not in self._entries:
+                self._look()
+            if place.id in self._recent:
+                return self._recent[place.id]
+            entry = self._entries.get(place.id)
+            return self._row(entry) if entry is not None else None
+
+    def places(self, document: str) -> dict[int, Place]:
+        """The pages that are done, by number."""
+        with self._lock:
+            self._keep_up()
+            return dict(sorted(self._places.get(document, {}).items()))
+
+    def documents(self) -> list[str]:
+        """In source order; those of which no run told the order at the end."""
+        with self._lock:
+            self._keep_up()
+            return list(dict.fromkeys([*self._order, *self._places]))
+
+    def _row(self, entry: Entry) -> Item | None:
+        try:
+            return self._ledger.item(entry)
+        except FileNotFoundError:  # the run was started over since we looked
+            self._next_look = float("-inf")
+            return None
+
+    def _keep_up(self) -> None:
+        if self._follows and time.monotonic() >= self._next_look:
+            self._look()
+
+    def _look(self) -> None:
+        """Reads the keys again if the folders of shards have changed."""
+        began = time.monotonic()
+        paths = [self._out / name for name in (ITEMS_DIR, FAILURES_DIR, DOCUMENTS)]
+        stamp = tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in paths)
+        if stamp != self._stamp:
+            self._read()
+            self._stamp = stamp
+        now = time.monotonic()
+        self._next_look = now + max(LOOK_S, SPARING * (now - began))
+
+    def _read(self) -> None:
+        self._ledger = Ledger(self._out)  # it remembers rows, and a run that is started over has new ones
+        try:
+            self._entries = self._ledger.entries()
+        except FileNotFoundError:  # started over in this moment; the next look will find the new run
+            self._entries = {}
+        order = read_order(self._out)
+        places: dict[str, dict[int, Place]] = defaultdict(dict)
+        for entry in in_source_order(self._entries.values(), order):
+            places[entry.document][entry.part] = Place(entry.id, entry.attempt, not entry.incomplete)
+        for item in self._recent.values():
+            places[item.document][item.part] = _place(item)
+        self._places, self._order = dict(places), [name for name in order if name in places]
+
+
+def _place(item: Item) -> Place:
+    failures = [item.failure, *(r.failure for r in item.regions), *(o.failure for o in item.objects)]
+    well = not any(failures)
+    return Place(item.id, item.attempt, well)

@@ -1,0 +1,56 @@
+"""Names of items and documents, from names of files and rows that may be anything.
+
+File names can hold newlines, `..`, bytes that are no text, or be called CON.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from penstock.sources.safe_names import safe_path
+
+MAX_STEM = 60  # characters; with its hash still under 255 bytes in Hangul, three bytes each
+MAX_ID = 200  # characters of a dataset's own id
+
+
+def hashed(*facts: object) -> str:
+    """Ten hex digits that name these facts; beside a stem, so only namesakes could clash."""
+    text = "|".join(map(str, facts)).encode("utf-8", "surrogateescape")
+    return hashlib.sha256(text).hexdigest()[:10]
+
+
+def safe_stem(name: str) -> str:
+    """Letters, digits, marks, `-`, `_` and `.` of the name; all else becomes `_`."""
+    kept = "".join(c if _is_letter(c) or c in "-_." else "_" for c in unicodedata.normalize("NFC", name))
+    return kept[:MAX_STEM].strip("._ ") or "input"
+
+
+def safe_document(parts: Sequence[str]) -> str:
+    """A relative path with `/`, without `..`, each part safe to create."""
+    whole = "/".join(part.replace("\\", "_") for part in parts)
+    return str(safe_path("".join("_" if _is_control(c) else c for c in whole)))
+
+
+def safe_id(value: str) -> str:
+    """A dataset's own id as it is, unless it would break a line or a path."""
+    clean = "".join("_" if _is_control(c) else c for c in value)
+    if len(clean) > MAX_ID:
+        clean = f"{clean[: MAX_ID - 11]}-{hashed(value)}"
+    return clean
+
+
+def natural_key(name: str) -> tuple[tuple[int, str | int], ...]:
+    """Sorts page2 before page10, and never compares a number with a word."""
+    parts = re.split(r"(\d+)", unicodedata.normalize("NFC", name).casefold())
+    return tuple((1, int(part[:4000])) if part.isdecimal() else (0, part) for part in parts)
+
+
+def _is_letter(char: str) -> bool:
+    return unicodedata.category(char)[0] in "LNM"
+
+
+def _is_control(char: str) -> bool:
+    return unicodedata.category(char) in ("Cc", "Cs", "Co", "Zl", "Zp")

@@ -1,0 +1,159 @@
+"""The ledger: rows in Parquet shards that are published and marked done by one rename.
+
+A shard is named by a hash of its ids and attempts, so a repeated commit overwrites itself. An id may
+stand in several shards with different attempts; readers take the latest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from penstock.item import Item, PhotoObject, Region
+from penstock.store import schema
+from penstock.store.atomic_files import replacing
+
+ITEMS_DIR, FAILURES_DIR = "items", "failures"
+
+MAX_ROWS = 256  # a page's row is some 20 kB: shards of a few MB
+MAX_AGE_S = 10.0  # what a crash may cost at most, beside the pages in flight
+OPEN_SHARDS = 8  # pages finish nearly in source order, so a document lies in few neighbouring shards
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Where the latest row of an id is, and what its place in a document is."""
+
+    id: str
+    attempt: int
+    document: str
+    part: int
+    shard: Path
+    row: int
+    failed: bool
+    num_failed_regions: int = 0
+
+    @property
+    def incomplete(self) -> bool:
+        return self.failed or self.num_failed_regions > 0
+
+
+class ShardWriter:
+    """Buffers finished items and commits them. Only the driver that holds OUT's lock has one."""
+
+    def __init__(
+        self, out: Path, clock: Callable[[], float] = time.monotonic, rows: schema.Rows = schema.PAGES
+    ) -> None:
+        self._out = out
+        self._clock = clock
+        self._rows = rows
+        self._items: list[Item] = []
+        self._failures: list[Item] = []
+        self._oldest = 0.0
+
+    def add(self, item: Item) -> Item:
+        """Buffers one finished item, and commits when the buffer is full or old.
+
+        Returns it as it will be read back: crops, masks and clouds are files now.
+        """
+        if not self._items and not self._failures:
+            self._oldest = self._clock()
+        if item.failure is not None:
+            self._failures.append(item)
+        else:
+            item = replace(
+                item,
+                regions=tuple(self._with_crop_file(region) for region in item.regions),
+                objects=tuple(self._with_object_files(thing) for thing in item.objects),
+            )
+            self._items.append(item)
+        if self._is_due():
+            self.commit()
+        return item
+
+    def commit(self) -> None:
+        """Publishes what is buffered. Crops are on disk before the rows that name them."""
+        if self._items:
+            self._publish(ITEMS_DIR, self._rows.items, self._items)
+        if self._failures:
+            self._publish(FAILURES_DIR, self._rows.failures, self._failures)
+        self._items, self._failures = [], []
+
+    def _is_due(self) -> bool:
+        full = len(self._items) + len(self._failures) >= MAX_ROWS
+        return full or self._clock() - self._oldest >= MAX_AGE_S
+
+    def _publish(self, folder: str, rows_schema: pa.Schema, items: list[Item]) -> None:
+        rows = [schema.storable(self._rows.to_row(item)) for item in items]
+        table = pa.Table.from_pylist(rows, schema=rows_schema)
+        keys = sorted(f"{item.id}\0{item.attempt}" for item in items)
+        name = hashlib.sha256("\n".join(keys).encode()).hexdigest()[:24]
+        with replacing(self._out / folder / f"{name}.parquet", self._out) as file:
+            pq.write_table(table, file, compression="zstd")
+
+    def _with_crop_file(self, region: Region) -> Region:
+        self._keep(region.crop, region.crop_path)
+        return replace(region, crop=None) if region.crop is not None else region
+
+    def _with_object_files(self, thing: PhotoObject) -> PhotoObject:
+        self._keep(thing.mask, thing.mask_path)
+        self._keep(thing.cloud, thing.cloud_path)
+        self._keep(thing.mesh, thing.mesh_path)
+        return replace(thing, mask=None, cloud=None, mesh=None)
+
+    def _keep(self, data: bytes | None, path: str | None) -> None:
+        if data is None or path is None:
+            return
+        target = self._out / path
+        if not target.exists():  # named by content: the same logo on 1,000 pages is one file
+            with replacing(target, self._out) as file:
+                file.write(data)
+
+
+class Ledger:
+    """Reads a folder of shards. Cheap to make; reads only keys until rows are asked for."""
+
+    def __init__(self, out: Path, rows: schema.Rows = schema.PAGES) -> None:
+        self._out = out
+        self._rows = rows
+        self._table = lru_cache(maxsize=OPEN_SHARDS)(pq.read_table)
+
+    def entries(self) -> dict[str, Entry]:
+        """The latest entry of every id that is done, whether it went well or failed."""
+        latest: dict[str, Entry] = {}
+        for entry in self._all_entries():
+            known = latest.get(entry.id)
+            if known is None or entry.attempt >= known.attempt:
+                latest[entry.id] = entry
+        return latest
+
+    def item(self, entry: Entry) -> Item:
+        table = self._table(entry.shard)
+        return self._rows.from_row(table.slice(entry.row, 1).to_pylist()[0])
+
+    def _all_entries(self) -> Iterator[Entry]:
+        # failures first: where an id failed and succeeded in the same attempt, the success counts
+        for folder, failed in ((FAILURES_DIR, True), (ITEMS_DIR, False)):
+            for shard in sorted((self._out / folder).glob("*.parquet")):
+                yield from _entries(shard, failed)
+
+
+def has_rows(out: Path) -> bool:
+    """Whether any page was read or failed there, told without opening a shard."""
+    return any(next((out / folder).glob("*.parquet"), None) for folder in (ITEMS_DIR, FAILURES_DIR))
+
+
+def _entries(shard: Path, failed: bool) -> Iterator[Entry]:
+    names = ["id", "attempt", "document", "part"] + ([] if failed else ["num_failed_regions"])
+    columns = pq.read_table(shard, columns=names).to_pydict()
+    broken = columns.get("num_failed_regions", [0] * len(columns["id"]))
+    keys = zip(columns["id"], columns["attempt"], columns["document"], columns["part"], broken, strict=True)
+    for row, (id, attempt, document, part, num_failed) in enumerate(keys):
+        yield Entry(id, attempt, document, part, shard, row, failed, num_failed)

@@ -1,0 +1,80 @@
+"""The documents of an OUT in source order, and their pages in order.
+
+Pages finish in any order; people and datasets want theirs. The order of documents is one small file,
+rewritten whenever a run ends; the order of pages is in the rows. Losing the file costs nothing but
+the order of documents among themselves, and which pages are of a file that has changed since.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from penstock.item import Item
+from penstock.store.atomic_files import replacing
+from penstock.store.ledger import Entry, Ledger
+
+DOCUMENTS = "documents.jsonl"
+
+Files = dict[str, str]  # of a document: the files it was read from, each with what its pages' ids begin with
+
+
+def file_of(item: Item) -> Files:
+    """The file of a page and the beginning of its id, which is another when the file has changed.
+
+    Empty for a dataset's row, whose id is its own.
+    """
+    version, slash, part = item.id.rpartition("/")
+    if item.media not in ("pdf", "image", "") or not slash or part != f"{item.part:05d}":
+        return {}
+    return {item.uri: version}
+
+
+def read_order(out: Path) -> dict[str, Files]:
+    """The documents in source order."""
+    path = out / DOCUMENTS
+    if not path.is_file():
+        return {}
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return {row["document"]: row.get("files", {}) for row in rows}
+
+
+def write_order(out: Path, listed: Mapping[str, Files]) -> None:
+    """Puts `listed` first, in its order; documents of earlier runs follow.
+
+    A document's files of earlier runs count on while they are there: a file may have been moved.
+    """
+    before = read_order(out)
+    now = {
+        name: {**_still_there(before.get(name, {})), **files} if files else {}
+        for name, files in listed.items()
+    }
+    earlier = {name: files for name, files in before.items() if name not in now}
+    with replacing(out / DOCUMENTS, out) as file:
+        for name, files in {**now, **earlier}.items():
+            row = {"document": name, "files": files}
+            file.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+
+
+def _still_there(files: Files) -> Files:
+    return {uri: version for uri, version in files.items() if Path(uri).exists()}
+
+
+def in_source_order(entries: Iterable[Entry], order: Mapping[str, Files]) -> list[Entry]:
+    """The entries in order, without pages of a file as it was before it changed."""
+    place = {name: number for number, name in enumerate(order)}
+    last = len(place)
+    current = [entry for entry in entries if _is_current(entry, order.get(entry.document, {}))]
+    return sorted(current, key=lambda e: (place.get(e.document, last), e.document, e.part, e.id))
+
+
+def _is_current(entry: Entry, files: Files) -> bool:
+    return not files or entry.id.rpartition("/")[0] in files.values()
+
+
+def read_pages(out: Path) -> Iterator[Item]:
+    """Every page of OUT in source order, failed ones with their failure. One shard in memory at a time."""
+    ledger = Ledger(out)
+    for entry in in_source_order(ledger.entries().values(), read_order(out)):
+        yield ledger.item(entry)

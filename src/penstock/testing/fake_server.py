@@ -1,0 +1,393 @@
+"""A server that speaks vLLM's part of the OpenAI API, without a model, and misbehaves on demand.
+
+    python -m penstock.testing.fake_server 8000 --delay-ms 50 --fail 503:0.1 --fail drop:0.01
+
+It reads the picture's header and counts its tokens as GLM-OCR does, refuses what vLLM refuses with
+vLLM's words, keeps vLLM's gauges in /metrics, streams when asked. The answer is made of the picture's
+size and checksum, so that a test can tell whose answer it got. For tests and for measuring the client.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import base64
+import binascii
+import io
+import json
+import random
+import threading
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+from PIL import Image, UnidentifiedImageError
+
+PIECE = 4  # characters a token
+FAULTS = ("429", "503", "500", "drop", "hang", "loop", "length", "cut", "garbage")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the server understood of one request."""
+
+    number: int  # counted from 0
+    width: int
+    height: int
+    checksum: int
+    prompt: str
+    max_tokens: int
+    stream: bool
+    body: dict[str, Any] = field(repr=False)
+
+    @property
+    def tokens(self) -> int:
+        return max(16, round(self.width / 28) * round(self.height / 28))
+
+    @property
+    def text(self) -> str:
+        return f"{self.prompt} {self.width}x{self.height} #{self.checksum:08x}"
+
+
+Fault = Callable[[Asked], str | None]
+Says = Callable[[Asked], str]
+
+
+@dataclass(slots=True, kw_only=True)
+class FakeServer:
+    """Its manners. Change them while it runs; `asked` keeps every request it understood."""
+
+    model: str = "fake"
+    delay_s: float = 0.0
+    spread: float = 0.0  # of the delay: each picture's is up to this share shorter or longer
+    token_s: float = 0.0  # for each token of the answer
+    stream_interval: int = 1  # tokens an event, as vLLM's flag of that name; the first goes alone
+    max_model_len: int = 8_192
+    encoder_tokens: int = 6_144
+    max_running: int = 1_000_000  # what is more waits, as in vLLM
+    max_queued: int | None = None  # what is more is refused with 503
+    api_key: str | None = None
+    metrics: bool = True
+    healthy: bool = True
+    fault: Fault = lambda asked: None
+    says: Says = lambda asked: asked.text
+    asked: list[Asked] = field(default_factory=list)
+    running: int = 0
+    waiting: int = 0
+    peak: int = 0
+    keep_asked: bool = True
+    _count: int = 0
+    _gate: asyncio.Condition = field(default_factory=asyncio.Condition)
+
+    def app(self) -> web.Application:
+        app = web.Application(client_max_size=1 << 30)
+        app.router.add_post("/v1/chat/completions", self._chat)
+        app.router.add_get("/v1/models", self._models)
+        app.router.add_get("/health", self._health)
+        app.router.add_get("/metrics", self._metrics)
+        return app
+
+    async def _health(self, _: web.Request) -> web.Response:
+        return web.Response(status=200 if self.healthy else 503)
+
+    async def _models(self, request: web.Request) -> web.Response:
+        if not self._allowed(request):
+            return web.json_response({"error": "Unauthorized"}, status=401)
+        row = {"id": self.model, "object": "model", "owned_by": "vllm", "max_model_len": self.max_model_len}
+        return web.json_response({"object": "list", "data": [row]})
+
+    async def _metrics(self, _: web.Request) -> web.Response:
+        if not self.metrics:
+            return web.json_response({"detail": "Not Found"}, status=404)
+        labels = f'{{engine="0",model_name="{self.model}"}}'
+        lines = [
+            f"vllm:num_requests_running{labels} {float(self.running)}",
+            f"vllm:num_requests_waiting{labels} {float(self.waiting)}",
+            f"vllm:generation_tokens_total{labels} {float(self._count)}",
+        ]
+        return web.Response(text="\n".join(lines) + "\n")
+
+    def _allowed(self, request: web.Request) -> bool:
+        return self.api_key is None or request.headers.get("Authorization") == f"Bearer {self.api_key}"
+
+    async def _chat(self, request: web.Request) -> web.StreamResponse:
+        if not self._allowed(request):
+            return web.json_response({"error": "Unauthorized"}, status=401)
+        try:
+            asked = self._understand(json.loads(await request.read()))
+        except _Refusal as refusal:
+            return refusal.response()
+        if self.max_queued is not None and self.running + self.waiting >= self.max_running + self.max_queued:
+            return _BUSY.response()
+        fault = self.fault(asked)
+        if fault in _REFUSALS:
+            return _REFUSALS[fault].response()
+        if fault == "drop":
+            assert request.transport is not None
+            request.transport.abort()
+            return web.Response()
+        async with self._place():
+            return await self._answer(request, asked, fault)
+
+    def _understand(self, body: dict[str, Any]) -> Asked:
+        if body.get("model") not in (None, "", self.model):
+            words = f"The model `{body['model']}` does not exist. Valid aliases: {self.model}."
+            raise _Refusal(404, words, "NotFoundError", "model")
+        parts = {part["type"]: part for part in body["messages"][0]["content"]}
+        image = _decode(parts["image_url"]["image_url"]["url"]) if "image_url" in parts else (0, 0, 0)
+        prompt = parts["text"]["text"]
+        stream = bool(body.get("stream"))
+        asked = Asked(self._count, *image, prompt, body.get("max_tokens", 16), stream, body)
+        self._count += 1
+        if self.keep_asked:
+            self.asked.append(asked)
+        self._check_size(asked)
+        return asked
+
+    def _check_size(self, asked: Asked) -> None:
+        if min(asked.width, asked.height) * 200 < max(asked.width, asked.height):
+            size = f"size={asked.width}x{asked.height}"
+            raise _Refusal(
+                400, f"Failed to apply Glm46VProcessor on data={{'images': [<PIL mode=RGB {size}>]}}"
+            )
+        if asked.tokens > self.encoder_tokens:
+            raise _Refusal(
+                400,
+                f"The decoder prompt contains a(n) image item with {asked.tokens} embedding tokens, which "
+                f"exceeds the pre-allocated encoder cache size {self.encoder_tokens}. Please reduce it.",
+            )
+        if asked.max_tokens > self.max_model_len:
+            raise _Refusal(
+                400,
+                f"max_tokens={asked.max_tokens} cannot be greater than max_model_len={self.max_model_len}. "
+                f"Please request fewer output tokens. (parameter=max_tokens, value={asked.max_tokens})",
+            )
+        if asked.tokens + 16 > self.max_model_len:
+            raise _Refusal(
+                400,
+                f"Input length ({asked.tokens + 16}) exceeds model's maximum context length "
+                f"({self.max_model_len}).",
+            )
+
+    async def _answer(self, request: web.Request, asked: Asked, fault: str | None) -> web.StreamResponse:
+        if fault == "hang":
+            await asyncio.sleep(3_600)
+        text = "around and around " * 2_000 if fault == "loop" else self.says(asked)
+        pieces = [text[i : i + PIECE] for i in range(0, len(text), PIECE)]
+        room = min(asked.max_tokens, self.max_model_len - asked.tokens)
+        finish = "length" if fault == "length" or len(pieces) > room else "stop"
+        pieces = pieces[:room]
+        usage = {"prompt_tokens": asked.tokens, "completion_tokens": len(pieces)}
+        if asked.stream:
+            delay_s = self._delay_s(asked)
+            return await self._stream(request, pieces, finish, usage, fault == "cut", delay_s)
+        await asyncio.sleep(self._delay_s(asked) + self.token_s * len(pieces))
+        if fault == "garbage":
+            return web.Response(text="<html>A proxy's page</html>", content_type="text/html")
+        message = {"role": "assistant", "content": "".join(pieces)}
+        choice = {"index": 0, "message": message, "finish_reason": finish}
+        return web.json_response({"object": "chat.completion", "choices": [choice], "usage": usage})
+
+    def _delay_s(self, asked: Asked) -> float:
+        return self.delay_s * (1.0 + self.spread * (asked.checksum / 2**31 - 1.0))
+
+    async def _stream(
+        self,
+        request: web.Request,
+        pieces: list[str],
+        finish: str,
+        usage: dict[str, int],
+        cut: bool,
+        delay_s: float,
+    ) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream; charset=utf-8"})
+        await response.prepare(request)
+        await asyncio.sleep(delay_s)
+        with suppress(ConnectionError):  # a client that has heard enough goes away
+            await self._write_events(response, pieces[: len(pieces) // 2] if cut else pieces)
+            if cut:
+                assert request.transport is not None
+                request.transport.abort()
+                return response
+            end = {"index": 0, "delta": {}, "finish_reason": finish}
+            await response.write(_event({"choices": [end]}) + _event({"choices": [], "usage": usage}))
+            await response.write(b"data: [DONE]\n\n")
+            await response.write_eof()
+        return response
+
+    async def _write_events(self, response: web.StreamResponse, pieces: list[str]) -> None:
+        starts = [0, *range(1, len(pieces), self.stream_interval)]
+        for start, end in zip(starts, [*starts[1:], len(pieces)], strict=True):
+            await asyncio.sleep(self.token_s * (end - start))
+            text = "".join(pieces[start:end])
+            await response.write(_event({"choices": [{"index": 0, "delta": {"content": text}}]}))
+
+    def _place(self) -> _Place:
+        return _Place(self)
+
+
+class _Place:
+    """One of the places in which requests run; the others wait, and both are counted."""
+
+    def __init__(self, server: FakeServer) -> None:
+        self._server = server
+
+    async def __aenter__(self) -> None:
+        server = self._server
+        server.waiting += 1
+        try:
+            async with server._gate:
+                await server._gate.wait_for(lambda: server.running < server.max_running)
+                server.running += 1
+                server.peak = max(server.peak, server.running)
+        finally:
+            server.waiting -= 1
+
+    async def __aexit__(self, *_: object) -> None:
+        async with self._server._gate:
+            self._server.running -= 1
+            self._server._gate.notify()
+
+
+class _Refusal(Exception):
+    def __init__(
+        self, status: int, words: str, kind: str = "BadRequestError", param: str | None = None
+    ) -> None:
+        super().__init__(words)
+        self._status = status
+        self._error = {"message": words, "type": kind, "param": param, "code": status}
+
+    def response(self) -> web.Response:
+        return web.json_response({"error": self._error}, status=self._status)
+
+
+_BUSY = _Refusal(
+    503,
+    "The engine is currently busy and cannot accept new requests. Please try again later.",
+    "Service Unavailable",
+)
+_REFUSALS = {
+    "503": _BUSY,
+    "429": _Refusal(429, "Too many requests.", "RateLimitError"),
+    "500": _Refusal(500, "Internal server error", "InternalServerError"),
+}
+
+
+def _event(value: dict[str, Any]) -> bytes:
+    return b"data: " + json.dumps(value).encode() + b"\n\n"
+
+
+def _decode(url: str) -> tuple[int, int, int]:
+    """Width, height and checksum of a data URL's picture; vLLM's words if it is none."""
+    try:
+        data = base64.b64decode(url.partition(",")[2], validate=True)
+    except binascii.Error:
+        raise _Refusal(400, "Non-base64 digit found") from None
+    try:
+        with Image.open(io.BytesIO(data)) as picture:  # reads the header only
+            return picture.width, picture.height, zlib.crc32(data)
+    except UnidentifiedImageError:
+        words = "Failed to load image: cannot identify image file <_io.BytesIO object>"
+        raise _Refusal(400, words) from None
+
+
+@contextmanager
+def serving(server: FakeServer, port: int = 0) -> Iterator[str]:
+    """Runs the server on a thread of its own and gives its address."""
+    started: list[int] = []
+    ready = threading.Event()
+    loop = asyncio.new_event_loop()
+    stop = asyncio.Event()
+
+    async def main() -> None:
+        server._gate = asyncio.Condition()
+        runner = web.AppRunner(server.app(), handler_cancellation=True, access_log=None, shutdown_timeout=0.1)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", port, backlog=2048)
+        await site.start()
+        started.append(runner.addresses[0][1])
+        ready.set()
+        await stop.wait()
+        await asyncio.sleep(0.01)  # a connection being accepted while the server closes would be leaked
+        await runner.cleanup()
+        await asyncio.sleep(0)  # connections that were cut are closed in the loop's next turn
+
+    def run() -> None:
+        with suppress(asyncio.CancelledError):
+            loop.run_until_complete(main())
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
+
+    thread = threading.Thread(target=run, name="fake-server", daemon=True)
+    thread.start()
+    ready.wait()
+    try:
+        yield f"http://127.0.0.1:{started[0]}"
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join()
+
+
+def by_chance(shares: dict[str, float], seed: int = 0) -> Fault:
+    """Each fault in its share of the requests."""
+    chance = random.Random(seed)
+
+    def fault(_: Asked) -> str | None:
+        at = chance.random()
+        for name, share in shares.items():
+            at -= share
+            if at < 0:
+                return name
+        return None
+
+    return fault
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("port", type=int)
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--model", default="fake")
+    parser.add_argument("--delay-ms", type=float, default=0.0)
+    parser.add_argument("--spread", type=float, default=0.0, help="share by which delays differ")
+    parser.add_argument("--token-ms", type=float, default=0.0)
+    parser.add_argument("--answer-tokens", type=int, default=0, help="length of every answer; 0: a short one")
+    parser.add_argument("--stream-interval", type=int, default=1)
+    parser.add_argument("--max-running", type=int, default=1_000_000)
+    parser.add_argument("--max-queued", type=int)
+    parser.add_argument("--max-model-len", type=int, default=8_192)
+    parser.add_argument("--no-metrics", action="store_true")
+    kinds = ", ".join(FAULTS)
+    parser.add_argument(
+        "--fail", action="append", default=[], metavar="KIND:SHARE", help=f"KIND is one of {kinds}"
+    )
+    args = parser.parse_args()
+    shares = {kind: float(share or 1) for kind, _, share in (each.partition(":") for each in args.fail)}
+    if unknown := set(shares) - set(FAULTS):
+        parser.error(f"unknown fault {', '.join(unknown)}; there are {kinds}")
+    server = FakeServer(
+        model=args.model,
+        delay_s=args.delay_ms / 1e3,
+        spread=args.spread,
+        token_s=args.token_ms / 1e3,
+        stream_interval=args.stream_interval,
+        max_running=args.max_running,
+        max_queued=args.max_queued,
+        max_model_len=args.max_model_len,
+        metrics=not args.no_metrics,
+        fault=by_chance(shares),
+        keep_asked=False,  # it may run for days
+    )
+    if args.answer_tokens:
+        server.says = lambda asked: (asked.text + " " + _FILLER)[: args.answer_tokens * PIECE]
+    print(f"fake server at http://{args.host}:{args.port}", flush=True)
+    web.run_app(server.app(), host=args.host, port=args.port, access_log=None, print=None)
+
+
+_FILLER = " ".join(str(n * n) for n in range(20_000))
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""Claims about reading grounded answers: the three dialects, what breaks, and how long it takes."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock.documents.grounding.answer import Answer, read_grounded
+from tests.support.grounded_answers import DIALECTS, PROSE, TABLE, answers, official
+
+GOLDEN = Path(__file__).parent / "golden"
+MUTATIONS = 5_000  # in CI; benchmarks/fuzz_grounding.py does 200,000
+MOST_CPU_S = 0.05
+
+
+def _plain(answer: Answer) -> Any:
+    return json.loads(json.dumps(asdict(answer)))
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_answers_read_as_their_golden_files_say(dialect: str) -> None:
+    written = answers(dialect)
+    assert len(written) >= 30
+    read = {name: {"answer": text, "read": _plain(read_grounded(text))} for name, text in written.items()}
+    path = GOLDEN / f"grounding_{dialect}.json"
+    if os.environ.get("PENSTOCK_REGOLD"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(read, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    assert read == json.loads(path.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_table_after_its_captions_anchor_is_the_tables(dialect: str) -> None:
+    blocks = read_grounded(answers(dialect)["table with its caption first"]).blocks
+    assert [(block.label, block.content) for block in blocks] == [
+        ("table", TABLE),
+        ("table_caption", "표 1. 연도별 매출"),
+    ]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_word_of_a_broken_answer_is_kept(dialect: str) -> None:
+    for name, text in answers(dialect).items():
+        if PROSE in text and "loop" not in name:
+            assert any(PROSE in block.content for block in read_grounded(text).blocks), name
+
+
+def test_boxes_of_other_scales_come_to_the_grid() -> None:
+    unit = read_grounded(official("text", [[0.1, 0.2, 0.5, 1.0]], "a")).blocks[0]
+    assert unit.box == (100, 200, 500, 999)
+    pixels = read_grounded(official("text", [[170, 220, 1700, 2200]], "a"), width=1700, height=2200).blocks[0]
+    assert pixels.box == (100, 100, 999, 999)
+
+
+def test_a_loop_is_cut_and_told() -> None:
+    answer = read_grounded(official("text", [[1, 2, 30, 40]], "Once. " + "around and around " * 1500))
+    assert answer.looped
+    assert len(answer.blocks[0].content) < 200
+
+
+def mutated(chance: random.Random, seeds: list[str]) -> str:
+    """One seed answer with a few cuts, doublings, swaps and strange characters."""
+    text = chance.choice(seeds)
+    for _ in range(chance.randint(1, 6)):
+        at, end = sorted((chance.randint(0, len(text)), chance.randint(0, len(text))))
+        kind = chance.randrange(7)
+        if kind == 0:
+            text = text[:at] + text[end:]
+        elif kind == 1:
+            text = text[:end] + text[at:end] * chance.randint(1, 4) + text[end:]
+        elif kind == 2:
+            text = text[:at] + chance.choice(PIECES) + text[at:]
+        elif kind == 3:
+            text = text[:at]
+        elif kind == 4:
+            text = text[:at] + chance.choice(seeds) + text[at:]
+        elif kind == 5:
+            text = text[:at] + chr(chance.choice((0, 9, 0x1F600, 0xD7A3, 0xFFFF, 0x200B))) + text[at:]
+        else:
+            text = text[:at] + text[at:end][::-1] + text[end:]
+    return text[:40_000]
+
+
+PIECES = (
+    "<|ref|>", "<|/ref|>", "<|det|>", "<|/det|>", "[[", "]]", "<table>", "</table>", "<td", "|", "\n", "<|",
+    "[" * 300, "<" * 300, "9" * 300, "0.5, " * 200, "<|ref|>" * 100, "<|det|>[" * 100, "text[[" * 100,
+    " " * 500,
+)  # fmt: skip
+
+
+def cpu_seconds(text: str) -> float:
+    began = time.thread_time()
+    read_grounded(text, 1700, 2200)
+    return time.thread_time() - began
+
+
+def test_mutated_answers_never_raise_and_never_take_long() -> None:
+    chance = random.Random(5)
+    seeds = [text for dialect in DIALECTS for text in answers(dialect).values()]
+    for _ in range(MUTATIONS):
+        text = mutated(chance, seeds)
+        # a busy machine or a collection may slow one reading down, not three
+        assert any(cpu_seconds(text) < MOST_CPU_S for _ in range(3)), repr(text[:2000])
+
+
+@pytest.mark.parametrize("unit", PIECES)
+def test_time_grows_with_the_text_not_faster(unit: str) -> None:
+    def seconds(length: int) -> float:
+        text = unit * (length // len(unit))
+        began = time.thread_time()
+        read_grounded(text)
+        return time.thread_time() - began
+
+    seconds(10_000)
+    assert seconds(100_000) < 0.5

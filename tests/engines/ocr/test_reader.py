@@ -1,0 +1,226 @@
+"""Reading by script: Korean by Tesseract, the rest by PP-OCR, both on one page and in one line."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pypdfium2
+import pytest
+from numpy.typing import NDArray
+from rapidfuzz.distance import Levenshtein
+
+import penstock
+from penstock.engines.ocr import splice
+from penstock.engines.ocr.reader import PageReader
+from penstock.engines.ocr.recognise import Reading
+from penstock.engines.ocr.tesseract import Symbol, Tesseract
+from penstock.engines.weights import registry as weights
+from penstock.errors import EngineError, MissingModel
+from tests.support.drawn import SENTENCES, page
+
+DPI = 200
+
+
+@pytest.fixture(scope="module")
+def reader() -> Iterator[PageReader]:
+    try:
+        weights.path("tesseract-kor")
+        engine = PageReader()
+    except MissingModel as exc:
+        pytest.skip(str(exc))
+    yield engine
+    engine.close()
+
+
+@pytest.fixture(scope="module")
+def korean(shared_data: Path) -> tuple[NDArray[np.uint8], str]:
+    """The upper part of a page of running Korean with Latin words in it, and its text."""
+    document = pypdfium2.PdfDocument(shared_data / "korean_text" / "project-history.ko.pdf")
+    sheet = document[8]
+    pixels = np.ascontiguousarray(sheet.render(scale=DPI / 72).to_numpy()[:1115, :, 2::-1])
+    height = sheet.get_height()
+    text = sheet.get_textpage().get_text_bounded(bottom=height - 1115 * 72 / DPI)
+    document.close()
+    return pixels, text
+
+
+def error_rate(truth: str, text: str) -> float:
+    want, got = "".join(truth.split()), "".join(text.split())
+    return Levenshtein.distance(want, got) / len(want)
+
+
+def read(reader: PageReader, pixels: NDArray[np.uint8]) -> str:
+    lines = reader.find(pixels)
+    return "\n".join(line.text for line in reader.read(pixels, lines, reader.script(pixels, lines)))
+
+
+def test_korean_with_latin_words_is_read_right(
+    reader: PageReader, korean: tuple[NDArray[np.uint8], str]
+) -> None:
+    pixels, truth = korean
+    text = read(reader, pixels)
+    assert error_rate(truth, text) <= 0.02
+    for word in ("dpkg", "dselect", "master.debian.org", "a.out", "Chapter 3"):
+        assert text.count(word) == truth.count(word)
+
+
+def test_the_same_page_is_read_right_whatever_its_script_is_taken_for(
+    reader: PageReader, korean: tuple[NDArray[np.uint8], str]
+) -> None:
+    pixels, truth = korean
+    lines = reader.find(pixels)
+    taken = reader.read(pixels, lines, "other")
+    assert error_rate(truth, "\n".join(line.text for line in taken)) <= 0.03
+    assert {line.reader for line in taken} == {"ppocr", "tesseract"}
+
+
+def test_an_english_page_is_read_by_ppocr_alone(reader: PageReader) -> None:
+    pixels = page()
+    lines = reader.find(pixels)
+    assert reader.script(pixels, lines) == "other"
+    taken = reader.read(pixels, lines, "other")
+    assert [line.text for line in taken] == list(SENTENCES)
+    assert {line.reader for line in taken} == {"ppocr"}
+
+
+def test_english_lines_of_a_korean_page_are_read_by_ppocr(reader: PageReader) -> None:
+    pixels = page()
+    taken = reader.read(pixels, reader.find(pixels), "hangul")
+    assert [line.text for line in taken] == list(SENTENCES)
+    assert {line.reader for line in taken} == {"ppocr"}
+
+
+def test_a_heading_that_looks_like_hangul_to_tesseract_is_read_by_ppocr(reader: PageReader) -> None:
+    sample = Path(penstock.__file__).parent / "sample" / "sample.pdf"
+    rendered = pypdfium2.PdfDocument(sample)[2].render(scale=DPI / 72).to_numpy()[:330, :, :3]
+    top = np.ascontiguousarray(rendered[:, :, ::-1])
+    said = [line.text for line in reader.read(top, reader.find(top), "hangul")]
+    assert "Head, Flow and Power" in said
+
+
+def test_a_korean_line_on_an_english_page_is_read_by_tesseract(
+    reader: PageReader, korean: tuple[NDArray[np.uint8], str]
+) -> None:
+    pixels = np.concatenate([page()[:, :1200], korean[0][760:830, 150:1350]])
+    taken = reader.read(pixels, reader.find(pixels), "other")
+    assert [line.text for line in taken[: len(SENTENCES)]] == list(SENTENCES)
+    assert taken[-1].reader == "tesseract"
+    assert "데비안" in taken[-1].text
+
+
+def test_a_blank_page_says_nothing(reader: PageReader) -> None:
+    pixels = np.full((1000, 800, 3), 255, dtype=np.uint8)
+    assert reader.find(pixels) == ()
+    assert reader.script(pixels, ()) == "other"
+    assert reader.read(pixels, (), "hangul") == []
+
+
+def test_threads_share_one_reader(reader: PageReader, korean: tuple[NDArray[np.uint8], str]) -> None:
+    pixels = korean[0][760:870]
+    with ThreadPoolExecutor(3) as pool:
+        texts = set(pool.map(lambda _: read(reader, pixels), range(3)))
+    assert len(texts) == 1
+
+
+def test_languages_without_korean_never_ask_tesseract() -> None:
+    try:
+        reader = PageReader(("en", "ja"))
+    except MissingModel as exc:
+        pytest.skip(str(exc))
+    assert reader.korean is None
+    assert reader.missing == ""
+    reader.close()
+
+
+@pytest.fixture
+def no_korean_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cache with PP-OCR's weights and nothing else."""
+    for name in ("ppocrv6-det-small", "ppocrv6-rec-small"):
+        try:
+            found = weights.path(name)
+        except MissingModel as exc:
+            pytest.skip(str(exc))
+        target = tmp_path / "models" / found.parent.name / found.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.symlink_to(found)
+    monkeypatch.setenv("PENSTOCK_CACHE", str(tmp_path))
+    monkeypatch.delenv("TESSDATA_PREFIX", raising=False)
+    if weights.look(weights.MODELS["tesseract-kor"]).state == "ready":
+        pytest.skip("Korean data is installed system-wide")
+
+
+@pytest.mark.usefixtures("no_korean_data")
+def test_without_korean_data_the_rest_is_read_and_the_lack_is_told() -> None:
+    reader = PageReader()
+    assert "penstock models fetch" in reader.missing
+    assert read(reader, page(SENTENCES[:1])) == SENTENCES[0]
+    reader.close()
+
+
+@pytest.mark.usefixtures("no_korean_data")
+def test_korean_by_name_without_its_data_is_an_error() -> None:
+    with pytest.raises(MissingModel, match="tesseract-kor"):
+        PageReader(("ko",))
+
+
+def test_damaged_data_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = tmp_path / "models" / "tessdata" / "kor.traineddata"
+    data.parent.mkdir(parents=True)
+    data.write_bytes(bytes(weights.MODELS["tesseract-kor"].size))
+    monkeypatch.setenv("PENSTOCK_CACHE", str(tmp_path))
+    with pytest.raises(MissingModel, match="penstock models verify"):
+        Tesseract("kor")
+
+
+def test_a_closed_tesseract_says_so(reader: PageReader) -> None:
+    tesseract = Tesseract("kor")
+    tesseract.close()
+    with pytest.raises(EngineError, match="closed"):
+        tesseract.read_line(page(SENTENCES[:1]))
+
+
+def test_tesseract_reads_nothing_in_a_blank_line(reader: PageReader) -> None:
+    assert reader.korean is not None
+    assert reader.korean.read_line(np.full((40, 300, 3), 255, dtype=np.uint8)) == []
+
+
+def test_a_picture_taken_for_a_line_takes_little_memory(reader: PageReader) -> None:
+    assert reader.korean is not None
+    picture = np.random.default_rng(0).integers(0, 256, (2000, 3000, 3), dtype=np.uint8)
+    tracemalloc.start()
+    try:
+        reader.korean.read_line(picture)
+        assert tracemalloc.get_traced_memory()[1] < 2 * picture.nbytes
+    finally:
+        tracemalloc.stop()
+
+
+def symbols(text: str, confidence: float) -> list[Symbol]:
+    """A word, ten pixels a character."""
+    return [Symbol(char, 10.0 * at, 10.0 * at + 9, confidence, at == 0) for at, char in enumerate(text)]
+
+
+def test_doubtful_words_are_those_without_hangul() -> None:
+    line = symbols("데비안", 0.93) + symbols("0048", 0.4) + symbols("를", 0.93) + symbols("1995", 0.97)
+    line = [Symbol(s.text, 10.0 * at, 10.0 * at + 9, s.confidence, s.spaced) for at, s in enumerate(line)]
+    assert splice.doubtful(line, 10.0 * len(line), 20) == [splice.Stretch(3, 7)]
+
+
+def test_ink_without_symbols_is_doubtful() -> None:
+    line = [Symbol("가", 0, 20, 0.93, False), Symbol("나", 200, 220, 0.93, True)]
+    assert splice.doubtful(line, 220, 24) == [splice.Stretch(1, 1)]
+
+
+def test_what_was_read_again_is_spliced_in_with_its_brackets() -> None:
+    line = symbols("승", 0.9) + [Symbol(s.text, s.x0, s.x1, 0.3, False) for s in symbols("(0068)", 0.3)]
+    text, _ = splice.spliced(line, [splice.Stretch(1, 7)], [Reading("dpkg", 0.99, 0.0)])
+    assert text == "승(dpkg)"
+
+
+def test_an_unsure_second_reading_changes_nothing() -> None:
+    line = symbols("0068", 0.3)
+    assert splice.spliced(line, [splice.Stretch(0, 4)], [Reading("x", 0.3, 0.0)])[0] == "0068"

@@ -1,0 +1,101 @@
+"""Claims about the files made from a document: docling, content_list, HTML, chunks, Markdown."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+import penstock
+from penstock.documents.docjson import file as docjson_file
+from penstock.documents.formats.html import page_section
+from penstock.errors import UsageError
+from penstock.exports.export import export
+from penstock.item import Failure, Item, Region
+from penstock.store.ledger import ShardWriter
+
+SAMPLE = str(files("penstock") / "sample" / "sample.pdf")
+EVIL = "<script>alert('x')</script> & \"quotes\""
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample read by rules: born-digital pages without a model, seconds instead of a minute."""
+    folder = tmp_path_factory.mktemp("sample")
+    options = {"layout": "rules", "text_layer": "always", "cores": 1}
+    list(penstock.parse(SAMPLE, out=folder, pages="1-3", **options))
+    export(folder, ["docjson", "docling", "content_list", "html", "chunks", "md", "jsonl"])
+    return folder
+
+
+def test_docling_core_loads_the_docling_export(out: Path) -> None:
+    docling = pytest.importorskip("docling_core.types.doc")
+    doc = docling.DoclingDocument.load_from_json(out / "docling" / "sample.json")
+    own = docjson_file.read(out / "docjson" / "sample.json")
+    assert len(doc.pages) == 3
+    assert len(doc.tables) == sum(block.category == "table" for block in own.blocks)
+    text = doc.export_to_markdown()
+    assert "# The Pipe That Feeds the Turbines" in text
+    assert "수압관은 저수지의 물을" in text
+    captions = [table.caption_text(doc) for table in doc.tables]
+    assert any(caption.startswith("Table 1.") for caption in captions)
+
+
+def test_content_list_is_flat_and_in_reading_order(out: Path) -> None:
+    rows = json.loads((out / "content_list" / "sample.json").read_text("utf-8"))
+    assert {row["type"] for row in rows} >= {"text", "table", "page_number"}
+    assert all(len(row["bbox"]) == 4 and 0 <= min(row["bbox"]) <= max(row["bbox"]) <= 1000 for row in rows)
+    assert [row["page_idx"] for row in rows] == sorted(row["page_idx"] for row in rows)
+    title = next(row for row in rows if row.get("text_level"))
+    assert title["text"] == "The Pipe That Feeds the Turbines"
+    table = next(row for row in rows if row["type"] == "table")
+    assert table["table_caption"][0].startswith("Table 1.") and table["table_body"].startswith("<table>")
+
+
+def test_the_html_shows_a_box_for_every_block_over_its_page(out: Path) -> None:
+    page = (out / "html" / "sample" / "index.html").read_text("utf-8")
+    own = docjson_file.read(out / "docjson" / "sample.json")
+    assert page.count('<a class="') == len(own.blocks)
+    assert all((out / "html" / "sample" / f"{number:05d}.jpg").is_file() for number in (1, 2, 3))
+    assert "<script" not in page and "default-src 'none'" in page
+
+
+def test_what_a_page_says_stays_text_in_html(tmp_path: Path) -> None:
+    region = Region(label="text", box=(0, 0, 10, 10), content=EVIL, index=0)
+    table = Region(
+        label="table", box=(0, 20, 10, 40), content=f"<table><tr><td>{EVIL}</td></tr></table>", index=1
+    )
+    writer = ShardWriter(tmp_path)
+    writer.add(
+        Item(id="a", uri="gone.pdf", document=EVIL, part=0, width=100, height=100, regions=(region, table))
+    )
+    writer.commit()
+    export(tmp_path, ["docjson"])
+    [path] = (tmp_path / "docjson").rglob("*.json")
+    doc = docjson_file.read(path)
+    shown = page_section(doc.pages[0], doc.blocks, "")
+    assert "<script" not in shown and "&lt;script&gt;" in shown
+
+
+def test_chunks_are_lines_an_index_can_read(out: Path) -> None:
+    rows = [json.loads(line) for line in (out / "chunks.jsonl").read_text("utf-8").splitlines()]
+    assert {row["kind"] for row in rows} >= {"text", "table"}
+    assert all(row["document"] == "sample.pdf" and row["block_ids"] and row["text"] for row in rows)
+
+
+def test_failed_pages_are_told_in_every_export(tmp_path: Path) -> None:
+    writer = ShardWriter(tmp_path)
+    failure = Failure(stage="load", kind="BadInput", message="The page is broken.")
+    writer.add(Item(id="a", uri="a.pdf", document="a.pdf", part=0, failure=failure))
+    writer.commit()
+    export(tmp_path, ["docjson", "docling", "content_list", "chunks"])
+    doc = docjson_file.read(tmp_path / "docjson" / "a.json")
+    assert [(page.status, page.reason) for page in doc.pages] == [("failed", "The page is broken.")]
+    assert json.loads((tmp_path / "content_list" / "a.json").read_text()) == []
+
+
+def test_an_unknown_export_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no export 'pptx'"):
+        export(tmp_path, ["pptx"])

@@ -1,0 +1,285 @@
+"""`penstock run kopub` from a dataset on a hub to results on one, with the real client, killed twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from penstock.errors import StoreError, UsageError
+from penstock.passes.kopub import STEPS
+from penstock.passes.pipeline import Options, Pipeline, chosen_steps, corpus_of, queries_of
+from penstock.sources import hub
+from penstock.store.ledger import Ledger
+from penstock.testing.fake_server import FakeServer, serving
+from tests.support.embedding_server import WIDTH, Server
+from tests.support.hub_server import COMMIT, Hub
+from tests.support.kopub_dataset import write_dataset
+
+TOKEN = "hf_a_token_for_tests"
+
+
+def test_steps_are_chosen_in_their_order() -> None:
+    assert chosen_steps(None, ()) == STEPS
+    assert chosen_steps("ocr", ("download",)) == ("check", "serve", "parse", "stop")
+    assert chosen_steps("embed", ("evaluate",)) == ("embed", "index")
+    with pytest.raises(UsageError, match="--step"):
+        chosen_steps("train", ())
+    with pytest.raises(UsageError, match="not a step"):
+        chosen_steps(None, ("sleep",))
+
+
+def test_corpus_and_questions_are_found_by_kopubs_names(tmp_path: Path) -> None:
+    write_dataset(tmp_path / "set")
+    (tmp_path / "set" / ".cache" / "corpus").mkdir(parents=True)
+    assert corpus_of(tmp_path / "set").name == "SDS-KoPub-corpus"
+    found = queries_of(tmp_path / "set")
+    assert found is not None
+    assert found.parent.name == "SDS-KoPub-QA"
+
+
+def command(root: Path, *more: str) -> list[str]:
+    where = [
+        "--data-dir",
+        str(root / "data"),
+        "--output-dir",
+        str(root / "output"),
+        "--dataset",
+        "test/kopub",
+    ]
+    return [sys.executable, "-m", "penstock", "run", "kopub", *where, "--hf-repo", "me/results", *more]
+
+
+def environment(hub: Hub, root: Path) -> dict[str, str]:
+    own = {
+        "HF_ENDPOINT": hub.url,
+        "HF_HUB_DISABLE_XET": "1",
+        "HF_TOKEN": TOKEN,
+        "HF_HOME": str(root / "home"),
+    }
+    return {**os.environ, **own}
+
+
+def test_what_cannot_work_is_said_before_anything_is_done(tmp_path: Path) -> None:
+    with Hub() as hub:
+        env = environment(hub, tmp_path)
+        gone = subprocess.run(command(tmp_path), env=env, capture_output=True, text=True, timeout=60)
+        wrong = command(tmp_path, "--recipe", "nope")
+        unknown = subprocess.run(wrong, env=env, capture_output=True, text=True, timeout=60)
+        del env["HF_TOKEN"]
+        bare = subprocess.run(command(tmp_path), env=env, capture_output=True, text=True, timeout=60)
+    assert (gone.returncode, unknown.returncode, bare.returncode) == (2, 2, 2)
+    assert "There is no dataset test/kopub on the Hub" in gone.stderr
+    assert "There is no recipe 'nope'" in unknown.stderr
+    assert "Uploading needs a token" in bare.stderr
+    assert TOKEN not in gone.stdout + gone.stderr
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"precision": "int4"}, "int4 is not known"),
+        ({"queries": Path("nowhere.jsonl")}, "no file of queries"),
+        ({"ocr_dtype": "int3"}, "int3 is not known"),
+    ],
+)
+def test_a_wrong_option_is_said_before_a_page_is_read(
+    tmp_path: Path, wrong: dict[str, Any], words: str
+) -> None:
+    options = Options(out=tmp_path / "out", data=tmp_path, inputs=("nothing.pdf",), **wrong)
+    with pytest.raises(UsageError, match=words):
+        next(Pipeline(options).run(STEPS))
+
+
+def test_only_recipes_that_read_by_server_are_taken_beside_the_embedded_one(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="Choose from: embedded, glm-ocr"):
+        Pipeline(Options(out=tmp_path, data=tmp_path, recipe="photos"))
+
+
+def test_a_hub_that_cannot_be_reached_is_a_sentence_without_the_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
+    with pytest.raises(StoreError, match="cannot be reached") as gone:
+        hub.download("me/pages", tmp_path, token=TOKEN)
+    assert TOKEN not in str(gone.value)
+    with pytest.raises(UsageError, match="no name of a dataset"):
+        hub.download("no such name", tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+def test_thirty_pages_twelve_questions_two_kills_and_everything_arrives(tmp_path: Path) -> None:
+    write_dataset(tmp_path / "source")
+    out = tmp_path / "output"
+    with Hub() as hub:
+        hub.add("test/kopub", tmp_path / "source")
+        env = environment(hub, tmp_path)
+        kill_when(command(tmp_path), env, lambda: any((out / "items").glob("*.parquet")))
+        read_before = len(Ledger(out).entries())
+        kill_when(command(tmp_path), env, lambda: (out / "embeddings" / "queries.npy").exists())
+        done = subprocess.run(
+            command(tmp_path, "--resume"), env=env, capture_output=True, text=True, timeout=900
+        )
+        there = dict(hub.repos["me/results"])
+        private = hub.private["me/results"]
+        tokens = hub.tokens
+    assert done.returncode == 0, done.stderr
+    assert 0 < read_before <= 30
+    assert len(Ledger(out).entries()) == 30
+    _check_tree(out)
+    _check_scores(out, done.stdout)
+    assert private
+    assert f"Bearer {TOKEN}" in tokens
+    for name in (
+        "README.md",
+        "ocr_results.jsonl",
+        "parsed_texts.jsonl",
+        "embeddings/queries.npy",
+        "run.json",
+    ):
+        assert name in there
+    assert (
+        there["embeddings/corpus_ocr_text.npy"] == (out / "embeddings" / "corpus_ocr_text.npy").read_bytes()
+    )
+    assert b"| hybrid |" in there["README.md"]
+    assert COMMIT.encode() in there["README.md"]
+    assert not [path for path in out.rglob("*") if path.is_file() and TOKEN.encode() in path.read_bytes()]
+    assert not [name for name in there if name.startswith(("embed/", "index/", "tmp/"))]
+
+
+def kill_when(arguments: list[str], env: dict[str, str], reached: object) -> None:
+    """Starts the pipeline and ends it with -9 as soon as it has got so far."""
+    process = subprocess.Popen(arguments, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    while not reached():  # type: ignore[operator]
+        assert process.poll() is None, process.stderr.read().decode() if process.stderr else ""
+        time.sleep(0.05)
+    process.kill()
+    process.communicate()
+
+
+def _check_tree(out: Path) -> None:
+    """Seed 002's tree. Page pictures have no vectors: the embedded engine has no eyes, and says so."""
+    results = [json.loads(line) for line in (out / "ocr_results.jsonl").read_text("utf-8").splitlines()]
+    texts = [json.loads(line) for line in (out / "parsed_texts.jsonl").read_text("utf-8").splitlines()]
+    assert len(results) == len(texts) == 30
+    assert results[12]["page_id"] == "doc_1_page_2"
+    assert {"page_id", "page_idx", "regions", "markdown", "image_crops"} <= set(results[0])
+    assert (out / "crops").is_dir()
+    assert np.load(out / "embeddings" / "corpus_ocr_text.npy").shape == (30, 512)
+    assert np.load(out / "embeddings" / "queries.npy").shape == (12, 512)
+    assert not (out / "embeddings" / "corpus_images.npy").exists()
+    assert json.loads((out / "run.json").read_text("utf-8"))["revision"] == COMMIT
+
+
+def _check_scores(out: Path, said: str) -> None:
+    summary = json.loads((out / "retrieval" / "hybrid" / "summary.json").read_text("utf-8"))
+    assert summary["count"] == 12
+    assert summary["scores"]["ndcg@10"]["mean"] > 0.8
+    assert summary["scores"]["recall@10-dup"]["mean"] >= summary["scores"]["recall@10"]["mean"]
+    assert {"type:text", "type:visual", "type:cross", "domain:society"} <= set(summary["slices"])
+    assert "retrieval by hybrid: recall@1" in said
+    assert "Pictures were left out" in said
+    assert "uploaded: " in said
+
+
+def served(root: Path, **more: Any) -> Options:
+    return Options(
+        out=root / "output",
+        data=root / "data",
+        dataset=str(root / "set"),
+        recipe="glm-ocr",
+        layout="cdla",
+        limit=4,
+        workers=8,
+        **more,
+    )
+
+
+def test_a_recipe_by_servers_reads_embeds_indexes_and_scores(tmp_path: Path) -> None:
+    """With servers that run already: nothing is started, and nothing of theirs is stopped."""
+    write_dataset(tmp_path / "set")
+    out = tmp_path / "output"
+    with serving(FakeServer(says=lambda asked: f"costs of item {asked.checksum}")) as url, Server() as other:
+        where = ["--output-dir", str(out), "--data-dir", str(tmp_path), "--dataset", str(tmp_path / "set")]
+        servers = ["--server", url, "--embedding-server", other.url, "--workers", "8"]
+        recipe = ["--recipe", "glm-ocr", "--layout", "cdla", "--limit", "4", "--json"]
+        asked = [sys.executable, "-m", "penstock", "run", "kopub", *recipe, *where, *servers]
+        done = subprocess.run(asked, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    steps = [line.split()[1] for line in done.stderr.splitlines() if line.startswith("[")]
+    assert steps == [f"{step}:" for step in STEPS]
+    told = json.loads(done.stdout)
+    assert told["pages"] == {"done": 4, "skipped": 0, "failed": 0}
+    results = [json.loads(line) for line in (out / "ocr_results.jsonl").read_text("utf-8").splitlines()]
+    assert all("costs of item" in row["markdown"] for row in results)
+    assert np.load(out / "embeddings" / "corpus_images.npy").shape == (4, WIDTH)
+    assert np.load(out / "embeddings" / "queries.npy").shape == (12, WIDTH)
+    assert {"text", "image", "bm25", "hybrid"} <= set(told["scores"])
+
+
+def test_the_server_that_reads_is_gone_before_the_one_that_embeds_comes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_dataset(tmp_path / "set")
+    life: list[str] = []
+    monkeypatch.setattr("penstock.engines.vllm.server.find_vllm", lambda: ["vllm"])
+    monkeypatch.setattr("penstock.engines.vllm.server.ManagedServer", partial(StandIn, life))
+    pipeline = Pipeline(served(tmp_path))
+    for line in pipeline.run(chosen_steps(None, ("evaluate",))):
+        life.append(line.split()[1])
+    assert life == [
+        "check:", "download:", "start zai-org/GLM-OCR", "serve:", "parse:", "stop zai-org/GLM-OCR", "stop:",
+        "start Qwen/Qwen3-VL-Embedding-2B", "stop Qwen/Qwen3-VL-Embedding-2B", "embed:", "index:", "upload:",
+    ]  # fmt: skip
+    assert pipeline.state.pages["done"] == 4
+
+
+class StandIn:
+    """Stands where a managed vLLM would: a server of words, or of vectors when it is told to pool."""
+
+    def __init__(
+        self, life: list[str], model: str, _: object, extra_args: Sequence[str], probe: bool
+    ) -> None:
+        self._life, self._model = life, model
+        self._open = ExitStack()
+        self._pools = "--runner" in extra_args
+        assert probe is not self._pools
+        assert tuple(extra_args[:2]) == ("--gpu-memory-utilization", "0.8")
+
+    def __enter__(self) -> StandIn:
+        self._life.append(f"start {self._model}")
+        if self._pools:
+            self.url = self._open.enter_context(Server(model=self._model)).url
+        else:
+            self.url = self._open.enter_context(serving(FakeServer(model=self._model)))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+        self._life.append(f"stop {self._model}")
+
+
+def test_the_limit_counts_pages_whatever_documents_they_are_in(tmp_path: Path) -> None:
+    for number in range(3):
+        Image.new("RGB", (60, 80), "white").save(tmp_path / f"{number}.png")
+    options = Options(out=tmp_path / "out", data=tmp_path, inputs=(str(tmp_path),), layout="rules", limit=2)
+    made = Pipeline(options)
+    list(made.run(("parse",)))
+    assert made.state.pages["done"] == 2
+
+
+def test_crops_that_a_recipe_always_keeps_cannot_be_left_out(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="always keeps its crops"):
+        list(Pipeline(served(tmp_path, crops=False, servers=("http://a",))).run(("check",)))

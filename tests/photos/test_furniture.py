@@ -1,0 +1,146 @@
+"""The furniture table: names in two languages, a file of one's own, a server."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from penstock.errors import MissingModel, UsageError
+from penstock.photos.furniture import Furniture, without_password
+from penstock.stages.detect import Detect, asked
+from penstock.stages.measure import Measure
+from penstock.stages.reconstruct import Reconstruct
+
+
+def test_furniture_is_found_by_korean_and_english_names() -> None:
+    furniture = Furniture.open()
+    names = ("소파", "couch", "a brown leather sofa", "Sofa", "책장", "bookshelf", "unheard-of")
+    assert [furniture.find(name).name for name in names] == [
+        "sofa", "sofa", "sofa", "sofa", "bookcase", "bookcase", "object",
+    ]  # fmt: skip
+    assert furniture.find("bed").packing == pytest.approx(0.54)
+    assert not furniture.find("욕조").movable
+
+
+def test_a_furniture_table_of_ones_own_is_made_and_read(tmp_path: Path) -> None:
+    path = tmp_path / "mine.sqlite"
+    assert Furniture.open(str(path)).find("sofa") == Furniture.open().find("sofa")
+    with sqlite3.connect(path) as connection:
+        connection.execute("update furniture set width = 3.3 where name = 'sofa'")
+        connection.execute("insert into synonym values ('차량', 'bicycle')")
+    connection.close()
+    mine = Furniture.open(str(path))
+    assert mine.find("couch").size[0] == pytest.approx(3.3)
+    assert mine.find("차량").name == "bicycle"
+
+
+def test_a_table_that_is_no_table_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "text.sqlite").write_text("not a database, but long enough to be taken for one" * 40)
+    with pytest.raises(UsageError, match=r"text.sqlite cannot be used"):
+        Furniture.open(str(tmp_path / "text.sqlite"))
+    with sqlite3.connect(tmp_path / "bare.sqlite") as connection:
+        connection.execute("create table furniture (name text, width real)")
+        connection.execute("insert into furniture values ('sofa', 2.0)")
+    connection.close()
+    with pytest.raises(UsageError, match=r"bare.sqlite cannot be used"):
+        Furniture.open(str(tmp_path / "bare.sqlite"))
+    with sqlite3.connect(tmp_path / "few.sqlite") as connection:
+        connection.execute("create table if not exists synonym (word text primary key, name text)")
+        connection.execute("insert into synonym values ('divan', 'nothing known')")
+    connection.close()
+    with pytest.raises(UsageError, match="'divan' names 'nothing known'"):
+        Furniture.open(str(tmp_path / "few.sqlite"))
+
+
+def test_detectors_are_asked_in_words_they_know_and_answer_in_the_users() -> None:
+    assert asked("grounded", ("의자", "책상", "surfboard")) == {
+        "chair": "의자", "desk": "책상", "surfboard": "surfboard",
+    }  # fmt: skip
+    assert asked("rfdetr", ("소파",))["couch"] == "소파"  # COCO's word
+    everything = asked("rfdetr", ())
+    assert {"chair", "couch", "dining table", "tv", "potted plant"} <= everything.keys()
+    assert not {"person", "cat", "object"} & everything.keys()
+    with pytest.raises(UsageError, match="no English word for '가야금'"):
+        asked("yoloe", ("가야금",))
+
+
+def test_a_password_is_not_written_down() -> None:
+    url = "postgresql://mover:se:cret@db.example/f?sslmode=require"
+    assert without_password(url) == "postgresql://mover@db.example/f?sslmode=require"
+    assert without_password("mine.sqlite") == "mine.sqlite"
+    for stage in (Detect(furniture=url), Reconstruct(furniture=url), Measure(furniture=url)):
+        assert "cret" not in str(stage.settings())
+
+
+def test_postgres_without_its_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(MissingModel, match="psycopg"):
+        Furniture.open("postgresql://nowhere/furniture")
+
+
+def programs() -> Path | None:
+    """Where PostgreSQL's programs are; Debian keeps them off the PATH."""
+    found = shutil.which("initdb")
+    places = [Path(found).parent] if found else sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+    return places[-1] if places else None
+
+
+@pytest.fixture(scope="module")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server of our own in a folder of its own, gone afterwards."""
+    pytest.importorskip("psycopg")
+    folder = programs()
+    if folder is None:
+        pytest.skip("PostgreSQL is not installed")
+    home = tmp_path_factory.mktemp("postgres")
+    # it refuses to run as root
+    user = "postgres" if os.getuid() == 0 else None
+    if user:
+        home = Path(f"/tmp/penstock-postgres-{os.getpid()}")
+        home.mkdir()
+        shutil.chown(home, user)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    data = str(home / "data")
+
+    def tell(*command: str) -> None:
+        subprocess.run(command, check=True, user=user, cwd=home, capture_output=True, timeout=60)
+
+    options = f"-h 127.0.0.1 -p {port} -k {home} -c fsync=off"
+    try:
+        tell(f"{folder}/initdb", "-D", data, "-U", "mover", "-A", "trust", "-E", "UTF8", "--no-sync")
+        tell(f"{folder}/pg_ctl", "-D", data, "-l", str(home / "log"), "-o", options, "-w", "start")
+        yield f"postgresql://mover@127.0.0.1:{port}/postgres"
+        tell(f"{folder}/pg_ctl", "-D", data, "-m", "immediate", "stop")
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def test_a_real_postgres_is_filled_once_and_then_edited_by_its_owner(postgres: str) -> None:
+    import psycopg
+
+    first = Furniture.open(postgres)
+    assert first.kinds.keys() == Furniture.open().kinds.keys()
+    assert first.find("소파").size == pytest.approx(Furniture.open().find("sofa").size)
+    with psycopg.connect(postgres) as connection:
+        connection.execute("update furniture set packing = 0.5, movable = 0 where name = 'piano'")
+        connection.execute("insert into synonym values ('가야금', 'piano')")
+    mine = Furniture.open(postgres)
+    assert (mine.find("가야금").packing, mine.find("upright piano").movable) == (0.5, False)
+    with psycopg.connect(postgres) as connection:
+        connection.execute("drop table furniture")
+        connection.execute("create table furniture (name text)")
+        connection.execute("insert into furniture values ('sofa')")
+    with pytest.raises(UsageError, match="furniture table"):
+        Furniture.open(postgres)
+    with pytest.raises(UsageError, match="does not answer"):
+        Furniture.open("postgresql://mover@127.0.0.1:1/postgres")

@@ -1,0 +1,282 @@
+"""The crew survives what GPU processes do: print, hang, die, run out of memory, grow, lose their parent."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import psutil
+import pytest
+
+import penstock
+from penstock.engines.mesh.request import MeshOptions
+from penstock.errors import DeadlinePassed, EngineError, MissingModel, OpenError, WorkerDied
+from penstock.executors.local import Local
+from penstock.item import Item, PhotoObject
+from penstock.photos.masks import pack
+from penstock.plan import Plan
+from penstock.processes.child import Care, Child
+from penstock.processes.pool import BREAK_AFTER, Breaker, Crew
+from penstock.stage import Needs, Stage, tuning
+from penstock.stages.given import GivenDepth
+from penstock.stages.measure import Measure
+from penstock.stages.reconstruct import Reconstruct
+from penstock.testing.fake_mesh import FakeScript, fake_mesh
+from tests.support.scripted import TellPid, open_scripted
+
+
+def test_a_beat_keeps_slow_work_alive_and_silence_ends_it() -> None:
+    with Child(open_scripted, name="one", care=Care(silence_s=0.8)) as child:
+        pid = child.call("work 2.0", deadline_s=30)
+        assert child.call("print", deadline_s=30) == pid
+        with pytest.raises(DeadlinePassed, match=r"stood still for 0.8 s"):
+            child.call("breathe", deadline_s=30)
+        assert child.call("work 0.1", deadline_s=30) != pid
+
+
+def test_a_child_is_replaced_after_so_many_tasks_or_so_much_growth() -> None:
+    with Child(open_scripted, name="one", care=Care(max_tasks=3)) as child:
+        pids = [child.call("x", 30) for _ in range(7)]
+        assert len(set(pids)) == 3
+        assert pids[0] == pids[2] != pids[3]
+    with Child(open_scripted, name="one", care=Care(max_growth_mb=60)) as child:
+        pids = [child.call("grow 25", 30) for _ in range(8)]
+        assert 2 <= len(set(pids)) <= 4
+
+
+def test_another_interpreter_gets_our_package_and_nothing_else_of_ours() -> None:
+    # eval is a function any interpreter has: it opens one that tells what it sees
+    tell = "lambda _: (__import__('sys').path, __import__('penstock').__file__)"
+    with Child(partial(eval, tell), name="other", executable=sys.executable) as child:
+        path, home = child.call("", 30)
+    assert home == str(Path(penstock.__file__))
+    assert str(Path(__file__).parent) not in path
+    with pytest.raises(OpenError, match="cannot be started"):
+        Child(open_scripted, name="none", executable="/nonexistent/python").start()
+
+
+def crew_of(size: int, deadline_s: float = 30.0, care: Care | None = None) -> Crew[str, str]:
+    return Crew([Child(open_scripted, name=f"m{n}", care=care) for n in range(size)], deadline_s)
+
+
+def test_a_crash_is_tried_once_more_and_the_second_is_the_tasks_own(tmp_path: Path) -> None:
+    crew = crew_of(1)
+    try:
+        crew.start()
+        assert crew.call(f"die-once {tmp_path / 'mark'}")
+        with pytest.raises(WorkerDied, match="SIGABRT"):
+            crew.call("die")
+        assert crew.call("x")
+    finally:
+        crew.close()
+
+
+def test_200_tasks_with_a_tenth_crashing_all_end_well_but_the_poisoned(tmp_path: Path) -> None:
+    tasks = [f"die-once {tmp_path / str(n)}" if n % 10 == 3 else "x" for n in range(200)]
+    poisoned = (17, 90, 151)
+    for n in poisoned:
+        tasks[n] = "die"
+    crew = crew_of(2)
+
+    def outcome(task: str) -> str:
+        try:
+            return crew.call(task)
+        except WorkerDied:
+            return "died"
+
+    try:
+        crew.start()
+        with ThreadPoolExecutor(2) as pool:
+            outcomes = list(pool.map(outcome, tasks))
+    finally:
+        crew.close()
+    assert [n for n, word in enumerate(outcomes) if word == "died"] == list(poisoned)
+
+
+def test_the_breaker_opens_after_deaths_in_a_row_and_tries_again_after_a_rest() -> None:
+    now = [0.0]
+    breaker = Breaker(lambda: now[0])
+    waits = [breaker.died() for _ in range(BREAK_AFTER)]
+    assert waits == sorted(waits)
+    assert waits[-1] <= 5.0
+    with pytest.raises(EngineError, match="ended their process"):
+        breaker.check()
+    now[0] += 31
+    breaker.check()  # one trial
+    with pytest.raises(EngineError):
+        breaker.check()
+    breaker.went_well()
+    breaker.check()
+
+
+def test_a_member_that_worked_for_a_photo_is_asked_again() -> None:
+    crew = crew_of(2)
+    try:
+        crew.start()
+        first, second = crew.call("x", whom="a"), crew.call("x", whom="b")
+        assert first != second
+        assert [crew.call("x", whom=photo) for photo in "abba"] == [first, second, second, first]
+    finally:
+        crew.close()
+
+
+def test_no_member_outlives_a_parent_that_is_killed() -> None:
+    code = (
+        "import sys, time; sys.path.insert(0, sys.argv[1]); from tests.processes import test_pool;"
+        "script = test_pool.FakeScript(hangs=('p1/0',));"
+        "run = test_pool.Local().stream(test_pool.plan(script, things=1), test_pool.photos(3));"
+        "next(run); print('up', flush=True); list(run)"
+    )
+    parent = subprocess.Popen(
+        [sys.executable, "-c", code, str(Path(__file__).parents[2])], stdout=subprocess.PIPE
+    )
+    assert parent.stdout is not None
+    assert parent.stdout.readline() == b"up\n"
+    children = psutil.Process(parent.pid).children(recursive=True)
+    assert len(children) == 2  # one of them hangs
+    parent.kill()
+    parent.wait()
+    parent.stdout.close()
+    _, alive = psutil.wait_procs(children, timeout=10)
+    assert not alive
+
+
+@dataclass(frozen=True, kw_only=True)
+class Staged(Stage):
+    """Photos of flat colour with `count` boxes each, as if they had been detected."""
+
+    name: ClassVar[str] = "staged"
+    writes: ClassVar[tuple[str, ...]] = ("pixels", "objects", "width", "height")
+    count: int = 3
+
+    def open(self) -> _Staged:
+        return _Staged(self.count)
+
+
+class _Staged:
+    def __init__(self, count: int) -> None:
+        self._count = count
+
+    def __call__(self, items: list[Item]) -> list[Item]:
+        mask = np.zeros((120, 160), bool)
+        mask[50:100, 60:100] = True
+        thing = PhotoObject(label="chair", box=(60, 50, 100, 100), mask=pack(mask), mask_path="masks/x.png")
+        objects = tuple(replace(thing, index=n) for n in range(self._count))
+        pixels = np.full((120, 160, 3), 90, np.uint8)
+        return [replace(item, pixels=pixels, objects=objects, width=160, height=120) for item in items]
+
+    def close(self) -> None:
+        pass
+
+
+def photos(count: int) -> list[Item]:
+    return [Item(id=f"p{n}", uri=f"p{n}.jpg", document=f"p{n}.jpg", kind="photo") for n in range(count)]
+
+
+def plan(script: FakeScript, crew: int = 2, things: int = 3, **options: object) -> Plan:
+    mesh = fake_mesh(script, **options)
+    return Plan(
+        Staged(count=things), Reconstruct(engine="sam3d", mesh=mesh, crew=crew, overlap=crew + 2), Measure()
+    )
+
+
+def test_every_fault_of_the_stand_in_costs_only_its_own_object() -> None:
+    script = FakeScript(
+        hangs=("p0/1",), dies=("p1/0",), raises=("p1/2",), short_of_memory=("p2/0",), seconds=0.01
+    )
+    got = {item.id: item for item in Local().stream(plan(script, silence_s=2.0), photos(3))}
+    kinds = {
+        f"{item.id}/{thing.index}": thing.failure.kind
+        for item in got.values()
+        for thing in item.objects
+        if thing.failure is not None
+    }
+    assert kinds == {"p0/1": "DeadlinePassed", "p1/0": "WorkerDied", "p1/2": "EngineError"}
+    assert all(item.failure is None for item in got.values())
+    fine = [thing for item in got.values() for thing in item.objects if thing.failure is None]
+    assert len(fine) == 6  # the one short of memory is done with the smaller setting
+    assert all(thing.cloud and thing.bbox_cbm and thing.estimate == "anchored" for thing in fine)
+
+
+def test_the_scale_is_applied_and_a_depth_map_makes_it_metric(tmp_path: Path) -> None:
+    depth = tmp_path / "depth.npy"
+    np.save(depth, np.full((120, 160), 2.0, np.float32))
+    script = FakeScript(size=(0.9, 0.5, 0.7))
+    stages = list(plan(script, crew=1, things=1))
+    stages[1] = replace(stages[1], depths=(GivenDepth("", str(depth)),))  # type: ignore[type-var]
+    [item] = Local().stream(Plan(*stages), photos(1))
+    [thing] = item.objects
+    assert thing.estimate == "metric"
+    assert thing.bbox_cbm == pytest.approx(8 * 0.9 * 0.5 * 0.7, rel=0.1)  # scale 2: eight times
+
+
+def test_an_empty_rooms_depth_reaches_the_stand_in_in_its_axes_and_measures_nothing() -> None:
+    # the stand-in refuses a pointmap of another size or with other axes
+    [item] = Local().stream(plan(FakeScript(), crew=1, things=1, floor_depth=True), photos(1))
+    [thing] = item.objects
+    assert thing.failure is None
+    assert thing.estimate == "anchored"
+
+
+def test_4_workers_take_2_rounds_for_8_objects_of_a_photo_and_3_for_3_of_4_photos() -> None:
+    seconds = 0.6
+    stage = next(s for s in plan(FakeScript(seconds=seconds), crew=4) if isinstance(s, Reconstruct))
+    worker = stage.open()
+    try:
+        worker(_Staged(1)(photos(1)))  # the first thing imports what measuring needs
+        for count, things, rounds in ((1, 8, 2), (4, 3, 3)):
+            items = _Staged(things)(photos(count))
+            began = time.monotonic()
+            with ThreadPoolExecutor(6) as threads:
+                done = list(threads.map(lambda item: worker([item])[0], items))
+            spent = time.monotonic() - began
+            assert all(thing.failure is None for item in done for thing in item.objects)
+            assert rounds <= spent / seconds < rounds + 0.95
+    finally:
+        worker.close()
+
+
+def test_closing_a_run_ends_a_crew_that_hangs_at_once() -> None:
+    stream = Local().stream(plan(FakeScript(hangs=("p1/0",)), crew=2, things=1), photos(3))
+    next(stream)
+    began = time.monotonic()
+    stream.close()  # type: ignore[attr-defined]
+    assert time.monotonic() - began < 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Worn(Stage):
+    """Says in which process it ran; wants a fresh one after two items."""
+
+    name: ClassVar[str] = "worn"
+    writes: ClassVar[tuple[str, ...]] = ("markdown",)
+    needs: Needs = tuning(Needs(process=True))
+    care: Care = tuning(Care(max_tasks=2))
+
+    def open(self) -> TellPid:
+        return TellPid()
+
+
+def test_the_executor_recycles_a_stage_that_asks_for_it() -> None:
+    local = Local()
+    pids = [item.markdown for item in local.stream(Plan(Worn()), photos(6))]
+    assert len(set(pids)) == 3
+    assert local.trace.profile(local.infos(Plan(Worn())))["stages"][0]["restarts"] == 2
+
+
+def test_sam3d_without_its_environment_says_what_to_install() -> None:
+    bare = Plan(Staged(), Reconstruct(engine="sam3d"), Measure())
+    with pytest.raises(MissingModel, match="own Python environment"):
+        list(Local().stream(bare, photos(1)))
+    named = Plan(
+        Staged(), Reconstruct(engine="sam3d", mesh=MeshOptions(python=sys.executable, config="none.yaml"))
+    )
+    with pytest.raises(MissingModel, match=r"pipeline.yaml is not at"):
+        list(Local().stream(named, photos(1)))

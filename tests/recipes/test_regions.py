@@ -1,0 +1,208 @@
+"""The recipe for model servers, driven against a server that obeys vLLM's contract and misbehaves."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+import penstock
+from penstock.errors import OpenError, UsageError
+from penstock.item import Item, Region
+from penstock.plan import Plan
+from penstock.recipes import build
+from penstock.stage import Stage
+from penstock.stages.ask import Ask
+from penstock.stages.compose import Compose
+from penstock.stages.cut import Cut
+from penstock.stages.load import Load
+from penstock.stages.tasks import task_of, token_budget
+from penstock.store.ledger import Ledger
+from penstock.testing.fake_server import FakeServer, serving
+
+SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
+
+pytestmark = pytest.mark.timeout(200)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownBoxes(Stage):
+    """Regions as a layout model would give them: text, a table, a chart, a formula, a header."""
+
+    name: ClassVar[str] = "layout"
+    reads: ClassVar[tuple[str, ...]] = ("width", "height")
+    writes: ClassVar[tuple[str, ...]] = ("regions",)
+
+    def open(self) -> _Boxes:
+        return _Boxes()
+
+
+class _Boxes:
+    def __call__(self, items: list[Item]) -> list[Item]:
+        return [replace(item, regions=_regions(item)) for item in items]
+
+    def close(self) -> None:
+        pass
+
+
+def _regions(item: Item) -> tuple[Region, ...]:
+    labels = ("header", "text", "table", "chart", "display_formula")
+    top = item.height / 10
+    return tuple(
+        Region(
+            label=label, index=n, box=(0.1 * item.width, top * (2 * n), 0.9 * item.width, top * (2 * n + 1.9))
+        )
+        for n, label in enumerate(labels)
+    )
+
+
+@dataclass
+class Running:
+    fake: FakeServer
+    url: str
+
+
+@contextmanager
+def running(fake: FakeServer) -> Iterator[Running]:
+    with serving(fake) as url:
+        yield Running(fake, url)
+
+
+@pytest.fixture
+def server() -> Iterator[Running]:
+    with running(FakeServer()) as started:
+        yield started
+
+
+def plan(url: str, **ask: Any) -> Plan:
+    return Plan(
+        Load(dpi=72, give="encoded", text_layer=False),
+        KnownBoxes(),
+        Cut(),
+        Ask(servers=(url,), overlap=8, limit=16, **ask),
+        Compose(order="given"),
+    )
+
+
+def parsed(url: str, **ask: Any) -> list[Item]:
+    pages = penstock.parse(SAMPLE, recipe=plan(url, **ask))
+    return sorted(pages, key=lambda page: page.part)
+
+
+def test_every_region_is_asked_its_task_and_answers_find_their_place(server: Running) -> None:
+    pages = parsed(server.url)
+    assert [page.failure for page in pages] == [None] * 4
+    for page in pages:
+        by_label = {region.label: region for region in page.regions}
+        assert "header" not in by_label
+        for label, prompt in (("text", "Text"), ("table", "Table"), ("display_formula", "Formula")):
+            if label in by_label:  # blank regions are not sent
+                assert str(by_label[label].content).startswith(f"{prompt} Recognition:")
+                assert by_label[label].crop is None
+        assert by_label["chart"].crop_path
+        assert by_label["chart"].content is None
+        assert [region.index for region in page.regions] == list(range(len(page.regions)))
+
+
+def test_a_model_that_the_server_does_not_have_ends_the_run(server: Running) -> None:
+    with pytest.raises(OpenError, match="`nope` does not exist"):
+        parsed(server.url, model="nope")
+
+
+def test_furniture_is_read_when_asked_for(server: Running) -> None:
+    plan_ = plan(server.url, furniture="read")
+    stages = [replace(s, furniture="read") if isinstance(s, Cut) else s for s in plan_]
+    [page, *_] = sorted(penstock.parse(SAMPLE, recipe=Plan(*stages)), key=lambda page: page.part)
+    assert "header" in {region.label for region in page.regions}
+
+
+def test_a_region_the_server_cannot_read_fails_alone_with_the_reason() -> None:
+    def refuse_tables(asked: Any) -> str | None:
+        return "garbage" if asked.prompt.startswith("Table") else None
+
+    with running(FakeServer(fault=refuse_tables)) as fake:
+        pages = parsed(fake.url, timeout_s=5.0)
+    failed = [r for page in pages for r in page.regions if r.failure is not None]
+    assert failed
+    assert {region.label for region in failed} == {"table"}
+    assert all(region.failure and region.failure.message for region in failed)
+    assert all(page.failure is None for page in pages)
+
+
+@pytest.mark.parametrize("recipe", ["glm-ocr", "grounded"])
+def test_a_wrong_address_ends_the_run_at_once(
+    recipe: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("penstock.engines.chat.client.FIRST_CONTACT_S", 0.5)
+    options = {"server": ("http://127.0.0.1:9",), **({"layout": "cdla"} if recipe == "glm-ocr" else {})}
+    with pytest.raises(OpenError, match=r"No model server answered .* cannot connect"):
+        list(penstock.parse(SAMPLE, out=tmp_path, recipe=recipe, **options))
+    assert not Ledger(tmp_path).entries(), "no page has failed for it"
+
+
+def test_failed_regions_can_be_tried_again(tmp_path: Path) -> None:
+    broken = [True]
+
+    def refuse(asked: Any) -> str | None:
+        return "garbage" if broken[0] and asked.prompt.startswith("Table") else None
+
+    with running(FakeServer(fault=refuse)) as fake:
+        recipe = plan(fake.url, timeout_s=5.0)
+        list(penstock.parse(SAMPLE, out=tmp_path / "out", recipe=recipe))
+        assert any(r.failure for page in penstock.read(tmp_path / "out") for r in page.regions)
+        broken[0] = False
+        list(penstock.parse(SAMPLE, out=tmp_path / "out", recipe=recipe, retry_failed=True))
+        pages = list(penstock.read(tmp_path / "out"))
+    assert len(pages) == 4
+    assert not any(region.failure for page in pages for region in page.regions)
+
+
+def test_requests_of_many_pages_are_in_flight_together() -> None:
+    with running(FakeServer(delay_s=0.3)) as fake:
+        began = time.monotonic()
+        parsed(fake.url)
+        took = time.monotonic() - began
+        assert fake.fake.peak >= 6
+    assert took < 10
+
+
+def test_a_small_text_height_sends_fewer_pixels(server: Running) -> None:
+    def sent(height: float) -> int:
+        stages = [replace(s, text_height=height) if isinstance(s, Cut) else s for s in plan(server.url)]
+        before = len(server.fake.asked)
+        list(penstock.parse(SAMPLE, recipe=Plan(*stages)))
+        return sum(asked.width * asked.height for asked in server.fake.asked[before:])
+
+    assert sent(8.0) < 0.9 * sent(0.0)
+
+
+def test_the_embedded_layout_can_feed_a_server(server: Running) -> None:
+    pages = list(penstock.parse(SAMPLE, recipe="glm-ocr", layout="cdla", server=(server.url,), pages="1,4"))
+    assert all(page.failure is None for page in pages)
+    assert sum(r.reader == "glm-ocr" for page in pages for r in page.regions) >= 8
+
+
+def test_servers_and_limits_are_not_part_of_the_fingerprint() -> None:
+    one = build("glm-ocr", {"server": ("http://a:1",), "in_flight": 8})
+    two = build("glm-ocr", {"server": ("http://b:2", "http://c:3"), "preset": "l4"})
+    assert one.fingerprint() == two.fingerprint()
+    assert build("paddleocr-vl", {}).fingerprint() != one.fingerprint()
+    with pytest.raises(UsageError, match="--lang"):
+        build("glm-ocr", {"lang": ("ko",)})
+
+
+def test_tasks_and_budgets_follow_the_label() -> None:
+    assert [task_of(label, "drop") for label in ("text", "table", "chart", "seal", "footer")] == [
+        "text",
+        "table",
+        "keep",
+        "text",
+        "drop",
+    ]
+    assert token_budget("text", 1042, 351, 8192) < token_budget("table", 1042, 351, 8192)
+    assert token_budget("text", 4000, 4000, 8192) == 8192

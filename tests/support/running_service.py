@@ -1,0 +1,87 @@
+"""A service on a port of its own, and a client that tells what it answered."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+
+import penstock
+from penstock.serve.app import app_of
+from penstock.serve.service import Service
+
+SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
+
+
+class Client:
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def __call__(self, path: str, body: bytes | None = None, **headers: str) -> tuple[int, Any]:
+        request = urllib.request.Request(self.url + path, body, headers)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return answer.status, _read(answer)
+        except urllib.error.HTTPError as exc:
+            with exc:
+                return exc.code, _read(exc)
+
+    def send(self, name: str, body: bytes) -> dict[str, Any]:
+        status, told = self("/v1/documents?name=" + urllib.parse.quote(name), body)
+        assert status == 202, told
+        return dict(told)
+
+    def wait(self, name: str) -> dict[str, Any]:
+        status, told = self(f"/v1/document?name={urllib.parse.quote(name)}&wait=60")
+        assert status == 200, told
+        assert told["ready"], told
+        return dict(told)
+
+
+def _read(answer: Any) -> Any:
+    data = answer.read()
+    return json.loads(data) if answer.headers.get_content_type() == "application/json" else data
+
+
+class Running:
+    """The application on a port of its own, in a thread."""
+
+    def __init__(self, service: Service, most_mb: int = 4, names: Sequence[str] = ()) -> None:
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self._server = uvicorn.Server(uvicorn.Config(app_of(service, most_mb, names), log_level="error"))
+        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]})
+
+    def __enter__(self) -> Client:
+        self._thread.start()
+        return Client(f"http://127.0.0.1:{self._socket.getsockname()[1]}")
+
+    def __exit__(self, *_: object) -> None:
+        self._server.should_exit = True
+        self._thread.join()
+        self._socket.close()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def await_up(client: Client) -> None:
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        try:
+            if client("/health")[0] == 200:
+                return
+        except OSError:
+            time.sleep(0.1)
+    raise AssertionError("the service did not come up")

@@ -1,0 +1,89 @@
+"""A real vLLM that is full, killed and stopped, with 40 pictures on their way."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from penstock.engines.chat.client import Answer, ChatClient, ChatRequest
+from penstock.engines.vllm.presets import preset
+from penstock.engines.vllm.server import ManagedServer
+from penstock.errors import EngineError, OpenError
+from tests.with_vllm.tiny import ENV, KEY, PLAIN, PROMPT, SMALL, START_S, picture
+
+pytestmark = pytest.mark.timeout(1_800)  # each blow costs a start
+
+
+def wait_until(true: Callable[[], bool], seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.05)
+
+
+def open_client(server: ManagedServer, key: str = KEY, **more: int) -> ChatClient:
+    return ChatClient([server.url], PLAIN, api_key=key, limit=40, down_s=900.0, **more)
+
+
+def test_a_wrong_key_is_a_sentence(fragile: ManagedServer) -> None:
+    with open_client(fragile, key="wrong") as client, pytest.raises(OpenError, match="Unauthorized"):
+        client.ask([ChatRequest(picture(100, 100), PROMPT, 8)])
+
+
+def test_a_full_server_turns_some_away_and_answers_all(fragile: ManagedServer) -> None:
+    with open_client(fragile) as client:
+        outcomes = client.ask([ChatRequest(picture(200, 100, n), PROMPT, 16) for n in range(40)])
+        stats = client.stats()
+    assert all(isinstance(outcome, Answer) for outcome in outcomes)
+    assert stats["busy"] > 0
+    assert stats["limit"] < 40
+
+
+def test_a_picture_over_the_encoder_budget_is_scaled_and_read(fragile: ManagedServer) -> None:
+    size = {"shortest_edge": 12_544, "longest_edge": 9_633_792}  # as published; this server allows less
+    larger = replace(PLAIN, sampling={**PLAIN.sampling, "mm_processor_kwargs": {"size": size}})
+    with ChatClient([fragile.url], larger, api_key=KEY) as client:
+        (answer,) = client.ask([ChatRequest(picture(2_000, 1_800), PROMPT, 8)])
+    assert isinstance(answer, Answer), answer
+    assert "the server encodes at most 1024 at once" in answer.notes[0]
+    assert 700 < answer.prompt_tokens < 1_100
+
+
+@pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGSTOP])
+def test_forty_pictures_survive_a_blow(fragile: ManagedServer, blow: signal.Signals) -> None:
+    before = fragile.restarts
+    requests = [ChatRequest(picture(250, 150, n), PROMPT, 64) for n in range(40)]
+    outcomes: list[Answer | EngineError] = []
+    with open_client(fragile) as client:
+        asker = threading.Thread(target=lambda: outcomes.extend(client.ask(requests)))
+        asker.start()
+        wait_until(lambda: client.stats()["answered"] >= 4, 120.0)
+        assert fragile.pid is not None
+        os.killpg(fragile.pid, blow)
+        asker.join()
+        stats = client.stats()
+    assert len(outcomes) == 40
+    assert [o for o in outcomes if not isinstance(o, Answer)] == []
+    assert stats["answered"] == 40  # each once
+    assert stats["lost"] > 0
+    assert fragile.restarts == before + 1
+
+
+def test_a_server_that_cannot_start_gives_the_logs_reason(checkpoints: Path, tmp_path: Path) -> None:
+    server = ManagedServer(
+        str(checkpoints / "not-there"),
+        preset("cpu"),
+        extra_args=SMALL,
+        log_path=tmp_path / "server.log",
+        env=ENV,
+        deadline_s=START_S,
+    )
+    with pytest.raises(OpenError, match=r"did not start: .*not-there"):
+        server.start()
