@@ -26,10 +26,10 @@ class Predictions:
     warnings: tuple[str, ...]
 
 
-def read_predictions(source: Path, ids: Sequence[str], tell_extra: bool = True) -> Predictions:
+def read_predictions(source: Path, ids: Sequence[str], warn_extra: bool = True) -> Predictions:
     """The predictions for these samples. A sample's file may be in a folder named in its id.
 
-    `tell_extra` warns of files in a folder that belong to no sample.
+    `warn_extra` warns of files in a folder that belong to no sample.
     """
     if source.is_file():
         return _from_file(source, ids)
@@ -48,7 +48,7 @@ def read_predictions(source: Path, ids: Sequence[str], tell_extra: bool = True) 
         texts[sample] = text
         if trouble:
             warnings.append(f"{sample}: {trouble}")
-    extra = _extra(source, used) if tell_extra else ()
+    extra = _extra(source, used) if warn_extra else ()
     warnings += [f"{path.relative_to(source)}: no sample has this name." for path in extra]
     return Predictions(texts, tuple(warnings))
 

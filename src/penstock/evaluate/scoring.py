@@ -27,7 +27,7 @@ from penstock.evaluate.results import (
     write_whole,
 )
 from penstock.processes.child import Child
-from penstock.store.manifest import cores
+from penstock.processes.resources import cores
 
 SAMPLE_DEADLINE_S = 300.0  # two TEDS deadlines and a margin
 FEW = 32  # fewer samples end before a process has started; what hangs is held by the metrics' own deadlines
