@@ -21,7 +21,7 @@ from penstock.evaluate.benchmarks.dpbench import DpBench
 from penstock.evaluate.compare import compare_folders, compare_runs
 from penstock.evaluate.metrics.statistics import bootstrap_interval, paired_test
 from penstock.evaluate.predictions import read_predictions
-from penstock.evaluate.report import marked, write_report
+from penstock.evaluate.report import mark_differences, write_report
 from penstock.evaluate.results import SAMPLES, SampleResult, read_samples
 from penstock.evaluate.scoring import score_folder, score_samples
 from penstock.store.lock import holding
@@ -222,7 +222,7 @@ def test_the_report_marks_differences_and_runs_nothing(pages: Path) -> None:
     assert "&lt;script&gt;" in html
     assert "<ins>" in html
     assert "DP-Bench" in html
-    assert marked("a b c", "a x c") == ("a <del>b </del>c", "a <ins>x </ins>c")
+    assert mark_differences("a b c", "a x c") == ("a <del>b </del>c", "a <ins>x </ins>c")
 
 
 def test_predictions_may_be_one_json_file(tmp_path: Path) -> None:

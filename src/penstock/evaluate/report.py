@@ -17,10 +17,10 @@ from typing import Any
 from rapidfuzz.distance import Levenshtein
 
 from penstock.errors import UsageError
-from penstock.evaluate.results import SampleResult, read_samples, read_summary, write_whole
+from penstock.evaluate.results import SampleResult, read_samples, read_summary, write_atomically
 
 CASES = 20
-SHOWN_WORDS = 1500  # of either side; a runaway prediction must not make the page unreadable
+MAX_WORDS = 1500  # of either side; a runaway prediction must not make the page unreadable
 PICTURE_WIDTH = 700
 
 
@@ -28,11 +28,11 @@ def write_report(folder: Path, metric: str = "", cases: int = CASES) -> Path:
     """Writes `report.html` into a scored folder. `metric` orders the cases; by default the first there is."""
     summary, samples = read_summary(folder), read_samples(folder)
     path = folder / "report.html"
-    write_whole(path, page(summary, samples, metric, cases))
+    write_atomically(path, report_page(summary, samples, metric, cases))
     return path
 
 
-def page(
+def report_page(
     summary: dict[str, Any], samples: Sequence[SampleResult], metric: str = "", cases: int = CASES
 ) -> str:
     if metric and metric not in summary["scores"]:
@@ -65,7 +65,7 @@ def worst(
     return sorted(scored, key=lambda sample: sign * sample.scores[metric])[:count]
 
 
-def marked(truth: str, prediction: str) -> tuple[str, str]:
+def mark_differences(truth: str, prediction: str) -> tuple[str, str]:
     """Both texts as HTML with what differs marked, word by word."""
     first, second = _words(truth), _words(prediction)
     left: list[str] = []
@@ -96,7 +96,7 @@ def _words(text: str) -> list[str]:
             current = ""
         else:
             current += character
-        if len(words) >= SHOWN_WORDS:
+        if len(words) >= MAX_WORDS:
             return [*words, " […]"]
     return [*words, current] if current else words
 
@@ -130,7 +130,7 @@ def _warnings(warnings: Sequence[str]) -> str:
 
 
 def _case(sample: SampleResult, metric: str) -> str:
-    truth, prediction = marked(sample.truth, sample.prediction)
+    truth, prediction = mark_differences(sample.truth, sample.prediction)
     scores = ", ".join(f"{escape(name)} {value:.3f}" for name, value in sample.scores.items())
     notes = "".join(f"<p class=note>{escape(note)}</p>" for note in sample.notes)
     return (

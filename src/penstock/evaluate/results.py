@@ -94,11 +94,11 @@ def _intervals(results: Sequence[SampleResult], metrics: Iterable[str]) -> dict[
     return found
 
 
-def write_line(result: SampleResult) -> str:
+def sample_line(result: SampleResult) -> str:
     return json.dumps(asdict(result), ensure_ascii=False) + "\n"
 
 
-def write_whole(file: Path, text: str) -> None:
+def write_atomically(file: Path, text: str) -> None:
     """All of the file or nothing of it."""
     file.parent.mkdir(parents=True, exist_ok=True)
     part = file.with_name(f"{file.name}.part")

@@ -17,9 +17,9 @@ from penstock.evaluate.results import (
     SUMMARY,
     SampleResult,
     Summary,
+    sample_line,
     summarise,
-    write_line,
-    write_whole,
+    write_atomically,
 )
 from penstock.sources.queries import Query
 
@@ -111,6 +111,6 @@ def write_scores(folder: Path, name: str, results: Sequence[SampleResult], num_q
     skipped = num_queries - len(results)
     warnings = [f"{skipped} queries name no page of this run and are left out."] if skipped else []
     summary = summarise(f"retrieval by {name}", PROTOCOL, results, metric_names(), {}, warnings)
-    write_whole(folder / SAMPLES, "".join(map(write_line, results)))
-    write_whole(folder / SUMMARY, summary.as_json())
+    write_atomically(folder / SAMPLES, "".join(map(sample_line, results)))
+    write_atomically(folder / SUMMARY, summary.as_json())
     return summary

@@ -22,15 +22,17 @@ from penstock.evaluate.results import (
     Summary,
     digest_of,
     read_samples,
+    sample_line,
     summarise,
-    write_line,
-    write_whole,
+    write_atomically,
 )
 from penstock.processes.child import Child
 from penstock.processes.resources import cores
 
 SAMPLE_DEADLINE_S = 300.0  # two TEDS deadlines and a margin
-FEW = 32  # fewer samples end before a process has started; what hangs is held by the metrics' own deadlines
+MIN_FOR_PROCESSES = (
+    32  # fewer samples end before a process has started; what hangs is held by the metrics' own deadlines
+)
 
 Task = tuple[Sample, str]
 
@@ -110,7 +112,7 @@ def score_samples(
     ]
     done = _already_done(benchmark, tasks, out)
     open_tasks = [task for task in tasks if task[0].id not in done]
-    with _Lines(out) as lines:
+    with _SampleLog(out) as lines:
         for count, result in enumerate(
             _scored(benchmark, open_tasks, workers, deadline_s), start=len(done) + 1
         ):
@@ -124,8 +126,8 @@ def score_samples(
     )
     if out is not None:
         # only what was scored now: lines of samples that are gone would be compared and shown
-        write_whole(out / SAMPLES, "".join(map(write_line, results)))
-        write_whole(out / SUMMARY, summary.as_json())
+        write_atomically(out / SAMPLES, "".join(map(sample_line, results)))
+        write_atomically(out / SUMMARY, summary.as_json())
     return Outcome(results, summary)
 
 
@@ -136,7 +138,7 @@ def _already_done(benchmark: Benchmark, tasks: list[Task], out: Path | None) -> 
     return {r.id: r for r in read_samples(out) if digests.get(r.id) == r.digest}
 
 
-class _Lines:
+class _SampleLog:
     """Appends results to `samples.jsonl`, each flushed; writes nothing without a folder."""
 
     def __init__(self, out: Path | None) -> None:
@@ -147,7 +149,7 @@ class _Lines:
             _end_torn_line(path)
             self._file = path.open("a", encoding="utf-8")
 
-    def __enter__(self) -> _Lines:
+    def __enter__(self) -> _SampleLog:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -156,7 +158,7 @@ class _Lines:
 
     def write(self, result: SampleResult) -> None:
         if self._file is not None:
-            self._file.write(write_line(result))
+            self._file.write(sample_line(result))
             self._file.flush()
 
 
@@ -172,7 +174,7 @@ def _scored(
     benchmark: Benchmark, tasks: list[Task], workers: int | None, deadline_s: float
 ) -> Iterator[SampleResult]:
     """Results in the tasks' order."""
-    count = workers if workers is not None else (cores() if len(tasks) >= FEW else 0)
+    count = workers if workers is not None else (cores() if len(tasks) >= MIN_FOR_PROCESSES else 0)
     if count == 0:
         yield from (_result(benchmark, task, benchmark.score(*task)) for task in tasks)
         return

@@ -19,7 +19,7 @@ from penstock.evaluate.benchmarks.base import Benchmark, Sample
 from penstock.evaluate.benchmarks.files import with_pictures
 from penstock.evaluate.predictions import Predictions, read_predictions
 from penstock.evaluate.report import write_report
-from penstock.evaluate.results import write_whole
+from penstock.evaluate.results import write_atomically
 from penstock.evaluate.scoring import Outcome, samples_of, score_folder, score_samples
 from penstock.executors import executor
 from penstock.plan import Plan
@@ -121,7 +121,7 @@ def _check_recipe(out: Path, recipe: str, plan: Plan) -> None:
     path, folder = out / RECIPE, out / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     if not any(folder.rglob("*.md")):
-        write_whole(path, json.dumps(own))
+        write_atomically(path, json.dumps(own))
     known = json.loads(path.read_text("utf-8")) if path.is_file() else own  # a user's own files have none
     if known != own:
         raise UsageError(
@@ -142,7 +142,7 @@ def _read(
     with closing(_documents(list(by_picture), plan)) as documents:
         for source, markdown in documents:
             for sample in by_picture[source]:
-                write_whole(_file(folder, sample), markdown)
+                write_atomically(_file(folder, sample), markdown)
             done += len(by_picture[source])
             progress(done, total)
 

@@ -20,7 +20,7 @@ BENCHMARKS = {
     "teds-test": "penstock.evaluate.benchmarks.tables:TedsTest",
     "handwritten": "penstock.evaluate.benchmarks.lines:Handwritten",
     "olmocr-bench": "penstock.evaluate.benchmarks.olmocr:OlmOcrBench",
-    "pages": "penstock.evaluate.benchmarks.pages:Pages",
+    "pages": "penstock.evaluate.benchmarks.pages:PagesWithText",
 }
 
 

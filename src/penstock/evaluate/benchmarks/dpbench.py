@@ -14,12 +14,12 @@ from typing import ClassVar
 from penstock.errors import UsageError
 from penstock.evaluate.benchmarks.base import Benchmark, HubFiles, Sample, Scores
 from penstock.evaluate.benchmarks.files import need_folder, picture_for, read_json
+from penstock.evaluate.html_tree import parse_html
 from penstock.evaluate.metrics.headings import heading_similarity
 from penstock.evaluate.metrics.invented import invented_content
 from penstock.evaluate.metrics.pipe_tables import with_html_tables
 from penstock.evaluate.metrics.tables import TedsScore, teds_both
 from penstock.evaluate.metrics.text import nid
-from penstock.evaluate.omnidocbench.markup import parse
 
 _TABLE = re.compile(r"<table[^>]*?>.*?</table>", re.IGNORECASE | re.DOTALL)
 _SECTIONS = re.compile(r"</?(?:thead|tbody)>")
@@ -118,7 +118,7 @@ def page_teds(truth: str, predicted: str) -> TedsScore | None:
 
 
 def _tables(text: str) -> list[str]:
-    return [str(element) for element in parse(text).walk() if element.name == "table"]
+    return [str(table) for table in parse_html(text).named("table")]
 
 
 def _one_document(tables: list[str]) -> str:

@@ -63,11 +63,11 @@ class UniMerNet(Benchmark):
         return made
 
     def score(self, sample: Sample, prediction: str) -> Scores:
-        truth, said = tight(sample.truth), tight(bare(prediction))
+        truth, said = without_spaces(sample.truth), without_spaces(without_delimiters(prediction))
         values = {"edit": normalised_edit(truth, said)}
         notes: tuple[str, ...] = ()
         if self.cdm:
-            found = formulas.cdm(sample.truth, bare(prediction))
+            found = formulas.cdm(sample.truth, without_delimiters(prediction))
             values["cdm"] = found.f1
             notes = (found.note,) if found.note else ()
         return Scores(values, truth, said, notes)
@@ -76,13 +76,13 @@ class UniMerNet(Benchmark):
         return {"bleu": bleu([r.truth for r in results], [r.prediction for r in results])} if results else {}
 
 
-def bare(latex: str) -> str:
+def without_delimiters(latex: str) -> str:
     """A formula without the dollars or brackets a model puts around it."""
     found = _DOLLARS.match(latex)
     return found[1].strip() if found else latex.strip()
 
 
-def tight(latex: str) -> str:
+def without_spaces(latex: str) -> str:
     """LaTeX without the spaces that mean nothing, as UniMERNet compares it: only between two letters
     and after a backslash do they stay."""
     latex = _NAMED.sub(lambda found: found[0].replace(" ", ""), latex)

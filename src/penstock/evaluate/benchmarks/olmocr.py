@@ -24,12 +24,12 @@ from rapidfuzz import fuzz
 from penstock.errors import UsageError
 from penstock.evaluate.benchmarks.base import Benchmark, HubFiles, Sample, Scores
 from penstock.evaluate.benchmarks.files import need_folder, picture_for, rows
-from penstock.evaluate.benchmarks.olmocr_tables import Grid, Place, all_tables
+from penstock.evaluate.benchmarks.olmocr_tables import OlmOcrGrid, Place, all_tables
 from penstock.evaluate.omnidocbench.normalise import formula_form
 from penstock.evaluate.results import SampleResult
 
 MAX_REPEATS = 30
-CELL_AT_LEAST = 0.5
+MIN_CELL_RATIO = 0.5
 _SIGNS = str.maketrans(
     {
         **dict.fromkeys("‘’‚", "'"),
@@ -162,13 +162,13 @@ def _table(fact: Fact, content: str) -> bool:
     wanted = plain(fact["cell"])
     for table in all_tables(content, markdown=not fact.get("ignore_markdown_tables")):
         for place, cell in table.cells.items():
-            near = fuzz.ratio(wanted, plain(cell.text)) / 100.0 >= max(CELL_AT_LEAST, _near(wanted, fact))
+            near = fuzz.ratio(wanted, plain(cell.text)) / 100.0 >= max(MIN_CELL_RATIO, _near(wanted, fact))
             if near and _neighbours_fit(fact, table, place):
                 return True
     return False
 
 
-def _neighbours_fit(fact: Fact, table: Grid, place: Place) -> bool:
+def _neighbours_fit(fact: Fact, table: OlmOcrGrid, place: Place) -> bool:
     for side in ("up", "down", "left", "right"):
         if fact.get(side) and not _one_says(fact, str(fact[side]), table, table.beside(place, side)):
             return False
@@ -178,9 +178,9 @@ def _neighbours_fit(fact: Fact, table: Grid, place: Place) -> bool:
     return True
 
 
-def _one_says(fact: Fact, words: str, table: Grid, places: set[Place]) -> bool:
+def _one_says(fact: Fact, words: str, table: OlmOcrGrid, places: set[Place]) -> bool:
     wanted = plain(words)
-    least = max(CELL_AT_LEAST, _near(wanted, fact))
+    least = max(MIN_CELL_RATIO, _near(wanted, fact))
     return any(fuzz.ratio(wanted, plain(table.cells[place].text)) / 100.0 >= least for place in places)
 
 

@@ -15,12 +15,14 @@ from typing import Any, ClassVar
 from penstock.errors import UsageError
 from penstock.evaluate.benchmarks.base import Benchmark, HubFiles, Sample, Scores
 from penstock.evaluate.benchmarks.files import need_folder, picture_for
+from penstock.evaluate.metrics.formulas import cdm
 from penstock.evaluate.metrics.invented import invented_content
 from penstock.evaluate.metrics.text import has_hangul, korean_error_rates
-from penstock.evaluate.omnidocbench.elements import INLINE, cut
-from penstock.evaluate.omnidocbench.page import PageScore, Scored, score_page
-from penstock.evaluate.omnidocbench.protocols import Protocol, protocol_named
+from penstock.evaluate.omnidocbench.elements import INLINE, predicted_elements
+from penstock.evaluate.omnidocbench.page import PageScore, ScoredPair, score_page
+from penstock.evaluate.omnidocbench.protocols import ProtocolVersion, protocol_named
 from penstock.evaluate.omnidocbench.truth import TruePage, read_pages
+from penstock.evaluate.omnidocbench.v1_6 import page as v1_6
 from penstock.evaluate.results import SampleResult
 
 
@@ -50,7 +52,7 @@ class OmniDocBench(Benchmark):
     cdm: bool = False
 
     @property
-    def rules(self) -> Protocol:
+    def rules(self) -> ProtocolVersion:
         return protocol_named(self.version)
 
     @property
@@ -84,16 +86,14 @@ class OmniDocBench(Benchmark):
         values = page_values(scored)
         if self.cdm and scored.formulas:
             values["formula_cdm"] = _mean_cdm(scored.formulas)
-        values |= beyond(page, prediction, self.rules)
+        values |= unofficial_scores(page, prediction, self.rules)
         notes = tuple(note for table in scored.tables for note in table.notes)
         return Scores(values, true_text(page), prediction, notes, _details(scored))
 
     def _scored(self, page: TruePage, prediction: str) -> PageScore:
         if not self.rules.granular:
             return score_page(page, prediction, self.rules)
-        from penstock.evaluate.omnidocbench.granular import page as granular
-
-        return granular.score_page(page, prediction)
+        return v1_6.score_page(page, prediction)
 
     def extra(self, results: Sequence[SampleResult]) -> dict[str, float]:
         """Figures over all pairs instead of pages, and the overall score where it can be said."""
@@ -153,9 +153,9 @@ def page_values(page: PageScore) -> dict[str, float]:
     return values
 
 
-def beyond(page: TruePage, prediction: str, rules: Protocol) -> dict[str, float]:
+def unofficial_scores(page: TruePage, prediction: str, rules: ProtocolVersion) -> dict[str, float]:
     """What the official score does not see: invented and repeated text, Korean spacing."""
-    blocks = [block.content for block in cut(prediction, rules) if block.fine != INLINE]
+    blocks = [block.content for block in predicted_elements(prediction, rules) if block.fine != INLINE]
     known = [part for e in page.elements for part in (e.text, e.latex, e.html)]
     invented = invented_content(known, blocks)
     values = {"invented": invented.invented, "repeated": invented.repeated}
@@ -185,9 +185,7 @@ def overall(results: Sequence[SampleResult]) -> dict[str, float]:
     return {"overall": sum(means) / 3}
 
 
-def _mean_cdm(pairs: Sequence[Scored]) -> float:
-    from penstock.evaluate.metrics.formulas import cdm
-
+def _mean_cdm(pairs: Sequence[ScoredPair]) -> float:
     return sum(cdm(pair.truth, pair.prediction).f1 for pair in pairs) / len(pairs)
 
 
@@ -200,6 +198,6 @@ def _details(page: PageScore) -> dict[str, Any]:
     }
 
 
-def _pair(pair: Scored) -> dict[str, Any]:
+def _pair(pair: ScoredPair) -> dict[str, Any]:
     kept: dict[str, Any] = json.loads(json.dumps(asdict(pair)))
     return {name: kept[name] for name in ("truth", "prediction", "edits", "length", "scores")}

@@ -30,7 +30,7 @@ _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|~$<>])")
 
 
 @dataclass(frozen=True)
-class Pages(Benchmark):
+class PagesWithText(Benchmark):
     """Means are over pages; the `_pooled` figures are all edits over all characters."""
 
     name: ClassVar[str] = "pages"

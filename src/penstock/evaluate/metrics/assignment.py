@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-SMALL = 160  # rows; beyond this SciPy's compiled loop wins back its second of loading
+MAX_OWN_ROWS = 160  # rows; beyond this SciPy's compiled loop wins back its second of loading
 
 Costs = NDArray[np.float64]
 
@@ -19,7 +19,7 @@ def assign(costs: Costs) -> dict[int, int]:
     """Column by row, for as many rows as there are columns for."""
     if 0 in costs.shape:
         return {}
-    if min(costs.shape) > SMALL:
+    if min(costs.shape) > MAX_OWN_ROWS:
         return _by_scipy(costs)
     if costs.shape[0] > costs.shape[1]:
         return dict(sorted((row, column) for column, row in enumerate(_solved(costs.T))))
@@ -39,7 +39,7 @@ def _solved(costs: Costs) -> list[int]:
     row_price, column_price = np.zeros(rows), np.zeros(columns)
     column_of, row_of = np.full(rows, -1), np.full(columns, -1)
     for row in range(rows):
-        path = _Path(costs, row_price, column_price, row_of, row)
+        path = _ShortestPath(costs, row_price, column_price, row_of, row)
         row_price[row] += path.length
         others = path.seen_rows[1:]
         row_price[others] += path.length - path.distance[column_of[others]]
@@ -65,7 +65,7 @@ def _augment(
             return
 
 
-class _Path:
+class _ShortestPath:
     """The shortest way from a row to a free column over edges of reduced cost.
 
     Columns are kept in the order in which they are looked at, last one first; of equally near ones a

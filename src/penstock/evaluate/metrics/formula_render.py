@@ -19,14 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.errors import BadInput, DeadlinePassed, MissingModel
-from penstock.evaluate.metrics.formula_tokens import COLOUR_STEP, LEVELS, Coloured
+from penstock.evaluate.metrics.formula_tokens import COLOUR_STEP, LEVELS, ColouredFormula
 
 DPI = 200
 TEX_DEADLINE_S = 30.0
 PAD = 8  # white kept around the formula
 TOLERANCE = 1  # a rasteriser may round a colour by one
 PAPERS = ((1300, 3), (600, 4), (0, 5))  # more tokens than this: A3, A4, else A5
-LARGEST_PAPER = 1
+MAX_PAPER = 1
 CJK = re.compile(r"[\u3400-\u9fff\uac00-\ud7a3]")
 
 # No braces around coloured text: a group would change TeX's spacing.
@@ -50,7 +50,7 @@ Boxes = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Inked:
+class RenderedFormula:
     """The tokens that left a mark, their boxes (x0, y0, x1, y1), and the picture's width and height."""
 
     tokens: tuple[str, ...]
@@ -71,24 +71,24 @@ def tex() -> str:
     return found
 
 
-def inked(formula: Coloured, *, smooth: bool = True) -> Inked:
+def render(formula: ColouredFormula, *, smooth: bool = True) -> RenderedFormula:
     """The formula's tokens with their boxes. Raises BadInput when TeX makes no page of it."""
     pixels = _cropped(_render(_compiled(formula), smooth))
     height, width = pixels.shape[:2]
     found = _boxes(pixels, len(formula.tokens))
     seen = found[:, 2] >= 0
     tokens = tuple(token for token, kept in zip(formula.tokens, seen, strict=True) if kept)
-    return Inked(tokens, found[seen], (width, height))
+    return RenderedFormula(tokens, found[seen], (width, height))
 
 
-def _compiled(formula: Coloured) -> bytes:
+def _compiled(formula: ColouredFormula) -> bytes:
     """The PDF, on larger paper when the formula does not fit."""
     if CJK.search(formula.latex):
         raise BadInput("The formula holds CJK text, which pdflatex cannot set.")
     paper = next(size for more_than, size in PAPERS if len(formula.tokens) >= more_than)
     while True:
         pdf, fits = _pdflatex(DOCUMENT.replace("@PAPER@", str(paper)).replace("@FORMULA@", formula.latex))
-        if fits or paper == LARGEST_PAPER:
+        if fits or paper == MAX_PAPER:
             return pdf
         paper -= 1
 

@@ -15,7 +15,7 @@ from penstock.errors import BadInput
 
 COLOUR_STEP = 15  # 18 levels a channel make 5,831 colours besides black
 LEVELS = 18
-DEEPEST = 60  # braces in braces; a formula with more was made to break parsers
+MAX_DEPTH = 60  # braces in braces; a formula with more was made to break parsers
 
 # Function names that are compared letter by letter; \lim, \sup and their like stay one token each.
 _WORDS = frozenset(
@@ -172,7 +172,7 @@ _ARGUMENTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Coloured:
+class ColouredFormula:
     """A formula whose inked tokens each have a colour; token i has `colour(i)`."""
 
     latex: str
@@ -187,7 +187,7 @@ def colour(index: int) -> tuple[int, int, int]:
     return red * COLOUR_STEP, green * COLOUR_STEP, blue * COLOUR_STEP
 
 
-def coloured(latex: str) -> Coloured:
+def coloured_formula(latex: str) -> ColouredFormula:
     """The formula with its tokens coloured. Raises BadInput on unbalanced or too deep braces."""
     tokens: list[str] = []
     found = list(_spelled(_tokens(latex)))
@@ -195,10 +195,10 @@ def coloured(latex: str) -> Coloured:
     for token in found:
         depth += (token == "{") - (token == "}")
         deepest = max(deepest, depth)
-    if deepest > DEEPEST:
-        raise BadInput(f"The formula nests {deepest} braces deep; more than {DEEPEST} are not set.")
+    if deepest > MAX_DEPTH:
+        raise BadInput(f"The formula nests {deepest} braces deep; more than {MAX_DEPTH} are not set.")
     parts = _coloured(_braced(found), tokens)
-    return Coloured(" ".join(parts), tuple(tokens))
+    return ColouredFormula(" ".join(parts), tuple(tokens))
 
 
 def _tokens(latex: str) -> list[str]:

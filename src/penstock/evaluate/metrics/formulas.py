@@ -12,12 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
-from scipy.spatial.distance import cdist
 
 from penstock.errors import BadInput, DeadlinePassed
-from penstock.evaluate.metrics.formula_render import Inked, inked
-from penstock.evaluate.metrics.formula_tokens import coloured
+from penstock.evaluate.metrics.formula_render import RenderedFormula, render
+from penstock.evaluate.metrics.formula_tokens import coloured_formula
 
 PLACE_WEIGHT = 0.05
 ORDER_WEIGHT = 0.15
@@ -63,17 +61,19 @@ def cdm(truth: str, predicted: str, *, smooth: bool = True) -> CdmScore:
     A prediction TeX cannot set scores 0, with a note; so does a truth TeX cannot set.
     """
     try:
-        true = inked(coloured(truth), smooth=smooth)
-        found = inked(coloured(predicted), smooth=smooth)
+        true = render(coloured_formula(truth), smooth=smooth)
+        found = render(coloured_formula(predicted), smooth=smooth)
     except (BadInput, DeadlinePassed) as exc:
         return CdmScore(0.0, 0.0, 0.0, note=exc.message)
     if not true.tokens or not found.tokens:
         return CdmScore(0.0, 0.0, 0.0, note="no token of one side can be seen")
-    return compare_inked(true, found)
+    return compare_rendered(true, found)
 
 
-def compare_inked(true: Inked, found: Inked) -> CdmScore:
+def compare_rendered(true: RenderedFormula, found: RenderedFormula) -> CdmScore:
     """CDM of two rendered formulas."""
+    from scipy.optimize import linear_sum_assignment  # 0.6 s to import, and most runs render no formula
+
     names = _name_costs(true.tokens, found.tokens)
     rows, columns = linear_sum_assignment(names + _place_costs(true, found))
     fitting = _fitting(_centres(true.boxes[rows]), _centres(found.boxes[columns]))
@@ -108,7 +108,9 @@ def _name_costs(true: tuple[str, ...], found: tuple[str, ...]) -> Floats:
     return costs
 
 
-def _place_costs(true: Inked, found: Inked) -> Floats:
+def _place_costs(true: RenderedFormula, found: RenderedFormula) -> Floats:
+    from scipy.spatial.distance import cdist
+
     first = true.boxes / np.array([*true.size, *true.size])
     second = found.boxes / np.array([*found.size, *found.size])
     most = max(len(first), len(second))

@@ -17,12 +17,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from penstock.evaluate.metrics.windows import occurs
+from penstock.evaluate.metrics.near_match import occurs_nearly
 
 PIECE_LETTERS = 40  # half a line of print; shorter pieces of English match by chance, longer ones mix
-SHORTEST = 6  # page numbers and labels say too little to be judged
+MIN_LETTERS = 6  # page numbers and labels say too little to be judged
 NEAR = 0.5  # unrelated English pieces of 40 letters lie over 0.6 apart, misread ones under 0.4
-SHOWN = 5
+MAX_EXAMPLES = 5
 
 _NOT_LETTER = re.compile(r"[\W_]+")
 _TAG = re.compile(r"<[^>]{1,200}>")
@@ -48,7 +48,7 @@ def invented_content(truth: Iterable[str], predicted: Iterable[str]) -> Invented
     new = {piece for piece in set(pieces) if not _known(piece, known)}
     invented = sum(len(piece) for piece in pieces if piece in new)
     repeated = _repeated([piece for piece in pieces if piece not in new], known)
-    shown = tuple(dict.fromkeys(piece for piece in pieces if piece in new))[:SHOWN]
+    shown = tuple(dict.fromkeys(piece for piece in pieces if piece in new))[:MAX_EXAMPLES]
     return InventedScore(invented / total, repeated / total, total, shown)
 
 
@@ -68,9 +68,9 @@ def _pieces(letters: str) -> list[str]:
 def _known(piece: str, known: str) -> bool:
     if piece in known:
         return True
-    if len(piece) < SHORTEST:
+    if len(piece) < MIN_LETTERS:
         return True
-    return occurs(piece, known.ljust(len(piece)), NEAR)
+    return occurs_nearly(piece, known.ljust(len(piece)), NEAR)
 
 
 def _repeated(pieces: Sequence[str], known: str) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 
 RESAMPLES = 2000  # the 95 % ends move by under 2 % of the width between seeds
 FLIPS = 10_000  # smallest p that can be told: 1e-4
-EXACT_UP_TO = 13  # all 2^13 sign flips are fewer than FLIPS
+MAX_EXACT = 13  # all 2^13 sign flips are fewer than FLIPS
 SEED = 20240607
 CHUNK = 4_000_000  # resampled indices held at once
 
@@ -71,7 +71,7 @@ def _sign_flip_p(differences: np.ndarray[tuple[int], np.dtype[np.float64]], seed
     observed = abs(differences.sum())
     if observed == 0.0:
         return 1.0
-    if count <= EXACT_UP_TO:
+    if count <= MAX_EXACT:
         bits = (np.arange(2**count)[:, None] >> np.arange(count)) & 1
         sums = np.abs((1 - 2 * bits) @ differences)
         return float((sums >= observed * (1 - 1e-12)).mean())

@@ -24,7 +24,7 @@ from rapidfuzz.distance import Levenshtein
 
 from penstock.errors import DeadlinePassed
 from penstock.evaluate.metrics.text import collapse_spaces
-from penstock.evaluate.metrics.tree import Floats, Ints, Shape, shape, tree_distance
+from penstock.evaluate.metrics.tree import Floats, Ints, TreeShape, tree_distance, tree_shape
 
 DEADLINE_S = 120.0  # OmniDocBench v1.6 scores 0 after this
 MAX_PAIRS = 60_000_000  # two tables of 7,000 cells: half a gigabyte of distances
@@ -36,7 +36,7 @@ TAG_TOKENS = 0xF0000  # first private-use code point: a tag becomes one characte
 class TableTree:
     """A table as the metric sees it: one label and one content string for each node, in postorder."""
 
-    shape: Shape
+    shape: TreeShape
     labels: tuple[tuple[str, int, int], ...]  # tag, colspan, rowspan (0 where the tag is not td)
     contents: tuple[str, ...]
     size: int  # elements below <table>
@@ -75,16 +75,6 @@ class TedsScore:
     teds: float
     structure: float
     note: str = ""
-
-
-def teds(predicted: str, truth: str, deadline_s: float = DEADLINE_S) -> float:
-    """TEDS of two HTML documents."""
-    return teds_both(predicted, truth, deadline_s).teds
-
-
-def teds_structure(predicted: str, truth: str, deadline_s: float = DEADLINE_S) -> float:
-    """TEDS-S of two HTML documents."""
-    return teds_both(predicted, truth, deadline_s).structure
 
 
 def teds_both(
@@ -148,7 +138,7 @@ def read_table(source: str, tokens: TagTokens, *, header_cells: bool = False) ->
         below = [] if element.tag == "td" else [e for e in element if isinstance(e.tag, str)]
         children.append(list(range(len(elements), len(elements) + len(below))))
         elements.extend(below)
-    outline, order = shape(children)
+    outline, order = tree_shape(children)
     labels = tuple(_label(elements[node]) for node in order)
     contents = tuple(_content(elements[node], tokens) for node in order)
     return TableTree(outline, labels, contents, size)

@@ -16,7 +16,7 @@ from rapidfuzz import fuzz, process
 from rapidfuzz.distance import Levenshtein
 
 ANLS_THRESHOLD = 0.5  # DocVQA, Biten et al. 2019: at a similarity below this an answer is wrong, not close
-MANY_PAIRS = 64  # from here on threads are worth their start
+MIN_PAIRS_FOR_THREADS = 64  # from here on threads are worth their start
 NEAR_EDITS = 31  # tried first, in a narrow band; changes the speed only
 
 _SPACES = re.compile(r"\s+")
@@ -179,7 +179,7 @@ def _paired(truths: Sequence[str], predictions: Sequence[str]) -> list[tuple[str
 
 def _edits(pairs: Sequence[tuple[str, str]]) -> int:
     """All edits of all pairs, on every core where there are many."""
-    if len(pairs) < MANY_PAIRS:
+    if len(pairs) < MIN_PAIRS_FOR_THREADS:
         return sum(Levenshtein.distance(truth, predicted) for truth, predicted in pairs)
     truths, predictions = [truth for truth, _ in pairs], [predicted for _, predicted in pairs]
     found = process.cpdist(

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from penstock.evaluate.omnidocbench import pipe_rows
-from penstock.evaluate.omnidocbench.protocols import Protocol
+from penstock.evaluate.omnidocbench.protocols import ProtocolVersion
 
 INLINE = "equation_inline"
 MAX_UNCLOSED = 64  # a page of nothing but opening tags must end; real pages have none or one
@@ -32,7 +32,7 @@ LATEX_WRAPPERS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class PredictedElement:
     """One predicted element. `kind` is text_all, equation_isolated, html_table or latex_table."""
 
     kind: str
@@ -45,22 +45,22 @@ class Block:
         return self.fine or self.kind
 
 
-def cut(markdown: str, protocol: Protocol) -> list[Block]:
+def predicted_elements(markdown: str, protocol: ProtocolVersion) -> list[PredictedElement]:
     """All elements of a page, by where they start."""
     content = _prepared(markdown, protocol)
-    blocks: list[Block] = []
+    blocks: list[PredictedElement] = []
     for kind, spans in (("latex_table", latex_tables), ("html_table", html_tables)):
         for start, end in spans(content):
-            blocks.append(Block(kind, start, content[start:end]))
+            blocks.append(PredictedElement(kind, start, content[start:end]))
             content = blanked(content, start, end)
     content = _take_formulas(content, blocks, protocol)
     if pipe_rows.has_rows(content):
         content = pipe_rows.as_html(content)
         for found in HTML_TABLE.finditer(content):
-            blocks.append(Block("html_table", found.start(), found[0].strip(), "md2html_table"))
+            blocks.append(PredictedElement("html_table", found.start(), found[0].strip(), "md2html_table"))
             content = blanked(content, *found.span())
     for found in CODE.finditer(content):
-        blocks.append(Block("text_all", found.start(), found[2].strip(), "code"))
+        blocks.append(PredictedElement("text_all", found.start(), found[2].strip(), "code"))
         content = blanked(content, *found.span())
     for wrapper, inside in LATEX_WRAPPERS:
         content = wrapper.sub(inside, content)
@@ -159,7 +159,7 @@ def without_fences(content: str, languages: tuple[str, ...]) -> str:
     return re.sub(r" {4,}", "    ", re.sub(r"_{4,}", "____", content))
 
 
-def _prepared(markdown: str, protocol: Protocol) -> str:
+def _prepared(markdown: str, protocol: ProtocolVersion) -> str:
     fences = ("markdown", "html", "latex") if protocol.joint else ("markdown",)
     content = without_fences(without_pictures(markdown), fences)
     if not protocol.joint:
@@ -169,22 +169,24 @@ def _prepared(markdown: str, protocol: Protocol) -> str:
     return content
 
 
-def _take_formulas(content: str, blocks: list[Block], protocol: Protocol) -> str:
+def _take_formulas(content: str, blocks: list[PredictedElement], protocol: ProtocolVersion) -> str:
     """Adds the page's formulas to `blocks`; returns the page with the display ones blanked."""
     for found in MATH.finditer(content):
         line = " ".join(found[0].strip().split("\n")) if protocol.joint else "".join(found[0].split())
         dollars = DOLLARS.search(line)
         if dollars is not None and not dollars[1]:
-            blocks.append(Block("equation_isolated", found.start(), DOLLARS.sub(r"\\[\2\3\\]", line), INLINE))
+            blocks.append(
+                PredictedElement("equation_isolated", found.start(), DOLLARS.sub(r"\\[\2\3\\]", line), INLINE)
+            )
             continue
         if dollars is not None:
             line = DOLLARS.sub(r"\\[\1\\]", line)
-        blocks.append(Block("equation_isolated", found.start(), line))
+        blocks.append(PredictedElement("equation_isolated", found.start(), line))
         content = blanked(content, *found.span())
     return content
 
 
-def _paragraphs(content: str) -> Iterator[Block]:
+def _paragraphs(content: str) -> Iterator[PredictedElement]:
     """Text between empty lines, or lines where there is no empty one.
 
     Positions leave out the separators, as the benchmark counts them.
@@ -196,12 +198,12 @@ def _paragraphs(content: str) -> Iterator[Block]:
     for part in parts:
         text = "\n".join(line.strip() for line in part.strip().split("\n") if line.strip())
         if text.startswith("<table") and text.endswith("</table>"):
-            yield Block("html_table", position, text)
+            yield PredictedElement("html_table", position, text)
         elif text.startswith("$") and text.endswith("$"):
             if text.replace("$", "").strip():
-                yield Block("equation_isolated", position, text)
+                yield PredictedElement("equation_isolated", position, text)
         elif text:
-            yield Block("text_all", position, text, "text_block")
+            yield PredictedElement("text_all", position, text, "text_block")
         position += len(part)
 
 

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.errors import DeadlinePassed
+from penstock.evaluate.metrics.near_match import occurs_nearly
 from penstock.evaluate.metrics.text import normalised_edit
-from penstock.evaluate.metrics.windows import occurs
 
 CLOSE = 0.25  # a pair nearer than this is taken as found
-PIECE = 0.6  # each piece must be this near to a window of the truth
+MAX_PIECE = 0.6  # each piece must be this near to a window of the truth
 
 Run = tuple[int, ...]  # neighbouring predictions
 
@@ -87,8 +87,11 @@ def _fits(
 ) -> tuple[bool, bool]:
     """Whether a prediction occurs in the truth within the limit, and strictly within it."""
     if index not in fits:
-        strictly = occurs(predictions[index], truth, PIECE)
-        fits[index] = (strictly or occurs(predictions[index], truth, PIECE, inclusive=True), strictly)
+        strictly = occurs_nearly(predictions[index], truth, MAX_PIECE)
+        fits[index] = (
+            strictly or occurs_nearly(predictions[index], truth, MAX_PIECE, inclusive=True),
+            strictly,
+        )
     return fits[index]
 
 

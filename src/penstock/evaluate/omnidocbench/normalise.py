@@ -19,7 +19,7 @@ from pylatexenc.latexwalker import (  # type: ignore[import-untyped]
     get_default_latex_context_db,
 )
 
-from penstock.evaluate.omnidocbench.markup import Element, parse
+from penstock.evaluate.html_tree import HtmlElement, parse_html
 
 _INLINE_MATH = re.compile(r"\$(.*?)\$|\\\((.*?)\\\)")
 _ESCAPED = re.compile(r"\\([\\_&%^])")
@@ -141,14 +141,14 @@ def bare_rows(html: str) -> str:
 
 def cell_texts(html: str) -> list[str]:
     """The text of every cell that holds nothing but one text."""
-    texts = (cell.only_text for cell in parse(html).walk() if cell.name == "td")
+    texts = (cell.only_text for cell in parse_html(html).named("td"))
     return [re.sub(r"\$\\cdot\$", "", text).strip() for text in texts if text]
 
 
 def plain_tags(html: str, *, sections: bool = False) -> str:
     """th as td; thead and span unwrapped, with `sections` tbody too; MathML as its LaTeX."""
     unwrapped = ("thead", "span", "tbody") if sections else ("thead", "span")
-    root = parse(html)
+    root = parse_html(html)
     for element in root.walk():
         if element.name == "th":
             element.name = "td"
@@ -159,7 +159,7 @@ def plain_tags(html: str, *, sections: bool = False) -> str:
     return str(root)
 
 
-def _as_dollars(element: Element) -> None:
+def _as_dollars(element: HtmlElement) -> None:
     element.children = [f"${element.attributes.get('alttext', '')}$"]
     element.unwrapped = True
 

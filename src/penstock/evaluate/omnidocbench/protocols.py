@@ -31,7 +31,7 @@ FORMULA_CATEGORY = "equation_isolated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Protocol:
+class ProtocolVersion:
     """One version. `joint` matches text and formulas together, not each with its own kind."""
 
     name: str
@@ -40,9 +40,9 @@ class Protocol:
     granular: bool = False  # v1.6: other cutting, cleaning and matching, order over formulas and tables too
 
 
-V1_0 = Protocol(name="v1.0", joint=False)
-V1_5 = Protocol(name="v1.5", joint=True)
-V1_6 = Protocol(
+V1_0 = ProtocolVersion(name="v1.0", joint=False)
+V1_5 = ProtocolVersion(name="v1.5", joint=True)
+V1_6 = ProtocolVersion(
     name="v1.6",
     joint=True,
     missing_is_empty=True,
@@ -52,7 +52,7 @@ V1_6 = Protocol(
 PROTOCOLS = {protocol.name: protocol for protocol in (V1_0, V1_5, V1_6)}
 
 
-def protocol_named(name: str) -> Protocol:
+def protocol_named(name: str) -> ProtocolVersion:
     found = PROTOCOLS.get(name if name.startswith("v") else f"v{name}")
     if found is None:
         raise UsageError(

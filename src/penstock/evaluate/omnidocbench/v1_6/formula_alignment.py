@@ -11,14 +11,14 @@ from rapidfuzz.distance import Levenshtein
 
 from penstock.evaluate.omnidocbench.elements import INLINE
 
-LONGEST_RUN, LONGEST_UNEVEN_RUN = 10, 12  # the longer where the two sides differ by two formulas or more
+MAX_RUN, MAX_UNEVEN_RUN = 10, 12  # the longer where the two sides differ by two formulas or more
 EVEN = 1e-12
 
 Run = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _State:
+class _AlignmentState:
     """The cheapest way to a point: its cost, and what decides between equal ones."""
 
     cost: float
@@ -29,7 +29,7 @@ class _State:
     run: Run | None = None  # None: a step over a formula of either side
 
 
-def aligned(
+def align_formulas(
     truths: Sequence[str],
     predictions: Sequence[str],
     sources: Sequence[Hashable],
@@ -40,8 +40,8 @@ def aligned(
     """For every truth its run of predictions, empty for none. `gaps` lets runs of one source skip some."""
     if not truths or not predictions:
         return [() for _ in truths]
-    runs = _Runs(truths, predictions, sources, kinds, gaps)
-    points: dict[tuple[int, int], _State] = {(0, 0): _State(0.0, 0, 0, 0)}
+    runs = _CandidateRuns(truths, predictions, sources, kinds, gaps)
+    points: dict[tuple[int, int], _AlignmentState] = {(0, 0): _AlignmentState(0.0, 0, 0, 0)}
     for truth in range(len(truths) + 1):
         for prediction in range(len(predictions) + 1):
             here, state = (truth, prediction), points[truth, prediction]
@@ -51,7 +51,7 @@ def aligned(
                 _offer(points, (truth + 1, prediction), _stepped(state, here))
                 for run, cost, edits, length in runs.of(truth, prediction):
                     is_inline = len(run) == 1 and kinds[run[0]] == INLINE
-                    reached = _State(
+                    reached = _AlignmentState(
                         state.cost + cost,
                         state.edits + edits,
                         state.length + length,
@@ -63,17 +63,17 @@ def aligned(
     return _walked_back(points, len(truths), len(predictions))
 
 
-def _stepped(state: _State, here: tuple[int, int]) -> _State:
-    return _State(state.cost + 1.0, state.edits, state.length, state.inline, here)
+def _stepped(state: _AlignmentState, here: tuple[int, int]) -> _AlignmentState:
+    return _AlignmentState(state.cost + 1.0, state.edits, state.length, state.inline, here)
 
 
-def _offer(points: dict[tuple[int, int], _State], at: tuple[int, int], new: _State) -> None:
+def _offer(points: dict[tuple[int, int], _AlignmentState], at: tuple[int, int], new: _AlignmentState) -> None:
     old = points.get(at)
     if old is None or _is_better(new, old):
         points[at] = new
 
 
-def _is_better(new: _State, old: _State) -> bool:
+def _is_better(new: _AlignmentState, old: _AlignmentState) -> bool:
     """Cheaper; then nearer by length; then with fewer inline formulas."""
     if abs(new.cost - old.cost) > EVEN:
         return new.cost < old.cost
@@ -86,7 +86,7 @@ def _is_better(new: _State, old: _State) -> bool:
     return new.inline < old.inline
 
 
-def _walked_back(points: dict[tuple[int, int], _State], truths: int, predictions: int) -> list[Run]:
+def _walked_back(points: dict[tuple[int, int], _AlignmentState], truths: int, predictions: int) -> list[Run]:
     runs: list[Run] = [()] * truths
     at: tuple[int, int] = (truths, predictions)
     while (state := points[at]).came_from is not None:
@@ -96,7 +96,7 @@ def _walked_back(points: dict[tuple[int, int], _State], truths: int, predictions
     return runs
 
 
-class _Runs:
+class _CandidateRuns:
     """Every run that may be joined, with its distance to every truth."""
 
     def __init__(
@@ -108,7 +108,7 @@ class _Runs:
         gaps: bool,
     ) -> None:
         apart = abs(len(truths) - len(predictions))
-        longest = LONGEST_UNEVEN_RUN if len(truths) > 1 and apart >= 2 else LONGEST_RUN
+        longest = MAX_UNEVEN_RUN if len(truths) > 1 and apart >= 2 else MAX_RUN
         longest = min(len(predictions), longest)
         span, skips = longest, 0
         if gaps:

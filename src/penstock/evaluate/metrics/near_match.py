@@ -10,7 +10,7 @@ from __future__ import annotations
 from rapidfuzz.distance import Levenshtein
 
 
-def occurs(piece: str, text: str, limit: float, *, inclusive: bool = False) -> bool:
+def occurs_nearly(piece: str, text: str, limit: float, *, inclusive: bool = False) -> bool:
     """True when a window of `text` is within `limit` times the piece's length of it."""
     length = len(piece)
     if length == 0 or len(text) < length:

@@ -6,9 +6,15 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from penstock.evaluate.omnidocbench.granular.latex import bare, read_out, uncircled, untagged, without_command
-from penstock.evaluate.omnidocbench.markup import COMMENT, Element, parse
+from penstock.evaluate.html_tree import COMMENT, HtmlElement, parse_html
 from penstock.evaluate.omnidocbench.normalise import FONTS, JOINT_DROPS, bare_rows, plain_tags, words_only
+from penstock.evaluate.omnidocbench.v1_6.latex import (
+    latex_to_text,
+    without_circles,
+    without_command,
+    without_delimiters,
+    without_numbers,
+)
 
 _INLINE = re.compile(r"\$(.*?)\$|\\\((.*?)\\\)")
 _ESCAPED = re.compile(r"\\([\\_&%^])")
@@ -58,12 +64,12 @@ _CELL_MATH = (("$$", "$$"), ("\\[", "\\]"), ("\\(", "\\)"), ("$", "$"))
 @lru_cache(maxsize=8192)
 def text_form(text: str) -> str:
     """Letters, digits and ideographs only; inline formulas read out."""
-    return words_only(uncircled(readable(text)))
+    return words_only(without_circles(readable(text)))
 
 
 def readable(text: str) -> str:
     """Text whose inline formulas are read out where that is safe; circled characters lose their circles."""
-    text = uncircled(text)
+    text = without_circles(text)
     parts: list[str] = []
     at = 0
     for found in _INLINE.finditer(text):
@@ -73,7 +79,7 @@ def readable(text: str) -> str:
         latex = latex + " " if latex.endswith("\\") else latex
         if _stays_latex(latex):
             continue
-        parts += [text[at : found.start()], read_out(latex).strip()]
+        parts += [text[at : found.start()], latex_to_text(latex).strip()]
         at = found.end()
     return "".join([*parts, text[at:]])
 
@@ -89,15 +95,17 @@ def with_formula_forms(text: str) -> str:
     return _INLINE.sub(lambda found: formula_form(found[1] if found[1] is not None else found[2]), text)
 
 
-def across(category: str, text: str) -> str:
+def as_text(category: str, text: str) -> str:
     """Either side of a pair of text and formula, as text."""
-    return readable(bare(text) if category in ("equation_isolated", "equation_inline") else text)
+    return readable(
+        without_delimiters(text) if category in ("equation_isolated", "equation_inline") else text
+    )
 
 
 @lru_cache(maxsize=8192)
 def formula_form(latex: str) -> str:
     """A formula without delimiters, numbers, fonts, spacing, environments, needless groups and case."""
-    latex = untagged(bare(uncircled(latex)))
+    latex = without_numbers(without_delimiters(without_circles(latex)))
     bracketed = _BRACKETED.search(latex)
     if bracketed:
         latex = (bracketed[1] or bracketed[2] or "").strip()
@@ -129,14 +137,13 @@ def table_form(html: str) -> str:
     """A table as one document with bare rows and cells, cell texts in one spelling; "" without a table."""
     if "<table" not in html.replace(" ", "").replace("'", '"'):
         return ""
-    root = parse(plain_tags(html, sections=True))
-    for cell in root.walk():
-        if cell.name == "td":
-            _clean_cell(cell)
+    root = parse_html(plain_tags(html, sections=True))
+    for cell in root.named("td"):
+        _clean_cell(cell)
     return bare_rows(str(root))
 
 
-def _clean_cell(cell: Element) -> None:
+def _clean_cell(cell: HtmlElement) -> None:
     for element in (cell, *cell.walk()):
         if element.name != COMMENT:
             cleaned = (cell_text(c) if isinstance(c, str) else c for c in element.children)

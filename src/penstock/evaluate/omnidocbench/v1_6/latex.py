@@ -27,12 +27,12 @@ _ESCAPED_BRACE = re.compile(r"\\[{}\[\]()]")
 _DOLLAR = re.compile(r"(?<!\\)\$")
 
 
-def uncircled(text: str) -> str:
+def without_circles(text: str) -> str:
     """Circled digits and letters as the character inside."""
     return _CIRCLED_COMMAND.sub(lambda found: found[1].strip(), text).translate(_CIRCLED)
 
 
-def bare(latex: str) -> str:
+def without_delimiters(latex: str) -> str:
     """A formula without the delimiters around it, however many."""
     latex = latex.strip()
     while latex:
@@ -50,7 +50,7 @@ def _unwrapped(latex: str) -> str | None:
     return None
 
 
-def untagged(latex: str) -> str:
+def without_numbers(latex: str) -> str:
     """Without equation numbers: `\\tag{..}`, starred or not, `\\notag`, `\\nonumber`."""
     if len(latex) <= MAX_FORMULA:
         latex = without_command(latex, "\\tag", starred=True)
@@ -96,7 +96,7 @@ def _group_end(latex: str, opened: int) -> int:
 
 
 @lru_cache(maxsize=4096)
-def read_out(latex: str) -> str:
+def latex_to_text(latex: str) -> str:
     """LaTeX as plain text; what does not look like sound LaTeX comes back as it is."""
     stripped = latex.strip()
     if not stripped:

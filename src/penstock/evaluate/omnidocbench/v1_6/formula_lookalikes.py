@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from penstock.evaluate.omnidocbench.granular.latex import read_out
+from penstock.evaluate.omnidocbench.v1_6.latex import latex_to_text
 
 _OPERATOR = re.compile(
     r"\\frac|\\sqrt|\\sum|\\int|\\prod|\\times|\\div|\\square|\\cdots|\\left|\\right|\\approx|"
@@ -127,15 +127,15 @@ def is_arithmetic(text: str) -> bool:
     return len(re.findall(r"\d", text)) >= 2 or "\\frac" in text or _FRACTION.search(text) is not None
 
 
-def spoken(latex: str) -> str:
+def text_line(latex: str) -> str:
     """A fragment of LaTeX as plain text on one line."""
-    return re.sub(r"\s+", " ", read_out(latex.strip()).replace("\xa0", " ")).strip()
+    return re.sub(r"\s+", " ", latex_to_text(latex.strip()).replace("\xa0", " ")).strip()
 
 
 def is_caption(latex: str) -> bool:
     """Words beside a formula that are no part of it; a number alone is none."""
     latex = latex.strip()
-    plain = spoken(latex) if latex else ""
+    plain = text_line(latex) if latex else ""
     if not plain:
         return False
     core = plain[1:-1].strip() if plain.startswith("(") and plain.endswith(")") else plain
@@ -147,7 +147,7 @@ def is_caption(latex: str) -> bool:
     return (letters >= 10 and words >= 2 and signs <= 6) or (letters >= 14 and not has_digits and signs <= 3)
 
 
-def is_mere_label(latex: str) -> bool:
+def is_label(latex: str) -> bool:
     """An inline formula that is a name or a number, such as `$x$`: never a formula of its own."""
     latex = latex.strip()
     if not latex:

@@ -2,63 +2,77 @@
 
 from __future__ import annotations
 
-from penstock.evaluate.metrics.order import reading_order_edit
 from penstock.evaluate.metrics.tables import DEADLINE_S
-from penstock.evaluate.omnidocbench.granular.cutting import FORMULA, RESCUE, TABLE, Piece, cut
-from penstock.evaluate.omnidocbench.granular.forms import table_form
-from penstock.evaluate.omnidocbench.granular.formulas import best_pairs
-from penstock.evaluate.omnidocbench.granular.pairs import Row, compared_as_text, matched
-from penstock.evaluate.omnidocbench.granular.spans import improved
-from penstock.evaluate.omnidocbench.matching import Line, simple_match
-from penstock.evaluate.omnidocbench.page import Matched, PageScore, orders, score_pair, score_table
+from penstock.evaluate.omnidocbench.matching import MatchLine, simple_match
+from penstock.evaluate.omnidocbench.page import (
+    MatchedPair,
+    PageScore,
+    order_edit,
+    reading_orders,
+    score_pair,
+    score_table,
+)
 from penstock.evaluate.omnidocbench.protocols import FORMULA_CATEGORY, IGNORED, TEXT_CATEGORIES
 from penstock.evaluate.omnidocbench.truth import TruePage
+from penstock.evaluate.omnidocbench.v1_6.formula_pairs import best_formula_pairs
+from penstock.evaluate.omnidocbench.v1_6.normalise import table_form
+from penstock.evaluate.omnidocbench.v1_6.pairs import PiecePair, compared_as_text, match_pieces
+from penstock.evaluate.omnidocbench.v1_6.pieces import (
+    FORMULA,
+    RESCUE,
+    TABLE,
+    PredictedPiece,
+    predicted_pieces,
+)
+from penstock.evaluate.omnidocbench.v1_6.rematch import rematch_texts
 
 
 def score_page(page: TruePage, markdown: str, table_deadline_s: float = DEADLINE_S) -> PageScore:
     """One page against its truth. A page without a prediction is an empty one."""
-    pieces = cut(markdown)
+    pieces = predicted_pieces(markdown)
     mixed = _by_kind([piece for piece in pieces if piece.kind not in (TABLE, RESCUE)])
-    rows = [compared_as_text(row) for row in matched(page.texts_and_formulas, mixed)]
-    rows = improved(rows, mixed)
+    rows = [compared_as_text(row) for row in match_pieces(page.texts_and_formulas, mixed)]
+    rows = rematch_texts(rows, mixed)
     texts = [row for row in rows if row.category in TEXT_CATEGORIES and row.category not in IGNORED]
-    formulas: list[Row] = []
+    formulas: list[PiecePair] = []
     if page.of(FORMULA_CATEGORY):
         current = [row for row in rows if row.category == FORMULA]
-        formulas = best_pairs(page.of(FORMULA_CATEGORY), pieces, current)
+        formulas = best_formula_pairs(page.of(FORMULA_CATEGORY), pieces, current)
     tables = _tables(page, [piece for piece in pieces if piece.kind == TABLE], table_deadline_s)
     text_pairs, formula_pairs = [_matched(row) for row in texts], [_matched(row) for row in formulas]
-    true_order, found_order = orders([*text_pairs, *formula_pairs, *tables])
+    true_order, found_order = reading_orders([*text_pairs, *formula_pairs, *tables])
     return PageScore(
         image=page.image,
         slices=page.slices,
         texts=tuple(m.scored for m in text_pairs),
         formulas=tuple(m.scored for m in formula_pairs),
         tables=tuple(m.scored for m in tables),
-        order=reading_order_edit(true_order, found_order) if true_order or found_order else None,
+        order=order_edit(true_order, found_order),
         true_order=true_order,
         found_order=found_order,
     )
 
 
-def _by_kind(pieces: list[Piece]) -> list[Piece]:
+def _by_kind(pieces: list[PredictedPiece]) -> list[PredictedPiece]:
     """The kind that comes first on the page first: it decides between pieces that start at one place."""
     kinds = dict.fromkeys(piece.kind for piece in pieces)
     return [piece for kind in kinds for piece in pieces if piece.kind == kind]
 
 
-def _matched(row: Row) -> Matched:
+def _matched(row: PiecePair) -> MatchedPair:
     scored = score_pair(row.truth, row.prediction, row.norm_truth, row.norm_prediction, row.attributes)
-    return Matched(scored, row.category, row.kind, row.places, row.position)
+    return MatchedPair(scored, row.category, row.kind, row.places, row.position)
 
 
-def _tables(page: TruePage, pieces: list[Piece], deadline_s: float) -> list[Matched]:
+def _tables(page: TruePage, pieces: list[PredictedPiece], deadline_s: float) -> list[MatchedPair]:
     """True tables with the predicted one whose cleaned HTML is nearest; further ones cost nothing."""
     elements = page.of("table")
-    truths = [Line(e.html, table_form(e.html) or e.html, "table", attributes=e.attributes) for e in elements]
-    given = [Line(p.content, table_form(p.content) or p.content, p.category) for p in pieces]
+    truths = [
+        MatchLine(e.html, table_form(e.html) or e.html, "table", attributes=e.attributes) for e in elements
+    ]
+    given = [MatchLine(p.content, table_form(p.content) or p.content, p.category) for p in pieces]
     truths = [line for line in truths if line.raw]
-    found: list[Matched] = []
+    found: list[MatchedPair] = []
     for pair in simple_match(truths, given):
         if not pair.truths:
             continue
@@ -67,5 +81,5 @@ def _tables(page: TruePage, pieces: list[Piece], deadline_s: float) -> list[Matc
         scored = score_table(truths[number], predicted, table_form, deadline_s)
         # quirk: the first predicted table counts as having no place on the page
         position: float | str = pieces[partner].start if partner else ""
-        found.append(Matched(scored, "table", "", (elements[number].place,), position))
+        found.append(MatchedPair(scored, "table", "", (elements[number].place,), position))
     return found
