@@ -1,7 +1,7 @@
-"""Scores a benchmark's samples: in processes, with a deadline each, resumable.
+"""Scores a benchmark's samples in processes, with a deadline a sample; resumes by itself.
 
-Every core gets a process of its own that can be killed, so a prediction made to hang a parser costs
-its own sample (which gets the worst scores and a warning) and nothing else.
+Every core gets a process that can be killed, so a prediction made to hang a parser costs only its own
+sample, which gets the worst scores and a warning.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class _Opener:
-    """What a scoring process opens: the benchmark itself, ready to be called."""
+    """Opens the benchmark in a scoring process."""
 
     benchmark: Benchmark
 
@@ -57,7 +57,7 @@ class _Opener:
 
 
 def samples_of(benchmark: Benchmark, data: Path) -> list[Sample]:
-    """The samples of a data set. Raises BadInput where its files are not what the benchmark reads."""
+    """Returns the samples of a data set. Raises BadInput if its files are not what the benchmark reads."""
     try:
         samples = benchmark.samples(data)
     except (LookupError, TypeError, AttributeError, ValueError, OSError) as exc:
@@ -70,9 +70,9 @@ def samples_of(benchmark: Benchmark, data: Path) -> list[Sample]:
     for sample in samples:
         path = Path(sample.id)
         if path.is_absolute() or ".." in path.parts:  # ids become names of files
-            raise BadInput(f"{data} has a sample called {sample.id!r}, which leads out of a folder.")
+            raise BadInput(f"{data} has a sample named {sample.id!r}, which leads out of a folder.")
         if sample.id in seen:
-            raise BadInput(f"{data} has two samples called {sample.id!r}.", "Give each a name of its own.")
+            raise BadInput(f"{data} has two samples named {sample.id!r}.", "Give each a name of its own.")
         seen.add(sample.id)
     return samples
 
@@ -87,7 +87,7 @@ def score_folder(
     deadline_s: float = SAMPLE_DEADLINE_S,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Outcome:
-    """Scores predictions against a data set. `out` keeps each sample as it is done, and the summary."""
+    """Scores predictions against a data set. Writes each sample to `out` when done, then the summary."""
     samples = samples_of(benchmark, data)
     given = read_predictions(predictions, [sample.id for sample in samples])
     return score_samples(
@@ -163,7 +163,7 @@ class _SampleLog:
 
 
 def _end_torn_line(path: Path) -> None:
-    """Cuts off a line that a killed run left unfinished, so that the next one starts clean."""
+    """Removes a line that a killed run left unfinished, so that the next one starts on its own line."""
     if path.is_file():
         content = path.read_bytes()
         if content and not content.endswith(b"\n"):
@@ -173,7 +173,7 @@ def _end_torn_line(path: Path) -> None:
 def _scored(
     benchmark: Benchmark, tasks: list[Task], workers: int | None, deadline_s: float
 ) -> Iterator[SampleResult]:
-    """Results in the tasks' order."""
+    """Yields results in the order of the tasks."""
     count = workers if workers is not None else (cores() if len(tasks) >= MIN_FOR_PROCESSES else 0)
     if count == 0:
         yield from (_result(benchmark, task, benchmark.score(*task)) for task in tasks)

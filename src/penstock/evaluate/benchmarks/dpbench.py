@@ -1,7 +1,6 @@
-"""DP-Bench (Upstage, 200 pages) by the rules of its open harness: NID, TEDS, MHS on whole Markdown files.
+"""Scores DP-Bench (Upstage, 200 pages) by the rules of its open harness: NID, TEDS and MHS of Markdown.
 
-NID-S leaves tables out; TEDS compares all tables of a page as one tree, which is what the harness's
-wrapping amounts to.
+NID-S leaves tables out. TEDS compares all tables of a page as one tree: the harness wraps them so.
 """
 
 from __future__ import annotations
@@ -89,7 +88,7 @@ def _reference(folder: Path) -> Path | None:
 
 
 def _from_reference(file: Path) -> list[Sample]:
-    """Upstage's own file: elements of every page in reading order, as Markdown with HTML tables."""
+    """Reads Upstage's own file: the elements of every page in reading order, as Markdown with HTML tables."""
     found: list[Sample] = []
     for name, page in read_json(file).items():
         parts = [_element(element["category"], element["content"]) for element in page["elements"]]
@@ -108,7 +107,7 @@ def _element(category: str, content: dict[str, str]) -> str:
 
 
 def page_teds(truth: str, predicted: str) -> TedsScore | None:
-    """All tables of a page as one tree; None when the truth has none, 0 when the prediction has none."""
+    """Compares all tables of a page as one tree. None if the truth has none, 0 if the prediction has none."""
     wanted, given = _tables(truth), _tables(predicted)
     if not wanted:
         return None
@@ -122,7 +121,7 @@ def _tables(text: str) -> list[str]:
 
 
 def _one_document(tables: list[str]) -> str:
-    """A table around the page's tables, as the harness wraps them."""
+    """Wraps the page's tables in a table, as the harness does."""
     inside = "\n".join(tables)
     source = f"<html><body><table><html><body>\n{inside}\n</body></html></table></body></html>"
     return _SECTIONS.sub("", source)

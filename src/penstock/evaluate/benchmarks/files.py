@@ -30,7 +30,7 @@ def read_json(path: Path) -> Any:
 
 
 def rows(path: Path, *patterns: str) -> Iterator[dict[str, Any]]:
-    """The rows of a file, or of all files in a folder that match, in the order of their names."""
+    """Yields the rows of a file, or of all matching files in a folder in the order of their names."""
     files = [path] if path.is_file() else sorted(f for p in patterns for f in path.rglob(p))
     if not files:
         raise UsageError(f"{path} holds no {' or '.join(patterns)}.")
@@ -61,7 +61,7 @@ def _object(line: str, where: str) -> dict[str, Any]:
 
 
 def _parquet_rows(file: Path) -> Iterator[dict[str, Any]]:
-    """Rows without their pictures; `picture` says where a row's is, for `parquet_picture`."""
+    """Yields rows without their pictures; `picture` is the address that `parquet_picture` takes."""
     import pyarrow.parquet as parquet
 
     opened = parquet.ParquetFile(file)
@@ -75,7 +75,7 @@ def _parquet_rows(file: Path) -> Iterator[dict[str, Any]]:
 
 
 def parquet_picture(place: str) -> bytes:
-    """The bytes of one picture inside a Parquet file, as data sets of the Hub hold them."""
+    """Returns the bytes of one picture inside a Parquet file, as data sets of the Hub hold them."""
     import pyarrow.parquet as parquet
 
     name, column, number = place.rsplit("::", 2)
@@ -114,7 +114,7 @@ def row_id(row: dict[str, Any], number: int) -> str:
 
 
 def picture_for(folder: Path, name: str) -> str:
-    """The path of a sample's picture, by its own name or any picture suffix; "" when it is not there."""
+    """Returns the path of a sample's picture, by its own name or with any picture suffix; "" without one."""
     direct = folder / name
     if name and direct.is_file():
         return str(direct)

@@ -1,4 +1,4 @@
-"""Tables as grids of cells, for olmOCR-bench's questions about neighbours and headings."""
+"""Lays tables out as grids of cells, to answer olmOCR-bench's questions about neighbours and headings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from penstock.evaluate.html_tree import HtmlElement, parse_html
 
-MAX_SPAN = 200  # a bomb may claim a million columns
+MAX_SPAN = 200  # a hostile table may claim a million columns
 
 Place = tuple[int, int]
 STEPS = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
@@ -23,7 +23,7 @@ class OlmOcrCell:
 
 @dataclass(frozen=True, slots=True)
 class OlmOcrGrid:
-    """Cells by their first place, and which cell covers each place."""
+    """Cells by their upper left place, and for every place the cell that covers it."""
 
     cells: dict[Place, OlmOcrCell]
     covered: dict[Place, Place]
@@ -31,7 +31,7 @@ class OlmOcrGrid:
     width: int
 
     def beside(self, cell: Place, direction: str) -> set[Place]:
-        """The nearest cells on one side: several where spans meet."""
+        """Returns the nearest cells on one side: several if the cell spans rows or columns."""
         down, right = STEPS[direction]
         found: set[Place] = set()
         spans = self.cells[cell]
@@ -43,7 +43,7 @@ class OlmOcrGrid:
         return found
 
     def headings(self, cell: Place, direction: str) -> set[Place]:
-        """Heading cells all the way in one direction; without any, the last cells there."""
+        """Returns all heading cells in one direction; without any, the last cells there."""
         headings: set[Place] = set()
         ends: set[Place] = set()
         seen: set[Place] = set()
@@ -71,7 +71,7 @@ class OlmOcrGrid:
 
 
 def grid(rows: list[list[OlmOcrCell]]) -> OlmOcrGrid | None:
-    """Cells laid out with their spans; None when there are none."""
+    """Lays cells out with their spans. None if there are no cells."""
     cells: dict[Place, OlmOcrCell] = {}
     covered: dict[Place, Place] = {}
     for row, line in enumerate(rows):
@@ -90,7 +90,7 @@ def grid(rows: list[list[OlmOcrCell]]) -> OlmOcrGrid | None:
 
 
 def all_tables(content: str, *, markdown: bool = True) -> Iterator[OlmOcrGrid]:
-    """Every table of a page, pipe tables first."""
+    """Yields every table of a page, pipe tables first."""
     sources = [*(_pipe_tables(content) if markdown else ()), *_html_tables(content)]
     for rows in sources:
         found = grid(rows)

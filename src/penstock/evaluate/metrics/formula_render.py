@@ -1,8 +1,8 @@
 """Renders a coloured formula with TeX and finds the box of every colour.
 
-A box is where pixels have the token's own colour. At 200 dots an inch, smoothed, thin strokes have no
-such pixel, so thin tokens are lost on both sides alike: that is how the published CDM figures come
-about. `smooth=False` renders without smoothing and keeps every token.
+A box holds the pixels of the token's own colour. At 200 dots an inch, smoothed, thin strokes have no such
+pixel, so both sides lose thin tokens alike, as in the published CDM figures. `smooth=False` renders
+without smoothing and keeps every token.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TEX_DEADLINE_S = 30.0
 PAD = 8  # white kept around the formula
 TOLERANCE = 1  # a rasteriser may round a colour by one
 PAPERS = ((1300, 3), (600, 4), (0, 5))  # more tokens than this: A3, A4, else A5
-MAX_PAPER = 1
+MAX_PAPER = 1  # A1; smaller numbers are larger paper
 CJK = re.compile(r"[\u3400-\u9fff\uac00-\ud7a3]")
 
 # No braces around coloured text: a group would change TeX's spacing.
@@ -60,7 +60,7 @@ class RenderedFormula:
 
 @cache
 def tex() -> str:
-    """The path of pdflatex. Raises MissingModel with what to install."""
+    """Returns the path of pdflatex. Raises MissingModel with what to install."""
     found = shutil.which("pdflatex")
     if found is None:
         raise MissingModel(
@@ -72,7 +72,7 @@ def tex() -> str:
 
 
 def render(formula: ColouredFormula, *, smooth: bool = True) -> RenderedFormula:
-    """The formula's tokens with their boxes. Raises BadInput when TeX makes no page of it."""
+    """Returns the formula's tokens with their boxes. Raises BadInput if TeX cannot set it."""
     pixels = _cropped(_render(_compiled(formula), smooth))
     height, width = pixels.shape[:2]
     found = _boxes(pixels, len(formula.tokens))
@@ -82,7 +82,7 @@ def render(formula: ColouredFormula, *, smooth: bool = True) -> RenderedFormula:
 
 
 def _compiled(formula: ColouredFormula) -> bytes:
-    """The PDF, on larger paper when the formula does not fit."""
+    """Returns the PDF, on larger paper if the formula does not fit."""
     if CJK.search(formula.latex):
         raise BadInput("The formula holds CJK text, which pdflatex cannot set.")
     paper = next(size for more_than, size in PAPERS if len(formula.tokens) >= more_than)
@@ -144,7 +144,7 @@ def _cropped(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def _boxes(pixels: NDArray[np.uint8], count: int) -> Boxes:
-    """The box of each token's colour, a pixel wider on each side; -1 where the colour is nowhere."""
+    """Returns the box of each token's colour, a pixel wider on each side; -1 if no pixel has the colour."""
     values = pixels.astype(np.int32)
     levels = (values + COLOUR_STEP // 2) // COLOUR_STEP
     near = (np.abs(values - levels * COLOUR_STEP) <= TOLERANCE).all(axis=2)

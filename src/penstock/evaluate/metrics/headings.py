@@ -1,4 +1,4 @@
-"""MHS and MHS-S: do two Markdown documents have the same sections in the same order?
+"""MHS and MHS-S: whether two Markdown documents have the same sections in the same order.
 
 The rule of the DP-Bench harness (opendataloader-bench): a document is a flat list of headings, of
 whatever level, each holding one block of all the text under it; text before the first heading is a
@@ -41,7 +41,7 @@ class HeadingScore:
 
 
 def heading_similarity(truth: str, predicted: str) -> HeadingScore | None:
-    """MHS and MHS-S of two Markdown texts whose pipe tables are already HTML; None without headings."""
+    """Returns MHS and MHS-S of two Markdown texts with HTML tables; None if the truth has no headings."""
     theirs = heading_tree(truth)
     if not theirs.has_headings:
         return None

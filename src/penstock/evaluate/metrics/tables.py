@@ -5,7 +5,7 @@ cells included. Cells compare by tag, spans, and the normalised edit distance of
 is one token, a character is one token). TEDS-S ignores what cells hold.
 
 Both sides must be whole documents (`<html><body><table>`), as the official metric demands; `document`
-wraps a bare table. A pair that cannot be compared scores 0, and so does one that passes its deadline.
+wraps a bare table. A pair that cannot be compared, or not before its deadline, scores 0.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class SpelledTags(TagTokens):
 
 @dataclass(frozen=True, slots=True)
 class TedsScore:
-    """Similarities from 0 to 1. `note` says why a pair was scored 0 without being compared."""
+    """Similarities from 0 to 1. `note` says why a pair could not be compared and scores 0."""
 
     teds: float
     structure: float
@@ -80,7 +80,7 @@ class TedsScore:
 def teds_both(
     predicted: str, truth: str, deadline_s: float = DEADLINE_S, *, spelled: bool = False
 ) -> TedsScore:
-    """TEDS and TEDS-S from one parse. `spelled` reads tables as DP-Bench does, `<th>` as `<td>` too."""
+    """Returns TEDS and TEDS-S of two documents. `spelled` reads tables as DP-Bench does, `<th>` as `<td>`."""
     if not predicted or not truth:
         return TedsScore(0.0, 0.0, "one side has no table")
     tokens = SpelledTags() if spelled else TagTokens()
@@ -93,7 +93,7 @@ def teds_both(
 
 
 def compare_tables(ours: TableTree, theirs: TableTree, deadline_s: float = DEADLINE_S) -> TedsScore:
-    """TEDS and TEDS-S of two trees read with the same tokens."""
+    """Returns TEDS and TEDS-S of two trees that were read with the same tokens."""
     most = max(ours.size, theirs.size)
     if most == 0:
         return TedsScore(0.0, 0.0, "empty tables")
@@ -115,12 +115,12 @@ def compare_tables(ours: TableTree, theirs: TableTree, deadline_s: float = DEADL
 
 
 def document(table: str) -> str:
-    """A bare `<table>` as the whole document the metric expects."""
+    """Wraps a bare `<table>` in the whole document that the metric expects."""
     return f"<html><body>{table}</body></html>"
 
 
 def read_table(source: str, tokens: TagTokens, *, header_cells: bool = False) -> TableTree:
-    """The tree of the document's first table. Raises ValueError when there is none."""
+    """Returns the tree of the document's first table. Raises ValueError if there is none."""
     parser = lxml_html.HTMLParser(remove_comments=True, encoding="utf-8")
     root = lxml_html.fromstring(source, parser=parser)
     found = root.xpath("body/table")
@@ -191,7 +191,7 @@ def _with_contents(apart: Floats, ours: TableTree, theirs: TableTree) -> Floats:
 
 
 def _distinct(contents: tuple[str, ...]) -> tuple[list[str], Ints]:
-    """Each content once, and which one every node has: tables repeat themselves."""
+    """Returns each content once, and its number for every node: tables repeat contents."""
     number: dict[str, int] = {}
     which = np.array([number.setdefault(content, len(number)) for content in contents], dtype=np.int64)
     return list(number), which

@@ -1,4 +1,4 @@
-"""Edit distance of ordered, labelled trees, fast enough for tables of thousands of cells.
+"""Computes the edit distance of ordered, labelled trees, fast enough for tables of thousands of cells.
 
 Zhang and Shasha's algorithm (1989), which gives the same number as APTED, computed a row at a time
 over many subtrees at once: all keyroots of one nesting level of the second tree lie side by side in
@@ -77,7 +77,7 @@ class _Clock:
 
 
 def tree_shape(children: Sequence[Sequence[int]], root: int = 0) -> tuple[TreeShape, list[int]]:
-    """The shape of a tree given as children of each node, and its nodes in postorder."""
+    """Returns the shape of a tree, given the children of each node, and its nodes in postorder."""
     order: list[int] = []
     stack = [root]
     while stack:  # parents before children, right to left: postorder reversed
@@ -98,9 +98,9 @@ def tree_shape(children: Sequence[Sequence[int]], root: int = 0) -> tuple[TreeSh
 def tree_distance(
     first: TreeShape, second: TreeShape, rename: Floats, deadline_s: float = float("inf")
 ) -> float:
-    """The least cost to turn one tree into the other; insertions and deletions cost 1.
+    """Returns the least cost to turn one tree into the other; insertions and deletions cost 1.
 
-    `rename[i, j]` is the cost of turning node i into node j, both in postorder; it is used up.
+    `rename[i, j]` is the cost of turning node i into node j, both in postorder; it is overwritten.
     Raises DeadlinePassed.
     """
     clock = _Clock(deadline_s)
@@ -139,13 +139,13 @@ def _fill(first: TreeShape, keyroot: int, level: _Level, cost: Floats, inner: Fl
     `cost` holds renames where a pair of subtrees is still open and tree distances where it is done.
     """
     start = int(first.leftmost[keyroot])
-    kept: list[tuple[int, Floats]] = [(start - 1, level.ramp)]  # rows a later node may still ask for
+    kept: list[tuple[int, Floats]] = [(start - 1, level.ramp)]  # rows that a later node may still need
     for i in range(start, keyroot + 1):
         if (i - start) % CHECK_EVERY_ROWS == 0:
             clock.check()
         above = kept[-1][1]
         left = int(first.leftmost[i])
-        while kept[-1][0] >= left:  # rows inside this node's subtree: nobody asks again
+        while kept[-1][0] >= left:  # rows inside this node's subtree: no later node needs them
             kept.pop()
         is_open = left == start and bool(inner[i])
         row = _row(kept[-1][1], above, level, cost[i], is_open)

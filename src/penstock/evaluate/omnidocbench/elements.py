@@ -1,8 +1,8 @@
 """Cuts a predicted page of Markdown into the elements the benchmark matches.
 
-Taken out in turn and blanked: pictures, LaTeX tables, HTML tables, display formulas, pipe tables,
-code. What is left is text, split at empty lines. Inline formulas are listed too but stay in their
-text, so that a display formula the model wrote inline can still be found.
+Takes out and blanks, in this order: pictures, LaTeX tables, HTML tables, display formulas, pipe tables,
+code. The rest is text, split at empty lines. Inline formulas are elements too but stay in their text, so
+that a display formula that the model wrote inline can still match.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class PredictedElement:
 
 
 def predicted_elements(markdown: str, protocol: ProtocolVersion) -> list[PredictedElement]:
-    """All elements of a page, by where they start."""
+    """Returns all elements of a page, in the order of their starts."""
     content = _prepared(markdown, protocol)
     blocks: list[PredictedElement] = []
     for kind, spans in (("latex_table", latex_tables), ("html_table", html_tables)):
@@ -69,14 +69,14 @@ def predicted_elements(markdown: str, protocol: ProtocolVersion) -> list[Predict
 
 
 def html_tables(text: str) -> list[tuple[int, int]]:
-    """Outermost `<table>` to `</table>`; what an unclosed table holds is searched on its own."""
+    """Returns the spans of outermost tables; searches the inside of an unclosed table on its own."""
     return _balanced(text, re.compile(r"<table(?:[^>]*)>"), re.compile(r"</table>"), step=8, reopen=17)
 
 
 def latex_tables(text: str) -> list[tuple[int, int]]:
-    """`table` environments, and `tabular` ones outside them.
+    """Returns the spans of `table` environments, and of `tabular` ones outside them.
 
-    The benchmark takes one character too many after a tabular; kept, as it is blanked too.
+    Quirk: a tabular takes the next character too, which is then blanked.
     """
     spans = [found.span() for found in _TABLE_ENVIRONMENT.finditer(text)]
     for start, end in spans:
@@ -111,7 +111,7 @@ def _balanced(
 def _tags(
     text: str, begin: re.Pattern[str], close: re.Pattern[str], at: int, step: int
 ) -> Iterator[tuple[bool, int]]:
-    """Opening (True) and closing tags in order; the search goes on `step` characters after each start."""
+    """Yields opening (True) and closing tags in order; continues `step` characters after each start."""
     first, last = begin.search(text, at), close.search(text, at)
     while first or last:
         is_begin = first is not None and (last is None or first.start() < last.start())
@@ -126,7 +126,7 @@ def _tags(
 
 
 def pictures(markdown: str) -> list[tuple[int, int, str]]:
-    """`![words](address)`, each on one line, as start, end and words; linear, also on open brackets."""
+    """Returns start, end and words of each `![words](address)` on one line. Linear, also on open brackets."""
     found: list[tuple[int, int, str]] = []
     offset = 0
     for line in markdown.split("\n"):
@@ -152,7 +152,7 @@ def without_pictures(markdown: str) -> str:
 
 
 def without_fences(content: str, languages: tuple[str, ...]) -> str:
-    """Without the fences around a whole page; long runs of underscores and spaces become four."""
+    """Removes the fences around a whole page; shortens long runs of underscores and spaces to four."""
     for language in languages:
         content = re.sub(rf"^```{language}\n?", "", content, flags=re.MULTILINE)
     content = re.sub(r"```\n?$", "", content, flags=re.MULTILINE)
@@ -187,9 +187,9 @@ def _take_formulas(content: str, blocks: list[PredictedElement], protocol: Proto
 
 
 def _paragraphs(content: str) -> Iterator[PredictedElement]:
-    """Text between empty lines, or lines where there is no empty one.
+    """Yields text between empty lines; single lines if there is no empty one.
 
-    Positions leave out the separators, as the benchmark counts them.
+    Positions do not count the separators, as in the benchmark.
     """
     parts = content.split("\n\n")
     if len(parts) == 1:

@@ -1,8 +1,8 @@
 """Pairs a page's true elements with predicted ones: the benchmark's quick match.
 
-Near pairs first, neighbours joined, then the cheapest assignment; pairs further apart than 0.7 are
-let go; true elements that occur inside a prediction join it; what is left on both sides is paired
-again. A predicted block that matches nothing costs nothing in v1.5: that is why `invented` exists.
+Takes near pairs first, joins neighbours, then finds the cheapest assignment; undoes pairs further apart than
+0.7; adds true elements that occur inside a prediction; pairs what is left on both sides. A predicted
+block that matches nothing costs nothing in v1.5: that is why `invented` exists.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class MatchRules:
 def quick_match(
     truths: list[MatchLine], predictions: list[MatchLine], rules: MatchRules, deadline_s: float = DEADLINE_S
 ) -> list[LinePair]:
-    """Pairs for one page; falls back to one-to-one matching when the deadline passes."""
+    """Returns the pairs of one page; matches one to one if the deadline passes."""
     if not truths:
         return [LinePair((), (i,)) for i in range(len(predictions))]
     if not predictions:
@@ -85,7 +85,7 @@ def quick_match(
 
 
 def simple_match(truths: list[MatchLine], predictions: list[MatchLine]) -> list[LinePair]:
-    """The cheapest one-to-one assignment; predictions left over come last, as one pair."""
+    """Returns the cheapest one-to-one assignment; predictions left over are one pair, the last."""
     if not truths:
         return [LinePair((), tuple(range(len(predictions))))] if predictions else []
     partner = assign(costs_between([line.norm for line in truths], [line.norm for line in predictions]))
@@ -95,7 +95,7 @@ def simple_match(truths: list[MatchLine], predictions: list[MatchLine]) -> list[
 
 
 def main_category(truths: Sequence[MatchLine]) -> str:
-    """The commonest category of a pair's true lines; scored ones go before ignored ones."""
+    """Returns the commonest category of a pair's true lines; scored categories go before ignored ones."""
     if not truths:
         return ""
     scored = [line.category for line in truths if line.category not in IGNORED]
@@ -119,7 +119,7 @@ def _matched(
 def _ignored_pairs(
     truths: list[MatchLine], predictions: list[MatchLine], ignored: list[int], near: NDArray[np.bool_]
 ) -> list[LinePair]:
-    """Ignored parts with the last prediction near them; those left over take predictions left over."""
+    """Pairs ignored parts with the last prediction near them, and those left over with each other."""
     found = [(int(row), int(column)) for row, column in np.argwhere(near)]
     last = {row: number for number, (row, _) in enumerate(found)}
     pairs = [LinePair((ignored[row],), (found[number][1],)) for row, number in last.items()]
@@ -161,14 +161,14 @@ def _match_part(
 
 
 def _assigned(costs: Costs, runs: list[Run]) -> dict[int, Run]:
-    """Each true line's run of predictions, where one is near enough."""
+    """Returns each true line's run of predictions, if one is near enough."""
     return {row: runs[column] for row, column in assign(costs).items() if costs[row, column] <= MAX_COST}
 
 
 def _grouped(
     assigned: dict[int, Run], hidden: list[int], truths: list[str], predictions: list[str]
 ) -> dict[Run, list[int]]:
-    """Predictions with all true lines they hold, found or hidden inside."""
+    """Returns runs of predictions with all true lines they match or hold inside."""
     groups: dict[Run, list[int]] = {run: [truth] for truth, run in assigned.items()}
     placed = set(assigned)
     for column, prediction in enumerate(predictions):
@@ -183,7 +183,7 @@ def _grouped(
 def _with_leftovers(
     groups: dict[Run, list[int]], truths: list[str], predictions: list[str], joint: bool
 ) -> list[LinePair]:
-    """All pairs, those of leftovers included; lone true lines come last."""
+    """Returns all pairs with those of leftovers; true lines without a prediction come last."""
     pairs = [LinePair(tuple(sorted(found)), run) for run, found in groups.items() if found]
     lone = set(range(len(truths))) - {i for found in groups.values() for i in found}
     spare = set(range(len(predictions))) - {i for run in groups for i in run}
@@ -201,7 +201,7 @@ def _with_leftovers(
 def _paired_leftovers(
     lone: list[int], spare: list[int], truths: list[str], predictions: list[str], joint: bool
 ) -> list[LinePair]:
-    """Leftovers paired however far apart: their texts are kept, so they lose what they deserve."""
+    """Pairs what is left on both sides, however far apart: both texts then count as errors."""
     scorer = Levenshtein.normalized_distance if joint else Levenshtein.distance
     costs = process.cdist(
         [truths[i] for i in lone], [predictions[i] for i in spare], scorer=scorer, dtype=np.float64

@@ -68,7 +68,7 @@ class PageScore:
 
 @dataclass(frozen=True, slots=True)
 class MatchedPair:
-    """A pair with what the lines say: places and categories as the benchmark looks them up."""
+    """A scored pair with its places and categories, as the benchmark looks them up."""
 
     scored: ScoredPair
     category: str
@@ -80,7 +80,7 @@ class MatchedPair:
 def score_page(
     page: TruePage, markdown: str, protocol: ProtocolVersion, table_deadline_s: float = DEADLINE_S
 ) -> PageScore:
-    """One page against its truth under a protocol."""
+    """Scores one page against its truth by a version of the protocol."""
     blocks = predicted_elements(markdown, protocol)
     tables, spare_cells = _tables(page, blocks, protocol, table_deadline_s)
     if protocol.joint:
@@ -105,7 +105,7 @@ def score_page(
 def _joint(
     page: TruePage, blocks: list[PredictedElement], cells: list[PredictedElement]
 ) -> tuple[list[MatchedPair], list[MatchedPair]]:
-    """v1.5: text and formulas in one match, inline formulas behind everything else."""
+    """v1.5: matches text and formulas together, inline formulas after everything else."""
     truths = [part for element in page.texts_and_formulas for part in _split_array(element)]
     kinds = list(dict.fromkeys(block.kind for block in blocks if not block.kind.endswith("table")))
     given = [block for kind in kinds for block in blocks if block.kind == kind] + cells
@@ -117,7 +117,7 @@ def _joint(
 
 
 def _apart(page: TruePage, blocks: list[PredictedElement]) -> tuple[list[MatchedPair], list[MatchedPair]]:
-    """v1.0: text with text, formulas with formulas; leftover text without a truth counts."""
+    """v1.0: matches text with text and formulas with formulas; text without a truth counts."""
     texts: list[MatchedPair] = []
     if page.texts:
         texts = _match(page.texts, [b for b in blocks if b.kind == "text_all"], joint=False)
@@ -147,8 +147,8 @@ def _matched(
     elements: Sequence[TrueElement],
     blocks: Sequence[PredictedElement],
 ) -> MatchedPair:
-    """Quirk: empty lines were dropped from the lines but not from the elements and blocks, so places,
-    attributes and kinds are looked up one or more elements off on pages that have such lines."""
+    """Quirk: empty lines are dropped from the lines but not from the elements and blocks, so on pages with
+    such lines places, attributes and kinds are those of another element."""
     mine, theirs = [truths[i] for i in pair.truths], [given[i] for i in pair.predictions]
     scored = score_pair(
         "".join(line.raw for line in mine),
@@ -184,7 +184,7 @@ def _as_text(matched: MatchedPair) -> ScoredPair:
 
 
 def reading_orders(matched: list[MatchedPair]) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """The true order of all text, and the true places in the order in which they were predicted."""
+    """Returns the true order of all text, and the true places in the order of their predictions."""
     true = sorted(place for m in matched for place in m.places if not isinstance(place, str))
     found = [m for m in matched if m.places and not isinstance(m.position, str)]
     found.sort(key=lambda m: float(m.position))
@@ -226,7 +226,7 @@ def _tables(
 def score_table(
     truth: MatchLine, predicted: str, form: Callable[[str], str] = table_form, deadline_s: float = DEADLINE_S
 ) -> ScoredPair:
-    """One table: edit distance of the HTML in its compared form, TEDS and TEDS-S."""
+    """Scores one table: edit distance of the normalised HTML, TEDS and TEDS-S."""
     norm_truth, norm_prediction = form(truth.raw), form(predicted)
     base = score_pair(truth.raw, predicted, norm_truth, norm_prediction, (truth.attributes,))
     score = teds_both(norm_prediction or predicted, norm_truth or truth.raw, deadline_s)
@@ -270,7 +270,7 @@ def _single_column(spec: str) -> bool:
 
 
 def _array_lines(latex: str) -> list[str] | None:
-    """The lines of a formula written as an array of one column; None for any other formula."""
+    """Returns the lines of a formula that is an array of one column; None for any other formula."""
     array = _ARRAY.search(latex)
     if array is None or not _single_column(array["spec"]):
         return None

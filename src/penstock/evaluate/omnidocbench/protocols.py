@@ -1,4 +1,4 @@
-"""The versions of the benchmark, as the rules in which they differ."""
+"""The versions of OmniDocBench's protocol, as the rules in which they differ."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from penstock.errors import UsageError
 
-# Parts of a page that are matched, so that they take no other's prediction, but never scored.
+# Parts of a page that are never scored. They are matched, so that their predictions go to no other part.
 IGNORED = frozenset(
     [
         "figure_caption",
@@ -37,7 +37,7 @@ class ProtocolVersion:
     name: str
     joint: bool
     missing_is_empty: bool = False  # a page without a prediction file counts as an empty one
-    granular: bool = False  # v1.6: other cutting, cleaning and matching, order over formulas and tables too
+    granular: bool = False  # v1.6 cuts, cleans and matches by its own rules; see the package v1_6
 
 
 V1_0 = ProtocolVersion(name="v1.0", joint=False)

@@ -1,6 +1,6 @@
-"""OmniDocBench v1.6: the truth stays as annotated, the prediction's granularity is searched.
+"""OmniDocBench v1.6: keeps the truth as annotated and tries to cut and join the prediction to fit it.
 
-Formulas of several lines are cut or joined until they fit the truth's own cutting, badly matched text
-looks for a better stretch of predictions near it, and cells, text and formulas are cleaned harder
-than in v1.5. Quirks that move scores are kept and said to be quirks where they stand.
+Cuts or joins formulas of several lines until they fit the true ones, looks near badly matched text for a
+better run of predictions, and cleans cells, text and formulas harder than v1.5. Keeps quirks of the
+official program that change scores; a comment or docstring at the place calls each a quirk.
 """

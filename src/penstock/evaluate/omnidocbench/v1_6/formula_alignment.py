@@ -1,4 +1,4 @@
-"""Puts a page's true formulas and runs of predicted ones side by side, in order, as cheaply as can be."""
+"""Aligns a page's true formulas with runs of predicted ones, in order, at the least cost."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Run = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class _AlignmentState:
-    """The cheapest way to a point: its cost, and what decides between equal ones."""
+    """The cheapest alignment up to a point: its cost, and what decides between equal costs."""
 
     cost: float
     edits: int
@@ -37,7 +37,8 @@ def align_formulas(
     *,
     gaps: bool,
 ) -> list[Run]:
-    """For every truth its run of predictions, empty for none. `gaps` lets runs of one source skip some."""
+    """Returns for every truth its run of predictions, which may be empty. `gaps` lets runs of one source
+    skip some."""
     if not truths or not predictions:
         return [() for _ in truths]
     runs = _CandidateRuns(truths, predictions, sources, kinds, gaps)
@@ -74,7 +75,7 @@ def _offer(points: dict[tuple[int, int], _AlignmentState], at: tuple[int, int], 
 
 
 def _is_better(new: _AlignmentState, old: _AlignmentState) -> bool:
-    """Cheaper; then nearer by length; then with fewer inline formulas."""
+    """Compares costs, then edits by length, then the numbers of inline formulas."""
     if abs(new.cost - old.cost) > EVEN:
         return new.cost < old.cost
     if new.length and old.length:
@@ -128,7 +129,7 @@ class _CandidateRuns:
         )
 
     def of(self, truth: int, start: int) -> list[tuple[Run, float, int, int]]:
-        """Runs from `start`: the run, its distance, its edits, the longer length."""
+        """Returns each run from `start` with its distance, its edits and the longer length."""
         if start >= len(self._slices):
             return []
         first, last = self._slices[start]
@@ -148,8 +149,8 @@ def _grow(
     kinds: Sequence[str],
     found: list[Run],
 ) -> None:
-    """The run and all that grow from it, shorter jumps first. No run that may not be joined can grow
-    into one that may, so whole branches are left out."""
+    """Adds the run and all longer ones that start with it, shorter jumps first. A run that may not be joined
+    cannot grow into one that may, so whole branches are skipped."""
     found.append(tuple(run))
     if len(run) >= longest:
         return
@@ -161,7 +162,7 @@ def _grow(
 
 
 def _may_join(run: list[int], sources: Sequence[Hashable], kinds: Sequence[str]) -> bool:
-    """Lines of one formula; or neighbours that all are display formulas."""
+    """Whether the run is lines of one formula, or neighbours that all are display formulas."""
     if len({sources[i] for i in run}) == 1:
         return True
     return run[-1] - run[0] + 1 == len(run) and all(kinds[i] == "equation_isolated" for i in run)

@@ -1,4 +1,4 @@
-"""Formulas of several lines cut into lines, where each line stands on its own.
+"""Cuts formulas of several lines into lines, if each line is a formula of its own.
 
 A matrix, a system under one brace or a case distinction is one formula; a derivation over several
 lines is several. The official program decides by the environment, its column spec, braces around it,
@@ -68,7 +68,7 @@ class _Environment:
 
 
 def formula_lines(formula: str) -> list[FormulaLine]:
-    """The lines a formula is cut into; none when it stays whole."""
+    """Returns the lines of a formula; none if it stays whole."""
     found = _cuttable(formula) if len(formula) <= MAX_FORMULA else None
     if found is None:
         return []
@@ -92,7 +92,7 @@ def formula_lines(formula: str) -> list[FormulaLine]:
 
 
 def split_rows(body: str) -> list[str]:
-    """The text between `\\\\`s that stand outside groups and environments, stripped, empty ones dropped."""
+    """Splits at every `\\\\` outside groups and environments; strips rows and drops empty ones."""
     rows = [row.strip() for row in _split(body, _row_break)]
     return [row for row in rows if row]
 
@@ -102,7 +102,7 @@ def split_cells(row: str) -> list[str]:
 
 
 def cases_as_braces(formula: str, depth: int = 0) -> str:
-    """Case distinctions inside an argument written as a brace over an array, as many models write them."""
+    """Rewrites case distinctions inside an argument as a brace over an array, as many models write them."""
     if depth > MAX_DEPTH or len(formula) > MAX_FORMULA:
         return formula
     parts: list[str] = []
@@ -128,7 +128,7 @@ def cases_as_braces(formula: str, depth: int = 0) -> str:
 
 
 def _cuttable(formula: str) -> tuple[str, str] | None:
-    """The lines' text and what follows them; None when the formula is one."""
+    """Returns the text of the lines and what follows them; None if the formula is one line."""
     inside = without_delimiters(formula)
     block = _block(inside)
     if block is not None and not _stays_whole(block) and len(split_rows(block.trailing)) <= 1:
@@ -137,7 +137,7 @@ def _cuttable(formula: str) -> tuple[str, str] | None:
 
 
 def _block(inside: str) -> _Environment | None:
-    """The environment a formula consists of."""
+    """Returns the environment that the formula consists of."""
     opening = _OPENING_BRACE.match(inside)
     core = inside[opening.end() :] if opening else inside
     closing = _CLOSING_BRACE.search(core)
@@ -219,7 +219,7 @@ def _has_words(row: str) -> bool:
 
 
 def _without_number(trailing: str) -> str:
-    """What follows an environment, without labels and equation numbers at its end."""
+    """Returns the text after an environment, without labels and equation numbers at its end."""
     text = _LABEL.sub("", trailing).rstrip()
     while text:
         tag = _TAG.search(text)
@@ -240,7 +240,7 @@ def _is_number(inside: str, before: str) -> bool:
 
 
 def _end_of(text: str, name: str, at: int) -> int:
-    """Where the environment's own `\\end` stands, nested ones of its name skipped; -1 without."""
+    """Returns where the environment's own `\\end` is, past nested ones of its name; -1 without one."""
     depth = 1
     for tag in re.compile(r"\\(begin|end)\{" + re.escape(name) + r"\}").finditer(text, at):
         depth += 1 if tag[1] == "begin" else -1
@@ -253,7 +253,7 @@ _ENVIRONMENT_TAG = re.compile(r"\\(begin|end)\{[^}]*\}")
 
 
 def _split(text: str, breaks: Callable[[str, int], int], *, groups: bool = True) -> list[str]:
-    """Text cut where `breaks` gives the length of a break, outside environments and, if asked, groups."""
+    """Cuts text where `breaks` returns the length of a break, outside environments and, if asked, groups."""
     parts: list[str] = []
     at = start = environments = braces = 0
     while at < len(text):

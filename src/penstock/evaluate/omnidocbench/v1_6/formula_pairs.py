@@ -1,6 +1,6 @@
-"""Pairs a page's formulas: several ways to cut and join the predicted ones are tried, the cheapest wins.
+"""Pairs a page's formulas: tries several ways to cut and join the predicted ones and takes the cheapest.
 
-The truth's cutting stands. Predicted formulas are matched as they are, one to one, joined with their
+True formulas are always cut into lines. Predicted ones are matched whole, one to one, joined with their
 neighbours, cut into lines, in every grouping of lines, and with case distinctions rewritten.
 """
 
@@ -42,7 +42,7 @@ class _FormulaPairing:
 def best_formula_pairs(
     elements: Sequence[TrueElement], pieces: Sequence[PredictedPiece], current: Sequence[PiecePair]
 ) -> list[PiecePair]:
-    """The cheapest of all candidates; the earlier one where two cost the same."""
+    """Returns the cheapest candidate's pairs; of equal ones the earlier's."""
     given = _pool(pieces)
     if len(given) > MAX_FORMULAS:
         return _plain_kinds(current)
@@ -62,7 +62,7 @@ def best_formula_pairs(
 
 
 def _pool(pieces: Sequence[PredictedPiece]) -> list[PredictedPiece]:
-    """Formulas first, then text that may stand for one; the same piece once."""
+    """Returns formulas first, then text that may stand for one, each piece once."""
     formulas = [p for p in pieces if p.kind == FORMULA]
     formulas += [replace(p, kind=FORMULA, fine=p.fine or RESCUE) for p in pieces if p.kind == RESCUE]
     sourced = [replace(p, source=(p.start, p.end, p.content, p.fine)) for p in formulas]
@@ -76,7 +76,7 @@ def _ordered(pieces: Sequence[PredictedPiece]) -> list[PredictedPiece]:
 def _whole(
     elements: Sequence[TrueElement], given: list[PredictedPiece], both: Sides
 ) -> Iterator[_FormulaPairing]:
-    """Predicted formulas uncut: by the quick match, one to one, and joined with neighbours."""
+    """Matches whole predicted formulas: by the quick match, one to one, and joined with neighbours."""
     count = len(both.pieces)
     yield _FormulaPairing(_plain_kinds(match_pieces(elements, given, split=False)), both.pieces, count)
     yield _FormulaPairing(_one_to_one(both), both.pieces, count)
@@ -84,7 +84,7 @@ def _whole(
 
 
 def _cut(elements: Sequence[TrueElement], given: list[PredictedPiece]) -> Iterator[_FormulaPairing]:
-    """Predicted formulas cut into lines: in every grouping one to one, then joined in order."""
+    """Matches predicted formulas cut into lines: every grouping one to one, then joined in order."""
     ordered = _ordered(given)
     for grouping in _groupings(ordered):
         both = both_sides(elements, _ordered(grouping), split=False)
@@ -96,7 +96,7 @@ def _cut(elements: Sequence[TrueElement], given: list[PredictedPiece]) -> Iterat
 
 
 def _rewritten(elements: Sequence[TrueElement], given: list[PredictedPiece]) -> Iterator[_FormulaPairing]:
-    """The same once more with case distinctions as braces, where there are any."""
+    """Matches again with case distinctions written as braces, if there are any."""
     changed = [replace(piece, content=cases_as_braces(piece.content)) for piece in given]
     count = sum(new.content != old.content for new, old in zip(changed, given, strict=True))
     if count == 0:
@@ -107,7 +107,7 @@ def _rewritten(elements: Sequence[TrueElement], given: list[PredictedPiece]) -> 
 
 
 def _groupings(ordered: list[PredictedPiece]) -> list[list[PredictedPiece]]:
-    """Every way to join neighbouring lines of the formulas that can be cut; none when too many."""
+    """Returns every way to join neighbouring lines of formulas that can be cut; none if too many."""
     options = [_line_groups(piece) for piece in ordered]
     count = 1
     for option in options:
@@ -137,7 +137,7 @@ def _as_one(lines: list[PredictedPiece]) -> PredictedPiece:
 
 
 def _one_to_one(both: Sides) -> list[PiecePair]:
-    """The cheapest assignment, where leaving either side alone costs 1."""
+    """Returns the cheapest assignment; leaving a formula of either side alone costs 1."""
     wanted, given = len(both.truths), len(both.predictions)
     costs = np.ones((wanted + given, wanted + given))
     costs[wanted:, given:] = 0.0
@@ -149,7 +149,7 @@ def _one_to_one(both: Sides) -> list[PiecePair]:
 
 
 def _joined(both: Sides, *, gaps: bool) -> list[PiecePair]:
-    """In order, each truth with a run of neighbours."""
+    """Pairs each truth with a run of neighbours, in order."""
     sources = [piece.source for piece in both.pieces]
     kinds = [piece.formula_category for piece in both.pieces]
     chosen = align_formulas(
@@ -180,12 +180,12 @@ def _row(both: Sides, truth: int, run: tuple[int, ...]) -> PiecePair:
 
 
 def _plain_kinds(rows: Sequence[PiecePair]) -> list[PiecePair]:
-    """What stands in for a formula counts as one."""
+    """Makes the kind of text that stands for a formula that of a formula."""
     return [replace(row, kind=PredictedPiece(row.kind, 0, 0, "").formula_category) for row in rows]
 
 
 def _is_complete(rows: list[PiecePair], wanted: int) -> bool:
-    """Every true formula once and alone, matched with formulas or nothing."""
+    """Whether every true formula is there once and alone, matched with formulas or nothing."""
     if wanted == 0:
         return True
     alone = {row.truths for row in rows if len(row.truths) == 1}
@@ -193,8 +193,8 @@ def _is_complete(rows: list[PiecePair], wanted: int) -> bool:
 
 
 def _costs(candidate: _FormulaPairing) -> tuple[float, ...]:
-    """Sum of distances, their mean by length, predictions without use, mean distance, rewritings, truths
-    without a prediction: compared in this order."""
+    """Returns, in the order of comparison: the sum of distances, edits by length, unused predictions, the
+    mean distance, rewritings, truths without a prediction."""
     rows = candidate.rows
     paired = [row for row in rows if row.predictions]
     length = sum(max(len(row.norm_truth), len(row.norm_prediction)) for row in paired)

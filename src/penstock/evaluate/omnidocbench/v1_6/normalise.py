@@ -1,4 +1,4 @@
-"""Text, formulas and tables in the form in which v1.6 compares them."""
+"""Brings text, formulas and tables to the form in which v1.6 compares them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TOO_COMPLEX = (
 )  # fmt: skip
 
 _BRACKETED = re.compile(r"\\\[(.+?)(?<!\\)\\\]|\\\((.+?)(?<!\\)\\\)")
-# what formulas lose, in the order in which it is taken out
+# removed from formulas, in this order
 _FORMULA_PARTS = tuple(
     (re.compile(pattern), by)
     for pattern, by in (
@@ -63,12 +63,12 @@ _CELL_MATH = (("$$", "$$"), ("\\[", "\\]"), ("\\(", "\\)"), ("$", "$"))
 
 @lru_cache(maxsize=8192)
 def text_form(text: str) -> str:
-    """Letters, digits and ideographs only; inline formulas read out."""
+    """Returns only letters, digits and ideographs; writes inline formulas as text."""
     return words_only(without_circles(readable(text)))
 
 
 def readable(text: str) -> str:
-    """Text whose inline formulas are read out where that is safe; circled characters lose their circles."""
+    """Writes inline formulas as text if that is safe; removes circles around characters."""
     text = without_circles(text)
     parts: list[str] = []
     at = 0
@@ -91,12 +91,12 @@ def _stays_latex(latex: str) -> bool:
 
 
 def with_formula_forms(text: str) -> str:
-    """Text whose inline formulas stand in the form in which formulas are compared."""
+    """Returns text with its inline formulas in their compared form."""
     return _INLINE.sub(lambda found: formula_form(found[1] if found[1] is not None else found[2]), text)
 
 
 def as_text(category: str, text: str) -> str:
-    """Either side of a pair of text and formula, as text."""
+    """Returns either side of a pair of text and formula as text."""
     return readable(
         without_delimiters(text) if category in ("equation_isolated", "equation_inline") else text
     )
@@ -104,7 +104,7 @@ def as_text(category: str, text: str) -> str:
 
 @lru_cache(maxsize=8192)
 def formula_form(latex: str) -> str:
-    """A formula without delimiters, numbers, fonts, spacing, environments, needless groups and case."""
+    """Removes delimiters, numbers, fonts, spacing, environments, needless groups and case from a formula."""
     latex = without_numbers(without_delimiters(without_circles(latex)))
     bracketed = _BRACKETED.search(latex)
     if bracketed:
@@ -134,7 +134,7 @@ def _opened(group: re.Match[str]) -> str:
 
 @lru_cache(maxsize=1024)
 def table_form(html: str) -> str:
-    """A table as one document with bare rows and cells, cell texts in one spelling; "" without a table."""
+    """Returns a table as one document with bare rows and normalised cell texts; "" if there is no table."""
     if "<table" not in html.replace(" ", "").replace("'", '"'):
         return ""
     root = parse_html(plain_tags(html, sections=True))
@@ -151,7 +151,7 @@ def _clean_cell(cell: HtmlElement) -> None:
 
 
 def cell_text(text: str) -> str:
-    """One spelling for ticks, crosses, dashes, Greek letters and spaces."""
+    """Returns text with one spelling for ticks, crosses, dashes, Greek letters and spaces."""
     text = unicodedata.normalize("NFKC", text).replace("\xa0", " ").replace("\u200b", "")
     text = _spelled(_without_cell_math(_spelled(text)))
     text = "—" if text.strip() in _DASHES else text

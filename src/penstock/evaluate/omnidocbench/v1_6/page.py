@@ -1,4 +1,4 @@
-"""Scores one page by v1.6: text and formulas matched together, then formulas again among themselves."""
+"""Scores one page by v1.6: matches text and formulas together, then formulas again on their own."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from penstock.evaluate.omnidocbench.v1_6.rematch import rematch_texts
 
 
 def score_page(page: TruePage, markdown: str, table_deadline_s: float = DEADLINE_S) -> PageScore:
-    """One page against its truth. A page without a prediction is an empty one."""
+    """Scores one page against its truth. A missing prediction is an empty page."""
     pieces = predicted_pieces(markdown)
     mixed = _by_kind([piece for piece in pieces if piece.kind not in (TABLE, RESCUE)])
     rows = [compared_as_text(row) for row in match_pieces(page.texts_and_formulas, mixed)]
@@ -54,7 +54,7 @@ def score_page(page: TruePage, markdown: str, table_deadline_s: float = DEADLINE
 
 
 def _by_kind(pieces: list[PredictedPiece]) -> list[PredictedPiece]:
-    """The kind that comes first on the page first: it decides between pieces that start at one place."""
+    """Sorts by kind, the page's first kind first: it decides between pieces that start at one place."""
     kinds = dict.fromkeys(piece.kind for piece in pieces)
     return [piece for kind in kinds for piece in pieces if piece.kind == kind]
 
@@ -65,7 +65,7 @@ def _matched(row: PiecePair) -> MatchedPair:
 
 
 def _tables(page: TruePage, pieces: list[PredictedPiece], deadline_s: float) -> list[MatchedPair]:
-    """True tables with the predicted one whose cleaned HTML is nearest; further ones cost nothing."""
+    """Scores true tables against the predicted ones whose cleaned HTML is nearest; others cost nothing."""
     elements = page.of("table")
     truths = [
         MatchLine(e.html, table_form(e.html) or e.html, "table", attributes=e.attributes) for e in elements

@@ -1,4 +1,4 @@
-"""Pairs of true and predicted pieces with everything that later steps ask of them."""
+"""Pairs true and predicted pieces by the quick match, with all that later steps need of a pair."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RULES = MatchRules(joint=True, hidden_formulas=False)
 
 @dataclass(frozen=True, slots=True)
 class PiecePair:
-    """One pair. `edit` is the matcher's own cost, 1 for what was paired only because it was left over."""
+    """One pair. `edit` is the matcher's cost; 1 if both sides were paired only as leftovers."""
 
     truths: tuple[int, ...]
     predictions: tuple[int, ...]
@@ -45,7 +45,7 @@ class PiecePair:
 @dataclass(frozen=True, slots=True)
 class Sides:
     """Both sides of a match. Quirk: lines that are empty in the compared form are dropped, elements and
-    pieces are not, so on pages that have such lines places and kinds are looked up further along."""
+    pieces are not, so on pages with such lines places and kinds are those of an earlier element."""
 
     elements: list[TrueElement]
     pieces: list[PredictedPiece]
@@ -54,12 +54,12 @@ class Sides:
 
 
 def in_reading_order(pieces: Sequence[PredictedPiece]) -> list[PredictedPiece]:
-    """By position, inline formulas behind everything else."""
+    """Sorts by position, inline formulas after everything else."""
     return sorted(pieces, key=lambda piece: (piece.fine == INLINE, piece.start))
 
 
 def both_sides(elements: Sequence[TrueElement], pieces: Sequence[PredictedPiece], *, split: bool) -> Sides:
-    """`split` cuts predicted formulas into lines too; true ones always are."""
+    """Cuts true formulas into lines, with `split` predicted ones too, and normalises both sides."""
     whole = [part for element in elements for part in element_lines(element)]
     given = [part for piece in pieces for part in (in_lines(piece) if split else [piece])]
     truths = [_true_line(element) for element in whole]
@@ -72,14 +72,14 @@ def both_sides(elements: Sequence[TrueElement], pieces: Sequence[PredictedPiece]
 def match_pieces(
     elements: Sequence[TrueElement], pieces: Sequence[PredictedPiece], *, split: bool = True
 ) -> list[PiecePair]:
-    """The quick match; pairs without a truth are dropped, as nobody counts them."""
+    """Returns the pairs of the quick match; drops those without a truth, which nothing counts."""
     both = both_sides(elements, in_reading_order(pieces), split=split)
     pairs = quick_match(both.truths, both.predictions, RULES)
     return [_row(pair, both) for pair in pairs if pair.truths]
 
 
 def element_lines(element: TrueElement) -> list[TrueElement]:
-    """A true formula as its lines, placed a little after one another."""
+    """Returns a true formula as its lines, each a little after the one before."""
     lines = formula_lines(element.latex) if element.category == FORMULA else []
     if not lines:
         return [element]
@@ -90,7 +90,7 @@ def element_lines(element: TrueElement) -> list[TrueElement]:
 
 
 def compared_as_text(row: PiecePair) -> PiecePair:
-    """A pair of text and formula is compared as text."""
+    """Compares a pair of text and formula as text."""
     if not row.category or not row.kind or (row.category in FORMULA_KINDS) == (row.kind in FORMULA_KINDS):
         return row
     truth, prediction = as_text(row.category, row.truth), as_text(row.kind, row.prediction)
@@ -106,7 +106,7 @@ def compared_as_text(row: PiecePair) -> PiecePair:
 
 
 def as_array(formulas: Sequence[str]) -> str:
-    """Several formulas as the lines of one."""
+    """Writes several formulas as the lines of one."""
     inside = " \\\\ ".join("{" + without_delimiters(formula) + "}" for formula in formulas)
     return "\\begin{array}{l} " + inside + " \\end{array}"
 

@@ -1,7 +1,7 @@
 """Cuts a predicted page into the pieces v1.6 matches: text, formulas, tables, and formula look-alikes.
 
-As in v1.5, tables, display formulas, pipe tables and code are taken out in turn and blanked; what is
-left is text. New are pieces of text, cells and picture captions that may stand for a formula.
+As v1.5 does, takes out and blanks tables, display formulas, pipe tables and code; the rest is text. New are
+pieces of text, cells and picture captions that may stand for a formula.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _BLOCK_TAGS = frozenset(["div", "dir", "p", "li"])
 
 @dataclass(frozen=True, slots=True)
 class PredictedPiece:
-    """One predicted piece and where it stands. `source` tells lines of one formula from another's."""
+    """One predicted piece and where it stands. Lines of one formula have the same `source`."""
 
     kind: str
     start: float
@@ -78,7 +78,7 @@ class PredictedPiece:
 
 
 def predicted_pieces(markdown: str) -> list[PredictedPiece]:
-    """All pieces of a page, by where they start."""
+    """Returns all pieces of a page, in the order of their starts."""
     pieces, content = _prepared(markdown)
     for start, end in latex_tables(content):  # without LaTeXML they are read as no table at all
         content = blanked(content, start, end)
@@ -102,7 +102,7 @@ def predicted_pieces(markdown: str) -> list[PredictedPiece]:
 
 
 def in_lines(piece: PredictedPiece) -> list[PredictedPiece]:
-    """A formula as its lines, where it is cut into lines."""
+    """Returns a formula as its lines; other pieces, and formulas that stay whole, as they are."""
     lines = formula_lines(piece.content) if piece.kind == FORMULA else []
     if not lines:
         return [piece]
@@ -118,7 +118,7 @@ def in_lines(piece: PredictedPiece) -> list[PredictedPiece]:
 
 
 def _prepared(markdown: str) -> tuple[list[PredictedPiece], str]:
-    """The page cleaned, its pictures blanked; captions that look like formulas as pieces."""
+    """Returns captions that look like formulas, and the cleaned page with its pictures blanked."""
     found: list[PredictedPiece] = []
     content = markdown
     for start, end, words in pictures(markdown):
@@ -131,7 +131,7 @@ def _prepared(markdown: str) -> tuple[list[PredictedPiece], str]:
 
 
 def _without_formulas_in_descriptions(content: str) -> str:
-    """Paragraphs that tell what a picture shows are text throughout."""
+    """Makes inline formulas text in paragraphs that describe a picture."""
     blocks = re.split(r"(\n\s*\n)", content)
     for number in range(0, len(blocks), 2):
         words = one_line(blocks[number]).lower()
@@ -142,7 +142,7 @@ def _without_formulas_in_descriptions(content: str) -> str:
 
 
 def _table(html: str, start: int, end: int, fine: str) -> Iterator[PredictedPiece]:
-    """A table, and those of its cells that may be formulas, placed one after the other."""
+    """Yields a table, then those of its cells that may be formulas, one after the other."""
     yield PredictedPiece(TABLE, start, end, html, fine)
     at = max(start, 0)
     for cell in parse_html(html).named("td", "th"):
@@ -175,7 +175,7 @@ def _take_formulas(content: str, pieces: list[PredictedPiece]) -> str:
 
 
 def _formula(line: str, start: int, end: int, fine: str) -> list[PredictedPiece]:
-    """A formula without number and words beside it, or the small equations it holds; then those words."""
+    """Returns a formula without its number and words, or its small equations; then the number and words."""
     line, beside = _without_margins(line, start, end)
     left, right, inside = _envelope(one_line(line))
     parts = [part for part in re.split(r"\s*(?:\\qquad|\\quad)\s*", inside) if part]
@@ -196,7 +196,7 @@ def _formula(line: str, start: int, end: int, fine: str) -> list[PredictedPiece]
 
 
 def _without_margins(line: str, start: int, end: int) -> tuple[str, list[PredictedPiece]]:
-    """A formula without its number in front and words behind, if it has any; and those as text."""
+    """Returns a formula without a number in front and words behind, and these as text."""
     left, right, inside = _envelope(one_line(line))
     number = _LEADING_NUMBER.match(inside)
     if not inside or (number is None and _words_behind(inside) is None):
@@ -215,8 +215,8 @@ def _without_margins(line: str, start: int, end: int) -> tuple[str, list[Predict
 
 
 def _words_behind(inside: str) -> re.Match[str] | None:
-    """Words in a group or in parentheses at a formula's end. The search starts behind the parenthesis
-    before, which the words cannot span: from further back it would be slow on many open ones."""
+    """Finds words in a group or in parentheses at a formula's end. Starts after the last closed parenthesis,
+    which the words cannot span: from further back it would be slow on many open ones."""
     end = inside.rstrip().removesuffix(".")
     if len(inside) > MAX_FORMULA or not end.endswith((")", "}")):
         return None
@@ -242,7 +242,7 @@ def _enveloped(inside: str, left: str, right: str) -> str:
 
 
 def _paragraphs(content: str) -> Iterator[PredictedPiece]:
-    """Text between empty lines, or lines where there is no empty one; positions leave out separators."""
+    """Yields text between empty lines, or single lines without any; positions do not count separators."""
     parts = content.split("\n\n")
     if len(parts) == 1:
         parts = content.split("\n")
@@ -257,7 +257,7 @@ def _paragraphs(content: str) -> Iterator[PredictedPiece]:
 
 
 def _without_tags(text: str) -> str:
-    """A paragraph written as `<div>` or `<dir>`, as its lines."""
+    """Returns a paragraph written as `<div>` or `<dir>` as its lines; other text as it is."""
     if "<table" in text.lower() or not re.match(r"<(div|dir)\b", text, re.IGNORECASE):
         return text
     lines = [

@@ -1,8 +1,8 @@
-"""Looks for a better stretch of predictions for titles and text that matched badly.
+"""Looks for a better run of predictions for titles and text that matched badly.
 
-A paragraph may have been predicted in pieces, or with its formulas on lines of their own. Stretches of
-neighbours that no other pair holds are tried near where the text was matched; one that is nearer by
-a fifth takes the pair over. The limits are the official program's.
+A model may write a paragraph in pieces, or with its formulas on lines of their own. This tries runs of
+neighbours that no other pair holds, near where the text matched; a run that is nearer by more than
+0.2 replaces the match. The limits are the official program's.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _Rematch:
 
 
 def rematch_texts(rows: list[PiecePair], pieces: Sequence[PredictedPiece]) -> list[PiecePair]:
-    """The rows, some of them with a better stretch of predictions."""
+    """Returns the rows, some of them with a better run of predictions."""
     pool = in_reading_order(pieces)
     if len(pool) > MAX_PIECES:
         return rows
@@ -56,7 +56,7 @@ def rematch_texts(rows: list[PiecePair], pieces: Sequence[PredictedPiece]) -> li
 def _replaced(
     rows: list[PiecePair], pool: list[PredictedPiece], found: list[tuple[float, int, _Rematch]]
 ) -> list[PiecePair]:
-    """The largest gains first; a prediction goes to one row only."""
+    """Replaces matches, the largest gains first; a prediction goes to one row only."""
     rows, used = list(rows), set[int]()
     for _, number, best in sorted(found, key=lambda entry: -entry[0]):
         indices = range(best.first, best.first + best.length)
@@ -76,7 +76,7 @@ def _replaced(
 
 
 def _owned(row: PiecePair, pool: list[PredictedPiece]) -> list[int]:
-    """The pool's pieces a row holds. Quirk: the row counts pieces after formulas were cut into lines."""
+    """Returns the pool's pieces that a row holds. Quirk: the row's numbers count formulas cut into lines."""
     inside = sorted({i for i in row.predictions if i < len(pool)})
     if inside or isinstance(row.position, str):
         return inside
@@ -130,7 +130,7 @@ def _stretches(
 
 
 def _is_better(one: _Rematch, other: _Rematch, own: list[int]) -> bool:
-    """Nearer; then shorter; then closer to where the row was."""
+    """Compares distances, then lengths, then how close the runs are to the old match."""
     if abs(one.edit - other.edit) > EVEN:
         return one.edit < other.edit
     if one.length != other.length or not own:
