@@ -23,7 +23,7 @@ import pypdfium2 as pdfium
 import penstock
 from penstock.evaluate.benchmarks.base import Benchmark, Sample
 from penstock.evaluate.benchmarks.omnidocbench import OmniDocBench
-from penstock.evaluate.benchmarks.pages import Pages, composed, plain_text
+from penstock.evaluate.benchmarks.pages import PagesWithText, composed, plain_text
 from penstock.evaluate.benchmarks.tables import PubTabNet, first_document
 from penstock.evaluate.metrics.contains import contains_answer
 from penstock.evaluate.predictions import Predictions
@@ -129,7 +129,7 @@ def receipts(data: Path, out: Path) -> Iterable[Scored]:
         Sample(f.stem, _receipt_text(f), str(folder / "img" / f"{f.stem}.jpg"))
         for f in sorted((folder / "box").glob("*.csv"))
     ]
-    done = score("sroie", "SROIE receipts, English scans", Pages(), samples, out)
+    done = score("sroie", "SROIE receipts, English scans", PagesWithText(), samples, out)
     yield done
     yield _fields_found(done, folder / "key")
 
@@ -159,11 +159,13 @@ def korean_book(data: Path, out: Path) -> Iterable[Scored]:
     texts = layer_text(pdf)
     pictures = pages_as_pictures(pdf, out / "korean_book_pictures" / "pictures", len(texts))
     samples = [Sample(p.stem, t, str(p)) for p, t in zip(pictures, texts, strict=True) if composed(t)]
-    yield score("korean_book_pictures", f"Korean running text, pictures at {DPI} dpi", Pages(), samples, out)
+    yield score(
+        "korean_book_pictures", f"Korean running text, pictures at {DPI} dpi", PagesWithText(), samples, out
+    )
     paged = [
         Sample(f"{pdf.stem}-{n:03d}", text, f"{pdf}#{n}") for n, text in enumerate(texts) if composed(text)
     ]
-    yield score("korean_book_layer", "Korean running text, with its text layer", Pages(), paged, out)
+    yield score("korean_book_layer", "Korean running text, with its text layer", PagesWithText(), paged, out)
 
 
 def korean_report(data: Path, out: Path) -> Iterable[Scored]:
@@ -173,16 +175,18 @@ def korean_report(data: Path, out: Path) -> Iterable[Scored]:
     whole = [n for n, text in enumerate(texts) if len(composed(text)) >= 400]
     pictures = pages_as_pictures(pdf, out / "korean_report_pictures" / "pictures", len(texts))
     samples = [Sample(pictures[n].stem, texts[n], str(pictures[n])) for n in whole]
-    yield score("korean_report_pictures", f"Korean report, pictures at {DPI} dpi", Pages(), samples, out)
+    yield score(
+        "korean_report_pictures", f"Korean report, pictures at {DPI} dpi", PagesWithText(), samples, out
+    )
     paged = [Sample(f"{pdf.stem}-{n:03d}", texts[n], f"{pdf}#{n}") for n in whole]
-    yield score("korean_report_layer", "Korean report, with its text layer", Pages(), paged, out)
+    yield score("korean_report_layer", "Korean report, with its text layer", PagesWithText(), paged, out)
 
 
 def turned_pages(data: Path, out: Path) -> Iterable[Scored]:
     folder = data / "docling_tests" / "ocr" / "sources"
     names = ("ocr_test", "ocr_test_rotated_90", "ocr_test_rotated_180", "ocr_test_rotated_270")
     samples = [Sample(name, DEMO, f"{folder / name}.pdf#0") for name in names]
-    yield score("turned", "One scanned sentence, upright and turned", Pages(), samples, out)
+    yield score("turned", "One scanned sentence, upright and turned", PagesWithText(), samples, out)
 
 
 def other_engine(data: Path, out: Path) -> Iterable[Scored]:
@@ -193,7 +197,7 @@ def other_engine(data: Path, out: Path) -> Iterable[Scored]:
         for p in sorted((folder / "source").glob("*.png"))
         if (truth := folder / "result" / p.stem / f"{p.stem}.md").is_file()
     ]
-    yield score("glmocr", "Agreement with GLM-OCR's own output (not a truth)", Pages(), samples, out)
+    yield score("glmocr", "Agreement with GLM-OCR's own output (not a truth)", PagesWithText(), samples, out)
 
 
 SETS = {

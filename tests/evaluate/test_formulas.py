@@ -10,19 +10,19 @@ import pytest
 
 from penstock.errors import BadInput, MissingModel
 from penstock.evaluate.metrics import formula_render
-from penstock.evaluate.metrics.formula_tokens import colour, coloured
+from penstock.evaluate.metrics.formula_tokens import colour, coloured_formula
 from penstock.evaluate.metrics.formulas import cdm, sign
 
 needs_tex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no TeX (pdflatex) on this machine")
 
 
 def test_two_ways_to_write_a_formula_make_the_same_tokens() -> None:
-    one, two = coloured(r"\frac12 x^2 \sin y"), coloured(r"$$\frac{1}{2} x^{2} \sin{y}$$")
+    one, two = coloured_formula(r"\frac12 x^2 \sin y"), coloured_formula(r"$$\frac{1}{2} x^{2} \sin{y}$$")
     assert one.tokens == two.tokens == ("\\frac", "1", "2", "x", "2", "s", "i", "n", "y")
 
 
 def test_arrows_are_not_taken_for_sized_brackets() -> None:
-    assert coloured(r"a \leftarrow b \left\{ c \right\}").tokens == (
+    assert coloured_formula(r"a \leftarrow b \left\{ c \right\}").tokens == (
         "a",
         "\\leftarrow",
         "b",
@@ -33,8 +33,12 @@ def test_arrows_are_not_taken_for_sized_brackets() -> None:
 
 
 def test_text_and_operator_names_are_compared_by_letter() -> None:
-    assert coloured(r"x \text{ for } y").tokens == coloured(r"x \mathrm{~for~} y").tokens
-    assert coloured(r"\operatorname*{max} x").tokens == coloured(r"\max x").tokens == ("m", "a", "x", "x")
+    assert coloured_formula(r"x \text{ for } y").tokens == coloured_formula(r"x \mathrm{~for~} y").tokens
+    assert (
+        coloured_formula(r"\operatorname*{max} x").tokens
+        == coloured_formula(r"\max x").tokens
+        == ("m", "a", "x", "x")
+    )
 
 
 def test_every_token_has_its_own_colour() -> None:
@@ -45,7 +49,7 @@ def test_every_token_has_its_own_colour() -> None:
 @pytest.mark.parametrize("latex", [r"\frac{1", "x}"])
 def test_unbalanced_braces_are_a_sentence(latex: str) -> None:
     with pytest.raises(BadInput, match="brace"):
-        coloured(latex)
+        coloured_formula(latex)
 
 
 def test_signs_have_one_name() -> None:

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from penstock.evaluate.benchmarks.omnidocbench import OmniDocBench, beyond
+from penstock.evaluate.benchmarks.omnidocbench import OmniDocBench, unofficial_scores
+from penstock.evaluate.metrics.near_match import occurs_nearly
 from penstock.evaluate.metrics.text import edit_distance
-from penstock.evaluate.metrics.windows import occurs
-from penstock.evaluate.omnidocbench.elements import cut
-from penstock.evaluate.omnidocbench.matching import Line, Rules, quick_match
+from penstock.evaluate.omnidocbench.elements import predicted_elements
+from penstock.evaluate.omnidocbench.matching import MatchLine, MatchRules, quick_match
 from penstock.evaluate.omnidocbench.normalise import formula_form, table_form, text_form
-from penstock.evaluate.omnidocbench.page import score_page
+from penstock.evaluate.omnidocbench.page import order_edit, score_page
 from penstock.evaluate.omnidocbench.protocols import V1_0, V1_5, protocol_named
 from penstock.evaluate.omnidocbench.truth import read_pages
 from penstock.evaluate.scoring import score_folder
@@ -119,7 +119,7 @@ def test_invented_text_moves_our_score_and_not_the_official_one(shared_data: Pat
         edits = [sum(p.edits for p in v.texts) / max(1, sum(p.length for p in v.texts)) for v in values]
         official.append(edits[1] - edits[0])
         invented.append(
-            [beyond(page, markdown, V1_5)["invented"] for markdown in (text, f"{text}\n\n{false}")]
+            [unofficial_scores(page, markdown, V1_5)["invented"] for markdown in (text, f"{text}\n\n{false}")]
         )
     assert sum(official) / len(official) < 0.01
     assert max(before for before, _ in invented) == 0.0
@@ -141,11 +141,11 @@ def test_tables_keep_rows_cells_and_spans_only() -> None:
 def test_a_page_is_cut_into_its_elements() -> None:
     pipes, html = "| a | b |\n|---|---|\n| 1 | 2 |", "<table><tr><td>c</td></tr></table>"
     page = f"# Title\n\nText with $x_1$.\n\n$$\ny = 2\n$$\n\n{pipes}\n\n{html}"
-    kinds = [(block.kind, block.fine) for block in cut(page, V1_5)]
+    kinds = [(block.kind, block.fine) for block in predicted_elements(page, V1_5)]
     assert ("equation_isolated", "equation_inline") in kinds
     assert kinds.count(("html_table", "")) == 1
     assert ("html_table", "md2html_table") in kinds
-    assert [block.content for block in cut(page, V1_5) if block.kind == "text_all"] == [
+    assert [block.content for block in predicted_elements(page, V1_5) if block.kind == "text_all"] == [
         "# Title",
         "Text with $x_1$.",
     ]
@@ -153,15 +153,15 @@ def test_a_page_is_cut_into_its_elements() -> None:
 
 def test_split_paragraphs_are_joined_before_matching() -> None:
     truth = [
-        Line("x", "abcdefghijklmnopqrstuvwxyz0123456789", "text_block"),
-        Line("y", "unrelatedline", "text_block"),
+        MatchLine("x", "abcdefghijklmnopqrstuvwxyz0123456789", "text_block"),
+        MatchLine("y", "unrelatedline", "text_block"),
     ]
     given = [
-        Line("x", "abcdefghijklmnopqr", "t"),
-        Line("x", "stuvwxyz0123456789", "t"),
-        Line("y", "unrelatedline", "t"),
+        MatchLine("x", "abcdefghijklmnopqr", "t"),
+        MatchLine("x", "stuvwxyz0123456789", "t"),
+        MatchLine("y", "unrelatedline", "t"),
     ]
-    pairs = {pair.truths: pair.predictions for pair in quick_match(truth, given, Rules())}
+    pairs = {pair.truths: pair.predictions for pair in quick_match(truth, given, MatchRules())}
     assert pairs == {(0,): (0, 1), (1,): (2,)}
 
 
@@ -176,7 +176,7 @@ def test_the_skipping_window_search_agrees_with_the_plain_one() -> None:
         piece = "".join(generator.choices("abcd", k=generator.randrange(1, 12)))
         windows = [text[i : i + len(piece)] for i in range(len(text) - len(piece) + 1)]
         plain = any(Levenshtein.distance(piece, window) / len(piece) < 0.4 for window in windows)
-        assert occurs(piece, text, 0.4) == plain
+        assert occurs_nearly(piece, text, 0.4) == plain
 
 
 @pytest.mark.parametrize(
@@ -213,3 +213,9 @@ def test_v1_6_orders_tables_too_and_counts_missing_pages(shared_data: Path, tmp_
 def test_an_unknown_protocol_is_a_sentence() -> None:
     with pytest.raises(Exception, match=r"no OmniDocBench protocol 'v9'"):
         protocol_named("v9")
+
+
+def test_swapped_columns_are_read_in_the_wrong_order() -> None:
+    assert order_edit([1, 2, 3, 4, 5, 6], [4, 5, 6, 1, 2, 3]) == 1.0
+    assert order_edit([1, 2], [1, 2]) == 0.0
+    assert order_edit([], []) is None

@@ -8,7 +8,7 @@ import pytest
 
 from penstock.evaluate.benchmarks import open_benchmark
 from penstock.evaluate.benchmarks.base import Sample
-from penstock.evaluate.benchmarks.pages import Pages, composed, plain_text, word_scores
+from penstock.evaluate.benchmarks.pages import PagesWithText, composed, plain_text, word_scores
 from penstock.evaluate.scoring import score_folder
 
 
@@ -43,5 +43,5 @@ def test_a_folder_of_texts_beside_pictures_is_a_benchmark(tmp_path: Path) -> Non
 
 
 def test_spacing_is_a_korean_matter() -> None:
-    assert "spacing_error_rate" not in Pages().score(Sample("a", "plain words"), "plain words").values
-    assert "spacing_error_rate" in Pages().score(Sample("a", "한글 말"), "한글 말").values
+    assert "spacing_error_rate" not in PagesWithText().score(Sample("a", "plain words"), "plain words").values
+    assert "spacing_error_rate" in PagesWithText().score(Sample("a", "한글 말"), "한글 말").values

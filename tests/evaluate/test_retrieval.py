@@ -11,13 +11,13 @@ import pytest
 from penstock.errors import UsageError
 from penstock.evaluate.compare import compare_folders
 from penstock.evaluate.retrieval import (
-    evaluate,
     metric_names,
     ndcg,
     once_each,
     reciprocal_rank,
+    score_rankings,
     scores,
-    write,
+    write_scores,
 )
 from penstock.sources.queries import Query, read_queries
 
@@ -64,7 +64,7 @@ def test_our_numbers_are_those_of_trec_eval() -> None:
 def test_a_copy_of_the_right_page_is_right() -> None:
     keys = {"p1": "same", "p2": "same", "p3": "other"}
     query = Query(id="q", text="?", relevant=("p1",))
-    [result] = evaluate([query], {"q": ["p2", "p3", "p1"]}, PAGES, keys)
+    [result] = score_rankings([query], {"q": ["p2", "p3", "p1"]}, PAGES, keys)
     assert result.scores["recall@1"] == 0.0
     assert result.scores["recall@1-dup"] == 1.0
     assert result.scores["ndcg@10"] == 0.5
@@ -79,18 +79,18 @@ def test_row_numbers_and_page_ids_both_name_pages() -> None:
 
 def test_queries_without_a_page_here_are_left_out_and_counted(tmp_path: Path) -> None:
     asked = [Query(id="q0", text="?", relevant=(0,)), Query(id="q1", text="?", relevant=(999,))]
-    results = evaluate(asked, {"q0": ["p0"]}, PAGES)
-    summary = write(tmp_path, "text", results, len(asked))
+    results = score_rankings(asked, {"q0": ["p0"]}, PAGES)
+    summary = write_scores(tmp_path, "text", results, len(asked))
     assert (summary.count, summary.warnings) == (1, ("1 queries name no page of this run and are left out.",))
     with pytest.raises(UsageError, match="No query names a page"):
-        evaluate(asked[1:], {}, PAGES)
+        score_rankings(asked[1:], {}, PAGES)
 
 
 def test_types_domains_intervals_and_two_runs_compared(tmp_path: Path) -> None:
     asked = queries()
     good = {query.id: [str(page) for page in query.relevant] for query in asked}
     for name, found in (("first", rankings(1)), ("second", good)):
-        summary = write(tmp_path / name, name, evaluate(asked, found, PAGES), len(asked))
+        summary = write_scores(tmp_path / name, name, score_rankings(asked, found, PAGES), len(asked))
     assert set(summary.slices) == {"type:text", "type:visual", "domain:law"}
     assert summary.scores["ndcg@10"].mean == 1.0
     compared = compare_folders(tmp_path / "first", tmp_path / "second")

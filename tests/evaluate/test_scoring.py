@@ -6,8 +6,7 @@ import json
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, replace
-from importlib import resources
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -16,22 +15,16 @@ from typer.testing import CliRunner
 
 from penstock.cli.eval import app
 from penstock.errors import BadInput, OutLocked, PenstockError, UsageError
-from penstock.evaluate import running
 from penstock.evaluate.benchmarks import BENCHMARKS, open_benchmark
 from penstock.evaluate.benchmarks.base import Benchmark, Sample, Scores
 from penstock.evaluate.benchmarks.dpbench import DpBench
 from penstock.evaluate.compare import compare_folders, compare_runs
 from penstock.evaluate.metrics.statistics import bootstrap_interval, paired_test
 from penstock.evaluate.predictions import read_predictions
-from penstock.evaluate.report import marked, write_report
+from penstock.evaluate.report import mark_differences, write_report
 from penstock.evaluate.results import SAMPLES, SampleResult, read_samples
-from penstock.evaluate.running import predict
 from penstock.evaluate.scoring import score_folder, score_samples
-from penstock.item import Failure, Item
-from penstock.plan import Plan
-from penstock.stage import Stage
 from penstock.store.lock import holding
-from penstock.testing.fake_server import FakeServer, serving
 
 
 @pytest.fixture
@@ -134,80 +127,6 @@ def test_a_sample_cannot_lead_out_of_its_folder(tmp_path: Path) -> None:
         score_folder(open_benchmark("handwritten"), tmp_path, tmp_path, workers=0)
 
 
-def test_predictions_of_one_recipe_are_not_scored_as_anothers(tmp_path: Path) -> None:
-    samples = [Sample("a", "truth"), Sample("b", "truth")]
-    with pytest.raises(UsageError, match="no recipe 'nope'"):
-        predict(samples, tmp_path, "nope")
-    with pytest.raises(UsageError, match="no picture"):
-        predict(samples, tmp_path, "documents")
-    for sample in samples:
-        (tmp_path / "predictions" / f"{sample.id}.md").write_text("read")
-    assert predict(samples, tmp_path, "documents").texts == {"a": "read", "b": "read"}
-    assert predict(samples[:1], tmp_path, "documents").warnings == ()
-    with pytest.raises(UsageError, match="read by the recipe 'documents'"):
-        predict(samples, tmp_path, "fake")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Patient(Stage):
-    """Reads the document `last` only when the file `first` is there."""
-
-    name: ClassVar[str] = "patient"
-    reads: ClassVar[tuple[str, ...]] = ("document",)
-    writes: ClassVar[tuple[str, ...]] = ("markdown",)
-    last: str
-    first: str
-
-    def open(self) -> Patient:
-        return self
-
-    def __call__(self, items: list[Item]) -> list[Item]:
-        [item] = items
-        end = time.monotonic() + 10
-        while item.document == self.last and not Path(self.first).exists() and time.monotonic() < end:
-            time.sleep(0.01)
-        failure = Failure(stage="patient", kind="Late", message="") if time.monotonic() > end else None
-        return [replace(item, markdown=f"{item.document} {item.part}", failure=failure)]
-
-    def close(self) -> None:
-        pass
-
-
-def test_a_prediction_is_written_when_its_last_page_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("a.pdf", "b.pdf"):
-        (tmp_path / name).write_bytes((resources.files("penstock") / "sample/sample.pdf").read_bytes())
-    samples = [Sample(name, "", str(tmp_path / f"{name}.pdf")) for name in ("a", "b")]
-    plan = Plan(Patient(last="b.pdf", first=str(tmp_path / "predictions/a.md")))
-    monkeypatch.setattr(running, "build", lambda recipe, options: plan)
-    told: list[int] = []
-    texts = predict(samples, tmp_path, progress=lambda done, total: told.append(done)).texts
-    assert texts["b"] == "\n\n".join(f"b.pdf {page}" for page in range(4))
-    assert told == [1, 2]
-
-
-def test_a_served_model_is_run_and_scored(tmp_path: Path) -> None:
-    (tmp_path / "page.pdf").write_bytes((resources.files("penstock") / "sample/sample.pdf").read_bytes())
-    (tmp_path / "page.txt").write_text("the same words")
-    with serving(FakeServer(says=lambda asked: "the same words")) as url:
-        command = [
-            "run",
-            "pages",
-            "--data",
-            str(tmp_path),
-            "-o",
-            str(tmp_path / "out"),
-            "--workers",
-            "0",
-            "--json",
-        ]
-        recipe = ["--recipe", "grounded", "--server", url, "--model", "fake"]
-        done = CliRunner().invoke(app, [*command, *recipe], catch_exceptions=False)
-    assert json.loads(done.stdout)["scores"]["word_recall"]["mean"] == 1.0
-    assert "the same words" in (tmp_path / "out/predictions/page.md").read_text()
-
-
 def test_a_report_by_an_unknown_score_is_refused(pages: Path) -> None:
     score_folder(DpBench(), pages / "truth", pages / "good", pages / "out", workers=0)
     with pytest.raises(UsageError, match="It has: overall"):
@@ -303,7 +222,7 @@ def test_the_report_marks_differences_and_runs_nothing(pages: Path) -> None:
     assert "&lt;script&gt;" in html
     assert "<ins>" in html
     assert "DP-Bench" in html
-    assert marked("a b c", "a x c") == ("a <del>b </del>c", "a <ins>x </ins>c")
+    assert mark_differences("a b c", "a x c") == ("a <del>b </del>c", "a <ins>x </ins>c")
 
 
 def test_predictions_may_be_one_json_file(tmp_path: Path) -> None:

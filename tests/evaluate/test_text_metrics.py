@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from penstock.evaluate.metrics.contains import contains_answer
-from penstock.evaluate.metrics.order import adjacency_kept, reading_order_edit
 from penstock.evaluate.metrics.text import (
     anls,
     anls_fields,
@@ -84,9 +83,3 @@ def test_ocrbench_looks_for_the_answer_in_what_was_said() -> None:
     assert contains_answer(["no", "yes"], "Yes!")
     assert not contains_answer("a b", "ab")
     assert contains_answer("x + y", "x+y", dataset="HME100k")
-
-
-def test_swapped_columns_keep_their_neighbours() -> None:
-    truth, swapped = [1, 2, 3, 4, 5, 6], [4, 5, 6, 1, 2, 3]
-    assert reading_order_edit(truth, swapped) == 1.0
-    assert adjacency_kept(truth, swapped) == pytest.approx(0.8)

@@ -12,8 +12,8 @@ import pytest
 
 from penstock.errors import DeadlinePassed
 from penstock.evaluate.metrics.headings import heading_similarity
-from penstock.evaluate.metrics.tables import document, teds, teds_both, teds_structure
-from penstock.evaluate.metrics.tree import shape, tree_distance
+from penstock.evaluate.metrics.tables import document, teds_both
+from penstock.evaluate.metrics.tree import tree_distance, tree_shape
 
 
 def random_tree(size: int, generator: random.Random) -> list[list[int]]:
@@ -43,7 +43,7 @@ def test_distances_equal_apteds_on_random_trees() -> None:
         expected = apted.APTED(
             *(helpers.Tree.from_text(bracket(i, 0)) for i in (0, 1))
         ).compute_edit_distance()
-        (one, one_order), (two, two_order) = shape(trees[0]), shape(trees[1])
+        (one, one_order), (two, two_order) = tree_shape(trees[0]), tree_shape(trees[1])
         costs = rename_costs([labels[0][i] for i in one_order], [labels[1][i] for i in two_order])
         assert tree_distance(one, two, costs) == pytest.approx(expected)
 
@@ -78,8 +78,8 @@ def table(rows: int, columns: int, word: str = "cell") -> str:
 
 
 def test_a_lost_row_costs_its_cells_and_itself() -> None:
-    assert teds(table(4, 3), table(5, 3)) == pytest.approx(1 - 4 / 20)
-    assert teds_structure(table(5, 3, "other"), table(5, 3)) == 1.0
+    assert teds_both(table(4, 3), table(5, 3)).teds == pytest.approx(1 - 4 / 20)
+    assert teds_both(table(5, 3, "other"), table(5, 3)).structure == 1.0
 
 
 def test_what_is_no_table_scores_zero_and_says_why() -> None:
@@ -104,7 +104,7 @@ def test_a_table_of_five_thousand_cells_ends_at_its_deadline() -> None:
 
 
 def test_a_tree_past_its_deadline_is_an_error() -> None:
-    outline, order = shape(random_tree(200, random.Random(1)))
+    outline, order = tree_shape(random_tree(200, random.Random(1)))
     with pytest.raises(DeadlinePassed):
         tree_distance(outline, outline, rename_costs(order, order), deadline_s=-1.0)
 

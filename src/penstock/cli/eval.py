@@ -1,11 +1,16 @@
-"""`penstock eval`: benchmarks listed, run, scored, compared and reported."""
+"""`penstock eval`: lists benchmarks, runs, scores, compares and reports them.
+
+Each command imports what does its work after `_need_packages`: a missing extra is then a sentence, and
+`--help` loads neither numpy nor the metrics' packages.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,8 +33,10 @@ if TYPE_CHECKING:
     from penstock.evaluate.compare import Comparison
     from penstock.evaluate.results import Summary
 
+PACKAGES = ("rapidfuzz", "scipy", "lxml", "pylatexenc")  # of the extra `eval`
+
 app = typer.Typer(
-    help="Scores with confidence intervals: list, run, score, compare, report.",
+    help="Score how well pages were read, with confidence intervals: list, run, score, compare, report.",
     epilog="Example: penstock eval score omnidocbench predictions/ --data OmniDocBench/ -o scores",
     no_args_is_help=True,
     add_completion=False,
@@ -39,15 +46,19 @@ app = typer.Typer(
 Bench = Annotated[str, typer.Argument(help="A benchmark's name; see `penstock eval list`.", metavar="BENCH")]
 Data = Annotated[
     Path | None,
-    typer.Option("--data", help="The data set's folder or file; default: downloaded from the Hub."),
+    typer.Option("--data", help="The data set's folder or file; default: download it from the Hub."),
 ]
-Protocol = Annotated[str, typer.Option("--protocol", help="Version of the rules, e.g. v1.6; default: v1.5.")]
-Cdm = Annotated[bool, typer.Option("--cdm", help="Render formulas for CDM; needs a TeX.")]
+Version = Annotated[
+    str, typer.Option("--protocol", help="Version of the benchmark's rules, e.g. v1.6; default: v1.5.")
+]
+Cdm = Annotated[bool, typer.Option("--cdm", help="Also render formulas and score CDM; needs TeX.")]
 Workers = Annotated[
     int | None, typer.Option("--workers", help="Scoring processes, 0 for none; default: one a core.", min=0)
 ]
-ScoresOut = Annotated[Path | None, typer.Option("--out", "-o", help="Folder for results; resumes by itself.")]
-Scored = Annotated[Path, typer.Argument(help="A folder that `eval score` wrote.", metavar="SCORES")]
+ScoresOut = Annotated[
+    Path | None, typer.Option("--out", "-o", help="Folder for the results; scoring there is resumed.")
+]
+ScoredFolder = Annotated[Path, typer.Argument(help="A folder that `eval score` wrote.", metavar="SCORES")]
 
 
 @app.command("list", epilog="Example: penstock eval list --json")
@@ -56,16 +67,15 @@ def list_benchmarks(as_json: AsJson = False) -> None:
     _need_packages()
     from penstock.evaluate.benchmarks import BENCHMARKS, benchmark_class
 
-    kinds = [benchmark_class(name) for name in BENCHMARKS]
     rows: list[dict[str, Any]] = [
         {
-            "name": k.name,
-            "title": k.title,
-            "metrics": list(k.metrics),
-            "reads": k.layout,
-            "hub": k.hub[0] if k.hub else None,
+            "name": kind.name,
+            "title": kind.title,
+            "metrics": list(kind.metrics),
+            "reads": kind.layout,
+            "hub": kind.hub[0] if kind.hub else None,
         }
-        for k in kinds
+        for kind in map(benchmark_class, BENCHMARKS)
     ]
     if as_json:
         print(json.dumps(rows, indent=2))
@@ -79,25 +89,24 @@ def list_benchmarks(as_json: AsJson = False) -> None:
 def score(
     bench: Bench,
     predictions: Annotated[
-        Path, typer.Argument(help="Folder of files named after samples, or JSON.", metavar="PREDICTIONS")
+        Path,
+        typer.Argument(help="Folder with one file a sample, or one JSON file.", metavar="PREDICTIONS"),
     ],
     data: Data = None,
     out: ScoresOut = None,
-    protocol: Protocol = "",
+    protocol: Version = "",
     cdm: Cdm = False,
     workers: Workers = None,
     as_json: AsJson = False,
 ) -> None:
-    """Score predictions of any tool against a benchmark. Writes samples.jsonl, summary.json, report.html."""
+    """Score any tool's predictions on a benchmark. Writes samples.jsonl, summary.json, report.html."""
     _need_packages()
-    from penstock.evaluate.datasets import folder_for
-    from penstock.evaluate.scoring import score_folder
+    from penstock.evaluate.benchmarks import open_benchmark
+    from penstock.passes import evaluate
 
-    benchmark = _benchmark(bench, protocol, cdm)
-    source, progress = folder_for(benchmark, data), _progress(as_json)
-    with _alone_in(out):
-        outcome = score_folder(benchmark, source, predictions, out, workers=workers, progress=progress)
-        _finish(outcome.summary, out, as_json)
+    benchmark, progress = open_benchmark(bench, protocol, cdm=cdm), _progress(as_json)
+    outcome = evaluate.score(benchmark, predictions, data, out, workers=workers, progress=progress)
+    _show_summary(outcome.summary, as_json)
 
 
 @app.command(
@@ -105,59 +114,62 @@ def score(
 )
 def run(
     bench: Bench,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for predictions and results.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the predictions and the results.")],
     data: Data = None,
     recipe: Annotated[
         str, typer.Option("--recipe", help="The recipe that reads the pictures.")
     ] = "documents",
     lang: Lang = None,
-    layout: Annotated[str | None, typer.Option(help="How regions are found; see parse.")] = None,
+    layout: Annotated[str | None, typer.Option(help="How to find regions; see `parse --help`.")] = None,
     server: Servers = None,
     model: Model = None,
     layout_model: LayoutModel = None,
     preset: Preset = None,
     in_flight: InFlight = None,
     api_key: ApiKey = None,
-    protocol: Protocol = "",
+    protocol: Version = "",
     cdm: Cdm = False,
     limit: Annotated[int, typer.Option("--limit", help="Only the first N samples; 0 takes all.", min=0)] = 0,
     workers: Workers = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a recipe on a benchmark's pictures, then score it. Pictures read before are not read again."""
+    """Run a recipe on a benchmark's pictures, then score it. Skips pictures that it has read before."""
     options = recipe_options(locals())
     _need_packages()
-    from penstock.evaluate.datasets import folder_for, with_pictures
-    from penstock.evaluate.running import predict
-    from penstock.evaluate.scoring import samples_of, score_samples
+    from penstock.evaluate.benchmarks import open_benchmark
+    from penstock.passes import evaluate
 
-    benchmark, progress = _benchmark(bench, protocol, cdm), _progress(as_json)
-    samples = samples_of(benchmark, folder_for(benchmark, data))
-    with _alone_in(out):
-        samples = with_pictures(samples[:limit] if limit else samples, out / "pictures")
-        given = predict(samples, out, recipe, options, progress)
-        outcome = score_samples(benchmark, samples, given, out, workers=workers, progress=progress)
-        _finish(outcome.summary, out, as_json)
+    outcome = evaluate.run(
+        open_benchmark(bench, protocol, cdm=cdm),
+        out,
+        data,
+        recipe=recipe,
+        options=options,
+        limit=limit,
+        workers=workers,
+        progress=_progress(as_json),
+    )
+    _show_summary(outcome.summary, as_json)
 
 
 @app.command(epilog="Example: penstock eval compare scores-main scores-branch --fail-if worse")
 def compare(
-    first: Scored,
-    second: Scored,
+    first: ScoredFolder,
+    second: ScoredFolder,
     fail_if: Annotated[
-        str, typer.Option("--fail-if", help="`worse`: exit with 1 when the second is worse.")
+        str, typer.Option("--fail-if", help="`worse`: exit with 1 if the second is worse.")
     ] = "",
     alpha: Annotated[
         float, typer.Option(help="Level of the test over all metrics (Holm).", min=0, max=1)
     ] = 0.05,
     tolerance: Annotated[
-        float, typer.Option(help="Falls of a mean up to this count as the same.", min=0)
+        float, typer.Option(help="A mean may fall by this much and count as the same.", min=0)
     ] = 0.0,
     as_json: AsJson = False,
 ) -> None:
     """Compare two scored runs on the samples they share, with a paired test for each metric."""
     if fail_if not in ("", "worse"):
-        raise UsageError(f"--fail-if knows `worse`, not {fail_if!r}.")
+        raise UsageError(f"--fail-if takes `worse`, not {fail_if!r}.")
     _need_packages()
     from penstock.evaluate.compare import compare_folders
 
@@ -172,11 +184,11 @@ def compare(
 
 @app.command(epilog="Example: penstock eval report scores --metric table_teds")
 def report(
-    folder: Scored,
+    folder: ScoredFolder,
     metric: Annotated[
-        str, typer.Option(help="Order the worst cases by this; default: the first there is.")
+        str, typer.Option(help="Sort the worst cases by this score; default: the run's first.")
     ] = "",
-    cases: Annotated[int, typer.Option(help="How many of the worst cases to show.", min=0)] = 20,
+    cases: Annotated[int, typer.Option(help="Number of worst cases to show.", min=0)] = 20,
 ) -> None:
     """Write report.html: scores, slices, and the worst cases with picture, truth and prediction."""
     _need_packages()
@@ -186,39 +198,13 @@ def report(
 
 
 def _need_packages() -> None:
-    """The extra's packages, asked for by name before anything imports them."""
-    from importlib.util import find_spec
-
-    missing = [name for name in ("rapidfuzz", "scipy", "lxml", "pylatexenc") if find_spec(name) is None]
+    """Raises MissingModel with the names of the extra's packages that are not installed."""
+    missing = [name for name in PACKAGES if find_spec(name) is None]
     if missing:
         raise MissingModel(f"Evaluation needs {', '.join(missing)}.", "Run: pip install 'penstock[eval]'")
 
 
-def _benchmark(name: str, protocol: str, cdm: bool) -> Any:
-    from dataclasses import fields, replace
-
-    from penstock.evaluate.benchmarks import open_benchmark
-
-    benchmark = open_benchmark(name, protocol)
-    if not cdm:
-        return benchmark
-    if "cdm" not in {field.name for field in fields(benchmark)}:
-        raise UsageError(f"{benchmark.title} has no formulas to render.", "Leave --cdm out.")
-    from penstock.evaluate.metrics.formula_render import tex
-
-    tex()  # says at once what to install, not after an hour of scoring
-    changed: Any = replace(benchmark, cdm=True)  # type: ignore[call-arg]  # a field of those that render
-    return changed
-
-
-def _alone_in(out: Path | None) -> AbstractContextManager[None]:
-    """Raises OutLocked where another process scores into the same folder."""
-    from penstock.store.lock import holding
-
-    return nullcontext() if out is None else holding(out)
-
-
-def _progress(as_json: bool) -> Any:
+def _progress(as_json: bool) -> Callable[[int, int], None]:
     def show(done: int, total: int) -> None:
         if not as_json and sys.stderr.isatty():
             print(f"\r{done}/{total}", end="" if done < total else "\n", file=sys.stderr, flush=True)
@@ -226,11 +212,7 @@ def _progress(as_json: bool) -> Any:
     return show
 
 
-def _finish(summary: Summary, out: Path | None, as_json: bool) -> None:
-    if out is not None:
-        from penstock.evaluate.report import write_report
-
-        write_report(out)
+def _show_summary(summary: Summary, as_json: bool) -> None:
     if as_json:
         print(summary.as_json())
         return

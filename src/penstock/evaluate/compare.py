@@ -1,4 +1,4 @@
-"""Two scored runs on the same samples: what changed, how sure that is, and whether it is worse.
+"""Compares two scored runs on the same samples: what changed, how sure that is, whether it is worse.
 
 Each metric gets a paired test over the samples both runs scored. With many metrics some would look
 worse by luck, so the level is Holm's: the smallest p must pass alpha / metrics, the next
@@ -23,7 +23,7 @@ Verdict = Literal["better", "worse", "same"]
 
 @dataclass(frozen=True, slots=True)
 class MetricChange:
-    """One metric over the shared samples. `verdict` speaks of the second run."""
+    """One metric over the shared samples. `verdict` is about the second run."""
 
     metric: str
     first: float
@@ -35,7 +35,7 @@ class MetricChange:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`lost` are samples that only the first run has: a run may not get better by leaving some out."""
+    """`lost` are samples that only the first run has. Losing one is worse: it may not raise a mean."""
 
     protocol: str
     changes: tuple[MetricChange, ...]
@@ -53,7 +53,7 @@ def compare_folders(first: Path, second: Path, alpha: float = ALPHA, tolerance: 
     one, two = read_summary(first), read_summary(second)
     if one["protocol"] != two["protocol"]:
         raise UsageError(
-            f"{first} was scored by {one['protocol']} and {second} by {two['protocol']}.",
+            f"{first} has scores by {one['protocol']}, {second} by {two['protocol']}.",
             "Score both with the same protocol: their numbers cannot be compared.",
         )
     return compare_runs(
@@ -69,7 +69,7 @@ def compare_runs(
     alpha: float = ALPHA,
     tolerance: float = 0.0,
 ) -> Comparison:
-    """`tolerance` is how far a mean may fall and still count as the same."""
+    """Compares results by sample id. A mean that falls by at most `tolerance` counts as the same."""
     one, two = {r.id: r for r in first}, {r.id: r for r in second}
     shared = [sample for sample in one if sample in two]
     tests: dict[str, tuple[list[float], list[float], PairedTest]] = {}
@@ -111,7 +111,7 @@ def _change(
 
 
 def _sure(p_values: dict[str, float], alpha: float) -> set[str]:
-    """Metrics whose difference passes Holm's step-down test."""
+    """Returns the metrics whose difference passes Holm's step-down test."""
     sure: set[str] = set()
     for rank, metric in enumerate(sorted(p_values, key=lambda name: p_values[name])):
         if p_values[metric] > alpha / (len(p_values) - rank):

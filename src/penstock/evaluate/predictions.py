@@ -1,4 +1,4 @@
-"""Reads predictions from a folder or one file, and says what is wrong with each.
+"""Reads predictions from a folder or one file, and warns of what is wrong with each.
 
 A folder holds one file a sample, named after it. A JSON file holds `{id: text}` or a list of rows
 with `id` and `prediction` (`predict` and `pred` are read too); JSONL one such row a line.
@@ -20,16 +20,16 @@ MAX_BYTES = 16 * 1024 * 1024  # no page of print comes near; a runaway model doe
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """Texts by sample id. An id without text is missing; `warnings` has a sentence for each trouble."""
+    """Texts by sample id; a missing prediction has no entry. `warnings` has a sentence for each problem."""
 
     texts: dict[str, str]
     warnings: tuple[str, ...]
 
 
-def read_predictions(source: Path, ids: Sequence[str], tell_extra: bool = True) -> Predictions:
-    """The predictions for these samples. A sample's file may be in a folder named in its id.
+def read_predictions(source: Path, ids: Sequence[str], warn_extra: bool = True) -> Predictions:
+    """Returns the predictions for these samples. An id may hold folders: `a/b` is the file a/b.md.
 
-    `tell_extra` warns of files in a folder that belong to no sample.
+    With `warn_extra` warns of files that belong to no sample. Raises UsageError if `source` is not there.
     """
     if source.is_file():
         return _from_file(source, ids)
@@ -48,7 +48,7 @@ def read_predictions(source: Path, ids: Sequence[str], tell_extra: bool = True) 
         texts[sample] = text
         if trouble:
             warnings.append(f"{sample}: {trouble}")
-    extra = _extra(source, used) if tell_extra else ()
+    extra = _extra(source, used) if warn_extra else ()
     warnings += [f"{path.relative_to(source)}: no sample has this name." for path in extra]
     return Predictions(texts, tuple(warnings))
 
@@ -67,7 +67,7 @@ def _extra(folder: Path, used: set[Path]) -> Iterable[Path]:
 
 
 def _text_of(path: Path) -> tuple[str, str]:
-    """The file's text and what is wrong with it; what cannot be text counts as empty."""
+    """Returns the file's text and what is wrong with it; a file that is no text counts as empty."""
     size = path.stat().st_size
     if size > MAX_BYTES:
         return "", f"{path.name} has {size:,} bytes, more than {MAX_BYTES:,}; it counts as empty."
@@ -102,13 +102,13 @@ def _from_file(source: Path, ids: Sequence[str]) -> Predictions:
 
 
 def _sample_id(name: str, known: set[str]) -> str:
-    """Some files name predictions after the picture, with its suffix."""
+    """Drops the suffix from a name that is a picture's: some tools name predictions so."""
     stem = name.rsplit(".", 1)[0]
     return stem if name not in known and stem in known else name
 
 
 def _by_id(rows: Any, ids: Sequence[str]) -> dict[str, Any]:
-    """Rows by their own id; rows without one are taken in the samples' order."""
+    """Returns values by `sample_id`; without it in the samples' order if all are there, else by `id`."""
     if not isinstance(rows, list):
         raise BadInput("A file of predictions must be a JSON object or list.")
     found: dict[str, Any] = {}

@@ -1,7 +1,7 @@
-"""One HTML page for a scored run: means with intervals, slices, and the worst cases side by side.
+"""Writes one HTML page for a scored run: means with intervals, slices, and the worst cases.
 
-A case shows the page's picture, the truth and the prediction with differences marked. Everything is
-in the one file; text from predictions is escaped, never run.
+A case shows the page's picture, and truth and prediction with their differences marked. The page is one
+file; text from predictions is escaped, never run.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from typing import Any
 from rapidfuzz.distance import Levenshtein
 
 from penstock.errors import UsageError
-from penstock.evaluate.results import SampleResult, read_samples, read_summary, write_whole
+from penstock.evaluate.results import SampleResult, read_samples, read_summary, write_atomically
 
 CASES = 20
-SHOWN_WORDS = 1500  # of either side; a runaway prediction must not make the page unreadable
+MAX_WORDS = 1500  # of either side; a runaway prediction must not make the page unreadable
 PICTURE_WIDTH = 700
 
 
 def write_report(folder: Path, metric: str = "", cases: int = CASES) -> Path:
-    """Writes `report.html` into a scored folder. `metric` orders the cases; by default the first there is."""
+    """Writes `report.html` into a scored folder. Sorts cases by `metric`; default: the run's first."""
     summary, samples = read_summary(folder), read_samples(folder)
     path = folder / "report.html"
-    write_whole(path, page(summary, samples, metric, cases))
+    write_atomically(path, report_page(summary, samples, metric, cases))
     return path
 
 
-def page(
+def report_page(
     summary: dict[str, Any], samples: Sequence[SampleResult], metric: str = "", cases: int = CASES
 ) -> str:
     if metric and metric not in summary["scores"]:
@@ -59,14 +59,14 @@ def page(
 def worst(
     samples: Sequence[SampleResult], metric: str, higher_is_better: dict[str, bool], count: int
 ) -> list[SampleResult]:
-    """The samples with the worst score, worst first; those without the score are left out."""
+    """Returns the samples with the worst scores, worst first; leaves out those without the score."""
     scored = [sample for sample in samples if metric in sample.scores]
     sign = 1 if higher_is_better.get(metric, True) else -1
     return sorted(scored, key=lambda sample: sign * sample.scores[metric])[:count]
 
 
-def marked(truth: str, prediction: str) -> tuple[str, str]:
-    """Both texts as HTML with what differs marked, word by word."""
+def mark_differences(truth: str, prediction: str) -> tuple[str, str]:
+    """Returns both texts as HTML with the words that differ marked."""
     first, second = _words(truth), _words(prediction)
     left: list[str] = []
     right: list[str] = []
@@ -84,7 +84,7 @@ def marked(truth: str, prediction: str) -> tuple[str, str]:
 
 
 def _words(text: str) -> list[str]:
-    """Words with the white space after them; CJK text, which has no spaces, by the character."""
+    """Splits into words with the white space after them; CJK text, which has no spaces, into characters."""
     words: list[str] = []
     current = ""
     for character in text:
@@ -96,7 +96,7 @@ def _words(text: str) -> list[str]:
             current = ""
         else:
             current += character
-        if len(words) >= SHOWN_WORDS:
+        if len(words) >= MAX_WORDS:
             return [*words, " […]"]
     return [*words, current] if current else words
 
@@ -130,7 +130,7 @@ def _warnings(warnings: Sequence[str]) -> str:
 
 
 def _case(sample: SampleResult, metric: str) -> str:
-    truth, prediction = marked(sample.truth, sample.prediction)
+    truth, prediction = mark_differences(sample.truth, sample.prediction)
     scores = ", ".join(f"{escape(name)} {value:.3f}" for name, value in sample.scores.items())
     notes = "".join(f"<p class=note>{escape(note)}</p>" for note in sample.notes)
     return (
@@ -141,7 +141,7 @@ def _case(sample: SampleResult, metric: str) -> str:
 
 
 def _picture(path: str) -> str:
-    """The sample's picture, scaled down, inside the page; nothing when it cannot be read."""
+    """Returns the sample's picture, scaled down, as an `<img>` that holds it; else a few words."""
     from PIL import Image, UnidentifiedImageError
 
     if not path or not Path(path).is_file():

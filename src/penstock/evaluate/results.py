@@ -1,7 +1,7 @@
-"""What scoring leaves behind: one line for each sample, and a summary.
+"""Reads and writes what scoring produces: one line a sample in samples.jsonl, and summary.json.
 
-`samples.jsonl` is written as samples are done, so a run that was ended goes on where it stopped: a line
-counts as done while prediction and truth have not changed. `summary.json` is made from the lines.
+Each line is written when its sample is scored, so a run that was stopped continues there. A line stays
+valid while prediction, truth and protocol do not change. The summary is made from the lines.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def summarise(
     extra: dict[str, float],
     warnings: Sequence[str] = (),
 ) -> Summary:
-    """Means with intervals over all samples and over every slice that has samples."""
+    """Returns means with intervals over all samples and over every slice that has samples."""
     slices: dict[str, dict[str, Interval]] = {}
     for name in sorted({label for result in results for label in result.slices}):
         members = [result for result in results if name in result.slices]
@@ -83,7 +83,7 @@ def summarise(
 
 
 def _intervals(results: Sequence[SampleResult], metrics: Iterable[str]) -> dict[str, Interval]:
-    """A metric without any value (no page has a table) is left out, not called 0."""
+    """Leaves out a metric without any value (no page has a table): it is not 0."""
     found: dict[str, Interval] = {}
     for metric in metrics:
         values = [
@@ -94,12 +94,12 @@ def _intervals(results: Sequence[SampleResult], metrics: Iterable[str]) -> dict[
     return found
 
 
-def write_line(result: SampleResult) -> str:
+def sample_line(result: SampleResult) -> str:
     return json.dumps(asdict(result), ensure_ascii=False) + "\n"
 
 
-def write_whole(file: Path, text: str) -> None:
-    """All of the file or nothing of it."""
+def write_atomically(file: Path, text: str) -> None:
+    """Writes all of the file or nothing of it."""
     file.parent.mkdir(parents=True, exist_ok=True)
     part = file.with_name(f"{file.name}.part")
     part.write_text(text, encoding="utf-8")
@@ -107,9 +107,9 @@ def write_whole(file: Path, text: str) -> None:
 
 
 def read_samples(path: Path) -> list[SampleResult]:
-    """The lines of a `samples.jsonl` (or of the folder that holds one); the latest of an id counts.
+    """Returns the lines of a `samples.jsonl`, or of the folder that holds one; the latest of an id counts.
 
-    A last line that was cut off in the middle is left out: its sample was not done.
+    Leaves out a last line that was cut off in the middle: its sample was not done.
     """
     file = path / SAMPLES if path.is_dir() else path
     if not file.is_file():

@@ -1,16 +1,14 @@
-"""How well questions find their pages: Recall@k, nDCG@k and MRR, by query type and domain.
+"""Scores how well questions find their pages: Recall@k, nDCG@k and MRR, by query type and domain.
 
 The numbers are trec_eval's (and so mteb's): binary relevance, nDCG against the ideal ranking, MRR of the
-first relevant page. Beside them stand duplicate-aware ones: 1,419 of KoPub's 40,781 pages are copies, and a
-copy of the right page is right. Means come with bootstrap intervals; two runs are compared by a paired test
-(`penstock eval compare`), since each source's folder is one that `eval` reads.
+first relevant page. The `-dup` numbers also accept copies: 1,419 of KoPub's 40,781 pages are copies, and a
+copy of the right page is right. `penstock eval compare` reads the folders written here.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from penstock.errors import UsageError
@@ -19,9 +17,9 @@ from penstock.evaluate.results import (
     SUMMARY,
     SampleResult,
     Summary,
+    sample_line,
     summarise,
-    write_line,
-    write_whole,
+    write_atomically,
 )
 from penstock.sources.queries import Query
 
@@ -32,14 +30,6 @@ PROTOCOL = "retrieval-1"
 DUPLICATES = "-dup"
 
 Ranking = Sequence[str]  # page ids, the best first
-
-
-@dataclass(frozen=True, slots=True)
-class Relevant:
-    """What a question is about: page ids, and the content keys of those pages."""
-
-    pages: frozenset[str]
-    keys: frozenset[str]
 
 
 def recall(ranking: Ranking, relevant: frozenset[str], cutoff: int) -> float:
@@ -61,7 +51,7 @@ def reciprocal_rank(ranking: Ranking, relevant: frozenset[str], cutoff: int = MR
 
 
 def scores(ranking: Ranking, relevant: frozenset[str], suffix: str = "") -> dict[str, float]:
-    """All numbers of one question."""
+    """Returns all numbers of one question."""
     found = {f"recall@{cutoff}{suffix}": recall(ranking, relevant, cutoff) for cutoff in CUTOFFS}
     found |= {f"ndcg@{cutoff}{suffix}": ndcg(ranking, relevant, cutoff) for cutoff in NDCG_CUTOFFS}
     found[f"mrr@{MRR_CUTOFF}{suffix}"] = reciprocal_rank(ranking, relevant)
@@ -69,24 +59,24 @@ def scores(ranking: Ranking, relevant: frozenset[str], suffix: str = "") -> dict
 
 
 def metric_names() -> dict[str, bool]:
-    """Every metric's name; all are better when higher."""
+    """Returns every metric's name; all are better when higher."""
     nothing = frozenset({""})
     return dict.fromkeys([*scores([], nothing), *scores([], nothing, DUPLICATES)], True)
 
 
 def once_each(ranking: Ranking, keys: Mapping[str, str]) -> list[str]:
-    """The content keys in the order they first come: copies after the first take no place."""
+    """Returns the content keys in the order they first come: later copies take no rank."""
     return list(dict.fromkeys(keys.get(id, id) for id in ranking))
 
 
-def evaluate(
+def score_rankings(
     queries: Sequence[Query],
     rankings: Mapping[str, Ranking],
     page_ids: Sequence[str],
     keys: Mapping[str, str] | None = None,
 ) -> list[SampleResult]:
-    """One result a query. `rankings` is by query id, `keys` tells pages with the same content."""
-    same = keys or {}
+    """Returns one result a query. `rankings` is by query id; `keys` are equal for pages of equal content."""
+    keys = keys or {}
     unknown = [query.id for query in queries if not query.resolved(page_ids)]
     if len(unknown) == len(queries):
         raise UsageError(
@@ -98,14 +88,14 @@ def evaluate(
         if not pages:  # --limit may have left its page out
             continue
         ranking = rankings.get(query.id, ())
-        wanted = frozenset(same.get(id, id) for id in pages)
+        wanted = frozenset(keys.get(id, id) for id in pages)
         slices = [f"type:{query.type}"] * bool(query.type) + [f"domain:{query.domain}"] * bool(query.domain)
         results.append(
             SampleResult(
                 id=query.id,
                 scores={
                     **scores(ranking, pages),
-                    **scores(once_each(ranking, same), wanted, DUPLICATES),
+                    **scores(once_each(ranking, keys), wanted, DUPLICATES),
                 },
                 slices=tuple(slices),
                 truth=" ".join(sorted(pages)),
@@ -116,11 +106,11 @@ def evaluate(
     return results
 
 
-def write(folder: Path, name: str, results: Sequence[SampleResult], num_queries: int) -> Summary:
-    """samples.jsonl and summary.json of one source, as `penstock eval compare` reads them."""
+def write_scores(folder: Path, name: str, results: Sequence[SampleResult], num_queries: int) -> Summary:
+    """Writes samples.jsonl and summary.json of one source, which `penstock eval compare` reads."""
     skipped = num_queries - len(results)
     warnings = [f"{skipped} queries name no page of this run and are left out."] if skipped else []
     summary = summarise(f"retrieval by {name}", PROTOCOL, results, metric_names(), {}, warnings)
-    write_whole(folder / SAMPLES, "".join(map(write_line, results)))
-    write_whole(folder / SUMMARY, summary.as_json())
+    write_atomically(folder / SAMPLES, "".join(map(sample_line, results)))
+    write_atomically(folder / SUMMARY, summary.as_json())
     return summary

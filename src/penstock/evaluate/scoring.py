@@ -1,7 +1,7 @@
-"""Scores a benchmark's samples: in processes, with a deadline each, resumable.
+"""Scores a benchmark's samples in processes, with a deadline a sample; resumes by itself.
 
-Every core gets a process of its own that can be killed, so a prediction made to hang a parser costs
-its own sample (which gets the worst scores and a warning) and nothing else.
+Every core gets a process that can be killed, so a prediction made to hang a parser costs only its own
+sample, which gets the worst scores and a warning.
 """
 
 from __future__ import annotations
@@ -22,15 +22,17 @@ from penstock.evaluate.results import (
     Summary,
     digest_of,
     read_samples,
+    sample_line,
     summarise,
-    write_line,
-    write_whole,
+    write_atomically,
 )
 from penstock.processes.child import Child
-from penstock.store.manifest import cores
+from penstock.processes.resources import cores
 
 SAMPLE_DEADLINE_S = 300.0  # two TEDS deadlines and a margin
-FEW = 32  # fewer samples end before a process has started; what hangs is held by the metrics' own deadlines
+MIN_FOR_PROCESSES = (
+    32  # fewer samples end before a process has started; what hangs is held by the metrics' own deadlines
+)
 
 Task = tuple[Sample, str]
 
@@ -43,7 +45,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class _Opener:
-    """What a scoring process opens: the benchmark itself, ready to be called."""
+    """Opens the benchmark in a scoring process."""
 
     benchmark: Benchmark
 
@@ -55,7 +57,7 @@ class _Opener:
 
 
 def samples_of(benchmark: Benchmark, data: Path) -> list[Sample]:
-    """The samples of a data set. Raises BadInput where its files are not what the benchmark reads."""
+    """Returns the samples of a data set. Raises BadInput if its files are not what the benchmark reads."""
     try:
         samples = benchmark.samples(data)
     except (LookupError, TypeError, AttributeError, ValueError, OSError) as exc:
@@ -68,9 +70,9 @@ def samples_of(benchmark: Benchmark, data: Path) -> list[Sample]:
     for sample in samples:
         path = Path(sample.id)
         if path.is_absolute() or ".." in path.parts:  # ids become names of files
-            raise BadInput(f"{data} has a sample called {sample.id!r}, which leads out of a folder.")
+            raise BadInput(f"{data} has a sample named {sample.id!r}, which leads out of a folder.")
         if sample.id in seen:
-            raise BadInput(f"{data} has two samples called {sample.id!r}.", "Give each a name of its own.")
+            raise BadInput(f"{data} has two samples named {sample.id!r}.", "Give each a name of its own.")
         seen.add(sample.id)
     return samples
 
@@ -85,7 +87,7 @@ def score_folder(
     deadline_s: float = SAMPLE_DEADLINE_S,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Outcome:
-    """Scores predictions against a data set. `out` keeps each sample as it is done, and the summary."""
+    """Scores predictions against a data set. Writes each sample to `out` when done, then the summary."""
     samples = samples_of(benchmark, data)
     given = read_predictions(predictions, [sample.id for sample in samples])
     return score_samples(
@@ -110,7 +112,7 @@ def score_samples(
     ]
     done = _already_done(benchmark, tasks, out)
     open_tasks = [task for task in tasks if task[0].id not in done]
-    with _Lines(out) as lines:
+    with _SampleLog(out) as lines:
         for count, result in enumerate(
             _scored(benchmark, open_tasks, workers, deadline_s), start=len(done) + 1
         ):
@@ -124,8 +126,8 @@ def score_samples(
     )
     if out is not None:
         # only what was scored now: lines of samples that are gone would be compared and shown
-        write_whole(out / SAMPLES, "".join(map(write_line, results)))
-        write_whole(out / SUMMARY, summary.as_json())
+        write_atomically(out / SAMPLES, "".join(map(sample_line, results)))
+        write_atomically(out / SUMMARY, summary.as_json())
     return Outcome(results, summary)
 
 
@@ -136,7 +138,7 @@ def _already_done(benchmark: Benchmark, tasks: list[Task], out: Path | None) -> 
     return {r.id: r for r in read_samples(out) if digests.get(r.id) == r.digest}
 
 
-class _Lines:
+class _SampleLog:
     """Appends results to `samples.jsonl`, each flushed; writes nothing without a folder."""
 
     def __init__(self, out: Path | None) -> None:
@@ -147,7 +149,7 @@ class _Lines:
             _end_torn_line(path)
             self._file = path.open("a", encoding="utf-8")
 
-    def __enter__(self) -> _Lines:
+    def __enter__(self) -> _SampleLog:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -156,12 +158,12 @@ class _Lines:
 
     def write(self, result: SampleResult) -> None:
         if self._file is not None:
-            self._file.write(write_line(result))
+            self._file.write(sample_line(result))
             self._file.flush()
 
 
 def _end_torn_line(path: Path) -> None:
-    """Cuts off a line that a killed run left unfinished, so that the next one starts clean."""
+    """Removes a line that a killed run left unfinished, so that the next one starts on its own line."""
     if path.is_file():
         content = path.read_bytes()
         if content and not content.endswith(b"\n"):
@@ -171,8 +173,8 @@ def _end_torn_line(path: Path) -> None:
 def _scored(
     benchmark: Benchmark, tasks: list[Task], workers: int | None, deadline_s: float
 ) -> Iterator[SampleResult]:
-    """Results in the tasks' order."""
-    count = workers if workers is not None else (cores() if len(tasks) >= FEW else 0)
+    """Yields results in the order of the tasks."""
+    count = workers if workers is not None else (cores() if len(tasks) >= MIN_FOR_PROCESSES else 0)
     if count == 0:
         yield from (_result(benchmark, task, benchmark.score(*task)) for task in tasks)
         return

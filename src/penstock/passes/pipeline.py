@@ -21,11 +21,11 @@ from penstock.driver import Run
 from penstock.engines.chat.recognisers import recogniser
 from penstock.errors import StoreError, UsageError
 from penstock.evaluate.metrics.statistics import Interval
-from penstock.evaluate.ranking import FOLDER, evaluate_run
 from penstock.evaluate.results import SUMMARY, Summary, read_summary
 from penstock.executors import executor
 from penstock.exports.export import export
 from penstock.passes.embed import Embedded, checked_precision, embed_run
+from penstock.passes.evaluate_search import FOLDER, evaluate_run
 from penstock.passes.hub_card import card
 from penstock.passes.kopub import DATASET, GROUPS, STEPS, Choice, choice, parse_plan
 from penstock.plan import Plan

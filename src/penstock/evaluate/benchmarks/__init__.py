@@ -1,11 +1,13 @@
-"""The benchmarks, by name. Each reads a public data set's own files from a folder."""
+"""The benchmarks by name. Each reads a public data set's own files from a folder and scores one sample."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 
 from penstock.errors import UsageError
 from penstock.evaluate.benchmarks.base import Benchmark
+from penstock.evaluate.metrics.formula_render import tex
 
 BENCHMARKS = {
     "omnidocbench": "penstock.evaluate.benchmarks.omnidocbench:OmniDocBench",
@@ -18,11 +20,12 @@ BENCHMARKS = {
     "teds-test": "penstock.evaluate.benchmarks.tables:TedsTest",
     "handwritten": "penstock.evaluate.benchmarks.lines:Handwritten",
     "olmocr-bench": "penstock.evaluate.benchmarks.olmocr:OlmOcrBench",
-    "pages": "penstock.evaluate.benchmarks.pages:Pages",
+    "pages": "penstock.evaluate.benchmarks.pages:PagesWithText",
 }
 
 
 def benchmark_class(name: str) -> type[Benchmark]:
+    """Returns the benchmark's class. Raises UsageError with the names there are."""
     if name not in BENCHMARKS:
         raise UsageError(f"There is no benchmark {name!r}.", f"Use one of {', '.join(BENCHMARKS)}.")
     module, _, attribute = BENCHMARKS[name].partition(":")
@@ -30,11 +33,18 @@ def benchmark_class(name: str) -> type[Benchmark]:
     return found
 
 
-def open_benchmark(name: str, protocol: str = "") -> Benchmark:
-    """The benchmark of this name; `protocol` chooses the version where there are several."""
+def open_benchmark(name: str, protocol: str = "", *, cdm: bool = False) -> Benchmark:
+    """Returns the benchmark. `protocol` chooses the version of its rules, `cdm` also renders formulas.
+
+    Raises UsageError for a benchmark that has no versions or formulas, MissingModel without TeX.
+    """
     kind = benchmark_class(name)
-    if not protocol:
-        return kind()
-    if "version" not in kind.__dataclass_fields__:
+    if protocol and "version" not in kind.__dataclass_fields__:
         raise UsageError(f"{kind.title} has one protocol only.", "Leave --protocol out.")
-    return kind(version=protocol)  # type: ignore[call-arg]  # a field of those that have versions
+    if cdm and "cdm" not in kind.__dataclass_fields__:
+        raise UsageError(f"{kind.title} has no formulas to render.", "Leave --cdm out.")
+    benchmark = kind(version=protocol) if protocol else kind()  # type: ignore[call-arg]  # of those with versions
+    if not cdm:
+        return benchmark
+    tex()  # says at once what to install, not after an hour of scoring
+    return replace(benchmark, cdm=True)  # type: ignore[call-arg]  # a field of those that render

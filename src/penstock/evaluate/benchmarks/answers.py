@@ -1,4 +1,4 @@
-"""Benchmarks of answers: OCRBench's contained answers and Nanonets' key fields."""
+"""Scores answers to questions (OCRBench) and fields read from a document (Nanonets, SROIE)."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class OcrBench(Benchmark):
         return Scores({"accuracy": float(right)}, asked, prediction)
 
     def extra(self, results: Sequence[SampleResult]) -> dict[str, float]:
-        """The published figure counts right answers, of 1,000."""
+        """Counts the right answers: the published figure, of 1,000."""
         return {"right": sum(result.scores["accuracy"] for result in results)}
 
 
@@ -91,7 +91,7 @@ class NanonetsKie(Benchmark):
 
 
 def read_fields(prediction: str) -> tuple[dict[str, str], str]:
-    """The fields a model wrote as JSON, fenced or not, and what was wrong with them."""
+    """Returns the fields of the JSON that a model wrote, fenced or not, and a note if there is none."""
     fenced = _FENCE.search(prediction)
     source = fenced[1] if fenced else prediction
     start, end = source.find("{"), source.rfind("}")
@@ -113,7 +113,7 @@ def _row_fields(row: dict[str, Any]) -> dict[str, str]:
 
 
 def _question(row: dict[str, Any], number: int, root: Path) -> Sample:
-    """One question of the JSON file, or a row of the Hub's Parquet, which names two columns differently."""
+    """Reads a question of the JSON file or of the Hub's Parquet, which names two columns differently."""
     answers = row.get("answers", row.get("answer"))
     if answers is None:
         raise KeyError(f"question {number} has no answers")

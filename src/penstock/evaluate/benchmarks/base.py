@@ -1,4 +1,4 @@
-"""What a benchmark is: samples read from a public data set's own files, and how one is scored.
+"""What a benchmark is: it reads samples from a public data set's own files and scores one at a time.
 
 A benchmark is a small frozen dataclass that pickles, so that samples can be scored in processes.
 `score` is pure: the same sample and prediction give the same scores.
@@ -18,7 +18,7 @@ HubFiles = tuple[str, tuple[str, ...]]  # a data set's name on the Hub, and patt
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One thing to score. `truth` is the benchmark's own; `image` is the picture's path, if it is there."""
+    """One thing to score. Only the benchmark reads `truth`; `image` is the picture's path, "" without one."""
 
     id: str
     truth: Any
@@ -28,7 +28,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """The scores of one sample, with what a person should see beside them."""
+    """The scores of one sample, and the truth and prediction that a report shows beside them."""
 
     values: dict[str, float]
     truth: str = ""
@@ -49,12 +49,12 @@ class Benchmark:
 
     @property
     def missing_is_empty(self) -> bool:
-        """Whether a sample without a prediction is scored as an empty one, or left out."""
+        """Whether a sample without a prediction scores as an empty one; else it is left out."""
         return True
 
     @property
     def protocol(self) -> str:
-        """The rules by which it scores, named in every output."""
+        """The rules it scores by. Every result names them; only results of the same rules are compared."""
         return self.name
 
     def samples(self, folder: Path) -> list[Sample]:
@@ -64,9 +64,9 @@ class Benchmark:
         raise TypeError(f"benchmark {self.name!r} does not define score()")
 
     def extra(self, results: Sequence[SampleResult]) -> dict[str, float]:
-        """Figures that are not means over samples: pooled rates, totals, overall scores."""
+        """Returns figures that are not means over samples: pooled rates, totals, overall scores."""
         return {}
 
     def worst(self) -> dict[str, float]:
-        """The scores of a sample that could not be scored in time."""
+        """Returns the scores of a sample that could not be scored in time."""
         return {metric: 0.0 if higher else 1.0 for metric, higher in self.metrics.items()}

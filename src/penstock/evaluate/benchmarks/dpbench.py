@@ -1,7 +1,6 @@
-"""DP-Bench (Upstage, 200 pages) by the rules of its open harness: NID, TEDS, MHS on whole Markdown files.
+"""Scores DP-Bench (Upstage, 200 pages) by the rules of its open harness: NID, TEDS and MHS of Markdown.
 
-NID-S leaves tables out; TEDS compares all tables of a page as one tree, which is what the harness's
-wrapping amounts to.
+NID-S leaves tables out. TEDS compares all tables of a page as one tree: the harness wraps them so.
 """
 
 from __future__ import annotations
@@ -14,12 +13,12 @@ from typing import ClassVar
 from penstock.errors import UsageError
 from penstock.evaluate.benchmarks.base import Benchmark, HubFiles, Sample, Scores
 from penstock.evaluate.benchmarks.files import need_folder, picture_for, read_json
+from penstock.evaluate.html_tree import parse_html
 from penstock.evaluate.metrics.headings import heading_similarity
 from penstock.evaluate.metrics.invented import invented_content
 from penstock.evaluate.metrics.pipe_tables import with_html_tables
 from penstock.evaluate.metrics.tables import TedsScore, teds_both
 from penstock.evaluate.metrics.text import nid
-from penstock.evaluate.omnidocbench.markup import parse
 
 _TABLE = re.compile(r"<table[^>]*?>.*?</table>", re.IGNORECASE | re.DOTALL)
 _SECTIONS = re.compile(r"</?(?:thead|tbody)>")
@@ -89,7 +88,7 @@ def _reference(folder: Path) -> Path | None:
 
 
 def _from_reference(file: Path) -> list[Sample]:
-    """Upstage's own file: elements of every page in reading order, as Markdown with HTML tables."""
+    """Reads Upstage's own file: the elements of every page in reading order, as Markdown with HTML tables."""
     found: list[Sample] = []
     for name, page in read_json(file).items():
         parts = [_element(element["category"], element["content"]) for element in page["elements"]]
@@ -108,7 +107,7 @@ def _element(category: str, content: dict[str, str]) -> str:
 
 
 def page_teds(truth: str, predicted: str) -> TedsScore | None:
-    """All tables of a page as one tree; None when the truth has none, 0 when the prediction has none."""
+    """Compares all tables of a page as one tree. None if the truth has none, 0 if the prediction has none."""
     wanted, given = _tables(truth), _tables(predicted)
     if not wanted:
         return None
@@ -118,11 +117,11 @@ def page_teds(truth: str, predicted: str) -> TedsScore | None:
 
 
 def _tables(text: str) -> list[str]:
-    return [str(element) for element in parse(text).walk() if element.name == "table"]
+    return [str(table) for table in parse_html(text).named("table")]
 
 
 def _one_document(tables: list[str]) -> str:
-    """A table around the page's tables, as the harness wraps them."""
+    """Wraps the page's tables in a table, as the harness does."""
     inside = "\n".join(tables)
     source = f"<html><body><table><html><body>\n{inside}\n</body></html></table></body></html>"
     return _SECTIONS.sub("", source)

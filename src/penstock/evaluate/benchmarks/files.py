@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from penstock.errors import BadInput, UsageError
+from penstock.evaluate.benchmarks.base import Sample
 
 PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")
 HEAVY_COLUMNS = ("image", "images", "img", "png", "jpg")  # never needed to score
-EMBEDDED = ".parquet::"  # a picture inside a file: FILE.parquet::COLUMN::ROW
+IN_PARQUET = ".parquet::"  # a picture inside a file: FILE.parquet::COLUMN::ROW
 
 
 def need_folder(folder: Path, layout: str) -> Path:
@@ -28,7 +30,7 @@ def read_json(path: Path) -> Any:
 
 
 def rows(path: Path, *patterns: str) -> Iterator[dict[str, Any]]:
-    """The rows of a file, or of all files in a folder that match, in the order of their names."""
+    """Yields the rows of a file, or of all matching files in a folder in the order of their names."""
     files = [path] if path.is_file() else sorted(f for p in patterns for f in path.rglob(p))
     if not files:
         raise UsageError(f"{path} holds no {' or '.join(patterns)}.")
@@ -59,7 +61,7 @@ def _object(line: str, where: str) -> dict[str, Any]:
 
 
 def _parquet_rows(file: Path) -> Iterator[dict[str, Any]]:
-    """Rows without their pictures; `picture` says where a row's is, for `embedded_picture`."""
+    """Yields rows without their pictures; `picture` is the address that `parquet_picture` takes."""
     import pyarrow.parquet as parquet
 
     opened = parquet.ParquetFile(file)
@@ -72,8 +74,8 @@ def _parquet_rows(file: Path) -> Iterator[dict[str, Any]]:
             number += 1
 
 
-def embedded_picture(place: str) -> bytes:
-    """The bytes of one picture inside a Parquet file, as data sets of the Hub hold them."""
+def parquet_picture(place: str) -> bytes:
+    """Returns the bytes of one picture inside a Parquet file, as data sets of the Hub hold them."""
     import pyarrow.parquet as parquet
 
     name, column, number = place.rsplit("::", 2)
@@ -90,12 +92,29 @@ def embedded_picture(place: str) -> bytes:
     raise BadInput(f"{place} holds no picture.")
 
 
+def with_pictures(samples: Sequence[Sample], folder: Path) -> list[Sample]:
+    """Returns the samples with every picture a file; writes those inside Parquet to `folder`, once."""
+    found: list[Sample] = []
+    for sample in samples:
+        if IN_PARQUET not in sample.image:
+            found.append(sample)
+            continue
+        path = folder / f"{sample.id}.png"
+        if not path.is_file():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part = path.with_suffix(".part")
+            part.write_bytes(parquet_picture(sample.image))
+            part.replace(path)
+        found.append(replace(sample, image=str(path)))
+    return found
+
+
 def row_id(row: dict[str, Any], number: int) -> str:
     return str(row.get("id") or f"{number:06d}")
 
 
 def picture_for(folder: Path, name: str) -> str:
-    """The path of a sample's picture, by its own name or any picture suffix; "" when it is not there."""
+    """Returns the path of a sample's picture, by its own name or with any picture suffix; "" without one."""
     direct = folder / name
     if name and direct.is_file():
         return str(direct)

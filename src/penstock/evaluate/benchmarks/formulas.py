@@ -1,4 +1,4 @@
-"""UniMERNet's test set: pictures of formulas to LaTeX, in four kinds (Wang et al. 2024)."""
+"""Scores UniMERNet's test set: LaTeX read from pictures of formulas of four kinds (Wang et al. 2024)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DOLLARS = re.compile(r"^\s*(?:\$\$|\\\[|\$)?(.*?)(?:\$\$|\\\]|\$)?\s*$", re.DOT
 
 @dataclass(frozen=True)
 class UniMerNet(Benchmark):
-    """`cdm` also renders both formulas, which takes a TeX and about a second each."""
+    """`cdm` also renders both formulas; it needs TeX and about a second a formula."""
 
     name: ClassVar[str] = "unimernet"
     title: ClassVar[str] = "UniMERNet"
@@ -63,11 +63,11 @@ class UniMerNet(Benchmark):
         return made
 
     def score(self, sample: Sample, prediction: str) -> Scores:
-        truth, said = tight(sample.truth), tight(bare(prediction))
+        truth, said = without_spaces(sample.truth), without_spaces(without_delimiters(prediction))
         values = {"edit": normalised_edit(truth, said)}
         notes: tuple[str, ...] = ()
         if self.cdm:
-            found = formulas.cdm(sample.truth, bare(prediction))
+            found = formulas.cdm(sample.truth, without_delimiters(prediction))
             values["cdm"] = found.f1
             notes = (found.note,) if found.note else ()
         return Scores(values, truth, said, notes)
@@ -76,15 +76,14 @@ class UniMerNet(Benchmark):
         return {"bleu": bleu([r.truth for r in results], [r.prediction for r in results])} if results else {}
 
 
-def bare(latex: str) -> str:
-    """A formula without the dollars or brackets a model puts around it."""
+def without_delimiters(latex: str) -> str:
+    """Returns a formula without the dollars or brackets that a model puts around it."""
     found = _DOLLARS.match(latex)
     return found[1].strip() if found else latex.strip()
 
 
-def tight(latex: str) -> str:
-    """LaTeX without the spaces that mean nothing, as UniMERNet compares it: only between two letters
-    and after a backslash do they stay."""
+def without_spaces(latex: str) -> str:
+    """Returns LaTeX as UniMERNet compares it: spaces stay only between two letters and after a backslash."""
     latex = _NAMED.sub(lambda found: found[0].replace(" ", ""), latex)
     letter, other = "[a-zA-Z]", r"[\W_^\d]"
     before = ""

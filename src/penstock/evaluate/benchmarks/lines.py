@@ -1,4 +1,4 @@
-"""Handwritten text lines (IAM, as Teklia publishes them): character and word error rates."""
+"""Scores handwritten lines (IAM, as Teklia publishes them) by character and word error rates."""
 
 from __future__ import annotations
 

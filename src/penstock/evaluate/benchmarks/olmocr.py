@@ -1,11 +1,11 @@
-"""olmOCR-bench: small facts about pages that a good reading passes (Poznanski et al. 2025).
+"""Scores olmOCR-bench: tests of single facts about a page (Poznanski et al. 2025).
 
 Each fact is a line of a JSONL file: a text is present or absent, one comes before another, a cell has
-a neighbour, a formula is there, the page is not broken. A page's score is the part of its facts that
-pass; the benchmark's own figure (`score`) is the mean over files of the part that passes.
+a neighbour, a formula is there, the page is not broken. A page's score is the share of its facts that
+pass; the benchmark's own figure (`score`) is the mean of that share over files.
 
-Formulas are compared as normalised LaTeX; the official code renders them with KaTeX in a browser, so
-it also passes formulas that are written differently and look the same.
+Compares formulas as normalised LaTeX. The official code renders them with KaTeX in a browser, so it also
+passes formulas that are written differently and look the same.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from rapidfuzz import fuzz
 from penstock.errors import UsageError
 from penstock.evaluate.benchmarks.base import Benchmark, HubFiles, Sample, Scores
 from penstock.evaluate.benchmarks.files import need_folder, picture_for, rows
-from penstock.evaluate.benchmarks.olmocr_tables import Grid, Place, all_tables
+from penstock.evaluate.benchmarks.olmocr_tables import OlmOcrGrid, Place, all_tables
 from penstock.evaluate.omnidocbench.normalise import formula_form
 from penstock.evaluate.results import SampleResult
 
 MAX_REPEATS = 30
-CELL_AT_LEAST = 0.5
+MIN_CELL_RATIO = 0.5
 _SIGNS = str.maketrans(
     {
         **dict.fromkeys("‘’‚", "'"),
@@ -98,12 +98,12 @@ class OlmOcrBench(Benchmark):
 
 
 def passes(fact: Fact, content: str) -> bool:
-    """Whether a page passes a test of a kind in CHECKS."""
+    """Whether the page passes the test. Its kind must be in CHECKS."""
     return CHECKS[str(fact["type"])](fact, content)
 
 
 def plain(text: str) -> str:
-    """Text as the tests compare it: no emphasis, one space, one form for quotes and dashes."""
+    """Returns text as the tests compare it: no emphasis, single spaces, one form for quotes and dashes."""
     text = re.sub(r"<br/?>", " ", text)
     text = re.sub(r"</?[bi]>", "", text)
     text = re.sub(r"\*\*(.*?)\*\*", r"\1", text)
@@ -141,7 +141,7 @@ def _order(fact: Fact, content: str) -> bool:
 
 
 def near_starts(wanted: str, text: str, most: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Where a text occurs with at most so many edits (Sellers 1980, run from the end)."""
+    """Returns where `wanted` starts in the text, within `most` edits (Sellers 1980, run from the end)."""
     if most == 0:
         return np.array([found.start() for found in re.finditer(re.escape(wanted), text)], dtype=np.int64)
     pattern = np.array([ord(c) for c in reversed(wanted)])
@@ -162,13 +162,13 @@ def _table(fact: Fact, content: str) -> bool:
     wanted = plain(fact["cell"])
     for table in all_tables(content, markdown=not fact.get("ignore_markdown_tables")):
         for place, cell in table.cells.items():
-            near = fuzz.ratio(wanted, plain(cell.text)) / 100.0 >= max(CELL_AT_LEAST, _near(wanted, fact))
+            near = fuzz.ratio(wanted, plain(cell.text)) / 100.0 >= max(MIN_CELL_RATIO, _near(wanted, fact))
             if near and _neighbours_fit(fact, table, place):
                 return True
     return False
 
 
-def _neighbours_fit(fact: Fact, table: Grid, place: Place) -> bool:
+def _neighbours_fit(fact: Fact, table: OlmOcrGrid, place: Place) -> bool:
     for side in ("up", "down", "left", "right"):
         if fact.get(side) and not _one_says(fact, str(fact[side]), table, table.beside(place, side)):
             return False
@@ -178,9 +178,9 @@ def _neighbours_fit(fact: Fact, table: Grid, place: Place) -> bool:
     return True
 
 
-def _one_says(fact: Fact, words: str, table: Grid, places: set[Place]) -> bool:
+def _one_says(fact: Fact, words: str, table: OlmOcrGrid, places: set[Place]) -> bool:
     wanted = plain(words)
-    least = max(CELL_AT_LEAST, _near(wanted, fact))
+    least = max(MIN_CELL_RATIO, _near(wanted, fact))
     return any(fuzz.ratio(wanted, plain(table.cells[place].text)) / 100.0 >= least for place in places)
 
 
@@ -196,7 +196,7 @@ def _math(fact: Fact, content: str) -> bool:
 
 
 def _baseline(fact: Fact, content: str) -> bool:
-    """Not blank, not stuck in a loop, no letters of scripts the page does not have."""
+    """The page is not blank, does not end in a loop, and has no letters of scripts it should not have."""
     longest = fact.get("max_length")
     if longest is not None:
         if fact.get("max_length_skips_image_alt_tags"):
@@ -210,7 +210,7 @@ def _baseline(fact: Fact, content: str) -> bool:
 
 
 def _end_repeats(text: str, size: int) -> int:
-    """How often the last letters of a text repeat, back from its end."""
+    """Counts how often the text's last `size` letters repeat at its end."""
     last, count, at = text[-size:], 0, len(text) - size
     while at >= 0 and text[at : at + size] == last:
         count, at = count + 1, at - size
@@ -228,7 +228,7 @@ CHECKS: dict[str, Callable[[Fact, str], bool]] = {
 
 
 def _with_baseline(page: str, facts: list[Fact]) -> list[Fact]:
-    """Every page is checked for being broken, also where no file asks."""
+    """Adds the test for a broken page where no file asks for it, as the benchmark does."""
     if any(fact["type"] == "baseline" for fact in facts):
         return facts
     return [*facts, {"id": f"{page}_baseline", "type": "baseline", "file": "baseline"}]

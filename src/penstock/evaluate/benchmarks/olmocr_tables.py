@@ -1,20 +1,20 @@
-"""Tables as grids of cells, for olmOCR-bench's questions about neighbours and headings."""
+"""Lays tables out as grids of cells, to answer olmOCR-bench's questions about neighbours and headings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from penstock.evaluate.omnidocbench.markup import Element, parse
+from penstock.evaluate.html_tree import HtmlElement, parse_html
 
-MAX_SPAN = 200  # a bomb may claim a million columns
+MAX_SPAN = 200  # a hostile table may claim a million columns
 
 Place = tuple[int, int]
 STEPS = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class OlmOcrCell:
     text: str
     rows: int = 1
     columns: int = 1
@@ -22,16 +22,16 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
-    """Cells by their first place, and which cell covers each place."""
+class OlmOcrGrid:
+    """Cells by their upper left place, and for every place the cell that covers it."""
 
-    cells: dict[Place, Cell]
+    cells: dict[Place, OlmOcrCell]
     covered: dict[Place, Place]
     height: int
     width: int
 
     def beside(self, cell: Place, direction: str) -> set[Place]:
-        """The nearest cells on one side: several where spans meet."""
+        """Returns the nearest cells on one side: several if the cell spans rows or columns."""
         down, right = STEPS[direction]
         found: set[Place] = set()
         spans = self.cells[cell]
@@ -43,7 +43,7 @@ class Grid:
         return found
 
     def headings(self, cell: Place, direction: str) -> set[Place]:
-        """Heading cells all the way in one direction; without any, the last cells there."""
+        """Returns all heading cells in one direction; without any, the last cells there."""
         headings: set[Place] = set()
         ends: set[Place] = set()
         seen: set[Place] = set()
@@ -70,9 +70,9 @@ class Grid:
         return None
 
 
-def grid(rows: list[list[Cell]]) -> Grid | None:
-    """Cells laid out with their spans; None when there are none."""
-    cells: dict[Place, Cell] = {}
+def grid(rows: list[list[OlmOcrCell]]) -> OlmOcrGrid | None:
+    """Lays cells out with their spans. None if there are no cells."""
+    cells: dict[Place, OlmOcrCell] = {}
     covered: dict[Place, Place] = {}
     for row, line in enumerate(rows):
         column = 0
@@ -86,11 +86,11 @@ def grid(rows: list[list[Cell]]) -> Grid | None:
             column += cell.columns
     if not cells:
         return None
-    return Grid(cells, covered, 1 + max(p[0] for p in covered), 1 + max(p[1] for p in covered))
+    return OlmOcrGrid(cells, covered, 1 + max(p[0] for p in covered), 1 + max(p[1] for p in covered))
 
 
-def all_tables(content: str, *, markdown: bool = True) -> Iterator[Grid]:
-    """Every table of a page, pipe tables first."""
+def all_tables(content: str, *, markdown: bool = True) -> Iterator[OlmOcrGrid]:
+    """Yields every table of a page, pipe tables first."""
     sources = [*(_pipe_tables(content) if markdown else ()), *_html_tables(content)]
     for rows in sources:
         found = grid(rows)
@@ -98,7 +98,7 @@ def all_tables(content: str, *, markdown: bool = True) -> Iterator[Grid]:
             yield found
 
 
-def _pipe_tables(content: str) -> Iterator[list[list[Cell]]]:
+def _pipe_tables(content: str) -> Iterator[list[list[OlmOcrCell]]]:
     lines: list[str] = []
     for line in [*content.strip().split("\n"), ""]:
         if "|" in line:
@@ -109,8 +109,8 @@ def _pipe_tables(content: str) -> Iterator[list[list[Cell]]]:
         lines = []
 
 
-def _pipe_rows(lines: list[str]) -> list[list[Cell]]:
-    rows: list[list[Cell]] = []
+def _pipe_rows(lines: list[str]) -> list[list[OlmOcrCell]]:
+    rows: list[list[OlmOcrCell]] = []
     for line in lines:
         if set(line.strip()) <= set("- :|"):
             continue
@@ -119,43 +119,31 @@ def _pipe_rows(lines: list[str]) -> list[list[Cell]]:
         cells = cells[:-1] if cells and cells[-1] == "" else cells
         if cells:
             first = not rows
-            rows.append([Cell(text, is_heading=first or i == 0) for i, text in enumerate(cells)])
+            rows.append([OlmOcrCell(text, is_heading=first or i == 0) for i, text in enumerate(cells)])
     return rows
 
 
-def _html_tables(content: str) -> Iterator[list[list[Cell]]]:
-    for table in (element for element in parse(content).walk() if element.name == "table"):
-        in_head = {id(row) for head in table.walk() if head.name == "thead" for row in head.walk()}
-        rows = [row for row in table.walk() if row.name == "tr"]
+def _html_tables(content: str) -> Iterator[list[list[OlmOcrCell]]]:
+    for table in parse_html(content).named("table"):
+        in_head = {id(row) for head in table.named("thead") for row in head.walk()}
+        rows = list(table.named("tr"))
         yield [
             [_cell(child, id(row) in in_head, len(rows) - number) for child in _cells(row)]
             for number, row in enumerate(rows)
         ]
 
 
-def _cells(row: Element) -> list[Element]:
-    return [child for child in row.children if isinstance(child, Element) and child.name in ("td", "th")]
+def _cells(row: HtmlElement) -> list[HtmlElement]:
+    return [child for child in row.children if isinstance(child, HtmlElement) and child.name in ("td", "th")]
 
 
-def _cell(element: Element, in_head: bool, rows_left: int) -> Cell:
+def _cell(element: HtmlElement, in_head: bool, rows_left: int) -> OlmOcrCell:
     rows = rows_left if element.attributes.get("rowspan", "").strip() == "0" else _span(element, "rowspan")
-    return Cell(_text(element).strip(), rows, _span(element, "colspan"), in_head or element.name == "th")
+    return OlmOcrCell(
+        "".join(element.texts()).strip(), rows, _span(element, "colspan"), in_head or element.name == "th"
+    )
 
 
-def _span(element: Element, name: str) -> int:
+def _span(element: HtmlElement, name: str) -> int:
     value = element.attributes.get(name, "1").strip()
     return min(MAX_SPAN, max(1, int(value))) if value.isdecimal() else 1
-
-
-def _text(element: Element) -> str:
-    parts: list[str] = []
-    stack: list[Element | str] = [element]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, str):
-            parts.append(part)
-        elif part.name == "br":
-            parts.append("\n")
-        else:
-            stack.extend(reversed(part.children))
-    return "".join(parts)

@@ -1,7 +1,6 @@
-"""OmniDocBench and MDPBench: whole pages of Markdown, matched and scored by the named protocol.
+"""Scores whole pages of Markdown on OmniDocBench and MDPBench, by a version of the official protocol.
 
-MDPBench (17 languages, scanned and photographed) is annotated in the same format; its figures are
-read by language.
+MDPBench (17 languages, scanned and photographed) has the same format and reports figures by language.
 """
 
 from __future__ import annotations
@@ -15,18 +14,20 @@ from typing import Any, ClassVar
 from penstock.errors import UsageError
 from penstock.evaluate.benchmarks.base import Benchmark, HubFiles, Sample, Scores
 from penstock.evaluate.benchmarks.files import need_folder, picture_for
+from penstock.evaluate.metrics.formulas import cdm
 from penstock.evaluate.metrics.invented import invented_content
 from penstock.evaluate.metrics.text import has_hangul, korean_error_rates
-from penstock.evaluate.omnidocbench.elements import INLINE, cut
-from penstock.evaluate.omnidocbench.page import PageScore, Scored, score_page
-from penstock.evaluate.omnidocbench.protocols import Protocol, protocol_named
+from penstock.evaluate.omnidocbench.elements import INLINE, predicted_elements
+from penstock.evaluate.omnidocbench.page import PageScore, ScoredPair, score_page
+from penstock.evaluate.omnidocbench.protocols import ProtocolVersion, protocol_named
 from penstock.evaluate.omnidocbench.truth import TruePage, read_pages
+from penstock.evaluate.omnidocbench.v1_6 import page as v1_6
 from penstock.evaluate.results import SampleResult
 
 
 @dataclass(frozen=True)
 class OmniDocBench(Benchmark):
-    """`version` is the official protocol; `cdm` also renders formulas, a second each, with a TeX."""
+    """`version` is the official protocol's; `cdm` also renders formulas, needs TeX and a second a formula."""
 
     name: ClassVar[str] = "omnidocbench"
     title: ClassVar[str] = "OmniDocBench"
@@ -50,12 +51,12 @@ class OmniDocBench(Benchmark):
     cdm: bool = False
 
     @property
-    def rules(self) -> Protocol:
+    def rules(self) -> ProtocolVersion:
         return protocol_named(self.version)
 
     @property
     def missing_is_empty(self) -> bool:
-        """v1.0 and v1.5 leave pages without a prediction out, which flatters; v1.6 counts them as empty."""
+        """v1.6 scores a page without a prediction as empty; v1.0 and v1.5 leave it out, which flatters."""
         return self.rules.missing_is_empty
 
     @property
@@ -84,19 +85,17 @@ class OmniDocBench(Benchmark):
         values = page_values(scored)
         if self.cdm and scored.formulas:
             values["formula_cdm"] = _mean_cdm(scored.formulas)
-        values |= beyond(page, prediction, self.rules)
+        values |= unofficial_scores(page, prediction, self.rules)
         notes = tuple(note for table in scored.tables for note in table.notes)
         return Scores(values, true_text(page), prediction, notes, _details(scored))
 
     def _scored(self, page: TruePage, prediction: str) -> PageScore:
         if not self.rules.granular:
             return score_page(page, prediction, self.rules)
-        from penstock.evaluate.omnidocbench.granular import page as granular
-
-        return granular.score_page(page, prediction)
+        return v1_6.score_page(page, prediction)
 
     def extra(self, results: Sequence[SampleResult]) -> dict[str, float]:
-        """Figures over all pairs instead of pages, and the overall score where it can be said."""
+        """Returns figures over all pairs instead of pages, and the overall score if its parts are known."""
         extra: dict[str, float] = {}
         for part in ("texts", "formulas", "tables"):
             pairs = [pair for result in results for pair in result.details.get(part, [])]
@@ -118,12 +117,12 @@ class MdpBench(OmniDocBench):
     hub: ClassVar[HubFiles | None] = None
 
     def slices(self, page: TruePage) -> tuple[str, ...]:
-        """Languages first: the benchmark is read by language."""
+        """Puts languages first: the benchmark reports by language."""
         return tuple(sorted(page.slices, key=lambda name: not name.startswith("language")))
 
 
 def annotation_file(path: Path) -> Path:
-    """The annotation JSON: the file itself, or the one in the folder that lists pages."""
+    """Returns the annotation JSON: the file itself, or the one in the folder that lists pages."""
     if path.is_file():
         return path
     for file in sorted(path.glob("*.json")):
@@ -135,7 +134,7 @@ def annotation_file(path: Path) -> Path:
 
 
 def page_values(page: PageScore) -> dict[str, float]:
-    """A page's scores; what the page does not have is left out."""
+    """Returns a page's scores; leaves out those of parts that the page does not have."""
     values: dict[str, float] = {}
     for name, pairs in (
         ("text_edit", page.texts),
@@ -153,9 +152,9 @@ def page_values(page: PageScore) -> dict[str, float]:
     return values
 
 
-def beyond(page: TruePage, prediction: str, rules: Protocol) -> dict[str, float]:
-    """What the official score does not see: invented and repeated text, Korean spacing."""
-    blocks = [block.content for block in cut(prediction, rules) if block.fine != INLINE]
+def unofficial_scores(page: TruePage, prediction: str, rules: ProtocolVersion) -> dict[str, float]:
+    """Scores what the official protocol does not see: invented and repeated text, Korean spacing."""
+    blocks = [block.content for block in predicted_elements(prediction, rules) if block.fine != INLINE]
     known = [part for e in page.elements for part in (e.text, e.latex, e.html)]
     invented = invented_content(known, blocks)
     values = {"invented": invented.invented, "repeated": invented.repeated}
@@ -168,13 +167,13 @@ def beyond(page: TruePage, prediction: str, rules: Protocol) -> dict[str, float]
 
 
 def true_text(page: TruePage) -> str:
-    """The page's truth in reading order, for people and for whole-page comparison."""
+    """Returns the page's truth in reading order, for reports and for whole-page comparison."""
     shown = sorted((e for e in page.elements if e.order), key=lambda e: e.order or 0)
     return "\n\n".join(e.text or e.latex or e.html for e in shown if e.text or e.latex or e.html)
 
 
 def overall(results: Sequence[SampleResult]) -> dict[str, float]:
-    """((1 - text edit) x 100 + TEDS + CDM) / 3, from page means; only where all three are known."""
+    """Returns ((1 - text edit) x 100 + TEDS + CDM) / 3 of page means; nothing if one of them is missing."""
     means: list[float] = []
     for metric in ("text_edit", "table_teds", "formula_cdm"):
         values = [result.scores[metric] for result in results if metric in result.scores]
@@ -185,9 +184,7 @@ def overall(results: Sequence[SampleResult]) -> dict[str, float]:
     return {"overall": sum(means) / 3}
 
 
-def _mean_cdm(pairs: Sequence[Scored]) -> float:
-    from penstock.evaluate.metrics.formulas import cdm
-
+def _mean_cdm(pairs: Sequence[ScoredPair]) -> float:
     return sum(cdm(pair.truth, pair.prediction).f1 for pair in pairs) / len(pairs)
 
 
@@ -200,6 +197,6 @@ def _details(page: PageScore) -> dict[str, Any]:
     }
 
 
-def _pair(pair: Scored) -> dict[str, Any]:
+def _pair(pair: ScoredPair) -> dict[str, Any]:
     kept: dict[str, Any] = json.loads(json.dumps(asdict(pair)))
     return {name: kept[name] for name in ("truth", "prediction", "edits", "length", "scores")}

@@ -1,7 +1,7 @@
-"""Your own pages: plain text beside each picture or PDF, compared as running text.
+"""Scores your own pages against plain text files beside their pictures or PDFs, as running text.
 
-For data sets that give the text of a page and no more: receipts, books, a folder of your own. Order
-matters to the character error rates; the word scores count words wherever they stand.
+For data sets that give only the text of a page: receipts, books, a folder of your own. The character error
+rates depend on the order of the text; the word scores do not.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|~$<>])")
 
 
 @dataclass(frozen=True)
-class Pages(Benchmark):
+class PagesWithText(Benchmark):
     """Means are over pages; the `_pooled` figures are all edits over all characters."""
 
     name: ClassVar[str] = "pages"
@@ -75,19 +75,19 @@ class Pages(Benchmark):
 
 
 def plain_text(markdown: str) -> str:
-    """Markdown as a reader says it aloud: no pictures, tags, heading marks, bullets, pipes or escapes."""
+    """Returns the words of Markdown without pictures, tags, heading marks, bullets, pipes and escapes."""
     text = _TAG.sub(" ", _IMAGE.sub(" ", markdown))
     text = _RULES.sub(" ", _MARKS.sub("", text)).replace("**", "").replace("|", " ")
     return unescape(_ESCAPE.sub(r"\1", text))
 
 
 def composed(text: str) -> str:
-    """NFC, white space collapsed, runs of dots dropped: nobody reads leaders."""
+    """Returns text in NFC with single spaces and without runs of dots: dot leaders are not read."""
     return collapse_spaces(_LEADERS.sub(" ", unicodedata.normalize("NFC", text)))
 
 
 def word_scores(truth: str, said: str) -> tuple[float, float]:
-    """Which part of the true words was read, and which part of what was read is true. Case is ignored."""
+    """Returns the recall and the precision of words. Ignores case and order."""
     wanted, given = Counter(truth.casefold().split()), Counter(said.casefold().split())
     shared = (wanted & given).total()
     return shared / max(1, wanted.total()), shared / max(1, given.total())

@@ -1,4 +1,4 @@
-"""Table benchmarks: a picture of a table to its HTML, scored by TEDS and TEDS-S."""
+"""Scores HTML read from pictures of tables (PubTabNet, TEDS_TEST) by TEDS and TEDS-S."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class TedsTest(PubTabNet):
 
 
 def first_document(prediction: str) -> str:
-    """What a model wrote, as one document with a table: whole pages stay, bare tables are wrapped."""
+    """Returns a prediction as one document with a table: wraps its first table unless it has a <body>."""
     if "<body" in prediction:
         return prediction
     markup = prediction if "<table" in prediction else with_html_tables(prediction)
@@ -89,7 +89,7 @@ def first_document(prediction: str) -> str:
 
 
 def row_html(row: dict[str, Any]) -> str:
-    """The table's HTML from PubTabNet's tokens: cells are put between the structure's td tags."""
+    """Builds the table's HTML from PubTabNet's tokens: puts cells between the structure's td tags."""
     if isinstance(row.get("html"), str):
         return document(row["html"]) if "<body" not in row["html"] else str(row["html"])
     structure, cells = row["html"]["structure"]["tokens"], list(row["html"]["cells"])
@@ -105,7 +105,7 @@ _Table = tuple[str, str, tuple[str, ...], str]  # name, HTML, slices, picture
 
 
 def _from_answers(folder: Path) -> list[_Table]:
-    """The metric's own format: a JSON object of names to `{"html": ...}`."""
+    """Reads the metric's own format: a JSON object of names to `{"html": ...}`."""
     files = [folder] if folder.is_file() else sorted(folder.rglob("*gt*.json"))
     for file in files:
         content = read_json(file) if file.suffix == ".json" else None

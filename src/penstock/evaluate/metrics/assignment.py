@@ -1,8 +1,8 @@
-"""The cheapest assignment of rows to columns, by shortest augmenting paths (Jonker & Volgenant 1987).
+"""Finds the cheapest assignment of rows to columns, by shortest augmenting paths (Jonker & Volgenant 1987).
 
-Follows Crouse's rectangular variant (2016) step by step, so that among assignments of equal cost it
-finds the one SciPy finds, on which official scores rest. It is here because loading SciPy's optimiser
-takes longer than scoring a page; large problems still go to SciPy.
+Follows Crouse's rectangular variant (2016) step by step: among assignments of equal cost it finds the
+one that SciPy finds, on which official scores rest. SciPy itself takes longer to load than a page takes to
+score; only large problems go to it.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-SMALL = 160  # rows; beyond this SciPy's compiled loop wins back its second of loading
+MAX_OWN_ROWS = 160  # rows; beyond this SciPy's compiled loop wins back its second of loading
 
 Costs = NDArray[np.float64]
 
 
 def assign(costs: Costs) -> dict[int, int]:
-    """Column by row, for as many rows as there are columns for."""
+    """Returns columns by row. If there are fewer columns than rows, some rows get none."""
     if 0 in costs.shape:
         return {}
-    if min(costs.shape) > SMALL:
+    if min(costs.shape) > MAX_OWN_ROWS:
         return _by_scipy(costs)
     if costs.shape[0] > costs.shape[1]:
         return dict(sorted((row, column) for column, row in enumerate(_solved(costs.T))))
@@ -34,12 +34,12 @@ def _by_scipy(costs: Costs) -> dict[int, int]:
 
 
 def _solved(costs: Costs) -> list[int]:
-    """The column of every row; there are at least as many columns as rows."""
+    """Returns the column of every row; there must be at least as many columns as rows."""
     rows, columns = costs.shape
     row_price, column_price = np.zeros(rows), np.zeros(columns)
     column_of, row_of = np.full(rows, -1), np.full(columns, -1)
     for row in range(rows):
-        path = _Path(costs, row_price, column_price, row_of, row)
+        path = _ShortestPath(costs, row_price, column_price, row_of, row)
         row_price[row] += path.length
         others = path.seen_rows[1:]
         row_price[others] += path.length - path.distance[column_of[others]]
@@ -65,11 +65,11 @@ def _augment(
             return
 
 
-class _Path:
+class _ShortestPath:
     """The shortest way from a row to a free column over edges of reduced cost.
 
-    Columns are kept in the order in which they are looked at, last one first; of equally near ones a
-    free column is taken, the last such, else the first.
+    Keeps the open columns in a list, at first from the last to the first. Of equally near ones it takes the
+    last free one in the list, else the first.
     """
 
     def __init__(

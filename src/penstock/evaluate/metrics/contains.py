@@ -1,4 +1,4 @@
-"""OCRBench's answer rule: the answer must occur in what the model said (Liu et al. 2024)."""
+"""OCRBench's answer rule: the answer must occur in the prediction (Liu et al. 2024)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ MATH_DATASET = "HME100k"  # the one data set where spaces are ignored and case c
 
 
 def contains_answer(answers: object, predicted: str, dataset: str = "") -> bool:
-    """True when the answer, or any of a list of them, occurs in the prediction.
+    """Whether the answer, or one of a list of answers, occurs in the prediction.
 
     Text: lower case, outer spaces stripped, newlines are spaces. Handwritten mathematics: newlines
     become spaces, all spaces are dropped, case counts.

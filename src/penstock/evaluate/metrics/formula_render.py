@@ -1,8 +1,8 @@
 """Renders a coloured formula with TeX and finds the box of every colour.
 
-A box is where pixels have the token's own colour. At 200 dots an inch, smoothed, thin strokes have no
-such pixel, so thin tokens are lost on both sides alike: that is how the published CDM figures come
-about. `smooth=False` renders without smoothing and keeps every token.
+A box holds the pixels of the token's own colour. At 200 dots an inch, smoothed, thin strokes have no such
+pixel, so both sides lose thin tokens alike, as in the published CDM figures. `smooth=False` renders
+without smoothing and keeps every token.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.errors import BadInput, DeadlinePassed, MissingModel
-from penstock.evaluate.metrics.formula_tokens import COLOUR_STEP, LEVELS, Coloured
+from penstock.evaluate.metrics.formula_tokens import COLOUR_STEP, LEVELS, ColouredFormula
 
 DPI = 200
 TEX_DEADLINE_S = 30.0
 PAD = 8  # white kept around the formula
 TOLERANCE = 1  # a rasteriser may round a colour by one
 PAPERS = ((1300, 3), (600, 4), (0, 5))  # more tokens than this: A3, A4, else A5
-LARGEST_PAPER = 1
+MAX_PAPER = 1  # A1; smaller numbers are larger paper
 CJK = re.compile(r"[\u3400-\u9fff\uac00-\ud7a3]")
 
 # No braces around coloured text: a group would change TeX's spacing.
@@ -50,7 +50,7 @@ Boxes = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Inked:
+class RenderedFormula:
     """The tokens that left a mark, their boxes (x0, y0, x1, y1), and the picture's width and height."""
 
     tokens: tuple[str, ...]
@@ -60,7 +60,7 @@ class Inked:
 
 @cache
 def tex() -> str:
-    """The path of pdflatex. Raises MissingModel with what to install."""
+    """Returns the path of pdflatex. Raises MissingModel with what to install."""
     found = shutil.which("pdflatex")
     if found is None:
         raise MissingModel(
@@ -71,24 +71,24 @@ def tex() -> str:
     return found
 
 
-def inked(formula: Coloured, *, smooth: bool = True) -> Inked:
-    """The formula's tokens with their boxes. Raises BadInput when TeX makes no page of it."""
+def render(formula: ColouredFormula, *, smooth: bool = True) -> RenderedFormula:
+    """Returns the formula's tokens with their boxes. Raises BadInput if TeX cannot set it."""
     pixels = _cropped(_render(_compiled(formula), smooth))
     height, width = pixels.shape[:2]
     found = _boxes(pixels, len(formula.tokens))
     seen = found[:, 2] >= 0
     tokens = tuple(token for token, kept in zip(formula.tokens, seen, strict=True) if kept)
-    return Inked(tokens, found[seen], (width, height))
+    return RenderedFormula(tokens, found[seen], (width, height))
 
 
-def _compiled(formula: Coloured) -> bytes:
-    """The PDF, on larger paper when the formula does not fit."""
+def _compiled(formula: ColouredFormula) -> bytes:
+    """Returns the PDF, on larger paper if the formula does not fit."""
     if CJK.search(formula.latex):
         raise BadInput("The formula holds CJK text, which pdflatex cannot set.")
     paper = next(size for more_than, size in PAPERS if len(formula.tokens) >= more_than)
     while True:
         pdf, fits = _pdflatex(DOCUMENT.replace("@PAPER@", str(paper)).replace("@FORMULA@", formula.latex))
-        if fits or paper == LARGEST_PAPER:
+        if fits or paper == MAX_PAPER:
             return pdf
         paper -= 1
 
@@ -144,7 +144,7 @@ def _cropped(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def _boxes(pixels: NDArray[np.uint8], count: int) -> Boxes:
-    """The box of each token's colour, a pixel wider on each side; -1 where the colour is nowhere."""
+    """Returns the box of each token's colour, a pixel wider on each side; -1 if no pixel has the colour."""
     values = pixels.astype(np.int32)
     levels = (values + COLOUR_STEP // 2) // COLOUR_STEP
     near = (np.abs(values - levels * COLOUR_STEP) <= TOLERANCE).all(axis=2)

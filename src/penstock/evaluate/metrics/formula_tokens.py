@@ -1,8 +1,8 @@
 """Cuts a LaTeX formula into the tokens that leave ink, and gives each a colour of its own.
 
-Braces are filled in where LaTeX lets writers leave them out, words such as \\sin become their
-letters and \\ldots its dots, so that two ways to write one formula make the same tokens. What leaves
-no ink (spacing, alignment, fonts) is kept but not coloured.
+Adds braces that LaTeX lets writers leave out and spells \\sin as letters and \\ldots as dots, so that two
+ways to write one formula make the same tokens. Keeps what leaves no ink (spacing, alignment, fonts) but
+does not colour it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from penstock.errors import BadInput
 
 COLOUR_STEP = 15  # 18 levels a channel make 5,831 colours besides black
 LEVELS = 18
-DEEPEST = 60  # braces in braces; a formula with more was made to break parsers
+MAX_DEPTH = 60  # braces in braces; a formula with more was made to break parsers
 
 # Function names that are compared letter by letter; \lim, \sup and their like stay one token each.
 _WORDS = frozenset(
@@ -172,7 +172,7 @@ _ARGUMENTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Coloured:
+class ColouredFormula:
     """A formula whose inked tokens each have a colour; token i has `colour(i)`."""
 
     latex: str
@@ -187,18 +187,18 @@ def colour(index: int) -> tuple[int, int, int]:
     return red * COLOUR_STEP, green * COLOUR_STEP, blue * COLOUR_STEP
 
 
-def coloured(latex: str) -> Coloured:
-    """The formula with its tokens coloured. Raises BadInput on unbalanced or too deep braces."""
+def coloured_formula(latex: str) -> ColouredFormula:
+    """Returns the formula with its tokens coloured. Raises BadInput on unbalanced or too deep braces."""
     tokens: list[str] = []
     found = list(_spelled(_tokens(latex)))
     depth = deepest = 0
     for token in found:
         depth += (token == "{") - (token == "}")
         deepest = max(deepest, depth)
-    if deepest > DEEPEST:
-        raise BadInput(f"The formula nests {deepest} braces deep; more than {DEEPEST} are not set.")
+    if deepest > MAX_DEPTH:
+        raise BadInput(f"The formula nests braces {deepest} deep; {MAX_DEPTH} are allowed.")
     parts = _coloured(_braced(found), tokens)
-    return Coloured(" ".join(parts), tuple(tokens))
+    return ColouredFormula(" ".join(parts), tuple(tokens))
 
 
 def _tokens(latex: str) -> list[str]:
@@ -241,7 +241,7 @@ def _spelled(tokens: list[str]) -> Iterator[str]:
 
 
 def _braced(tokens: list[str]) -> list[str]:
-    """The same tokens with braces around every argument."""
+    """Returns the same tokens with braces around every argument."""
     tokens = [token for token in tokens if token]
     done: list[str] = []
     at = 0
@@ -252,7 +252,7 @@ def _braced(tokens: list[str]) -> list[str]:
 
 
 def _item(tokens: list[str], at: int) -> tuple[list[str], int]:
-    """One token with its arguments, braced, and where the next one starts."""
+    """Returns one token with its arguments in braces, and where the next one starts."""
     token = tokens[at]
     if token == "{":
         end = _close(tokens, at)
@@ -277,7 +277,7 @@ def _item(tokens: list[str], at: int) -> tuple[list[str], int]:
 
 
 def _close(tokens: list[str], at: int) -> int:
-    """Where the brace that opens at `at` is closed."""
+    """Returns where the brace that opens at `at` closes."""
     depth = 0
     for i in range(at, len(tokens)):
         depth += (tokens[i] == "{") - (tokens[i] == "}")

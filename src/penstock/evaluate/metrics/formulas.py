@@ -1,8 +1,8 @@
-"""CDM: do two formulas look the same? (Wang et al. 2024; the constants are OmniDocBench v1.6's.)
+"""CDM: whether two formulas look the same (Wang et al. 2024; the constants are OmniDocBench v1.6's).
 
-Both are rendered with every token in its own colour; tokens are matched by name, place and order;
-matches that no common shift and scale explains are dropped. F1 of the matched tokens.
-Needs a TeX: `formula_render.tex` says what to install.
+Renders both with every token in its own colour, matches tokens by name, place and order, and drops matches
+that no common shift and scale explains. The score is F1 of the matched tokens. Needs TeX:
+`formula_render.tex` says what to install.
 """
 
 from __future__ import annotations
@@ -12,12 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
-from scipy.spatial.distance import cdist
 
 from penstock.errors import BadInput, DeadlinePassed
-from penstock.evaluate.metrics.formula_render import Inked, inked
-from penstock.evaluate.metrics.formula_tokens import coloured
+from penstock.evaluate.metrics.formula_render import RenderedFormula, render
+from penstock.evaluate.metrics.formula_tokens import coloured_formula
 
 PLACE_WEIGHT = 0.05
 ORDER_WEIGHT = 0.15
@@ -46,7 +44,7 @@ _SIZED = re.compile(r"^\\(?:left|right|[Bb]igg?[lrm]?)(?=\\|[^a-zA-Z])")
 
 @dataclass(frozen=True, slots=True)
 class CdmScore:
-    """F1, recall and precision over tokens, to 3 digits. `note` says why a pair scored 0 unseen."""
+    """F1, recall and precision over tokens, to 3 digits. `note` says why a pair could not be compared."""
 
     f1: float
     recall: float
@@ -58,22 +56,24 @@ class CdmScore:
 
 
 def cdm(truth: str, predicted: str, *, smooth: bool = True) -> CdmScore:
-    """CDM of two LaTeX formulas. Raises MissingModel without a TeX.
+    """Returns the CDM of two LaTeX formulas. Raises MissingModel without TeX.
 
-    A prediction TeX cannot set scores 0, with a note; so does a truth TeX cannot set.
+    A pair of which TeX cannot set one side scores 0, with a note.
     """
     try:
-        true = inked(coloured(truth), smooth=smooth)
-        found = inked(coloured(predicted), smooth=smooth)
+        true = render(coloured_formula(truth), smooth=smooth)
+        found = render(coloured_formula(predicted), smooth=smooth)
     except (BadInput, DeadlinePassed) as exc:
         return CdmScore(0.0, 0.0, 0.0, note=exc.message)
     if not true.tokens or not found.tokens:
         return CdmScore(0.0, 0.0, 0.0, note="no token of one side can be seen")
-    return compare_inked(true, found)
+    return compare_rendered(true, found)
 
 
-def compare_inked(true: Inked, found: Inked) -> CdmScore:
-    """CDM of two rendered formulas."""
+def compare_rendered(true: RenderedFormula, found: RenderedFormula) -> CdmScore:
+    """Returns the CDM of two rendered formulas."""
+    from scipy.optimize import linear_sum_assignment  # 0.6 s to import, and most runs render no formula
+
     names = _name_costs(true.tokens, found.tokens)
     rows, columns = linear_sum_assignment(names + _place_costs(true, found))
     fitting = _fitting(_centres(true.boxes[rows]), _centres(found.boxes[columns]))
@@ -90,7 +90,7 @@ def compare_inked(true: Inked, found: Inked) -> CdmScore:
 
 
 def sign(token: str) -> str:
-    """One name for tokens that print the same sign."""
+    """Returns one name for all tokens that print the same sign."""
     token = _SAME_SIGN.get(token, token)
     if _SIZED.match(token):
         token = _SIZED.sub("", token)
@@ -108,7 +108,9 @@ def _name_costs(true: tuple[str, ...], found: tuple[str, ...]) -> Floats:
     return costs
 
 
-def _place_costs(true: Inked, found: Inked) -> Floats:
+def _place_costs(true: RenderedFormula, found: RenderedFormula) -> Floats:
+    from scipy.spatial.distance import cdist
+
     first = true.boxes / np.array([*true.size, *true.size])
     second = found.boxes / np.array([*found.size, *found.size])
     most = max(len(first), len(second))
@@ -122,7 +124,7 @@ def _centres(boxes: Floats) -> Floats:
 
 
 def _fitting(first: Floats, second: Floats) -> Flags:
-    """Matches explained by one of a few shifts and scales, found in turn among those left."""
+    """Marks the matches that one of a few shifts and scales explains; each is found among those left."""
     fitting = np.zeros(len(first), dtype=bool)
     if len(first) <= SAMPLE:
         return ~fitting
@@ -140,7 +142,7 @@ def _fitting(first: Floats, second: Floats) -> Flags:
 
 
 def _largest_fit(first: Floats, second: Floats) -> Flags:
-    """RANSAC: of many random threes, the shift and scale that most matches follow closely."""
+    """RANSAC: marks the matches near the best shift and scale of many that three random matches give."""
     generator = np.random.default_rng(SEED)
     best, best_key = np.zeros(len(first), dtype=bool), (0, -np.inf)
     spread = first - first.mean(axis=0)

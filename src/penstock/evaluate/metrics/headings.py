@@ -1,4 +1,4 @@
-"""MHS and MHS-S: do two Markdown documents have the same sections in the same order?
+"""MHS and MHS-S: whether two Markdown documents have the same sections in the same order.
 
 The rule of the DP-Bench harness (opendataloader-bench): a document is a flat list of headings, of
 whatever level, each holding one block of all the text under it; text before the first heading is a
@@ -16,13 +16,13 @@ from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
 from penstock.evaluate.metrics.text import collapse_spaces
-from penstock.evaluate.metrics.tree import Floats, shape, tree_distance
+from penstock.evaluate.metrics.tree import Floats, tree_distance, tree_shape
 
 _HEADING = re.compile(r"^#{1,6}\s+(.*)$")
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
+class HeadingTree:
     """A document's headings and blocks; node 0 is the document itself."""
 
     tags: tuple[str, ...]
@@ -41,11 +41,11 @@ class HeadingScore:
 
 
 def heading_similarity(truth: str, predicted: str) -> HeadingScore | None:
-    """MHS and MHS-S of two Markdown texts whose pipe tables are already HTML; None without headings."""
-    theirs = outline(truth)
+    """Returns MHS and MHS-S of two Markdown texts with HTML tables; None if the truth has no headings."""
+    theirs = heading_tree(truth)
     if not theirs.has_headings:
         return None
-    ours = outline(predicted)
+    ours = heading_tree(predicted)
     if not ours.has_headings:
         return HeadingScore(0.0, 0.0)
     most = max(len(theirs.tags), len(ours.tags))
@@ -54,7 +54,7 @@ def heading_similarity(truth: str, predicted: str) -> HeadingScore | None:
     return HeadingScore(min(1.0, max(0.0, 1.0 - text)), min(1.0, max(0.0, 1.0 - structure)))
 
 
-def outline(markdown: str) -> Outline:
+def heading_tree(markdown: str) -> HeadingTree:
     tags, texts = ["document"], [""]
     children: list[list[int]] = [[]]
     holder = 0
@@ -81,12 +81,12 @@ def outline(markdown: str) -> Outline:
         else:
             block.append(line)
     close_block()
-    return Outline(tuple(tags), tuple(texts), tuple(tuple(c) for c in children))
+    return HeadingTree(tuple(tags), tuple(texts), tuple(tuple(c) for c in children))
 
 
-def _distance(first: Outline, second: Outline, *, with_text: bool) -> float:
-    left, left_order = shape(first.children)
-    right, right_order = shape(second.children)
+def _distance(first: HeadingTree, second: HeadingTree, *, with_text: bool) -> float:
+    left, left_order = tree_shape(first.children)
+    right, right_order = tree_shape(second.children)
     tags = np.array([first.tags[i] for i in left_order])
     others = np.array([second.tags[i] for i in right_order])
     rename: Floats = (tags[:, None] != others[None, :]).astype(np.float64)

@@ -1,11 +1,11 @@
-"""How much of a prediction is on no page: invented and repeated text.
+"""Measures how much of a prediction the page does not hold: invented and repeated text.
 
 Official document scores match predictions to truths and drop what is left, so text that a model
 makes up costs nothing: two false paragraphs on every OmniDocBench demo page move v1.5's text score
-by 0.0002. Here the prediction is cut in pieces of some 40 letters, and a piece that occurs nowhere
-in the page's truth, not even with half of it misread, is invented.
+by 0.0002. This cuts the prediction into pieces of some 40 letters; a piece that occurs nowhere in the
+page's truth, not even with half of it misread, is invented.
 
-Limit: text inside figures is in the picture but in few truths, so a model that reads it is blamed.
+Limit: few truths hold the text inside figures, so a model that reads it scores worse.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from penstock.evaluate.metrics.windows import occurs
+from penstock.evaluate.metrics.near_match import occurs_nearly
 
 PIECE_LETTERS = 40  # half a line of print; shorter pieces of English match by chance, longer ones mix
-SHORTEST = 6  # page numbers and labels say too little to be judged
+MIN_LETTERS = 6  # page numbers and labels are too short to tell
 NEAR = 0.5  # unrelated English pieces of 40 letters lie over 0.6 apart, misread ones under 0.4
-SHOWN = 5
+MAX_EXAMPLES = 5
 
 _NOT_LETTER = re.compile(r"[\W_]+")
 _TAG = re.compile(r"<[^>]{1,200}>")
@@ -30,7 +30,7 @@ _TAG = re.compile(r"<[^>]{1,200}>")
 
 @dataclass(frozen=True, slots=True)
 class InventedScore:
-    """Parts of the predicted letters, 0 to 1, and the first invented pieces for people to look at."""
+    """Shares of the predicted letters, 0 to 1, and the first invented pieces to show."""
 
     invented: float
     repeated: float
@@ -39,7 +39,7 @@ class InventedScore:
 
 
 def invented_content(truth: Iterable[str], predicted: Iterable[str]) -> InventedScore:
-    """Judges the blocks of a predicted page against all text the page is known to have."""
+    """Compares the blocks of a predicted page with all text that the page has."""
     known = letters_of(" ".join(truth))
     pieces = [piece for block in predicted for piece in _pieces(letters_of(block))]
     total = sum(len(piece) for piece in pieces)
@@ -48,7 +48,7 @@ def invented_content(truth: Iterable[str], predicted: Iterable[str]) -> Invented
     new = {piece for piece in set(pieces) if not _known(piece, known)}
     invented = sum(len(piece) for piece in pieces if piece in new)
     repeated = _repeated([piece for piece in pieces if piece not in new], known)
-    shown = tuple(dict.fromkeys(piece for piece in pieces if piece in new))[:SHOWN]
+    shown = tuple(dict.fromkeys(piece for piece in pieces if piece in new))[:MAX_EXAMPLES]
     return InventedScore(invented / total, repeated / total, total, shown)
 
 
@@ -59,7 +59,7 @@ def letters_of(text: str) -> str:
 
 
 def _pieces(letters: str) -> list[str]:
-    """Pieces of even length, the last not much shorter than the others."""
+    """Cuts letters into pieces of about equal length."""
     count = max(1, round(len(letters) / PIECE_LETTERS))
     cuts = [len(letters) * i // count for i in range(count + 1)]
     return [letters[a:b] for a, b in pairwise(cuts) if b > a]
@@ -68,9 +68,9 @@ def _pieces(letters: str) -> list[str]:
 def _known(piece: str, known: str) -> bool:
     if piece in known:
         return True
-    if len(piece) < SHORTEST:
+    if len(piece) < MIN_LETTERS:
         return True
-    return occurs(piece, known.ljust(len(piece)), NEAR)
+    return occurs_nearly(piece, known.ljust(len(piece)), NEAR)
 
 
 def _repeated(pieces: Sequence[str], known: str) -> int:

@@ -1,4 +1,4 @@
-"""Pipe tables of Markdown written as HTML tables, by the rule of the DP-Bench harness.
+"""Rewrites pipe tables of Markdown as HTML tables, by the rule of the DP-Bench harness.
 
 A header line, a line of dashes and colons, then rows until a line without a pipe. Rows take the
 width of the wider of the first two lines.
@@ -11,7 +11,7 @@ from html import escape
 
 
 def with_html_tables(markdown: str) -> str:
-    """The same Markdown with every pipe table replaced by one line of HTML."""
+    """Returns the Markdown with every pipe table replaced by one line of HTML."""
     return "".join(_segments(markdown.splitlines(keepends=True)))
 
 
@@ -33,7 +33,7 @@ def _segments(lines: list[str]) -> Iterator[str]:
 
 
 def _table_width(lines: list[str], at: int) -> int:
-    """Columns of the table that starts at this line; 0 when none does."""
+    """Returns the number of columns of the table that starts at this line; 0 if none does."""
     if at + 1 >= len(lines):
         return 0
     header, rule = _cells(lines[at]), _cells(lines[at + 1])

@@ -1,4 +1,4 @@
-"""How sure a mean is: bootstrap intervals, and a paired test of two runs on the same samples.
+"""Tells how sure a mean is: bootstrap intervals, and a paired test of two runs on the same samples.
 
 Both are seeded, so the same scores give the same interval on every machine.
 """
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 RESAMPLES = 2000  # the 95 % ends move by under 2 % of the width between seeds
-FLIPS = 10_000  # smallest p that can be told: 1e-4
-EXACT_UP_TO = 13  # all 2^13 sign flips are fewer than FLIPS
+FLIPS = 10_000  # the smallest p they can show is 1e-4
+MAX_EXACT = 13  # all 2^13 sign flips are fewer than FLIPS
 SEED = 20240607
 CHUNK = 4_000_000  # resampled indices held at once
 
@@ -42,7 +42,7 @@ class PairedTest:
 
 
 def bootstrap_interval(scores: Sequence[float], confidence: float = 0.95, seed: int = SEED) -> Interval:
-    """The mean of `scores` with its percentile bootstrap interval. NaN for no scores."""
+    """Returns the mean of `scores` with its percentile bootstrap interval. NaN without scores."""
     values = np.asarray(scores, dtype=np.float64)
     if values.size == 0:
         return Interval(float("nan"), float("nan"), float("nan"), 0)
@@ -53,7 +53,7 @@ def bootstrap_interval(scores: Sequence[float], confidence: float = 0.95, seed: 
 
 
 def paired_test(first: Sequence[float], second: Sequence[float], seed: int = SEED) -> PairedTest:
-    """Are two runs different on the same samples? A sign-flip permutation test of the differences.
+    """Tests whether two runs differ on the same samples, by flipping signs of the differences.
 
     Exact for few samples, random flips for many; the interval is a bootstrap of the differences.
     """
@@ -71,7 +71,7 @@ def _sign_flip_p(differences: np.ndarray[tuple[int], np.dtype[np.float64]], seed
     observed = abs(differences.sum())
     if observed == 0.0:
         return 1.0
-    if count <= EXACT_UP_TO:
+    if count <= MAX_EXACT:
         bits = (np.arange(2**count)[:, None] >> np.arange(count)) & 1
         sums = np.abs((1 - 2 * bits) @ differences)
         return float((sums >= observed * (1 - 1e-12)).mean())

@@ -5,7 +5,7 @@ cells included. Cells compare by tag, spans, and the normalised edit distance of
 is one token, a character is one token). TEDS-S ignores what cells hold.
 
 Both sides must be whole documents (`<html><body><table>`), as the official metric demands; `document`
-wraps a bare table. A pair that cannot be compared scores 0, and so does one that passes its deadline.
+wraps a bare table. A pair that cannot be compared, or not before its deadline, scores 0.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rapidfuzz.distance import Levenshtein
 
 from penstock.errors import DeadlinePassed
 from penstock.evaluate.metrics.text import collapse_spaces
-from penstock.evaluate.metrics.tree import Floats, Ints, Shape, shape, tree_distance
+from penstock.evaluate.metrics.tree import Floats, Ints, TreeShape, tree_distance, tree_shape
 
 DEADLINE_S = 120.0  # OmniDocBench v1.6 scores 0 after this
 MAX_PAIRS = 60_000_000  # two tables of 7,000 cells: half a gigabyte of distances
@@ -36,7 +36,7 @@ TAG_TOKENS = 0xF0000  # first private-use code point: a tag becomes one characte
 class TableTree:
     """A table as the metric sees it: one label and one content string for each node, in postorder."""
 
-    shape: Shape
+    shape: TreeShape
     labels: tuple[tuple[str, int, int], ...]  # tag, colspan, rowspan (0 where the tag is not td)
     contents: tuple[str, ...]
     size: int  # elements below <table>
@@ -70,27 +70,17 @@ class SpelledTags(TagTokens):
 
 @dataclass(frozen=True, slots=True)
 class TedsScore:
-    """Similarities from 0 to 1. `note` says why a pair was scored 0 without being compared."""
+    """Similarities from 0 to 1. `note` says why a pair could not be compared and scores 0."""
 
     teds: float
     structure: float
     note: str = ""
 
 
-def teds(predicted: str, truth: str, deadline_s: float = DEADLINE_S) -> float:
-    """TEDS of two HTML documents."""
-    return teds_both(predicted, truth, deadline_s).teds
-
-
-def teds_structure(predicted: str, truth: str, deadline_s: float = DEADLINE_S) -> float:
-    """TEDS-S of two HTML documents."""
-    return teds_both(predicted, truth, deadline_s).structure
-
-
 def teds_both(
     predicted: str, truth: str, deadline_s: float = DEADLINE_S, *, spelled: bool = False
 ) -> TedsScore:
-    """TEDS and TEDS-S from one parse. `spelled` reads tables as DP-Bench does, `<th>` as `<td>` too."""
+    """Returns TEDS and TEDS-S of two documents. `spelled` reads tables as DP-Bench does, `<th>` as `<td>`."""
     if not predicted or not truth:
         return TedsScore(0.0, 0.0, "one side has no table")
     tokens = SpelledTags() if spelled else TagTokens()
@@ -103,7 +93,7 @@ def teds_both(
 
 
 def compare_tables(ours: TableTree, theirs: TableTree, deadline_s: float = DEADLINE_S) -> TedsScore:
-    """TEDS and TEDS-S of two trees read with the same tokens."""
+    """Returns TEDS and TEDS-S of two trees that were read with the same tokens."""
     most = max(ours.size, theirs.size)
     if most == 0:
         return TedsScore(0.0, 0.0, "empty tables")
@@ -125,12 +115,12 @@ def compare_tables(ours: TableTree, theirs: TableTree, deadline_s: float = DEADL
 
 
 def document(table: str) -> str:
-    """A bare `<table>` as the whole document the metric expects."""
+    """Wraps a bare `<table>` in the whole document that the metric expects."""
     return f"<html><body>{table}</body></html>"
 
 
 def read_table(source: str, tokens: TagTokens, *, header_cells: bool = False) -> TableTree:
-    """The tree of the document's first table. Raises ValueError when there is none."""
+    """Returns the tree of the document's first table. Raises ValueError if there is none."""
     parser = lxml_html.HTMLParser(remove_comments=True, encoding="utf-8")
     root = lxml_html.fromstring(source, parser=parser)
     found = root.xpath("body/table")
@@ -148,7 +138,7 @@ def read_table(source: str, tokens: TagTokens, *, header_cells: bool = False) ->
         below = [] if element.tag == "td" else [e for e in element if isinstance(e.tag, str)]
         children.append(list(range(len(elements), len(elements) + len(below))))
         elements.extend(below)
-    outline, order = shape(children)
+    outline, order = tree_shape(children)
     labels = tuple(_label(elements[node]) for node in order)
     contents = tuple(_content(elements[node], tokens) for node in order)
     return TableTree(outline, labels, contents, size)
@@ -201,7 +191,7 @@ def _with_contents(apart: Floats, ours: TableTree, theirs: TableTree) -> Floats:
 
 
 def _distinct(contents: tuple[str, ...]) -> tuple[list[str], Ints]:
-    """Each content once, and which one every node has: tables repeat themselves."""
+    """Returns each content once, and its number for every node: tables repeat contents."""
     number: dict[str, int] = {}
     which = np.array([number.setdefault(content, len(number)) for content in contents], dtype=np.int64)
     return list(number), which

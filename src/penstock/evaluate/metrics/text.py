@@ -1,4 +1,4 @@
-"""How far a text is from the truth: edit distance, CER, WER, NID, ANLS, BLEU, and Korean spacing.
+"""Measures how far a text is from the truth: edit distance, CER, WER, NID, ANLS, BLEU, Korean spacing.
 
 Distances count what is wrong (0 is perfect); similarities (`nid`, `anls`, `bleu`) count what is right.
 Rates over many pairs are pooled: all edits over all reference units, as jiwer does.
@@ -16,7 +16,7 @@ from rapidfuzz import fuzz, process
 from rapidfuzz.distance import Levenshtein
 
 ANLS_THRESHOLD = 0.5  # DocVQA, Biten et al. 2019: at a similarity below this an answer is wrong, not close
-MANY_PAIRS = 64  # from here on threads are worth their start
+MIN_PAIRS_FOR_THREADS = 64  # from here on threads are worth their start
 NEAR_EDITS = 31  # tried first, in a narrow band; changes the speed only
 
 _SPACES = re.compile(r"\s+")
@@ -78,7 +78,7 @@ def anls_fields(truth: dict[str, str], predicted: dict[str, str]) -> float:
 
 
 def korean_error_rates(truths: Sequence[str], predictions: Sequence[str]) -> dict[str, float]:
-    """CER with word spaces, without them, and the part of words whose spacing is wrong.
+    """Returns CER with word spaces, CER without them, and the share of gaps that are spaced wrongly.
 
     The official document scores drop all spaces, so 띄어쓰기 errors are invisible to them. Texts are
     NFC (a decomposed syllable is the same syllable) and white space is collapsed first.
@@ -96,9 +96,9 @@ def korean_error_rates(truths: Sequence[str], predictions: Sequence[str]) -> dic
 
 
 def spacing_errors(truth: str, predicted: str) -> tuple[int, int]:
-    """(gaps spaced wrongly, gaps compared), over neighbours that both texts have side by side.
+    """Returns (gaps spaced wrongly, gaps compared), over letters that both texts have side by side.
 
-    Only characters aligned as equal are looked at: a misread letter is a CER matter, not spacing.
+    Only letters that align as equal count: a misread letter is an error of CER, not of spacing.
     """
     true_letters, true_gaps = _letters_and_gaps(truth)
     letters, gaps = _letters_and_gaps(predicted)
@@ -160,7 +160,7 @@ def _composed(text: str) -> str:
 
 
 def _letters_and_gaps(text: str) -> tuple[str, list[bool]]:
-    """The text without spaces, and for each letter whether a space follows it."""
+    """Returns the text without spaces, and for each letter whether a space follows it."""
     letters: list[str] = []
     gaps: list[bool] = []
     for character in text:
@@ -178,8 +178,8 @@ def _paired(truths: Sequence[str], predictions: Sequence[str]) -> list[tuple[str
 
 
 def _edits(pairs: Sequence[tuple[str, str]]) -> int:
-    """All edits of all pairs, on every core where there are many."""
-    if len(pairs) < MANY_PAIRS:
+    """Sums the edits of all pairs, on every core if there are many."""
+    if len(pairs) < MIN_PAIRS_FOR_THREADS:
         return sum(Levenshtein.distance(truth, predicted) for truth, predicted in pairs)
     truths, predictions = [truth for truth, _ in pairs], [predicted for _, predicted in pairs]
     found = process.cpdist(

@@ -1,4 +1,4 @@
-"""Edit distance of ordered, labelled trees, fast enough for tables of thousands of cells.
+"""Computes the edit distance of ordered, labelled trees, fast enough for tables of thousands of cells.
 
 Zhang and Shasha's algorithm (1989), which gives the same number as APTED, computed a row at a time
 over many subtrees at once: all keyroots of one nesting level of the second tree lie side by side in
@@ -28,7 +28,7 @@ CHECK_EVERY_ROWS = 64  # a row of a 5,000-cell table takes under 1 ms
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class TreeShape:
     """A tree in postorder: for each node the leftmost leaf below it.
 
     `keyroots` are the nodes with a left sibling, and the root, that are not leaves; in order.
@@ -76,8 +76,8 @@ class _Clock:
             raise DeadlinePassed(f"Comparing two trees took longer than {self._deadline_s:g} s.")
 
 
-def shape(children: Sequence[Sequence[int]], root: int = 0) -> tuple[Shape, list[int]]:
-    """The shape of a tree given as children of each node, and its nodes in postorder."""
+def tree_shape(children: Sequence[Sequence[int]], root: int = 0) -> tuple[TreeShape, list[int]]:
+    """Returns the shape of a tree, given the children of each node, and its nodes in postorder."""
     order: list[int] = []
     stack = [root]
     while stack:  # parents before children, right to left: postorder reversed
@@ -92,13 +92,15 @@ def shape(children: Sequence[Sequence[int]], root: int = 0) -> tuple[Shape, list
         leftmost[i] = leftmost[place[below[0]]] if below else i
     last = {int(leaf): i for i, leaf in enumerate(leftmost)}  # the highest node over each leftmost leaf
     keyroots = sorted(node for leaf, node in last.items() if leaf != node)
-    return Shape(leftmost, np.array(keyroots, dtype=np.int64)), order
+    return TreeShape(leftmost, np.array(keyroots, dtype=np.int64)), order
 
 
-def tree_distance(first: Shape, second: Shape, rename: Floats, deadline_s: float = float("inf")) -> float:
-    """The least cost to turn one tree into the other; insertions and deletions cost 1.
+def tree_distance(
+    first: TreeShape, second: TreeShape, rename: Floats, deadline_s: float = float("inf")
+) -> float:
+    """Returns the least cost to turn one tree into the other; insertions and deletions cost 1.
 
-    `rename[i, j]` is the cost of turning node i into node j, both in postorder; it is used up.
+    `rename[i, j]` is the cost of turning node i into node j, both in postorder; it is overwritten.
     Raises DeadlinePassed.
     """
     clock = _Clock(deadline_s)
@@ -111,7 +113,7 @@ def tree_distance(first: Shape, second: Shape, rename: Floats, deadline_s: float
     return float(rename[-1, -1])
 
 
-def _settle_leaves(first: Shape, second: Shape, cost: Floats, clock: _Clock) -> None:
+def _settle_leaves(first: TreeShape, second: TreeShape, cost: Floats, clock: _Clock) -> None:
     """Distances of all pairs with a leaf, in place of their renames: a leaf becomes the cheapest node of
     a subtree and the rest is inserted. Right because no rename costs more than 1."""
     rows, leaf_columns = np.flatnonzero(first.is_leaf), second.is_leaf
@@ -126,24 +128,24 @@ def _settle_leaves(first: Shape, second: Shape, cost: Floats, clock: _Clock) -> 
         cost[node, leaf_columns] = _cheapest_below(renames, first, np.array([node]))[0]
 
 
-def _cheapest_below(costs: Floats, tree: Shape, nodes: Ints) -> Floats:
+def _cheapest_below(costs: Floats, tree: TreeShape, nodes: Ints) -> Floats:
     """For each of these nodes, the least cost of its subtree (along the first axis) and the rest inserted."""
     return np.stack([costs[tree.leftmost[n] : n + 1].min(axis=0) + (n - tree.leftmost[n]) for n in nodes])
 
 
-def _fill(first: Shape, keyroot: int, level: _Level, cost: Floats, inner: Flags, clock: _Clock) -> None:
+def _fill(first: TreeShape, keyroot: int, level: _Level, cost: Floats, inner: Flags, clock: _Clock) -> None:
     """Distances of all forests left-aligned under `keyroot` to all of the level's.
 
     `cost` holds renames where a pair of subtrees is still open and tree distances where it is done.
     """
     start = int(first.leftmost[keyroot])
-    kept: list[tuple[int, Floats]] = [(start - 1, level.ramp)]  # rows a later node may still ask for
+    kept: list[tuple[int, Floats]] = [(start - 1, level.ramp)]  # rows that a later node may still need
     for i in range(start, keyroot + 1):
         if (i - start) % CHECK_EVERY_ROWS == 0:
             clock.check()
         above = kept[-1][1]
         left = int(first.leftmost[i])
-        while kept[-1][0] >= left:  # rows inside this node's subtree: nobody asks again
+        while kept[-1][0] >= left:  # rows inside this node's subtree: no later node needs them
             kept.pop()
         is_open = left == start and bool(inner[i])
         row = _row(kept[-1][1], above, level, cost[i], is_open)
@@ -170,7 +172,7 @@ def _row(base: Floats, above: Floats, level: _Level, cost: Floats, is_open: bool
     return row
 
 
-def _levels(tree: Shape, other_size: int) -> list[_Level]:
+def _levels(tree: TreeShape, other_size: int) -> list[_Level]:
     """Keyroots grouped so that those nested in others come earlier."""
     height: dict[int, int] = {}
     pending: list[int] = []  # keyroots not yet under a larger one
@@ -186,7 +188,7 @@ def _levels(tree: Shape, other_size: int) -> list[_Level]:
     return [_level(tree, grouped[level], other_size) for level in sorted(grouped)]
 
 
-def _level(tree: Shape, keyroots: list[int], other_size: int) -> _Level:
+def _level(tree: TreeShape, keyroots: list[int], other_size: int) -> _Level:
     roots = np.array(keyroots, dtype=np.int64)
     starts = tree.leftmost[roots]
     sizes = roots - starts + 1

@@ -1,8 +1,8 @@
 """Cuts a predicted page of Markdown into the elements the benchmark matches.
 
-Taken out in turn and blanked: pictures, LaTeX tables, HTML tables, display formulas, pipe tables,
-code. What is left is text, split at empty lines. Inline formulas are listed too but stay in their
-text, so that a display formula the model wrote inline can still be found.
+Takes out and blanks, in this order: pictures, LaTeX tables, HTML tables, display formulas, pipe tables,
+code. The rest is text, split at empty lines. Inline formulas are elements too but stay in their text, so
+that a display formula that the model wrote inline can still match.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from penstock.evaluate.omnidocbench import pipe_rows
-from penstock.evaluate.omnidocbench.protocols import Protocol
+from penstock.evaluate.omnidocbench.protocols import ProtocolVersion
 
 INLINE = "equation_inline"
 MAX_UNCLOSED = 64  # a page of nothing but opening tags must end; real pages have none or one
@@ -32,7 +32,7 @@ LATEX_WRAPPERS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class PredictedElement:
     """One predicted element. `kind` is text_all, equation_isolated, html_table or latex_table."""
 
     kind: str
@@ -45,22 +45,22 @@ class Block:
         return self.fine or self.kind
 
 
-def cut(markdown: str, protocol: Protocol) -> list[Block]:
-    """All elements of a page, by where they start."""
+def predicted_elements(markdown: str, protocol: ProtocolVersion) -> list[PredictedElement]:
+    """Returns all elements of a page, in the order of their starts."""
     content = _prepared(markdown, protocol)
-    blocks: list[Block] = []
+    blocks: list[PredictedElement] = []
     for kind, spans in (("latex_table", latex_tables), ("html_table", html_tables)):
         for start, end in spans(content):
-            blocks.append(Block(kind, start, content[start:end]))
+            blocks.append(PredictedElement(kind, start, content[start:end]))
             content = blanked(content, start, end)
     content = _take_formulas(content, blocks, protocol)
     if pipe_rows.has_rows(content):
         content = pipe_rows.as_html(content)
         for found in HTML_TABLE.finditer(content):
-            blocks.append(Block("html_table", found.start(), found[0].strip(), "md2html_table"))
+            blocks.append(PredictedElement("html_table", found.start(), found[0].strip(), "md2html_table"))
             content = blanked(content, *found.span())
     for found in CODE.finditer(content):
-        blocks.append(Block("text_all", found.start(), found[2].strip(), "code"))
+        blocks.append(PredictedElement("text_all", found.start(), found[2].strip(), "code"))
         content = blanked(content, *found.span())
     for wrapper, inside in LATEX_WRAPPERS:
         content = wrapper.sub(inside, content)
@@ -69,14 +69,14 @@ def cut(markdown: str, protocol: Protocol) -> list[Block]:
 
 
 def html_tables(text: str) -> list[tuple[int, int]]:
-    """Outermost `<table>` to `</table>`; what an unclosed table holds is searched on its own."""
+    """Returns the spans of outermost tables; searches the inside of an unclosed table on its own."""
     return _balanced(text, re.compile(r"<table(?:[^>]*)>"), re.compile(r"</table>"), step=8, reopen=17)
 
 
 def latex_tables(text: str) -> list[tuple[int, int]]:
-    """`table` environments, and `tabular` ones outside them.
+    """Returns the spans of `table` environments, and of `tabular` ones outside them.
 
-    The benchmark takes one character too many after a tabular; kept, as it is blanked too.
+    Quirk: a tabular takes the next character too, which is then blanked.
     """
     spans = [found.span() for found in _TABLE_ENVIRONMENT.finditer(text)]
     for start, end in spans:
@@ -111,7 +111,7 @@ def _balanced(
 def _tags(
     text: str, begin: re.Pattern[str], close: re.Pattern[str], at: int, step: int
 ) -> Iterator[tuple[bool, int]]:
-    """Opening (True) and closing tags in order; the search goes on `step` characters after each start."""
+    """Yields opening (True) and closing tags in order; continues `step` characters after each start."""
     first, last = begin.search(text, at), close.search(text, at)
     while first or last:
         is_begin = first is not None and (last is None or first.start() < last.start())
@@ -126,7 +126,7 @@ def _tags(
 
 
 def pictures(markdown: str) -> list[tuple[int, int, str]]:
-    """`![words](address)`, each on one line, as start, end and words; linear, also on open brackets."""
+    """Returns start, end and words of each `![words](address)` on one line. Linear, also on open brackets."""
     found: list[tuple[int, int, str]] = []
     offset = 0
     for line in markdown.split("\n"):
@@ -152,14 +152,14 @@ def without_pictures(markdown: str) -> str:
 
 
 def without_fences(content: str, languages: tuple[str, ...]) -> str:
-    """Without the fences around a whole page; long runs of underscores and spaces become four."""
+    """Removes the fences around a whole page; shortens long runs of underscores and spaces to four."""
     for language in languages:
         content = re.sub(rf"^```{language}\n?", "", content, flags=re.MULTILINE)
     content = re.sub(r"```\n?$", "", content, flags=re.MULTILINE)
     return re.sub(r" {4,}", "    ", re.sub(r"_{4,}", "____", content))
 
 
-def _prepared(markdown: str, protocol: Protocol) -> str:
+def _prepared(markdown: str, protocol: ProtocolVersion) -> str:
     fences = ("markdown", "html", "latex") if protocol.joint else ("markdown",)
     content = without_fences(without_pictures(markdown), fences)
     if not protocol.joint:
@@ -169,25 +169,27 @@ def _prepared(markdown: str, protocol: Protocol) -> str:
     return content
 
 
-def _take_formulas(content: str, blocks: list[Block], protocol: Protocol) -> str:
+def _take_formulas(content: str, blocks: list[PredictedElement], protocol: ProtocolVersion) -> str:
     """Adds the page's formulas to `blocks`; returns the page with the display ones blanked."""
     for found in MATH.finditer(content):
         line = " ".join(found[0].strip().split("\n")) if protocol.joint else "".join(found[0].split())
         dollars = DOLLARS.search(line)
         if dollars is not None and not dollars[1]:
-            blocks.append(Block("equation_isolated", found.start(), DOLLARS.sub(r"\\[\2\3\\]", line), INLINE))
+            blocks.append(
+                PredictedElement("equation_isolated", found.start(), DOLLARS.sub(r"\\[\2\3\\]", line), INLINE)
+            )
             continue
         if dollars is not None:
             line = DOLLARS.sub(r"\\[\1\\]", line)
-        blocks.append(Block("equation_isolated", found.start(), line))
+        blocks.append(PredictedElement("equation_isolated", found.start(), line))
         content = blanked(content, *found.span())
     return content
 
 
-def _paragraphs(content: str) -> Iterator[Block]:
-    """Text between empty lines, or lines where there is no empty one.
+def _paragraphs(content: str) -> Iterator[PredictedElement]:
+    """Yields text between empty lines; single lines if there is no empty one.
 
-    Positions leave out the separators, as the benchmark counts them.
+    Positions do not count the separators, as in the benchmark.
     """
     parts = content.split("\n\n")
     if len(parts) == 1:
@@ -196,12 +198,12 @@ def _paragraphs(content: str) -> Iterator[Block]:
     for part in parts:
         text = "\n".join(line.strip() for line in part.strip().split("\n") if line.strip())
         if text.startswith("<table") and text.endswith("</table>"):
-            yield Block("html_table", position, text)
+            yield PredictedElement("html_table", position, text)
         elif text.startswith("$") and text.endswith("$"):
             if text.replace("$", "").strip():
-                yield Block("equation_isolated", position, text)
+                yield PredictedElement("equation_isolated", position, text)
         elif text:
-            yield Block("text_all", position, text, "text_block")
+            yield PredictedElement("text_all", position, text, "text_block")
         position += len(part)
 
 

@@ -1,9 +1,9 @@
 """Joins neighbouring predictions that together are one true element.
 
-A model may cut a paragraph in pieces the annotators did not. For every true element that nothing
-matches well, each run of free neighbours is grown while growing brings it closer and every piece
-roughly occurs in the truth; the best run is proposed, and of proposals that overlap the set with the
-least mean cost wins.
+A model may cut a paragraph into pieces that the annotators did not. For every true element that nothing
+matches well, this grows each run of free neighbours while growing brings it closer and every piece nearly
+occurs in the truth, and proposes the best run. Of proposals that overlap, the set with the least mean
+cost wins.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.errors import DeadlinePassed
+from penstock.evaluate.metrics.near_match import occurs_nearly
 from penstock.evaluate.metrics.text import normalised_edit
-from penstock.evaluate.metrics.windows import occurs
 
 CLOSE = 0.25  # a pair nearer than this is taken as found
-PIECE = 0.6  # each piece must be this near to a window of the truth
+MAX_PIECE = 0.6  # each piece must be this near to a window of the truth
 
 Run = tuple[int, ...]  # neighbouring predictions
 
@@ -33,7 +33,7 @@ class Proposal:
 def join_neighbours(
     costs: NDArray[np.float64], truths: list[str], predictions: list[str], end: float
 ) -> list[Run]:
-    """All predictions as runs, most of them alone. Raises DeadlinePassed after `end`."""
+    """Returns all predictions as runs, most of them of one. Raises DeadlinePassed after `end`."""
     found = costs < CLOSE
     free_truths = np.flatnonzero(~found.any(axis=1)).tolist()
     taken = set(np.flatnonzero(found.any(axis=0)).tolist())
@@ -87,13 +87,16 @@ def _fits(
 ) -> tuple[bool, bool]:
     """Whether a prediction occurs in the truth within the limit, and strictly within it."""
     if index not in fits:
-        strictly = occurs(predictions[index], truth, PIECE)
-        fits[index] = (strictly or occurs(predictions[index], truth, PIECE, inclusive=True), strictly)
+        strictly = occurs_nearly(predictions[index], truth, MAX_PIECE)
+        fits[index] = (
+            strictly or occurs_nearly(predictions[index], truth, MAX_PIECE, inclusive=True),
+            strictly,
+        )
     return fits[index]
 
 
 def _compatible(proposals: list[Proposal]) -> list[Run]:
-    """Runs that do not overlap, from proposals that may."""
+    """Chooses runs that do not overlap from proposals that may."""
     chosen: list[Run] = []
     for group in _overlapping(sorted(proposals, key=lambda proposal: proposal.run[0])):
         chosen += [proposal.run for proposal in _cheapest(group)]
@@ -111,7 +114,7 @@ def _overlapping(proposals: list[Proposal]) -> list[list[Proposal]]:
 
 
 def _cheapest(group: list[Proposal]) -> list[Proposal]:
-    """Of the sets of compatible proposals, built in order, the one with the least mean cost."""
+    """Returns the set of compatible proposals, built in order, with the least mean cost."""
     paths: list[list[Proposal]] = [[group[0]]]
     for proposal in group[1:]:
         placed = False

@@ -1,4 +1,4 @@
-"""Text, formulas and tables brought to the form in which the benchmark compares them.
+"""Brings text, formulas and tables to the form in which the benchmark compares them.
 
 Text loses all spaces and punctuation (so Korean spacing errors are invisible: see
 `metrics.text.korean_error_rates`), formulas lose fonts and spacing, tables lose everything but rows,
@@ -19,7 +19,7 @@ from pylatexenc.latexwalker import (  # type: ignore[import-untyped]
     get_default_latex_context_db,
 )
 
-from penstock.evaluate.omnidocbench.markup import Element, parse
+from penstock.evaluate.html_tree import HtmlElement, parse_html
 
 _INLINE_MATH = re.compile(r"\$(.*?)\$|\\\((.*?)\\\)")
 _ESCAPED = re.compile(r"\\([\\_&%^])")
@@ -84,7 +84,7 @@ _COLUMN_GROUP = re.compile(r"<colgroup>.*?</colgroup>")
 
 @lru_cache(maxsize=4096)
 def text_form(text: str) -> str:
-    """Letters, digits and ideographs only; formulas inside the text as Unicode."""
+    """Returns only letters, digits and ideographs; writes inline formulas as Unicode."""
     return words_only(_math_as_unicode(text))
 
 
@@ -95,7 +95,7 @@ def words_only(text: str) -> str:
 
 
 def latex_as_text(latex: str) -> str:
-    """LaTeX read out as Unicode; what cannot be read stays as it is."""
+    """Returns LaTeX as Unicode text; LaTeX that does not parse stays as it is."""
     try:
         return _unicode(latex)
     except (LatexWalkerError, ValueError, IndexError, RecursionError):
@@ -104,7 +104,7 @@ def latex_as_text(latex: str) -> str:
 
 @lru_cache(maxsize=4096)
 def formula_form(latex: str, joint: bool) -> str:
-    """A formula without delimiters, fonts, spacing, environments and case."""
+    """Returns a formula without delimiters, fonts, spacing, environments and case."""
     if joint:
         latex = latex.strip().strip("$").strip("\n")
     bracketed = _BRACKETED.search(latex)
@@ -119,14 +119,14 @@ def formula_form(latex: str, joint: bool) -> str:
 
 
 def table_form(html: str) -> str:
-    """A table as one document with bare rows and cells; empty when there is no table in it."""
+    """Returns a table as one document with bare rows and cells; "" if there is no table."""
     if "<table" not in html.replace(" ", "").replace("'", '"'):
         return ""
     return bare_rows(plain_tags(html))
 
 
 def bare_rows(html: str) -> str:
-    """The rows of clean HTML as one document, without layout attributes and inline tags."""
+    """Returns the rows of clean HTML as one document, without layout attributes and inline tags."""
     written = unescape(html).replace("\n", "")
     written = unicodedata.normalize("NFKC", written).strip()
     body = "".join(_TABLE_BODY.findall(written))
@@ -140,15 +140,15 @@ def bare_rows(html: str) -> str:
 
 
 def cell_texts(html: str) -> list[str]:
-    """The text of every cell that holds nothing but one text."""
-    texts = (cell.only_text for cell in parse(html).walk() if cell.name == "td")
+    """Returns the text of every cell that holds exactly one text."""
+    texts = (cell.only_text for cell in parse_html(html).named("td"))
     return [re.sub(r"\$\\cdot\$", "", text).strip() for text in texts if text]
 
 
 def plain_tags(html: str, *, sections: bool = False) -> str:
-    """th as td; thead and span unwrapped, with `sections` tbody too; MathML as its LaTeX."""
+    """Writes th as td and MathML as LaTeX; unwraps thead and span, with `sections` also tbody."""
     unwrapped = ("thead", "span", "tbody") if sections else ("thead", "span")
-    root = parse(html)
+    root = parse_html(html)
     for element in root.walk():
         if element.name == "th":
             element.name = "td"
@@ -159,14 +159,14 @@ def plain_tags(html: str, *, sections: bool = False) -> str:
     return str(root)
 
 
-def _as_dollars(element: Element) -> None:
+def _as_dollars(element: HtmlElement) -> None:
     element.children = [f"${element.attributes.get('alttext', '')}$"]
     element.unwrapped = True
 
 
 @cache
 def _converter() -> tuple[LatexNodes2Text, object]:
-    """Made once: building the tables of known commands takes longer than reading most formulas."""
+    """Built once: the tables of known commands take longer to build than most formulas to read."""
     return LatexNodes2Text(), get_default_latex_context_db()
 
 
@@ -177,7 +177,7 @@ def _unicode(latex: str) -> str:
 
 
 def _math_as_unicode(text: str) -> str:
-    """Inline formulas that hold LaTeX (a backslash, ^ or _) become Unicode; others keep their dollars."""
+    """Writes inline formulas that hold LaTeX (a backslash, ^ or _) as Unicode; others keep their dollars."""
     parts: list[str] = []
     at = 0
     for found in _INLINE_MATH.finditer(text):

@@ -1,8 +1,8 @@
-"""Pipe tables of a predicted page as HTML, by the benchmark's own reading.
+"""Rewrites the pipe tables of a predicted page as HTML, as OmniDocBench reads them.
 
 Every stretch from a pipe to a pipe at a line's end is a row (or, where a row does not end in a pipe,
 several lines whose second is taken for the rule under the header). Rows that follow each other make
-one table. Quirks kept because they move scores: a cell with a colon or three dashes vanishes, a row
+one table. Quirks that change scores: a cell with a colon or three dashes vanishes, a row
 left without cells vanishes, and so does the line of text right above a table.
 """
 
@@ -20,7 +20,7 @@ def has_rows(content: str) -> bool:
 
 
 def as_html(content: str) -> str:
-    """The page with its rows as HTML tables, each on lines of its own."""
+    """Returns the page with its rows as HTML tables, each on its own lines."""
     content = content.replace("\r", "") + "\n"
     lines: list[str] = [""]  # the benchmark's output starts with an empty line
     table: list[str] = []

@@ -1,4 +1,4 @@
-"""The versions of the benchmark, as the rules in which they differ."""
+"""The versions of OmniDocBench's protocol, as the rules in which they differ."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from penstock.errors import UsageError
 
-# Parts of a page that are matched, so that they take no other's prediction, but never scored.
+# Parts of a page that are never scored. They are matched, so that their predictions go to no other part.
 IGNORED = frozenset(
     [
         "figure_caption",
@@ -31,18 +31,18 @@ FORMULA_CATEGORY = "equation_isolated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Protocol:
+class ProtocolVersion:
     """One version. `joint` matches text and formulas together, not each with its own kind."""
 
     name: str
     joint: bool
     missing_is_empty: bool = False  # a page without a prediction file counts as an empty one
-    granular: bool = False  # v1.6: other cutting, cleaning and matching, order over formulas and tables too
+    granular: bool = False  # v1.6 cuts, cleans and matches by its own rules; see the package v1_6
 
 
-V1_0 = Protocol(name="v1.0", joint=False)
-V1_5 = Protocol(name="v1.5", joint=True)
-V1_6 = Protocol(
+V1_0 = ProtocolVersion(name="v1.0", joint=False)
+V1_5 = ProtocolVersion(name="v1.5", joint=True)
+V1_6 = ProtocolVersion(
     name="v1.6",
     joint=True,
     missing_is_empty=True,
@@ -52,7 +52,7 @@ V1_6 = Protocol(
 PROTOCOLS = {protocol.name: protocol for protocol in (V1_0, V1_5, V1_6)}
 
 
-def protocol_named(name: str) -> Protocol:
+def protocol_named(name: str) -> ProtocolVersion:
     found = PROTOCOLS.get(name if name.startswith("v") else f"v{name}")
     if found is None:
         raise UsageError(

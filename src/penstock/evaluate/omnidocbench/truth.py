@@ -1,4 +1,4 @@
-"""The benchmark's own file: pages with their elements, truncated text put together."""
+"""Reads OmniDocBench's annotation file: pages with their elements, truncated text joined."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from penstock.evaluate.omnidocbench.protocols import FORMULA_CATEGORY, TEXT_CATE
 
 @dataclass(frozen=True, slots=True)
 class TrueElement:
-    """One annotated element. `order` is None or 0 for what has no place in the reading order."""
+    """One annotated element. `order` is None or 0 if it has no place in the reading order."""
 
     category: str
     order: float | None
@@ -24,7 +24,7 @@ class TrueElement:
 
     @property
     def place(self) -> float | str:
-        """The order, or "" without one: 0 counts as none, which is the benchmark's reading."""
+        """The order; "" if it is None or 0, as in the benchmark."""
         return self.order if self.order else ""
 
 
@@ -41,7 +41,7 @@ class TruePage:
         return self.image[:-4]
 
     def of(self, *categories: str) -> list[TrueElement]:
-        """Elements of these categories in reading order; equal places in the categories' order."""
+        """Returns elements of these categories in reading order; equal places in the categories' order."""
         chosen = [e for category in categories for e in self.elements if e.category == category]
         return sorted(chosen, key=lambda element: element.order or 0)
 
@@ -55,8 +55,8 @@ class TruePage:
 
 
 def read_pages(path: Path, *, marked: bool = False) -> list[TruePage]:
-    """All pages of an OmniDocBench JSON file. `marked` is v1.6's reading: parts marked to be ignored are
-    left out, and a block named in two relations of truncated text counts once."""
+    """Returns all pages of an OmniDocBench JSON file. `marked` reads as v1.6 does: it leaves out parts that
+    are marked to be ignored, and counts a block named in two relations of truncated text once."""
     try:
         pages = json.loads(path.read_text(encoding="utf-8"))
         return [_page(page, marked) for page in pages]
@@ -102,10 +102,9 @@ def _element(box: dict[str, Any]) -> TrueElement:
 
 
 def _truncated_groups(page: dict[str, Any]) -> list[list[int]]:
-    """Blocks that a column or page break cut: the relation names them two by two.
+    """Groups the blocks of text that a column or page break cut; each relation names two.
 
-    A block named in two relations stands twice in its group, and its text is counted twice: the
-    benchmark does so.
+    Quirk: a block named in two relations stands twice in its group, and its text counts twice.
     """
     groups: list[list[int]] = []
     for relation in page.get("extra", {}).get("relation", []):
@@ -121,7 +120,7 @@ def _truncated_groups(page: dict[str, Any]) -> list[list[int]]:
 
 
 def _merged_groups(page: dict[str, Any]) -> list[list[int]]:
-    """The same for v1.6: groups that share a block are one, and every block stands in it once."""
+    """Groups as v1.6 does: groups that share a block become one, and each block stands in it once."""
     groups: list[set[int]] = []
     for relation in page.get("extra", {}).get("relation", []):
         if relation["relation_type"] == "truncated":

@@ -1,7 +1,7 @@
-"""A small, forgiving HTML tree: what table clean-up needs, on the standard library's parser.
+"""Reads predicted HTML, however broken, as a tree: tables, their cells, and the text in them.
 
 Tags nest as they are written; a closing tag closes up to its opening one and is ignored without one.
-Never recurses, so nesting bombs cost time in proportion to their size and no stack.
+Never recurses, so deep nesting made to break parsers costs time in proportion to its size and no stack.
 """
 
 from __future__ import annotations
@@ -33,25 +33,45 @@ VOID = frozenset(
 
 
 @dataclass(slots=True)
-class Element:
-    """A tag with what stands in it. The root has no name. Mutable: clean-up edits it in place."""
+class HtmlElement:
+    """A tag and what it holds. The root has no name. Mutable: clean-up edits it in place."""
 
     name: str
     attributes: dict[str, str] = field(default_factory=dict)
-    children: list[Element | str] = field(default_factory=list)
+    children: list[HtmlElement | str] = field(default_factory=list)
     unwrapped: bool = False  # written without its own tags
 
-    def walk(self) -> Iterator[Element]:
+    def walk(self) -> Iterator[HtmlElement]:
         """All elements below, in document order."""
-        stack = [child for child in reversed(self.children) if isinstance(child, Element)]
+        stack = [child for child in reversed(self.children) if isinstance(child, HtmlElement)]
         while stack:
             element = stack.pop()
             yield element
-            stack.extend(child for child in reversed(element.children) if isinstance(child, Element))
+            stack.extend(child for child in reversed(element.children) if isinstance(child, HtmlElement))
+
+    def named(self, *names: str) -> Iterator[HtmlElement]:
+        """All elements below with one of these names, in document order."""
+        return (element for element in self.walk() if element.name in names)
+
+    def texts(
+        self, skip: frozenset[str] = frozenset([COMMENT]), blocks: frozenset[str] = frozenset()
+    ) -> Iterator[str]:
+        """The texts inside, in order; a newline for `<br>` and after each of `blocks`; nothing of `skip`."""
+        stack: list[HtmlElement | str] = [self]
+        while stack:
+            part = stack.pop()
+            if isinstance(part, str):
+                yield part
+            elif part.name == "br":
+                yield "\n"
+            elif part.name not in skip:
+                if part.name in blocks:
+                    stack.append("\n")
+                stack.extend(reversed(part.children))
 
     @property
     def only_text(self) -> str | None:
-        """The one text inside, through tags that hold nothing else; None when there is not just one."""
+        """The one text inside, through tags that hold nothing else; None if there is not exactly one."""
         element = self
         while len(element.children) == 1:
             child = element.children[0]
@@ -64,16 +84,16 @@ class Element:
         return "".join(_written(self))
 
 
-class _Builder(HTMLParser):
+class _TreeBuilder(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.root = Element("")
+        self.root = HtmlElement("")
         self._open = [self.root]
         self._open_names: dict[str, int] = {}
-        self._joins = False  # whether the next text belongs to the last one: any tag parts them
+        self._joins = False  # whether the next text continues the last one: any tag ends it
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        element = Element(tag, {name: value or "" for name, value in attrs})
+        element = HtmlElement(tag, {name: value or "" for name, value in attrs})
         self._open[-1].children.append(element)
         self._joins = False
         if tag not in VOID:
@@ -85,7 +105,7 @@ class _Builder(HTMLParser):
         self.handle_endtag(tag)
 
     def handle_comment(self, data: str) -> None:
-        self._open[-1].children.append(Element(COMMENT, {}, [data]))
+        self._open[-1].children.append(HtmlElement(COMMENT, {}, [data]))
         self._joins = False
 
     def handle_endtag(self, tag: str) -> None:
@@ -107,16 +127,16 @@ class _Builder(HTMLParser):
         self._joins = True
 
 
-def parse(source: str) -> Element:
-    """The tree of a piece of HTML. Declarations are dropped, comments kept."""
-    builder = _Builder()
+def parse_html(source: str) -> HtmlElement:
+    """Returns the tree of a piece of HTML. Drops declarations, keeps comments."""
+    builder = _TreeBuilder()
     builder.feed(source)
     builder.close()
     return builder.root
 
 
-def _written(root: Element) -> Iterator[str]:
-    stack: list[Element | str] = [root]
+def _written(root: HtmlElement) -> Iterator[str]:
+    stack: list[HtmlElement | str] = [root]
     while stack:
         part = stack.pop()
         if isinstance(part, str):

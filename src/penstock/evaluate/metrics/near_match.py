@@ -1,8 +1,8 @@
-"""Does a short text occur, roughly, in a longer one?
+"""Finds whether a short text occurs in a longer one, give or take some edits.
 
-The benchmark slides a window of the short text's length over the long one and compares at every
-place. Moving a window by one changes its distance by at most 2, so after a distance far over the
-limit many places can be skipped: the answer is the same, in some 10 comparisons instead of thousands.
+The benchmark slides a window of the short text's length over the long one and compares at every place.
+Moving the window by one changes the distance by at most 2, so a distance far over the limit lets us skip
+many places: the same answer in some 10 comparisons instead of thousands.
 """
 
 from __future__ import annotations
@@ -10,8 +10,11 @@ from __future__ import annotations
 from rapidfuzz.distance import Levenshtein
 
 
-def occurs(piece: str, text: str, limit: float, *, inclusive: bool = False) -> bool:
-    """True when a window of `text` is within `limit` times the piece's length of it."""
+def occurs_nearly(piece: str, text: str, limit: float, *, inclusive: bool = False) -> bool:
+    """Whether a window of `text` differs from the piece by less than `limit` times its length.
+
+    `inclusive` also accepts a difference of exactly that.
+    """
     length = len(piece)
     if length == 0 or len(text) < length:
         return False

@@ -1,7 +1,7 @@
-"""Ranks a run's pages for its queries, by each kind of vector, by words, and by all of them fused.
+"""Scores the search of an OUT: ranks its pages for queries by each kind of vector, by words, and fused.
 
-Vectors are compared with all pages, a block at a time: 600 questions against 40,781 pages of 2,048 numbers
-are 50 billion multiplications, seconds on a CPU, and no index can lose a page.
+Compares a query's vector with all pages, a block at a time: 600 questions against 40,781 pages of 2,048
+numbers are 50 billion multiplications, seconds on a CPU, and no index can lose a page.
 """
 
 from __future__ import annotations
@@ -14,17 +14,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from penstock.errors import UsageError
-from penstock.evaluate.retrieval import Ranking, evaluate, write
+from penstock.evaluate.results import Summary
+from penstock.evaluate.retrieval import Ranking, score_rankings, write_scores
 from penstock.item import Item
 from penstock.search import vectors
+from penstock.search.index_folder import FOLDER as INDEX
+from penstock.search.searcher import Searcher
 from penstock.search.to_embed import page_entries
+from penstock.sources.datasets import ShardRef
+from penstock.sources.formats import TABLES
+from penstock.sources.queries import Query
+from penstock.sources.tables import Rows, picture_bytes
 from penstock.store.ledger import Ledger
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from penstock.evaluate.results import Summary
-    from penstock.sources.queries import Query
 
 DEPTH = 100  # pages kept of each ranking
 BLOCK = 8_192  # rows compared at once: 64 MB of 2,048 numbers
@@ -32,20 +36,20 @@ FOLDER = "retrieval"
 
 
 def evaluate_run(out: Path, queries: Sequence[Query]) -> dict[str, Summary]:
-    """Scores every source OUT has, writes OUT/retrieval/<source>, returns the summaries by source."""
+    """Scores every source that OUT has and writes OUT/retrieval/<source>. Returns the summaries by source."""
     asked = vectors.read(out, vectors.QUERIES)
     if asked is None or asked.ids != [query.id for query in queries]:
         raise UsageError(f"{out} has no vectors of these queries.", "Run: penstock embed OUT --queries FILE")
     page_ids, keys = vectors.result_ids(out), content_keys(out)
     found = {}
     for name, rankings in rank_all(out, queries, asked).items():
-        results = evaluate(queries, rankings, page_ids, keys)
-        found[name] = write(out / FOLDER / name, name, results, len(queries))
+        results = score_rankings(queries, rankings, page_ids, keys)
+        found[name] = write_scores(out / FOLDER / name, name, results, len(queries))
     return found
 
 
 def rank_all(out: Path, queries: Sequence[Query], asked: vectors.Table) -> dict[str, dict[str, Ranking]]:
-    """Rankings by source and query id."""
+    """Returns the rankings by source and query id."""
     questions = asked.unit()
     made: dict[str, dict[str, Ranking]] = {}
     for source, name in (("text", vectors.TEXTS), ("image", vectors.IMAGES), ("region", vectors.REGIONS)):
@@ -53,9 +57,6 @@ def rank_all(out: Path, queries: Sequence[Query], asked: vectors.Table) -> dict[
         if table is not None and table.array.shape[1] == questions.shape[1]:
             ranked = by_vectors(questions, table)
             made[source] = dict(zip(asked.ids, ranked, strict=True))
-    from penstock.search.index_folder import FOLDER as INDEX
-    from penstock.search.searcher import Searcher
-
     if (out / INDEX).is_dir():
         with Searcher(out) as searcher:
             made["bm25"] = {query.id: _pages(searcher, query.text, None) for query in queries}
@@ -64,7 +65,7 @@ def rank_all(out: Path, queries: Sequence[Query], asked: vectors.Table) -> dict[
     return made
 
 
-def _pages(searcher: Any, question: str, vector: NDArray[Any] | None) -> list[str]:
+def _pages(searcher: Searcher, question: str, vector: NDArray[Any] | None) -> list[str]:
     weights = None if vector is not None else {"region_bm25": 0.0, "chunk_bm25": 0.0}
     return [
         hit.page_id for hit in searcher.search(question, vector, top=DEPTH, weights=weights, snippets=False)
@@ -72,13 +73,13 @@ def _pages(searcher: Any, question: str, vector: NDArray[Any] | None) -> list[st
 
 
 def by_vectors(questions: NDArray[np.float32], table: vectors.Table) -> list[list[str]]:
-    """For each question the ids of its nearest pages; of several regions on a page the best counts."""
+    """Returns the ids of the nearest pages for each question; of a page's regions the nearest counts."""
     best: list[dict[str, float]] = [{} for _ in questions]
     pages = [row.get("page_id", row["id"]) for row in table.facts]
     for first, block in table.chunks(BLOCK):
-        likeness = questions @ block.T
-        likeness[:, [not ok for ok in table.valid[first : first + len(block)]]] = -np.inf
-        for found, row in zip(best, likeness, strict=True):
+        similarity = questions @ block.T
+        similarity[:, [not ok for ok in table.valid[first : first + len(block)]]] = -np.inf
+        for found, row in zip(best, similarity, strict=True):
             _keep(found, row, pages[first : first + len(block)])
     return [sorted(found, key=lambda id: (-found[id], id))[:DEPTH] for found in best]
 
@@ -93,18 +94,14 @@ def _keep(found: dict[str, float], row: NDArray[np.float32], pages: Sequence[str
 
 
 def content_keys(out: Path) -> dict[str, str]:
-    """A key for each page that is the same for pages with the same picture (or text, where there is none)."""
+    """Returns a key by page id. Pages with the same picture, or without one the same text, share a key."""
     ledger = Ledger(out)
     items = (ledger.item(entry) for entry in page_entries(out) if not entry.failed)
     return {item.id: hashlib.sha256(data).hexdigest()[:16] for item, data in _contents(items)}
 
 
 def _contents(items: Iterator[Item]) -> Iterator[tuple[Item, bytes]]:
-    """The encoded picture of a dataset's row; else the page's words and where they stand."""
-    from penstock.sources.datasets import ShardRef
-    from penstock.sources.formats import TABLES
-    from penstock.sources.tables import Rows, picture_bytes
-
+    """Yields the encoded picture of a dataset's row; for other pages their words and boxes."""
     open_rows: Mapping[str, Rows] = {}
     for item in items:
         if item.media not in TABLES:

@@ -1,4 +1,4 @@
-"""Pairs of true and predicted pieces with everything that later steps ask of them."""
+"""Pairs true and predicted pieces by the quick match, with all that later steps need of a pair."""
 
 from __future__ import annotations
 
@@ -7,20 +7,26 @@ from dataclasses import dataclass, replace
 
 from penstock.evaluate.metrics.text import normalised_edit
 from penstock.evaluate.omnidocbench.elements import INLINE
-from penstock.evaluate.omnidocbench.granular.cutting import FORMULA, TEXT, Piece, in_lines
-from penstock.evaluate.omnidocbench.granular.forms import across, formula_form, text_form
-from penstock.evaluate.omnidocbench.granular.latex import bare
-from penstock.evaluate.omnidocbench.granular.rows import lines_of
-from penstock.evaluate.omnidocbench.matching import Line, Pair, Rules, main_category, quick_match
+from penstock.evaluate.omnidocbench.matching import (
+    LinePair,
+    MatchLine,
+    MatchRules,
+    main_category,
+    quick_match,
+)
 from penstock.evaluate.omnidocbench.truth import TrueElement
+from penstock.evaluate.omnidocbench.v1_6.formula_lines import formula_lines
+from penstock.evaluate.omnidocbench.v1_6.latex import without_delimiters
+from penstock.evaluate.omnidocbench.v1_6.normalise import as_text, formula_form, text_form
+from penstock.evaluate.omnidocbench.v1_6.pieces import FORMULA, TEXT, PredictedPiece, in_lines
 
 FORMULA_KINDS = (FORMULA, INLINE)
-RULES = Rules(joint=True, hidden_formulas=False)
+RULES = MatchRules(joint=True, hidden_formulas=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One pair. `edit` is the matcher's own cost, 1 for what was paired only because it was left over."""
+class PiecePair:
+    """One pair. `edit` is the matcher's cost; 1 if both sides were paired only as leftovers."""
 
     truths: tuple[int, ...]
     predictions: tuple[int, ...]
@@ -39,21 +45,21 @@ class Row:
 @dataclass(frozen=True, slots=True)
 class Sides:
     """Both sides of a match. Quirk: lines that are empty in the compared form are dropped, elements and
-    pieces are not, so on pages that have such lines places and kinds are looked up further along."""
+    pieces are not, so on pages with such lines places and kinds are those of an earlier element."""
 
     elements: list[TrueElement]
-    pieces: list[Piece]
-    truths: list[Line]
-    predictions: list[Line]
+    pieces: list[PredictedPiece]
+    truths: list[MatchLine]
+    predictions: list[MatchLine]
 
 
-def in_reading_order(pieces: Sequence[Piece]) -> list[Piece]:
-    """By position, inline formulas behind everything else."""
+def in_reading_order(pieces: Sequence[PredictedPiece]) -> list[PredictedPiece]:
+    """Sorts by position, inline formulas after everything else."""
     return sorted(pieces, key=lambda piece: (piece.fine == INLINE, piece.start))
 
 
-def sides(elements: Sequence[TrueElement], pieces: Sequence[Piece], *, split: bool) -> Sides:
-    """`split` cuts predicted formulas into lines too; true ones always are."""
+def both_sides(elements: Sequence[TrueElement], pieces: Sequence[PredictedPiece], *, split: bool) -> Sides:
+    """Cuts true formulas into lines, with `split` predicted ones too, and normalises both sides."""
     whole = [part for element in elements for part in element_lines(element)]
     given = [part for piece in pieces for part in (in_lines(piece) if split else [piece])]
     truths = [_true_line(element) for element in whole]
@@ -63,16 +69,18 @@ def sides(elements: Sequence[TrueElement], pieces: Sequence[Piece], *, split: bo
     )
 
 
-def matched(elements: Sequence[TrueElement], pieces: Sequence[Piece], *, split: bool = True) -> list[Row]:
-    """The quick match; pairs without a truth are dropped, as nobody counts them."""
-    both = sides(elements, in_reading_order(pieces), split=split)
+def match_pieces(
+    elements: Sequence[TrueElement], pieces: Sequence[PredictedPiece], *, split: bool = True
+) -> list[PiecePair]:
+    """Returns the pairs of the quick match; drops those without a truth, which nothing counts."""
+    both = both_sides(elements, in_reading_order(pieces), split=split)
     pairs = quick_match(both.truths, both.predictions, RULES)
     return [_row(pair, both) for pair in pairs if pair.truths]
 
 
 def element_lines(element: TrueElement) -> list[TrueElement]:
-    """A true formula as its lines, placed a little after one another."""
-    lines = lines_of(element.latex) if element.category == FORMULA else []
+    """Returns a true formula as its lines, each a little after the one before."""
+    lines = formula_lines(element.latex) if element.category == FORMULA else []
     if not lines:
         return [element]
     return [
@@ -81,11 +89,11 @@ def element_lines(element: TrueElement) -> list[TrueElement]:
     ]
 
 
-def compared_as_text(row: Row) -> Row:
-    """A pair of text and formula is compared as text."""
+def compared_as_text(row: PiecePair) -> PiecePair:
+    """Compares a pair of text and formula as text."""
     if not row.category or not row.kind or (row.category in FORMULA_KINDS) == (row.kind in FORMULA_KINDS):
         return row
-    truth, prediction = across(row.category, row.truth), across(row.kind, row.prediction)
+    truth, prediction = as_text(row.category, row.truth), as_text(row.kind, row.prediction)
     norm_truth, norm_prediction = text_form(truth), text_form(prediction)
     return replace(
         row,
@@ -93,26 +101,22 @@ def compared_as_text(row: Row) -> Row:
         prediction=prediction,
         norm_truth=norm_truth,
         norm_prediction=norm_prediction,
-        edit=distance(norm_truth, norm_prediction),
+        edit=normalised_edit(norm_truth, norm_prediction),
     )
 
 
-def distance(truth: str, prediction: str) -> float:
-    return normalised_edit(truth, prediction)
-
-
-def stacked(formulas: Sequence[str]) -> str:
-    """Several formulas as the lines of one."""
-    inside = " \\\\ ".join("{" + bare(formula) + "}" for formula in formulas)
+def as_array(formulas: Sequence[str]) -> str:
+    """Writes several formulas as the lines of one."""
+    inside = " \\\\ ".join("{" + without_delimiters(formula) + "}" for formula in formulas)
     return "\\begin{array}{l} " + inside + " \\end{array}"
 
 
-def _row(pair: Pair, both: Sides) -> Row:
+def _row(pair: LinePair, both: Sides) -> PiecePair:
     mine, theirs = [both.truths[i] for i in pair.truths], [both.predictions[i] for i in pair.predictions]
     category = main_category(mine)
     first = both.pieces[pair.predictions[0]] if pair.predictions else None
     kind = first.category if first else ""
-    return Row(
+    return PiecePair(
         truths=pair.truths,
         predictions=pair.predictions,
         truth=_raw(mine, category == FORMULA),
@@ -128,27 +132,27 @@ def _row(pair: Pair, both: Sides) -> Row:
     )
 
 
-def _raw(lines: list[Line], are_formulas: bool) -> str:
+def _raw(lines: list[MatchLine], are_formulas: bool) -> str:
     raw = [line.raw for line in lines]
-    return stacked(raw) if are_formulas and len(raw) > 1 else "".join(raw)
+    return as_array(raw) if are_formulas and len(raw) > 1 else "".join(raw)
 
 
-def _edit(pair: Pair, mine: list[Line], theirs: list[Line]) -> float:
+def _edit(pair: LinePair, mine: list[MatchLine], theirs: list[MatchLine]) -> float:
     """Quirk: where several true lines share predictions, only the first prediction is compared."""
     if not theirs or pair.leftover:
         return 1.0
     if len(mine) > 1:
-        return distance("".join(line.norm for line in mine), theirs[0].norm)
-    return distance(mine[0].norm, " ".join(line.norm for line in theirs))
+        return normalised_edit("".join(line.norm for line in mine), theirs[0].norm)
+    return normalised_edit(mine[0].norm, " ".join(line.norm for line in theirs))
 
 
-def _true_line(element: TrueElement) -> Line:
+def _true_line(element: TrueElement) -> MatchLine:
     if element.category == FORMULA:
-        return Line(element.latex, formula_form(element.latex), element.category)
-    return Line(element.text, text_form(element.text), element.category)
+        return MatchLine(element.latex, formula_form(element.latex), element.category)
+    return MatchLine(element.text, text_form(element.text), element.category)
 
 
-def _line(piece: Piece) -> Line:
+def _line(piece: PredictedPiece) -> MatchLine:
     if piece.kind == TEXT:
-        return Line(piece.content, text_form(piece.content), piece.category)
-    return Line(piece.content, formula_form(piece.content), piece.category)
+        return MatchLine(piece.content, text_form(piece.content), piece.category)
+    return MatchLine(piece.content, formula_form(piece.content), piece.category)

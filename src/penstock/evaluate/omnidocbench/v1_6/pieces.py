@@ -1,7 +1,7 @@
 """Cuts a predicted page into the pieces v1.6 matches: text, formulas, tables, and formula look-alikes.
 
-As in v1.5, tables, display formulas, pipe tables and code are taken out in turn and blanked; what is
-left is text. New are pieces of text, cells and picture captions that may stand for a formula.
+As v1.5 does, takes out and blanks tables, display formulas, pipe tables and code; the rest is text. New are
+pieces of text, cells and picture captions that may stand for a formula.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from penstock.evaluate.html_tree import COMMENT, parse_html
 from penstock.evaluate.omnidocbench import pipe_rows
 from penstock.evaluate.omnidocbench.elements import (
     CODE,
@@ -24,19 +25,18 @@ from penstock.evaluate.omnidocbench.elements import (
     pictures,
     without_fences,
 )
-from penstock.evaluate.omnidocbench.granular.latex import MAX_FORMULA
-from penstock.evaluate.omnidocbench.granular.likeness import (
+from penstock.evaluate.omnidocbench.v1_6.formula_lines import formula_lines
+from penstock.evaluate.omnidocbench.v1_6.formula_lookalikes import (
     as_formula,
     is_arithmetic,
     is_caption,
     is_formula_cell,
-    is_mere_label,
+    is_label,
     looks_like_formula,
     one_line,
-    spoken,
+    text_line,
 )
-from penstock.evaluate.omnidocbench.granular.rows import lines_of
-from penstock.evaluate.omnidocbench.markup import Element, parse
+from penstock.evaluate.omnidocbench.v1_6.latex import MAX_FORMULA
 
 TEXT, FORMULA, TABLE, RESCUE = "text_all", "equation_isolated", "html_table", "formula_rescue"
 STAND_INS = ("text_formula", "image_formula", "formula_rescue", "table_formula_rescue")
@@ -53,13 +53,13 @@ _ENVELOPES = (("\\[", "\\]"), ("\\(", "\\)"), ("$$", "$$"), ("$", "$"))
 _DESCRIBES = (
     "the image ", "the figure ", "the diagram ", "diagram:", "[diagram:", "[image:", "qr code ",
 )  # fmt: skip
-_INLINE_TAGS = frozenset(["span", "font", "b", "strong", "i", "em", "u", "a", "sup", "sub"])
+_UNREAD_TAGS = frozenset(["style", "script", COMMENT])
 _BLOCK_TAGS = frozenset(["div", "dir", "p", "li"])
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """One predicted piece and where it stands. `source` tells lines of one formula from another's."""
+class PredictedPiece:
+    """One predicted piece and where it stands. Lines of one formula have the same `source`."""
 
     kind: str
     start: float
@@ -77,8 +77,8 @@ class Piece:
         return FORMULA if self.category in STAND_INS else self.category
 
 
-def cut(markdown: str) -> list[Piece]:
-    """All pieces of a page, by where they start."""
+def predicted_pieces(markdown: str) -> list[PredictedPiece]:
+    """Returns all pieces of a page, in the order of their starts."""
     pieces, content = _prepared(markdown)
     for start, end in latex_tables(content):  # without LaTeXML they are read as no table at all
         content = blanked(content, start, end)
@@ -92,18 +92,18 @@ def cut(markdown: str) -> list[Piece]:
             pieces += _table(found[0].strip(), *found.span(), "md2html_table")
             content = blanked(content, *found.span())
     for found in CODE.finditer(content):
-        pieces.append(Piece(TEXT, *found.span(), found[2].strip(), "code"))
+        pieces.append(PredictedPiece(TEXT, *found.span(), found[2].strip(), "code"))
         content = blanked(content, *found.span())
     for wrapper, inside in LATEX_WRAPPERS:
         content = wrapper.sub(inside, content)
     pieces += _paragraphs(content)
-    kept = [p for p in pieces if not (p.kind == FORMULA and p.fine == INLINE and is_mere_label(p.content))]
+    kept = [p for p in pieces if not (p.kind == FORMULA and p.fine == INLINE and is_label(p.content))]
     return sorted(kept, key=lambda piece: piece.start)
 
 
-def in_lines(piece: Piece) -> list[Piece]:
-    """A formula as its lines, where it is cut into lines."""
-    lines = lines_of(piece.content) if piece.kind == FORMULA else []
+def in_lines(piece: PredictedPiece) -> list[PredictedPiece]:
+    """Returns a formula as its lines; other pieces, and formulas that stay whole, as they are."""
+    lines = formula_lines(piece.content) if piece.kind == FORMULA else []
     if not lines:
         return [piece]
     return [
@@ -117,9 +117,9 @@ def in_lines(piece: Piece) -> list[Piece]:
     ]
 
 
-def _prepared(markdown: str) -> tuple[list[Piece], str]:
-    """The page cleaned, its pictures blanked; captions that look like formulas as pieces."""
-    found: list[Piece] = []
+def _prepared(markdown: str) -> tuple[list[PredictedPiece], str]:
+    """Returns captions that look like formulas, and the cleaned page with its pictures blanked."""
+    found: list[PredictedPiece] = []
     content = markdown
     for start, end, words in pictures(markdown):
         found += _stand_in(words.strip(), start, end, "image_formula")
@@ -131,7 +131,7 @@ def _prepared(markdown: str) -> tuple[list[Piece], str]:
 
 
 def _without_formulas_in_descriptions(content: str) -> str:
-    """Paragraphs that tell what a picture shows are text throughout."""
+    """Makes inline formulas text in paragraphs that describe a picture."""
     blocks = re.split(r"(\n\s*\n)", content)
     for number in range(0, len(blocks), 2):
         words = one_line(blocks[number]).lower()
@@ -141,36 +141,26 @@ def _without_formulas_in_descriptions(content: str) -> str:
     return "".join(blocks)
 
 
-def _table(html: str, start: int, end: int, fine: str) -> Iterator[Piece]:
-    """A table, and those of its cells that may be formulas, placed one after the other."""
-    yield Piece(TABLE, start, end, html, fine)
+def _table(html: str, start: int, end: int, fine: str) -> Iterator[PredictedPiece]:
+    """Yields a table, then those of its cells that may be formulas, one after the other."""
+    yield PredictedPiece(TABLE, start, end, html, fine)
     at = max(start, 0)
-    for cell in parse(html).walk():
-        words = one_line(" ".join(_texts(cell))) if cell.name in ("td", "th") else ""
+    for cell in parse_html(html).named("td", "th"):
+        words = one_line(" ".join(cell.texts()))
         if words and is_formula_cell(words) and (formula := as_formula(words)):
-            yield Piece(FORMULA, at, at + len(words), formula, "table_formula_rescue")
+            yield PredictedPiece(FORMULA, at, at + len(words), formula, "table_formula_rescue")
             at += len(words) + 1
 
 
-def _texts(element: Element) -> Iterator[str]:
-    stack: list[Element | str] = [element]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, str):
-            yield part
-        elif part.name != "#comment":
-            stack.extend(reversed(part.children))
-
-
-def _stand_in(text: str, start: int, end: int, fine: str) -> list[Piece]:
+def _stand_in(text: str, start: int, end: int, fine: str) -> list[PredictedPiece]:
     formula = as_formula(text) if looks_like_formula(text) else ""
     if not formula:
         return []
     is_reaction = "\\xrightarrow" in formula or "\\longrightarrow" in formula
-    return [Piece(FORMULA if is_reaction else RESCUE, start, end, formula, fine)]
+    return [PredictedPiece(FORMULA if is_reaction else RESCUE, start, end, formula, fine)]
 
 
-def _take_formulas(content: str, pieces: list[Piece]) -> str:
+def _take_formulas(content: str, pieces: list[PredictedPiece]) -> str:
     """Adds the page's formulas to `pieces`; returns the page with the display ones blanked."""
     for found in MATH.finditer(content):
         line = " ".join(found[0].strip().split("\n"))
@@ -184,16 +174,16 @@ def _take_formulas(content: str, pieces: list[Piece]) -> str:
     return content
 
 
-def _formula(line: str, start: int, end: int, fine: str) -> list[Piece]:
-    """A formula without number and words beside it, or the small equations it holds; then those words."""
+def _formula(line: str, start: int, end: int, fine: str) -> list[PredictedPiece]:
+    """Returns a formula without its number and words, or its small equations; then the number and words."""
     line, beside = _without_margins(line, start, end)
     left, right, inside = _envelope(one_line(line))
     parts = [part for part in re.split(r"\s*(?:\\qquad|\\quad)\s*", inside) if part]
     if len(parts) <= 1 or not all(is_arithmetic(part) for part in parts):
-        return [Piece(FORMULA, start, end, line, fine), *beside]
+        return [PredictedPiece(FORMULA, start, end, line, fine), *beside]
     width = max(max(end - start, len(parts)) // len(parts), 1)
     several = [
-        Piece(
+        PredictedPiece(
             FORMULA,
             start + number * width,
             end if number == len(parts) - 1 else min(end, start + (number + 1) * width),
@@ -205,13 +195,13 @@ def _formula(line: str, start: int, end: int, fine: str) -> list[Piece]:
     return [*several, *beside]
 
 
-def _without_margins(line: str, start: int, end: int) -> tuple[str, list[Piece]]:
-    """A formula without its number in front and words behind, if it has any; and those as text."""
+def _without_margins(line: str, start: int, end: int) -> tuple[str, list[PredictedPiece]]:
+    """Returns a formula without a number in front and words behind, and these as text."""
     left, right, inside = _envelope(one_line(line))
     number = _LEADING_NUMBER.match(inside)
     if not inside or (number is None and _words_behind(inside) is None):
         return line, []
-    beside: list[Piece] = []
+    beside: list[PredictedPiece] = []
     if number is not None:
         words = number["number"].strip()
         beside += _margin(words, start, min(end, start + max(len(words), 1)))
@@ -225,8 +215,8 @@ def _without_margins(line: str, start: int, end: int) -> tuple[str, list[Piece]]
 
 
 def _words_behind(inside: str) -> re.Match[str] | None:
-    """Words in a group or in parentheses at a formula's end. The search starts behind the parenthesis
-    before, which the words cannot span: from further back it would be slow on many open ones."""
+    """Finds words in a group or in parentheses at a formula's end. Starts after the last closed parenthesis,
+    which the words cannot span: from further back it would be slow on many open ones."""
     end = inside.rstrip().removesuffix(".")
     if len(inside) > MAX_FORMULA or not end.endswith((")", "}")):
         return None
@@ -235,9 +225,9 @@ def _words_behind(inside: str) -> re.Match[str] | None:
     return next((match for match in found if match and is_caption(match["words"].strip())), None)
 
 
-def _margin(latex: str, start: int, end: int) -> list[Piece]:
-    words = spoken(latex)
-    return [Piece(TEXT, start, end, words, "equation_caption")] if words else []
+def _margin(latex: str, start: int, end: int) -> list[PredictedPiece]:
+    words = text_line(latex)
+    return [PredictedPiece(TEXT, start, end, words, "equation_caption")] if words else []
 
 
 def _envelope(text: str) -> tuple[str, str, str]:
@@ -251,8 +241,8 @@ def _enveloped(inside: str, left: str, right: str) -> str:
     return f"{left} {inside} {right}" if left else inside
 
 
-def _paragraphs(content: str) -> Iterator[Piece]:
-    """Text between empty lines, or lines where there is no empty one; positions leave out separators."""
+def _paragraphs(content: str) -> Iterator[PredictedPiece]:
+    """Yields text between empty lines, or single lines without any; positions do not count separators."""
     parts = content.split("\n\n")
     if len(parts) == 1:
         parts = content.split("\n")
@@ -262,27 +252,18 @@ def _paragraphs(content: str) -> Iterator[Piece]:
         at = end
         text = _without_tags("\n".join(line.strip() for line in part.strip().split("\n") if line.strip()))
         if text:
-            yield Piece(TEXT, start, end, text, "text_block")
+            yield PredictedPiece(TEXT, start, end, text, "text_block")
             yield from _stand_in(text, start, end, "text_formula")
 
 
 def _without_tags(text: str) -> str:
-    """A paragraph written as `<div>` or `<dir>`, as its lines."""
+    """Returns a paragraph written as `<div>` or `<dir>` as its lines; other text as it is."""
     if "<table" in text.lower() or not re.match(r"<(div|dir)\b", text, re.IGNORECASE):
         return text
-    lines = [line.strip() for line in "".join(_lines(parse(text))).replace("\xa0", " ").split("\n")]
+    lines = [
+        line.strip()
+        for line in "".join(parse_html(text).texts(_UNREAD_TAGS, _BLOCK_TAGS))
+        .replace("\xa0", " ")
+        .split("\n")
+    ]
     return "\n".join(line for line in lines if line) or text
-
-
-def _lines(root: Element) -> Iterator[str]:
-    stack: list[Element | str] = [root]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, str):
-            yield part
-        elif part.name == "br":
-            yield "\n"
-        elif part.name not in ("style", "script", "#comment"):
-            if part.name in _BLOCK_TAGS:
-                stack.append("\n")
-            stack.extend(reversed(part.children))

@@ -1,6 +1,6 @@
-"""LaTeX without its delimiters, tags and circles, and LaTeX read out as plain text.
+"""Removes delimiters, equation numbers and circles from LaTeX, and converts LaTeX to plain text.
 
-Reading out is guarded: what is not LaTeX, or would not parse, stays as it was written.
+Converts only sound LaTeX: what is not LaTeX, or would not parse, stays as it was written.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from functools import lru_cache
 
 from penstock.evaluate.omnidocbench.normalise import latex_as_text
 
-MAX_LATEX = 8000  # longer ones are not read out
-MAX_FORMULA = 20_000  # a page of print has no longer one; what a runaway model writes stays as it is
+MAX_LATEX = 8000  # longer ones are not converted to text
+MAX_FORMULA = 20_000  # no printed formula is longer; what a runaway model writes stays as it is
 _DELIMITERS = (("$$", "$$"), ("\\[", "\\]"), ("\\(", "\\)"), ("$", "$"))
 _CIRCLED_COMMAND = re.compile(r"\\textcircled\s*\{\s*([^{}]+?)\s*\}")
 _CIRCLED = str.maketrans(
@@ -27,13 +27,13 @@ _ESCAPED_BRACE = re.compile(r"\\[{}\[\]()]")
 _DOLLAR = re.compile(r"(?<!\\)\$")
 
 
-def uncircled(text: str) -> str:
-    """Circled digits and letters as the character inside."""
+def without_circles(text: str) -> str:
+    """Replaces circled digits and letters by the character inside."""
     return _CIRCLED_COMMAND.sub(lambda found: found[1].strip(), text).translate(_CIRCLED)
 
 
-def bare(latex: str) -> str:
-    """A formula without the delimiters around it, however many."""
+def without_delimiters(latex: str) -> str:
+    """Returns a formula without the delimiters around it, however many."""
     latex = latex.strip()
     while latex:
         inside = _unwrapped(latex)
@@ -50,15 +50,15 @@ def _unwrapped(latex: str) -> str | None:
     return None
 
 
-def untagged(latex: str) -> str:
-    """Without equation numbers: `\\tag{..}`, starred or not, `\\notag`, `\\nonumber`."""
+def without_numbers(latex: str) -> str:
+    """Removes equation numbers: `\\tag{..}`, starred or not, `\\notag`, `\\nonumber`."""
     if len(latex) <= MAX_FORMULA:
         latex = without_command(latex, "\\tag", starred=True)
     return latex.replace("\\notag", "").replace("\\nonumber", "")
 
 
 def without_command(latex: str, command: str, *, starred: bool = False) -> str:
-    """Takes a command out with its group; one whose group never closes loses its name only.
+    """Removes a command with its group; of one whose group never closes only the name.
 
     `starred` also allows a star and spaces before the group.
     """
@@ -77,7 +77,7 @@ def without_command(latex: str, command: str, *, starred: bool = False) -> str:
 
 
 def _group_start(latex: str, at: int, starred: bool) -> int:
-    """Where a command's group opens, -1 when none follows."""
+    """Returns where a command's group opens, -1 if none follows."""
     if starred:
         if at < len(latex) and latex[at].isalpha():
             return -1
@@ -96,8 +96,8 @@ def _group_end(latex: str, opened: int) -> int:
 
 
 @lru_cache(maxsize=4096)
-def read_out(latex: str) -> str:
-    """LaTeX as plain text; what does not look like sound LaTeX comes back as it is."""
+def latex_to_text(latex: str) -> str:
+    """Returns LaTeX as plain text; returns what does not look like sound LaTeX as it is."""
     stripped = latex.strip()
     if not stripped:
         return latex
@@ -109,7 +109,7 @@ def read_out(latex: str) -> str:
 
 
 def _is_prose(text: str) -> bool:
-    """A sentence that strayed into a formula: many words, next to no commands."""
+    """Whether this is a sentence and not a formula: many words, next to no commands."""
     if len(text) < 32 or len(_SIGNAL.findall(text)) > 2 or any(sign in text for sign in "{}$^_"):
         return False
     commands = ("frac", "sqrt", "left", "right", "begin", "end", "sum", "int", "alpha", "beta")

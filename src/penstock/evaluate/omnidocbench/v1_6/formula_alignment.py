@@ -1,4 +1,4 @@
-"""Puts a page's true formulas and runs of predicted ones side by side, in order, as cheaply as can be."""
+"""Aligns a page's true formulas with runs of predicted ones, in order, at the least cost."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from rapidfuzz.distance import Levenshtein
 
 from penstock.evaluate.omnidocbench.elements import INLINE
 
-LONGEST_RUN, LONGEST_UNEVEN_RUN = 10, 12  # the longer where the two sides differ by two formulas or more
+MAX_RUN, MAX_UNEVEN_RUN = 10, 12  # the longer where the two sides differ by two formulas or more
 EVEN = 1e-12
 
 Run = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _State:
-    """The cheapest way to a point: its cost, and what decides between equal ones."""
+class _AlignmentState:
+    """The cheapest alignment up to a point: its cost, and what decides between equal costs."""
 
     cost: float
     edits: int
@@ -29,7 +29,7 @@ class _State:
     run: Run | None = None  # None: a step over a formula of either side
 
 
-def aligned(
+def align_formulas(
     truths: Sequence[str],
     predictions: Sequence[str],
     sources: Sequence[Hashable],
@@ -37,11 +37,12 @@ def aligned(
     *,
     gaps: bool,
 ) -> list[Run]:
-    """For every truth its run of predictions, empty for none. `gaps` lets runs of one source skip some."""
+    """Returns for every truth its run of predictions, which may be empty. `gaps` lets runs of one source
+    skip some."""
     if not truths or not predictions:
         return [() for _ in truths]
-    runs = _Runs(truths, predictions, sources, kinds, gaps)
-    points: dict[tuple[int, int], _State] = {(0, 0): _State(0.0, 0, 0, 0)}
+    runs = _CandidateRuns(truths, predictions, sources, kinds, gaps)
+    points: dict[tuple[int, int], _AlignmentState] = {(0, 0): _AlignmentState(0.0, 0, 0, 0)}
     for truth in range(len(truths) + 1):
         for prediction in range(len(predictions) + 1):
             here, state = (truth, prediction), points[truth, prediction]
@@ -51,7 +52,7 @@ def aligned(
                 _offer(points, (truth + 1, prediction), _stepped(state, here))
                 for run, cost, edits, length in runs.of(truth, prediction):
                     is_inline = len(run) == 1 and kinds[run[0]] == INLINE
-                    reached = _State(
+                    reached = _AlignmentState(
                         state.cost + cost,
                         state.edits + edits,
                         state.length + length,
@@ -63,18 +64,18 @@ def aligned(
     return _walked_back(points, len(truths), len(predictions))
 
 
-def _stepped(state: _State, here: tuple[int, int]) -> _State:
-    return _State(state.cost + 1.0, state.edits, state.length, state.inline, here)
+def _stepped(state: _AlignmentState, here: tuple[int, int]) -> _AlignmentState:
+    return _AlignmentState(state.cost + 1.0, state.edits, state.length, state.inline, here)
 
 
-def _offer(points: dict[tuple[int, int], _State], at: tuple[int, int], new: _State) -> None:
+def _offer(points: dict[tuple[int, int], _AlignmentState], at: tuple[int, int], new: _AlignmentState) -> None:
     old = points.get(at)
     if old is None or _is_better(new, old):
         points[at] = new
 
 
-def _is_better(new: _State, old: _State) -> bool:
-    """Cheaper; then nearer by length; then with fewer inline formulas."""
+def _is_better(new: _AlignmentState, old: _AlignmentState) -> bool:
+    """Compares costs, then edits by length, then the numbers of inline formulas."""
     if abs(new.cost - old.cost) > EVEN:
         return new.cost < old.cost
     if new.length and old.length:
@@ -86,7 +87,7 @@ def _is_better(new: _State, old: _State) -> bool:
     return new.inline < old.inline
 
 
-def _walked_back(points: dict[tuple[int, int], _State], truths: int, predictions: int) -> list[Run]:
+def _walked_back(points: dict[tuple[int, int], _AlignmentState], truths: int, predictions: int) -> list[Run]:
     runs: list[Run] = [()] * truths
     at: tuple[int, int] = (truths, predictions)
     while (state := points[at]).came_from is not None:
@@ -96,7 +97,7 @@ def _walked_back(points: dict[tuple[int, int], _State], truths: int, predictions
     return runs
 
 
-class _Runs:
+class _CandidateRuns:
     """Every run that may be joined, with its distance to every truth."""
 
     def __init__(
@@ -108,7 +109,7 @@ class _Runs:
         gaps: bool,
     ) -> None:
         apart = abs(len(truths) - len(predictions))
-        longest = LONGEST_UNEVEN_RUN if len(truths) > 1 and apart >= 2 else LONGEST_RUN
+        longest = MAX_UNEVEN_RUN if len(truths) > 1 and apart >= 2 else MAX_RUN
         longest = min(len(predictions), longest)
         span, skips = longest, 0
         if gaps:
@@ -128,7 +129,7 @@ class _Runs:
         )
 
     def of(self, truth: int, start: int) -> list[tuple[Run, float, int, int]]:
-        """Runs from `start`: the run, its distance, its edits, the longer length."""
+        """Returns each run from `start` with its distance, its edits and the longer length."""
         if start >= len(self._slices):
             return []
         first, last = self._slices[start]
@@ -148,8 +149,8 @@ def _grow(
     kinds: Sequence[str],
     found: list[Run],
 ) -> None:
-    """The run and all that grow from it, shorter jumps first. No run that may not be joined can grow
-    into one that may, so whole branches are left out."""
+    """Adds the run and all longer ones that start with it, shorter jumps first. A run that may not be joined
+    cannot grow into one that may, so whole branches are skipped."""
     found.append(tuple(run))
     if len(run) >= longest:
         return
@@ -161,7 +162,7 @@ def _grow(
 
 
 def _may_join(run: list[int], sources: Sequence[Hashable], kinds: Sequence[str]) -> bool:
-    """Lines of one formula; or neighbours that all are display formulas."""
+    """Whether the run is lines of one formula, or neighbours that all are display formulas."""
     if len({sources[i] for i in run}) == 1:
         return True
     return run[-1] - run[0] + 1 == len(run) and all(kinds[i] == "equation_isolated" for i in run)

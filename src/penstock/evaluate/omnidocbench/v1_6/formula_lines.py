@@ -1,4 +1,4 @@
-"""Formulas of several lines cut into lines, where each line stands on its own.
+"""Cuts formulas of several lines into lines, if each line is a formula of its own.
 
 A matrix, a system under one brace or a case distinction is one formula; a derivation over several
 lines is several. The official program decides by the environment, its column spec, braces around it,
@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from penstock.evaluate.omnidocbench.granular.latex import MAX_FORMULA, bare, untagged
+from penstock.evaluate.omnidocbench.v1_6.latex import MAX_FORMULA, without_delimiters, without_numbers
 
 _ALIGNED = ("aligned", "align", "align*", "alignedat", "alignedat*")
 _NAMES = (
@@ -41,12 +41,12 @@ _LAST_SPACING = re.compile(r"(?:(?:\\qquad|\\quad|\\,|\\;|\\!|\\>|\\:|~)\s*)+$")
 _LABEL = re.compile(r"\\label\s*\{[^{}]*\}")
 _TAG = re.compile(r"\\tag\*?\s*\{[^{}]*\}")
 _NUMBER = re.compile(r"[A-Za-z0-9.\-#]+|(?:\\[A-Za-z#]+)+")
-DEEPEST = 20  # nested environments that are looked into
+MAX_DEPTH = 20  # nested environments that are looked into
 CONTEXT = 200  # characters after a block that may show it to be part of an argument
 
 
 @dataclass(frozen=True, slots=True)
-class RowLine:
+class FormulaLine:
     """One line of a formula: where it starts in the formula, and its LaTeX."""
 
     start: int
@@ -55,7 +55,7 @@ class RowLine:
 
 
 @dataclass(frozen=True, slots=True)
-class _Block:
+class _Environment:
     name: str
     spec: str
     body: str
@@ -64,46 +64,46 @@ class _Block:
 
     @property
     def rows(self) -> list[str]:
-        return rows_of(self.body)
+        return split_rows(self.body)
 
 
-def lines_of(formula: str) -> list[RowLine]:
-    """The lines a formula is cut into; none when it stays whole."""
+def formula_lines(formula: str) -> list[FormulaLine]:
+    """Returns the lines of a formula; none if it stays whole."""
     found = _cuttable(formula) if len(formula) <= MAX_FORMULA else None
     if found is None:
         return []
     body, trailing = found
-    raw = [row for row in rows_of(body) if untagged(row).strip()]
+    raw = [row for row in split_rows(body) if without_numbers(row).strip()]
     if len(raw) <= 1:
         return []
     starts = max(0, formula.find(body))
-    lines: list[RowLine] = []
+    lines: list[FormulaLine] = []
     at = 0
     for row in raw:
-        latex = untagged(row).strip()
+        latex = without_numbers(row).strip()
         place = body.find(latex, at)
         place = at if place < 0 else place
         at = place + len(latex)
-        lines.append(RowLine(starts + place, len(latex), latex))
-    last, suffix = lines[-1], untagged(trailing).strip()
+        lines.append(FormulaLine(starts + place, len(latex), latex))
+    last, suffix = lines[-1], without_numbers(trailing).strip()
     if suffix:
-        lines[-1] = RowLine(last.start, last.length, f"{last.latex} {suffix}".strip())
+        lines[-1] = FormulaLine(last.start, last.length, f"{last.latex} {suffix}".strip())
     return lines
 
 
-def rows_of(body: str) -> list[str]:
-    """The text between `\\\\`s that stand outside groups and environments, stripped, empty ones dropped."""
+def split_rows(body: str) -> list[str]:
+    """Splits at every `\\\\` outside groups and environments; strips rows and drops empty ones."""
     rows = [row.strip() for row in _split(body, _row_break)]
     return [row for row in rows if row]
 
 
-def cells_of(row: str) -> list[str]:
+def split_cells(row: str) -> list[str]:
     return [cell.strip() for cell in _split(row, _cell_break, groups=False)]
 
 
-def with_braces(formula: str, depth: int = 0) -> str:
-    """Case distinctions inside an argument written as a brace over an array, as many models write them."""
-    if depth > DEEPEST or len(formula) > MAX_FORMULA:
+def cases_as_braces(formula: str, depth: int = 0) -> str:
+    """Rewrites case distinctions inside an argument as a brace over an array, as many models write them."""
+    if depth > MAX_DEPTH or len(formula) > MAX_FORMULA:
         return formula
     parts: list[str] = []
     at = 0
@@ -118,7 +118,7 @@ def with_braces(formula: str, depth: int = 0) -> str:
         end = _end_of(formula, begin["name"], begin.end())
         if end < 0:
             return "".join([*parts, formula[start:]])
-        body = with_braces(formula[begin.end() : end], depth + 1)
+        body = cases_as_braces(formula[begin.end() : end], depth + 1)
         at = end + len(close)
         if begin["name"] == "cases" and _is_argument(body, formula[at : at + CONTEXT]):
             parts.append("\\left\\{ \\begin{array}{l} " + body.strip() + " \\end{array} \\right.")
@@ -128,16 +128,16 @@ def with_braces(formula: str, depth: int = 0) -> str:
 
 
 def _cuttable(formula: str) -> tuple[str, str] | None:
-    """The lines' text and what follows them; None when the formula is one."""
-    inside = bare(formula)
+    """Returns the text of the lines and what follows them; None if the formula is one line."""
+    inside = without_delimiters(formula)
     block = _block(inside)
-    if block is not None and not _stays_whole(block) and len(rows_of(block.trailing)) <= 1:
+    if block is not None and not _stays_whole(block) and len(split_rows(block.trailing)) <= 1:
         return block.body, block.trailing
-    return (inside, "") if "\\\\" in inside and len(rows_of(inside)) > 1 else None
+    return (inside, "") if "\\\\" in inside and len(split_rows(inside)) > 1 else None
 
 
-def _block(inside: str) -> _Block | None:
-    """The environment a formula consists of."""
+def _block(inside: str) -> _Environment | None:
+    """Returns the environment that the formula consists of."""
     opening = _OPENING_BRACE.match(inside)
     core = inside[opening.end() :] if opening else inside
     closing = _CLOSING_BRACE.search(core)
@@ -150,7 +150,7 @@ def _block(inside: str) -> _Block | None:
         return None
     groups = re.findall(r"\{([^{}]*)\}", begin["extra"]) if begin["name"] == "array" else []
     trailing = core[end + len(f"\\end{{{begin['name']}}}") :]
-    return _Block(
+    return _Environment(
         name=begin["name"],
         spec=_columns(groups[0]) if groups else "",
         body=core[begin.end() : end],
@@ -159,7 +159,7 @@ def _block(inside: str) -> _Block | None:
     )
 
 
-def _stays_whole(block: _Block) -> bool:
+def _stays_whole(block: _Environment) -> bool:
     if block.name == "cases":
         return not _is_derivation(block.body, block.rows)
     nested = _NESTED.search(block.body) is not None
@@ -173,17 +173,17 @@ def _stays_whole(block: _Block) -> bool:
     return False
 
 
-def _is_system(block: _Block, nested: bool, lists_cases: bool) -> bool:
+def _is_system(block: _Environment, nested: bool, lists_cases: bool) -> bool:
     """Lines under one brace: equations side by side, or cases with words."""
     own_sides = sum(
-        len(cells := cells_of(row)) > 1 and bool(untagged(cells[0]).strip()) for row in block.rows
+        len(cells := split_cells(row)) > 1 and bool(without_numbers(cells[0]).strip()) for row in block.rows
     )
     return nested or own_sides >= 2 or any(_has_words(row) for row in block.rows[1:]) or lists_cases
 
 
 def _is_derivation(body: str, rows: list[str]) -> bool:
     """Whether a `cases` block is several statements in a row rather than a case distinction."""
-    if len(rows) <= 1 or any(len(cells_of(row)) > 1 for row in rows) or not _LOGIC.search(body):
+    if len(rows) <= 1 or any(len(split_cells(row)) > 1 for row in rows) or not _LOGIC.search(body):
         return False
     if _NESTED.search(body) or any(_has_words(row) for row in rows[1:]):
         return True
@@ -191,8 +191,8 @@ def _is_derivation(body: str, rows: list[str]) -> bool:
 
 
 def _is_argument(body: str, following: str) -> bool:
-    rows = rows_of(body)
-    if len(rows) <= 1 or any(len(cells_of(row)) > 1 for row in rows):
+    rows = split_rows(body)
+    if len(rows) <= 1 or any(len(split_cells(row)) > 1 for row in rows):
         return False
     following = following.lstrip()
     return bool(_LOGIC.search(body) or _LOGIC.search(following) or _BEGIN.match(following))
@@ -211,7 +211,7 @@ def _is_aligning(spec: str) -> bool:
 
 
 def _leads_case(row: str) -> bool:
-    return _CASE_LEAD.match(untagged(row.lstrip("& \t\n\r")).strip()) is not None
+    return _CASE_LEAD.match(without_numbers(row.lstrip("& \t\n\r")).strip()) is not None
 
 
 def _has_words(row: str) -> bool:
@@ -219,7 +219,7 @@ def _has_words(row: str) -> bool:
 
 
 def _without_number(trailing: str) -> str:
-    """What follows an environment, without labels and equation numbers at its end."""
+    """Returns the text after an environment, without labels and equation numbers at its end."""
     text = _LABEL.sub("", trailing).rstrip()
     while text:
         tag = _TAG.search(text)
@@ -240,7 +240,7 @@ def _is_number(inside: str, before: str) -> bool:
 
 
 def _end_of(text: str, name: str, at: int) -> int:
-    """Where the environment's own `\\end` stands, nested ones of its name skipped; -1 without."""
+    """Returns where the environment's own `\\end` is, past nested ones of its name; -1 without one."""
     depth = 1
     for tag in re.compile(r"\\(begin|end)\{" + re.escape(name) + r"\}").finditer(text, at):
         depth += 1 if tag[1] == "begin" else -1
@@ -253,7 +253,7 @@ _ENVIRONMENT_TAG = re.compile(r"\\(begin|end)\{[^}]*\}")
 
 
 def _split(text: str, breaks: Callable[[str, int], int], *, groups: bool = True) -> list[str]:
-    """Text cut where `breaks` gives the length of a break, outside environments and, if asked, groups."""
+    """Cuts text where `breaks` returns the length of a break, outside environments and, if asked, groups."""
     parts: list[str] = []
     at = start = environments = braces = 0
     while at < len(text):

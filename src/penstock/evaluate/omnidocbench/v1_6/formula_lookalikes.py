@@ -1,13 +1,13 @@
-"""What looks like a formula, a caption beside one, or a label that is none: the benchmark's own rules.
+"""Decides which text looks like a formula, a caption beside one, or only a label.
 
-The limits are the official program's; they decide which pieces of text may stand for a formula.
+Rules and limits are the official program's; they decide which pieces of text may stand for a formula.
 """
 
 from __future__ import annotations
 
 import re
 
-from penstock.evaluate.omnidocbench.granular.latex import read_out
+from penstock.evaluate.omnidocbench.v1_6.latex import latex_to_text
 
 _OPERATOR = re.compile(
     r"\\frac|\\sqrt|\\sum|\\int|\\prod|\\times|\\div|\\square|\\cdots|\\left|\\right|\\approx|"
@@ -46,14 +46,14 @@ def one_line(text: str) -> str:
 
 
 def unwrapped(text: str) -> str:
-    """Text with the delimiters of its formulas as spaces."""
+    """Returns text with spaces in place of the delimiters of its formulas."""
     for wrapper in _WRAPPERS:
         text = wrapper.sub(lambda found: f" {found[1]} ", text)
     return text
 
 
 def looks_like_formula(text: str) -> bool:
-    """Short text of operators and digits with few words."""
+    """Whether the text is short, with operators and digits and few words."""
     text = one_line(text)
     if not text or len(text) > 220:
         return False
@@ -82,7 +82,7 @@ def looks_like_formula(text: str) -> bool:
 
 
 def as_formula(text: str) -> str:
-    """Text that looks like a formula, written as a display formula; "" when nothing is left."""
+    """Writes text that looks like a formula as a display formula; "" if nothing is left."""
     text = unwrapped(one_line(text.replace("\u3000", " ")))
     for sign, latex in _SPELLED:
         text = text.replace(sign, latex)
@@ -107,7 +107,7 @@ def _with_arrow(text: str) -> str:
 
 
 def is_formula_cell(text: str) -> bool:
-    """A table cell that may be a formula of the page."""
+    """Whether a table cell may be a formula of the page."""
     text = one_line(text)
     if not text or len(text) > 120 or not looks_like_formula(text):
         return False
@@ -118,7 +118,7 @@ def is_formula_cell(text: str) -> bool:
 
 
 def is_arithmetic(text: str) -> bool:
-    """One of several small equations written side by side in one formula."""
+    """Whether the text may be one of several small equations side by side in one formula."""
     text = one_line(text)
     if not text or len(text) > 160 or _NOT_ARITHMETIC.search(text):
         return False
@@ -127,15 +127,15 @@ def is_arithmetic(text: str) -> bool:
     return len(re.findall(r"\d", text)) >= 2 or "\\frac" in text or _FRACTION.search(text) is not None
 
 
-def spoken(latex: str) -> str:
-    """A fragment of LaTeX as plain text on one line."""
-    return re.sub(r"\s+", " ", read_out(latex.strip()).replace("\xa0", " ")).strip()
+def text_line(latex: str) -> str:
+    """Returns a fragment of LaTeX as plain text on one line."""
+    return re.sub(r"\s+", " ", latex_to_text(latex.strip()).replace("\xa0", " ")).strip()
 
 
 def is_caption(latex: str) -> bool:
-    """Words beside a formula that are no part of it; a number alone is none."""
+    """Whether these are words beside a formula and not part of it; a number alone is not."""
     latex = latex.strip()
-    plain = spoken(latex) if latex else ""
+    plain = text_line(latex) if latex else ""
     if not plain:
         return False
     core = plain[1:-1].strip() if plain.startswith("(") and plain.endswith(")") else plain
@@ -147,8 +147,8 @@ def is_caption(latex: str) -> bool:
     return (letters >= 10 and words >= 2 and signs <= 6) or (letters >= 14 and not has_digits and signs <= 3)
 
 
-def is_mere_label(latex: str) -> bool:
-    """An inline formula that is a name or a number, such as `$x$`: never a formula of its own."""
+def is_label(latex: str) -> bool:
+    """Whether an inline formula is only a name or a number, such as `$x$`: it never counts as a formula."""
     latex = latex.strip()
     if not latex:
         return False

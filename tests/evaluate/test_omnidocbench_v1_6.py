@@ -13,14 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.evaluate.metrics.assignment import assign
-from penstock.evaluate.omnidocbench.granular.alignment import aligned
-from penstock.evaluate.omnidocbench.granular.cutting import Piece, cut
-from penstock.evaluate.omnidocbench.granular.forms import cell_text, formula_form, table_form, text_form
-from penstock.evaluate.omnidocbench.granular.formulas import best_pairs
-from penstock.evaluate.omnidocbench.granular.latex import bare, read_out, untagged
-from penstock.evaluate.omnidocbench.granular.page import score_page
-from penstock.evaluate.omnidocbench.granular.rows import lines_of, with_braces
 from penstock.evaluate.omnidocbench.truth import TrueElement, TruePage, read_pages
+from penstock.evaluate.omnidocbench.v1_6.formula_alignment import align_formulas
+from penstock.evaluate.omnidocbench.v1_6.formula_lines import cases_as_braces, formula_lines
+from penstock.evaluate.omnidocbench.v1_6.formula_pairs import best_formula_pairs
+from penstock.evaluate.omnidocbench.v1_6.latex import latex_to_text, without_delimiters, without_numbers
+from penstock.evaluate.omnidocbench.v1_6.normalise import cell_text, formula_form, table_form, text_form
+from penstock.evaluate.omnidocbench.v1_6.page import score_page
+from penstock.evaluate.omnidocbench.v1_6.pieces import PredictedPiece, predicted_pieces
 
 
 def page(*elements: TrueElement) -> TruePage:
@@ -46,17 +46,17 @@ def test_assignments_are_scipys_also_among_equals(rows: int, columns: int, seed:
 
 def test_formulas_lose_numbers_fonts_and_needless_groups() -> None:
     assert formula_form(r"$$ \mathbf{X}_{1} \, = \left\{ y \right\} \tag{3} $$") == "x_1=y"
-    assert untagged(r"a \tag* {1{2}} b \notag") == "a  b "
-    assert untagged(r"\tag{never closed") == "{never closed"
-    assert bare(r"$$ \[ x \] $$") == "x"
+    assert without_numbers(r"a \tag* {1{2}} b \notag") == "a  b "
+    assert without_numbers(r"\tag{never closed") == "{never closed"
+    assert without_delimiters(r"$$ \[ x \] $$") == "x"
 
 
 def test_text_reads_out_sound_formulas_only() -> None:
     assert text_form(r"① 한글 $\alpha_1$ and $\frac{a}{$") == "1한글α_1andfraca"
-    assert read_out(r"the answer to all of these questions is known \ here") == (
+    assert latex_to_text(r"the answer to all of these questions is known \ here") == (
         r"the answer to all of these questions is known \ here"
     )
-    assert read_out(r"\frac{a}{b") == r"\frac{a}{b"
+    assert latex_to_text(r"\frac{a}{b") == r"\frac{a}{b"
 
 
 def test_cells_have_one_spelling() -> None:
@@ -88,17 +88,17 @@ def test_cells_have_one_spelling() -> None:
     ],
 )
 def test_derivations_are_cut_into_lines_and_systems_are_not(latex: str, lines: list[str]) -> None:
-    assert [line.latex for line in lines_of(f"$${latex}$$")] == lines
+    assert [line.latex for line in formula_lines(f"$${latex}$$")] == lines
 
 
 def test_case_distinctions_in_an_argument_become_braces() -> None:
     argument = r"\begin{cases} a \\ b \end{cases} \Rightarrow c"
-    assert with_braces(argument) == r"\left\{ \begin{array}{l} a \\ b \end{array} \right. \Rightarrow c"
-    assert with_braces(r"\begin{cases} a \\ b \end{cases}") == r"\begin{cases} a \\ b \end{cases}"
+    assert cases_as_braces(argument) == r"\left\{ \begin{array}{l} a \\ b \end{array} \right. \Rightarrow c"
+    assert cases_as_braces(r"\begin{cases} a \\ b \end{cases}") == r"\begin{cases} a \\ b \end{cases}"
 
 
 def test_numbers_and_words_beside_a_formula_are_text() -> None:
-    pieces = cut(r"$$ (3) \quad x + y = 3 \quad \text{where everything is known} $$")
+    pieces = predicted_pieces(r"$$ (3) \quad x + y = 3 \quad \text{where everything is known} $$")
     assert [(p.kind, p.content) for p in pieces] == [
         ("equation_isolated", r"\[ x + y = 3 \]"),
         ("text_all", "(3)"),
@@ -107,41 +107,43 @@ def test_numbers_and_words_beside_a_formula_are_text() -> None:
 
 
 def test_equations_side_by_side_and_equations_in_cells_are_found() -> None:
-    several = [p.content for p in cut(r"$$ 1+2=3 \quad 4+5=9 $$")]
+    several = [p.content for p in predicted_pieces(r"$$ 1+2=3 \quad 4+5=9 $$")]
     assert several == [r"\[ 1+2=3 \]", r"\[ 4+5=9 \]"]
-    kinds = [p.category for p in cut("<table><tr><td>12+3=15</td><td>word</td></tr></table>")]
+    kinds = [p.category for p in predicted_pieces("<table><tr><td>12+3=15</td><td>word</td></tr></table>")]
     assert kinds == ["html_table", "table_formula_rescue"]
 
 
 def test_labels_such_as_x_are_no_formulas() -> None:
     words = "where the length $x$ and the area $x^2$ are known"
-    assert [p.category for p in cut(words)] == ["text_block", "equation_inline"]
+    assert [p.category for p in predicted_pieces(words)] == ["text_block", "equation_inline"]
 
 
 def test_a_formula_predicted_in_pieces_is_joined() -> None:
     truth = [formula(r"$$a+b+c+d=e+f+g+h$$", 1), formula(r"$$x=y$$", 2)]
     given = [
-        Piece("equation_isolated", n, n + 1, c)
+        PredictedPiece("equation_isolated", n, n + 1, c)
         for n, c in enumerate((r"\[a+b+c+d\]", r"\[=e+f+g+h\]", r"\[x=y\]"))
     ]
-    found = best_pairs(truth, given, [])
+    found = best_formula_pairs(truth, given, [])
     assert [row.predictions for row in found] == [(0, 1), (2,)]
 
 
 def test_a_derivation_predicted_as_one_block_is_cut_to_the_truth() -> None:
     truth = [formula(r"$$a+b=c+1$$", 1), formula(r"$$d+e=f+2$$", 2)]
-    block = Piece("equation_isolated", 0, 40, r"\[\begin{aligned} a+b=c+1 \\ d+e=f+2 \end{aligned}\]")
-    assert [row.edit for row in best_pairs(truth, [block], [])] == [0.0, 0.0]
+    block = PredictedPiece(
+        "equation_isolated", 0, 40, r"\[\begin{aligned} a+b=c+1 \\ d+e=f+2 \end{aligned}\]"
+    )
+    assert [row.edit for row in best_formula_pairs(truth, [block], [])] == [0.0, 0.0]
 
 
 def test_alignment_skips_what_fits_nothing_and_joins_lines_of_one_formula_over_gaps() -> None:
     kinds = ["equation_isolated"] * 3
-    assert aligned(
+    assert align_formulas(
         ["abcd"], ["zzzzzzzz", "abc", "d"], "xyz", ["equation_inline", *kinds[1:]], gaps=False
     ) == [(1, 2)]
-    assert aligned(["aaaa bbbb"], ["aaaa", "zzzzzzzzzzzz", "bbbb", "q"], "ssst", [*kinds, ""], gaps=True) == [
-        (0, 2)
-    ]
+    assert align_formulas(
+        ["aaaa bbbb"], ["aaaa", "zzzzzzzzzzzz", "bbbb", "q"], "ssst", [*kinds, ""], gaps=True
+    ) == [(0, 2)]
 
 
 def test_text_split_at_its_formulas_finds_its_pieces() -> None:

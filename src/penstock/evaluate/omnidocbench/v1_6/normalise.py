@@ -1,4 +1,4 @@
-"""Text, formulas and tables in the form in which v1.6 compares them."""
+"""Brings text, formulas and tables to the form in which v1.6 compares them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,15 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from penstock.evaluate.omnidocbench.granular.latex import bare, read_out, uncircled, untagged, without_command
-from penstock.evaluate.omnidocbench.markup import COMMENT, Element, parse
+from penstock.evaluate.html_tree import COMMENT, HtmlElement, parse_html
 from penstock.evaluate.omnidocbench.normalise import FONTS, JOINT_DROPS, bare_rows, plain_tags, words_only
+from penstock.evaluate.omnidocbench.v1_6.latex import (
+    latex_to_text,
+    without_circles,
+    without_command,
+    without_delimiters,
+    without_numbers,
+)
 
 _INLINE = re.compile(r"\$(.*?)\$|\\\((.*?)\\\)")
 _ESCAPED = re.compile(r"\\([\\_&%^])")
@@ -18,7 +24,7 @@ _TOO_COMPLEX = (
 )  # fmt: skip
 
 _BRACKETED = re.compile(r"\\\[(.+?)(?<!\\)\\\]|\\\((.+?)(?<!\\)\\\)")
-# what formulas lose, in the order in which it is taken out
+# removed from formulas, in this order
 _FORMULA_PARTS = tuple(
     (re.compile(pattern), by)
     for pattern, by in (
@@ -57,13 +63,13 @@ _CELL_MATH = (("$$", "$$"), ("\\[", "\\]"), ("\\(", "\\)"), ("$", "$"))
 
 @lru_cache(maxsize=8192)
 def text_form(text: str) -> str:
-    """Letters, digits and ideographs only; inline formulas read out."""
-    return words_only(uncircled(readable(text)))
+    """Returns only letters, digits and ideographs; writes inline formulas as text."""
+    return words_only(without_circles(readable(text)))
 
 
 def readable(text: str) -> str:
-    """Text whose inline formulas are read out where that is safe; circled characters lose their circles."""
-    text = uncircled(text)
+    """Writes inline formulas as text if that is safe; removes circles around characters."""
+    text = without_circles(text)
     parts: list[str] = []
     at = 0
     for found in _INLINE.finditer(text):
@@ -73,7 +79,7 @@ def readable(text: str) -> str:
         latex = latex + " " if latex.endswith("\\") else latex
         if _stays_latex(latex):
             continue
-        parts += [text[at : found.start()], read_out(latex).strip()]
+        parts += [text[at : found.start()], latex_to_text(latex).strip()]
         at = found.end()
     return "".join([*parts, text[at:]])
 
@@ -85,19 +91,21 @@ def _stays_latex(latex: str) -> bool:
 
 
 def with_formula_forms(text: str) -> str:
-    """Text whose inline formulas stand in the form in which formulas are compared."""
+    """Returns text with its inline formulas in their compared form."""
     return _INLINE.sub(lambda found: formula_form(found[1] if found[1] is not None else found[2]), text)
 
 
-def across(category: str, text: str) -> str:
-    """Either side of a pair of text and formula, as text."""
-    return readable(bare(text) if category in ("equation_isolated", "equation_inline") else text)
+def as_text(category: str, text: str) -> str:
+    """Returns either side of a pair of text and formula as text."""
+    return readable(
+        without_delimiters(text) if category in ("equation_isolated", "equation_inline") else text
+    )
 
 
 @lru_cache(maxsize=8192)
 def formula_form(latex: str) -> str:
-    """A formula without delimiters, numbers, fonts, spacing, environments, needless groups and case."""
-    latex = untagged(bare(uncircled(latex)))
+    """Removes delimiters, numbers, fonts, spacing, environments, needless groups and case from a formula."""
+    latex = without_numbers(without_delimiters(without_circles(latex)))
     bracketed = _BRACKETED.search(latex)
     if bracketed:
         latex = (bracketed[1] or bracketed[2] or "").strip()
@@ -126,17 +134,16 @@ def _opened(group: re.Match[str]) -> str:
 
 @lru_cache(maxsize=1024)
 def table_form(html: str) -> str:
-    """A table as one document with bare rows and cells, cell texts in one spelling; "" without a table."""
+    """Returns a table as one document with bare rows and normalised cell texts; "" if there is no table."""
     if "<table" not in html.replace(" ", "").replace("'", '"'):
         return ""
-    root = parse(plain_tags(html, sections=True))
-    for cell in root.walk():
-        if cell.name == "td":
-            _clean_cell(cell)
+    root = parse_html(plain_tags(html, sections=True))
+    for cell in root.named("td"):
+        _clean_cell(cell)
     return bare_rows(str(root))
 
 
-def _clean_cell(cell: Element) -> None:
+def _clean_cell(cell: HtmlElement) -> None:
     for element in (cell, *cell.walk()):
         if element.name != COMMENT:
             cleaned = (cell_text(c) if isinstance(c, str) else c for c in element.children)
@@ -144,7 +151,7 @@ def _clean_cell(cell: Element) -> None:
 
 
 def cell_text(text: str) -> str:
-    """One spelling for ticks, crosses, dashes, Greek letters and spaces."""
+    """Returns text with one spelling for ticks, crosses, dashes, Greek letters and spaces."""
     text = unicodedata.normalize("NFKC", text).replace("\xa0", " ").replace("\u200b", "")
     text = _spelled(_without_cell_math(_spelled(text)))
     text = "—" if text.strip() in _DASHES else text
