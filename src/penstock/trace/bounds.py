@@ -16,11 +16,11 @@ from urllib.parse import urlsplit
 from penstock.trace import phrases
 from penstock.trace.profile import GpuProfile, ServerBounds, ServerProfile
 
-FED = 0.7  # of what could run; below, with nothing waiting, the servers are not fed
-QUEUED = 0.05  # waiting / running: less is a moment's chance
+FED = 0.7  # of what could run; with less and nothing waiting, the servers get too few requests
+QUEUED = 0.05  # waiting / running: a smaller queue is chance
 FULL_CARD = 0.95  # of the time a kernel ran
 FULL_KV = 0.9
-OVERFLOW = 0.01  # of the requests: fewer that start over cost nothing to speak of
+OVERFLOW = 0.01  # of the requests: fewer restarts cost almost nothing
 HERE = ("localhost", "127.0.0.1", "::1")
 PHRASES = {
     "in_flight": "{} allowed in flight",

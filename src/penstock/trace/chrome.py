@@ -32,19 +32,19 @@ Event = dict[str, object]  # one line of Chrome's JSON
 
 
 class SpanLog:
-    """Call it with each span, from any thread; close it, or use it in a `with`. Never ends a run.
+    """Writes the spans it is called with, from any thread. Never ends a run.
 
     with SpanLog(out / "trace.jsonl") as log:
         trace = Trace(sink=log)
 
-    The file is opened with the first span, when the run holds its folder's lock and has cleared it.
+    It opens the file with the first span: by then the run holds its folder's lock and has cleared it.
     """
 
     def __init__(
         self, path: Path, clock: Callable[[], float] = time.perf_counter, max_bytes: int = MAX_BYTES
     ) -> None:
         self.dropped = 0
-        self.trouble = ""  # why spans are missing, when it was not their number
+        self.trouble = ""  # why spans are missing, if not for the maximal size
         self._path = path
         self._zero = clock()
         self._room = max_bytes
@@ -73,7 +73,7 @@ class SpanLog:
                 self._give_up(exc)
 
     def close(self) -> None:
-        """Safe to call twice. Spans that come later are counted as dropped."""
+        """Safe to call twice. Later spans count as dropped."""
         with self._lock:
             file, self._file, self._room = self._file, None, 0
             try:

@@ -26,7 +26,7 @@ TICKS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400,
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A stretch of a stage's time: from where to where, and its shares, all as fractions."""
+    """A part of a stage's time: its start and end as fractions of the run, and its shares."""
 
     start: float
     end: float
@@ -72,7 +72,7 @@ def pipe(stages: Sequence[StageProfile], bottleneck: str) -> str:
 
 
 def timeline(profile: Profile) -> str:
-    """One lane a stage: of each moment, the share its workers were busy, blocked and starved."""
+    """One lane for each stage: the shares of busy, blocked and starved workers at each moment."""
     seconds, bins = profile.seconds, profile.timeline.stages
     stages = [stage for stage in profile.stages if bins.get(stage.name)]
     if not stages or seconds <= 0:
@@ -101,7 +101,7 @@ def _outline(widths: Sequence[float], step: float, middle: float) -> str:
 
 
 def _edge(widths: Sequence[float], step: float, middle: float, side: int) -> str:
-    """One wall of the pipe, walked from its start; straight in a stage, a smooth bend between two."""
+    """One wall of the pipe: straight within a stage, a smooth bend between two."""
     x = 0.0 if step > 0 else float(WIDTH)
     flat = 0.36 * step
     path = f"{x:.1f} {middle + side * widths[0] / 2:.1f}"
@@ -137,7 +137,7 @@ def _section_labels(stage: StageProfile, x: float, is_bottleneck: bool) -> str:
 
 
 def _columns(bins: Sequence[Bin], bin_s: float, seconds: float, slots: int) -> list[_Column]:
-    """At most COLUMNS of them, each the mean of neighbouring bins."""
+    """At most COLUMNS columns, each the mean of neighbouring bins."""
     size = math.ceil(len(bins) / COLUMNS)
     columns = []
     for first in range(0, len(bins), size):

@@ -16,7 +16,7 @@ from penstock.trace.profile import CardProfile, GpuProfile, GpuTimeline
 from penstock.trace.timeline import Gauge, Timeline
 
 SMI_TIMEOUT_S = 5.0  # it answers in some 50 ms; with a card that fell off the bus it hangs
-MISSES = 3  # in a row, then the driver is gone and no longer asked
+MISSES = 3  # in a row; then the driver is gone and we stop asking
 SMI_FIELDS = "index,name,utilization.gpu,memory.used,memory.total,power.draw"
 MB = 2**20
 
@@ -180,7 +180,7 @@ class _Nvml:
     def _ask(self, question: str, handle: Any) -> Any:
         try:
             return getattr(self._nvml, question)(handle)
-        except self._nvml.NVMLError:  # cards differ in what they tell
+        except self._nvml.NVMLError:  # cards differ in what they report
             return None
 
 
@@ -209,7 +209,7 @@ class _Smi:
         return [one for one in readings if self._allowed is None or one.index in self._allowed]
 
     def close(self) -> None:
-        """Nothing is held between two questions."""
+        """Holds nothing between two reads."""
 
 
 def _smi_reading(line: str) -> CardReading | None:

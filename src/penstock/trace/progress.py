@@ -42,7 +42,7 @@ class RunState:
 
     @property
     def finished(self) -> int:
-        """Items this run has dealt with, well or not."""
+        """Items of this run, whether they went well or failed."""
         return self.done + self.failed
 
     @property
@@ -51,7 +51,7 @@ class RunState:
 
 
 class RecentRate:
-    """Items a second over the last minute, or over the whole run while that says more."""
+    """Items a second over the last minute, or over the whole run if the last minute finished none."""
 
     def __init__(self) -> None:
         self._samples: deque[tuple[float, int]] = deque([(0.0, 0)])
@@ -76,7 +76,7 @@ class _ProgressView(Protocol):
     def end(self, state: RunState) -> None: ...
 
     def abandon(self) -> None:
-        """Lets go of a stream that broke. Never raises."""
+        """Releases a stream that broke. Never raises."""
         ...
 
 
@@ -86,7 +86,7 @@ class Progress:
         with Progress(total=400) as progress:
             progress.update(RunState(done=12, elapsed_s=3.5))
 
-    `total` may stay unknown until a state brings it.
+    `total` may be None until a state brings it.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class Progress:
         self._view = None
 
     def update(self, state: RunState) -> None:
-        """Takes the newest state; shows it if the last picture is old enough."""
+        """Takes the newest state; shows it if the last drawing is old enough."""
         if state.total is None and self._total is not None:
             state = replace(state, total=self._total)
         self._state = state
@@ -141,14 +141,14 @@ class Progress:
         try:
             show()
         except (OSError, ValueError):
-            # closed pipe, closed file, or an encoding that cannot say it: the run matters more
+            # closed pipe, closed file, or an encoding that lacks a letter: the run matters more
             view, self._view = self._view, None
             if view is not None:
                 view.abandon()
 
 
 class _LinesView:
-    """One line each time, for logs and pipes."""
+    """Writes one line each time, for logs and pipes."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -161,7 +161,7 @@ class _LinesView:
             self._say(last_line(state))
 
     def abandon(self) -> None:
-        """Nothing is held."""
+        """Holds nothing."""
 
     def _say(self, line: str) -> None:
         self._stream.write(line + "\n")
@@ -169,7 +169,7 @@ class _LinesView:
 
 
 class _TableView:
-    """The same state as a table that stays in place; ends as one line."""
+    """Draws a table that stays in place, and one line at the end."""
 
     def __init__(self, stream: TextIO) -> None:
         from rich.console import Console
@@ -179,7 +179,7 @@ class _TableView:
             def on_broken_pipe(self) -> None:
                 raise BrokenPipeError  # rich's own answer is to end the program
 
-        # asked once: a terminal that goes away must fail, not fall silent with sys.stderr in hand
+        # forced: if the terminal goes away, writing must fail, not go silent while rich holds sys.stderr
         console = Terminal(file=stream, force_terminal=True)
         # stdout is left alone: it may be a pipe that someone reads
         self._live = Live(console=console, auto_refresh=False, transient=True, redirect_stdout=False)

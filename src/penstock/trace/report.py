@@ -18,7 +18,7 @@ from penstock.trace.profile import HardwareFacts, Profile, StageProfile
 
 PROJECTED = (10_000, 100_000)
 SATURATED = 0.7  # a bottleneck less busy than this is waiting for something the stages do not show
-FEW_PAGES = 20  # twice what the built-in recipe has in flight on 2 cores: fewer never fill the pipe
+FEW_ITEMS = 20  # twice what the built-in recipe has in flight on 2 cores: fewer never fill the pipe
 NOTABLE = 0.05  # smaller shares of waiting are noise
 TEXT_STAGES = 8  # stages the terminal summary has lines for; it stays within 15
 
@@ -72,8 +72,8 @@ def advice(profile: Profile) -> str:
 
 
 def _is_too_short(profile: Profile, stage: StageProfile) -> bool:
-    """Whether the pipe was filling and draining all the time, so that waiting says nothing."""
-    few = profile.finished < FEW_PAGES
+    """Whether the pipe only filled and drained, so that waiting says nothing."""
+    few = profile.finished < FEW_ITEMS
     return few and stage.busy < SATURATED and not stage.restarts
 
 
@@ -125,7 +125,9 @@ def render_text(profile: Profile) -> str:
     lines = [finding(profile), advice(profile), "", _totals_line(profile), *_projection_line(profile)]
     if profile.stages:
         lines += ["", *_text_table(profile.stages)]
-    watched = [line for line in live.text_lines(profile) if line not in lines]  # the advice, at times
+    watched = [
+        line for line in live.text_lines(profile) if line not in lines
+    ]  # the advice may be one of them
     return "\n".join([*lines, *([""] if watched else []), *watched])
 
 
@@ -156,7 +158,7 @@ def write(profile: Profile, folder: Path) -> None:
         "profile.html": render_html(profile),
     }
     for name, text in texts.items():
-        # a fixed name: what a killed run leaves behind, the next one takes away
+        # a fixed name: the next run replaces what a killed run leaves behind
         temporary = folder / f".{name}.tmp"
         try:
             temporary.write_text(text, encoding="utf-8")
@@ -187,7 +189,7 @@ def _all_failed(profile: Profile) -> bool:
 
 
 def _batches(stage: StageProfile) -> bool:
-    """Whether the stage takes more than one item a call, so that its fill says something."""
+    """Whether the stage takes more than one item a call; else its fill says nothing."""
     return bool(stage.calls) and (stage.batch_fill < 1 or stage.items > stage.calls)
 
 
@@ -232,7 +234,7 @@ def _or_dash(number: float) -> str:
 
 
 def _headline(profile: Profile) -> str:
-    """The finding, with its stage marked, that breaks only between clauses."""
+    """The finding with its stage marked; lines break only between clauses."""
     clauses = [escape(clause) for clause in finding(profile).split("; ")]
     stage = _bottleneck(profile)
     if stage is not None:

@@ -118,7 +118,7 @@ class ServerSampler:
         self._sums.kv_tokens = self._sums.kv_tokens or vllm_metrics.kv_tokens(text)
 
     def close(self) -> None:
-        """No connection is held between two looks."""
+        """Holds no connection between two looks."""
 
     def summary(self) -> ServerProfile:
         sums = self._sums

@@ -48,7 +48,7 @@ class _Sums:
 
 @dataclass(frozen=True, slots=True)
 class StageInfo:
-    """What the report says of a stage beside its times."""
+    """What the report says about a stage besides its times."""
 
     name: str
     workers: int = 1
@@ -144,7 +144,7 @@ class Trace:
 
 
 class Laps:
-    """One thread's stopwatch: each `lap` closes the time since the one before."""
+    """One thread's stopwatch: each `lap` records the time since the one before."""
 
     def __init__(self, trace: Trace, stage: str, worker: str) -> None:
         self._trace = trace

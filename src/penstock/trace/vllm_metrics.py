@@ -88,7 +88,7 @@ def fetch(server: str, deadline_s: float) -> bytes:
     except urllib.error.HTTPError as exc:
         exc.close()
         raise
-    except (ValueError, http.client.HTTPException) as exc:  # half an answer, or not HTTP
+    except (ValueError, http.client.HTTPException) as exc:  # not HTTP, or not an address
         raise OSError(f"{server}/metrics: {exc}") from exc
 
 
@@ -101,4 +101,6 @@ def _whole(url: str, deadline_s: float) -> bytes:
             pieces += piece
             if time.monotonic() > end or len(pieces) > MAX_BYTES:
                 raise TimeoutError(f"{url} did not end within {deadline_s:g} s and {MAX_BYTES} bytes")
+        if len(pieces) < int(response.headers.get("Content-Length", 0)):  # read1 does not check it
+            raise OSError(f"{url} ended after {len(pieces)} bytes")
         return pieces

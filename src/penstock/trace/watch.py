@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Protocol
@@ -49,15 +49,13 @@ class RunWatch:
         in_flight: int = 0,
         stage: str = "",
         every_s: float = EVERY_S,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._given = list(dict.fromkeys(servers))
         self._limits = dict(limits or {})
         self._in_flight = in_flight
         self._stage = stage  # that asks the servers: what bounds them is what bounds it
         self._every_s = every_s
-        self._clock = clock
-        self._began = clock()
+        self._began = time.monotonic()
         self._timeline = Timeline()
         self._ended = threading.Event()
         self._lock = threading.Lock()
@@ -67,7 +65,7 @@ class RunWatch:
         self._stack = ExitStack()
 
     def __enter__(self) -> RunWatch:
-        self._began = self._clock()
+        self._began = time.monotonic()
         gpu = GpuSampler(self._timeline)
         if gpu.alive:
             self._gpu = gpu
@@ -121,13 +119,13 @@ class RunWatch:
     def _keep_looking(self, sampler: _Sampler) -> None:
         """Looks at once, every second, and a last time when the run is over."""
         try:
-            due = self._clock()
+            due = time.monotonic()
             while sampler.alive:
                 last = self._ended.is_set()
-                sampler.look(self._clock() - self._began)
+                sampler.look(time.monotonic() - self._began)
                 if last:
                     return
-                due = max(due + self._every_s, self._clock())  # a slow look is not made up for
-                self._ended.wait(due - self._clock())
+                due = max(due + self._every_s, time.monotonic())  # a slow look is not made up for
+                self._ended.wait(due - time.monotonic())
         finally:
             sampler.close()
