@@ -169,12 +169,12 @@ def staged(model: str, pages: list[Vectored], busy: list[tuple[float, float]]) -
         assert isinstance(page, Vectored) and page.image_vector and page.text_vector
         width = len(page.image_vector) // 4
     seconds = time.perf_counter() - began
-    row = executor.trace.profile(executor.infos(plan))["stages"][-1]
+    row = executor.trace.profile(executor.infos(plan)).stages[-1]
     spent, first = sum(end - start for start, end in busy), busy[0][0]
     return {
-        "stage_pages_per_s": round(len(pages) / (seconds - row["open_s"]), 2),
+        "stage_pages_per_s": round(len(pages) / (seconds - row.open_s), 2),
         "network_busy": round(spent / (busy[-1][1] - first), 4),
-        "stage_busy": round(row["busy"], 4),
+        "stage_busy": round(row.busy, 4),
         "width": width,
     }
 

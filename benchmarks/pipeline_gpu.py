@@ -35,6 +35,7 @@ from penstock.stage import Stage
 from penstock.stages import ask
 from penstock.stages.cut import Cut
 from penstock.stages.doclayout import DocLayout
+from penstock.trace.profile import Profile
 from penstock.trace.spans import Trace
 from who_works import Watch
 
@@ -64,9 +65,7 @@ def plan_of(options: argparse.Namespace, scale: float) -> Plan:
     return Plan(*stages)
 
 
-def pipeline(
-    options: argparse.Namespace, folder: str, count: int, scale: float
-) -> tuple[float, dict[str, Any]]:
+def pipeline(options: argparse.Namespace, folder: str, count: int, scale: float) -> tuple[float, Profile]:
     from penstock import sources
 
     plan = plan_of(options, scale)
@@ -80,12 +79,10 @@ def pipeline(
     return time.perf_counter() - began, executor.trace.profile(executor.infos(plan))
 
 
-def warm_seconds(
-    options: argparse.Namespace, folder: str, count: int, scale: float
-) -> tuple[float, dict[str, Any]]:
+def warm_seconds(options: argparse.Namespace, folder: str, count: int, scale: float) -> tuple[float, Profile]:
     """Seconds without the opening of the layout network, which a run pays once, however long it is."""
     seconds, profile = pipeline(options, folder, count, scale)
-    opened = max(row["open_s"] / row["workers"] for row in profile["stages"])
+    opened = max(row.open_s / row.workers for row in profile.stages)
     return seconds - opened, profile
 
 
@@ -99,9 +96,7 @@ def compare(options: argparse.Namespace, folder: str, scale: float) -> dict[str,
         with Watch(options.server) as whole_watch:
             whole, profile = warm_seconds(options, folder, len(paths), scale)
         rows.append((len(paths) / alone, len(paths) / whole))
-        shares = " ".join(
-            f"{row['name']} {row['busy']:.0%} ({row['p50_ms']:.0f} ms)" for row in profile["stages"]
-        )
+        shares = " ".join(f"{row.name} {row.busy:.0%} ({row.p50_ms:.0f} ms)" for row in profile.stages)
         print(
             f"scale {scale:g} run {number + 1}: bare {rows[-1][0]:.2f} pages/s, pipeline {rows[-1][1]:.2f}"
             f" ({rows[-1][1] / rows[-1][0]:.1%}); busy: {shares}",

@@ -1,6 +1,7 @@
 """How many requests a server runs while a client works, read from its own /metrics.
 
-Only the standard library: it is imported by both sides of a comparison, each in its own environment.
+Only the standard library, and not penstock.trace.vllm_metrics: the other side of the comparison imports it
+as well, in an environment without penstock.
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ from __future__ import annotations
 import statistics
 import threading
 import time
-import urllib.request
 from collections import defaultdict
 from collections.abc import Sequence
 from types import TracebackType
@@ -18,11 +17,11 @@ from typing import Any
 
 import psutil
 
-from penstock.trace import prometheus
-from penstock.trace.gpu import Driver, driver
+from penstock.trace import vllm_metrics
+from penstock.trace.gpu import GpuDriver, open_driver
+from penstock.trace.vllm_metrics import VllmMetrics
 
 EVERY_S = 1.0
-RUNNING, WAITING = "vllm:num_requests_running", "vllm:num_requests_waiting"
 # as vLLM names its processes where setproctitle is installed; its first process only waits for the others
 GROUPS = {"VLLM::APIServer": "front end", "VLLM::EngineCor": "engine", "vllm": "front end"}
 
@@ -61,7 +60,7 @@ class Watch:
         return f"{means}; cores: {cores}; running each second: {running}"
 
     def _watch(self) -> None:
-        card = driver()
+        card = open_driver()
         while not self._ended.wait(EVERY_S):
             seen = self._look(card)
             if seen["running"] and not self._samples:
@@ -71,22 +70,20 @@ class Watch:
         if card:
             card.close()
 
-    def _look(self, card: Driver | None) -> dict[str, float]:
-        texts = [text for server in self._servers if (text := _metrics(server)) is not None]
+    def _look(self, card: GpuDriver | None) -> dict[str, float]:
+        found = [metrics for server in self._servers if (metrics := _metrics(server)) is not None]
         reading = ((card.read() if card else None) or [None])[0]
         return {
-            "running": sum(sum(prometheus.values(text, (RUNNING,))[RUNNING]) for text in texts),
-            "waiting": sum(sum(prometheus.values(text, (WAITING,))[WAITING]) for text in texts),
+            "running": sum(metrics.running for metrics in found),
+            "waiting": sum(metrics.waiting for metrics in found),
             "gpu": (reading and reading.load) or 0.0,
             "watts": (reading and reading.power_w) or 0.0,
         }
 
 
-def _metrics(server: str) -> bytes | None:
+def _metrics(server: str) -> VllmMetrics | None:
     try:
-        with urllib.request.urlopen(server + "/metrics", timeout=5) as answer:
-            text: bytes = answer.read()
-            return text
+        return vllm_metrics.read(vllm_metrics.fetch(server, deadline_s=5))
     except OSError:
         return None
 

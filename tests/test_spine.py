@@ -112,7 +112,7 @@ def test_a_poisoned_page_that_kills_its_process_fails_alone() -> None:
     assert got[5].failure is not None
     assert got[5].failure.kind == "WorkerDied"
     assert "SIGKILL" in got[5].failure.message
-    assert local.trace.profile(local.infos(plan))["stages"][2]["restarts"] >= 1
+    assert local.trace.profile(local.infos(plan)).stages[2].restarts >= 1
 
 
 def test_a_page_that_hangs_is_ended_at_its_deadline() -> None:
@@ -215,7 +215,7 @@ def test_a_run_that_stands_still_ends_with_depths_and_stacks() -> None:
     plan = fake_plan(hangs=(0,))
     with pytest.raises(NoProgress) as caught:
         list(Local(stall_s=0.5).stream(plan, items(3)))
-    assert "stage='recognise', waiting=1, running=1" in str(caught.value)
+    assert "recognise: 1 waiting, 1 running" in str(caught.value)
     assert "thread recognise-0" in str(caught.value)
 
 
@@ -230,10 +230,10 @@ def test_busy_starved_and_blocked_sum_to_one() -> None:
     local = Local()
     plan = fake_plan(seconds=0.002, workers=2)
     list(local.stream(plan, items(50)))
-    for row in local.trace.profile(local.infos(plan))["stages"]:
-        assert row["busy"] + row["starved"] + row["blocked"] == pytest.approx(1.0)
-        assert row["items"] == 50
-    assert local.trace.profile(local.infos(plan))["bottleneck"] == "recognise"
+    for row in local.trace.profile(local.infos(plan)).stages:
+        assert sum(row.shares.values()) == pytest.approx(1.0)
+        assert row.items == 50
+    assert local.trace.profile(local.infos(plan)).bottleneck == "recognise"
 
 
 def test_a_channel_hands_out_batches_and_drains_after_closing() -> None:

@@ -24,7 +24,9 @@ from penstock.store.ledger import Entry, Ledger, ShardWriter
 from penstock.store.lock import holding
 from penstock.store.schema import PAGES, Rows
 from penstock.store.source_order import Files, file_of, write_order
-from penstock.trace import phrases
+from penstock.trace.profile import HardwareFacts, Profile
+
+UNITS = {"photos": "photo", "enrich": "block"}  # what a plan of that name counts; all others count pages
 
 
 @dataclass
@@ -131,24 +133,28 @@ class Run:
         if self._writer is not None:
             self._writer.commit()
 
-    def profile(self) -> dict[str, Any]:
-        """profile.json: the spans' part and what only the driver knows."""
-        return {
-            "version": 1,
-            "started": self.facts.get("started", _now()),
-            "items": self.tally.done,
-            "failed": self.tally.failed,
-            "skipped": self.tally.skipped,
-            "regions": self.tally.regions,
-            "unit": phrases.counted(self.plan.name),
-            "executor": self.executor.name,
-            "command": manifest.command(),
-            "hardware": manifest.hardware(),
-            "peak_rss_mb": peak_rss_mb(),
+    @property
+    def unit(self) -> str:
+        """What one item is called."""
+        return UNITS.get(self.plan.name, "page")
+
+    def profile(self) -> Profile:
+        """The executor's profile with what only the driver knows."""
+        return replace(
+            self.executor.trace.profile(self.executor.infos(self.plan)),
+            started=self.facts.get("started", _now()),
+            items=self.tally.done,
+            failed=self.tally.failed,
+            skipped=self.tally.skipped,
+            regions=self.tally.regions,
+            unit=self.unit,
+            executor=self.executor.name,
+            command=manifest.command(),
+            hardware=_hardware(),
+            peak_rss_mb=peak_rss_mb(),
             # on other machines we cannot see it
-            "cpu_s": None if self.executor.name == "ray" else _cpu_s() - self._cpu_began,
-            **self.executor.trace.profile(self.executor.infos(self.plan)),
-        }
+            cpu_s=None if self.executor.name == "ray" else _cpu_s() - self._cpu_began,
+        )
 
     def _todo(
         self, listing: Iterable[Item], entries: dict[str, Entry], documents: dict[str, Files]
@@ -185,6 +191,11 @@ def _cpu_s() -> float:
     """What this process and its ended children have had of the cores."""
     spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(use.ru_utime + use.ru_stime for use in spent)
+
+
+def _hardware() -> HardwareFacts:
+    facts = manifest.hardware()
+    return HardwareFacts(**{**facts, "gpus": tuple(facts["gpus"])})
 
 
 def _now() -> str:

@@ -268,7 +268,7 @@ def test_the_executor_recycles_a_stage_that_asks_for_it() -> None:
     local = Local()
     pids = [item.markdown for item in local.stream(Plan(Worn()), photos(6))]
     assert len(set(pids)) == 3
-    assert local.trace.profile(local.infos(Plan(Worn())))["stages"][0]["restarts"] == 2
+    assert local.trace.profile(local.infos(Plan(Worn()))).stages[0].restarts == 2
 
 
 def test_sam3d_without_its_environment_says_what_to_install() -> None:

@@ -82,10 +82,10 @@ def test_two_machines_give_what_one_thread_gives(cluster: Any, pages: list[Item]
     found = {item.id: item for item in executor.stream(plan, iter(pages))}
     assert found == {item.id: item for item in Inline().stream(plan, pages)}
     profile = executor.trace.profile(executor.infos(plan))
-    by_name = {row["name"]: row for row in profile["stages"]}
-    assert by_name["load"]["items"] == NUM_PAGES
-    assert by_name["load"]["workers"] == 2, "one on each machine"
-    assert by_name["recognise"]["failed"] == 1
+    by_name = {row.name: row for row in profile.stages}
+    assert by_name["load"].items == NUM_PAGES
+    assert by_name["load"].workers == 2, "one on each machine"
+    assert by_name["recognise"].failed == 1
 
 
 def test_a_machine_that_dies_and_one_that_joins(cluster: Any, pages: list[Item]) -> None:

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,15 @@ import pytest
 from penstock.errors import StoreError, UsageError
 from penstock.trace import report
 from penstock.trace.chrome import SpanLog, write_trace
+from penstock.trace.profile import (
+    CardProfile,
+    GpuProfile,
+    GpuTimeline,
+    HardwareFacts,
+    Profile,
+    ServersProfile,
+    ServersTimeline,
+)
 from penstock.trace.spans import Laps, Span, StageInfo, Trace
 
 
@@ -42,10 +52,10 @@ def test_spans_become_rows_of_time_for_each_worker(tmp_path: Path) -> None:
 
 def test_what_was_watched_becomes_counters(tmp_path: Path) -> None:
     (tmp_path / "trace.jsonl").write_text("")
-    profile = {
-        "gpu": {"cards": [{"index": 3}], "timeline": {"bin_s": 2.0, "load": [[0.5, None, 1.0]]}},
-        "servers": {"timeline": {"bin_s": 2.0, "running": [4.0], "waiting": [0.0], "kv": [[0.25]]}},
-    }
+    profile = Profile(
+        gpu=GpuProfile(cards=(CardProfile(3),), timeline=GpuTimeline(2.0, ((0.5, None, 1.0),))),
+        servers=ServersProfile(timeline=ServersTimeline(2.0, (4.0,), (0.0,), ((0.25,),))),
+    )
     assert write_trace(tmp_path, tmp_path / "out.json", profile) == 0
     counted = [(e["name"], e["ts"], e["args"]["value"]) for e in events(tmp_path / "out.json", "C")]
     assert counted == [
@@ -62,7 +72,7 @@ def test_a_killed_run_leaves_a_trace_that_can_be_read(tmp_path: Path) -> None:
 
 
 def test_the_log_is_bounded_and_counts_what_it_drops(tmp_path: Path) -> None:
-    log = SpanLog(tmp_path / "trace.jsonl", most_bytes=200)
+    log = SpanLog(tmp_path / "trace.jsonl", max_bytes=200)
     for _ in range(100):
         log(Span("load", "load-0", "run", 0.0, 1.0, 1))
     log.close()
@@ -124,10 +134,8 @@ def test_the_command_writes_the_trace_and_tells_a_price(tmp_path: Path) -> None:
     with SpanLog(tmp_path / "trace.jsonl") as log:
         trace = Trace(sink=log)
         Laps(trace, "load", "load-0").lap("run", items=1)
-    hardware = {"cpu": "A CPU", "cores": 2, "memory_gb": 1.0, "gpus": []}
-    facts = {"version": 1, "items": 1, "failed": 0, "skipped": 0, "peak_rss_mb": 1.0, "hardware": hardware}
-    told = {"started": "2026-11-15T10:21", "executor": "inline", "command": "penstock"}
-    report.write({**trace.profile([StageInfo("load")]), **facts, **told}, tmp_path)
+    hardware = HardwareFacts(cpu="A CPU", cores=2)
+    report.write(replace(trace.profile([StageInfo("load")]), items=1, hardware=hardware), tmp_path)
     target = tmp_path / "out.json"
     command = [sys.executable, "-m", "penstock", "profile", str(tmp_path)]
     command += ["--trace", str(target), "--price", "2"]

@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 
 import penstock
-from penstock.trace.watch import Watch
+from penstock.trace.profile import GpuProfile, Profile
+from penstock.trace.watch import RunWatch
 
-RUN: dict[str, Any] = {"items": 5, "failed": 0, "seconds": 10.0, "stages": [], "regions": 40}
+RUN = Profile(items=5, seconds=10.0, regions=40)
 
 
 def fake_smi(folder: Path, body: str) -> None:
@@ -34,31 +35,38 @@ def smi(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
+def watched_cards(watch: RunWatch) -> GpuProfile:
+    gpu = watch.add_to(RUN).gpu
+    assert gpu is not None
+    return gpu
+
+
 CARDS = "echo '0, NVIDIA H200, 97, 131072, 143771, 600.50'; echo '1, NVIDIA H200, [N/A], 512, 143771, [N/A]'"
 
 
 def test_nvidia_smi_is_asked_where_there_is_no_nvml(smi: Path) -> None:
     fake_smi(smi, CARDS)
-    with Watch(every_s=0.05) as watch:
+    with RunWatch(every_s=0.05) as watch:
         time.sleep(0.5)
-    told = watch.profile(RUN)
-    first, second = told["gpu"]["cards"]
-    assert told["gpu"]["source"] == "nvidia-smi"
-    assert (first["name"], first["load"]["mean"]) == ("NVIDIA H200", pytest.approx(0.97))
-    assert first["power_w"]["peak"] == 600.5
-    assert 0 < first["energy_wh"] < 600.5 * 5 / 3600
-    assert (second["load"], second["power_w"], second["energy_wh"]) == (None, None, None)
-    assert second["memory_peak_mb"] == 512
-    assert told["cost"]["cards"] == 1
-    assert told["gpu"]["timeline"]["load"][0][0] == pytest.approx(0.97)
+    told, gpu = watch.add_to(RUN), watched_cards(watch)
+    first, second = gpu.cards
+    assert gpu.source == "nvidia-smi"
+    assert first.name == "NVIDIA H200"
+    assert first.load and first.load.mean == pytest.approx(0.97)
+    assert first.power_w and first.power_w.peak == 600.5
+    assert first.energy_wh and 0 < first.energy_wh < 600.5 * 5 / 3600
+    assert (second.load, second.power_w, second.energy_wh) == (None, None, None)
+    assert second.memory_peak_mb == 512
+    assert told.cost and told.cost.cards == 1
+    assert gpu.timeline.load[0][0] == pytest.approx(0.97)
 
 
 def test_only_the_cards_we_may_use_are_told(smi: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_smi(smi, CARDS)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
-    with Watch(every_s=0.05) as watch:
+    with RunWatch(every_s=0.05) as watch:
         time.sleep(0.2)
-    assert [card["index"] for card in watch.profile(RUN)["gpu"]["cards"]] == [1]
+    assert [card.index for card in watched_cards(watch).cards] == [1]
 
 
 @pytest.mark.parametrize(
@@ -66,12 +74,12 @@ def test_only_the_cards_we_may_use_are_told(smi: Path, monkeypatch: pytest.Monke
 )
 def test_a_driver_that_fails_is_not_asked_for_ever(smi: Path, body: str) -> None:
     fake_smi(smi, f"echo asked >> {smi}/asked; {body}")
-    with Watch(every_s=0.01) as watch:
+    with RunWatch(every_s=0.01) as watch:
         end = time.monotonic() + 5.0
         while any(t.name == "watch-gpu" for t in threading.enumerate()) and time.monotonic() < end:
             time.sleep(0.02)
     assert (smi / "asked").read_text().count("asked") == 3
-    assert watch.profile(RUN) == {}
+    assert watch.add_to(RUN) == RUN
 
 
 def test_nvml_counts_energy_itself(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,15 +122,15 @@ def test_nvml_counts_energy_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     library = Library()
     monkeypatch.setitem(sys.modules, "pynvml", library)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    with Watch(every_s=0.05) as watch:
+    with RunWatch(every_s=0.05) as watch:
         time.sleep(0.2)
-    gpu = watch.profile(RUN)["gpu"]
-    (card,) = gpu["cards"]
-    assert (gpu["source"], card["name"]) == ("NVML", "NVIDIA B200")
-    assert card["load"]["mean"] == pytest.approx(0.4)
-    assert card["power_w"] is None
-    assert card["energy_wh"] >= 1
-    assert card["memory_peak_mb"] == 1024
+    gpu = watched_cards(watch)
+    (card,) = gpu.cards
+    assert (gpu.source, card.name) == ("NVML", "NVIDIA B200")
+    assert card.load and card.load.mean == pytest.approx(0.4)
+    assert card.power_w is None
+    assert card.energy_wh and card.energy_wh >= 1
+    assert card.memory_peak_mb == 1024
     assert library.ended
 
 

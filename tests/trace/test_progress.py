@@ -15,7 +15,8 @@ from typing import TextIO
 import pytest
 
 from penstock.trace import phrases
-from penstock.trace.progress import LINE_EVERY_S, Progress, RecentRate, StageState, State
+from penstock.trace.progress import LINE_EVERY_S, Progress, RecentRate, RunState
+from penstock.trace.spans import StageState
 
 STAGES = (StageState("load", 0, 2, 130), StageState("recognise", 12, 8, 120))
 
@@ -51,7 +52,7 @@ def test_elsewhere_than_on_a_terminal_one_plain_line_comes_each_ten_seconds_and_
     with Progress(400, stream, clock=clock) as progress:
         for second in range(1, 26):
             clock.now += 1.0
-            progress.update(State(done=4 * second, stages=STAGES, elapsed_s=float(second)))
+            progress.update(RunState(done=4 * second, stages=STAGES, elapsed_s=float(second)))
     assert lines_of(stream) == [
         "40 of 400 pages, 4 pages/s, about 1 min 30 s left; waiting: recognise 12",
         "80 of 400 pages, 4 pages/s, about 1 min 20 s left; waiting: recognise 12",
@@ -61,7 +62,7 @@ def test_elsewhere_than_on_a_terminal_one_plain_line_comes_each_ten_seconds_and_
 
 def test_what_is_counted_is_called_by_its_name(terminal: tuple[TextIO, int]) -> None:
     stream, master = terminal
-    clock, state = Clock(), State(done=3, total=8, elapsed_s=2.0, unit=phrases.counted("photos"))
+    clock, state = Clock(), RunState(done=3, total=8, elapsed_s=2.0, unit="photo")
     with Progress(None, stream, clock=clock) as progress:
         clock.now += 1.0
         progress.update(state)
@@ -69,14 +70,13 @@ def test_what_is_counted_is_called_by_its_name(terminal: tuple[TextIO, int]) -> 
     assert "3 of 8 photos" in drawn
     assert "1.5 photos/s" in drawn
     assert "3 of 8 photos, in 2.0 s (1.5 photos/s)" in read_all(master)
-    assert (phrases.counted("enrich"), phrases.counted("documents")) == ("block", "page")
 
 
 def test_plain_lines_hold_no_control_characters() -> None:
     clock, stream = Clock(), io.StringIO()
     with Progress(None, stream, clock=clock) as progress:
         clock.now += LINE_EVERY_S
-        progress.update(State(done=7, failed=1, skipped=2, stages=STAGES, elapsed_s=10.0))
+        progress.update(RunState(done=7, failed=1, skipped=2, stages=STAGES, elapsed_s=10.0))
     assert stream.getvalue().replace("\n", "").isprintable()
     assert lines_of(stream)[0].startswith("10 pages, 1 failed, 2 done before, 0.8 pages/s; waiting")
 
@@ -85,7 +85,7 @@ def test_quiet_says_nothing() -> None:
     clock, stream = Clock(), io.StringIO()
     with Progress(3, stream, quiet=True, clock=clock) as progress:
         clock.now += 60.0
-        progress.update(State(done=3, elapsed_s=60.0))
+        progress.update(RunState(done=3, elapsed_s=60.0))
     assert stream.getvalue() == ""
 
 
@@ -99,15 +99,15 @@ def test_a_run_with_nothing_to_do_says_nothing() -> None:
 def test_the_state_may_bring_the_total_later() -> None:
     stream = io.StringIO()
     with Progress(None, stream) as progress:
-        progress.update(State(done=1, elapsed_s=1.0))
-        progress.update(State(done=2, total=9, elapsed_s=2.0))
+        progress.update(RunState(done=1, elapsed_s=1.0))
+        progress.update(RunState(done=2, total=9, elapsed_s=2.0))
     assert lines_of(stream) == ["2 of 9 pages, in 2.0 s (1 pages/s)"]
 
 
 def test_the_rate_follows_the_last_minute() -> None:
     rate = RecentRate()
-    slow = [State(done=second, elapsed_s=float(second)) for second in range(1, 301)]
-    fast = [State(done=300 + 10 * second, elapsed_s=300.0 + second) for second in range(1, 91)]
+    slow = [RunState(done=second, elapsed_s=float(second)) for second in range(1, 301)]
+    fast = [RunState(done=300 + 10 * second, elapsed_s=300.0 + second) for second in range(1, 91)]
     for state in slow + fast:
         rate.add(state)
     assert rate.per_second(fast[-1]) == pytest.approx(10.0, rel=0.02)
@@ -115,14 +115,14 @@ def test_the_rate_follows_the_last_minute() -> None:
 
 def test_a_stall_falls_back_to_the_rate_of_the_whole_run() -> None:
     rate = RecentRate()
-    states = [State(done=min(second, 50), elapsed_s=float(second)) for second in range(1, 201)]
+    states = [RunState(done=min(second, 50), elapsed_s=float(second)) for second in range(1, 201)]
     for state in states:
         rate.add(state)
     assert rate.per_second(states[-1]) == pytest.approx(0.25)
 
 
 def test_pages_done_before_count_as_reached_but_not_as_speed() -> None:
-    state = State(done=10, failed=2, skipped=80, total=100, elapsed_s=6.0)
+    state = RunState(done=10, failed=2, skipped=80, total=100, elapsed_s=6.0)
     assert (state.finished, state.left) == (12, 8)
     assert RecentRate().per_second(state) == pytest.approx(2.0)
 
@@ -132,16 +132,16 @@ def test_a_closed_stream_is_no_error() -> None:
     with Progress(9, stream, clock=clock) as progress:
         stream.close()
         clock.now += 60.0
-        progress.update(State(done=1, elapsed_s=1.0))
+        progress.update(RunState(done=1, elapsed_s=1.0))
         clock.now += 60.0
-        progress.update(State(done=2, elapsed_s=2.0))
+        progress.update(RunState(done=2, elapsed_s=2.0))
 
 
 def test_a_stream_closed_before_the_start_is_no_error() -> None:
     stream = io.StringIO()
     stream.close()
     with Progress(9, stream) as progress:
-        progress.update(State(done=1, elapsed_s=1.0))
+        progress.update(RunState(done=1, elapsed_s=1.0))
 
 
 def test_a_broken_pipe_is_no_error() -> None:
@@ -149,7 +149,7 @@ def test_a_broken_pipe_is_no_error() -> None:
     stream = os.fdopen(writer, "w")
     os.close(reader)
     with Progress(9, stream) as progress:
-        progress.update(State(done=9, elapsed_s=1.0))
+        progress.update(RunState(done=9, elapsed_s=1.0))
     with pytest.raises(BrokenPipeError):
         stream.close()  # what could not be written is still in its buffer
 
@@ -159,9 +159,9 @@ def test_a_terminal_gets_a_table_that_ends_as_one_line(terminal: tuple[TextIO, i
     clock = Clock()
     with Progress(400, stream, clock=clock) as progress:
         clock.now += 1.0
-        progress.update(State(done=118, failed=2, stages=STAGES, elapsed_s=60.0))
+        progress.update(RunState(done=118, failed=2, stages=STAGES, elapsed_s=60.0))
         shown = read_all(master)
-        progress.update(State(done=398, failed=2, stages=STAGES, elapsed_s=200.0))
+        progress.update(RunState(done=398, failed=2, stages=STAGES, elapsed_s=200.0))
     last = read_all(master)
     for expected in ("120 of 400 pages", "2 pages/s", "2 min 20 s left", "2 failed", "recognise", "waiting"):
         assert expected in shown
@@ -176,7 +176,7 @@ def test_a_terminal_that_goes_away_is_no_error_and_gives_stderr_back() -> None:
         os.close(master)
         for second in range(1, 4):
             clock.now += 1.0
-            progress.update(State(done=second, stages=STAGES, elapsed_s=float(second)))
+            progress.update(RunState(done=second, stages=STAGES, elapsed_s=float(second)))
         assert sys.stderr is stderr
     assert sys.stderr is stderr
     with pytest.raises(OSError, match="Input/output error"):
@@ -192,8 +192,8 @@ def test_stdout_is_left_alone_while_the_table_is_shown(terminal: tuple[TextIO, i
 def test_rich_is_only_imported_for_a_terminal() -> None:
     program = (
         "import io, sys\n"
-        "from penstock.trace.progress import Progress, State\n"
-        "with Progress(2, io.StringIO()) as progress: progress.update(State(done=2, elapsed_s=1.0))\n"
+        "from penstock.trace.progress import Progress, RunState\n"
+        "with Progress(2, io.StringIO()) as progress: progress.update(RunState(done=2, elapsed_s=1.0))\n"
         "sys.exit('rich' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

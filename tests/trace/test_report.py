@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -15,42 +15,62 @@ import pytest
 from penstock.errors import StoreError, UsageError
 from penstock.trace import report
 from penstock.trace.bounds import Limits, bounds
-from penstock.trace.cost import cost
+from penstock.trace.cost import cost, with_price
+from penstock.trace.profile import (
+    CardProfile,
+    GpuProfile,
+    GpuTimeline,
+    HardwareFacts,
+    MeanAndPeak,
+    Profile,
+    ServerProfile,
+    ServersProfile,
+    ServersTimeline,
+    StageProfile,
+    StageTimeline,
+)
 
 SECONDS = 40.0
 
 
-def stage(name: str, busy: float, starved: float, blocked: float, **more: Any) -> dict[str, Any]:
+def stage(name: str, busy: float, starved: float, blocked: float, **more: Any) -> StageProfile:
     busy_s = busy * SECONDS
     made = {
         "name": name, "workers": 1, "overlap": 1, "process": False, "items": 80, "calls": 80, "failed": 0,
         "restarts": 0, "open_s": 0.4, "busy": busy, "starved": starved, "blocked": blocked, "busy_s": busy_s,
-        "items_per_s": 2.0, "capacity_per_s": 80 / busy_s if busy_s else None, "batch_fill": 1.0,
+        "items_per_s": 2.0, "capacity_per_s": 80 / busy_s if busy_s else 0.0, "batch_fill": 1.0,
         "p50_ms": 61.0, "p95_ms": 140.0,
     }  # fmt: skip
-    return {**made, **more}
+    return StageProfile(**{**made, **more})
 
 
-def profile(**more: Any) -> dict[str, Any]:
-    stages = [
+MACHINE = HardwareFacts(cpu="A CPU", cores=2, memory_gb=23.5)
+
+
+def sentences(made: Profile) -> str:
+    return f"{report.finding(made)} {report.advice(made)}"
+
+
+def profile(**more: Any) -> Profile:
+    stages = (
         stage("load", 0.31, 0.08, 0.61, process=True, workers=2),
         stage("recognise", 0.97, 0.03, 0.0, calls=10, batch_fill=0.92, open_s=2.0),
         stage("compose", 0.12, 0.88, 0.0),
-    ]
-    bins = {one["name"]: [[one["busy"], one["starved"], one["blocked"]]] * 40 for one in stages}
+    )
+    bins = {one.name: ((one.busy, one.starved, one.blocked),) * 40 for one in stages}
     made = {
-        "version": 1, "started": "2026-11-15T10:21:07+09:00", "seconds": SECONDS, "items": 78, "failed": 2,
+        "started": "2026-11-15T10:21:07+09:00", "seconds": SECONDS, "items": 78, "failed": 2,
         "skipped": 0, "executor": "local", "command": "penstock parse in -o out",
-        "hardware": {"cpu": "A CPU", "cores": 2, "memory_gb": 23.5, "gpus": []}, "peak_rss_mb": 812.3,
-        "stages": stages, "timeline": {"bin_s": 1.0, "stages": bins}, "bottleneck": "recognise",
+        "hardware": MACHINE, "peak_rss_mb": 812.3, "stages": stages, "timeline": StageTimeline(1.0, bins),
+        "bottleneck": "recognise",
     }  # fmt: skip
-    return {**made, **more}
+    return Profile(**{**made, **more})
 
 
-def nothing_ran() -> dict[str, Any]:
-    idle = stage("load", 0.0, 1.0, 0.0, items=0, calls=0, batch_fill=None, p50_ms=None, p95_ms=None)
-    timeline = {"bin_s": 1.0, "stages": {"load": []}}
-    return profile(stages=[idle], items=0, failed=0, seconds=0.0, timeline=timeline, bottleneck=None)
+def nothing_ran() -> Profile:
+    idle = stage("load", 0.0, 1.0, 0.0, items=0, calls=0, batch_fill=0.0, p50_ms=0.0, p95_ms=0.0)
+    timeline = StageTimeline(1.0, {"load": ()})
+    return profile(stages=(idle,), items=0, failed=0, seconds=0.0, timeline=timeline, bottleneck="")
 
 
 def test_the_sentence_names_the_bottleneck_who_waits_for_it_and_how_full_batches_are() -> None:
@@ -58,7 +78,6 @@ def test_the_sentence_names_the_bottleneck_who_waits_for_it_and_how_full_batches
     assert told == (
         "Bottleneck: recognise, busy 97 %; load blocked 61 %; compose starved 88 %. Batches 92 % full."
     )
-    assert report.bottleneck_sentence(profile()).startswith(told)
 
 
 def test_a_stage_that_takes_one_item_a_call_has_no_word_on_batches() -> None:
@@ -67,7 +86,7 @@ def test_a_stage_that_takes_one_item_a_call_has_no_word_on_batches() -> None:
 
 
 def test_idle_cores_are_counted_by_cpu_time_where_it_is_known() -> None:
-    hardware = {"cpu": "A CPU", "cores": 8, "memory_gb": 16.0, "gpus": []}
+    hardware = replace(MACHINE, cores=8)
     assert report.advice(profile(hardware=hardware)).startswith("About 6.6 of 8 cores did not work")
     assert report.advice(profile(hardware=hardware, cpu_s=200.0)).startswith("About 3.0 of 8 cores did not")
     assert report.advice(profile(hardware=hardware, cpu_s=310.0)).startswith("No core sits idle")
@@ -77,11 +96,10 @@ def test_idle_cores_are_counted_by_cpu_time_where_it_is_known() -> None:
 
 
 def test_a_run_too_short_to_fill_the_pipe_tells_what_a_longer_one_could_do() -> None:
-    stages = [
+    stages = (
         stage("load", 0.99, 0.0, 0.0),
-        stage("recognise", 0.4, 0.6, 0.0, overlap=3, items=4, busy_s=3.9),
-    ]
-    stages[1]["capacity_per_s"] = 3.1
+        stage("recognise", 0.4, 0.6, 0.0, overlap=3, items=4, busy_s=3.9, capacity_per_s=3.1),
+    )
     short = profile(stages=stages, items=4, failed=0, seconds=6.0, cpu_s=5.6)
     assert report.finding(short) == (
         "Too few pages to fill the pipe. Most time went into recognise, 1.0 s a page."
@@ -95,29 +113,28 @@ def test_a_run_too_short_to_fill_the_pipe_tells_what_a_longer_one_could_do() -> 
 
 def test_a_run_in_which_everything_failed_names_no_bottleneck_and_promises_nothing() -> None:
     failed = profile(items=0, failed=6)
-    assert report.bottleneck_sentence(failed) == "Nothing could be read. See failures/ for the reasons."
+    assert sentences(failed) == "Nothing could be read. See failures/ for the reasons."
     assert report.projection(failed) == {}
 
 
 def test_busy_cores_ask_for_another_engine() -> None:
-    stages = profile()["stages"]
-    stages[0] = stage("load", 0.8, 0.0, 0.2)
+    stages = (stage("load", 0.8, 0.0, 0.2), *profile().stages[1:])
     assert "faster engine for recognise" in report.advice(profile(stages=stages))
 
 
 def test_a_gpu_asks_for_overlap_or_another_gpu() -> None:
-    made = profile(hardware={"cpu": "A CPU", "cores": 64, "memory_gb": 512.0, "gpus": ["H200"]})
+    made = profile(hardware=HardwareFacts("", "A CPU", 64, 512.0, ("H200",)))
     assert "another GPU" in report.advice(made)
 
 
 def test_empty_batches_ask_to_be_filled() -> None:
-    stages = profile()["stages"]
-    stages[1]["batch_fill"] = 0.3
+    load, recognise, compose = profile().stages
+    stages = (load, replace(recognise, batch_fill=0.3), compose)
     assert report.advice(profile(stages=stages)).startswith("Let batches fill")
 
 
 def test_a_starved_source_is_named() -> None:
-    stages = [stage("load", 0.2, 0.8, 0.0), stage("recognise", 0.5, 0.5, 0.0)]
+    stages = (stage("load", 0.2, 0.8, 0.0), stage("recognise", 0.5, 0.5, 0.0))
     assert report.advice(profile(stages=stages)).startswith("load itself waited for input")
 
 
@@ -128,23 +145,23 @@ def test_a_run_that_was_mostly_opening_says_so() -> None:
 def test_the_projection_pays_for_opening_once() -> None:
     assert report.projection(profile()) == {
         10_000: pytest.approx(2.0 + 10_000 * 38.0 / 80),
-        40_781: pytest.approx(2.0 + 40_781 * 38.0 / 80),
+        100_000: pytest.approx(2.0 + 100_000 * 38.0 / 80),
     }
 
 
 def test_a_run_in_which_nothing_happened_still_reports() -> None:
     made = nothing_ran()
     assert report.projection(made) == {}
-    assert report.bottleneck_sentence(made).startswith("Nothing ran.")
+    assert sentences(made).startswith("Nothing ran.")
     assert "0 pages" in report.render_text(made)
     assert "Nothing ran." in report.render_html(made)
 
 
 def test_photos_are_not_called_pages() -> None:
     made = profile(unit="photo", skipped=3)
-    short = profile(unit="photo", items=2, failed=0, stages=[stage("detect", 0.3, 0.7, 0.0, items=2)])
-    short["bottleneck"] = "detect"
-    told = [report.render_text(made, price=2.0), report.render_html(made), report.bottleneck_sentence(short)]
+    stages = (stage("detect", 0.3, 0.7, 0.0, items=2),)
+    short = profile(unit="photo", items=2, failed=0, stages=stages, bottleneck="detect")
+    told = [report.render_text(with_price(made, 2.0)), report.render_html(made), sentences(short)]
     assert "78 photos in 40 s" in told[0]
     assert "a million photos" in told[0].lower()
     assert "such photos could go at" in told[2]
@@ -152,13 +169,13 @@ def test_photos_are_not_called_pages() -> None:
 
 
 def test_a_profile_without_stages_still_reports() -> None:
-    made = profile(stages=[], timeline={"bin_s": 1.0, "stages": {}}, bottleneck=None)
+    made = profile(stages=(), timeline=StageTimeline(), bottleneck="")
     assert "Nothing ran." in report.render_text(made)
     assert "Nothing ran." in report.render_html(made)
 
 
 def test_the_text_stays_within_fifteen_lines_and_a_terminals_width() -> None:
-    many = [stage(f"stage{number}", number / 20, 1 - number / 20, 0.0) for number in range(20)]
+    many = tuple(stage(f"stage{number}", number / 20, 1 - number / 20, 0.0) for number in range(20))
     told = report.render_text(profile(stages=many, bottleneck="stage19", skipped=12)).splitlines()
     assert len(told) <= 15
     assert max(len(line) for line in told) <= 110
@@ -168,38 +185,33 @@ def test_the_text_stays_within_fifteen_lines_and_a_terminals_width() -> None:
 def test_the_text_tells_the_totals_and_the_projection() -> None:
     told = report.render_text(profile(skipped=1200))
     assert "78 pages in 40 s, 1,200 done before, 2 pages/s, 2 failed, peak memory 812 MB." in told
-    assert "At this rate: 10,000 pages in 1 h 19 min, 40,781 pages in 5 h 23 min." in told
+    assert "At this rate: 10,000 pages in 1 h 19 min, 100,000 pages in 13 h 12 min." in told
 
 
-def watched(**more: Any) -> dict[str, Any]:
-    """A run that had a card and two servers."""
-    ramp = [min(1.0, second / 8) for second in range(39)]
-    card = {
-        "index": 0, "name": "NVIDIA H200", "load": {"mean": 0.93, "peak": 1.0}, "memory_peak_mb": 131_072.0,
-        "memory_total_mb": 143_771.0, "power_w": {"mean": 588.0, "peak": 701.0}, "energy_wh": 6.5,
-    }  # fmt: skip
-    server = {
-        "url": "http://127.0.0.1:8000", "looks": 40, "missed": 0, "running": {"mean": 480.0, "peak": 512.0},
-        "waiting": {"mean": 12.0, "peak": 90.0}, "kv": {"mean": 0.41, "peak": 0.62}, "kv_tokens": 900_000,
-        "prefix_hit_share": 0.02, "mm_hit_share": 0.0, "mean_step_tokens": 3_100.0, "requests": 320,
-        "prompt_tokens": 260_000, "cached_tokens": 0, "generation_tokens": 30_800, "preemptions": 0,
-    }  # fmt: skip
-    line = {"running": [960 * one for one in ramp], "waiting": [20.0, None, 180.0] * 13}
-    made = profile(
-        gpu={
-            "source": "NVML", "cards": [card, {**card, "index": 1}], "energy_wh": 13.0,
-            "timeline": {"bin_s": 1.0, "load": [ramp, ramp[::-1]]},
-        },
-        servers={
-            "each": [server, server],
-            "timeline": {"bin_s": 1.0, **line, "kv": [[0.6 * one for one in ramp], []]},
-        },
-        **more,
+def watched(**more: Any) -> Profile:
+    """A run that had two cards and two servers."""
+    ramp = tuple(min(1.0, second / 8) for second in range(39))
+    card = CardProfile(
+        index=0, name="NVIDIA H200", load=MeanAndPeak(0.93, 1.0), memory_peak_mb=131_072.0,
+        memory_total_mb=143_771.0, power_w=MeanAndPeak(588.0, 701.0), energy_wh=6.5,
     )  # fmt: skip
-    limits = [Limits(1_024, 32_768)] * 2
-    made["bounds"] = bounds(made["servers"]["each"], limits, 1_024, made["gpu"])
-    made["cost"] = cost(made)
-    return made
+    server = ServerProfile(
+        url="http://127.0.0.1:8000", looks=40, running=MeanAndPeak(480.0, 512.0),
+        waiting=MeanAndPeak(12.0, 90.0), kv=MeanAndPeak(0.41, 0.62), kv_tokens=900_000,
+        prefix_hit_share=0.02, mm_hit_share=0.0, mean_step_tokens=3_100.0, requests=320,
+        prompt_tokens=260_000, generation_tokens=30_800,
+    )  # fmt: skip
+    timeline = ServersTimeline(
+        1.0,
+        tuple(960 * one for one in ramp),
+        (20.0, None, 180.0) * 13,
+        (tuple(0.6 * one for one in ramp), ()),
+    )
+    gpu = GpuProfile("NVML", (card, replace(card, index=1)), 13.0, GpuTimeline(1.0, (ramp, ramp[::-1])))
+    servers = ServersProfile((server, server), timeline)
+    found = bounds(servers.each, [Limits(1_024, 32_768)] * 2, 1_024, gpu)
+    made = profile(gpu=gpu, servers=servers, bounds=found, **more)
+    return replace(made, cost=cost(made))
 
 
 def test_cards_and_servers_take_six_lines_of_the_text() -> None:
@@ -212,23 +224,23 @@ def test_cards_and_servers_take_six_lines_of_the_text() -> None:
         "2 servers: running 960 (peak 1,024), waiting 24 (peak 180), KV cache 41 % (peak 62 %).",
         "640 requests, 520,000 tokens in, 61,600 out, prefix cache hits 2 %, picture cache hits 0 %.",
         "At once: 80 prompts a step, 1,024 allowed in flight, 1,980 by KV cache, 2,048 sequences.",
-        "The client's limit of 1,024 rules: raise --in-flight to 1,980.",
+        "The client's limit of 1,024 decides: raise --in-flight to 1,980.",
         "A million pages: 264 GPU hours, 154 kWh; a page: 6,667 tokens in, 790 tokens out.",
     ]
-    assert "660 at 2.5 an hour" in report.render_text(watched(), price=2.5)
+    assert "660 at 2.5 an hour" in report.render_text(with_price(watched(), 2.5))
 
 
 def test_what_bounds_the_servers_is_the_advice_for_the_stage_that_asks_them() -> None:
-    made = watched()
-    made["bounds"]["stage"] = "recognise"
-    assert report.advice(made) == made["bounds"]["sentence"]
-    assert report.render_text(made).count(made["bounds"]["sentence"]) == 1
-    made["bounds"]["stage"] = "load"
-    assert report.advice(made) != made["bounds"]["sentence"]
+    found = watched().bounds
+    assert found is not None
+    made = replace(watched(), bounds=replace(found, stage="recognise"))
+    assert report.advice(made) == found.sentence
+    assert report.render_text(made).count(found.sentence) == 1
+    assert report.advice(replace(made, bounds=replace(found, stage="load"))) != found.sentence
 
 
 def test_a_price_tells_what_a_machine_without_a_card_costs() -> None:
-    told = report.render_text(profile(), price=0.5).splitlines()
+    told = report.render_text(with_price(profile(), 0.5)).splitlines()
     assert told[-1] == "A million pages: 132 hours of this machine, 65.97 at 0.5 an hour."
 
 
@@ -251,8 +263,17 @@ def test_the_page_draws_what_was_watched() -> None:
 def test_what_servers_and_cards_are_called_is_escaped() -> None:
     made = watched()
     evil = '<script>alert("$HOME & co")</script>'
-    made["gpu"]["cards"][0]["name"] = made["servers"]["each"][0]["url"] = made["bounds"]["sentence"] = evil
-    text = report.render_html(made)
+    assert made.gpu and made.servers and made.bounds
+    cards = tuple(replace(card, name=evil) for card in made.gpu.cards)
+    servers = tuple(replace(server, url=evil) for server in made.servers.each)
+    text = report.render_html(
+        replace(
+            made,
+            gpu=replace(made.gpu, cards=cards),
+            servers=replace(made.servers, each=servers),
+            bounds=replace(made.bounds, sentence=evil),
+        )
+    )
     assert "<script" not in text
     assert Page(text).open == []
 
@@ -292,7 +313,7 @@ def test_the_page_tells_what_the_text_tells() -> None:
     for told in (
         "Bottleneck: <em>recognise</em>, busy 97 %",
         "812 MB",
-        "40,781",
+        "100,000",
         "A CPU, 2 cores",
         "2 processes",
     ):
@@ -301,8 +322,9 @@ def test_the_page_tells_what_the_text_tells() -> None:
 
 
 def test_the_pictures_are_well_formed_and_stay_in_their_lanes() -> None:
-    made = profile(seconds=39.3)
-    made["timeline"]["stages"]["load"][3] = [9.0, 9.0, 9.0]  # a span counted past its bin
+    bins = dict(profile().timeline.stages)
+    bins["load"] = (*bins["load"][:3], (9.0, 9.0, 9.0), *bins["load"][4:])  # a span counted past its bin
+    made = profile(seconds=39.3, timeline=StageTimeline(1.0, bins))
     svgs = re.findall(r"<svg.*?</svg>", report.render_html(made), re.DOTALL)
     assert len(svgs) == 2 + 3
     for svg in svgs:
@@ -316,22 +338,25 @@ def test_the_pictures_are_well_formed_and_stay_in_their_lanes() -> None:
 
 
 def test_a_long_run_does_not_make_a_large_page() -> None:
-    made = profile(seconds=40_000.0)
-    for name in made["timeline"]["stages"]:
-        made["timeline"]["stages"][name] = [[0.5, 0.3, 0.2]] * 40_000
+    bins = dict.fromkeys(profile().timeline.stages, ((0.5, 0.3, 0.2),) * 40_000)
+    made = profile(seconds=40_000.0, timeline=StageTimeline(1.0, bins))
     assert len(report.render_html(made)) < 200_000
 
 
 def test_everything_foreign_is_escaped() -> None:
-    made = copy.deepcopy(profile())
+    made = profile()
     evil = '<script>alert("$HOME & co")</script>'
-    made["command"] = made["executor"] = made["started"] = evil
-    made["hardware"]["cpu"] = evil
-    made["hardware"]["gpus"] = [evil]
-    for one in made["stages"]:
-        made["timeline"]["stages"][one["name"] + evil] = made["timeline"]["stages"].pop(one["name"])
-        one["name"] += evil
-    made["bottleneck"] += evil
+    made = replace(
+        made,
+        command=evil,
+        executor=evil,
+        started=evil,
+        unit=evil,
+        hardware=HardwareFacts(cpu=evil, gpus=(evil,)),
+        stages=tuple(replace(one, name=one.name + evil) for one in made.stages),
+        timeline=StageTimeline(1.0, {name + evil: bins for name, bins in made.timeline.stages.items()}),
+        bottleneck=made.bottleneck + evil,
+    )
     text = report.render_html(made)
     assert "<script" not in text
     assert Page(text).open == []
@@ -340,8 +365,9 @@ def test_everything_foreign_is_escaped() -> None:
 
 def test_what_is_written_can_be_read_and_leaves_no_temporary_file(tmp_path: Path) -> None:
     (tmp_path / ".profile.html.tmp").write_text("half a page, of a run that was killed")
-    report.write(profile(), tmp_path)
-    assert report.read(tmp_path) == json.loads(json.dumps(profile()))
+    for made in (profile(), watched(), nothing_ran()):
+        report.write(made, tmp_path)
+        assert report.read(tmp_path) == made
     assert sorted(path.name for path in tmp_path.iterdir()) == ["profile.html", "profile.json"]
 
 
@@ -352,7 +378,44 @@ def test_a_folder_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
         report.read(tmp_path)
 
 
-@pytest.mark.parametrize("text", ["not json", "[]", '{"version": 99}'])
+# as it was written before `unit`, `regions` and `cpu_s` were there
+OLD = {
+    "version": 1, "started": "2026-11-15T10:21:07+09:00", "items": 7, "failed": 1, "skipped": 0,
+    "executor": "local", "command": "penstock parse in -o out",
+    "hardware": {"cpu": "A CPU", "cores": 2, "memory_gb": 23.5, "gpus": []}, "peak_rss_mb": 812.3,
+    "seconds": 40.0, "bottleneck": "load",
+    "timeline": {"bin_s": 0.25, "stages": {"load": [[0.2, 0.05, 0.0]]}},
+    "stages": [
+        {"name": "load", "workers": 1, "overlap": 1, "process": False, "items": 8, "calls": 8, "failed": 1,
+         "restarts": 0, "open_s": 0.4, "busy": 0.8, "starved": 0.2, "blocked": 0.0, "busy_s": 32.0,
+         "items_per_s": 0.2, "capacity_per_s": 0.25, "batch_fill": 1.0, "p50_ms": 61.0, "p95_ms": 140.0},
+    ],
+    "servers": {"each": [
+        {"url": "http://localhost:8000", "looks": 3, "missed": 0, "running": {"mean": 2.0, "peak": 3.0}},
+    ]},
+}  # fmt: skip
+
+
+def test_an_old_profile_is_read_and_unknown_keys_are_ignored(tmp_path: Path) -> None:
+    (tmp_path / "profile.json").write_text(json.dumps({**OLD, "moon": "full"}))
+    found = report.read(tmp_path)
+    assert (found.unit, found.regions, found.cpu_s, found.finished) == ("page", 0, None, 8)
+    assert "7 pages in 40 s" in report.render_text(found)
+    assert "Bottleneck: <em>load</em>" in report.render_html(found)
+
+
+def test_what_profile_json_holds_keeps_its_keys() -> None:
+    def paths(value: object) -> set[str]:
+        if isinstance(value, dict):
+            return {f"{name}/{path}" for name, each in value.items() for path in paths(each)}
+        return {path for each in value for path in paths(each)} if isinstance(value, list) else {""}
+
+    old = paths({name: part for name, part in OLD.items() if name != "timeline"})
+    assert old <= paths(watched().to_dict())
+    assert not {"gpu", "servers", "bounds", "cost"} & set(profile().to_dict())
+
+
+@pytest.mark.parametrize("text", ["not json", "[]", '{"version": 99}', '{"version": 1, "stages": 3}'])
 def test_a_profile_we_cannot_read_is_a_sentence(tmp_path: Path, text: str) -> None:
     (tmp_path / "profile.json").write_text(text)
     with pytest.raises(UsageError, match="Run again"):

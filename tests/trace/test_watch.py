@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,9 +16,10 @@ from penstock.testing.fake_server import FakeServer, serving
 from penstock.trace import prometheus
 from penstock.trace import server_metrics as servers
 from penstock.trace.bounds import Limits
+from penstock.trace.profile import MeanAndPeak, Profile
 from penstock.trace.server_metrics import ServerSampler
 from penstock.trace.timeline import MAX_BINS, Timeline
-from penstock.trace.watch import Watch
+from penstock.trace.watch import RunWatch
 
 LABELS = '{engine="0",model_name="tiny} glm"}'
 
@@ -100,7 +100,7 @@ def without_cards(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
 
 
-RUN: dict[str, Any] = {"items": 5, "failed": 0, "seconds": 10.0, "stages": [], "regions": 40}
+RUN = Profile(items=5, seconds=10.0, regions=40)
 
 
 def test_only_the_metrics_asked_for_are_read() -> None:
@@ -132,12 +132,12 @@ def test_counters_start_where_the_server_stood_and_survive_its_restart() -> None
         for at in range(3):
             one.look(float(at))
     found = one.summary()
-    assert (found["prompt_tokens"], found["requests"]) == (6_500, 9)
-    assert found["prefix_hit_share"] == pytest.approx(3_000 / 6_500)
-    assert found["mean_step_tokens"] is None  # no step since the first look
-    assert found["kv_tokens"] == 500 * 128
-    assert found["running"] == {"mean": 3.0, "peak": 3.0}
-    assert found["kv"] == {"mean": 0.25, "peak": 0.25}
+    assert (found.prompt_tokens, found.requests) == (6_500, 9)
+    assert found.prefix_hit_share == pytest.approx(3_000 / 6_500)
+    assert found.mean_step_tokens is None  # no step since the first look
+    assert found.kv_tokens == 500 * 128
+    assert found.running == MeanAndPeak(3.0, 3.0)
+    assert found.kv == MeanAndPeak(0.25, 0.25)
 
 
 def test_an_idle_server_does_not_lower_the_mean_of_its_work() -> None:
@@ -146,7 +146,7 @@ def test_an_idle_server_does_not_lower_the_mean_of_its_work() -> None:
         one = sampler(url)
         for at in range(3):
             one.look(float(at))
-    assert one.summary()["running"] == {"mean": 8.0, "peak": 8.0}
+    assert one.summary().running == MeanAndPeak(8.0, 8.0)
 
 
 def test_a_server_without_metrics_is_asked_once() -> None:
@@ -157,7 +157,7 @@ def test_a_server_without_metrics_is_asked_once() -> None:
         one = sampler(url)
         one.look(0.0)
     assert not one.alive
-    assert servers.summary([one], Timeline()) == {}
+    assert servers.summary([one], Timeline()) is None
 
 
 def test_a_server_that_trickles_is_left_in_time() -> None:
@@ -179,7 +179,7 @@ def test_a_server_that_trickles_is_left_in_time() -> None:
         assert time.monotonic() - began < 3.0
         stop.set()
     assert one.alive
-    assert one.summary()["missed"] == 1
+    assert one.summary().missed == 1
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_an_answer_that_is_no_metrics_is_a_miss(text: bytes) -> None:
     with answering(answer) as url:
         one = sampler(url)
         one.look(0.0)
-    assert one.summary()["missed"] == 1
+    assert one.summary().missed == 1
 
 
 def test_a_broken_answer_or_a_closed_port_is_a_miss() -> None:
@@ -205,20 +205,20 @@ def test_a_broken_answer_or_a_closed_port_is_a_miss() -> None:
         one = sampler(url)
         one.look(0.0)
     one.look(1.0)  # now nobody listens there
-    assert one.summary()["missed"] == 2
+    assert one.summary().missed == 2
     assert one.alive
 
 
 def test_a_password_in_the_address_is_not_told() -> None:
-    assert sampler("http://me:secret@localhost:1").summary()["url"] == "http://localhost:1"
+    assert sampler("http://me:secret@localhost:1").summary().url == "http://localhost:1"
 
 
 @pytest.mark.usefixtures("without_cards")
 def test_a_watch_over_nothing_has_no_thread_and_nothing_to_say() -> None:
     before = threading.active_count()
-    with Watch() as watch:
+    with RunWatch() as watch:
         assert threading.active_count() == before
-    assert watch.profile(RUN) == {}
+    assert watch.add_to(RUN) == RUN
 
 
 @pytest.mark.usefixtures("without_cards")
@@ -226,18 +226,18 @@ def test_a_watch_tells_servers_bounds_and_cost() -> None:
     after = metrics(running=4, prompt=30_000, out=8_000, requests=30, cached=2_000, steps=200)
     with answering(says(metrics(), after)) as url:
         limits = {url: Limits(max_num_seqs=4, max_num_batched_tokens=2_048)}
-        with Watch([url, url], limits=limits, in_flight=16, every_s=0.05) as watch:
+        with RunWatch([url, url], limits=limits, in_flight=16, every_s=0.05) as watch:
             time.sleep(0.4)
         assert [t.name for t in threading.enumerate() if t.name.startswith("watch")] == []
-    told = watch.profile(RUN)
-    assert set(told) == {"servers", "bounds", "cost"}
-    (server,) = told["servers"]["each"]
-    assert server["requests"] == 20
-    assert server["mean_step_tokens"] == 120
-    assert told["bounds"]["each"] == {"in_flight": 16, "sequences": 4, "kv": 64_000 // 1_300, "step": 2}
-    assert told["servers"]["timeline"]["running"][0] == pytest.approx(4, abs=1)
-    assert told["cost"]["prompt_tokens_per_page"] == 4_000
-    assert told["cost"]["regions_per_page"] == 8
+    told = watch.add_to(RUN)
+    assert told.servers and told.bounds and told.cost and told.gpu is None
+    (server,) = told.servers.each
+    assert server.requests == 20
+    assert server.mean_step_tokens == 120
+    assert told.bounds.each == {"in_flight": 16, "sequences": 4, "kv": 64_000 // 1_300, "step": 2}
+    assert told.servers.timeline.running[0] == pytest.approx(4, abs=1)
+    assert told.cost.prompt_tokens_per_page == 4_000
+    assert told.cost.regions_per_page == 8
 
 
 @pytest.mark.usefixtures("without_cards")
@@ -245,30 +245,33 @@ def test_a_server_that_is_started_later_is_announced() -> None:
     command = ["vllm", "serve", "model", "--max-num-seqs", "64", "--max-num-batched-tokens=8192"]
     with answering(says(metrics(), metrics(requests=12, prompt=12_000))) as url:
         servers.announce(url, command, 32)  # nobody watches yet
-        with Watch(every_s=0.05) as watch:
+        with RunWatch(every_s=0.05) as watch:
             servers.announce(url, command, 32)
             servers.announce(url, in_flight=32)
             time.sleep(0.3)
-    bounds = watch.profile(RUN)["bounds"]
-    assert bounds["each"]["sequences"] == 64
-    assert bounds["each"]["in_flight"] == 32
-    assert len(watch.profile(RUN)["servers"]["each"]) == 1
+    told = watch.add_to(RUN)
+    assert told.servers and told.bounds
+    assert told.bounds.each["sequences"] == 64
+    assert told.bounds.each["in_flight"] == 32
+    assert len(told.servers.each) == 1
 
 
 @pytest.mark.usefixtures("without_cards")
 def test_a_dead_server_does_not_hold_the_end_of_a_run() -> None:
-    with Watch(["http://127.0.0.1:9"], every_s=0.05) as watch:
+    with RunWatch(["http://127.0.0.1:9"], every_s=0.05) as watch:
         pass
-    assert watch.profile(RUN) == {}
+    assert watch.add_to(RUN) == RUN
 
 
 @pytest.mark.usefixtures("without_cards")
 def test_the_fake_server_is_watched_like_a_real_one() -> None:
-    with serving(FakeServer()) as url, Watch([url], every_s=0.05) as watch:
+    with serving(FakeServer()) as url, RunWatch([url], every_s=0.05) as watch:
         time.sleep(0.2)
-    (server,) = watch.profile(RUN)["servers"]["each"]
-    assert server["missed"] < server["looks"]
-    assert server["running"] is None  # nobody asked it anything
+    told = watch.add_to(RUN)
+    assert told.servers
+    (server,) = told.servers.each
+    assert server.missed < server.looks
+    assert server.running is None  # nobody asked it anything
 
 
 def test_a_long_run_keeps_a_bounded_timeline_of_true_means() -> None:
@@ -280,4 +283,4 @@ def test_a_long_run_keeps_a_bounded_timeline_of_true_means() -> None:
     assert line.bin_s == 64.0
     assert (means[0], means[-1]) == (1.0, 0.0)
     line.add(10_000.0, {"late": 5.0})
-    assert line.means("late")[:2] == [None, None]
+    assert line.means("late")[:2] == (None, None)

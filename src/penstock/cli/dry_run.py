@@ -50,7 +50,7 @@ def forecast(run: Run, listing: Iterable[Item], as_json: bool) -> str:
 
 def _seconds_a_page(run: Run) -> float:
     if (run.out / "profile.json").is_file():
-        rate = report.pages_per_s(report.read(run.out))
+        rate = report.read(run.out).items_per_s
         if rate > 0:
             return 1 / rate
     return SECONDS_A_PAGE_AND_CORE / manifest.cores()

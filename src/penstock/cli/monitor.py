@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from penstock.stage import Stage
     from penstock.trace.bounds import Limits
-    from penstock.trace.watch import Watch
+    from penstock.trace.watch import RunWatch
 
 
-def watch_of(plan: Iterable[Stage]) -> Watch:
+def watch_of(plan: Iterable[Stage]) -> RunWatch:
     """A watch over this machine's cards and the servers that are named in the plan.
 
     Those that a stage starts itself are announced when they are up.
     """
-    from penstock.trace.watch import Watch
+    from penstock.trace.watch import RunWatch
 
     servers = servers_of(plan)
     asking = [stage.name for stage in plan if hasattr(stage, "servers")]
-    return Watch(servers, limits=_limits() if servers else {}, stage=asking[0] if asking else "")
+    return RunWatch(servers, limits=_limits() if servers else {}, stage=asking[0] if asking else "")
 
 
 def servers_of(plan: Iterable[Stage]) -> list[str]:

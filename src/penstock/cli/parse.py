@@ -37,7 +37,8 @@ from penstock.cli.options import (
 if TYPE_CHECKING:
     from penstock.driver import Run
     from penstock.item import Item
-    from penstock.trace.report import Profile
+    from penstock.trace.profile import Profile
+    from penstock.trace.progress import RunState
     from penstock.trace.spans import Trace
 
 TICK_S = 0.25
@@ -154,8 +155,7 @@ def work(run: Run, listing: Iterator[Item], quiet: bool) -> Profile:
     with watch_of(run.plan) as watch, showing(run, quiet):
         for _ in run.pages(listing):
             pass
-    profile = run.profile()
-    profile |= watch.profile(profile)
+    profile = watch.add_to(run.profile())
     if run.tally.done or run.tally.failed:
         report.write(profile, run.out)
     return profile
@@ -184,20 +184,18 @@ def showing(run: Run, quiet: bool) -> Iterator[None]:
             progress.update(_state(run, time.monotonic() - began))
 
 
-def _state(run: Run, elapsed_s: float) -> Any:
-    from penstock.trace.phrases import counted
-    from penstock.trace.progress import StageState, State
+def _state(run: Run, elapsed_s: float) -> RunState:
+    from penstock.trace.progress import RunState
 
-    depths = getattr(run.executor, "depths", lambda: ())()
     tally = run.tally
-    return State(
+    return RunState(
         done=tally.done,
         failed=tally.failed,
         skipped=tally.skipped,
         total=None if tally.listing else tally.listed,
-        stages=tuple(StageState(d.stage, d.waiting, d.running, d.done) for d in depths),
+        stages=getattr(run.executor, "depths", lambda: ())(),
         elapsed_s=elapsed_s,
-        unit=counted(run.plan.name),
+        unit=run.unit,
     )
 
 
@@ -263,9 +261,9 @@ def _tell_failures(run: Run) -> None:
 
 
 def _told_of_nothing(run: Run) -> str:
-    from penstock.trace.phrases import counted, plural
+    from penstock.trace.phrases import plural
 
-    tally, unit = run.tally, counted(run.plan.name)
+    tally, unit = run.tally, run.unit
     if tally.failed:
         return (
             f"Nothing could be read: {plural(tally.failed, f'{unit} or file', f'{unit}s or files')} failed."

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from penstock.cli.options import AsJson, Config, Log, Out
-
-if TYPE_CHECKING:
-    from penstock.trace.report import Profile
+from penstock.trace import cost, phrases, report
+from penstock.trace.chrome import write_trace
 
 
 def profile(
@@ -33,25 +32,16 @@ def profile(
     as_json: AsJson = False,
 ) -> None:
     """Say where the time went, what bounds it and what to change. The picture is OUT/profile.html."""
-    from penstock.trace import cost, phrases, report
-
     found = report.read(out)
-    spent = found.get("cost") or (cost.cost(found) if price is not None else {})
-    if price is not None and spent:
-        found = {**found, "cost": {**spent, "price": price, "price_per_million": cost.priced(spent, price)}}
-    spans = None if trace is None else _write_trace(out, trace, found)
+    if price is not None:
+        found = cost.with_price(found, price)
+    spans = None if trace is None else write_trace(out, trace, found)
     if as_json:
-        print(json.dumps(found, ensure_ascii=False))
+        print(json.dumps(found.to_dict(), ensure_ascii=False))
         return
-    print(report.render_text(found, price))
+    print(report.render_text(found))
     print(f"\nPicture: {out / 'profile.html'}")
     if spans is not None:
         print(
             f"Trace: {trace}, {phrases.plural(spans, 'span')}; open it at chrome://tracing or ui.perfetto.dev"
         )
-
-
-def _write_trace(out: Path, trace: Path, found: Profile) -> int:
-    from penstock.trace.chrome import write_trace
-
-    return write_trace(out, trace, found)

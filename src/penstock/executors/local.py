@@ -12,7 +12,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from penstock.executors.channel import Channel, Closed
 from penstock.executors.guard import StallGuard
@@ -23,20 +22,10 @@ from penstock.processes.malloc import share_heaps
 from penstock.processes.resources import visible_gpus
 from penstock.runner import Runner
 from penstock.stage import Stage, Worker
-from penstock.trace.spans import Laps, StageInfo, Trace
+from penstock.trace.spans import Laps, StageInfo, StageState, Trace
 
 STALL_S = 900.0  # longer than any one page may take; a run that stands still this long is broken
 JOIN_S = 5.0  # for all threads together
-
-
-@dataclass(frozen=True, slots=True)
-class Depth:
-    """How much waits before a stage and how many of its threads are at work."""
-
-    stage: str
-    waiting: int
-    running: int
-    done: int
 
 
 class Local:
@@ -59,7 +48,7 @@ class Local:
     def infos(self, plan: Plan) -> list[StageInfo]:
         return [_info(stage) for stage in plan]
 
-    def depths(self) -> tuple[Depth, ...]:
+    def depths(self) -> tuple[StageState, ...]:
         return self._run.depths() if self._run else ()
 
 
@@ -125,9 +114,9 @@ class _Run:
             self._feeding.wait_for(lambda: self._fed > number or self._ended)
             return self._fed > number
 
-    def depths(self) -> tuple[Depth, ...]:
+    def depths(self) -> tuple[StageState, ...]:
         return tuple(
-            Depth(run.stage.name, len(channel), run.running, self._trace.items(run.stage.name))
+            StageState(run.stage.name, len(channel), run.running, self._trace.items(run.stage.name))
             for run, channel in zip(self._stages, self.channels, strict=False)
         )
 

@@ -171,7 +171,7 @@ def _about(plan: Plan) -> dict[str, Any]:
 def _summary(run: Run, engine: str, num_queries: int, eyes: bool, written: list[Path]) -> Embedded:
     tally: Tally = run.tally
     profile = run.profile()
-    stage = profile["stages"][-1]
+    stage = profile.stages[-1]
     tables = (vectors.read(run.out, name) for name in (*vectors.ROWS_OF, vectors.QUERIES))
     return Embedded(
         engine=engine,
@@ -181,8 +181,8 @@ def _summary(run: Run, engine: str, num_queries: int, eyes: bool, written: list[
         failed_before=tally.failed_before,
         queries=num_queries,
         images=eyes,
-        seconds=round(profile["seconds"], 3),
-        busy=round(stage["busy"], 4),
+        seconds=round(profile.seconds, 3),
+        busy=round(stage.busy, 4),
         shapes={table.name: table.array.shape for table in tables if table is not None},
         written=written,
         failures=tally.failures,

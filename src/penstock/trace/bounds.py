@@ -1,28 +1,28 @@
-"""What bounds the requests a run's servers work on at once, from the run's own numbers.
+"""Finds what limits the requests that a run's servers work on at once, from the run's own numbers.
 
-Four things can: the requests the client allows in flight, the sequences the server schedules, the KV
-cache's tokens over a sequence's length, and the tokens of one step over a prompt's. The smallest rules.
-The last is of another kind: a step takes milliseconds and the next prompts start in the next one, so it
-bounds how many start together, not how many run. What is not known is left out, never guessed.
+There are four limits: "in_flight", the requests the client allows; "sequences", what the server
+schedules; "kv", the KV cache's tokens over a sequence's length; "step", one step's tokens over a prompt's.
+The smallest decides. "step" differs from the others: a step takes milliseconds and the next prompts start
+in the next one, so it limits how many start together, not how many run. An unknown limit is left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
 from urllib.parse import urlsplit
 
 from penstock.trace import phrases
+from penstock.trace.profile import GpuProfile, ServerBounds, ServerProfile
 
-FED = 0.7  # of what could run; below, with nothing waiting, the servers are not fed
-QUEUED = 0.05  # waiting / running: less is a moment's chance
+FED = 0.7  # of what could run; with less and nothing waiting, the servers get too few requests
+QUEUED = 0.05  # waiting / running: a smaller queue is chance
 FULL_CARD = 0.95  # of the time a kernel ran
 FULL_KV = 0.9
-OVERFLOW = 0.01  # of the requests: fewer that start over cost nothing to speak of
+OVERFLOW = 0.01  # of the requests: fewer restarts cost almost nothing
 HERE = ("localhost", "127.0.0.1", "::1")
-SAID = {
+PHRASES = {
     "in_flight": "{} allowed in flight",
     "sequences": "{} sequences",
     "kv": "{} by KV cache",
@@ -32,14 +32,14 @@ SAID = {
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a server was started with, where we know: vLLM does not tell it in /metrics."""
+    """The options a server was started with, as far as we know: /metrics does not tell them."""
 
     max_num_seqs: int | None = None
     max_num_batched_tokens: int | None = None
 
     @classmethod
     def of_command(cls, command: Sequence[str]) -> Limits:
-        """Out of `vllm serve`'s flags, given as `--flag N` or `--flag=N`; the last one counts."""
+        """Reads the flags of `vllm serve`, given as `--flag N` or `--flag=N`; the last one counts."""
         found: dict[str, int] = {}
         flat = [part for argument in command for part in argument.split("=", 1)]
         for flag, value in pairwise(flat):
@@ -50,56 +50,53 @@ class Limits:
 
 
 def bounds(
-    servers: Sequence[Mapping[str, Any]],
+    servers: Sequence[ServerProfile],
     limits: Sequence[Limits],
     in_flight: int = 0,
-    gpu: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
-    """The known bounds, the smallest, and a sentence on what to change. Empty if no request was seen.
+    gpu: GpuProfile | None = None,
+) -> ServerBounds | None:
+    """The known limits, the smallest, and a sentence on what to change. None if no request ran.
 
-    `servers` are their summaries, `limits` in the same order, `in_flight` what the client allows.
+    `limits` are in the order of `servers`; `in_flight` is what the client allows.
     """
-    working = [(s, lim) for s, lim in zip(servers, limits, strict=True) if s["running"]]
+    working = [(server, limit) for server, limit in zip(servers, limits, strict=True) if server.running]
     if not working:
-        return {}
+        return None
     seen = [server for server, _ in working]
-    mean = _means(seen)
+    sequence, prefill = _mean_tokens(seen)
     known = {
         "in_flight": in_flight or None,
         "sequences": _total([limit.max_num_seqs for _, limit in working]),
-        "kv": _over(_total([server["kv_tokens"] for server in seen]), mean["sequence"]),
-        "step": _over(_total([limit.max_num_batched_tokens for _, limit in working]), mean["prefill"]),
+        "kv": _over(_total([server.kv_tokens for server in seen]), sequence),
+        "step": _over(_total([limit.max_num_batched_tokens for _, limit in working]), prefill),
     }
     each = {name: value for name, value in known.items() if value is not None}
-    facts = {
-        "each": each,
-        "smallest": min(each, key=lambda name: each[name]) if each else None,
-        "running": sum(server["running"]["mean"] for server in seen),
-        "waiting": sum(server["waiting"]["mean"] for server in seen),
-        "mean_sequence_tokens": mean["sequence"],
-        "mean_prefill_tokens": mean["prefill"],
-    }
-    return {**facts, "sentence": _sentence(facts, seen, _card_load(seen, gpu or {}))}
+    found = ServerBounds(
+        each=each,
+        smallest=min(each, key=lambda name: each[name]) if each else None,
+        running=sum(server.running.mean for server in seen if server.running),
+        waiting=sum(server.waiting.mean for server in seen if server.waiting),
+        mean_sequence_tokens=sequence,
+        mean_prefill_tokens=prefill,
+    )
+    return replace(found, sentence=_sentence(found, seen, _card_load(seen, gpu)))
 
 
-def told(found: Mapping[str, Any]) -> str:
-    """ "1,024 allowed in flight, 776 by KV cache": the known bounds, the smallest first."""
-    each = sorted(found["each"].items(), key=lambda bound: bound[1])
-    return ", ".join(SAID[name].format(phrases.count(value)) for name, value in each)
+def told(found: ServerBounds) -> str:
+    """ "1,024 allowed in flight, 776 by KV cache": the known limits, the smallest first."""
+    each = sorted(found.each.items(), key=lambda bound: bound[1])
+    return ", ".join(PHRASES[name].format(phrases.count(value)) for name, value in each)
 
 
-def _means(servers: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
+def _mean_tokens(servers: Sequence[ServerProfile]) -> tuple[float | None, float | None]:
     """Tokens of a whole sequence, and of the part of a prompt that had to be computed."""
-    sums = {
-        name: sum(server.get(name, 0) for server in servers)
-        for name in ("requests", "prompt_tokens", "cached_tokens", "generation_tokens")
-    }
-    if not sums["requests"] or not sums["prompt_tokens"]:
-        return {"sequence": None, "prefill": None}
-    return {
-        "sequence": (sums["prompt_tokens"] + sums["generation_tokens"]) / sums["requests"],
-        "prefill": max(1.0, (sums["prompt_tokens"] - sums["cached_tokens"]) / sums["requests"]),
-    }
+    requests = sum(server.requests for server in servers)
+    prompt = sum(server.prompt_tokens for server in servers)
+    if not requests or not prompt:
+        return None, None
+    cached = sum(server.cached_tokens for server in servers)
+    generated = sum(server.generation_tokens for server in servers)
+    return (prompt + generated) / requests, max(1.0, (prompt - cached) / requests)
 
 
 def _total(numbers: Sequence[int | None]) -> int | None:
@@ -112,19 +109,16 @@ def _over(tokens: int | None, length: float | None) -> int | None:
     return max(1, int(tokens / length)) if tokens is not None and length else None
 
 
-def _card_load(servers: Sequence[Mapping[str, Any]], gpu: Mapping[str, Any]) -> float | None:
+def _card_load(servers: Sequence[ServerProfile], gpu: GpuProfile | None) -> float | None:
     """How busy the busiest card was, if the servers run on this machine."""
-    if any(urlsplit(server["url"]).hostname not in HERE for server in servers):
+    if gpu is None or any(urlsplit(server.url).hostname not in HERE for server in servers):
         return None
-    loads = [card["load"]["mean"] for card in gpu.get("cards", ()) if card["load"]]
-    return max(loads, default=None)
+    return max(gpu.mean_loads, default=None)
 
 
-def _sentence(facts: Mapping[str, Any], servers: Sequence[Mapping[str, Any]], load: float | None) -> str:
-    preempted, asked = (
-        sum(server.get(name, 0) for server in servers) for name in ("preemptions", "requests")
-    )
-    if preempted > OVERFLOW * asked:
+def _sentence(found: ServerBounds, servers: Sequence[ServerProfile], load: float | None) -> str:
+    preempted = sum(server.preemptions for server in servers)
+    if preempted > OVERFLOW * sum(server.requests for server in servers):
         return (
             f"The KV cache overflowed: {phrases.plural(preempted, 'request')} had to start over. "
             "Lower --max-num-seqs, or give the server more memory."
@@ -134,36 +128,35 @@ def _sentence(facts: Mapping[str, Any], servers: Sequence[Mapping[str, Any]], lo
             f"The card is busy {phrases.percent(load)}: send fewer pixels (--text-height) or add a card; "
             "more in flight would only wait."
         )
-    room = {name: value for name, value in facts["each"].items() if name != "step"}
+    room = {name: value for name, value in found.each.items() if name != "step"}
     could = min(room.values(), default=None)
-    queued = facts["waiting"] > QUEUED * facts["running"]
-    if could is not None and not queued and facts["running"] < FED * could:
+    queued = found.waiting > QUEUED * found.running
+    if could is not None and not queued and found.running < FED * could:
         return (
-            f"The servers ran {facts['running']:,.0f} of {could:,} and none waited: regions come too "
+            f"The servers ran {found.running:,.0f} of {could:,} and none waited: regions come too "
             "slowly, or the front end holds them (--api-server-count)."
         )
-    return _when_full(facts, servers, room, queued)
+    return _when_full(found, servers, room, queued)
 
 
 def _when_full(
-    facts: Mapping[str, Any], servers: Sequence[Mapping[str, Any]], room: Mapping[str, int], queued: bool
+    found: ServerBounds, servers: Sequence[ServerProfile], room: Mapping[str, int], queued: bool
 ) -> str:
-    """The servers had all they could take; what to raise depends on who set that."""
-    kv_peak = max((server["kv"]["peak"] for server in servers if server["kv"]), default=0.0)
+    """The servers had all they could take; the advice depends on which limit set that."""
+    kv_peak = max((server.kv.peak for server in servers if server.kv), default=0.0)
     if queued and kv_peak >= FULL_KV:
         return (
             f"Requests wait for KV cache, {phrases.percent(kv_peak)} full: raise --gpu-memory-utilization or "
             "send fewer pixels."
         )
-    short = facts["running"] < FED * min(room.values(), default=0)
-    if queued and short and facts["smallest"] == "step":
-        prompts = phrases.count(facts["each"]["step"])
+    short = found.running < FED * min(room.values(), default=0)
+    if queued and short and found.smallest == "step":
         return (
-            f"A step starts {prompts} prompts and others wait: try a larger --max-num-batched-tokens, and "
-            "measure; it takes memory from the KV cache."
+            f"A step starts {phrases.count(found.each['step'])} prompts and others wait: try a larger "
+            "--max-num-batched-tokens, and measure; it takes memory from the KV cache."
         )
     if queued and "sequences" not in room:
-        peak = sum(server["running"]["peak"] for server in servers)
+        peak = sum(server.running.peak for server in servers if server.running)
         return f"The servers never ran more than {peak:,.0f} while others waited: raise --max-num-seqs."
     if not room:
         return "What the servers could run at once is not known: start them with `penstock engine start`."
@@ -174,9 +167,11 @@ def _raise_the_smallest(room: Mapping[str, int]) -> str:
     first, *others = sorted(room, key=lambda name: room[name])
     target = f" to {room[others[0]]:,}" if others and room[others[0]] > room[first] else ""
     if first == "in_flight":
-        return f"The client's limit of {room[first]:,} rules: raise --in-flight{target or ', step by step'}."
+        return (
+            f"The client's limit of {room[first]:,} decides: raise --in-flight{target or ', step by step'}."
+        )
     if first == "sequences":
-        return f"The server's {room[first]:,} sequences rule: raise --max-num-seqs{target}."
+        return f"The server's {room[first]:,} sequences decide: raise --max-num-seqs{target}."
     return (
         f"The KV cache holds {phrases.plural(room[first], 'sequence')}: raise --gpu-memory-utilization, or "
         "send fewer pixels."

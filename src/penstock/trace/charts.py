@@ -1,4 +1,4 @@
-"""Small line charts of what was watched beside a run, as inline SVG: one quantity over the run's time.
+"""Small line charts as inline SVG: one quantity over the time of a run.
 
 Colours come from the page's style sheet by class: `line one`, `line two`.
 """
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from html import escape
 
 from penstock.trace import phrases
+from penstock.trace.profile import Curve
 
 WIDTH, HEIGHT = 300, 120
 TOP, BOTTOM, LEFT = 8, 98, 40  # the plot's own box; to the right it ends where the picture does
@@ -18,17 +19,17 @@ CLASSES = ("one", "two")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One quantity: a mean for each stretch of `bin_s` seconds, None where nothing was seen."""
+class ChartLine:
+    """One quantity: a mean for each `bin_s` seconds, None where there was no sample."""
 
     name: str
     bin_s: float
-    means: Sequence[float | None]
+    means: Curve
     kind: int = 0  # which of the two colours
 
 
-def chart(title: str, note: str, lines: Sequence[Line], seconds: float, *, share: bool = False) -> str:
-    """A figure with its title. `share`: the numbers are parts of 1 and the axis ends at 100 %."""
+def chart(title: str, note: str, lines: Sequence[ChartLine], seconds: float, *, share: bool = False) -> str:
+    """A figure with its title, empty without samples. `share`: the axis goes from 0 to 100 %."""
     seen = [value for line in lines for value in line.means if value is not None]
     if not seen or seconds <= 0:
         return ""
@@ -49,14 +50,14 @@ def chart(title: str, note: str, lines: Sequence[Line], seconds: float, *, share
 
 
 def nice(highest: float) -> float:
-    """The next of 1, 2, 5, 10, 20, ... that is not below."""
+    """The smallest of 1, 2, 5, 10, 20, ... that is not below `highest`."""
     if highest <= 1:
         return 1.0
     decade = 10.0 ** math.floor(math.log10(highest))
     return next(step * decade for step in (1, 2, 5, 10) if step * decade >= highest * (1 - 1e-9))
 
 
-def _path(line: Line, seconds: float, top: float) -> str:
+def _path(line: ChartLine, seconds: float, top: float) -> str:
     steps = "".join(_pieces(line, seconds, top))
     return (
         f'<path class="line {CLASSES[line.kind]}" d="{steps}"><title>{escape(line.name)}</title></path>'
@@ -65,8 +66,8 @@ def _path(line: Line, seconds: float, top: float) -> str:
     )
 
 
-def _pieces(line: Line, seconds: float, top: float) -> Iterator[str]:
-    """Level within a stretch, joined to the next; where nothing was seen the line stops."""
+def _pieces(line: ChartLine, seconds: float, top: float) -> Iterator[str]:
+    """A level line for each bin, joined to the next; it breaks where there was no sample."""
     joined = False
     for place, value in enumerate(line.means):
         start, end = place * line.bin_s, min((place + 1) * line.bin_s, seconds)

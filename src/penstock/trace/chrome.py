@@ -1,8 +1,8 @@
-"""A run's spans as a file, and that file as a trace for chrome://tracing or ui.perfetto.dev.
+"""Keeps a run's spans in a file, and turns that file into a trace for chrome://tracing or ui.perfetto.dev.
 
-`SpanLog` is the sink of a `Trace`: one JSON line a span, buffered, with an upper limit on its size.
-`write_trace` turns the lines into Chrome's format: a row of time for each worker, grouped by stage, with
-the cards' load and the servers' queues above where the run was watched.
+`SpanLog` is the sink of a `Trace`: it writes one JSON line a span, buffered, up to a maximal size.
+`write_trace` writes Chrome's format: one row for each worker, grouped by stage, below the load of the
+cards and the queues of the servers if the run was watched.
 """
 
 from __future__ import annotations
@@ -10,16 +10,17 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from penstock.errors import StoreError, UsageError
+from penstock.trace.profile import Curve, Profile
 from penstock.trace.spans import Span
 
 NAME = "trace.jsonl"
 BUFFER = 1 << 20
-MOST_BYTES = 1 << 30  # some ten million spans, a million pages; no viewer opens more
+MAX_BYTES = 1 << 30  # some ten million spans, a million pages; no viewer opens more
 COLOURS = {  # names that chrome://tracing knows
     "run": "thread_state_running",
     "open": "startup",
@@ -27,25 +28,26 @@ COLOURS = {  # names that chrome://tracing knows
     "blocked": "thread_state_iowait",
 }
 US = 1e6
+Event = dict[str, object]  # one line of Chrome's JSON
 
 
 class SpanLog:
-    """Call it with each span, from any thread; close it, or use it in a `with`. Never ends a run.
+    """Writes the spans it is called with, from any thread. Never ends a run.
 
     with SpanLog(out / "trace.jsonl") as log:
         trace = Trace(sink=log)
 
-    The file is opened with the first span, when the run holds its folder's lock and has cleared it.
+    It opens the file with the first span: by then the run holds its folder's lock and has cleared it.
     """
 
     def __init__(
-        self, path: Path, clock: Callable[[], float] = time.perf_counter, most_bytes: int = MOST_BYTES
+        self, path: Path, clock: Callable[[], float] = time.perf_counter, max_bytes: int = MAX_BYTES
     ) -> None:
         self.dropped = 0
-        self.trouble = ""  # why spans are missing, when it was not their number
+        self.trouble = ""  # why spans are missing, if not for the maximal size
         self._path = path
         self._zero = clock()
-        self._room = most_bytes
+        self._room = max_bytes
         self._lock = threading.Lock()
         self._file: IO[str] | None = None
 
@@ -71,7 +73,7 @@ class SpanLog:
                 self._give_up(exc)
 
     def close(self) -> None:
-        """Safe to call twice. Spans that come later are counted as dropped."""
+        """Safe to call twice. Later spans count as dropped."""
         with self._lock:
             file, self._file, self._room = self._file, None, 0
             try:
@@ -87,14 +89,14 @@ class SpanLog:
         return self._file
 
     def _give_up(self, exc: OSError) -> None:
-        """A full disk, say: the pages' own writer raises it, a trace only tells."""
+        """Stops writing. The writer of the pages raises for a full disk; a trace only notes it."""
         self.dropped += 1
         self.trouble = f"Cannot write {self._path}: {exc.strerror or exc}."
         self._room = 0
 
 
-def write_trace(folder: Path, target: Path, profile: Mapping[str, Any] | None = None) -> int:
-    """Writes `target` from the spans in `folder`; gives their number. Replaces it whole or not at all."""
+def write_trace(folder: Path, target: Path, profile: Profile | None = None) -> int:
+    """Writes `target` from the spans in `folder`, whole or not at all. Returns the number of spans."""
     source = folder / NAME
     if not source.is_file():
         raise UsageError(f"{folder} holds no {NAME}.", "Run `penstock parse` with --trace to get one.")
@@ -103,11 +105,11 @@ def write_trace(folder: Path, target: Path, profile: Mapping[str, Any] | None = 
     try:
         with source.open(encoding="utf-8") as lines, scratch.open("w", encoding="utf-8") as out:
             out.write('{"displayTimeUnit":"ms","traceEvents":[\n')
-            rows = _Rows()
+            rows = _TraceRows()
             for span in _spans(lines):
                 count += 1
                 out.writelines(_line(event) for event in rows.events(*span))
-            out.writelines(_line(event) for event in _counters(profile or {}))
+            out.writelines(_line(event) for event in _counters(profile or Profile()))
             out.write('{"ph":"M","pid":0,"name":"process_name","args":{"name":"machine"}}\n]}\n')
         scratch.replace(target)
     except OSError as exc:
@@ -117,7 +119,7 @@ def write_trace(folder: Path, target: Path, profile: Mapping[str, Any] | None = 
 
 
 def _spans(lines: IO[str]) -> Iterator[tuple[str, str, str, float, float, int]]:
-    """Those of whole lines: a run that was killed leaves half of its last."""
+    """Skips lines that are not whole: a killed run leaves half of its last one."""
     for line in lines:
         try:
             stage, worker, kind, start, seconds, items = json.loads(line)
@@ -126,7 +128,7 @@ def _spans(lines: IO[str]) -> Iterator[tuple[str, str, str, float, float, int]]:
             continue
 
 
-class _Rows:
+class _TraceRows:
     """Numbers stages and workers as they appear, and names each in the trace once."""
 
     def __init__(self) -> None:
@@ -135,7 +137,7 @@ class _Rows:
 
     def events(
         self, stage: str, worker: str, kind: str, start: float, seconds: float, items: int
-    ) -> Iterator[dict[str, Any]]:
+    ) -> Iterator[Event]:
         if stage not in self._stages:
             self._stages[stage] = len(self._stages) + 1
             yield _meta("process_name", self._stages[stage], name=stage)
@@ -144,37 +146,38 @@ class _Rows:
         if (stage, worker) not in self._workers:
             self._workers[stage, worker] = len(self._workers) + 1
             yield {**_meta("thread_name", pid, name=worker), "tid": self._workers[stage, worker]}
-        event = {
+        event: Event = {
             "ph": "X", "pid": pid, "tid": self._workers[stage, worker], "name": kind, "cat": stage,
             "ts": round(start * US, 1), "dur": round(seconds * US, 1), "cname": COLOURS.get(kind, "grey"),
         }  # fmt: skip
         yield {**event, "args": {"items": items}} if items else event
 
 
-def _meta(name: str, pid: int, /, **args: Any) -> dict[str, Any]:
+def _meta(name: str, pid: int, /, **args: object) -> Event:
     return {"ph": "M", "pid": pid, "name": name, "args": args}
 
 
-def _counters(profile: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    gpu, servers = profile.get("gpu") or {}, profile.get("servers") or {}
-    lines = {}
-    for place, load in enumerate(gpu.get("timeline", {}).get("load", ())):
-        card = gpu["cards"][place]["index"]
-        lines[f"GPU {card} load, %"] = (gpu["timeline"]["bin_s"], [_percent(each) for each in load])
-    for name in ("running", "waiting"):
-        if servers:
-            lines[f"requests {name}"] = (servers["timeline"]["bin_s"], servers["timeline"][name])
-    for place, use in enumerate(servers.get("timeline", {}).get("kv", ())):
-        lines[f"KV cache {place}, %"] = (servers["timeline"]["bin_s"], [_percent(each) for each in use])
-    for name, (bin_s, values) in lines.items():
-        for place, value in enumerate(values):
-            if value is not None:
-                yield {"ph": "C", "pid": 0, "name": name, "ts": place * bin_s * US, "args": {"value": value}}
+def _counters(profile: Profile) -> Iterator[Event]:
+    if gpu := profile.gpu:
+        for card, load in zip(gpu.cards, gpu.timeline.load, strict=False):
+            yield from _counter(f"GPU {card.index} load, %", gpu.timeline.bin_s, _percents(load))
+    if profile.servers:
+        time = profile.servers.timeline
+        yield from _counter("requests running", time.bin_s, time.running)
+        yield from _counter("requests waiting", time.bin_s, time.waiting)
+        for place, use in enumerate(time.kv):
+            yield from _counter(f"KV cache {place}, %", time.bin_s, _percents(use))
 
 
-def _percent(share: float | None) -> float | None:
-    return None if share is None else round(share * 100, 1)
+def _counter(name: str, bin_s: float, values: Curve) -> Iterator[Event]:
+    for place, value in enumerate(values):
+        if value is not None:
+            yield {"ph": "C", "pid": 0, "name": name, "ts": place * bin_s * US, "args": {"value": value}}
 
 
-def _line(event: Mapping[str, Any]) -> str:
+def _percents(shares: Curve) -> Curve:
+    return tuple(None if share is None else round(share * 100, 1) for share in shares)
+
+
+def _line(event: Event) -> str:
     return json.dumps(event, ensure_ascii=False, separators=(",", ":")) + ",\n"

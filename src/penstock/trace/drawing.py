@@ -1,4 +1,4 @@
-"""The report's pictures, as inline SVG: the pipe, the timeline and a bar for each stage.
+"""Draws the report's pictures as inline SVG: the pipe, the timeline and a bar for each stage.
 
 Colours come from the page's style sheet by class: `busy`, `starved`, `blocked`.
 """
@@ -6,15 +6,13 @@ Colours come from the page's style sheet by class: `busy`, `starved`, `blocked`.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
-from typing import Any
 
 from penstock.trace import phrases
-
-Stage = Mapping[str, Any]
+from penstock.trace.profile import Bin, Profile, StageProfile
 
 STATES = ("busy", "blocked", "starved")  # from the bottom up: work, then what holds it up
 WIDTH = 960
@@ -28,7 +26,7 @@ TICKS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400,
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A stretch of a stage's time: from where to where, and its shares, all as fractions."""
+    """A part of a stage's time: its start and end as fractions of the run, and its shares."""
 
     start: float
     end: float
@@ -37,31 +35,30 @@ class _Column:
     blocked: float
 
 
-def bar(stage: Stage) -> str:
+def bar(stage: StageProfile) -> str:
     """One stage's time as a stacked bar."""
-    told = ", ".join(f"{state} {phrases.percent(stage[state])}" for state in ("busy", "starved", "blocked"))
     parts, x = "", 0.0
-    for state in ("busy", "starved", "blocked"):
-        share = 100.0 * float(stage[state])
-        parts += f'<rect class="{state}" x="{x:.1f}" width="{share:.1f}" height="10"/>'
-        x += share
-    label = escape(f"{stage['name']}: {told}")
+    for state, share in stage.shares.items():
+        parts += f'<rect class="{state}" x="{x:.1f}" width="{100 * share:.1f}" height="10"/>'
+        x += 100 * share
+    shares = ", ".join(f"{state} {phrases.percent(share)}" for state, share in stage.shares.items())
+    label = escape(f"{stage.name}: {shares}")
     return (
         f'<svg viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label="{label}">'
         f"<title>{label}</title>{parts}</svg>"
     )
 
 
-def pipe(stages: Sequence[Stage], bottleneck: str) -> str:
-    """The stages as one pipe, each as wide as what it could carry; the water stands at the narrows."""
-    carrying = [stage for stage in stages if stage["capacity_per_s"]]
+def pipe(stages: Sequence[StageProfile], bottleneck: str) -> str:
+    """The stages as one pipe, each as wide as its capacity; the bottleneck is marked."""
+    carrying = [stage for stage in stages if stage.capacity_per_s]
     if not carrying:
         return ""
     step = WIDTH / len(carrying)
-    widths = _pipe_widths([float(stage["capacity_per_s"]) for stage in carrying])
+    widths = _pipe_widths([stage.capacity_per_s for stage in carrying])
     middle = 40 + PIPE_WIDE / 2
     sections = "".join(
-        _section_labels(stage, step * (place + 0.5), stage["name"] == bottleneck)
+        _section_labels(stage, step * (place + 0.5), stage.name == bottleneck)
         for place, stage in enumerate(carrying)
     )
     return (
@@ -74,17 +71,17 @@ def pipe(stages: Sequence[Stage], bottleneck: str) -> str:
     )
 
 
-def timeline(profile: Mapping[str, Any]) -> str:
-    """One lane a stage: of each moment, the share its workers were busy, blocked and starved."""
-    seconds, bin_s = float(profile["seconds"]), float(profile["timeline"]["bin_s"])
-    bins = profile["timeline"]["stages"]
-    stages = [stage for stage in profile["stages"] if bins.get(stage["name"])]
+def timeline(profile: Profile) -> str:
+    """One lane for each stage: the shares of busy, blocked and starved workers at each moment."""
+    seconds, bins = profile.seconds, profile.timeline.stages
+    stages = [stage for stage in profile.stages if bins.get(stage.name)]
     if not stages or seconds <= 0:
         return ""
     height = len(stages) * (LANE + GAP)
     lanes = ""
     for place, stage in enumerate(stages):
-        columns = _columns(bins[stage["name"]], bin_s, seconds, max(1, stage["workers"] * stage["overlap"]))
+        slots = max(1, stage.workers * stage.overlap)
+        columns = _columns(bins[stage.name], profile.timeline.bin_s, seconds, slots)
         lanes += _lane(stage, columns, place * (LANE + GAP))
     return (
         f'<svg class="timeline" viewBox="0 0 {WIDTH} {height + 24}" role="img" '
@@ -104,7 +101,7 @@ def _outline(widths: Sequence[float], step: float, middle: float) -> str:
 
 
 def _edge(widths: Sequence[float], step: float, middle: float, side: int) -> str:
-    """One wall of the pipe, walked from its start; straight in a stage, a smooth bend between two."""
+    """One wall of the pipe: straight within a stage, a smooth bend between two."""
     x = 0.0 if step > 0 else float(WIDTH)
     flat = 0.36 * step
     path = f"{x:.1f} {middle + side * widths[0] / 2:.1f}"
@@ -117,9 +114,9 @@ def _edge(widths: Sequence[float], step: float, middle: float, side: int) -> str
 
 
 def _narrows(
-    stages: Sequence[Stage], widths: Sequence[float], step: float, middle: float, bottleneck: str
+    stages: Sequence[StageProfile], widths: Sequence[float], step: float, middle: float, bottleneck: str
 ) -> str:
-    places = [place for place, stage in enumerate(stages) if stage["name"] == bottleneck]
+    places = [place for place, stage in enumerate(stages) if stage.name == bottleneck]
     if not places:
         return ""
     x, width = step * (places[0] + 0.5), widths[places[0]]
@@ -130,17 +127,17 @@ def _narrows(
     )
 
 
-def _section_labels(stage: Stage, x: float, is_bottleneck: bool) -> str:
+def _section_labels(stage: StageProfile, x: float, is_bottleneck: bool) -> str:
     kind = " here" if is_bottleneck else ""
-    capacity = phrases.rate(float(stage["capacity_per_s"]))
+    capacity = phrases.rate(stage.capacity_per_s)
     return (
-        f'<text class="name{kind}" x="{x:.1f}" y="20">{escape(stage["name"])}</text>'
+        f'<text class="name{kind}" x="{x:.1f}" y="20">{escape(stage.name)}</text>'
         f'<text class="carries{kind}" x="{x:.1f}" y="{PIPE_WIDE + 66:.0f}">{capacity}/s</text>'
     )
 
 
-def _columns(bins: Sequence[Sequence[float]], bin_s: float, seconds: float, slots: int) -> list[_Column]:
-    """At most COLUMNS of them, each the mean of neighbouring bins."""
+def _columns(bins: Sequence[Bin], bin_s: float, seconds: float, slots: int) -> list[_Column]:
+    """At most COLUMNS columns, each the mean of neighbouring bins."""
     size = math.ceil(len(bins) / COLUMNS)
     columns = []
     for first in range(0, len(bins), size):
@@ -154,8 +151,8 @@ def _columns(bins: Sequence[Sequence[float]], bin_s: float, seconds: float, slot
     return columns
 
 
-def _lane(stage: Stage, columns: Sequence[_Column], top: int) -> str:
-    name = escape(stage["name"])
+def _lane(stage: StageProfile, columns: Sequence[_Column], top: int) -> str:
+    name = escape(stage.name)
     base = [0.0] * len(columns)
     drawn = f'<rect class="empty" x="{LABELS}" y="{top}" width="{WIDTH - LABELS}" height="{LANE}"/>'
     for state in STATES:
@@ -163,7 +160,7 @@ def _lane(stage: Stage, columns: Sequence[_Column], top: int) -> str:
         drawn += f'<path class="{state}" d="{_steps(columns, base, upper, top)}"/>'
         base = upper
     return (
-        f"<g><title>{name}: busy {phrases.percent(stage['busy'])}</title>{drawn}"
+        f"<g><title>{name}: busy {phrases.percent(stage.busy)}</title>{drawn}"
         f'<text class="lane" x="{LABELS - 12}" y="{top + LANE // 2 + 5}">{name}</text></g>'
     )
 

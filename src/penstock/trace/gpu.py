@@ -1,7 +1,7 @@
-"""How busy the graphics cards of this machine are, by NVML where its Python package is installed.
+"""Reads how busy the graphics cards of this machine are.
 
-Without it `nvidia-smi` is asked, and without that there is nothing to tell. Load is the share of time
-in which some kernel ran, as the driver counts it; it does not say how full the card's units were.
+Uses NVML if its Python package is installed, else `nvidia-smi`, else reads nothing. Load is the share of
+time in which some kernel ran, as the driver counts it; it does not say how full the card's units were.
 """
 
 from __future__ import annotations
@@ -12,17 +12,18 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from penstock.processes.resources import named_gpus
+from penstock.trace.profile import CardProfile, GpuProfile, GpuTimeline
 from penstock.trace.timeline import Gauge, Timeline
 
 SMI_TIMEOUT_S = 5.0  # it answers in some 50 ms; with a card that fell off the bus it hangs
-MISSES = 3  # in a row, then the driver is gone and no longer asked
+MISSES = 3  # in a row; then the driver is gone and we stop asking
 SMI_FIELDS = "index,name,utilization.gpu,memory.used,memory.total,power.draw"
 MB = 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """One card now. None: the driver does not tell. Energy counts from some moment in the past."""
+class CardReading:
+    """One card now. None: the driver does not report it. Energy counts from some moment in the past."""
 
     index: int
     name: str
@@ -33,24 +34,24 @@ class Reading:
     energy_j: float | None = None
 
 
-class Driver(Protocol):
+class GpuDriver(Protocol):
     name: str
 
-    def read(self) -> list[Reading] | None:
-        """Every card we may use, or None when it did not answer."""
+    def read(self) -> list[CardReading] | None:
+        """Reads every card we may use; None if the driver did not answer."""
         ...
 
     def close(self) -> None: ...
 
 
-def driver() -> Driver | None:
+def open_driver() -> GpuDriver | None:
     """NVML, else nvidia-smi, else None."""
     return _Nvml.open() or _Smi.open()
 
 
 @dataclass
-class _Card:
-    last: Reading
+class _CardSums:
+    last: CardReading
     since_j: float | None
     last_at: float
     load: Gauge = field(default_factory=Gauge)
@@ -58,7 +59,7 @@ class _Card:
     power: Gauge = field(default_factory=Gauge)
     joules: float = 0.0  # power times time, for cards that do not count their energy
 
-    def add(self, reading: Reading, at: float) -> None:
+    def add(self, reading: CardReading, at: float) -> None:
         pairs = ((self.load, reading.load), (self.memory, reading.memory_mb), (self.power, reading.power_w))
         for gauge, value in pairs:
             if value is not None:
@@ -73,25 +74,25 @@ class _Card:
             return (self.last.energy_j - self.since_j) / 3600
         return self.joules / 3600 if self.power.count > 1 else None
 
-    def summary(self) -> dict[str, Any]:
-        return {
-            "index": self.last.index,
-            "name": self.last.name,
-            "load": self.load.summary(),
-            "memory_peak_mb": self.memory.peak if self.memory.count else None,
-            "memory_total_mb": self.last.memory_total_mb,
-            "power_w": self.power.summary(),
-            "energy_wh": self.energy_wh,
-        }
+    def summary(self) -> CardProfile:
+        return CardProfile(
+            index=self.last.index,
+            name=self.last.name,
+            load=self.load.summary(),
+            memory_peak_mb=self.memory.peak if self.memory.count else None,
+            memory_total_mb=self.last.memory_total_mb,
+            power_w=self.power.summary(),
+            energy_wh=self.energy_wh,
+        )
 
 
 class GpuSampler:
-    """Asks the driver when told to. Used by one thread; `summary` when that has ended."""
+    """Reads the cards when told to. One thread uses it; `summary` is for after that thread's end."""
 
     def __init__(self, timeline: Timeline) -> None:
         self._timeline = timeline
-        self._cards: dict[int, _Card] = {}
-        self._driver = driver()
+        self._cards: dict[int, _CardSums] = {}
+        self._driver = open_driver()
         self._source = self._driver.name if self._driver else ""
         self._missed = 0
 
@@ -103,7 +104,7 @@ class GpuSampler:
         readings = self._driver.read() if self._driver is not None else None
         self._missed = 0 if readings else self._missed + 1
         for reading in readings or ():
-            card = self._cards.setdefault(reading.index, _Card(reading, reading.energy_j, at))
+            card = self._cards.setdefault(reading.index, _CardSums(reading, reading.energy_j, at))
             card.add(reading, at)
             if reading.load is not None:
                 self._timeline.add(at, {f"gpu/{reading.index}": reading.load})
@@ -113,21 +114,19 @@ class GpuSampler:
             self._driver.close()
             self._driver = None
 
-    def summary(self) -> dict[str, Any]:
-        """Empty when there is no card."""
+    def summary(self) -> GpuProfile | None:
+        """None when there is no card."""
         if not self._cards:
-            return {}
-        cards = [self._cards[index] for index in sorted(self._cards)]
+            return None
+        cards = tuple(self._cards[index].summary() for index in sorted(self._cards))
         energy = [card.energy_wh for card in cards if card.energy_wh is not None]
-        return {
-            "source": self._source,
-            "cards": [card.summary() for card in cards],
-            "energy_wh": sum(energy) if energy else None,
-            "timeline": {
-                "bin_s": self._timeline.bin_s,
-                "load": [self._timeline.means(f"gpu/{card.last.index}") for card in cards],
-            },
-        }
+        loads = tuple(self._timeline.means(f"gpu/{card.index}") for card in cards)
+        return GpuProfile(
+            source=self._source,
+            cards=cards,
+            energy_wh=sum(energy) if energy else None,
+            timeline=GpuTimeline(self._timeline.bin_s, loads),
+        )
 
 
 class _Nvml:
@@ -156,19 +155,19 @@ class _Nvml:
             pynvml.nvmlShutdown()
             return None
 
-    def read(self) -> list[Reading] | None:
+    def read(self) -> list[CardReading] | None:
         return [self._reading(index, handle) for index, handle in self._handles.items()]
 
     def close(self) -> None:
         self._nvml.nvmlShutdown()
 
-    def _reading(self, index: int, handle: Any) -> Reading:
+    def _reading(self, index: int, handle: Any) -> CardReading:
         name = self._ask("nvmlDeviceGetName", handle) or "GPU"
         use = self._ask("nvmlDeviceGetUtilizationRates", handle)
         memory = self._ask("nvmlDeviceGetMemoryInfo", handle)
         power_mw = self._ask("nvmlDeviceGetPowerUsage", handle)
         energy_mj = self._ask("nvmlDeviceGetTotalEnergyConsumption", handle)
-        return Reading(
+        return CardReading(
             index,
             name.decode() if isinstance(name, bytes) else str(name),
             load=None if use is None else use.gpu / 100,
@@ -181,7 +180,7 @@ class _Nvml:
     def _ask(self, question: str, handle: Any) -> Any:
         try:
             return getattr(self._nvml, question)(handle)
-        except self._nvml.NVMLError:  # cards differ in what they tell
+        except self._nvml.NVMLError:  # cards differ in what they report
             return None
 
 
@@ -197,7 +196,7 @@ class _Smi:
         tool = shutil.which("nvidia-smi")
         return None if tool is None else cls(tool)
 
-    def read(self) -> list[Reading] | None:
+    def read(self) -> list[CardReading] | None:
         try:
             done = subprocess.run(
                 self._command, capture_output=True, text=True, timeout=SMI_TIMEOUT_S, stdin=subprocess.DEVNULL
@@ -210,16 +209,16 @@ class _Smi:
         return [one for one in readings if self._allowed is None or one.index in self._allowed]
 
     def close(self) -> None:
-        """Nothing is held between two questions."""
+        """Holds nothing between two reads."""
 
 
-def _smi_reading(line: str) -> Reading | None:
+def _smi_reading(line: str) -> CardReading | None:
     cells = [cell.strip() for cell in line.split(",")]
     if len(cells) < 6 or not cells[0].isdigit():
         return None
     name = ", ".join(cells[1:-4])  # a name may hold a comma
     load, used, total, power = (_number(cell) for cell in cells[-4:])
-    return Reading(int(cells[0]), name, None if load is None else load / 100, used, total, power)
+    return CardReading(int(cells[0]), name, None if load is None else load / 100, used, total, power)
 
 
 def _number(cell: str) -> float | None:

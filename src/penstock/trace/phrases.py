@@ -1,22 +1,6 @@
-"""How numbers are said to people: one way for the terminal, the log line and the report."""
+"""How people read numbers: one way for the terminal, the log line and the report."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import Any
-
-PAGE = "page"
-COUNTED = {"photos": "photo", "enrich": "block"}  # by a plan's name; every other plan counts pages
-
-
-def counted(plan: str) -> str:
-    """What one item of a run is called."""
-    return COUNTED.get(plan, PAGE)
-
-
-def unit(profile: Mapping[str, Any]) -> str:
-    """The same of a run's profile, which may be from before they told it."""
-    return str(profile.get("unit", PAGE))
 
 
 def count(number: int) -> str:
@@ -29,7 +13,7 @@ def plural(number: int, one: str, many: str = "") -> str:
 
 
 def percent(fraction: float) -> str:
-    """`0.973` is "97 %". What is not all, or not nothing, never says so."""
+    """`0.973` is "97 %". Only all is "100 %", and only nothing is "0 %"."""
     whole = round(fraction * 100)
     if whole == 100 and fraction < 0.999:
         whole = 99

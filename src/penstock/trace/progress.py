@@ -1,7 +1,7 @@
-"""What a run shows while it works: a live table on a terminal, a plain line now and then elsewhere.
+"""Shows a run while it works: a live table on a terminal, a plain line now and then elsewhere.
 
-Both are views of one `State`, which the driver hands to `update`. Nothing here can end a run: when
-the stream is gone, the display goes quiet. Draws only when told to; it has no thread of its own.
+Both are views of one `RunState`, which the caller passes to `update`. Nothing here can end a run: if the
+stream is gone, the display goes quiet. It draws only in `update`; it has no thread of its own.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from penstock.trace import phrases
+from penstock.trace.spans import StageState
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -28,17 +29,7 @@ BAR_COLUMNS = 40  # leaves room for two seven-figure counts on a line of 80
 
 
 @dataclass(frozen=True, slots=True)
-class StageState:
-    """One stage now: items queued before it, items in its workers, items it has let go."""
-
-    name: str
-    waiting: int
-    running: int
-    done: int
-
-
-@dataclass(frozen=True, slots=True)
-class State:
+class RunState:
     """The whole run now. `total` counts every item of the input, `skipped` those done earlier."""
 
     done: int = 0
@@ -47,11 +38,11 @@ class State:
     total: int | None = None
     stages: tuple[StageState, ...] = ()
     elapsed_s: float = 0.0
-    unit: str = phrases.PAGE  # what one of them is called
+    unit: str = "page"  # what one item is called
 
     @property
     def finished(self) -> int:
-        """Items this run has dealt with, well or not."""
+        """Items of this run, whether they went well or failed."""
         return self.done + self.failed
 
     @property
@@ -60,32 +51,32 @@ class State:
 
 
 class RecentRate:
-    """Items a second over the last minute, or over the whole run while that says more."""
+    """Items a second over the last minute, or over the whole run if the last minute finished none."""
 
     def __init__(self) -> None:
         self._samples: deque[tuple[float, int]] = deque([(0.0, 0)])
 
-    def add(self, state: State) -> None:
+    def add(self, state: RunState) -> None:
         if state.elapsed_s - self._samples[-1][0] < SAMPLE_EVERY_S:
             return
         self._samples.append((state.elapsed_s, state.finished))
         while len(self._samples) > 2 and self._samples[1][0] <= state.elapsed_s - RECENT_S:
             self._samples.popleft()
 
-    def per_second(self, state: State) -> float:
+    def per_second(self, state: RunState) -> float:
         then, finished = self._samples[0]
         if state.elapsed_s > then and state.finished > finished:
             return (state.finished - finished) / (state.elapsed_s - then)
         return state.finished / state.elapsed_s if state.elapsed_s > 0 else 0.0
 
 
-class _View(Protocol):
-    def draw(self, state: State, per_second: float) -> None: ...
+class _ProgressView(Protocol):
+    def draw(self, state: RunState, per_second: float) -> None: ...
 
-    def end(self, state: State) -> None: ...
+    def end(self, state: RunState) -> None: ...
 
     def abandon(self) -> None:
-        """Lets go of a stream that broke. Never raises."""
+        """Releases a stream that broke. Never raises."""
         ...
 
 
@@ -93,9 +84,9 @@ class Progress:
     """Shows a run on `stream` while the `with` lasts.
 
         with Progress(total=400) as progress:
-            progress.update(State(done=12, elapsed_s=3.5))
+            progress.update(RunState(done=12, elapsed_s=3.5))
 
-    `total` may stay unknown until a state brings it.
+    `total` may be None until a state brings it.
     """
 
     def __init__(
@@ -111,10 +102,10 @@ class Progress:
         self._quiet = quiet
         self._clock = clock
         self._rate = RecentRate()
-        self._view: _View | None = None
+        self._view: _ProgressView | None = None
         self._every_s = LINE_EVERY_S
         self._drawn_at = 0.0
-        self._state: State | None = None
+        self._state: RunState | None = None
 
     def __enter__(self) -> Progress:
         if not self._quiet:
@@ -124,11 +115,11 @@ class Progress:
     def __exit__(self, *_: object) -> None:
         view, state = self._view, self._state
         if view is not None:
-            self._guarded(lambda: view.end(state if state is not None else State()))
+            self._guarded(lambda: view.end(state if state is not None else RunState()))
         self._view = None
 
-    def update(self, state: State) -> None:
-        """Takes the newest state; shows it if the last picture is old enough."""
+    def update(self, state: RunState) -> None:
+        """Takes the newest state; shows it if the last drawing is old enough."""
         if state.total is None and self._total is not None:
             state = replace(state, total=self._total)
         self._state = state
@@ -141,44 +132,44 @@ class Progress:
 
     def _open(self) -> None:
         if self._stream.isatty():
-            self._view, self._every_s = _Table(self._stream), DRAW_EVERY_S
+            self._view, self._every_s = _TableView(self._stream), DRAW_EVERY_S
         else:
-            self._view, self._every_s = _Lines(self._stream), LINE_EVERY_S
+            self._view, self._every_s = _LinesView(self._stream), LINE_EVERY_S
         self._drawn_at = self._clock()
 
     def _guarded(self, show: Callable[[], None]) -> None:
         try:
             show()
         except (OSError, ValueError):
-            # closed pipe, closed file, or an encoding that cannot say it: the run matters more
+            # closed pipe, closed file, or an encoding that lacks a letter: the run matters more
             view, self._view = self._view, None
             if view is not None:
                 view.abandon()
 
 
-class _Lines:
-    """One line each time, for logs and pipes."""
+class _LinesView:
+    """Writes one line each time, for logs and pipes."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
-    def draw(self, state: State, per_second: float) -> None:
+    def draw(self, state: RunState, per_second: float) -> None:
         self._say(running_line(state, per_second))
 
-    def end(self, state: State) -> None:
+    def end(self, state: RunState) -> None:
         if state.finished or state.skipped:
             self._say(last_line(state))
 
     def abandon(self) -> None:
-        """Nothing is held."""
+        """Holds nothing."""
 
     def _say(self, line: str) -> None:
         self._stream.write(line + "\n")
         self._stream.flush()
 
 
-class _Table:
-    """The same state as a table that stays in place; ends as one line."""
+class _TableView:
+    """Draws a table that stays in place, and one line at the end."""
 
     def __init__(self, stream: TextIO) -> None:
         from rich.console import Console
@@ -188,17 +179,17 @@ class _Table:
             def on_broken_pipe(self) -> None:
                 raise BrokenPipeError  # rich's own answer is to end the program
 
-        # asked once: a terminal that goes away must fail, not fall silent with sys.stderr in hand
+        # forced: if the terminal goes away, writing must fail, not go silent while rich holds sys.stderr
         console = Terminal(file=stream, force_terminal=True)
         # stdout is left alone: it may be a pipe that someone reads
         self._live = Live(console=console, auto_refresh=False, transient=True, redirect_stdout=False)
         self._live.start()
         self._console = console
 
-    def draw(self, state: State, per_second: float) -> None:
+    def draw(self, state: RunState, per_second: float) -> None:
         self._live.update(_picture(state, per_second), refresh=True)
 
-    def end(self, state: State) -> None:
+    def end(self, state: RunState) -> None:
         self._live.stop()
         if state.finished or state.skipped:
             self._console.print(last_line(state), highlight=False, markup=False)
@@ -208,7 +199,7 @@ class _Table:
             self._live.stop()  # gives sys.stderr back before it draws a last time
 
 
-def running_line(state: State, per_second: float) -> str:
+def running_line(state: RunState, per_second: float) -> str:
     """ "120 of 400 pages, 2 failed, 2.13 pages/s, about 2 min 10 s left; waiting: recognise 12"."""
     parts = [_reached(state), *_mishaps(state), f"{phrases.rate(per_second)} {state.unit}s/s"]
     parts += [f"about {left} left"] if (left := _time_left(state, per_second)) else []
@@ -216,7 +207,7 @@ def running_line(state: State, per_second: float) -> str:
     return ", ".join(parts) + (f"; waiting: {waiting}" if waiting else "")
 
 
-def last_line(state: State) -> str:
+def last_line(state: RunState) -> str:
     """ "400 of 400 pages, 2 failed, in 3 min 5 s (2.16 pages/s)"."""
     line = ", ".join([_reached(state), *_mishaps(state), f"in {phrases.duration(state.elapsed_s)}"])
     if state.finished and state.elapsed_s > 0:
@@ -224,24 +215,24 @@ def last_line(state: State) -> str:
     return line
 
 
-def _reached(state: State) -> str:
+def _reached(state: RunState) -> str:
     reached = phrases.count(state.finished + state.skipped)
     of_all = "" if state.total is None else f" of {phrases.count(state.total)}"
     return f"{reached}{of_all} {state.unit}s"
 
 
-def _mishaps(state: State) -> list[str]:
+def _mishaps(state: RunState) -> list[str]:
     said = [f"{phrases.count(state.failed)} failed"] if state.failed else []
     return said + ([f"{phrases.count(state.skipped)} done before"] if state.skipped else [])
 
 
-def _time_left(state: State, per_second: float) -> str:
+def _time_left(state: RunState, per_second: float) -> str:
     if not state.left or per_second <= 0:
         return ""
     return phrases.duration(state.left / per_second)
 
 
-def _picture(state: State, per_second: float) -> RenderableType:
+def _picture(state: RunState, per_second: float) -> RenderableType:
     from rich.console import Group
     from rich.padding import Padding
 
@@ -251,7 +242,7 @@ def _picture(state: State, per_second: float) -> RenderableType:
     return Padding(Group(*rows), (0, 1))
 
 
-def _head(state: State) -> RenderableType:
+def _head(state: RunState) -> RenderableType:
     from rich.progress_bar import ProgressBar
     from rich.table import Table
 
@@ -270,7 +261,7 @@ def _head(state: State) -> RenderableType:
     return head
 
 
-def _figures(state: State, per_second: float) -> RenderableType:
+def _figures(state: RunState, per_second: float) -> RenderableType:
     from rich.text import Text
 
     told = Text(f"{phrases.rate(per_second)} {state.unit}s/s", style="bold")

@@ -1,8 +1,8 @@
-"""Reads the few numbers we want out of a server's /metrics, which is Prometheus's text format.
+"""Reads chosen numbers out of Prometheus's text format, which is what a server's /metrics answers.
 
     running = sum(values(text, ("vllm:num_requests_running",))["vllm:num_requests_running"])
 
-Only the lines asked for are looked at: vLLM's answer is 50 kB, most of it histogram buckets.
+It skips all other lines: vLLM's answer is 50 kB, most of it histogram buckets.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 
 
 def values(text: bytes, names: Sequence[str]) -> dict[str, list[float]]:
-    """Each metric's numbers, one for each of its label sets; an empty list where there are none.
+    """Each metric's numbers, one for each of its label sets; an empty list if there are none.
 
-    Numbers that are none (NaN, Inf) are left out.
+    Leaves out NaN and Inf.
     """
     found: dict[str, list[float]] = {name: [] for name in names}
-    for name, _, number in _lines(tuple(names)).findall(text):
+    for name, _, number in _find(tuple(names), text):
         try:
             value = float(number)
         except ValueError:
@@ -32,13 +32,18 @@ def values(text: bytes, names: Sequence[str]) -> dict[str, list[float]]:
 
 
 def labels(text: bytes, name: str) -> list[dict[str, str]]:
-    """The labels of a metric that tells by its labels, such as `vllm:cache_config_info`."""
-    rows = _lines((name,)).findall(text)
+    """The label sets of a metric whose labels are the message, such as `vllm:cache_config_info`."""
+    rows = _find((name,), text)
     return [dict(_LABEL.findall(row.decode("utf-8", "replace"))) for _, row, _ in rows]
 
 
+def _find(names: tuple[str, ...], text: bytes) -> list[tuple[bytes, bytes, bytes]]:
+    # a newline for the first line: a pattern that starts with one is five times as fast as `^`
+    return _pattern(names).findall(b"\n" + text)
+
+
 @functools.cache
-def _lines(names: tuple[str, ...]) -> re.Pattern[bytes]:
+def _pattern(names: tuple[str, ...]) -> re.Pattern[bytes]:
     wanted = "|".join(re.escape(name) for name in names)
     # a label's value may hold a brace, so the last one on the line ends the labels
-    return re.compile(rf"^({wanted})(\{{[^\n]*\}})? +([^\s]+)".encode(), re.MULTILINE)
+    return re.compile(rf"\n({wanted})(\{{[^\n]*\}})? +([^\s]+)".encode())

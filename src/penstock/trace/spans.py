@@ -1,8 +1,8 @@
-"""Where the time went, kept in constant memory however long the run.
+"""Records where the time of a run goes, in constant memory however long the run is.
 
-Every worker thread cuts its life into laps without gaps: open, run, starved (nothing to take) and
+Every worker thread divides its life into laps without gaps: open, run, starved (nothing to take) and
 blocked (nowhere to put). So busy + starved + blocked is 100 % of each stage by construction.
-Laps are folded into sums, a histogram and a timeline as they come; only `--trace` keeps them all.
+`Trace` adds laps to sums, a histogram and a timeline as they come; only `--trace` keeps every lap.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
+
+from penstock.trace.profile import Bin, Profile, StageProfile, StageTimeline
 
 Kind = Literal["open", "run", "starved", "blocked"]
 SHARES: tuple[Kind, ...] = ("run", "starved", "blocked")
@@ -46,13 +48,26 @@ class _Sums:
 
 @dataclass(frozen=True, slots=True)
 class StageInfo:
-    """What the report says of a stage beside its times."""
+    """What the report says about a stage besides its times."""
 
     name: str
     workers: int = 1
     overlap: int = 1
     process: bool = False
     max_items: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class StageState:
+    """One stage now: items that wait before it, items in its workers, items it has let go."""
+
+    name: str
+    waiting: int
+    running: int
+    done: int
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.waiting} waiting, {self.running} running, {self.done} done"
 
 
 class Trace:
@@ -93,20 +108,20 @@ class Trace:
         with self._lock:
             return self._sums[stage].items if stage in self._sums else 0
 
-    def profile(self, stages: list[StageInfo]) -> dict[str, Any]:
-        """The part of profile.json that comes from spans."""
+    def profile(self, stages: list[StageInfo]) -> Profile:
+        """A profile with what spans tell: seconds, stages, their timeline and the bottleneck."""
         with self._lock:
             wall = max(self.clock() - self.began, 1e-9)
-            rows = [_row(info, self._sums.get(info.name, _Sums()), wall) for info in stages]
-            timeline = {info.name: self._bins.get(info.name, []) for info in stages}
-            worked = [row for row in rows if row["capacity_per_s"] > 0]
-            narrowest = min(worked, key=lambda row: float(row["capacity_per_s"]), default={"name": ""})
-            return {
-                "seconds": wall,
-                "stages": rows,
-                "timeline": {"bin_s": self._bin_s, "stages": timeline},
-                "bottleneck": narrowest["name"],
-            }
+            rows = tuple(_row(info, self._sums.get(info.name, _Sums()), wall) for info in stages)
+            timeline = {info.name: tuple(map(_frozen, self._bins.get(info.name, []))) for info in stages}
+            working = [row for row in rows if row.capacity_per_s > 0]
+            narrowest = min(working, key=lambda row: row.capacity_per_s, default=None)
+            return Profile(
+                seconds=wall,
+                stages=rows,
+                timeline=StageTimeline(self._bin_s, timeline),
+                bottleneck=narrowest.name if narrowest else "",
+            )
 
     def _draw(self, span: Span) -> None:
         start, end = span.start - self.began, span.start - self.began + span.seconds
@@ -129,7 +144,7 @@ class Trace:
 
 
 class Laps:
-    """One thread's stopwatch: each `lap` closes the time since the one before."""
+    """One thread's stopwatch: each `lap` records the time since the one before."""
 
     def __init__(self, trace: Trace, stage: str, worker: str) -> None:
         self._trace = trace
@@ -156,26 +171,31 @@ def _percentile_ms(call_times: dict[int, int], share: float) -> float:
     return 0.0
 
 
-def _row(info: StageInfo, sums: _Sums, wall: float) -> dict[str, Any]:
+def _frozen(seconds: list[float]) -> Bin:
+    run, starved, blocked = seconds
+    return run, starved, blocked
+
+
+def _row(info: StageInfo, sums: _Sums, wall: float) -> StageProfile:
     total = sum(sums.seconds[kind] for kind in SHARES) or 1e-9
     busy_s = sums.seconds["run"]
-    return {
-        "name": info.name,
-        "workers": info.workers,
-        "overlap": info.overlap,
-        "process": info.process,
-        "items": sums.items,
-        "calls": sums.calls,
-        "failed": sums.failed,
-        "restarts": sums.restarts,
-        "open_s": sums.seconds["open"],
-        "busy": busy_s / total,
-        "starved": sums.seconds["starved"] / total,
-        "blocked": sums.seconds["blocked"] / total,
-        "busy_s": busy_s,
-        "items_per_s": sums.items / wall,
-        "capacity_per_s": sums.items / busy_s * info.workers * info.overlap if busy_s else 0.0,
-        "batch_fill": sums.items / (sums.calls * info.max_items) if sums.calls else 0.0,
-        "p50_ms": _percentile_ms(sums.call_times, 0.50),
-        "p95_ms": _percentile_ms(sums.call_times, 0.95),
-    }
+    return StageProfile(
+        name=info.name,
+        workers=info.workers,
+        overlap=info.overlap,
+        process=info.process,
+        items=sums.items,
+        calls=sums.calls,
+        failed=sums.failed,
+        restarts=sums.restarts,
+        open_s=sums.seconds["open"],
+        busy=busy_s / total,
+        starved=sums.seconds["starved"] / total,
+        blocked=sums.seconds["blocked"] / total,
+        busy_s=busy_s,
+        items_per_s=sums.items / wall,
+        capacity_per_s=sums.items / busy_s * info.workers * info.overlap if busy_s else 0.0,
+        batch_fill=sums.items / (sums.calls * info.max_items) if sums.calls else 0.0,
+        p50_ms=_percentile_ms(sums.call_times, 0.50),
+        p95_ms=_percentile_ms(sums.call_times, 0.95),
+    )

@@ -1,21 +1,24 @@
-"""Numbers sampled while a run goes on, kept in constant memory however long it is.
+"""Numbers sampled during a run, in constant memory however long it is.
 
-A `Timeline` holds the mean of each quantity in at most 240 stretches of time, which double in width
-when the run outgrows them. A `Gauge` holds one quantity's mean and peak.
+A `Timeline` holds the mean of each quantity in at most 240 bins of time, which double in width when the
+run outgrows them. A `Gauge` holds the mean and the peak of one quantity.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
+
+from penstock.trace.profile import Curve, MeanAndPeak
 
 MAX_BINS = 240  # as the stages' timeline: what a screen shows
 FIRST_BIN_S = 1.0  # the samplers' own pace
 
 
 class Timeline:
-    """Filled by several threads, read when the run is over."""
+    """Several threads fill it; it is read when the run is over."""
 
     def __init__(self, bin_s: float = FIRST_BIN_S) -> None:
         self.bin_s = bin_s
@@ -23,7 +26,7 @@ class Timeline:
         self._bins: dict[str, list[tuple[float, int]]] = {}  # sum and count
 
     def add(self, at: float, numbers: Mapping[str, float]) -> None:
-        """What was seen `at` seconds after the start."""
+        """Adds samples taken `at` seconds after the start."""
         with self._lock:
             while at >= self.bin_s * MAX_BINS:
                 self._widen()
@@ -34,10 +37,10 @@ class Timeline:
                 total, count = bins[place]
                 bins[place] = (total + value, count + 1)
 
-    def means(self, name: str) -> list[float | None]:
-        """One number a stretch, None where nothing was seen."""
+    def means(self, name: str) -> Curve:
+        """One mean for each bin, None where there was no sample."""
         with self._lock:
-            return [total / count if count else None for total, count in self._bins.get(name, [])]
+            return tuple(total / count if count else None for total, count in self._bins.get(name, []))
 
     def _widen(self) -> None:
         self.bin_s *= 2
@@ -47,17 +50,16 @@ class Timeline:
             self._bins[name] = [(a[0] + b[0], a[1] + b[1]) for a, b in pairs]
 
 
-def added(lines: list[list[float | None]]) -> list[float | None]:
-    """The sum of several lines, moment by moment; where one saw nothing, that of the others."""
-    length = max((len(line) for line in lines), default=0)
-    padded = [line + [None] * (length - len(line)) for line in lines]
-    seen = [[value for value in moment if value is not None] for moment in zip(*padded, strict=True)]
-    return [sum(moment) if moment else None for moment in seen]
+def added(curves: Sequence[Curve]) -> Curve:
+    """The sum of several curves, bin by bin. A curve without a sample in a bin counts as 0 there."""
+    columns = zip_longest(*curves)
+    sampled = [[value for value in column if value is not None] for column in columns]
+    return tuple(sum(values) if values else None for values in sampled)
 
 
 @dataclass(slots=True)
 class Gauge:
-    """Mean and peak of what it was given."""
+    """Mean and peak of the values added to it."""
 
     total: float = 0.0
     count: int = 0
@@ -68,5 +70,5 @@ class Gauge:
         self.count += 1
         self.peak = max(self.peak, value)
 
-    def summary(self) -> dict[str, float] | None:
-        return {"mean": self.total / self.count, "peak": self.peak} if self.count else None
+    def summary(self) -> MeanAndPeak | None:
+        return MeanAndPeak(self.total / self.count, self.peak) if self.count else None

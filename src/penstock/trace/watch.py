@@ -1,24 +1,27 @@
 """Watches the cards and the model servers of a run from the side, once a second.
 
-    with Watch(["http://localhost:8000"]) as watch:
+    with RunWatch(["http://localhost:8000"]) as watch:
         ...  # the run
-    profile |= watch.profile(profile)
+    profile = watch.add_to(run.profile())
 
-A machine without a card and a run without a server cost no thread. Nothing here can end a run: what
-does not answer in time is left out of the picture.
+A machine without a card and a run without a server cost no thread. Nothing here can end a run: a server
+or driver that does not answer in time is left out of the profile.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Protocol
 
 from penstock.trace import server_metrics
 from penstock.trace.bounds import Limits, bounds
 from penstock.trace.cost import cost
 from penstock.trace.gpu import GpuSampler
+from penstock.trace.profile import Profile
 from penstock.trace.server_metrics import ServerSampler
 from penstock.trace.timeline import Timeline
 
@@ -35,8 +38,8 @@ class _Sampler(Protocol):
     def close(self) -> None: ...
 
 
-class Watch:
-    """Samples from `with` to its end. Servers that are started later are announced (servers.announce)."""
+class RunWatch:
+    """Samples while the `with` lasts; also the servers that `server_metrics.announce` names meanwhile."""
 
     def __init__(
         self,
@@ -46,54 +49,57 @@ class Watch:
         in_flight: int = 0,
         stage: str = "",
         every_s: float = EVERY_S,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._given = list(dict.fromkeys(servers))
         self._limits = dict(limits or {})
         self._in_flight = in_flight
         self._stage = stage  # that asks the servers: what bounds them is what bounds it
         self._every_s = every_s
-        self._clock = clock
-        self._began = clock()
+        self._began = time.monotonic()
         self._timeline = Timeline()
         self._ended = threading.Event()
         self._lock = threading.Lock()
         self._gpu: GpuSampler | None = None
         self._servers: list[ServerSampler] = []
         self._threads: list[threading.Thread] = []
+        self._stack = ExitStack()
 
-    def __enter__(self) -> Watch:
-        self._began = self._clock()
+    def __enter__(self) -> RunWatch:
+        self._began = time.monotonic()
         gpu = GpuSampler(self._timeline)
         if gpu.alive:
             self._gpu = gpu
             self._start(gpu, "watch-gpu")
         for url in self._given:
             self._add(url, self._limits.get(url, Limits()), self._in_flight)
-        server_metrics.listen(self._add)
+        self._stack.enter_context(server_metrics.listening(self._add))
         return self
 
     def __exit__(self, *_: object) -> None:
-        server_metrics.unlisten(self._add)
+        self._stack.close()
         self._ended.set()
         end = time.monotonic() + JOIN_S
         for thread in self._threads:
             thread.join(max(0.0, end - time.monotonic()))
 
-    def profile(self, run: Mapping[str, Any]) -> dict[str, Any]:
-        """What to add to the run's profile: "gpu", "servers", "bounds", "cost"; empty ones left out."""
-        gpu = self._gpu.summary() if self._gpu else {}
+    def add_to(self, profile: Profile) -> Profile:
+        """Returns the profile with the watched parts: gpu, servers, bounds and cost, where there are any."""
+        gpu = self._gpu.summary() if self._gpu else None
         servers = server_metrics.summary(self._servers, self._timeline)
-        found = bounds(servers["each"], self._known_limits(), self._in_flight, gpu) if servers else {}
-        parts = {"gpu": gpu, "servers": servers, "bounds": {**found, "stage": self._stage} if found else {}}
-        parts["cost"] = cost({**run, **parts}) if gpu or servers else {}
-        return {name: part for name, part in parts.items() if part}
+        found = bounds(servers.each, self._known_limits(), self._in_flight, gpu) if servers else None
+        profile = replace(
+            profile,
+            gpu=gpu,
+            servers=servers,
+            bounds=replace(found, stage=self._stage) if found else None,
+        )
+        return replace(profile, cost=cost(profile)) if gpu or servers else profile
 
     def _known_limits(self) -> list[Limits]:
         return [sampler.limits for sampler in self._servers]
 
     def _add(self, url: str, limits: Limits, in_flight: int) -> None:
-        """From any thread. A server that is known already is not watched twice."""
+        """Any thread may call it. A server that is watched already is not watched twice."""
         with self._lock:
             self._in_flight = in_flight or self._in_flight
             known = [sampler for sampler in self._servers if sampler.url == url]
@@ -111,15 +117,15 @@ class Watch:
         thread.start()
 
     def _keep_looking(self, sampler: _Sampler) -> None:
-        """At once, every second, and a last time when the run is over."""
+        """Looks at once, every second, and a last time when the run is over."""
         try:
-            due = self._clock()
+            due = time.monotonic()
             while sampler.alive:
                 last = self._ended.is_set()
-                sampler.look(self._clock() - self._began)
+                sampler.look(time.monotonic() - self._began)
                 if last:
                     return
-                due = max(due + self._every_s, self._clock())  # a slow look is not made up for
-                self._ended.wait(due - self._clock())
+                due = max(due + self._every_s, time.monotonic())  # a slow look is not made up for
+                self._ended.wait(due - time.monotonic())
         finally:
             sampler.close()

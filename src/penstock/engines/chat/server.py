@@ -18,7 +18,7 @@ import aiohttp
 from penstock.engines.chat.errors import message_of
 from penstock.engines.chat.limit import Load
 from penstock.errors import UsageError
-from penstock.trace import prometheus
+from penstock.trace import vllm_metrics
 
 LOOK_S = 2.0  # /metrics is 50 kB of text and 0.5 ms of our time
 LOOK_TIMEOUT_S = 10.0  # a choice: many times what an answer takes, far below a request's timeout
@@ -26,8 +26,6 @@ HUNG_AFTER = 3  # looks without an answer
 PROBE_FIRST_S, PROBE_MOST_S = 0.1, 5.0
 # of an answer: 8,192 tokens are 2.5 MB when each comes in an event of its own
 MOST_BYTES = 16 << 20
-
-_RUNNING, _WAITING = "vllm:num_requests_running", "vllm:num_requests_waiting"
 
 
 def base_url(address: str) -> str:
@@ -44,9 +42,8 @@ def base_url(address: str) -> str:
 
 def read_load(metrics: bytes) -> Load | None:
     """Running and waiting requests out of vLLM's /metrics, summed over engines; None if not there."""
-    found = prometheus.values(metrics, (_RUNNING, _WAITING))
-    running, waiting = found[_RUNNING], found[_WAITING]
-    return Load(int(sum(running)), int(sum(waiting))) if running or waiting else None
+    found = vllm_metrics.read(metrics)
+    return Load(int(found.running), int(found.waiting)) if found else None
 
 
 class Server:

@@ -17,9 +17,8 @@ from dataclasses import dataclass
 
 from penstock.engines.chat.errors import message_of
 from penstock.errors import OpenError
-from penstock.trace import prometheus
+from penstock.trace import vllm_metrics
 
-_TOKENS, _RUNNING = ("vllm:generation_tokens_total", "vllm:prompt_tokens_total"), "vllm:num_requests_running"
 _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # a proxy has no way to our own port
 
 
@@ -78,14 +77,12 @@ class Pulse:
 
 
 def tokens_and_running(url: str, timeout_s: float) -> tuple[float, float] | None:
-    """All tokens read and written so far, and the requests that run, out of /metrics."""
+    """All tokens read and written so far, and the requests that run; None if the server does not say."""
     try:
-        with _DIRECT.open(url + "/metrics", timeout=timeout_s) as response:
-            text = response.read()
-    except (OSError, ValueError, http.client.HTTPException):
+        found = vllm_metrics.read(vllm_metrics.fetch(url, timeout_s))
+    except OSError:
         return None
-    found = prometheus.values(text, (*_TOKENS, _RUNNING))
-    return sum(sum(found[name]) for name in _TOKENS), sum(found[_RUNNING])
+    return (found.tokens, found.running) if found else None
 
 
 def ask_about_a_picture(url: str, prompt: str, timeout_s: float) -> str:
