@@ -22,7 +22,7 @@ from penstock.cli.options import (
     Servers,
     recipe_options,
 )
-from penstock.errors import MissingModel, UsageError
+from penstock.errors import MissingModel, UsageError, install_advice
 
 if TYPE_CHECKING:
     from penstock.evaluate.compare import Comparison
@@ -191,7 +191,7 @@ def _need_packages() -> None:
 
     missing = [name for name in ("rapidfuzz", "scipy", "lxml", "pylatexenc") if find_spec(name) is None]
     if missing:
-        raise MissingModel(f"Evaluation needs {', '.join(missing)}.", "Run: pip install 'penstock[eval]'")
+        raise MissingModel(f"Evaluation needs {', '.join(missing)}.", install_advice("eval"))
 
 
 def _benchmark(name: str, protocol: str, cdm: bool) -> Any:
