@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import pypdfium2 as pdfium
 import pytest
-from test_client import ask_alone
+from tests.with_vllm.test_client import ask_alone
 
 import penstock
 from penstock.engines.chat import recognisers

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 PHOTO_SIDE = 1100  # pixels: sharp on a screen, a few hundred kB
 THUMB_SIDE, THUMB_MARGIN = 160, 0.06
 COLOURS = ((37, 99, 235), (220, 38, 38), (5, 150, 105), (217, 119, 6), (124, 58, 237), (8, 145, 178))
-TEMPLATE = Path(__file__).with_name("objects_report.html")
+TEMPLATE = Path(__file__).with_name("photo_report.html")
 
 
 def report(out: Path, items: list[Item]) -> str:
