@@ -12,7 +12,7 @@ include mk/vllm.mk
 help:  ## list these words
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(VENV)/.ready  ## a virtual environment with Penstock, its tools and the embedded models
+setup: $(VENV)/.ready  ## a virtual environment with Penstock, its tools and the built-in models
 
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Penstock needs Python 3.11 or newer; set PYTHON=python3.12 or so")'
@@ -23,7 +23,7 @@ $(VENV)/.ready: pyproject.toml
 	$(BIN)/penstock models fetch
 	@touch $@
 
-demo: setup  ## parse the sample document with the embedded models and say where to look
+demo: setup  ## parse the sample document with the built-in models and say where to look
 	$(BIN)/penstock parse src/penstock/sample/sample.pdf -o $(DEMO_OUT) --fresh --export md,jsonl,searchable-pdf,overlays
 	@echo
 	@echo "Read   $(DEMO_OUT)/markdown/sample.md        the document as Markdown"

@@ -34,8 +34,8 @@ def main(target: str) -> None:
 
 def picture() -> str:
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
-        f'{FONT} role="img">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
+        f'width="{WIDTH}" height="{HEIGHT}" {FONT} role="img">',
         "<title>How Penstock is built</title>",
         f'<rect width="{WIDTH}" height="{HEIGHT}" rx="10" fill="{GROUND}"/>',
         *_callers(),
@@ -67,12 +67,14 @@ def _callers() -> list[str]:
 def _run() -> list[str]:
     """The frame of a run: source, stages, ledger."""
     parts = [
-        f'<rect x="20" y="98" width="860" height="196" rx="10" fill="{PAPER}" stroke="{WATER}" stroke-width="2"/>',
+        f'<rect x="20" y="98" width="860" height="196" rx="10" fill="{PAPER}" stroke="{WATER}" '
+        'stroke-width="2"/>',
         _heading(36, 122, "A run", WATER),
         _note(
             92,
             122,
-            "the driver lists pages, an executor (one thread, this machine, or a Ray cluster) moves them, the driver commits them",
+            "the driver lists pages, an executor (one thread, this machine, or a Ray cluster) moves them,"
+            " the driver commits them",
         ),
         *_card(36, 140, 118, 92, "sources/", "PDFs, scans,|images, datasets,|photos", CORAL, CORAL_PALE),
         *_card(
@@ -89,12 +91,14 @@ def _run() -> list[str]:
         _note(
             176,
             254,
-            "stages/ of the recipe “documents”. One item is one page, from end to end; a page that fails becomes a row",
+            "stages/ of the recipe “documents”. One item is one page, from end to end;"
+            " a page that fails becomes a row",
         ),
         _note(
             176,
             272,
-            "with its reason and its neighbours go on. Stop or kill the run, and the same command goes on from there.",
+            "with its reason and its neighbours go on. Stop or kill the run,"
+            " and the same command goes on from there.",
         ),
     ]
     return parts
@@ -168,11 +172,12 @@ def _card(
     family = " font-family=\"ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace\"" if mono else ""
     parts = [
         f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="7" fill="{fill}" stroke="{colour}"/>',
-        f'<text x="{middle:g}" y="{first:g}" text-anchor="middle" font-size="14" font-weight="700" fill="{INK}"{family}>'
-        f"{escape(title)}</text>",
+        f'<text x="{middle:g}" y="{first:g}" text-anchor="middle" font-size="14" font-weight="700" '
+        f'fill="{INK}"{family}>{escape(title)}</text>',
     ]
     parts += [
-        f'<text x="{middle:g}" y="{first + 18 + i * 16:g}" text-anchor="middle" font-size="12" fill="{INK}">{escape(line)}</text>'
+        f'<text x="{middle:g}" y="{first + 18 + i * 16:g}" text-anchor="middle" font-size="12" '
+        f'fill="{INK}">{escape(line)}</text>'
         for i, line in enumerate(lines)
     ]
     return parts

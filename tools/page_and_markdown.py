@@ -1,4 +1,4 @@
-"""Draws docs/img/page_and_markdown.png: the sample's scanned page beside the Markdown that Penstock reads from it.
+"""Draws docs/img/page_and_markdown.png: the sample's scanned page beside its Markdown.
 
     apt-get install fonts-nanum fonts-lato
     python tools/page_and_markdown.py docs/img/page_and_markdown.png
