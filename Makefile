@@ -8,11 +8,12 @@ DEMO_OUT := demo-out
 .PHONY: help setup demo test test-slow check fix bench clean
 
 include mk/vllm.mk
+include mk/docs.mk
 
 help:  ## list these words
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(VENV)/.ready  ## a virtual environment with Penstock, its tools and the embedded models
+setup: $(VENV)/.ready  ## a virtual environment with Penstock, its tools and the built-in models
 
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Penstock needs Python 3.11 or newer; set PYTHON=python3.12 or so")'
@@ -23,7 +24,7 @@ $(VENV)/.ready: pyproject.toml
 	$(BIN)/penstock models fetch
 	@touch $@
 
-demo: setup  ## parse the sample document with the embedded models and say where to look
+demo: setup  ## parse the sample document with the built-in models and say where to look
 	$(BIN)/penstock parse src/penstock/sample/sample.pdf -o $(DEMO_OUT) --fresh --export md,jsonl,searchable-pdf,overlays
 	@echo
 	@echo "Read   $(DEMO_OUT)/markdown/sample.md        the document as Markdown"
@@ -53,4 +54,4 @@ bench: setup  ## the benchmarks behind our claims; the last line of each is JSON
 	@for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 clean:  ## remove what make made
-	rm -rf $(VENV) $(VLLM_VENV) $(DEMO_OUT) build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VLLM_VENV) $(DEMO_OUT) build dist site docs/reference .pytest_cache .mypy_cache .ruff_cache

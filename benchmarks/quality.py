@@ -1,4 +1,4 @@
-"""How well the embedded recipe reads: every data set of test data that has pictures and a truth.
+"""How well the built-in recipe reads: every data set of test data that has pictures and a truth.
 
 Run: python benchmarks/quality.py [DATA] [--out OUT] [--write docs/quality.md]
 Pages are kept in OUT (build/quality), so a second run reads only what is new; the last line is JSON.
@@ -255,7 +255,7 @@ def worst(scored: Scored, count: int = 3) -> list[str]:
 def document(done: Sequence[Scored], data: Path) -> str:
     made = (
         f"Made by `python benchmarks/quality.py` on {date.today().isoformat()}: penstock "
-        f"{penstock.__version__}, embedded `documents` recipe with its defaults, {platform.machine()}, "
+        f"{penstock.__version__}, built-in `documents` recipe with its defaults, {platform.machine()}, "
         f"{os.cpu_count()} cores. Intervals are 95 % bootstrap intervals over samples."
     )
     head = ["# How well it reads", "", made, "", INTRODUCTION, "", WEAK, "", "## Scores", ""]

@@ -1,7 +1,7 @@
 """What people say about the numbers of docs/quality.md; `quality.py` puts the tables between."""
 
 INTRODUCTION = """\
-The embedded recipe is made of small models that run on any processor. It is there so that Penstock works
+The built-in recipe is made of small models that run on any processor. It is there so that Penstock works
 at once and without a network, not to win benchmarks; the vision-language models Penstock can call publish
 far better scores, formulas and handwriting included. Every data set below is small, so mind the intervals;
 what is done by rules (order, tables among text, spaces between Korean lines) was developed on these pages.

@@ -7,12 +7,13 @@ python examples/service_client.py report.pdf scan.png
 from __future__ import annotations
 
 import json
+import os
 import sys
 import urllib.request
 from pathlib import Path
 from urllib.parse import urlencode
 
-SERVICE = "http://127.0.0.1:8080"
+SERVICE = os.environ.get("SERVICE", "http://127.0.0.1:8080")
 
 
 def ask(path: str, body: bytes | None = None, **question: object) -> bytes:

@@ -1,6 +1,6 @@
 """Builds `furniture_table.py` from openly licensed figures. Aggregates only, no product's own row.
 
-    python -m penstock.photos.furniture_build ikea.csv > src/penstock/photos/furniture_table.py
+    python tools/furniture_build.py ikea.csv > src/penstock/photos/furniture_table.py
 
 `ikea.csv` is data/2020/2020-11-03/ikea.csv of rfordatascience/tidytuesday (CC0-1.0). Its tables have
 few depths and its beds' depth is a drawer's, so those classes come from the mean sizes VoteNet

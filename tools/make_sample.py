@@ -21,6 +21,7 @@ import pypdfium2 as pdfium
 from PIL import Image, ImageFilter
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
+
 from typesetting import (
     BODY,
     CAPTION,

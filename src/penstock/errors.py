@@ -21,6 +21,13 @@ in a sentence of its own.
 
 from __future__ import annotations
 
+DISTRIBUTION = "penstock-pipeline"  # what pip installs; `penstock` on the package index is another project
+
+
+def install_advice(extra: str) -> str:
+    """The sentence that tells a user how to add an extra."""
+    return f"Run: pip install '{DISTRIBUTION}[{extra}]'"
+
 
 class PenstockError(Exception):
     """Root of the tree. `advice` is a sentence on what to do, or empty."""

@@ -21,7 +21,7 @@ def test_every_recipe_and_every_extra_is_told() -> None:
     report = json.loads(told("--json"))
     assert report["recipes"]["documents"]["missing"] == []
     assert set(report["servers"]["lacks"]) == {"glm-ocr", "paddleocr-vl", "grounded"}
-    assert {"gpu", "eval", "search", "hub", "objects", "ray", "serve"} <= set(report["extras"])
+    assert {"gpu", "eval", "search", "hub", "photos", "ray", "serve"} <= set(report["extras"])
     assert "dev" not in report["extras"]
 
 
@@ -42,6 +42,6 @@ def test_what_is_absent_comes_with_what_to_type(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.delenv("PENSTOCK_VLLM", raising=False)
     monkeypatch.setattr("penstock.cli.doctor._is_installed", lambda package: package != "lancedb")
     words = told()
-    assert "pip install 'penstock[search]'" in words
+    assert "pip install 'penstock-pipeline[search]'" in words
     assert "with --server URL" in words
     assert "lacks vLLM (pip install vllm), a GPU" in words

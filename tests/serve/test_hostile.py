@@ -27,7 +27,7 @@ from penstock.serve.service import Service
 from penstock.testing.fake_recipe import fake
 from penstock.testing.fake_stages import FakeRecognise
 
-pytest.importorskip("uvicorn", reason="needs penstock[serve]")
+pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
 
 from penstock.serve import app as api
 from penstock.serve import upload

@@ -25,7 +25,7 @@ from penstock.stages.given import GivenBox
 from penstock.store.ledger import Ledger
 from penstock.testing.fake_recipe import fake
 
-pytest.importorskip("uvicorn", reason="needs penstock[serve]")
+pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
 
 from tests.support.running_service import SAMPLE, Client, Running, await_up, free_port
 
@@ -181,7 +181,7 @@ def test_a_run_without_a_recipe_is_shown_and_takes_nothing(client: Client, out: 
 
 
 def test_a_run_with_an_index_can_be_searched(tmp_path: Path) -> None:
-    pytest.importorskip("lancedb", reason="needs penstock[search]")
+    pytest.importorskip("lancedb", reason="needs penstock-pipeline[search]")
     from penstock.search.index import build
 
     [first, *_] = penstock.parse(SAMPLE, out=tmp_path, recipe="fake")

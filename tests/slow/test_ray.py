@@ -46,7 +46,7 @@ NUM_PAGES = 120
 @pytest.fixture
 def cluster() -> Iterator[Any]:
     """A head and one more node of one core each."""
-    pytest.importorskip("ray", reason="needs penstock[ray]")
+    pytest.importorskip("ray", reason="needs penstock-pipeline[ray]")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import ray

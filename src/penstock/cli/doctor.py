@@ -10,6 +10,7 @@ from typing import Any
 import typer
 
 from penstock.cli.options import AsJson, Config, Log
+from penstock.errors import DISTRIBUTION, install_advice
 
 RECIPE_MODELS = {
     "documents": ("layout-cdla", "ppocrv6-det-small", "ppocrv6-rec-small", "slanet-plus", "tesseract-kor"),
@@ -17,7 +18,7 @@ RECIPE_MODELS = {
 # recipes that ask a model server, and the extra that finds regions for them on a GPU
 SERVER_RECIPES = {"glm-ocr": "gpu", "paddleocr-vl": "gpu", "grounded": ""}
 _EXTRA = re.compile(r"^([A-Za-z0-9._-]+).*extra == ['\"]([a-z]+)['\"]")
-NOT_FOR_USERS = frozenset({"dev"})
+NOT_LISTED = frozenset({"all", "dev", "docs"})  # made of the others, or for those who work on Penstock
 
 
 def doctor(config: Config = None, log: Log = None, as_json: AsJson = False) -> None:
@@ -52,9 +53,9 @@ def examine() -> dict[str, Any]:
 def _extras() -> dict[str, list[str]]:
     """Of each extra the packages that are not installed here."""
     absent: dict[str, list[str]] = {}
-    for line in importlib.metadata.requires("penstock") or ():
+    for line in importlib.metadata.requires(DISTRIBUTION) or ():
         found = _EXTRA.match(line)
-        if found and found[2] not in NOT_FOR_USERS:
+        if found and found[2] not in NOT_LISTED:
             absent.setdefault(found[2], [])
             if not _is_installed(found[1]):
                 absent[found[2]].append(found[1])
@@ -89,7 +90,7 @@ def _servers(extras: dict[str, list[str]]) -> dict[str, Any]:
         chosen = ""
         lacks.append(exc.message)
     own = {
-        name: lacks + ([f"penstock[{extra}]"] if extra and extras.get(extra) else [])
+        name: lacks + ([f"{DISTRIBUTION}[{extra}]"] if extra and extras.get(extra) else [])
         for name, extra in SERVER_RECIPES.items()
     }
     return {"preset": chosen, "lacks": own}
@@ -124,10 +125,10 @@ def _embedded(missing: list[str]) -> str:
 
 def _served(lacks: list[str], report: dict[str, Any]) -> str:
     if lacks:
-        without = " --layout cdla" if any("penstock[" in word for word in lacks) else ""
+        without = " --layout cdla" if any(word.startswith(f"{DISTRIBUTION}[") for word in lacks) else ""
         return f"with --server URL{without}; to do all of it here it lacks {', '.join(lacks)}"
     return f"ready, preset {report['servers']['preset']}"
 
 
 def _extra(name: str, absent: list[str]) -> str:
-    return f"not installed. Run: pip install 'penstock[{name}]'" if absent else "ready"
+    return f"not installed. {install_advice(name)}" if absent else "ready"

@@ -27,7 +27,7 @@ from penstock.cli.options import (
     Servers,
     recipe_options,
 )
-from penstock.errors import MissingModel, UsageError
+from penstock.errors import MissingModel, UsageError, install_advice
 
 if TYPE_CHECKING:
     from penstock.evaluate.compare import Comparison
@@ -201,7 +201,7 @@ def _need_packages() -> None:
     """Raises MissingModel with the names of the extra's packages that are not installed."""
     missing = [name for name in PACKAGES if find_spec(name) is None]
     if missing:
-        raise MissingModel(f"Evaluation needs {', '.join(missing)}.", "Run: pip install 'penstock[eval]'")
+        raise MissingModel(f"Evaluation needs {', '.join(missing)}.", install_advice("eval"))
 
 
 def _progress(as_json: bool) -> Callable[[int, int], None]:

@@ -13,7 +13,7 @@ import typer
 from typer import Option
 
 from penstock.cli.options import ApiKey, Config, Cores, Lang, Log, Model, Servers, recipe_options
-from penstock.errors import MissingModel, UsageError
+from penstock.errors import MissingModel, UsageError, install_advice
 
 if TYPE_CHECKING:
     from penstock.plan import Plan
@@ -96,7 +96,7 @@ def _run(out: Path, plan: Plan | None, listening: socket.socket, most_mb: int, n
 
         from penstock.serve.app import app_of
     except ImportError as exc:
-        raise MissingModel(f"{exc.name} is not installed.", "Run: pip install 'penstock[serve]'") from exc
+        raise MissingModel(f"{exc.name} is not installed.", install_advice("serve")) from exc
     from penstock.serve.service import Service
 
     with Service(out, plan) as service:

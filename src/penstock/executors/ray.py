@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import penstock
-from penstock.errors import MissingModel, NoProgress, OpenError
+from penstock.errors import MissingModel, NoProgress, OpenError, install_advice
 from penstock.executors.channel import Channel, Closed
 from penstock.executors.handout import Handout
 from penstock.executors.local import STALL_S, Local
@@ -241,7 +241,7 @@ class _joined:
             import ray
         except ImportError as exc:
             raise MissingModel(
-                "Ray is not installed.", "Run: pip install 'penstock[ray]', on every machine of the cluster."
+                "Ray is not installed.", f"{install_advice('ray')}, on every machine of the cluster."
             ) from exc
         self._was_in = ray.is_initialized()
         self._ray = ray

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from penstock.errors import MissingModel
+from penstock.errors import MissingModel, install_advice
 from penstock.processes.malloc import share_heaps
 from penstock.search import index_folder
 from penstock.search.index_folder import FOLDER
@@ -48,7 +48,7 @@ def connect(folder: Path) -> Any:
     try:
         import lancedb
     except ImportError as exc:
-        raise MissingModel("The index needs lancedb.", "Run: pip install 'penstock[search]'") from exc
+        raise MissingModel("The index needs lancedb.", install_advice("search")) from exc
     return lancedb.connect(str(folder))
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from penstock.errors import MissingModel
+from penstock.errors import MissingModel, install_advice
 
 KEPT_TAGS = (
     "NNG",
@@ -49,7 +49,7 @@ class Words:
         try:
             import Stemmer
         except ImportError as exc:
-            raise MissingModel("Search needs PyStemmer.", "Run: pip install 'penstock[search]'") from exc
+            raise MissingModel("Search needs PyStemmer.", install_advice("search")) from exc
         self._stemmer = Stemmer.Stemmer("english")
         self._threads = threads
 
@@ -108,7 +108,7 @@ def _kiwi(threads: int) -> Any:
     try:
         from kiwipiepy import Kiwi
     except ImportError as exc:
-        raise MissingModel("Korean search needs kiwipiepy.", "Run: pip install 'penstock[search]'") from exc
+        raise MissingModel("Korean search needs kiwipiepy.", install_advice("search")) from exc
     return Kiwi(num_workers=threads)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from penstock.errors import MissingModel, StoreError, UsageError
+from penstock.errors import MissingModel, StoreError, UsageError, install_advice
 
 # of OUT: what only this machine needs, and what can be made again from the rest
 NOT_UPLOADED = (".lock", ".cache/**", "tmp/**", "embed/**", "index/**", "**/tmp/**", "trace.jsonl")
@@ -101,7 +101,7 @@ def _client() -> Any:
     try:
         import huggingface_hub
     except ImportError as exc:
-        raise MissingModel("The Hub's client is not installed.", "Run: pip install 'penstock[hub]'") from exc
+        raise MissingModel("The Hub's client is not installed.", install_advice("hub")) from exc
     return huggingface_hub
 
 

@@ -32,11 +32,11 @@ class Measure(Stage):
         return {**super().settings(), "furniture": without_password(self.furniture)}
 
     def open(self) -> _Measurer:
-        from penstock.errors import MissingModel
+        from penstock.errors import MissingModel, install_advice
         from penstock.photos.furniture import Furniture
 
         if importlib.util.find_spec("scipy") is None:
-            raise MissingModel("Volumes need the package scipy.", "Run: pip install 'penstock[objects]'")
+            raise MissingModel("Volumes need the package scipy.", install_advice("photos"))
         return _Measurer(Furniture.open(self.furniture))
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from penstock.engines.chat.deepseek import Guard, page_recogniser
 from penstock.engines.chat.job import Answer
 from penstock.engines.chat.recognisers import Recogniser
-from penstock.errors import EngineError, MissingModel
+from penstock.errors import EngineError, MissingModel, install_advice
 
 NAME = "deepseek-ocr-2"
 MODEL = "deepseek-community/DeepSeek-OCR-2"  # as transformers reads it; the authors' own needs their code
@@ -34,7 +34,7 @@ class HfModel:
         except ImportError as exc:
             raise MissingModel(
                 "The engine 'hf' needs torch and transformers 5.16 or newer.",
-                "Run: pip install 'penstock[gpu]', or name a server with --server.",
+                f"{install_advice('gpu')}, or name a server with --server.",
             ) from exc
         name = model or MODEL
         self._torch = torch

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from penstock.engines.embed.embedder import punctuated, unit_rows
-from penstock.errors import EngineError, MissingModel, UsageError
+from penstock.errors import EngineError, MissingModel, UsageError, install_advice
 from penstock.processes.resources import cores
 
 if TYPE_CHECKING:
@@ -60,9 +60,7 @@ class QwenEmbedder:
             import torch
             from transformers import AutoProcessor, Qwen3VLModel
         except ImportError as exc:
-            raise MissingModel(
-                "torch and transformers are not installed.", "pip install 'penstock[gpu]'"
-            ) from exc
+            raise MissingModel("torch and transformers are not installed.", install_advice("gpu")) from exc
         self._device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         dtype = torch.bfloat16 if self._device.startswith("cuda") else torch.float32
         try:

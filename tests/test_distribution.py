@@ -1,0 +1,74 @@
+"""The distribution has one name, penstock-pipeline, wherever a reader may copy it from."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from penstock.errors import DISTRIBUTION, install_advice
+
+REPO = Path(__file__).resolve().parent.parent
+FOLDERS = {"src": (".py", ".html"), "docs": (".md",), "deploy": ("",), "examples": (".py",)}
+# `pip install penstock`, `penstock[extra]`: what a stranger's package would answer to
+STRANGER = re.compile(r"pip install (?:-\S+ )*['\"]?penstock(?!-pipeline)\b|(?<![\w-])penstock\[")
+
+
+def readable() -> list[Path]:
+    found = list(REPO.glob("*.md"))
+    for folder, endings in FOLDERS.items():
+        found += [
+            path for path in (REPO / folder).rglob("*") if path.is_file() and path.name.endswith(endings)
+        ]
+    return [path for path in found if path.suffix not in {".pyc", ".png"}]
+
+
+def project() -> dict[str, object]:
+    read: dict[str, object] = tomllib.loads((REPO / "pyproject.toml").read_text("utf-8"))["project"]
+    return read
+
+
+def test_the_constant_is_the_projects_name() -> None:
+    assert project()["name"] == DISTRIBUTION
+
+
+@pytest.mark.parametrize(
+    "text", ["pip install penstock", "pip install -U 'penstock[gpu]'", "'penstock[ray]'"]
+)
+def test_the_pattern_finds_the_other_name(text: str) -> None:
+    assert STRANGER.search(text)
+    assert not STRANGER.search(text.replace("penstock", DISTRIBUTION))
+
+
+def test_nothing_tells_a_reader_to_install_the_other_penstock() -> None:
+    texts = {path: path.read_text("utf-8") for path in readable()}
+    assert len(texts) > 100
+    assert [str(path) for path, text in texts.items() if STRANGER.search(text)] == []
+
+
+def test_every_extra_that_a_message_names_exists() -> None:
+    extras = project()["optional-dependencies"]
+    assert isinstance(extras, dict)
+    advised = {
+        extra
+        for path in (REPO / "src").rglob("*.py")
+        for extra in re.findall(r"""install_advice\(["'](\w+)["']\)""", path.read_text("utf-8"))
+    }
+    assert len(advised) > 4
+    assert advised <= set(extras)
+    assert install_advice("gpu") == "Run: pip install 'penstock-pipeline[gpu]'"
+
+
+def test_the_extra_all_holds_what_needs_no_gpu() -> None:
+    extras = project()["optional-dependencies"]
+    assert isinstance(extras, dict)
+    [together] = extras["all"]
+    named = set(re.findall(r"\w+", together.split("[")[1]))
+    assert named == set(extras) - {"all", "dev", "docs", "gpu"}
+
+
+def test_the_licence_and_the_notice_are_packed() -> None:
+    assert project()["license-files"] == ["LICENSE", "NOTICE"]
+    assert "OmniDocBench" in (REPO / "NOTICE").read_text("utf-8")
