@@ -23,7 +23,7 @@ from answer_lengths import length_of
 from known_pages import HEIGHT, boxes_of
 from penstock.documents.formats.searchable_pdf import jpeg_shape
 from penstock.engines.image.crop import as_jpeg, cut, scaled
-from penstock.stages.cut import SENT_QUALITY
+from penstock.workers.crop_regions import SENT_QUALITY
 
 PROMPT = "Text Recognition:"
 SAMPLING = {"temperature": 0.0, "ignore_eos": True}

@@ -18,7 +18,7 @@ import penstock
 from common import SAMPLE, finish, spread, timed, write_long_pdf
 from penstock.engines.layout.cdla import CdlaLayout
 from penstock.engines.weights import onnx
-from penstock.store.manifest import cores
+from penstock.processes.resources import cores
 
 
 def as_packaged(count: int) -> float:

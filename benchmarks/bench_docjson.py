@@ -19,7 +19,7 @@ from penstock.documents.docjson.assemble import Assembler
 from penstock.documents.docjson.file import write
 from penstock.documents.docjson.spool import Spools
 from penstock.documents.grounding.page import read_page, regions_of
-from penstock.item import Item
+from penstock.page import Page
 
 SENTENCE = "수압관은 저수지의 물을 발전소의 수차까지 이끄는 굵은 강철관이다 그림에서 보듯 낙차가 커진다"
 WORDS = SENTENCE.split()
@@ -58,14 +58,14 @@ def main() -> None:
     before_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     parsed = 0.0
 
-    def items() -> Iterator[Item]:
+    def items() -> Iterator[Page]:
         nonlocal parsed
         for number in range(count):
             began = time.process_time()
             page = read_page(answers[number % 50], WIDTH, HEIGHT)
             regions = regions_of(page, WIDTH, HEIGHT, number == 0, "bench")
             parsed += time.process_time() - began
-            yield Item(
+            yield Page(
                 id=f"doc/{number}",
                 uri="doc.pdf",
                 document="doc.pdf",

@@ -19,14 +19,17 @@ import pypdfium2 as pdfium
 
 from common import SAMPLE, finish, timed, write_scans
 from penstock.engines.embed.embedder import open_embedder, takes_images
-from penstock.item import Item, Region
+from penstock.page import Page
 from penstock.passes.embed import embed_run
 from penstock.plan import Plan
+from penstock.region import Region
 from penstock.search.to_embed import list_pages
 from penstock.stages.embed import BATCH
 from penstock.stages.load import Load
 from penstock.store import manifest
 from penstock.store.ledger import ShardWriter
+from penstock.store.out import Out
+from penstock.store.schema import PAGES
 
 
 def make_run(out: Path, count: int, scans: list[Path]) -> None:
@@ -34,7 +37,7 @@ def make_run(out: Path, count: int, scans: list[Path]) -> None:
     texts = [page.get_textpage().get_text_range() for page in pdfium.PdfDocument(SAMPLE)]
     paragraphs = itertools.cycle([p for text in texts for p in text.split(". ") if len(p) > 60])
     manifest.write(out, Plan(Load(), name="bench"))
-    writer = ShardWriter(out)
+    writer = ShardWriter(out, PAGES)
     for number in range(count):
         regions = tuple(
             Region(
@@ -46,12 +49,12 @@ def make_run(out: Path, count: int, scans: list[Path]) -> None:
             for n in range(8)
         )
         scan = scans[number % len(scans)]
-        page = Item(id=f"page{number:05d}", uri=str(scan), document="bench", part=number, media="image")
-        writer.add(Item(**{**_fields(page), "width": 100, "height": 100, "regions": regions}))
+        page = Page(id=f"page{number:05d}", uri=str(scan), document="bench", part=number, media="image")
+        writer.add(Page(**{**_fields(page), "width": 100, "height": 100, "regions": regions}))
     writer.commit()
 
 
-def _fields(item: Item) -> dict[str, Any]:
+def _fields(item: Page) -> dict[str, Any]:
     return {name: getattr(item, name) for name in ("id", "uri", "document", "part", "media")}
 
 
@@ -59,7 +62,7 @@ def bare(engine: str, settings: dict[str, Any], out: Path, scans: list[Path]) ->
     """Pages a second of the engine alone, fed in batches from memory with what the pass gives it."""
     opened = open_embedder(engine, settings)
     eyes = takes_images(engine)
-    pages = list(list_pages(out, "visual" if eyes else "all"))
+    pages = list(list_pages(Out(out), "visual" if eyes else "all"))
     images = [path.read_bytes() for path in scans]
 
     def work() -> None:

@@ -19,6 +19,7 @@ from common import SAMPLE, finish
 from penstock import parse
 from penstock.passes.enrich import enrich
 from penstock.search.index import build
+from penstock.store.out import Out
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.support.questions import FIGURE_QUESTIONS, QUESTIONS, VISUAL, recall
@@ -53,10 +54,10 @@ def main() -> None:
             shutil.copytree(sys.argv[1], out, ignore=unwanted)
         else:
             parsed(out)
-        build(out)
+        build(Out(out))
         plain, chunks = figures_of(out, WITHOUT_CHUNKS), figures_of(out, None)
         list(enrich(out, text_engine="rule"))
-        build(out)
+        build(Out(out))
         finish("enriched_search", without=plain, chunks=chunks, chunks_and_summaries=figures_of(out, None))
 
 

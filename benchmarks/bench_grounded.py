@@ -41,7 +41,7 @@ from penstock.engines.chat import client as chat
 from penstock.engines.chat import deepseek
 from penstock.engines.chat.wire import request_body
 from penstock.executors.local import Local
-from penstock.item import Item
+from penstock.page import Page
 from penstock.stages.ground import Ground
 from penstock.stages.load import Load
 from penstock.testing.fake_server import FakeServer, serving
@@ -117,9 +117,9 @@ def write_pdf(path: Path, count: int) -> Path:
     return path
 
 
-def rendered(pdf: Path, dpi: int) -> list[Item]:
+def rendered(pdf: Path, dpi: int) -> list[Page]:
     worker = Load(dpi=dpi, give="encoded", text_layer=False).open()
-    pages = [worker([item])[0] for item in sources.list_items([str(pdf)])]
+    pages = [worker([item])[0] for item in sources.list_items([str(pdf)], Page)]
     worker.close()
     return pages
 
@@ -143,7 +143,7 @@ async def bare(urls: list[str], bodies: list[bytes], in_flight: int) -> float:
         return time.monotonic() - began
 
 
-def bodies_of(pages: list[Item], model: str, recogniser: str, length: Callable[[bytes], int]) -> list[bytes]:
+def bodies_of(pages: list[Page], model: str, recogniser: str, length: Callable[[bytes], int]) -> list[bytes]:
     row = deepseek.page_recogniser(recogniser)
     images = [page.image or b"" for page in pages]
     return [
@@ -159,7 +159,7 @@ def bodies_of(pages: list[Item], model: str, recogniser: str, length: Callable[[
     ]
 
 
-def recipe(args: argparse.Namespace, pdf: Path) -> tuple[float, list[Item]]:
+def recipe(args: argparse.Namespace, pdf: Path) -> tuple[float, list[Page]]:
     """Seconds from the call to the last page, and the pages. Kept in a folder where pyarrow is there."""
     name = "grounded-2" if args.recogniser == "deepseek-ocr-2" else "grounded"
     options = {
@@ -171,7 +171,7 @@ def recipe(args: argparse.Namespace, pdf: Path) -> tuple[float, list[Item]]:
     began = time.monotonic()
     if importlib.util.find_spec("pyarrow") is None:
         plan = recipes.build(name, options)
-        pages = list(Local().stream(plan, sources.list_items([str(pdf)])))
+        pages = list(Local().stream(plan, sources.list_items([str(pdf)], Page)))
         return time.monotonic() - began, pages
     import penstock
 
@@ -180,7 +180,7 @@ def recipe(args: argparse.Namespace, pdf: Path) -> tuple[float, list[Item]]:
         return time.monotonic() - began, pages
 
 
-def tokens_of(pages: list[Item]) -> tuple[int, int]:
+def tokens_of(pages: list[Page]) -> tuple[int, int]:
     """Prompt and answer tokens of all pages; raises where a page failed or was asked twice."""
     asked = answered = 0
     for page in pages:
@@ -235,7 +235,7 @@ def warm(args: argparse.Namespace, folder: Path, drawn: Drawn) -> None:
     print(f"warmed up with {args.warm} pages in {seconds:.1f} s", flush=True)
 
 
-def one_at_a_time(stage: Ground, pages: list[Item]) -> tuple[float, int]:
+def one_at_a_time(stage: Ground, pages: list[Page]) -> tuple[float, int]:
     """Seconds for the pages after the first, which warms up, and the tokens of their answers."""
     worker = stage.open()
     try:

@@ -22,15 +22,16 @@ import numpy as np
 
 from common import finish, timed
 from penstock.executors.local import Local
-from penstock.item import Item, PhotoObject
+from penstock.page import Page
+from penstock.photo import PhotoObject
 from penstock.photos.gaussians import Gaussians
 from penstock.photos.masks import pack
 from penstock.photos.ply import NAMES, SH_C0, write_ply
 from penstock.photos.size_prior import SURE
 from penstock.photos.totals import total
+from penstock.photos.user_boxes import GivenBox
 from penstock.photos.volumes import measure
 from penstock.recipes.photos import photos
-from penstock.stages.given import GivenBox
 from penstock.stages.reconstruct import Reconstruct
 from penstock.testing import rooms, shapes
 from penstock.testing.fake_mesh import FakeScript, fake_mesh
@@ -74,7 +75,7 @@ def cpu_s(work: Callable[[], object], times: int) -> float:
     return best
 
 
-def photo(number: int, things: int) -> Item:
+def photo(number: int, things: int) -> Page:
     mask = np.zeros((120, 160), bool)
     mask[50:100, 60:100] = True
     packed = pack(mask)
@@ -82,7 +83,7 @@ def photo(number: int, things: int) -> Item:
         PhotoObject(label="chair", box=(60, 50, 100, 100), index=n, mask=packed) for n in range(things)
     )
     pixels = np.full((120, 160, 3), 90, np.uint8)
-    return Item(id=f"p{number}", uri="", document="", pixels=pixels, objects=objects, width=160, height=120)
+    return Page(id=f"p{number}", uri="", document="", pixels=pixels, objects=objects, width=160, height=120)
 
 
 def crew_share(count: int, things: int, crew: int, seconds: float) -> float:
@@ -105,7 +106,7 @@ def estimate_figures(num_rooms: int) -> dict[str, float]:
         truth = dict(rooms.write(Path(folder), num_rooms, first=1000))
         boxes = tuple(GivenBox(name, thing.box, thing.label) for name, thing in truth.items())
         items = [
-            Item(id=name, uri=f"{folder}/{name}", document=name, kind="photo", media="image")
+            Page(id=name, uri=f"{folder}/{name}", document=name, kind="photo", media="image")
             for name in truth
         ]
         found = {item.id: item.objects[0] for item in Local().stream(photos(boxes=boxes), items)}

@@ -20,7 +20,7 @@ from penstock.engines.layout.cdla import CdlaLayout
 from penstock.engines.ocr.orient import Orienter
 from penstock.engines.ocr.reader import PageReader
 from penstock.engines.table.slanet import SlanetTable
-from penstock.store.manifest import cores
+from penstock.processes.resources import cores
 
 
 class PlainScript:

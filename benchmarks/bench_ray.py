@@ -21,6 +21,7 @@ from ray.cluster_utils import Cluster
 from common import finish, write_long_pdf
 from penstock import sources
 from penstock.executors.ray import Ray
+from penstock.page import Page
 from penstock.testing.fake_recipe import fake
 
 WORKERS = 2  # of the fake recipe's last stage, on each node
@@ -33,7 +34,8 @@ def rate(nodes: int, pdf: Path, seconds: float) -> float:
     ray.init(address=cluster.address, log_to_driver=False, logging_level=logging.ERROR)
     try:
         times = [
-            time.perf_counter() for _ in Ray().stream(fake(seconds=seconds), sources.list_items([str(pdf)]))
+            time.perf_counter()
+            for _ in Ray().stream(fake(seconds=seconds), sources.list_items([str(pdf)], Page))
         ]
     finally:
         ray.shutdown()

@@ -27,11 +27,11 @@ import numpy as np
 import pypdfium2 as pdfium
 
 from common import SAMPLE, PeakMemory, finish, memory_mb, timed
+from penstock.processes.resources import cores
 from penstock.search.index import REGIONS, build_rows, connect
 from penstock.search.index_folder import FOLDER, open_index, read_about
 from penstock.search.index_rows import ChunkRow, PageRow, RegionRow, Widths
 from penstock.search.searcher import Searcher, probes
-from penstock.store.manifest import cores
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -19,10 +19,10 @@ from common import finish, spread, timed
 from penstock.driver import Run
 from penstock.executors.inline import Inline
 from penstock.executors.local import Local
-from penstock.item import Item
+from penstock.page import Page
 from penstock.plan import Plan
+from penstock.processes.resources import cores
 from penstock.stage import Stage
-from penstock.store.manifest import cores
 from penstock.testing.fake_stages import FakeLayout, FakeRecognise
 
 BLOCK = bytes(1 << 20)
@@ -49,7 +49,7 @@ class _Burner:
     def __init__(self, blocks: int) -> None:
         self._blocks = blocks
 
-    def __call__(self, items: list[Item]) -> list[Item]:
+    def __call__(self, items: list[Page]) -> list[Page]:
         for _ in items:
             burn(self._blocks)
         return [replace(item, width=100, height=100) for item in items]
@@ -58,8 +58,8 @@ class _Burner:
         pass
 
 
-def items(count: int) -> list[Item]:
-    return [Item(id=f"doc/{n:06d}", uri="doc", document="doc", part=n) for n in range(count)]
+def items(count: int) -> list[Page]:
+    return [Page(id=f"doc/{n:06d}", uri="doc", document="doc", part=n) for n in range(count)]
 
 
 def committed(executor: Inline | Local, plan: Plan, count: int) -> None:

@@ -16,7 +16,7 @@ import psutil
 import pypdfium2 as pdfium
 
 import penstock
-from penstock.store.manifest import cores
+from penstock.processes.resources import cores
 
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
 

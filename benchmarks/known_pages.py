@@ -10,9 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from penstock.item import Item, Region
-from penstock.stage import Stage
 from penstock.stages.cut import Cut
+
+from penstock.page import Page
+from penstock.region import Region
+from penstock.stage import Stage
 
 WIDTH, HEIGHT = 2480, 3508
 REGIONS = 8
@@ -45,14 +47,14 @@ class KnownBoxes(Stage):
 
 
 class _Boxes:
-    def __call__(self, items: list[Item]) -> list[Item]:
+    def __call__(self, items: list[Page]) -> list[Page]:
         return [replace(item, regions=_regions(item)) for item in items]
 
     def close(self) -> None:
         pass
 
 
-def _regions(item: Item) -> tuple[Region, ...]:
+def _regions(item: Page) -> tuple[Region, ...]:
     number = int(Path(item.uri).stem)
     found = boxes_of(number, item.width, item.height)
     return tuple(Region(label="text", index=n, box=box) for n, box in enumerate(found))

@@ -28,7 +28,7 @@ from penstock.engines.layout import doclayout
 from penstock.engines.layout.clean import clean
 from penstock.engines.layout.doclayout import DocLayout, found_in, placed
 from penstock.engines.layout.doclayout_net import Output
-from penstock.item import LABELS
+from penstock.region import LABELS
 
 BOXES = 25  # a page, of which post keeps what is no duplicate and not nested
 

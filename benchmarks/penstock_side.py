@@ -18,20 +18,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from penstock.stages.cut import MAX_PIXELS, SENT_QUALITY
+
 from clock import mean_ms, per_call_ms
 from known_pages import REGIONS, KnownBoxes
 from penstock import sources
 from penstock.engines.chat import client as chat
 from penstock.engines.chat.recognisers import RECOGNISERS
+from penstock.engines.chat.region_tasks import token_budget
 from penstock.engines.chat.wire import request_body
 from penstock.engines.image.crop import as_jpeg, cut, is_blank, scaled, sendable
 from penstock.engines.image.decode import decode as decode_picture
 from penstock.executors.local import Local
+from penstock.page import Page
 from penstock.plan import Plan
 from penstock.processes.malloc import keep_pages
 from penstock.recipes.regions import glm_ocr
-from penstock.stages.cut import MAX_PIXELS, SENT_QUALITY
-from penstock.stages.tasks import token_budget
 from penstock.trace.spans import Trace
 from server_gauge import Gauge
 
@@ -76,7 +78,7 @@ def pages(folder: str, _: str, count: str, url: str, limit: str, watch: str = ""
 
 def run(plan: Plan, paths: list[str]) -> int:
     regions = 0
-    for page in Local(Trace()).stream(plan, sources.list_items(paths)) if paths else ():
+    for page in Local(Trace()).stream(plan, sources.list_items(paths, Page)) if paths else ():
         assert page.failure is None and page.markdown, page
         regions += sum(bool(region.content) for region in page.regions)
     return regions

@@ -23,17 +23,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from penstock.stages.cut import Cut
+
 from answer_lengths import length_of
 from bare_load import SAMPLING, crops_of, send_all, write_pages
 from common import finish
 from known_pages import HEIGHT, WIDTH, KnownBoxes, ScaledCut, boxes_of
 from penstock.engines.chat import recognisers
 from penstock.executors.local import Local
+from penstock.page import Page
 from penstock.plan import Plan
 from penstock.recipes.regions import LAYOUT_MODEL, glm_ocr
 from penstock.stage import Stage
 from penstock.stages import ask
-from penstock.stages.cut import Cut
 from penstock.stages.doclayout import DocLayout
 from penstock.trace.profile import Profile
 from penstock.trace.spans import Trace
@@ -72,7 +74,7 @@ def pipeline(options: argparse.Namespace, folder: str, count: int, scale: float)
     executor = Local(Trace())
     began = time.perf_counter()
     pages = 0
-    for page in executor.stream(plan, sources.list_items([folder])):
+    for page in executor.stream(plan, sources.list_items([folder], Page)):
         assert page.failure is None and not any(region.failure for region in page.regions), page
         pages += 1
     assert pages == count, pages

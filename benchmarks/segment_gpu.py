@@ -29,7 +29,7 @@ from penstock.engines.segment.rfdetr import RfDetrSegmenter
 from penstock.engines.segment.segmenter import LABELS, Segmenter, Wanted
 
 if TYPE_CHECKING:
-    from penstock.item import Pixels
+    from penstock.box import Pixels
 
 THINGS = 8  # in a photo of a room
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", ".")

@@ -16,13 +16,14 @@ import penstock
 from penstock.passes.embed import embed_question, embed_run
 from penstock.search.index import build
 from penstock.search.searcher import Searcher
+from penstock.store.out import Out
 
 
 def make_searchable(files: list[str], out: Path) -> None:
     for page in penstock.parse(files, out=out, layout="rules"):
         print(f"read {page.document}, page {page.part + 1}")
     print(embed_run(out).sentence())
-    build(out)
+    build(Out(out))
 
 
 def main() -> None:

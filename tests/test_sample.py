@@ -10,7 +10,7 @@ from typing import Any
 import pypdfium2 as pdfium
 import pytest
 
-from penstock.item import LABELS
+from penstock.region import LABELS
 
 SAMPLE = Path(str(resources.files("penstock"))) / "sample"
 

@@ -13,15 +13,16 @@ import numpy as np
 import pytest
 
 from penstock.driver import Tally
-from penstock.errors import NoProgress, OpenError, PlanError
+from penstock.errors import Failure, NoProgress, OpenError, PlanError
 from penstock.executors.channel import Channel, Closed
 from penstock.executors.inline import Inline
 from penstock.executors.local import Local
 from penstock.executors.process import YIELDING, ProcessWorker
-from penstock.item import Failure, Item, Region
+from penstock.page import Page
 from penstock.plan import Plan, differences
+from penstock.region import Region
 from penstock.runner import Runner
-from penstock.stage import Batch, Needs, Stage
+from penstock.stage import Batch, Needs, Stage, Worker
 from penstock.testing.fake_stages import FakeLayout, FakeRecognise
 
 
@@ -30,22 +31,22 @@ class Size(Stage):
     """Gives items a size, so the fakes have something to read."""
 
     name: ClassVar[str] = "size"
-    writes: ClassVar[tuple[str, ...]] = ("width", "height", "pixels")
+    writes: ClassVar[tuple[str, ...]] = ("width", "height", "pixels", "image")
 
     def open(self) -> _Sizer:
         return _Sizer()
 
 
-class _Sizer:
-    def __call__(self, items: list[Item]) -> list[Item]:
+class _Sizer(Worker[Page]):
+    def __call__(self, items: list[Page]) -> list[Page]:
         return [replace(item, width=100, height=200, image=b"x") for item in items]
 
     def close(self) -> None:
         pass
 
 
-def items(count: int) -> list[Item]:
-    return [Item(id=f"doc/{n:05d}", uri="doc.pdf", document="doc.pdf", part=n) for n in range(count)]
+def items(count: int) -> list[Page]:
+    return [Page(id=f"doc/{n:05d}", uri="doc.pdf", document="doc.pdf", part=n) for n in range(count)]
 
 
 def fake_plan(**recognise: object) -> Plan:
@@ -82,8 +83,8 @@ class Looks(Stage):
         return _Looker()
 
 
-class _Looker:
-    def __call__(self, items: list[Item]) -> list[Item]:
+class _Looker(Worker[Page]):
+    def __call__(self, items: list[Page]) -> list[Page]:
         nice = os.getpriority(os.PRIO_PROCESS, 0)
         return [replace(i, markdown=f"{i.image!r} {i.pixels is None} {nice}", image=b"gone") for i in items]
 
@@ -128,7 +129,7 @@ def test_failed_items_pass_by_and_lose_their_pixels() -> None:
     plan = fake_plan(fails=(0,))
     [item] = Inline().stream(plan, items(1))
     assert item.failure is not None
-    assert item.failure.stage == "recognise"
+    assert item.failure.stage == "fake_recognise"
     assert item.failure.advice == "Take it out of `fails`."
     assert item.image is None
 
@@ -141,7 +142,7 @@ def test_heavy_fields_are_dropped_after_their_last_reader() -> None:
 
 
 def test_a_stage_that_returns_other_ids_is_found_out() -> None:
-    def swap(items: list[Item]) -> list[Item]:
+    def swap(items: list[Page]) -> list[Page]:
         return [replace(item, id="other") for item in items]
 
     swap.close = lambda: None  # type: ignore[attr-defined]
@@ -151,7 +152,7 @@ def test_a_stage_that_returns_other_ids_is_found_out() -> None:
 
 
 def test_a_plan_says_what_does_not_fit() -> None:
-    with pytest.raises(PlanError, match="'recognise' reads 'regions', which no earlier stage writes"):
+    with pytest.raises(PlanError, match="'fake_recognise' reads 'regions', which no earlier stage writes"):
         Plan(Size(), FakeRecognise())
     with pytest.raises(PlanError, match="processes and overlap"):
         fake_plan(needs=PROCESS, overlap=2)
@@ -161,7 +162,7 @@ def test_the_fingerprint_holds_results_and_not_tuning() -> None:
     assert fake_plan(workers=8, seconds=1.0).fingerprint() == fake_plan().fingerprint()
     changed = fake_plan(fails=(1,))
     assert changed.fingerprint() != fake_plan().fingerprint()
-    assert differences(fake_plan().settings(), changed.settings()) == ["recognise.fails: [] -> [1]"]
+    assert differences(fake_plan().settings(), changed.settings()) == ["fake_recognise.fails: [] -> [1]"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,7 +179,7 @@ def test_a_worker_that_cannot_open_ends_the_run_with_its_reason() -> None:
 
 
 def test_a_source_that_raises_ends_the_run() -> None:
-    def broken() -> Iterator[Item]:
+    def broken() -> Iterator[Page]:
         yield from items(2)
         raise RuntimeError("listing broke")
 
@@ -198,7 +199,7 @@ def test_closing_the_stream_ends_every_thread_and_process() -> None:
 def test_memory_stays_flat_because_the_feeder_waits() -> None:
     fed = 0
 
-    def counted() -> Iterator[Item]:
+    def counted() -> Iterator[Page]:
         nonlocal fed
         for item in items(1000):
             fed += 1
@@ -216,7 +217,7 @@ def test_a_run_that_stands_still_ends_with_depths_and_stacks() -> None:
     with pytest.raises(NoProgress) as caught:
         list(Local(stall_s=0.5).stream(plan, items(3)))
     assert "recognise: 1 waiting, 1 running" in str(caught.value)
-    assert "thread recognise-0" in str(caught.value)
+    assert "thread fake_recognise-0" in str(caught.value)
 
 
 def test_a_slow_caller_is_not_taken_for_a_stall() -> None:
@@ -233,7 +234,7 @@ def test_busy_starved_and_blocked_sum_to_one() -> None:
     for row in local.trace.profile(local.infos(plan)).stages:
         assert sum(row.shares.values()) == pytest.approx(1.0)
         assert row.items == 50
-    assert local.trace.profile(local.infos(plan)).bottleneck == "recognise"
+    assert local.trace.profile(local.infos(plan)).bottleneck == "fake_recognise"
 
 
 def test_a_channel_hands_out_batches_and_drains_after_closing() -> None:
@@ -253,6 +254,6 @@ def test_a_failed_region_is_counted_and_told_with_its_page() -> None:
     why = Failure(stage="recognise", kind="EngineError", message="No answer.", advice="Ask again.")
     regions = (Region(label="text", box=(0, 0, 1, 1)), Region(label="table", box=(0, 0, 1, 1), failure=why))
     tally = Tally()
-    tally.count(Item(id="a/00002", uri="a.pdf", document="a.pdf", part=2, regions=regions))
+    tally.count(Page(id="a/00002", uri="a.pdf", document="a.pdf", part=2, regions=regions))
     assert (tally.done, tally.failed_regions, tally.all_well) == (1, 1, False)
     assert tally.failed_parts == [("a.pdf page 3, table", "No answer. Ask again.")]

@@ -10,15 +10,19 @@ With `out="folder"` a run is kept, resumed when it is called again, and read bac
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from penstock.api import parse, read
-    from penstock.errors import PenstockError
-    from penstock.item import Failure, Item, Line, Region
+    from penstock.api import embed, enrich, evaluate, export, index, parse, read, search, volumes
+    from penstock.errors import Failure, PenstockError
+    from penstock.item import Item
+    from penstock.page import Page
+    from penstock.photo import Photo, PhotoObject
     from penstock.plan import Plan
+    from penstock.region import Line, Region
     from penstock.stage import Batch, Needs, Stage, Worker
 
 __all__ = [
@@ -27,27 +31,41 @@ __all__ = [
     "Item",
     "Line",
     "Needs",
+    "Page",
     "PenstockError",
+    "Photo",
+    "PhotoObject",
     "Plan",
     "Region",
     "Stage",
     "Worker",
     "__version__",
+    "embed",
+    "enrich",
+    "evaluate",
+    "export",
+    "index",
     "parse",
     "read",
+    "search",
+    "volumes",
 ]
 
+_VERBS = ("embed", "enrich", "evaluate", "export", "index", "parse", "read", "search", "volumes")
 _HOMES = {
-    "parse": "api", "read": "api", "PenstockError": "errors", "Failure": "item", "Item": "item",
-    "Line": "item", "Region": "item", "Plan": "plan", "Batch": "stage", "Needs": "stage", "Stage": "stage",
-    "Worker": "stage",
-}  # fmt: skip
+    **dict.fromkeys(_VERBS, "api"),
+    **dict.fromkeys(("Failure", "PenstockError"), "errors"),
+    **dict.fromkeys(("Photo", "PhotoObject"), "photo"),
+    **dict.fromkeys(("Line", "Region"), "region"),
+    **dict.fromkeys(("Batch", "Needs", "Stage", "Worker"), "stage"),
+    "Item": "item",
+    "Page": "page",
+    "Plan": "plan",
+}
 
 
 def __getattr__(name: str) -> Any:
     # names load when they are used: the command line must answer before numpy is there
     if name not in _HOMES:
         raise AttributeError(f"module 'penstock' has no attribute {name!r}")
-    import importlib
-
     return getattr(importlib.import_module(f"penstock.{_HOMES[name]}"), name)

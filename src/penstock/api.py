@@ -1,25 +1,40 @@
-"""The Python API: the same as the command line, as iterators of pages."""
+"""The Python API: every verb of the command line as a function.
+
+Each takes and gives plain values; the passes below do the work, as they do for the command line and the
+service.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from penstock import recipes, sources
-from penstock.driver import Run
+from penstock.documents.docjson.enriched_block import EnrichedBlock
 from penstock.errors import UsageError
-from penstock.executors import executor as make_executor
-from penstock.item import Item
+from penstock.evaluate.benchmarks import open_benchmark
+from penstock.evaluate.results import Summary
+from penstock.exports.export import export as write_exports
+from penstock.page import Page
+from penstock.passes.embed import EmbedOptions, EmbedSummary, embed_out
+from penstock.passes.enrich import EnrichOptions, enrich_work
+from penstock.passes.evaluate import run_benchmark, score_predictions
+from penstock.passes.index import IndexSummary, index_out
+from penstock.passes.parse import ParseOptions, parse_stream, parse_work
+from penstock.passes.photos import PhotoOptions, photos_work
+from penstock.passes.search import SearchOptions, search_out
+from penstock.photo import Photo
 from penstock.plan import Plan
+from penstock.processes.background import Background
+from penstock.search.searcher import NO_FILTERS, Filters, Hit
 from penstock.store import manifest
-from penstock.store.ledger import has_rows
-from penstock.store.source_order import read_order, read_pages
-from penstock.trace.spans import Trace
+from penstock.store.out import Out
+
+Inputs = str | Path | Sequence[str | Path]
 
 
 def parse(
-    inputs: str | Path | Sequence[str | Path],
+    inputs: Inputs,
     *,
     out: str | Path | None = None,
     recipe: str | Plan = "documents",
@@ -30,7 +45,7 @@ def parse(
     image_column: str | None = None,
     id_column: str | None = None,
     **options: Any,
-) -> Iterator[Item]:
+) -> Iterator[Page]:
     """Yields each page as it is finished, in completion order; a failed one has `failure` set.
 
     `recipe` is a recipe's name, whose `options` follow (`dpi=300, lang="ko"`), or a Plan of your own.
@@ -39,35 +54,124 @@ def parse(
         for page in penstock.parse("scans/", out="out", lang="ko"):
             print(page.document, page.part + 1, page.markdown[:80])
     """
-    names = [str(name) for name in ([inputs] if isinstance(inputs, str | Path) else inputs)]
     if isinstance(options.get("lang"), str):
         options["lang"] = tuple(options["lang"].replace(",", " ").split())
-    plan = recipe if isinstance(recipe, Plan) else recipes.build(recipe, options)
-    listing = sources.list_items(
-        names,
-        pages=None if pages is None else sources.PageRange.parse(str(pages)),
-        password=options.get("password"),
+    chosen = ParseOptions(
+        inputs=_names(inputs),
+        recipe=recipe,
+        settings=options,
+        pages=None if pages is None else str(pages),
         image_column=image_column,
         id_column=id_column,
-        known={} if fresh or out is None else read_order(Path(out)),
-    )
-    runner = make_executor(executor, Trace())
-    if out is None:
-        return runner.stream(plan, listing)
-    run = Run(
-        plan,
-        runner,
-        Path(out),
+        executor=executor,
         retry_failed=retry_failed,
         fresh=fresh,
-        facts={"inputs": names, "pages": pages},
     )
-    return run.pages(listing)
+    return parse_stream(chosen) if out is None else iter(parse_work(chosen, Path(out)))
 
 
-def read(out: str | Path) -> Iterator[Item]:
-    """Every page of a run in source order, failed ones with their failure."""
-    folder = Path(out)
-    if not has_rows(folder) and not (folder / manifest.RUN).is_file():
+def read(out: str | Path) -> Iterator[Page]:
+    """Yields every page of a run in source order, failed ones with their failure."""
+    folder = Out(out)
+    if not folder.has_rows and not (folder / manifest.RUN).is_file():
         raise UsageError(f"{out} holds no run.", "Read what parse(..., out=...) wrote.")
-    return read_pages(folder)
+    return folder.read_pages()
+
+
+def export(out: str | Path, formats: Iterable[str], password: str | None = None) -> list[Path]:
+    """Writes files from a run's rows, such as "md", "jsonl" or "docjson". Returns their paths."""
+    return write_exports(out, formats, password)
+
+
+def enrich(out: str | Path, **options: Any) -> Iterator[EnrichedBlock]:
+    """Yields each table and picture of a run as its summary and keywords are written.
+
+    `options` are the fields of `EnrichOptions`.
+
+        for block in penstock.enrich("out", text_engine="rule"):
+            print(block.document, block.part + 1, block.enrichment)
+    """
+    return iter(enrich_work(EnrichOptions(**options), Path(out)))
+
+
+def embed(out: str | Path, **options: Any) -> EmbedSummary:
+    """Embeds a run's pages, regions and queries. `options` are the fields of `EmbedOptions`."""
+    return embed_out(Path(out), EmbedOptions(**options))
+
+
+def index(out: str | Path, rebuild: bool = False) -> IndexSummary:
+    """Builds or updates a run's search index."""
+    return index_out(Path(out), rebuild)
+
+
+def search(
+    out: str | Path,
+    question: str,
+    *,
+    top: int = 10,
+    filters: Filters | None = None,
+    api_key: str | None = None,
+) -> list[Hit]:
+    """Finds pages and regions of an indexed run, best first.
+
+    for hit in penstock.search("out", "설치 방법", top=5):
+        print(hit.document, hit.page, hit.text)
+    """
+    options = SearchOptions(top=top, filters=filters or NO_FILTERS, api_key=api_key)
+    with Background() as background:
+        return search_out(Path(out), question, options, background).hits
+
+
+def volumes(
+    photos: Inputs,
+    *,
+    out: str | Path,
+    boxes: Sequence[str] = (),
+    depths: Sequence[str] = (),
+    same_room: bool = False,
+    executor: str = "local",
+    retry_failed: bool = False,
+    fresh: bool = False,
+    **options: Any,
+) -> Iterator[Photo]:
+    """Yields each photo as its things are measured. `options` are those of the photos recipe.
+
+    for photo in penstock.volumes("room.jpg", out="out", boxes=["420,610,380,700:chair"]):
+        print([(thing.label, thing.size, thing.bbox_cbm) for thing in photo.objects])
+    """
+    chosen = PhotoOptions(
+        photos=_names(photos),
+        boxes=tuple(boxes),
+        depths=tuple(depths),
+        settings=options,
+        same_room=same_room,
+        executor=executor,
+        retry_failed=retry_failed,
+        fresh=fresh,
+    )
+    return iter(photos_work(chosen, Path(out)))
+
+
+def evaluate(
+    benchmark: str,
+    *,
+    out: str | Path,
+    data: str | Path | None = None,
+    predictions: str | Path | None = None,
+    recipe: str = "documents",
+    limit: int = 0,
+    **options: Any,
+) -> Summary:
+    """Scores `predictions` on a benchmark; without them, those that a recipe makes of its pictures.
+
+    summary = penstock.evaluate("omnidocbench", out="scores", data="OmniDocBench/", predictions="mine/")
+    print(summary.scores["overall"])
+    """
+    chosen, folder = open_benchmark(benchmark), None if data is None else Path(data)
+    if predictions is not None:
+        return score_predictions(chosen, Path(predictions), folder, Path(out)).summary
+    return run_benchmark(chosen, Path(out), folder, recipe=recipe, options=options, limit=limit).summary
+
+
+def _names(inputs: Inputs) -> tuple[str, ...]:
+    return tuple(str(name) for name in ([inputs] if isinstance(inputs, str | Path) else inputs))

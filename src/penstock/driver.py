@@ -10,23 +10,24 @@ import contextlib
 import datetime
 import resource
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, cast
 
+from penstock.errors import Failure
 from penstock.executors import Executor
-from penstock.item import Failure, Item, PhotoObject, Region
+from penstock.item import Item
+from penstock.page import Page
 from penstock.plan import Plan
+from penstock.stage import ItemT
 from penstock.store import manifest
 from penstock.store.atomic_files import clear_tmp
 from penstock.store.ledger import Entry, Ledger, ShardWriter
 from penstock.store.lock import holding
-from penstock.store.schema import PAGES, Rows
+from penstock.store.schema import Rows
 from penstock.store.source_order import Files, file_of, write_order
 from penstock.trace.profile import HardwareFacts, Profile
-
-UNITS = {"photos": "photo", "enrich": "block"}  # what a plan of that name counts; all others count pages
 
 
 @dataclass
@@ -45,17 +46,15 @@ class Tally:
     failed_parts: list[tuple[str, str]] = field(default_factory=list)  # and of those inside pages
 
     def count(self, item: Item) -> None:
-        self.regions += len(item.regions)
-        parts: list[Region | PhotoObject] = [*item.regions, *item.objects]
-        for part in parts:
-            if part.failure is not None:
-                self.failed_regions += 1
-                _note(self.failed_parts, f"{_place(item)}, {part.label}", part.failure)
+        self.regions += len(item.regions) if isinstance(item, Page) else 0
+        for name, failure in item.failed_parts():
+            self.failed_regions += 1
+            _note(self.failed_parts, f"{item.place}, {name}", failure)
         if item.failure is None:
             self.done += 1
             return
         self.failed += 1
-        _note(self.failures, _place(item), item.failure)
+        _note(self.failures, item.place, item.failure)
 
     @property
     def all_well(self) -> bool:
@@ -70,18 +69,12 @@ def _note(told: list[tuple[str, str]], what: str, failure: Failure) -> None:
         told.append((what, f"{failure.message} {failure.advice}".rstrip()))
 
 
-def _place(item: Item) -> str:
-    """What failed, as people call it: a photo, and a file that cannot be opened, have no pages."""
-    whole = item.kind == "photo" or (item.failure is not None and item.failure.stage == "list")
-    return item.document if whole else f"{item.document} page {item.part + 1}"
-
-
 @dataclass
-class Run:
+class Run(Generic[ItemT]):
     """One run of a plan into OUT.
 
-    run = Run(plan, executor, out)
-    for page in run.pages(listing):
+    run = Run(plan, executor, out, PAGES)
+    for page in run.items(listing):
         ...
     run.tally.failed
 
@@ -92,17 +85,17 @@ class Run:
     plan: Plan
     executor: Executor
     out: Path
+    rows: Rows[ItemT]
     retry_failed: bool = False
     fresh: bool = False
     facts: dict[str, Any] = field(default_factory=dict)  # for run.json: inputs and options
     tally: Tally = field(default_factory=Tally)
     home: str = ""
-    rows: Rows = PAGES
     _cpu_began: float = field(default_factory=lambda: _cpu_s(), init=False)
-    _writer: ShardWriter | None = field(default=None, init=False, repr=False)
+    _writer: ShardWriter[ItemT] | None = field(default=None, init=False, repr=False)
 
-    def pages(self, listing: Iterable[Item]) -> Iterator[Item]:
-        """Yields each page this run finishes, committed or about to be."""
+    def items(self, listing: Iterable[ItemT]) -> Generator[ItemT, None, None]:
+        """Yields each item this run finishes, committed or about to be."""
         folder = self.out / self.home
         self._cpu_began = _cpu_s()
         with holding(self.out):
@@ -113,14 +106,14 @@ class Run:
             self._write_manifest(finished=None)
             entries = Ledger(folder, self.rows).entries()
             documents: dict[str, Files] = {}
-            writer = self._writer = ShardWriter(folder, rows=self.rows)
+            writer = self._writer = ShardWriter(folder, self.rows)
             stream = self.executor.stream(self.plan, self._todo(listing, entries, documents))
             try:
                 # closing ends the executor's threads and processes, also when we are interrupted
-                with contextlib.closing(stream):  # type: ignore[type-var]
+                with contextlib.closing(stream):
                     for item in stream:
                         self.tally.count(item)
-                        yield writer.add(item)
+                        yield writer.add(cast(ItemT, item))  # an executor gives back what it was given
                 self._write_manifest(finished=_now())
             finally:
                 writer.commit()
@@ -129,14 +122,9 @@ class Run:
                 clear_tmp(folder)
 
     def commit(self) -> None:
-        """Publishes what is finished, for a caller of `pages` who knows that nothing comes for a while."""
+        """Publishes what is finished, for a caller of `items` who knows that nothing comes for a while."""
         if self._writer is not None:
             self._writer.commit()
-
-    @property
-    def unit(self) -> str:
-        """What one item is called."""
-        return UNITS.get(self.plan.name, "page")
 
     def profile(self) -> Profile:
         """The executor's profile with what only the driver knows."""
@@ -147,18 +135,18 @@ class Run:
             failed=self.tally.failed,
             skipped=self.tally.skipped,
             regions=self.tally.regions,
-            unit=self.unit,
+            unit=self.plan.item.unit,
             executor=self.executor.name,
             command=manifest.command(),
             hardware=_hardware(),
             peak_rss_mb=peak_rss_mb(),
             # on other machines we cannot see it
-            cpu_s=None if self.executor.name == "ray" else _cpu_s() - self._cpu_began,
+            cpu_s=_cpu_s() - self._cpu_began if self.executor.on_this_machine else None,
         )
 
     def _todo(
-        self, listing: Iterable[Item], entries: dict[str, Entry], documents: dict[str, Files]
-    ) -> Iterator[Item]:
+        self, listing: Iterable[ItemT], entries: dict[str, Entry], documents: dict[str, Files]
+    ) -> Iterator[ItemT]:
         for item in listing:
             documents.setdefault(item.document, {}).update(file_of(item))
             self.tally.listed += 1

@@ -21,6 +21,8 @@ in a sentence of its own.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 DISTRIBUTION = "penstock-pipeline"  # what pip installs; `penstock` on the package index is another project
 
 
@@ -96,3 +98,20 @@ class DeadlinePassed(ItemError):
 
 class EngineError(ItemError):
     """A model or server could not do it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Why an item or a part of it has no result: an error as data. `kind` is the error's class name."""
+
+    stage: str
+    kind: str
+    message: str
+    advice: str = ""
+
+    @classmethod
+    def of(cls, exc: Exception, stage: str) -> Failure:
+        """The failure that an exception in `stage` means."""
+        if isinstance(exc, PenstockError):
+            return cls(stage=stage, kind=type(exc).__name__, message=exc.message, advice=exc.advice)
+        return cls(stage=stage, kind=type(exc).__name__, message=f"{type(exc).__name__}: {exc}")

@@ -1,8 +1,8 @@
 """Stages in order, checked before anything is loaded.
 
-A plan knows which field each stage reads and writes, so it can say early what does not fit, and
-when a heavy field has had its last reader. Its fingerprint holds what changes results and nothing
-else: a run may be resumed with other workers, batches or servers, never with another plan.
+A plan knows which field of its items each stage reads and writes, so it can say early what does not
+fit, and when a heavy field has had its last reader. Its fingerprint holds what changes results and
+nothing else: a run may be resumed with other workers, batches or servers, never with another plan.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
+from dataclasses import fields
 from typing import Any
 
 from penstock.errors import PlanError
-from penstock.item import HEAVY_FIELDS
+from penstock.item import Item
 from penstock.stage import Stage
 
-SOURCE_WRITES = frozenset({"id", "uri", "document", "part", "kind", "media", "attempt"})
 Settings = list[dict[str, Any]]
 
 
@@ -29,7 +29,8 @@ class Plan:
     def __init__(self, *stages: Stage, name: str = "custom") -> None:
         self.stages = stages
         self.name = name
-        _check(stages)
+        self.item = _item_class(stages)
+        _check(stages, self.item)
 
     def __iter__(self) -> Iterator[Stage]:
         return iter(self.stages)
@@ -40,21 +41,26 @@ class Plan:
     def drops(self, index: int) -> tuple[str, ...]:
         """The heavy fields that no stage after `index` reads."""
         read_later = {field for stage in self.stages[index + 1 :] for field in stage.reads}
-        return tuple(field for field in HEAVY_FIELDS if field not in read_later)
+        return tuple(field for field in self.item.heavy if field not in read_later)
 
     def settings(self) -> Settings:
         """What changes results, stage by stage, as plain JSON values."""
-        rows = [{"stage": s.name, "class": type(s).__name__, **s.settings()} for s in self.stages]
+        rows = [{"stage": stage.name, **stage.settings()} for stage in self.stages]
         plain: Settings = json.loads(json.dumps(rows, default=str))
         return plain
 
     def fingerprint(self) -> str:
-        text = json.dumps(self.settings(), sort_keys=True, ensure_ascii=False)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return fingerprint_of(self.settings())
 
     def describe(self) -> str:
         """One line a stage, for people."""
         return "\n".join(_describe(stage) for stage in self.stages)
+
+
+def fingerprint_of(settings: Settings) -> str:
+    """A name for all that changes results; the same settings always give the same."""
+    text = json.dumps(settings, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def differences(old: Settings, new: Settings) -> list[str]:
@@ -76,18 +82,41 @@ def _flat(settings: Settings) -> dict[str, Any]:
     return flat
 
 
-def _check(stages: tuple[Stage, ...]) -> None:
+def _item_class(stages: tuple[Stage, ...]) -> type[Item]:
+    """The class of items that all stages can work on."""
     if not stages:
         raise PlanError("A plan needs at least one stage.")
-    known = set(SOURCE_WRITES)
+    narrowest = max((stage.item for stage in stages), key=lambda item: len(item.__mro__))
+    for stage in stages:
+        if not issubclass(narrowest, stage.item):
+            raise PlanError(
+                f"Stage {stage.name!r} works on a {stage.item.__name__}, others on a {narrowest.__name__}.",
+                "Put stages together that work on the same items.",
+            )
+    return narrowest
+
+
+def _check(stages: tuple[Stage, ...], item: type[Item]) -> None:
+    known = set(item.listed)
     seen: set[str] = set()
     for stage in stages:
         if stage.name in seen:
             raise PlanError(f"Two stages are called {stage.name!r}; names must differ.")
         seen.add(stage.name)
+        _check_fields(stage, item)
         _check_reads(stage, known)
         _check_counts(stage)
         known.update(stage.writes)
+
+
+def _check_fields(stage: Stage, item: type[Item]) -> None:
+    names = {field.name for field in fields(item)}
+    for word, wanted in (("reads", stage.reads), ("writes", stage.writes)):
+        for field in wanted:
+            if field not in names:
+                raise PlanError(
+                    f"Stage {stage.name!r} {word} {field!r}, which a {item.__name__} does not have."
+                )
 
 
 def _check_reads(stage: Stage, known: set[str]) -> None:

@@ -9,15 +9,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from penstock.errors import ItemError, PenstockError, WorkerDied
-from penstock.item import HEAVY_FIELDS, Failure, Item
+from penstock.errors import Failure, ItemError, PenstockError, WorkerDied
+from penstock.item import Item
 from penstock.stage import Stage, Worker
 
 
 class Runner:
     """Calls `worker` for `stage`. Returns the same ids in the same order, some with a failure."""
 
-    def __init__(self, stage: Stage, worker: Worker, drops: tuple[str, ...] = ()) -> None:
+    def __init__(self, stage: Stage, worker: Worker[Any], drops: tuple[str, ...] = ()) -> None:
         self._stage = stage
         self._worker = worker
         self._drops = drops
@@ -56,14 +56,11 @@ class Runner:
         return got
 
     def _light(self, item: Item) -> Item:
-        return without(item, HEAVY_FIELDS if item.failure is not None else self._drops)
+        return without(item, item.heavy if item.failure is not None else self._drops)
 
 
 def _failed(item: Item, stage: str, exc: Exception) -> Item:
-    message = exc.message if isinstance(exc, PenstockError) else f"{type(exc).__name__}: {exc}"
-    advice = exc.advice if isinstance(exc, PenstockError) else ""
-    failure = Failure(stage=stage, kind=type(exc).__name__, message=message, advice=advice)
-    return replace(without(item, HEAVY_FIELDS), failure=failure)
+    return replace(without(item, item.heavy), failure=Failure.of(exc, stage))
 
 
 def without(item: Item, fields: tuple[str, ...]) -> Item:

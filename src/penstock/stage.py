@@ -7,17 +7,24 @@ A `Stage` is a spec: a small frozen dataclass that pickles. Its `open()` loads w
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from penstock.item import Item
+from penstock.page import Page
 
 T = TypeVar("T")
+ItemT = TypeVar("ItemT", bound=Item)
 
 
 def tuning(default: T) -> T:
     """A field that changes speed but never results: left out of the plan's fingerprint."""
     made: T = field(default=default, metadata={"tuning": True})
     return made
+
+
+def secret() -> Any:
+    """A field for a key or a password: changes no result, and is never shown."""
+    return field(default=None, repr=False, metadata={"tuning": True})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,35 +48,65 @@ class Batch:
     linger_ms: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Supervision:
+    """When a process is taken for hung, and when it is replaced although it answers. Zero means never."""
+
+    silence_s: float = 0.0  # without a sign of life
+    max_tasks: int = 0
+    max_growth_mb: float = 0.0  # of memory, its own and its GPU's, since its first answer
+
+
 ANYWHERE = Needs()
 ONE_BY_ONE = Batch()
+UNSUPERVISED = Supervision()
 
 
-class Worker(Protocol):
-    """The live thing a stage opens. Called by `overlap` threads at once, so it must bear that."""
+class Worker(Generic[ItemT]):
+    """The live thing a stage opens. `overlap` threads call it at once, so it must be thread-safe then."""
 
-    def __call__(self, items: list[Item]) -> list[Item]:
+    def __call__(self, items: list[ItemT]) -> list[ItemT]:
         """Returns the same ids in the same order."""
-        ...
+        raise TypeError(f"{type(self).__name__} does not define __call__")
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Gives back what it holds. Called once, after the last call."""
+
+    def kill(self) -> None:
+        """Ends its own processes at once, from any thread, also in the middle of a call."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stage:
-    """Base of all specs. Subclasses are frozen dataclasses that set `name`, `reads`, `writes`."""
+    """Base of all specs. Subclasses are frozen dataclasses that set `name`, `reads`, `writes`.
+
+    `item` is the class of items it works on; `reads` and `writes` name fields of that class.
+    """
 
     name: ClassVar[str]
-    reads: ClassVar[tuple[str, ...]] = ()
-    writes: ClassVar[tuple[str, ...]] = ()
+    item: ClassVar[type[Item]] = Page
 
     needs: Needs = tuning(ANYWHERE)
     batch: Batch = tuning(ONE_BY_ONE)
     workers: int = tuning(1)
     overlap: int = tuning(1)  # calls in flight for each worker
     deadline_s: float = tuning(120.0)  # for one item; kept only where `needs.process`
+    supervision: Supervision = tuning(UNSUPERVISED)  # kept only where `needs.process`
 
-    def open(self) -> Worker:
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return ()
+
+    @property
+    def writes(self) -> tuple[str, ...]:
+        return ()
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The model servers it asks that are already running."""
+        return ()
+
+    def open(self) -> Worker[Any]:
         raise TypeError(f"stage {self.name!r} does not define open()")
 
     def settings(self) -> dict[str, Any]:

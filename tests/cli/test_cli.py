@@ -17,6 +17,7 @@ import pypdfium2 as pdfium
 import pytest
 
 import penstock
+from penstock.testing import FAKE
 
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
 
@@ -27,7 +28,7 @@ def run(*arguments: object, **more: object) -> subprocess.CompletedProcess[str]:
 
 
 def parse_fake(*arguments: object, **more: object) -> subprocess.CompletedProcess[str]:
-    return run("parse", *arguments, "--recipe", "fake", "--quiet", **more)
+    return run("parse", *arguments, "--recipe", FAKE, "--quiet", **more)
 
 
 @pytest.fixture
@@ -170,7 +171,7 @@ def test_a_changed_file_replaces_its_pages_and_a_namesake_does_not(good: Path, t
         return [page.document for page in penstock.read(out)]
 
     def read(path: Path) -> int:
-        return len(list(penstock.parse(path, out=out, recipe="fake", executor="inline")))
+        return len(list(penstock.parse(path, out=out, recipe=FAKE, executor="inline")))
 
     assert (read(file), pages()) == (1, ["good.pdf"])
     os.utime(file, ns=(1, 1))
@@ -225,7 +226,7 @@ def test_a_dry_run_counts_and_writes_nothing(good: Path, tmp_path: Path) -> None
 
 def test_defaults_come_from_a_file_and_the_environment(good: Path, tmp_path: Path) -> None:
     config = tmp_path / "penstock.toml"
-    config.write_text('recipe = "fake"\n[parse]\nexport = "jsonl"\n')
+    config.write_text('recipe = "penstock.testing.fake_recipe:fake"\n[parse]\nexport = "jsonl"\n')
     shown = run("parse", good, "-o", tmp_path / "a", "--config", config, "--json")
     assert [Path(path).name for path in json.loads(shown.stdout)["written"]] == [
         "ocr_results.jsonl",

@@ -11,10 +11,12 @@ import pytest
 import penstock
 from penstock.documents.docjson import file as docjson_file
 from penstock.documents.formats.html import page_section
-from penstock.errors import UsageError
+from penstock.errors import Failure, UsageError
 from penstock.exports.export import export
-from penstock.item import Failure, Item, Region
+from penstock.page import Page
+from penstock.region import Region
 from penstock.store.ledger import ShardWriter
+from penstock.store.schema import PAGES
 
 SAMPLE = str(files("penstock") / "sample" / "sample.pdf")
 EVIL = "<script>alert('x')</script> & \"quotes\""
@@ -67,9 +69,9 @@ def test_what_a_page_says_stays_text_in_html(tmp_path: Path) -> None:
     table = Region(
         label="table", box=(0, 20, 10, 40), content=f"<table><tr><td>{EVIL}</td></tr></table>", index=1
     )
-    writer = ShardWriter(tmp_path)
+    writer = ShardWriter(tmp_path, PAGES)
     writer.add(
-        Item(id="a", uri="gone.pdf", document=EVIL, part=0, width=100, height=100, regions=(region, table))
+        Page(id="a", uri="gone.pdf", document=EVIL, part=0, width=100, height=100, regions=(region, table))
     )
     writer.commit()
     export(tmp_path, ["docjson"])
@@ -86,9 +88,9 @@ def test_chunks_are_lines_an_index_can_read(out: Path) -> None:
 
 
 def test_failed_pages_are_told_in_every_export(tmp_path: Path) -> None:
-    writer = ShardWriter(tmp_path)
+    writer = ShardWriter(tmp_path, PAGES)
     failure = Failure(stage="load", kind="BadInput", message="The page is broken.")
-    writer.add(Item(id="a", uri="a.pdf", document="a.pdf", part=0, failure=failure))
+    writer.add(Page(id="a", uri="a.pdf", document="a.pdf", part=0, failure=failure))
     writer.commit()
     export(tmp_path, ["docjson", "docling", "content_list", "chunks"])
     doc = docjson_file.read(tmp_path / "docjson" / "a.json")

@@ -14,14 +14,16 @@ import pytest
 import penstock
 from penstock.engines.embed.embedder import open_embedder, punctuated, unit_rows
 from penstock.engines.embed.openai import ServerEmbedder
-from penstock.errors import EngineError, OpenError, PlanMismatch, StoreError, UsageError
-from penstock.item import Failure, Item
-from penstock.passes.embed import Embedded, embed_question, embed_run
+from penstock.errors import EngineError, Failure, OpenError, PlanMismatch, StoreError, UsageError
+from penstock.page import Page
+from penstock.passes.embed import EmbedOptions, EmbedSummary, embed_out, embed_question
 from penstock.passes.hub_card import card
 from penstock.search import vectors
 from penstock.search.index import build
 from penstock.search.to_embed import PAGES_HOME
 from penstock.store.ledger import Ledger, ShardWriter
+from penstock.store.out import Out
+from penstock.store.schema import PAGES
 from penstock.store.source_order import file_of, write_order
 from tests.support.embedding_server import WIDTH, Server
 
@@ -31,7 +33,11 @@ def out(small_run: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(small_run, tmp_path / "out"))
 
 
-def by_server(out: Path, server: Server, *, device: str | None = None, **more: Any) -> Embedded:
+def embed_run(out: Path, **options: Any) -> EmbedSummary:
+    return embed_out(out, EmbedOptions(**options))
+
+
+def by_server(out: Path, server: Server, *, device: str | None = None, **more: Any) -> EmbedSummary:
     """Texts embedded without a model to open."""
     settings = {"server": server.url, **({"device": device} if device else {})}
     return embed_run(out, engine="openai", images=False, settings=settings, **more)
@@ -127,10 +133,10 @@ def test_a_server_that_goes_away_ends_the_run_and_fails_no_page(
     monkeypatch.setattr("penstock.engines.embed.openai.FIRST_PAUSE_S", 0.001)
     with Server() as server:
         engine = ServerEmbedder(server=server.url)
-    monkeypatch.setattr("penstock.stages.embed.open_embedder", lambda *_: engine)
+    monkeypatch.setattr("penstock.workers.embed.open_embedder", lambda *_: engine)
     with pytest.raises(OpenError, match="Is it running"):
         embed_run(out, engine="openai", images=False, settings={"server": server.url})
-    assert not Ledger(out / PAGES_HOME).entries()
+    assert not Ledger(out / PAGES_HOME, PAGES).entries()
 
 
 @pytest.mark.parametrize(
@@ -161,9 +167,9 @@ def test_a_wrong_call_costs_no_vector_and_pins_no_plan(out: Path, monkeypatch: p
 
 
 def test_a_page_that_failed_is_told_of_each_time(out: Path) -> None:
-    writer = ShardWriter(out)
+    writer = ShardWriter(out, PAGES)
     failure = Failure(stage="load", kind="BadInput", message="torn")
-    writer.add(Item(id="torn", uri="", document="torn.pdf", failure=failure))
+    writer.add(Page(id="torn", uri="", document="torn.pdf", failure=failure))
     writer.commit()
     with Server() as server:
         first, again = by_server(out, server), by_server(out, server)
@@ -174,17 +180,17 @@ def test_a_page_that_failed_is_told_of_each_time(out: Path) -> None:
 
 
 def test_the_card_counts_no_page_of_a_file_that_has_changed(tmp_path: Path) -> None:
-    writer = ShardWriter(tmp_path)
+    writer = ShardWriter(tmp_path, PAGES)
     for version in ("a-1", "a-2"):
-        page = Item(id=f"{version}/00000", uri="a.pdf", document="a.pdf", media="pdf")
+        page = Page(id=f"{version}/00000", uri="a.pdf", document="a.pdf", media="pdf")
         writer.add(page)
     writer.commit()
     write_order(tmp_path, {"a.pdf": file_of(page)})
-    assert "# 1 page, read" in card(tmp_path)
+    assert "# 1 page, read" in card(Out(tmp_path))
 
 
 def test_a_folder_without_pages_is_left_as_it_was(tmp_path: Path) -> None:
-    for call in (embed_run, build):
+    for call in (embed_run, lambda out: build(Out(out))):
         with pytest.raises(UsageError, match="holds no pages"):
             call(tmp_path / "nowhere")
     assert not (tmp_path / "nowhere").exists()
@@ -209,7 +215,7 @@ def test_a_query_may_be_called_anything(out: Path, tmp_path: Path) -> None:
     queries.write_text(json.dumps([{"id": "a\u2028b\x85c", "query": "물"}, {"id": "..", "query": "pipe"}]))
     with Server() as server:
         by_server(out, server, queries=queries)
-    table = vectors.read(out, vectors.QUERIES)
+    table = vectors.read(Out(out), vectors.QUERIES)
     assert table is not None
     assert table.ids == ["a\u2028b\x85c", ".."]
 
@@ -221,16 +227,16 @@ def test_pages_regions_and_queries_have_rows_that_match_the_results(out: Path, t
     assert done.pages == 3
     assert not done.images
     assert "Pictures were left out" in done.sentence()
-    texts = vectors.read(out, vectors.TEXTS)
+    texts = vectors.read(Out(out), vectors.TEXTS)
     assert texts is not None
     assert isinstance(texts.array, np.memmap)
     assert texts.array.shape == (3, 512)
-    assert texts.ids == vectors.result_ids(out)
-    assert vectors.read(out, vectors.IMAGES) is None  # never a made-up vector
-    asked_rows = vectors.read(out, vectors.QUERIES)
+    assert texts.ids == vectors.result_ids(Out(out))
+    assert vectors.read(Out(out), vectors.IMAGES) is None  # never a made-up vector
+    asked_rows = vectors.read(Out(out), vectors.QUERIES)
     assert asked_rows is not None
     assert asked_rows.ids == ["q00000", "q00001"]
-    regions = vectors.read(out, vectors.REGIONS)
+    regions = vectors.read(Out(out), vectors.REGIONS)
     assert regions is not None
     assert all(row["seen"] in ("", "text") for row in regions.facts)
     again = embed_run(out, queries=asked)
@@ -245,7 +251,7 @@ def test_with_eyes_pages_and_crops_are_embedded_as_pictures(out: Path) -> None:
     assert done.images
     assert done.shapes["corpus_images"] == (3, WIDTH)
     pictures = [body for body in server.bodies if "image_url" in json.dumps(body)]
-    regions = vectors.read(out, vectors.REGIONS)
+    regions = vectors.read(Out(out), vectors.REGIONS)
     assert regions is not None
     assert len(pictures) == 3 + sum(row["seen"] == "image" for row in regions.facts)
     assert [row["label"] for row in regions.facts if row["seen"] == "image"] == ["chart"]
@@ -254,11 +260,11 @@ def test_with_eyes_pages_and_crops_are_embedded_as_pictures(out: Path) -> None:
 @pytest.mark.parametrize(("precision", "close"), [("float16", 1e-3), ("int8", 2e-2)])
 def test_smaller_numbers_keep_the_direction(out: Path, precision: str, close: float) -> None:
     embed_run(out)
-    whole = vectors.read(out, vectors.TEXTS)
+    whole = vectors.read(Out(out), vectors.TEXTS)
     assert whole is not None
     exact = whole.unit()
     embed_run(out, precision=precision)
-    small = vectors.read(out, vectors.TEXTS)
+    small = vectors.read(Out(out), vectors.TEXTS)
     assert small is not None
     assert small.array.dtype == precision
     assert np.abs((small.unit() * exact).sum(axis=1) - 1).max() < close
@@ -277,7 +283,7 @@ def test_results_in_another_order_are_refused(out: Path) -> None:
     with pytest.raises(UsageError, match="different from row 0"):
         embed_run(out)
     with pytest.raises(StoreError, match="not those of"):
-        vectors.read(out, vectors.TEXTS)
+        vectors.read(Out(out), vectors.TEXTS)
 
 
 def test_a_row_that_went_missing_is_refused(out: Path) -> None:
@@ -285,10 +291,10 @@ def test_a_row_that_went_missing_is_refused(out: Path) -> None:
     path = out / "embeddings" / "corpus_ocr_text.ids.jsonl"
     path.write_text("\n".join(path.read_text("utf-8").splitlines()[:-1]) + "\n", "utf-8")
     with pytest.raises(StoreError, match="3 rows and 2 ids"):
-        vectors.read(out, vectors.TEXTS)
+        vectors.read(Out(out), vectors.TEXTS)
     path.unlink()
     with pytest.raises(StoreError, match="lost its ids"):
-        vectors.read(out, vectors.TEXTS)
+        vectors.read(Out(out), vectors.TEXTS)
 
 
 def test_a_vector_of_another_text_is_refused_and_then_made_anew(out: Path) -> None:
@@ -296,10 +302,10 @@ def test_a_vector_of_another_text_is_refused_and_then_made_anew(out: Path) -> No
     pages = list(penstock.read(out))
     _reread(out, pages[1].id, "entirely other words")
     with pytest.raises(UsageError, match="was read again"):
-        vectors.write_pages(out, regions="all")
+        vectors.write_pages(Out(out), regions="all")
     done = embed_run(out)
     assert (done.pages, done.skipped) == (1, 2)
-    assert Ledger(out / PAGES_HOME).entries()[pages[1].id].attempt == 2
+    assert Ledger(out / PAGES_HOME, PAGES).entries()[pages[1].id].attempt == 2
 
 
 def _reread(out: Path, page_id: str, text: str, **changes: Any) -> None:
@@ -307,6 +313,6 @@ def _reread(out: Path, page_id: str, text: str, **changes: Any) -> None:
     page = next(page for page in penstock.read(out) if page.id == page_id)
     changed = replace(page.regions[0], content=text, **{"label": "text", **changes})
     regions = (changed, *page.regions[1:])
-    writer = ShardWriter(out)
+    writer = ShardWriter(out, PAGES)
     writer.add(replace(page, regions=regions, attempt=2))
     writer.commit()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 import penstock
+from penstock.api import enrich
 from penstock.cli.app import app
 from penstock.documents.docjson import file as docjson_file
 from penstock.engines.summarise.lenient_json import read_object
@@ -18,10 +19,13 @@ from penstock.engines.summarise.rules import Question, RuleWriter, with_flags
 from penstock.engines.summarise.trends import findings
 from penstock.errors import PlanError, UsageError
 from penstock.exports.export import export
-from penstock.item import Item, Region
-from penstock.passes.enrich import enrich, listing, shortfalls
+from penstock.page import Page
+from penstock.passes.enrich import list_blocks
 from penstock.recipes.enrich import enrich as plan_of
+from penstock.region import Asset, Region
 from penstock.store.ledger import ShardWriter
+from penstock.store.out import Out
+from penstock.store.schema import PAGES
 from penstock.testing.fake_server import FakeServer, serving
 
 ROWS = (
@@ -38,7 +42,7 @@ TABLE = (
 
 def run_of(out: Path, *texts: str) -> Path:
     """An OUT with one document: a page a text, each with a table and its caption."""
-    writer = ShardWriter(out)
+    writer = ShardWriter(out, PAGES)
     for part, text in enumerate(texts):
         regions = (
             Region(label="paragraph_title", box=(0, 0, 900, 30), content=f"{part + 1}. 재무", index=0),
@@ -49,7 +53,7 @@ def run_of(out: Path, *texts: str) -> Path:
             Region(label="table", box=(0, 130, 900, 400), content=TABLE, index=3),
         )
         writer.add(
-            Item(
+            Page(
                 id=f"p{part}",
                 uri="a.pdf",
                 document="a.pdf",
@@ -199,21 +203,25 @@ def test_a_model_that_gave_no_answer_is_told_and_asked_again(tmp_path: Path) -> 
 
 def test_a_picture_whose_file_is_gone_keeps_its_words(tmp_path: Path) -> None:
     out = run_of(tmp_path, "가나다")
-    region = Region(label="image", box=(0, 0, 300, 200), index=0, content="수차", crop_path="crops/gone.jpg")
-    writer = ShardWriter(out)
+    region = Region(
+        label="image", box=(0, 0, 300, 200), index=0, content="수차", crop=Asset(path="crops/gone.jpg")
+    )
+    writer = ShardWriter(out, PAGES)
     writer.add(
-        Item(id="p9", uri="a.pdf", document="a.pdf", part=9, width=1000, height=1400, regions=(region,))
+        Page(id="p9", uri="a.pdf", document="a.pdf", part=9, width=1000, height=1400, regions=(region,))
     )
     writer.commit()
     with serving(FakeServer()) as url:
         done = {block.part: block for block in enrich(out, vision_server=(url,))}
-    assert shortfalls(done[9]) == ["not looked at: crops/gone.jpg cannot be read: No such file or directory."]
-    assert "수차" in done[9].markdown and not shortfalls(done[0])
+    assert [s.message for s in done[9].shortfalls] == [
+        "not looked at: crops/gone.jpg cannot be read: No such file or directory."
+    ]
+    assert "수차" in str(done[9].enrichment) and not done[0].shortfalls
 
 
 def test_context_holds_citing_sentences_of_other_pages(tmp_path: Path) -> None:
     out = run_of(tmp_path, "앞말이다. 매출은 표 2에서 보듯 늘었다.", "뒷말이다.")
-    asked = [json.loads(item.markdown) for item in listing(out)]
+    asked = [asdict(block.question) for block in list_blocks(Out(out)) if block.question]
     assert len(asked) == 2
     assert "매출은 표 2에서 보듯 늘었다." in asked[1]["context"]
     assert asked[1]["section"] == ["2. 재무"]
@@ -223,7 +231,7 @@ def test_enrich_keeps_a_ledger_by_block_and_resumes(tmp_path: Path) -> None:
     out = run_of(tmp_path, "가나다", "라마바")
     first = list(enrich(out, text_engine="rule"))
     assert len(first) == 2 and not list(enrich(out, text_engine="rule"))
-    ShardWriter(out)  # OUT itself is untouched: the pages are still there
+    ShardWriter(out, PAGES)  # OUT itself is untouched: the pages are still there
     assert len(list(penstock.read(out))) == 2
     export(out, ["docjson"])
     doc = docjson_file.read(out / "docjson" / "a.json")
@@ -239,10 +247,12 @@ def test_pictures_go_to_the_vision_engine_and_read_tables_do_not(tmp_path: Path)
 
     out = run_of(tmp_path, "가나다")
     picture = cv2.imencode(".jpg", np.full((200, 300, 3), 200, np.uint8))[1].tobytes()
-    region = Region(label="image", box=(0, 0, 300, 200), index=0, crop=picture, crop_path="crops/x.jpg")
-    writer = ShardWriter(out)
+    region = Region(
+        label="image", box=(0, 0, 300, 200), index=0, crop=Asset(path="crops/x.jpg", data=picture)
+    )
+    writer = ShardWriter(out, PAGES)
     writer.add(
-        Item(id="p9", uri="a.pdf", document="a.pdf", part=9, width=1000, height=1400, regions=(region,))
+        Page(id="p9", uri="a.pdf", document="a.pdf", part=9, width=1000, height=1400, regions=(region,))
     )
     writer.commit()
     server = FakeServer()

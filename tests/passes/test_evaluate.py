@@ -26,6 +26,7 @@ from penstock.passes import evaluate
 from penstock.passes.evaluate import data_folder, predict
 from penstock.plan import Plan
 from penstock.stage import Stage
+from penstock.testing import FAKE
 from penstock.testing.fake_server import FakeServer, serving
 from tests.support.hub_server import Hub
 
@@ -55,7 +56,7 @@ def test_predictions_of_one_recipe_are_not_scored_as_anothers(tmp_path: Path) ->
     assert predict(samples, tmp_path, "documents").texts == {"a": "read", "b": "read"}
     assert predict(samples[:1], tmp_path, "documents").warnings == ()
     with pytest.raises(UsageError, match="recipe 'documents' read"):
-        predict(samples, tmp_path, "fake")
+        predict(samples, tmp_path, FAKE)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ import pytest
 from penstock.passes import evaluate_search
 from penstock.passes.evaluate_search import by_vectors
 from penstock.search import vectors
+from penstock.store.out import Out
 
 
 def test_a_page_ranks_by_its_nearest_region_and_rows_without_a_vector_do_not_count(
@@ -26,7 +27,7 @@ def test_a_page_ranks_by_its_nearest_region_and_rows_without_a_vector_do_not_cou
         for number, (page, vector) in enumerate(rows)
     ]
     (folder / f"{vectors.REGIONS}.ids.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    table = vectors.read(tmp_path, vectors.REGIONS)
+    table = vectors.read(Out(tmp_path), vectors.REGIONS)
     assert table is not None
     questions = np.array([(0, 1), (1, 0)], "<f4")
     assert [ranking[:3] for ranking in by_vectors(questions, table)] == [["b", "a", "d"], ["a", "d", "b"]]

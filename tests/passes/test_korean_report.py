@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 import penstock
+from penstock.api import enrich
 from penstock.documents.docjson import file as docjson_file
 from penstock.documents.docjson.captions import VISUAL
 from penstock.documents.docjson.references import caption_key
 from penstock.engines.summarise.rules import WORDS_KO
 from penstock.exports.export import export
-from penstock.passes.enrich import enrich
 
 # what a reader would look for, by the number under the figure
 EXPECTED = {

@@ -18,10 +18,11 @@ import pytest
 from PIL import Image
 
 from penstock.errors import StoreError, UsageError
-from penstock.passes.kopub import STEPS
-from penstock.passes.pipeline import Options, Pipeline, chosen_steps, corpus_of, queries_of
+from penstock.passes.pipeline import STEPS, Pipeline, PipelineOptions, chosen_steps
+from penstock.passes.pipeline_presets import PRESETS, corpus_of, queries_of
 from penstock.sources import hub
 from penstock.store.ledger import Ledger
+from penstock.store.schema import PAGES
 from penstock.testing.fake_server import FakeServer, serving
 from tests.support.embedding_server import WIDTH, Server
 from tests.support.hub_server import COMMIT, Hub
@@ -33,7 +34,7 @@ TOKEN = "hf_a_token_for_tests"
 def test_steps_are_chosen_in_their_order() -> None:
     assert chosen_steps(None, ()) == STEPS
     assert chosen_steps("ocr", ("download",)) == ("check", "serve", "parse", "stop")
-    assert chosen_steps("embed", ("evaluate",)) == ("embed", "index")
+    assert chosen_steps("embed", ("evaluate",)) == ("enrich", "embed", "index")
     with pytest.raises(UsageError, match="--step"):
         chosen_steps("train", ())
     with pytest.raises(UsageError, match="not a step"):
@@ -43,8 +44,8 @@ def test_steps_are_chosen_in_their_order() -> None:
 def test_corpus_and_questions_are_found_by_kopubs_names(tmp_path: Path) -> None:
     write_dataset(tmp_path / "set")
     (tmp_path / "set" / ".cache" / "corpus").mkdir(parents=True)
-    assert corpus_of(tmp_path / "set").name == "SDS-KoPub-corpus"
-    found = queries_of(tmp_path / "set")
+    assert corpus_of(tmp_path / "set", PRESETS["kopub"]).name == "SDS-KoPub-corpus"
+    found = queries_of(tmp_path / "set", PRESETS["kopub"])
     assert found is not None
     assert found.parent.name == "SDS-KoPub-QA"
 
@@ -97,14 +98,14 @@ def test_what_cannot_work_is_said_before_anything_is_done(tmp_path: Path) -> Non
 def test_a_wrong_option_is_said_before_a_page_is_read(
     tmp_path: Path, wrong: dict[str, Any], words: str
 ) -> None:
-    options = Options(out=tmp_path / "out", data=tmp_path, inputs=("nothing.pdf",), **wrong)
+    options = PipelineOptions(out=tmp_path / "out", data=tmp_path, inputs=("nothing.pdf",), **wrong)
     with pytest.raises(UsageError, match=words):
         next(Pipeline(options).run(STEPS))
 
 
-def test_only_recipes_that_read_by_server_are_taken_beside_the_embedded_one(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="Choose from: embedded, glm-ocr"):
-        Pipeline(Options(out=tmp_path, data=tmp_path, recipe="photos"))
+def test_only_recipes_that_read_by_server_are_taken_beside_the_built_in_one(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="Choose from: builtin, glm-ocr"):
+        Pipeline(PipelineOptions(out=tmp_path, data=tmp_path, recipe="photos"))
 
 
 def test_a_hub_that_cannot_be_reached_is_a_sentence_without_the_token(
@@ -127,7 +128,7 @@ def test_thirty_pages_twelve_questions_two_kills_and_everything_arrives(tmp_path
         hub.add("test/kopub", tmp_path / "source")
         env = environment(hub, tmp_path)
         kill_when(command(tmp_path), env, lambda: any((out / "items").glob("*.parquet")))
-        read_before = len(Ledger(out).entries())
+        read_before = len(Ledger(out, PAGES).entries())
         kill_when(command(tmp_path), env, lambda: (out / "embeddings" / "queries.npy").exists())
         done = subprocess.run(
             command(tmp_path, "--resume"), env=env, capture_output=True, text=True, timeout=900
@@ -137,7 +138,7 @@ def test_thirty_pages_twelve_questions_two_kills_and_everything_arrives(tmp_path
         tokens = hub.tokens
     assert done.returncode == 0, done.stderr
     assert 0 < read_before <= 30
-    assert len(Ledger(out).entries()) == 30
+    assert len(Ledger(out, PAGES).entries()) == 30
     _check_tree(out)
     _check_scores(out, done.stdout)
     assert private
@@ -194,8 +195,8 @@ def _check_scores(out: Path, said: str) -> None:
     assert "uploaded: " in said
 
 
-def served(root: Path, **more: Any) -> Options:
-    return Options(
+def served(root: Path, **more: Any) -> PipelineOptions:
+    return PipelineOptions(
         out=root / "output",
         data=root / "data",
         dataset=str(root / "set"),
@@ -274,7 +275,9 @@ class StandIn:
 def test_the_limit_counts_pages_whatever_documents_they_are_in(tmp_path: Path) -> None:
     for number in range(3):
         Image.new("RGB", (60, 80), "white").save(tmp_path / f"{number}.png")
-    options = Options(out=tmp_path / "out", data=tmp_path, inputs=(str(tmp_path),), layout="rules", limit=2)
+    options = PipelineOptions(
+        out=tmp_path / "out", data=tmp_path, inputs=(str(tmp_path),), layout="rules", limit=2
+    )
     made = Pipeline(options)
     list(made.run(("parse",)))
     assert made.state.pages["done"] == 2

@@ -15,9 +15,10 @@ import pytest
 
 from penstock.errors import MissingModel, UsageError
 from penstock.photos.furniture import Furniture, without_password
-from penstock.stages.detect import Detect, asked
+from penstock.stages.detect import Detect
 from penstock.stages.measure import Measure
 from penstock.stages.reconstruct import Reconstruct
+from penstock.workers.detector_words import detector_words
 
 
 def test_furniture_is_found_by_korean_and_english_names() -> None:
@@ -61,15 +62,15 @@ def test_a_table_that_is_no_table_is_a_sentence(tmp_path: Path) -> None:
 
 
 def test_detectors_are_asked_in_words_they_know_and_answer_in_the_users() -> None:
-    assert asked("grounded", ("의자", "책상", "surfboard")) == {
+    assert detector_words("grounded", ("의자", "책상", "surfboard")) == {
         "chair": "의자", "desk": "책상", "surfboard": "surfboard",
     }  # fmt: skip
-    assert asked("rfdetr", ("소파",))["couch"] == "소파"  # COCO's word
-    everything = asked("rfdetr", ())
+    assert detector_words("rfdetr", ("소파",))["couch"] == "소파"  # COCO's word
+    everything = detector_words("rfdetr", ())
     assert {"chair", "couch", "dining table", "tv", "potted plant"} <= everything.keys()
     assert not {"person", "cat", "object"} & everything.keys()
     with pytest.raises(UsageError, match="no English word for '가야금'"):
-        asked("yoloe", ("가야금",))
+        detector_words("yoloe", ("가야금",))
 
 
 def test_a_password_is_not_written_down() -> None:

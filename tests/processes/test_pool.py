@@ -19,13 +19,13 @@ import penstock
 from penstock.engines.mesh.request import MeshOptions
 from penstock.errors import DeadlinePassed, EngineError, MissingModel, OpenError, WorkerDied
 from penstock.executors.local import Local
-from penstock.item import Item, PhotoObject
+from penstock.photo import Photo, PhotoObject
 from penstock.photos.masks import pack
+from penstock.photos.user_boxes import GivenDepth
 from penstock.plan import Plan
-from penstock.processes.child import Care, Child
-from penstock.processes.pool import BREAK_AFTER, Breaker, Crew
-from penstock.stage import Needs, Stage, tuning
-from penstock.stages.given import GivenDepth
+from penstock.processes.child import Child
+from penstock.processes.pool import BREAK_AFTER, Breaker, ProcessPool
+from penstock.stage import Needs, Stage, Supervision, Worker, tuning
 from penstock.stages.measure import Measure
 from penstock.stages.reconstruct import Reconstruct
 from penstock.testing.fake_mesh import FakeScript, fake_mesh
@@ -33,7 +33,7 @@ from tests.support.scripted import TellPid, open_scripted
 
 
 def test_a_beat_keeps_slow_work_alive_and_silence_ends_it() -> None:
-    with Child(open_scripted, name="one", care=Care(silence_s=0.8)) as child:
+    with Child(open_scripted, name="one", supervision=Supervision(silence_s=0.8)) as child:
         pid = child.call("work 2.0", deadline_s=30)
         assert child.call("print", deadline_s=30) == pid
         with pytest.raises(DeadlinePassed, match=r"stood still for 0.8 s"):
@@ -42,11 +42,11 @@ def test_a_beat_keeps_slow_work_alive_and_silence_ends_it() -> None:
 
 
 def test_a_child_is_replaced_after_so_many_tasks_or_so_much_growth() -> None:
-    with Child(open_scripted, name="one", care=Care(max_tasks=3)) as child:
+    with Child(open_scripted, name="one", supervision=Supervision(max_tasks=3)) as child:
         pids = [child.call("x", 30) for _ in range(7)]
         assert len(set(pids)) == 3
         assert pids[0] == pids[2] != pids[3]
-    with Child(open_scripted, name="one", care=Care(max_growth_mb=60)) as child:
+    with Child(open_scripted, name="one", supervision=Supervision(max_growth_mb=60)) as child:
         pids = [child.call("grow 25", 30) for _ in range(8)]
         assert 2 <= len(set(pids)) <= 4
 
@@ -62,8 +62,12 @@ def test_another_interpreter_gets_our_package_and_nothing_else_of_ours() -> None
         Child(open_scripted, name="none", executable="/nonexistent/python").start()
 
 
-def crew_of(size: int, deadline_s: float = 30.0, care: Care | None = None) -> Crew[str, str]:
-    return Crew([Child(open_scripted, name=f"m{n}", care=care) for n in range(size)], deadline_s)
+def crew_of(
+    size: int, deadline_s: float = 30.0, supervision: Supervision | None = None
+) -> ProcessPool[str, str]:
+    return ProcessPool(
+        [Child(open_scripted, name=f"m{n}", supervision=supervision) for n in range(size)], deadline_s
+    )
 
 
 def test_a_crash_is_tried_once_more_and_the_second_is_the_tasks_own(tmp_path: Path) -> None:
@@ -120,9 +124,9 @@ def test_a_member_that_worked_for_a_photo_is_asked_again() -> None:
     crew = crew_of(2)
     try:
         crew.start()
-        first, second = crew.call("x", whom="a"), crew.call("x", whom="b")
+        first, second = crew.call("x", affinity="a"), crew.call("x", affinity="b")
         assert first != second
-        assert [crew.call("x", whom=photo) for photo in "abba"] == [first, second, second, first]
+        assert [crew.call("x", affinity=photo) for photo in "abba"] == [first, second, second, first]
     finally:
         crew.close()
 
@@ -153,6 +157,7 @@ class Staged(Stage):
     """Photos of flat colour with `count` boxes each, as if they had been detected."""
 
     name: ClassVar[str] = "staged"
+    item: ClassVar[type[Photo]] = Photo
     writes: ClassVar[tuple[str, ...]] = ("pixels", "objects", "width", "height")
     count: int = 3
 
@@ -160,11 +165,11 @@ class Staged(Stage):
         return _Staged(self.count)
 
 
-class _Staged:
+class _Staged(Worker[Photo]):
     def __init__(self, count: int) -> None:
         self._count = count
 
-    def __call__(self, items: list[Item]) -> list[Item]:
+    def __call__(self, items: list[Photo]) -> list[Photo]:
         mask = np.zeros((120, 160), bool)
         mask[50:100, 60:100] = True
         thing = PhotoObject(label="chair", box=(60, 50, 100, 100), mask=pack(mask), mask_path="masks/x.png")
@@ -176,14 +181,16 @@ class _Staged:
         pass
 
 
-def photos(count: int) -> list[Item]:
-    return [Item(id=f"p{n}", uri=f"p{n}.jpg", document=f"p{n}.jpg", kind="photo") for n in range(count)]
+def photos(count: int) -> list[Photo]:
+    return [Photo(id=f"p{n}", uri=f"p{n}.jpg", document=f"p{n}.jpg") for n in range(count)]
 
 
 def plan(script: FakeScript, crew: int = 2, things: int = 3, **options: object) -> Plan:
     mesh = fake_mesh(script, **options)
     return Plan(
-        Staged(count=things), Reconstruct(engine="sam3d", mesh=mesh, crew=crew, overlap=crew + 2), Measure()
+        Staged(count=things),
+        Reconstruct(engine="sam3d", mesh=mesh, pool_size=crew, overlap=crew + 2),
+        Measure(),
     )
 
 
@@ -258,7 +265,7 @@ class Worn(Stage):
     name: ClassVar[str] = "worn"
     writes: ClassVar[tuple[str, ...]] = ("markdown",)
     needs: Needs = tuning(Needs(process=True))
-    care: Care = tuning(Care(max_tasks=2))
+    supervision: Supervision = tuning(Supervision(max_tasks=2))
 
     def open(self) -> TellPid:
         return TellPid()

@@ -13,7 +13,8 @@ from rapidfuzz.distance import Levenshtein
 
 import penstock
 from penstock.documents.table_html import from_html
-from penstock.item import LABELS, Item
+from penstock.page import Page
+from penstock.region import LABELS
 
 SAMPLE = Path(penstock.__file__).parent / "sample"
 TRUTH: list[dict[str, Any]] = json.loads((SAMPLE / "sample.json").read_text("utf-8"))["pages"]
@@ -30,7 +31,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def pages(out: Path) -> list[Item]:
+def pages(out: Path) -> list[Page]:
     return list(penstock.read(out))
 
 
@@ -38,7 +39,7 @@ def bare(text: str) -> str:
     return re.sub(r"\s+", "", unicodedata.normalize("NFKC", text))
 
 
-def read_text(page: Item) -> str:
+def read_text(page: Page) -> str:
     """What the page says outside of tables, pictures and formulas."""
     kept = [r for r in page.regions if r.label not in {"table", "image", "chart", "display_formula"}]
     return bare("".join(region.content or "" for region in kept))
@@ -49,24 +50,24 @@ def true_text(page: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize(("number", "bound"), [(0, 0.005), (1, 0.005), (2, 0.02), (3, 0.03)])
-def test_the_text_of_every_page_is_right_and_in_order(pages: list[Item], number: int, bound: float) -> None:
+def test_the_text_of_every_page_is_right_and_in_order(pages: list[Page], number: int, bound: float) -> None:
     assert pages[number].failure is None
     assert Levenshtein.normalized_distance(read_text(pages[number]), true_text(TRUTH[number])) <= bound
 
 
-def test_justified_korean_keeps_its_spaces(pages: list[Item]) -> None:
+def test_justified_korean_keeps_its_spaces(pages: list[Page]) -> None:
     said = "\n".join(region.content or "" for region in pages[1].regions)
     paragraphs = [block["text"] for block in TRUTH[1]["blocks"] if block["label"] == "text"]
     assert [text for text in paragraphs if text not in said] == []
 
 
-def test_nothing_is_said_twice(pages: list[Item]) -> None:
+def test_nothing_is_said_twice(pages: list[Page]) -> None:
     for page, truth in zip(pages, TRUTH, strict=True):
         assert len(read_text(page)) <= 1.02 * len(true_text(truth))
 
 
 @pytest.mark.parametrize("number", [2, 3])
-def test_tables_come_with_their_spans(pages: list[Item], number: int) -> None:
+def test_tables_come_with_their_spans(pages: list[Page], number: int) -> None:
     [table] = [region for region in pages[number].regions if region.label == "table"]
     [truth] = [block for block in TRUTH[number]["blocks"] if block["label"] == "table"]
     cells = from_html(table.content or "")
@@ -76,7 +77,7 @@ def test_tables_come_with_their_spans(pages: list[Item], number: int) -> None:
     assert got == want
 
 
-def test_charts_have_crops_and_the_formula_says_why_it_is_not_read(out: Path, pages: list[Item]) -> None:
+def test_charts_have_crops_and_the_formula_says_why_it_is_not_read(out: Path, pages: list[Page]) -> None:
     pictures = [r for page in pages for r in page.regions if r.label in {"image", "chart"}]
     assert len(pictures) == 2
     for region in pictures:
@@ -87,7 +88,7 @@ def test_charts_have_crops_and_the_formula_says_why_it_is_not_read(out: Path, pa
     assert formula.crop_path
 
 
-def test_labels_boxes_and_confidences_keep_their_promise(pages: list[Item]) -> None:
+def test_labels_boxes_and_confidences_keep_their_promise(pages: list[Page]) -> None:
     for page in pages:
         assert [region.index for region in page.regions] == list(range(len(page.regions)))
         for region in page.regions:
@@ -101,7 +102,7 @@ def test_labels_boxes_and_confidences_keep_their_promise(pages: list[Item]) -> N
     assert any("ppocr" in r.reader for r in pages[3].regions)
 
 
-def test_the_title_is_found(pages: list[Item]) -> None:
+def test_the_title_is_found(pages: list[Page]) -> None:
     [title] = [region for region in pages[0].regions if region.label == "doc_title"]
     assert title.content == "The Pipe That Feeds the Turbines"
     assert pages[0].markdown.startswith("# The Pipe That Feeds the Turbines")

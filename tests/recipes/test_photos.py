@@ -14,7 +14,6 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from penstock.cli.app import app
-from penstock.cli.volumes import parse_box, parse_depth, recipe_options
 from penstock.engines.segment.saliency import SaliencySegmenter
 from penstock.engines.segment.segmenter import Wanted
 from penstock.engines.weights import registry as weights
@@ -22,14 +21,17 @@ from penstock.errors import EngineError, PlanMismatch, UsageError
 from penstock.exports.box_history import with_boxes
 from penstock.exports.inventory import inventory, object_row, photo_name
 from penstock.exports.photo_phrases import both, language_of, name_of, notes_of
-from penstock.item import Item, PhotoObject
+from penstock.passes.photos import PhotoOptions, parse_box, parse_depth
+from penstock.photo import Photo, PhotoObject
 from penstock.photos.ply import read_ply
+from penstock.photos.user_boxes import is_for
 from penstock.photos.volumes import measure
 from penstock.recipes.photos import photos
-from penstock.stages.given import is_for
+from penstock.stages.reconstruct import Reconstruct
 from penstock.store import schema
 from penstock.store.ledger import Ledger, ShardWriter
-from penstock.store.source_order import read_pages
+from penstock.store.out import Out
+from penstock.store.schema import PHOTOS
 from penstock.testing import rooms
 
 needs_saliency = pytest.mark.skipif(
@@ -123,17 +125,17 @@ def test_a_new_box_measures_its_photo_again_and_no_other(tmp_path: Path) -> None
 
 
 def test_a_box_that_was_told_before_a_kill_is_measured_after_it(tmp_path: Path) -> None:
-    writer, box = ShardWriter(tmp_path), parse_box("p=1,2,30,40:chair")
+    writer, box = ShardWriter(tmp_path, PHOTOS), parse_box("p=1,2,30,40:chair")
     writer.add(photo())
     writer.commit()
-    assert list(with_boxes(tmp_path, [photo()], [])) == [photo()]
+    assert list(with_boxes(Out(tmp_path), [photo()], [])) == [photo()]
     for _ in range(2):  # the first was killed before its row came
-        [again] = with_boxes(tmp_path, [photo()], [box])
+        [again] = with_boxes(Out(tmp_path), [photo()], [box])
         assert (again.attempt, [thing.label for thing in again.objects]) == (2, ["chair"])
     writer.add(replace(again, attempt=3))  # it had failed, and was tried again
     writer.commit()
-    assert [item.attempt for item in with_boxes(tmp_path, [photo()], [box])] == [2]
-    assert [item.attempt for item in with_boxes(tmp_path, [photo()], [])] == [4]
+    assert [item.attempt for item in with_boxes(Out(tmp_path), [photo()], [box])] == [2]
+    assert [item.attempt for item in with_boxes(Out(tmp_path), [photo()], [])] == [4]
 
 
 @needs_saliency
@@ -200,7 +202,7 @@ def test_what_is_less_sure_than_asked_for_is_dropped_on_the_cpu_too() -> None:
 
 
 def test_a_photo_is_called_by_its_file_and_a_page_by_its_number() -> None:
-    item = Item(id="a", uri="a.jpg", document="a.jpg", media="image")
+    item = Photo(id="a", uri="a.jpg", document="a.jpg", media="image")
     assert photo_name(item) == "a.jpg"
     assert photo_name(replace(item, document="a.pdf", media="pdf")) == "a.pdf page 1"
     assert photo_name(replace(item, document="a.tif", part=2)) == "a.tif page 3"
@@ -208,7 +210,7 @@ def test_a_photo_is_called_by_its_file_and_a_page_by_its_number() -> None:
 
 
 def test_a_row_of_a_dataset_is_named_by_its_id() -> None:
-    row = Item(id="kitchen", uri="/data/rooms.parquet", document="rooms", media="parquet")
+    row = Photo(id="kitchen", uri="/data/rooms.parquet", document="rooms", media="parquet")
     box = parse_box("kitchen=1,2,30,40:chair")
     assert is_for(box, row) and not is_for(box, replace(row, id="hall"))
 
@@ -240,28 +242,23 @@ def test_what_cannot_be_is_refused_before_anything_is_loaded(tmp_path: Path) -> 
         photos(detector="saliency", labels=("의자", "책상"))
     with pytest.raises(UsageError, match="no English word"):
         photos(detector="grounded", labels=("가야금",))
-    with pytest.raises(UsageError, match=r"--texture is SAM-3D's"):
-        recipe_options({"photos": ["a.jpg"], "texture": True, "mesh": False})
+    with pytest.raises(UsageError, match="SAM-3D's options need its engine"):
+        PhotoOptions(photos=("a.jpg",), sam3d={"with_texture": True}).plan()
     with pytest.raises(UsageError, match="--setting huge"):
-        recipe_options({"photos": ["a.jpg"], "engine": "sam3d", "setting": "huge"})
+        PhotoOptions(photos=("a.jpg",), settings={"engine": "sam3d"}, sam3d={"setting": "huge"}).plan()
     depth = tmp_path / "d.npy"
     with pytest.raises(UsageError, match="there is no file"):
-        parse_depth(f"a.jpg={depth}", ["a.jpg", "b.jpg"])
+        parse_depth(f"a.jpg={depth}", ("a.jpg", "b.jpg"))
     depth.touch()
-    assert parse_depth(f"a.jpg={depth}", ["a.jpg", "b.jpg"]).photo == "a.jpg"
+    assert parse_depth(f"a.jpg={depth}", ("a.jpg", "b.jpg")).photo == "a.jpg"
     with pytest.raises(UsageError, match=r"Write --depth room.jpg="):
-        parse_depth(str(depth), ["a.jpg", "b.jpg"])
+        parse_depth(str(depth), ("a.jpg", "b.jpg"))
 
 
 def test_sam3d_options_reach_its_engine_under_its_own_names() -> None:
-    given = {
-        "photos": ["a.jpg"],
-        "engine": "sam3d",
-        "sam3d_python": "py",
-        "texture": True,
-        "floor_depth": True,
-    }
-    mesh = recipe_options(given)["mesh"]
+    sam3d = {"python": "py", "with_texture": True, "floor_depth": True}
+    plan = PhotoOptions(photos=("a.jpg",), settings={"engine": "sam3d"}, sam3d=sam3d).plan()
+    [mesh] = [stage.mesh for stage in plan if isinstance(stage, Reconstruct)]
     assert (mesh.python, mesh.with_texture, mesh.floor_depth, mesh.with_mesh) == ("py", True, True, False)
 
 
@@ -289,15 +286,15 @@ def thing(index: int = 0, **changes: object) -> PhotoObject:
     return replace(made, **changes)  # type: ignore[arg-type]
 
 
-def photo(name: str = "p", **changes: object) -> Item:
-    return replace(Item(id=name, uri=f"{name}.jpg", document=f"{name}.jpg", kind="photo"), **changes)  # type: ignore[arg-type]
+def photo(name: str = "p", **changes: object) -> Photo:
+    return replace(Photo(id=name, uri=f"{name}.jpg", document=f"{name}.jpg"), **changes)  # type: ignore[arg-type]
 
 
 def test_objects_survive_the_store_and_their_files_are_written(tmp_path: Path) -> None:
-    writer = ShardWriter(tmp_path)
+    writer = ShardWriter(tmp_path, PHOTOS)
     kept = writer.add(photo(objects=(thing(), thing(1, mesh=b"glb", mesh_path="meshes/c.glb"))))
     writer.commit()
-    [back] = read_pages(tmp_path)
+    [back] = Out(tmp_path).read_photos()
     assert back == kept
     assert back.objects[0] == thing(mask=None, cloud=None, score=1.0)
     assert (tmp_path / "masks/a.png").read_bytes() == b"mask"
@@ -305,24 +302,24 @@ def test_objects_survive_the_store_and_their_files_are_written(tmp_path: Path) -
 
 
 def test_shards_from_before_objects_are_still_read(tmp_path: Path) -> None:
-    writer = ShardWriter(tmp_path)
+    writer = ShardWriter(tmp_path, PHOTOS)
     writer.add(photo())
     writer.commit()
     [shard] = (tmp_path / "items").glob("*.parquet")
     pq.write_table(pq.read_table(shard).drop_columns(["objects"]), shard)
-    [back] = read_pages(tmp_path)
+    [back] = Out(tmp_path).read_photos()
     assert back.objects == ()
 
 
 def test_a_photo_with_a_failed_object_is_tried_again_when_asked(tmp_path: Path) -> None:
-    from penstock.stages.parts import failure_of
+    from penstock.processes.part_pool import failure_of
 
     failed = thing(failure=failure_of(EngineError("broke"), "reconstruct"))
-    assert schema.to_row(photo(objects=(failed, thing(1))))["num_failed_regions"] == 1
-    writer = ShardWriter(tmp_path)
+    assert schema.PHOTOS.to_row(photo(objects=(failed, thing(1))))["num_failed_regions"] == 1
+    writer = ShardWriter(tmp_path, PHOTOS)
     writer.add(photo(objects=(failed,)))
     writer.commit()
-    assert Ledger(tmp_path).entries()["p"].incomplete
+    assert Ledger(tmp_path, PHOTOS).entries()["p"].incomplete
 
 
 def test_the_same_thing_in_two_photos_of_a_room_is_counted_once_when_asked() -> None:

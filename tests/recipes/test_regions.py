@@ -12,17 +12,19 @@ from typing import Any, ClassVar
 import pytest
 
 import penstock
+from penstock.engines.chat.region_tasks import task_of, token_budget
 from penstock.errors import OpenError, UsageError
-from penstock.item import Item, Region
+from penstock.page import Page
 from penstock.plan import Plan
 from penstock.recipes import build
-from penstock.stage import Stage
+from penstock.region import Region
+from penstock.stage import Stage, Worker
 from penstock.stages.ask import Ask
 from penstock.stages.compose import Compose
-from penstock.stages.cut import Cut
+from penstock.stages.crop_regions import CropRegions
 from penstock.stages.load import Load
-from penstock.stages.tasks import task_of, token_budget
 from penstock.store.ledger import Ledger
+from penstock.store.schema import PAGES
 from penstock.testing.fake_server import FakeServer, serving
 
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
@@ -42,15 +44,15 @@ class KnownBoxes(Stage):
         return _Boxes()
 
 
-class _Boxes:
-    def __call__(self, items: list[Item]) -> list[Item]:
+class _Boxes(Worker[Page]):
+    def __call__(self, items: list[Page]) -> list[Page]:
         return [replace(item, regions=_regions(item)) for item in items]
 
     def close(self) -> None:
         pass
 
 
-def _regions(item: Item) -> tuple[Region, ...]:
+def _regions(item: Page) -> tuple[Region, ...]:
     labels = ("header", "text", "table", "chart", "display_formula")
     top = item.height / 10
     return tuple(
@@ -83,13 +85,13 @@ def plan(url: str, **ask: Any) -> Plan:
     return Plan(
         Load(dpi=72, give="encoded", text_layer=False),
         KnownBoxes(),
-        Cut(),
+        CropRegions(),
         Ask(servers=(url,), overlap=8, limit=16, **ask),
         Compose(order="given"),
     )
 
 
-def parsed(url: str, **ask: Any) -> list[Item]:
+def parsed(url: str, **ask: Any) -> list[Page]:
     pages = penstock.parse(SAMPLE, recipe=plan(url, **ask))
     return sorted(pages, key=lambda page: page.part)
 
@@ -114,9 +116,9 @@ def test_a_model_that_the_server_does_not_have_ends_the_run(server: Running) -> 
         parsed(server.url, model="nope")
 
 
-def test_furniture_is_read_when_asked_for(server: Running) -> None:
-    plan_ = plan(server.url, furniture="read")
-    stages = [replace(s, furniture="read") if isinstance(s, Cut) else s for s in plan_]
+def test_margins_are_read_when_asked_for(server: Running) -> None:
+    plan_ = plan(server.url, margins="read")
+    stages = [replace(s, margins="read") if isinstance(s, CropRegions) else s for s in plan_]
     [page, *_] = sorted(penstock.parse(SAMPLE, recipe=Plan(*stages)), key=lambda page: page.part)
     assert "header" in {region.label for region in page.regions}
 
@@ -142,7 +144,7 @@ def test_a_wrong_address_ends_the_run_at_once(
     options = {"server": ("http://127.0.0.1:9",), **({"layout": "cdla"} if recipe == "glm-ocr" else {})}
     with pytest.raises(OpenError, match=r"No model server answered .* cannot connect"):
         list(penstock.parse(SAMPLE, out=tmp_path, recipe=recipe, **options))
-    assert not Ledger(tmp_path).entries(), "no page has failed for it"
+    assert not Ledger(tmp_path, PAGES).entries(), "no page has failed for it"
 
 
 def test_failed_regions_can_be_tried_again(tmp_path: Path) -> None:
@@ -173,7 +175,9 @@ def test_requests_of_many_pages_are_in_flight_together() -> None:
 
 def test_a_small_text_height_sends_fewer_pixels(server: Running) -> None:
     def sent(height: float) -> int:
-        stages = [replace(s, text_height=height) if isinstance(s, Cut) else s for s in plan(server.url)]
+        stages = [
+            replace(s, text_height=height) if isinstance(s, CropRegions) else s for s in plan(server.url)
+        ]
         before = len(server.fake.asked)
         list(penstock.parse(SAMPLE, recipe=Plan(*stages)))
         return sum(asked.width * asked.height for asked in server.fake.asked[before:])

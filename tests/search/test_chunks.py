@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 import penstock
-from penstock.item import Item, Region
-from penstock.passes.enrich import enrich
+from penstock.api import enrich
+from penstock.page import Page
 from penstock.plan import Plan
+from penstock.region import Region
 from penstock.search.index import build, build_rows
 from penstock.search.index_folder import FOLDER
 from penstock.search.index_rows import ChunkRow, PageRow, Widths, rows_of
@@ -20,6 +21,8 @@ from penstock.sources import PageRange
 from penstock.stages.load import Load
 from penstock.store import manifest
 from penstock.store.ledger import ShardWriter
+from penstock.store.out import Out
+from penstock.store.schema import PAGES
 from tests.support.questions import FIGURE_QUESTIONS, QUESTIONS, VISUAL, recall
 
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
@@ -59,7 +62,7 @@ def made(tmp_path: Path) -> Path:
 
 
 def test_a_chunk_is_found_by_its_title_and_its_keywords_on_both_its_pages(made: Path) -> None:
-    with Searcher(made) as searcher:
+    with Searcher(Out(made)) as searcher:
         [first, second] = searcher.search("rivers")
         assert {(hit.page_id, hit.page) for hit in (first, second)} == {("one/1", 1), ("one/2", 2)}
         assert first.section == "1. Water > 1.2 Rivers"
@@ -72,7 +75,7 @@ def test_a_chunk_is_found_by_its_title_and_its_keywords_on_both_its_pages(made: 
 
 
 def test_a_section_filters_whatever_stands_under_it(made: Path) -> None:
-    with Searcher(made) as searcher:
+    with Searcher(Out(made)) as searcher:
         asked = "lake wheel runs"
         assert {hit.page for hit in searcher.search(asked, filters=Filters(sections=("water",)))} == {1, 2}
         assert [hit.page for hit in searcher.search(asked, filters=Filters(sections=("engines",)))] == [3]
@@ -85,26 +88,26 @@ def test_only_chunks_that_changed_are_written_again_and_lost_ones_go(made: Path)
     changed = replace(CHUNKS[2], text="a windmill turns")
     built = build_rows(made / FOLDER, [page(1, CHUNKS[0]), page(2), page(3, changed)], Widths())
     assert (built.chunks, built.changed) == (2, 0)
-    with Searcher(made) as searcher:
+    with Searcher(Out(made)) as searcher:
         assert [hit.page for hit in searcher.search("windmill")] == [3]
         assert not searcher.search("rivers")
 
 
 def test_regions_and_chunks_of_a_run_know_their_section_and_page(small_run: Path, tmp_path: Path) -> None:
     out = Path(shutil.copytree(small_run, tmp_path / "out"))
-    _, rows = rows_of(out)
+    _, rows = rows_of(Out(out))
     pages = list(rows)
     chunks = [chunk for page in pages for chunk in page.chunks]
     assert any("수압관이란 무엇인가" in chunk.section and "강철관" in chunk.text for chunk in chunks)
     assert any("Head, Flow and Power" in region.section for region in pages[2].regions)
     assert len({chunk.id for chunk in chunks}) == len(chunks)
-    before = build(out)
+    before = build(Out(out))
     assert before.chunks == len(chunks)
     list(enrich(out, text_engine="rule"))
-    after = build(out)  # what pass 2 says of a table or picture is new
+    after = build(Out(out))  # what pass 2 says of a table or picture is new
     assert 0 < after.changed < 3
-    assert build(out).changed == 0
-    with Searcher(out) as searcher:
+    assert build(Out(out)).changed == 0
+    with Searcher(Out(out)) as searcher:
         [hit, *_] = searcher.search("표 에너지 valley", filters=Filters(labels=("table",)))
         assert (hit.page, hit.label) == (3, "table")
         assert hit.box is not None
@@ -113,14 +116,14 @@ def test_regions_and_chunks_of_a_run_know_their_section_and_page(small_run: Path
 def test_a_page_of_headings_is_a_chunk_of_its_own(tmp_path: Path) -> None:
     regions = [Region(index=0, label="doc_title", box=(0, 0, 9, 9), content="Water")]
     body = Region(index=1, label="text", box=(0, 10, 9, 19), content="It runs downhill.")
-    first = Item(id="a/0", uri="", document="a", part=0, width=9, height=20, regions=tuple(regions))
+    first = Page(id="a/0", uri="", document="a", part=0, width=9, height=20, regions=tuple(regions))
     second = replace(first, id="a/1", part=1, regions=(*regions, body))
     manifest.write(tmp_path, Plan(Load(), name="made"))
-    writer = ShardWriter(tmp_path)
+    writer = ShardWriter(tmp_path, PAGES)
     writer.add(first)
     writer.add(second)
     writer.commit()
-    chunks = {chunk.id: chunk for page in rows_of(tmp_path)[1] for chunk in page.chunks}
+    chunks = {chunk.id: chunk for page in rows_of(Out(tmp_path))[1] for chunk in page.chunks}
     assert {chunk.page_ids: chunk.text for chunk in chunks.values()} == {
         ("a/0",): "Water",
         ("a/1",): "It runs downhill.",
@@ -134,12 +137,12 @@ def test_chunks_and_summaries_lose_no_page_and_find_more_figures(shared_data: Pa
     inputs = [shared_data / "korean_pdf", shared_data / "korean_text", SAMPLE]
     for _ in penstock.parse(inputs, out=out):
         pass
-    build(out)
+    build(Out(out))
     alone = {"chunk_bm25": 0.0}
     pages, figures = recall(out, QUESTIONS, 5, weights=alone), recall(out, FIGURE_QUESTIONS, 5, VISUAL, alone)
     first = recall(out, FIGURE_QUESTIONS, 1, VISUAL, alone)
     list(enrich(out, text_engine="rule"))
-    build(out)
+    build(Out(out))
     assert recall(out, QUESTIONS, 5) >= pages
     assert recall(out, FIGURE_QUESTIONS, 5, VISUAL) > figures
     assert recall(out, FIGURE_QUESTIONS, 1, VISUAL) > first

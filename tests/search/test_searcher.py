@@ -18,38 +18,39 @@ from typer.testing import CliRunner
 
 import penstock
 from penstock.cli.app import app
-from penstock.cli.background import Ahead
-from penstock.cli.search import _show, _tokens
+from penstock.cli.search import _show
 from penstock.errors import EngineError, StoreError, UsageError
+from penstock.processes.background import Background
 from penstock.search.index import PAGES_AT_ONCE, build_rows
 from penstock.search.index_folder import FOLDER
 from penstock.search.index_rows import PageRow, RegionRow, Widths
 from penstock.search.searcher import Filters, Hit, Searcher, probes
-from penstock.search.tokens import Words, snippet
+from penstock.search.tokens import Tokeniser, question_tokens, snippet
 from penstock.sources import PageRange
+from penstock.store.out import Out
 from tests.support.questions import QUESTIONS
 
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
 
 
 @pytest.fixture(scope="module")
-def words() -> Words:
-    return Words()
+def words() -> Tokeniser:
+    return Tokeniser()
 
 
-def test_korean_words_lose_their_endings_and_need_no_spaces(words: Words) -> None:
+def test_korean_words_lose_their_endings_and_need_no_spaces(words: Tokeniser) -> None:
     spaced = {word.token for word in words.of("운영체제를 설치하는 방법")}
     joined = {word.token for word in words.of("운영체제를설치하는방법")}
     assert {"운영", "체제", "설치", "방법"} <= spaced & joined
     assert not {"를", "하는"} & spaced
 
 
-def test_english_words_are_stemmed_and_symbols_part_words(words: Words) -> None:
+def test_english_words_are_stemmed_and_symbols_part_words(words: Tokeniser) -> None:
     tokens = [word.token for word in words.of("Installing xp_cmdshell on MS-SQL 2019")]
     assert tokens == ["instal", "xp", "cmdshell", "on", "ms", "sql", "2019"]
 
 
-def test_no_word_holds_a_space_and_every_word_knows_its_place(words: Words) -> None:
+def test_no_word_holds_a_space_and_every_word_knows_its_place(words: Tokeniser) -> None:
     text = "이안머독은 토이스토리에서 이름을 땄다. 東京都 Debian 3.0"
     found = words.of(text)
     assert all(" " not in word.token for word in found)
@@ -57,7 +58,7 @@ def test_no_word_holds_a_space_and_every_word_knows_its_place(words: Words) -> N
     assert "東京" in {word.token for word in found}
 
 
-def test_a_snippet_marks_the_hit_where_most_words_stand(words: Words) -> None:
+def test_a_snippet_marks_the_hit_where_most_words_stand(words: Tokeniser) -> None:
     text = "설치에 관한 말. " + "다른 이야기가 길게 이어진다. " * 20 + "운영체제 설치 방법은 다음과 같다."
     wanted = {word.token for word in words.of("설치 방법")}
     shown = snippet(text, words.of(text), wanted)
@@ -96,20 +97,22 @@ def made(tmp_path: Path) -> Path:
 
 
 def test_words_and_vectors_are_fused_and_each_source_is_told(made: Path) -> None:
-    hits = Searcher(made).search("turbines", np.array([0.0, 1.0], np.float32))
+    hits = Searcher(Out(made)).search("turbines", np.array([0.0, 1.0], np.float32))
     by_id = {hit.page_id: hit for hit in hits}
     assert by_id["one/2"].sources["text"] == (1, 1.0)
     assert "bm25" not in by_id["one/2"].sources
     assert "bm25" in by_id["one/1"].sources
-    only = Searcher(made).search("lake", np.array([1.0, 0.0], np.float32), weights={"text": 0, "region": 0})
+    only = Searcher(Out(made)).search(
+        "lake", np.array([1.0, 0.0], np.float32), weights={"text": 0, "region": 0}
+    )
     assert [hit.page_id for hit in only] == ["one/2"]
     assert only[0].snippet == "a **lake** in the valley"
     with pytest.raises(UsageError, match="There is no source"):
-        Searcher(made).search("lake", weights={"magic": 1})
+        Searcher(Out(made)).search("lake", weights={"magic": 1})
 
 
 def test_filters_by_document_page_and_label(made: Path) -> None:
-    search = Searcher(made).search
+    search = Searcher(Out(made)).search
     assert {h.page_id for h in search("turbine", filters=Filters(documents=("it's two",)))} == {"it's two/1"}
     assert {h.page_id for h in search("turbine", filters=Filters(pages=PageRange.parse("2-9")))} == {"one/3"}
     [hit] = search("turbine", filters=Filters(labels=("table",)))
@@ -122,7 +125,7 @@ def test_an_index_changes_only_what_has_changed(made: Path) -> None:
     rows = [page(1, "a windmill", [1, 0]), *ROWS[1:3]]
     changed = build_rows(made / FOLDER, rows, WIDTHS)
     assert (changed.pages, changed.changed, changed.removed) == (3, 1, 1)
-    search = Searcher(made).search
+    search = Searcher(Out(made)).search
     assert [hit.page_id for hit in search("windmill")] == ["one/1"]
     assert {hit.page_id for hit in search("turbine")} == {"one/3"}
 
@@ -130,17 +133,17 @@ def test_an_index_changes_only_what_has_changed(made: Path) -> None:
 def test_an_unfinished_index_is_said_so_and_built_anew(made: Path) -> None:
     (made / FOLDER / "index.json").unlink()
     with pytest.raises(UsageError, match="no finished index"):
-        Searcher(made)
+        Searcher(Out(made))
     assert build_rows(made / FOLDER, ROWS, WIDTHS).changed == 4
 
 
 def test_a_reader_goes_on_while_the_index_is_built_anew(made: Path) -> None:
     homes = (made / FOLDER).glob
-    with Searcher(made) as before:
+    with Searcher(Out(made)) as before:
         build_rows(made / FOLDER, [page(1, "a windmill", [1, 0])], WIDTHS)
         build_rows(made / FOLDER, [page(1, "a sawmill", [1, 0])], WIDTHS, rebuild=True)
         assert {hit.page_id for hit in before.search("turbine")} >= {"one/1", "one/3"}
-        with Searcher(made) as after:
+        with Searcher(Out(made)) as after:
             assert not after.search("turbine")
             assert [hit.page_id for hit in after.search("sawmill")] == ["one/1"]
         assert len(list(homes("tables-*"))) == 2
@@ -157,7 +160,7 @@ def test_a_build_that_ends_halfway_changes_nothing(made: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         build_rows(made / FOLDER, itertools.chain(many, rows()), WIDTHS)
     assert len(list((made / FOLDER).glob("tables-*"))) == 1
-    with Searcher(made) as searcher:
+    with Searcher(Out(made)) as searcher:
         assert {hit.page_id for hit in searcher.search("turbine")} >= {"one/1", "one/3"}
 
 
@@ -176,7 +179,7 @@ def test_vectors_of_another_model_are_never_compared(made: Path) -> None:
     embedded.parent.mkdir()
     for model, stale in (("a model", False), ("another", True)):
         embedded.write_text(json.dumps({"fingerprint": model}))
-        with Searcher(made) as searcher:
+        with Searcher(Out(made)) as searcher:
             [hit, *_] = searcher.search("turbine", np.asarray([1, 0], np.float32))
             assert (searcher.is_stale, "text" in hit.sources) == (stale, not stale)
 
@@ -187,14 +190,14 @@ def test_small_tables_are_searched_whole_and_large_ones_in_part() -> None:
 
 @pytest.mark.parametrize("question", ["", " \n"])
 def test_an_empty_question_is_refused(made: Path, question: str) -> None:
-    with Searcher(made) as searcher, pytest.raises(UsageError, match="empty"):
+    with Searcher(Out(made)) as searcher, pytest.raises(UsageError, match="empty"):
         searcher.search(question, np.asarray([1, 0], np.float32))
 
 
 def test_wrong_filters_and_weights_are_sentences(made: Path) -> None:
     with pytest.raises(UsageError, match="no label 'tabel'"):
         Filters(labels=("tabel",))
-    with Searcher(made) as searcher:
+    with Searcher(Out(made)) as searcher:
         for weight in (float("nan"), -1.0):
             with pytest.raises(UsageError, match="weight of text"):
                 searcher.search("turbine", weights={"text": weight})
@@ -205,7 +208,7 @@ def test_wrong_filters_and_weights_are_sentences(made: Path) -> None:
 def test_a_damaged_index_is_a_sentence(made: Path) -> None:
     for file in (made / FOLDER).rglob("data/*.lance"):
         file.unlink()
-    with Searcher(made) as searcher, pytest.raises(StoreError, match="--rebuild"):
+    with Searcher(Out(made)) as searcher, pytest.raises(StoreError, match="--rebuild"):
         searcher.search("turbine")
     with pytest.raises(StoreError, match="--rebuild"):
         build_rows(made / FOLDER, ROWS, WIDTHS)
@@ -213,14 +216,14 @@ def test_a_damaged_index_is_a_sentence(made: Path) -> None:
 
 
 def test_words_that_were_made_elsewhere_find_the_same(made: Path) -> None:
-    with Searcher(made) as searcher:
-        assert searcher.search("터빈 turbines", tokens=_tokens("터빈 turbines")) == searcher.search(
+    with Searcher(Out(made)) as searcher:
+        assert searcher.search("터빈 turbines", tokens=question_tokens("터빈 turbines")) == searcher.search(
             "터빈 turbines"
         )
 
 
 def test_work_done_ahead_comes_back_with_its_result_or_its_error() -> None:
-    with Ahead() as ahead:
+    with Background() as ahead:
         seven, wrong = ahead.do(partial(int, "7")), ahead.do(partial(int, "x"))
         assert seven.result() == 7
         with pytest.raises(EngineError, match="invalid literal"):
@@ -229,7 +232,7 @@ def test_work_done_ahead_comes_back_with_its_result_or_its_error() -> None:
 
 def test_work_that_nobody_waits_for_is_ended() -> None:
     began = time.monotonic()
-    with pytest.raises(UsageError), Ahead() as ahead:
+    with pytest.raises(UsageError), Background() as ahead:
         ahead.do(partial(time.sleep, 60))
         raise UsageError("The call was wrong.")
     assert time.monotonic() - began < 10
@@ -254,9 +257,9 @@ def test_a_document_cannot_speak_to_the_terminal(capsys: pytest.CaptureFixture[s
 
 
 def test_opening_is_instant(made: Path) -> None:
-    Searcher(made)  # the library itself is loaded once
+    Searcher(Out(made))  # the library itself is loaded once
     began = time.process_time()
-    Searcher(made)
+    Searcher(Out(made))
     assert time.process_time() - began < 0.2
 
 

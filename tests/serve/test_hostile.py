@@ -31,6 +31,7 @@ pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
 
 from penstock.serve import app as api
 from penstock.serve import upload
+from penstock.testing import FAKE
 from tests.support.running_service import SAMPLE, Client, Running, await_up, free_port
 
 
@@ -200,7 +201,7 @@ def test_many_documents_are_counted_together(tmp_path: Path, monkeypatch: pytest
 def test_the_service_ends_although_someone_is_still_sending(tmp_path: Path) -> None:
     port = free_port()
     command = [sys.executable, "-m", "penstock", "serve", str(tmp_path / "out"), "--port", str(port)]
-    service = subprocess.Popen([*command, "--recipe", "fake"], stderr=subprocess.PIPE, text=True)
+    service = subprocess.Popen([*command, "--recipe", FAKE], stderr=subprocess.PIPE, text=True)
     await_up(Client(f"http://127.0.0.1:{port}"))
     with socket.create_connection(("127.0.0.1", port)) as line:
         line.sendall(b"POST /v1/documents?name=a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nabc")
@@ -270,10 +271,10 @@ def test_a_file_that_has_changed_shows_its_new_pages(tmp_path: Path) -> None:
     """As the exports do: pages of a file as it was before are not shown."""
     source = tmp_path / "in.pdf"
     source.write_bytes(SAMPLE.read_bytes())
-    list(penstock.parse(source, out=tmp_path / "out", recipe="fake"))
+    list(penstock.parse(source, out=tmp_path / "out", recipe=FAKE))
     picture = np.full((60, 80, 3), 255, np.uint8)
     source.write_bytes(cv2.imencode(".png", picture)[1].tobytes())
-    list(penstock.parse(source, out=tmp_path / "out", recipe="fake"))
+    list(penstock.parse(source, out=tmp_path / "out", recipe=FAKE))
     with Service(tmp_path / "out") as service:
         [status] = service.documents()
         assert (status.name, status.pages) == ("in.pdf", 1)
@@ -287,12 +288,12 @@ def test_a_run_that_is_started_over_is_followed(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(catalogue, "LOOK_S", 0.0)
     monkeypatch.setattr(catalogue, "SPARING", 0.0)
-    list(penstock.parse(SAMPLE, out=tmp_path, recipe="fake"))
+    list(penstock.parse(SAMPLE, out=tmp_path, recipe=FAKE))
     picture = tmp_path.parent / "picture.png"
     picture.write_bytes(cv2.imencode(".png", np.full((60, 80, 3), 255, np.uint8))[1].tobytes())
     with Service(tmp_path) as service:
         assert service.shelf.page("sample.pdf", 3) is not None
-        list(penstock.parse(picture, out=tmp_path, recipe="fake", fresh=True))
+        list(penstock.parse(picture, out=tmp_path, recipe=FAKE, fresh=True))
         assert [status.name for status in service.documents()] == ["picture.png"]
         assert service.shelf.page("sample.pdf", 3) is None
 
@@ -300,13 +301,15 @@ def test_a_run_that_is_started_over_is_followed(tmp_path: Path, monkeypatch: pyt
 def test_a_page_with_a_region_that_failed_is_not_called_well(tmp_path: Path) -> None:
     from dataclasses import replace
 
-    from penstock.item import Failure, Item, Region
+    from penstock.errors import Failure
+    from penstock.page import Page
+    from penstock.region import Region
     from penstock.serve.catalogue import Shelf
 
     failure = Failure(stage="recognise", kind="EngineError", message="No server answered.")
     region = replace(Region(label="text", box=(0, 0, 1, 1), index=0), failure=failure)
     shelf = Shelf(tmp_path, follows=False)
-    shelf.put(Item(id="a/00000", uri="a", document="a", regions=(region,)))
+    shelf.put(Page(id="a/00000", uri="a", document="a", regions=(region,)))
     assert not shelf.places("a")[0].well
 
 

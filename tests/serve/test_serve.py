@@ -19,14 +19,16 @@ import pytest
 
 import penstock
 from penstock.errors import OutLocked, UsageError
+from penstock.photos.user_boxes import GivenBox
 from penstock.recipes.photos import photos
 from penstock.serve.service import Service
-from penstock.stages.given import GivenBox
 from penstock.store.ledger import Ledger
+from penstock.store.schema import PAGES
 from penstock.testing.fake_recipe import fake
 
 pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
 
+from penstock.testing import FAKE
 from tests.support.running_service import SAMPLE, Client, Running, await_up, free_port
 
 
@@ -80,7 +82,7 @@ def test_sent_again_only_the_pages_that_failed_are_read_again(tmp_path: Path) ->
         assert again["name"] == first["name"]
         assert client.wait(first["name"])["failed"] == 1
         assert client("/health")[1]["waiting_pages"] == 0
-    entries = Ledger(tmp_path).entries().values()
+    entries = Ledger(tmp_path, PAGES).entries().values()
     assert {entry.part: entry.attempt for entry in entries} == {0: 1, 1: 1, 2: 2, 3: 1}
 
 
@@ -184,8 +186,8 @@ def test_a_run_with_an_index_can_be_searched(tmp_path: Path) -> None:
     pytest.importorskip("lancedb", reason="needs penstock-pipeline[search]")
     from penstock.search.index import build
 
-    [first, *_] = penstock.parse(SAMPLE, out=tmp_path, recipe="fake")
-    build(tmp_path)
+    [first, *_] = penstock.parse(SAMPLE, out=tmp_path, recipe=FAKE)
+    build(Out(tmp_path))
     words = first.regions[1].content
     assert words
     with Service(tmp_path) as service, Running(service) as reader:
@@ -216,7 +218,7 @@ def test_a_photo_is_measured(tmp_path: Path) -> None:
         (["--recipe", "nothing"], "no recipe"),
         (["--recipe", "photos", "--layout", "rules"], "does not take --layout"),
         (["--recipe", "documents", "--labels", "sofa"], "does not take --labels"),
-        (["--recipe", "fake", "--host", "nowhere.invalid"], "listen"),
+        (["--recipe", FAKE, "--host", "nowhere.invalid"], "listen"),
     ],
 )
 def test_wrong_calls_are_sentences(tmp_path: Path, arguments: list[str], said: str) -> None:
@@ -252,7 +254,7 @@ def test_killed_in_mid_document_it_goes_on_after_the_next_start(tmp_path: Path) 
         "serve",
         str(tmp_path / "out"),
         "--recipe",
-        "fake",
+        FAKE,
         "--port",
         str(port),
     ]
@@ -269,7 +271,7 @@ def test_killed_in_mid_document_it_goes_on_after_the_next_start(tmp_path: Path) 
     finally:
         second.send_signal(signal.SIGINT)
         assert second.wait(60) == 0
-    entries = Ledger(tmp_path / "out").entries()
+    entries = Ledger(tmp_path / "out", PAGES).entries()
     assert sorted(entry.part for entry in entries.values()) == [0, 1, 2, 3]
 
 

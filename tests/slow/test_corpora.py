@@ -14,7 +14,8 @@ from rapidfuzz import fuzz
 from rapidfuzz.distance import LCSseq, Levenshtein
 
 import penstock
-from penstock.item import Item, Region
+from penstock.page import Page
+from penstock.region import Region
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1_800)]
 
@@ -25,7 +26,7 @@ def bare(text: str) -> str:
     return re.sub(r"\s+", "", unicodedata.normalize("NFKC", text))
 
 
-def said(page: Item) -> str:
+def said(page: Page) -> str:
     """What the page says, tables without their tags."""
     return bare("".join(_plain(region) for region in page.regions))
 
@@ -35,7 +36,7 @@ def _plain(region: Region) -> str:
     return re.sub(r"<[^>]*>", "", text) if region.label == "table" else text
 
 
-def by_part(pages: list[Item]) -> dict[int, Item]:
+def by_part(pages: list[Page]) -> dict[int, Page]:
     return {page.part: page for page in pages}
 
 
@@ -94,7 +95,7 @@ def test_auto_yields_what_the_better_of_layer_and_ocr_does(shared_data: Path) ->
     assert min(shares.values()) >= 0.98
 
 
-def distinct(page: Item) -> set[str]:
+def distinct(page: Page) -> set[str]:
     """The page's distinct lines, without leaders and single characters."""
     lines = {bare(re.sub(r"[.·…]{2,}", "", line.text)) for region in page.regions for line in region.lines}
     return {line for line in lines if len(line) > 1}

@@ -15,6 +15,7 @@ import pytest
 import penstock
 from penstock.errors import OutLocked
 from penstock.store.ledger import Ledger
+from penstock.store.schema import PAGES
 from penstock.testing.fake_recipe import fake
 
 DRIVER = Path(__file__).with_name("driver_for_kills.py")
@@ -40,7 +41,7 @@ def start(pdf: Path, out: Path, *more: str) -> subprocess.Popen[bytes]:
 
 
 def every_id_once(out: Path, count: int) -> None:
-    ids = Counter(entry.id for entry in Ledger(out)._all_entries())
+    ids = Counter(entry.id for entry in Ledger(out, PAGES)._all_entries())
     assert len(ids) == count
     assert set(ids.values()) == {1}
     assert not list(out.glob("tmp/*"))

@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 from penstock.errors import BadInput, UsageError
-from penstock.item import Item
+from penstock.page import Page
 from penstock.sources import PageRange, list_items
 from penstock.sources.datasets import ShardRef
 from penstock.sources.tables import Rows, find_columns
@@ -51,7 +51,7 @@ def save_to_disk(folder: Path, shards: Sequence[pa.Table]) -> None:
     (folder / "state.json").write_text(json.dumps({"_data_files": [{"filename": name} for name in names]}))
 
 
-def encoded(items: Sequence[Item]) -> list[bytes | None]:
+def encoded(items: Sequence[Page]) -> list[bytes | None]:
     worker = Load(give="encoded").open()
     try:
         return [worker([item])[0].image for item in items]
@@ -66,7 +66,7 @@ def test_rows_are_items_and_bytes_are_untouched(tmp_path: Path, kind: str) -> No
         pq.write_table(content, path, row_group_size=4)
     else:
         write_arrow(path, content, stream=kind.startswith("stream"))
-    items = list(list_items([str(path)]))
+    items = list(list_items([str(path)], Page))
     assert [item.id for item in items] == [f"page-{n}" for n in range(10)]
     assert [item.part for item in items] == list(range(10))
     assert {item.document for item in items} == {path.stem}
@@ -77,7 +77,7 @@ def test_rows_are_items_and_bytes_are_untouched(tmp_path: Path, kind: str) -> No
 
 def test_a_saved_dataset_is_found_with_its_shards_in_order(tmp_path: Path) -> None:
     save_to_disk(tmp_path / "pages", [table(range(4)), table(range(4, 9))])
-    items = list(list_items([str(tmp_path / "pages")]))
+    items = list(list_items([str(tmp_path / "pages")], Page))
     assert [item.part for item in items] == list(range(9))
     assert {item.document for item in items} == {"pages"}
     assert len({item.id for item in items}) == 9 and items[5].id.endswith("/00000001")
@@ -89,7 +89,7 @@ def test_splits_of_a_saved_dict_are_documents_of_their_own(tmp_path: Path) -> No
     save_to_disk(folder / "train", [table(range(2), [1, 2])])
     save_to_disk(folder / "test", [table(range(3), [1, 2, 3])])
     (folder / "dataset_dict.json").write_text('{"splits": ["train", "test", "../outside"]}')
-    items = list(list_items([str(folder)]))
+    items = list(list_items([str(folder)], Page))
     assert [item.document for item in items] == ["kopub/train"] * 2 + ["kopub/test"] * 3
     assert [item.id for item in items] == ["1", "2", "1-0", "2-1", "3"]  # ids that repeat get their row
 
@@ -101,7 +101,7 @@ def test_a_hub_folder_is_grouped_by_split(tmp_path: Path) -> None:
     pq.write_table(table(range(3, 5)), data / "train-00001-of-00002.parquet")
     pq.write_table(table(range(5, 6)), data / "test-00000-of-00001-0123456789abcdef.parquet")
     (tmp_path / "vidore" / "README.md").write_text("a card")
-    items = list(list_items([str(tmp_path / "vidore")]))
+    items = list(list_items([str(tmp_path / "vidore")], Page))
     names = [(item.document, item.part) for item in items]
     assert names == [("vidore/test", 0), *(("vidore/train", n) for n in range(5))]
     assert encoded(items) == [picture(n) for n in (5, 0, 1, 2, 3, 4)]
@@ -110,9 +110,9 @@ def test_a_hub_folder_is_grouped_by_split(tmp_path: Path) -> None:
 def test_tables_without_pictures_are_passed_by_unless_named(tmp_path: Path) -> None:
     pq.write_table(pa.table({"query": ["why?"], "audio": [b"RIFFxxxxWAVE"]}), tmp_path / "queries.parquet")
     pq.write_table(table(range(2)), tmp_path / "corpus.parquet")
-    items = list(list_items([str(tmp_path)]))
+    items = list(list_items([str(tmp_path)], Page))
     assert [item.document.split("/")[-1] for item in items] == ["corpus", "corpus"]
-    (item,) = list_items([str(tmp_path / "queries.parquet")])
+    (item,) = list_items([str(tmp_path / "queries.parquet")], Page)
     assert item.failure is not None and "no column of pictures" in item.failure.message
     assert "--image-column" in item.failure.advice
 
@@ -122,20 +122,20 @@ def test_columns_can_be_named(tmp_path: Path) -> None:
     content = content.append_column("other", pa.array([picture(100 + n) for n in range(3)]))
     content = content.append_column("쪽", pa.array(["가", "나", "다"]))
     pq.write_table(content, tmp_path / "a.parquet")
-    found = list(list_items([str(tmp_path)]))
+    found = list(list_items([str(tmp_path)], Page))
     assert [item.id for item in found] == ["7", "8", "9"] and encoded(found)[0] == picture(0)
-    named = list(list_items([str(tmp_path)], image_column="other", id_column="쪽"))
+    named = list(list_items([str(tmp_path)], Page, image_column="other", id_column="쪽"))
     assert [item.id for item in named] == ["가", "나", "다"] and encoded(named)[0] == picture(100)
     with pytest.raises(UsageError):
-        list_items([str(tmp_path)], image_column="absent")
-    (item,) = list_items([str(tmp_path / "a.parquet")], id_column="absent")
+        list_items([str(tmp_path)], Page, image_column="absent")
+    (item,) = list_items([str(tmp_path / "a.parquet")], Page, id_column="absent")
     assert item.failure is not None and "has no column 'absent'" in item.failure.message
     assert "쪽" in item.failure.advice
 
 
 def test_rows_without_ids_or_with_hostile_ones_stay_apart(tmp_path: Path) -> None:
     pq.write_table(table(range(5), ["a", None, "a", "", "x\ny"]), tmp_path / "a.parquet")
-    ids = [item.id for item in list_items([str(tmp_path)])]
+    ids = [item.id for item in list_items([str(tmp_path)], Page)]
     assert ids[0] == "a" and ids[2] == "a-2" and ids[4] == "x_y" and len(set(ids)) == 5
     assert ids[1].endswith("/00000001") and ids[3].endswith("/00000003")
 
@@ -143,7 +143,7 @@ def test_rows_without_ids_or_with_hostile_ones_stay_apart(tmp_path: Path) -> Non
 def test_a_row_without_a_picture_fails_alone(tmp_path: Path) -> None:
     content = pa.table({"image": pa.array([None, {"bytes": picture(1), "path": None}, None], HUB_IMAGE)})
     pq.write_table(content, tmp_path / "a.parquet")
-    items = list(list_items([str(tmp_path)]))
+    items = list(list_items([str(tmp_path)], Page))
     assert len(items) == 3 and encoded(items[1:2]) == [picture(1)]
     with pytest.raises(BadInput, match=r"row 2: the row has no picture"):
         encoded(items[2:])
@@ -156,7 +156,7 @@ def test_a_picture_beside_the_table_is_read_and_one_outside_is_not(tmp_path: Pat
     (tmp_path / "out.png").write_bytes(picture(4))
     paths = [{"bytes": None, "path": "in.png"}, {"bytes": None, "path": "../out.png"}]
     pq.write_table(pa.table({"image": pa.array(paths, HUB_IMAGE)}), folder / "a.parquet")
-    items = [item for item in list_items([str(folder)]) if item.media == "parquet"]
+    items = [item for item in list_items([str(folder)], Page) if item.media == "parquet"]
     assert encoded(items[:1]) == [picture(3)]
     with pytest.raises(BadInput, match="outside its dataset"):
         encoded(items[1:])
@@ -167,19 +167,19 @@ def test_a_damaged_shard_costs_only_itself(tmp_path: Path) -> None:
     (tmp_path / "pages" / "data-00001-of-00003.arrow").write_bytes(
         b"\xff\xff\xff\xff\x10\0\0\0broken broken!"
     )
-    items = list(list_items([str(tmp_path / "pages")]))
+    items = list(list_items([str(tmp_path / "pages")], Page))
     assert [item.failure is not None for item in items] == [False, False, True, False, False]
     assert items[2].failure is not None and "data-00001" in items[2].failure.message
     (tmp_path / "pages" / "data-00000-of-00003.arrow").unlink()
     later = {item.id for item in items[3:]}
-    items = list(list_items([str(tmp_path / "pages")]))
+    items = list(list_items([str(tmp_path / "pages")], Page))
     assert [item.failure is not None for item in items] == [True, True, False, False]
     assert {item.id for item in items[2:]} == later
 
 
 def test_page_ranges_choose_rows(tmp_path: Path) -> None:
     save_to_disk(tmp_path / "pages", [table(range(4)), table(range(4, 9)), table(range(9, 12))])
-    items = list(list_items([str(tmp_path / "pages")], pages=PageRange.parse("2,5-6")))
+    items = list(list_items([str(tmp_path / "pages")], Page, pages=PageRange.parse("2,5-6")))
     assert [item.part for item in items] == [1, 4, 5]
     assert encoded(items) == [picture(n) for n in (1, 4, 5)]
 
@@ -187,7 +187,7 @@ def test_page_ranges_choose_rows(tmp_path: Path) -> None:
 def test_pixels_come_from_rows_too(tmp_path: Path) -> None:
     pq.write_table(table(range(40, 43)), tmp_path / "a.parquet")
     worker = Load().open()
-    loaded = [worker([item])[0] for item in list_items([str(tmp_path)])]
+    loaded = [worker([item])[0] for item in list_items([str(tmp_path)], Page)]
     worker.close()
     assert [int(item.pixels[0, 0, 0]) for item in loaded if item.pixels is not None] == [40, 41, 42]
     assert all((item.width, item.height) == (8, 6) and item.image is None for item in loaded)
@@ -196,7 +196,7 @@ def test_pixels_come_from_rows_too(tmp_path: Path) -> None:
 def test_a_table_of_pages_and_loose_pictures_may_share_a_folder(tmp_path: Path) -> None:
     pq.write_table(table(range(2)), tmp_path / "b.parquet")
     (tmp_path / "a.png").write_bytes(picture(1))
-    assert [item.media for item in list_items([str(tmp_path)])] == ["image", "parquet", "parquet"]
+    assert [item.media for item in list_items([str(tmp_path)], Page)] == ["image", "parquet", "parquet"]
 
 
 def test_listing_does_not_read_the_pictures(tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_listing_does_not_read_the_pictures(tmp_path: Path) -> None:
     start = chunk.data_page_offset
     data[start : start + chunk.total_compressed_size] = b"\xee" * chunk.total_compressed_size
     (tmp_path / "a.parquet").write_bytes(data)
-    items = list(list_items([str(tmp_path)]))
+    items = list(list_items([str(tmp_path)], Page))
     assert [item.id for item in items] == [str(n) for n in range(50)]
     assert encoded(items[:1]) == [picture(0)]
     with pytest.raises(BadInput, match="table is damaged"):
@@ -221,7 +221,7 @@ def test_datasets_of_the_same_name_stay_apart(tmp_path: Path) -> None:
     for folder in "ab":
         save_to_disk(tmp_path / folder / "pages", [table(range(2))])
     folders = [str(tmp_path / folder / "pages") for folder in ("a", "b", "a")]
-    items = list(list_items(folders))
+    items = list(list_items(folders, Page))
     assert [item.document for item in items] == ["pages", "pages", "pages-2", "pages-2"]
     assert len({item.id for item in items}) == 4
 

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from penstock.errors import UsageError
-from penstock.item import Item
+from penstock.page import Page
 from penstock.sources import PageRange, list_items
 from penstock.sources.ids import natural_key, safe_document, safe_id, safe_stem
 from tests.support.made_pdf import pdf, text
@@ -24,11 +24,11 @@ def png(path: Path, size: tuple[int, int] = (4, 3)) -> Path:
     return path
 
 
-def documents(items: list[Item]) -> list[str]:
+def documents(items: list[Page]) -> list[str]:
     return list(dict.fromkeys(item.document for item in items))
 
 
-def failures(items: list[Item]) -> dict[str, str]:
+def failures(items: list[Page]) -> dict[str, str]:
     return {item.document: item.failure.message for item in items if item.failure is not None}
 
 
@@ -36,30 +36,30 @@ def test_a_folder_is_listed_whole_in_natural_order(tmp_path: Path) -> None:
     for name in ("page10.png", "page2.png", "b/1.png", ".hidden.png", ".git/x.png", "notes.txt"):
         png(tmp_path / name)
     (tmp_path / "notes.txt").write_text("nothing to see")
-    items = list(list_items([str(tmp_path)]))
+    items = list(list_items([str(tmp_path)], Page))
     assert documents(items) == ["b/1.png", "page2.png", "page10.png"]
     assert all(item.pixels is None and item.image is None for item in items)
 
 
 def test_ids_are_stable_and_carry_stem_hash_and_page(tmp_path: Path) -> None:
     (tmp_path / "보고서 최종.pdf").write_bytes(pdf([text("one"), text("two")]))
-    first = [item.id for item in list_items([str(tmp_path)])]
-    again = [item.id for item in list_items([str(tmp_path / "보고서 최종.pdf")])]
+    first = [item.id for item in list_items([str(tmp_path)], Page)]
+    again = [item.id for item in list_items([str(tmp_path / "보고서 최종.pdf")], Page)]
     assert first == again
     assert re.fullmatch(r"보고서_최종-[0-9a-f]{10}/00001", first[1])
 
 
 def test_a_changed_file_gets_new_ids(tmp_path: Path) -> None:
     path = png(tmp_path / "a.png")
-    before = next(list_items([str(path)])).id
+    before = next(list_items([str(path)], Page)).id
     os.utime(path, ns=(1, 1))
-    assert next(list_items([str(path)])).id != before
+    assert next(list_items([str(path)], Page)).id != before
 
 
 def test_files_are_told_by_their_bytes_and_not_their_names(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(pdf([text("a PDF")]))
     png(tmp_path / "picture")
-    items = list(list_items([str(tmp_path)]))
+    items = list(list_items([str(tmp_path)], Page))
     assert [(item.document, item.media) for item in items] == [("a.png", "pdf"), ("picture", "image")]
 
 
@@ -80,7 +80,7 @@ def test_a_file_that_cannot_be_read_is_one_failed_item(
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / name).write_bytes(data)
     good = png(tmp_path / "zz.png")
-    items = list(list_items([str(tmp_path / "in"), str(good)]))
+    items = list(list_items([str(tmp_path / "in"), str(good)], Page))
     assert len(items) == 2 and items[1].failure is None
     failure = items[0].failure
     assert failure is not None and failure.stage == "list" and failure.kind == "BadInput"
@@ -89,12 +89,12 @@ def test_a_file_that_cannot_be_read_is_one_failed_item(
 
 def test_an_encrypted_pdf_asks_for_its_password(shared_data: Path) -> None:
     locked = shared_data / "docling_tests" / "pdf_password" / "sources" / "2206.01062_pg3.pdf"
-    (item,) = list_items([str(locked)])
+    (item,) = list_items([str(locked)], Page)
     assert item.failure is not None and "encrypted" in item.failure.message
     assert "--password" in item.failure.advice
-    (item,) = list_items([str(locked)], password="wrong")
+    (item,) = list_items([str(locked)], Page, password="wrong")
     assert item.failure is not None and "does not open it" in item.failure.message
-    (item,) = list_items([str(locked)], password="1234")
+    (item,) = list_items([str(locked)], Page, password="1234")
     assert item.failure is None
 
 
@@ -102,26 +102,28 @@ def test_unsupported_files_fail_only_when_named(tmp_path: Path) -> None:
     good = png(tmp_path / "a.png")
     (tmp_path / "notes.txt").write_text("hello")
     (tmp_path / "code.py").write_text("HEAD = b'%PDF-1.7'")
-    assert documents(list(list_items([str(tmp_path)]))) == ["a.png"]
-    told = failures(list(list_items([str(good), str(tmp_path / "notes.txt")])))
+    assert documents(list(list_items([str(tmp_path)], Page))) == ["a.png"]
+    told = failures(list(list_items([str(good), str(tmp_path / "notes.txt")], Page)))
     assert told == {"notes.txt": "notes.txt is of no kind that can be read."}
 
 
 def test_nothing_at_all_is_a_usage_error_at_once(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"absent\.pdf does not exist"):
-        list_items([str(tmp_path / "absent.pdf")])
+        list_items([str(tmp_path / "absent.pdf")], Page)
     with pytest.raises(UsageError, match="holds no PDF, picture or dataset"):
-        list_items([str(tmp_path)])
+        list_items([str(tmp_path)], Page)
     with pytest.raises(UsageError, match="matches no PDF"):
-        list_items([str(tmp_path / "*.pdf")])
+        list_items([str(tmp_path / "*.pdf")], Page)
     with pytest.raises(UsageError, match="No input"):
-        list_items([])
+        list_items([], Page)
 
 
 def test_a_missing_input_beside_others_fails_alone_and_in_place(tmp_path: Path) -> None:
     good = png(tmp_path / "a.png")
     (tmp_path / "empty").mkdir()
-    items = list(list_items([str(tmp_path / "gone.pdf"), str(good), str(tmp_path / "empty"), str(good)]))
+    items = list(
+        list_items([str(tmp_path / "gone.pdf"), str(good), str(tmp_path / "empty"), str(good)], Page)
+    )
     assert [item.document for item in items] == ["gone.pdf", "a.png", "empty"]
     assert list(failures(items)) == ["gone.pdf", "empty"]
 
@@ -129,9 +131,9 @@ def test_a_missing_input_beside_others_fails_alone_and_in_place(tmp_path: Path) 
 def test_globs_name_documents_below_their_root(tmp_path: Path) -> None:
     for name in ("x/1.png", "x/y/2.png", "x/.secret/3.png"):
         png(tmp_path / name)
-    assert documents(list(list_items([str(tmp_path / "x" / "**" / "*.png")]))) == ["1.png", "y/2.png"]
-    assert documents(list(list_items([str(tmp_path / "**.png")]))) == ["x/1.png", "x/y/2.png"]
-    assert documents(list(list_items([str(tmp_path / "x" / "[1-2].png")]))) == ["1.png"]
+    assert documents(list(list_items([str(tmp_path / "x" / "**" / "*.png")], Page))) == ["1.png", "y/2.png"]
+    assert documents(list(list_items([str(tmp_path / "**.png")], Page))) == ["x/1.png", "x/y/2.png"]
+    assert documents(list(list_items([str(tmp_path / "x" / "[1-2].png")], Page))) == ["1.png"]
 
 
 def test_lists_come_from_files_and_from_standard_input(
@@ -142,7 +144,10 @@ def test_lists_come_from_files_and_from_standard_input(
     png(Path("e/a.png"))
     lines = "\ufeffd/a.png\r\n\ne/a.png\r\nmissing.png".encode()
     Path("list.txt").write_bytes(lines)
-    for items in (list(list_items(["@list.txt"])), list(list_items(["-"], stdin=io.BytesIO(lines)))):
+    for items in (
+        list(list_items(["@list.txt"], Page)),
+        list(list_items(["-"], Page, stdin=io.BytesIO(lines))),
+    ):
         assert documents(items) == ["d/a.png", "e/a.png", "missing.png"]
         assert list(failures(items)) == ["missing.png"]
 
@@ -154,12 +159,12 @@ def test_a_long_list_on_standard_input_keeps_every_line(
     names = [f"{index:03d}-with-a-longer-name.png" for index in range(150)]
     for name in names:
         png(Path(name))
-    assert documents(list(list_items(["-"], stdin=io.BytesIO("\n".join(names).encode())))) == names
+    assert documents(list(list_items(["-"], Page, stdin=io.BytesIO("\n".join(names).encode())))) == names
 
 
 def test_a_document_on_standard_input_is_spooled_and_keeps_its_id() -> None:
     data = pdf([text("one"), text("two")])
-    first, second = (list(list_items(["-"], stdin=io.BytesIO(data))) for _ in range(2))
+    first, second = (list(list_items(["-"], Page, stdin=io.BytesIO(data))) for _ in range(2))
     assert [item.id for item in first] == [item.id for item in second]
     assert len(first) == 2 and first[0].document == "stdin"
     assert Path(first[0].uri).read_bytes() == data
@@ -171,7 +176,7 @@ def test_namesakes_from_different_folders_stay_apart(tmp_path: Path) -> None:
     (tmp_path / "b" / "x.png").write_bytes(data)
     for folder in "ab":
         os.utime(tmp_path / folder / "x.png", ns=(10, 10))
-    items = list(list_items([str(tmp_path / "a" / "x.png"), str(tmp_path / "b" / "x.png")]))
+    items = list(list_items([str(tmp_path / "a" / "x.png"), str(tmp_path / "b" / "x.png")], Page))
     assert documents(items) == ["x.png", "b/x.png"]
     assert len({item.id for item in items}) == 2
 
@@ -180,7 +185,7 @@ def test_a_file_named_twice_is_listed_once(tmp_path: Path) -> None:
     good = png(tmp_path / "a.png")
     other_way = tmp_path / "sub" / ".." / "a.png"
     (tmp_path / "sub").mkdir()
-    assert len(list(list_items([str(tmp_path), str(good), str(other_way)]))) == 1
+    assert len(list(list_items([str(tmp_path), str(good), str(other_way)], Page))) == 1
 
 
 def test_a_loop_of_links_ends(tmp_path: Path) -> None:
@@ -188,7 +193,7 @@ def test_a_loop_of_links_ends(tmp_path: Path) -> None:
     (tmp_path / "a" / "back").symlink_to(tmp_path)
     (tmp_path / "a" / "self").symlink_to(tmp_path / "a")
     (tmp_path / "dangling.png").symlink_to(tmp_path / "nowhere.png")
-    items = list(list_items([str(tmp_path)]))
+    items = list(list_items([str(tmp_path)], Page))
     assert documents(items) == ["a/x.png", "dangling.png"]
     assert "No such file" in failures(items)["dangling.png"]
 
@@ -196,14 +201,16 @@ def test_a_loop_of_links_ends(tmp_path: Path) -> None:
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.pdf")
     png(tmp_path / "z.png")
-    assert failures(list(list_items([str(tmp_path)]))) == {"pipe.pdf": "pipe.pdf is not a regular file."}
+    assert failures(list(list_items([str(tmp_path)], Page))) == {
+        "pipe.pdf": "pipe.pdf is not a regular file."
+    }
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
 def test_an_unreadable_file_fails_alone(tmp_path: Path) -> None:
     png(tmp_path / "a.png").chmod(0)
     png(tmp_path / "b.png")
-    assert "Permission denied" in failures(list(list_items([str(tmp_path)])))["a.png"]
+    assert "Permission denied" in failures(list(list_items([str(tmp_path)], Page)))["a.png"]
 
 
 def test_an_output_of_ours_inside_the_folder_is_passed_by(tmp_path: Path) -> None:
@@ -211,7 +218,7 @@ def test_an_output_of_ours_inside_the_folder_is_passed_by(tmp_path: Path) -> Non
     png(tmp_path / "out" / "crops" / "1.png")
     (tmp_path / "out" / "items").mkdir()
     (tmp_path / "out" / "run.json").write_text("{}")
-    assert documents(list(list_items([str(tmp_path)]))) == ["a.png"]
+    assert documents(list(list_items([str(tmp_path)], Page))) == ["a.png"]
 
 
 HOSTILE = [
@@ -228,7 +235,7 @@ HOSTILE = [
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_give_safe_ids_and_documents(tmp_path: Path, name: str) -> None:
     png(tmp_path / name)
-    (item,) = list_items([str(tmp_path)])
+    (item,) = list_items([str(tmp_path)], Page)
     assert item.failure is None
     assert re.fullmatch(r"[\w.\-]{1,75}/\d{5}", item.id)
     assert not re.search(r'[\x00-\x1f<>:"|?*\\]', item.document)
@@ -241,7 +248,7 @@ def test_a_name_that_is_no_text_fails_alone(tmp_path: Path) -> None:
         Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff\xfe.png")).write_bytes(b"\x89PNG\r\n\x1a\n")
     except OSError:
         pytest.skip("this file system holds only valid names")
-    items = list(list_items([str(tmp_path)]))
+    items = list(list_items([str(tmp_path)], Page))
     (told,) = failures(items).values()
     assert "not valid UTF-8" in told
     for item in items:
@@ -253,7 +260,7 @@ def test_every_frame_of_a_tiff_and_gif_is_a_page(tmp_path: Path) -> None:
     frames[0].save(tmp_path / "scan.tif", save_all=True, append_images=frames[1:])
     same = [Image.new("L", (5, 4), 40 * index) for index in range(3)]
     same[0].save(tmp_path / "anim.gif", save_all=True, append_images=same[1:])
-    items = list(list_items([str(tmp_path)]))
+    items = list(list_items([str(tmp_path)], Page))
     assert [(item.document, item.part) for item in items] == [
         *(("anim.gif", part) for part in range(3)),
         *(("scan.tif", part) for part in range(3)),
@@ -263,10 +270,10 @@ def test_every_frame_of_a_tiff_and_gif_is_a_page(tmp_path: Path) -> None:
 def test_page_ranges_choose_pages_of_each_document(tmp_path: Path) -> None:
     (tmp_path / "a.pdf").write_bytes(pdf([text(str(index)) for index in range(6)]))
     png(tmp_path / "b.png")
-    items = list(list_items([str(tmp_path)], pages=PageRange.parse("2-3,6-")))
+    items = list(list_items([str(tmp_path)], Page, pages=PageRange.parse("2-3,6-")))
     assert [(item.document, item.part) for item in items] == [("a.pdf", 1), ("a.pdf", 2), ("a.pdf", 5)]
     with pytest.raises(UsageError, match="No input has a page"):
-        list_items([str(tmp_path)], pages=PageRange.parse("50-60"))
+        list_items([str(tmp_path)], Page, pages=PageRange.parse("50-60"))
 
 
 @pytest.mark.parametrize("words", ["", "0", "3-1", "a", "1,,2", "-", "1-2-3", "٣"])
@@ -283,7 +290,7 @@ def test_page_ranges_merge_and_print() -> None:
 def test_a_long_pdf_starts_at_once(tmp_path: Path) -> None:
     (tmp_path / "long.pdf").write_bytes(pdf([""] * 5000))
     begun = time.monotonic()
-    items = list_items([str(tmp_path)])
+    items = list_items([str(tmp_path)], Page)
     assert next(items).part == 0
     assert time.monotonic() - begun < 10  # a cold start of the probe; the pages themselves cost nothing
     assert sum(1 for _ in items) == 4999
@@ -294,13 +301,13 @@ def test_a_thousand_pictures_need_no_process(tmp_path: Path, monkeypatch: pytest
     for index in range(1, 1000):
         (tmp_path / f"{index}.png").write_bytes(data)
     monkeypatch.setattr("penstock.processes.child.Child.start", lambda _: pytest.fail("started a process"))
-    assert [item.document for item in list_items([str(tmp_path)])] == [f"{n}.png" for n in range(1000)]
+    assert [item.document for item in list_items([str(tmp_path)], Page)] == [f"{n}.png" for n in range(1000)]
 
 
 def test_a_pdf_that_claims_more_pages_than_bytes_is_one_failure(tmp_path: Path) -> None:
     data = pdf([text("one")]).replace(b"/Count 1 ", b"/Count 900000 ")
     (tmp_path / "liar.pdf").write_bytes(data)
-    items = list(list_items([str(tmp_path)]))
+    items = list(list_items([str(tmp_path)], Page))
     assert len(items) == 1
 
 

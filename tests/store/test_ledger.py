@@ -9,24 +9,27 @@ from pathlib import Path
 import pytest
 
 import penstock
-from penstock.errors import StoreError
+from penstock.errors import Failure, StoreError
 from penstock.exports.export import export
 from penstock.exports.pages import output_names
-from penstock.item import Failure, Item, Line, Region
+from penstock.page import Page
+from penstock.region import Asset, Line, Region
 from penstock.sources.safe_names import safe_name, safe_path
 from penstock.store.atomic_files import replacing
 from penstock.store.ledger import Ledger, ShardWriter
-from penstock.store.source_order import read_pages, write_order
+from penstock.store.out import Out
+from penstock.store.schema import PAGES
+from penstock.store.source_order import write_order
 
 
-def page(number: int, document: str = "a.pdf", **more: object) -> Item:
+def page(number: int, document: str = "a.pdf", **more: object) -> Page:
     region = Region(
         label="text",
         box=(1.0, 2.0, 50.0, 60.0),
         content=f"page {number}",
         lines=(Line(text="line", box=(1.0, 2.0, 3.0, 4.0), confidence=0.5),),
     )
-    item = Item(
+    item = Page(
         id=f"{document}/{number:05d}", uri=document, document=document, part=number, width=100, height=200
     )
     changes = {"regions": (region,), "markdown": f"page {number}", **more}
@@ -34,39 +37,39 @@ def page(number: int, document: str = "a.pdf", **more: object) -> Item:
 
 
 def test_a_row_comes_back_as_it_was(tmp_path: Path) -> None:
-    writer = ShardWriter(tmp_path)
+    writer = ShardWriter(tmp_path, PAGES)
     writer.add(page(0))
     writer.commit()
-    [back] = read_pages(tmp_path)
+    [back] = Out(tmp_path).read_pages()
     assert back == page(0)
 
 
 def test_the_latest_attempt_counts_and_success_beats_failure(tmp_path: Path) -> None:
     failure = Failure(stage="load", kind="BadInput", message="broken")
     for item in (page(0, failure=failure), page(0, attempt=2), page(1), page(1, attempt=2, failure=failure)):
-        writer = ShardWriter(tmp_path)
+        writer = ShardWriter(tmp_path, PAGES)
         writer.add(item)
         writer.commit()
-    first, second = read_pages(tmp_path)
+    first, second = Out(tmp_path).read_pages()
     assert (first.attempt, first.failure) == (2, None)
     assert (second.attempt, second.failure) == (2, failure)
 
 
 def test_a_repeated_commit_overwrites_itself(tmp_path: Path) -> None:
     for _ in range(2):
-        writer = ShardWriter(tmp_path)
+        writer = ShardWriter(tmp_path, PAGES)
         writer.add(page(0))
         writer.commit()
     assert len(list((tmp_path / "items").iterdir())) == 1
 
 
 def test_pages_come_in_source_order_however_they_finished(tmp_path: Path) -> None:
-    writer = ShardWriter(tmp_path)
+    writer = ShardWriter(tmp_path, PAGES)
     for item in (page(1, "b.pdf"), page(2, "a.pdf"), page(0, "b.pdf"), page(1, "a.pdf")):
         writer.add(item)
     writer.commit()
     write_order(tmp_path, {"b.pdf": {}, "a.pdf": {}})
-    assert [(item.document, item.part) for item in read_pages(tmp_path)] == [
+    assert [(item.document, item.part) for item in Out(tmp_path).read_pages()] == [
         ("b.pdf", 0),
         ("b.pdf", 1),
         ("a.pdf", 1),
@@ -75,20 +78,20 @@ def test_pages_come_in_source_order_however_they_finished(tmp_path: Path) -> Non
 
 
 def test_a_crop_is_a_file_before_its_row_and_once_for_all_pages(tmp_path: Path) -> None:
-    writer = ShardWriter(tmp_path)
-    picture = Region(label="image", box=(0, 0, 9, 9), crop=b"\xff\xd8jpeg", crop_path="crops/abc.jpg")
+    writer = ShardWriter(tmp_path, PAGES)
+    picture = Region(label="image", box=(0, 0, 9, 9), crop=Asset(path="crops/abc.jpg", data=b"\xff\xd8jpeg"))
     for number in range(3):
         writer.add(replace(page(number), regions=(picture,)))
     assert (tmp_path / "crops" / "abc.jpg").read_bytes() == b"\xff\xd8jpeg"
     writer.commit()
-    assert all(region.crop is None for item in read_pages(tmp_path) for region in item.regions)
+    assert all(region.crop.data is None for item in Out(tmp_path).read_pages() for region in item.regions)
 
 
 def test_half_a_character_in_a_text_layer_does_not_end_a_run(tmp_path: Path) -> None:
-    writer = ShardWriter(tmp_path)
+    writer = ShardWriter(tmp_path, PAGES)
     writer.add(page(0, markdown="broken \ud835 font"))
     writer.commit()
-    [back] = read_pages(tmp_path)
+    [back] = Out(tmp_path).read_pages()
     assert back.markdown == "broken ? font"
     export(tmp_path, ["md", "jsonl"])
 
@@ -107,7 +110,7 @@ def test_a_full_disk_says_so(tmp_path: Path) -> None:
 
 
 def test_a_failed_page_keeps_its_row(tmp_path: Path) -> None:
-    writer = ShardWriter(tmp_path)
+    writer = ShardWriter(tmp_path, PAGES)
     writer.add(page(0))
     writer.add(
         page(
@@ -142,8 +145,8 @@ def test_names_are_safe_everywhere(name: str) -> None:
 
 
 def test_reading_back_is_part_of_the_public_api(tmp_path: Path) -> None:
-    writer = ShardWriter(tmp_path)
+    writer = ShardWriter(tmp_path, PAGES)
     writer.add(page(0))
     writer.commit()
     assert [item.markdown for item in penstock.read(tmp_path)] == ["page 0"]
-    assert len(Ledger(tmp_path).entries()) == 1
+    assert len(Ledger(tmp_path, PAGES).entries()) == 1

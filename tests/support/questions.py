@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from penstock.search.searcher import Filters, Searcher
+from penstock.store.out import Out
 
 Question = tuple[str, str, int]
 
@@ -53,7 +54,7 @@ def recall(
 ) -> float:
     """The share of questions whose page is among the first `top`, by words alone."""
     found = 0
-    with Searcher(out) as searcher:
+    with Searcher(Out(out)) as searcher:
         for question, document, page in questions:
             filters = Filters(labels=labels)
             hits = searcher.search(question, top=top, filters=filters, weights=weights, snippets=False)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from penstock.item import Item
+from penstock.page import Page
 from penstock.processes.child import beat
 
 
@@ -49,7 +49,7 @@ def open_scripted() -> Callable[[str], str]:
 class TellPid:
     """A stage's worker that says in which process it is."""
 
-    def __call__(self, items: list[Item]) -> list[Item]:
+    def __call__(self, items: list[Page]) -> list[Page]:
         return [replace(item, markdown=str(os.getpid())) for item in items]
 
     def close(self) -> None:

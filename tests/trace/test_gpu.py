@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import penstock
+from penstock.testing import FAKE
 from penstock.trace.profile import GpuProfile, Profile
 from penstock.trace.watch import RunWatch
 
@@ -147,7 +148,7 @@ def test_a_parse_writes_what_was_watched_into_its_profile(smi: Path, tmp_path: P
         "-o",
         str(out),
         "--recipe",
-        "fake",
+        FAKE,
         "-q",
     ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)

@@ -23,7 +23,7 @@ from penstock.engines.layout.doclayout import DocLayout, FixedBatch  # noqa: E40
 from penstock.engines.layout.doclayout_input import PageInput, scale  # noqa: E402
 from penstock.engines.layout.doclayout_net import LayoutNet, Output, mask_boxes, masks_of, places  # noqa: E402
 from penstock.errors import BadInput, MissingModel, OpenError  # noqa: E402
-from penstock.item import LABELS  # noqa: E402
+from penstock.region import LABELS  # noqa: E402
 
 SIDE = 160
 

@@ -13,7 +13,6 @@ import pytest
 
 import penstock
 from penstock.documents.docjson import file as docjson_file
-from penstock.documents.grounding.attempts import READER, attempts_of
 from penstock.engines.chat import deepseek
 from penstock.engines.vllm.deepseek_presets import page_preset
 from penstock.engines.vllm.server import ManagedServer
@@ -57,7 +56,7 @@ def test_a_real_server_reads_pages_and_ends_a_loop(
     pages = list(penstock.parse(SAMPLE, out=tmp_path, recipe="grounded-2", pages="1-2", **options))
     for page in pages:
         assert page.failure is None
-        tried = [each for region in page.regions if region.reader == READER for each in attempts_of(region)]
+        tried = list(page.attempts)
         assert [each["way"] for each in tried] == ["page", "other guard"]
         assert all(each["prompt_tokens"] > 257 and each["completion_tokens"] > 0 for each in tried)
         assert tried[-1]["finish_reason"] == "repetition"  # the server's own detector, which we ask for

@@ -13,23 +13,26 @@ from typing import Any, ClassVar
 
 import pypdfium2 as pdfium
 import pytest
-from tests.with_vllm.test_client import ask_alone
 
 import penstock
 from penstock.engines.chat import recognisers
+from penstock.engines.chat.region_tasks import token_budget
 from penstock.engines.image.crop import as_jpeg, cut, sendable
 from penstock.engines.image.decode import decode
 from penstock.engines.vllm.server import ManagedServer
 from penstock.errors import OpenError
-from penstock.item import Item, Region
+from penstock.page import Page
 from penstock.plan import Plan
-from penstock.stage import Stage
+from penstock.region import Region
+from penstock.stage import Stage, Worker
 from penstock.stages.ask import Ask
 from penstock.stages.compose import Compose
-from penstock.stages.cut import SENT_QUALITY, Cut
+from penstock.stages.crop_regions import CropRegions
 from penstock.stages.load import Load
-from penstock.stages.tasks import token_budget
 from penstock.store.ledger import Ledger
+from penstock.store.schema import PAGES
+from penstock.workers.crop_regions import SENT_QUALITY
+from tests.with_vllm.test_client import ask_alone
 from tests.with_vllm.tiny import KEY, PLAIN
 
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
@@ -51,17 +54,17 @@ class KnownBoxes(Stage):
         return _Boxes(self.labels)
 
 
-class _Boxes:
+class _Boxes(Worker[Page]):
     def __init__(self, labels: tuple[str, ...]) -> None:
         self._labels = labels
 
-    def __call__(self, items: list[Item]) -> list[Item]:
+    def __call__(self, items: list[Page]) -> list[Page]:
         return [replace(item, regions=self._regions(item)) for item in items]
 
     def close(self) -> None:
         pass
 
-    def _regions(self, item: Item) -> tuple[Region, ...]:
+    def _regions(self, item: Page) -> tuple[Region, ...]:
         return tuple(
             Region(
                 label=label, index=n, box=(40.0 + item.part, 60.0 + 40 * n, item.width - 40.0, 95.0 + 40 * n)
@@ -79,7 +82,7 @@ def plan(url: str, labels: tuple[str, ...] = LABELS, **ask: Any) -> Plan:
     return Plan(
         Load(dpi=72, give="encoded", text_layer=False),
         KnownBoxes(labels=labels),
-        Cut(),
+        CropRegions(),
         Ask(recogniser="tiny", servers=(url,), limit=8, overlap=8, **ask),
         Compose(order="given"),
     )
@@ -96,7 +99,7 @@ def test_regions_order_and_text_are_what_the_server_alone_gives(server: ManagedS
         (2, "text"),
     ]
     [loaded] = Load(dpi=72, give="encoded", text_layer=False).open()(
-        [Item(id=page.id, uri=page.uri, document=page.document, part=page.part, media=page.media)]
+        [Page(id=page.id, uri=page.uri, document=page.document, part=page.part, media=page.media)]
     )
     assert loaded.image is not None
     pixels = decode(loaded.image).pixels
@@ -137,7 +140,7 @@ def test_forty_pages_survive_a_blow_to_the_server(
     document.save(pdf)
     out = tmp_path / "out"
     recipe = plan(fragile.url, labels=("text",), api_key=KEY)
-    done: list[Item] = []
+    done: list[Page] = []
 
     def run() -> None:
         for page in penstock.parse(pdf, out=out, recipe=recipe):
@@ -152,7 +155,7 @@ def test_forty_pages_survive_a_blow_to_the_server(
     os.killpg(fragile.pid, blow)
     runner.join(timeout=1_500)
     assert not runner.is_alive()
-    ids = Counter(entry.id for entry in Ledger(out)._all_entries())
+    ids = Counter(entry.id for entry in Ledger(out, PAGES)._all_entries())
     assert len(ids) == 40
     assert set(ids.values()) == {1}
     assert not [page for page in penstock.read(out) if page.failure or any(r.failure for r in page.regions)]

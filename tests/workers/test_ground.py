@@ -19,7 +19,8 @@ from penstock.documents.docjson.model import DocJSON
 from penstock.engines.chat.deepseek import LADDER, OTHER, page_recogniser
 from penstock.engines.vllm.deepseek_presets import page_preset
 from penstock.errors import MissingModel, PlanError, UsageError
-from penstock.exports.export import export, page_text
+from penstock.exports.export import export
+from penstock.exports.page_rows import page_text
 from penstock.testing.fake_server import Asked, FakeServer, serving
 from tests.support.scripted_server import page_answer, sample_truth
 
@@ -162,8 +163,7 @@ def test_a_page_that_never_ends_is_partial_and_reopened(
     fake.says = Script()
     fake.fault = lambda asked: "length"
     [first, *_] = sorted(parse(url, tmp_path), key=lambda item: item.part)
-    record = first.regions[-1]
-    assert record.failure is not None and "No answer came to its end" in record.failure.message
+    assert first.shortfall is not None and "No answer came to its end" in first.shortfall.message
     assert "The answer" not in first.markdown and len(first.regions) > 5  # the best of what was said
     fake.fault = lambda asked: None
     again = parse(url, tmp_path, retry_failed=True)

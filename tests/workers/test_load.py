@@ -14,17 +14,17 @@ import pytest
 from PIL import Image
 
 from penstock.errors import BadInput, PlanError
-from penstock.item import Item
+from penstock.page import Page
 from penstock.sources import list_items
 from penstock.stage import Worker
 from penstock.stages.load import Load
 
 
-def load(path: Path, **settings: object) -> list[Item]:
-    return load_items(list(list_items([str(path)])), **settings)
+def load(path: Path, **settings: object) -> list[Page]:
+    return load_items(list(list_items([str(path)], Page)), **settings)
 
 
-def load_items(items: list[Item], **settings: object) -> list[Item]:
+def load_items(items: list[Page], **settings: object) -> list[Page]:
     worker: Worker = Load(**settings).open()  # type: ignore[arg-type]
     try:
         return worker(items)
@@ -154,7 +154,7 @@ def test_frames_of_a_tiff_keep_their_own_sizes(tmp_path: Path) -> None:
 def test_frames_can_be_read_in_any_order(tmp_path: Path) -> None:
     frames = [Image.new("L", (6, 6), 60 * n) for n in range(4)]
     frames[0].save(tmp_path / "a.gif", save_all=True, append_images=frames[1:])
-    items = list(list_items([str(tmp_path)]))
+    items = list(list_items([str(tmp_path)], Page))
     loaded = load_items([items[3], items[0], items[2]])
     assert [int(item.pixels[0, 0, 0]) for item in loaded if item.pixels is not None] == [180, 0, 120]
 
@@ -166,7 +166,7 @@ def test_a_truncated_picture_is_a_sentence(tmp_path: Path, name: str, part: floa
     whole = io.BytesIO()
     Image.fromarray(noise).save(whole, Image.registered_extensions()[f".{name[2:]}"])
     (tmp_path / name).write_bytes(whole.getvalue()[: int(part * len(whole.getvalue()))])
-    items = list(list_items([str(tmp_path)]))
+    items = list(list_items([str(tmp_path)], Page))
     if items[0].failure is not None:  # cut so early that not even its frames can be counted
         assert "damaged" in items[0].failure.message
         return
@@ -261,7 +261,7 @@ def test_what_load_writes_depends_on_its_settings() -> None:
 
 def test_a_file_that_went_away_is_a_sentence(tmp_path: Path) -> None:
     colours().save(tmp_path / "a.png")
-    (item,) = list_items([str(tmp_path)])
+    (item,) = list_items([str(tmp_path)], Page)
     (tmp_path / "a.png").unlink()
     with pytest.raises(BadInput, match=r"a\.png: it cannot be opened"):
         load_items([item])

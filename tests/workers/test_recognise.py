@@ -8,11 +8,12 @@ import numpy as np
 
 from penstock.documents.layout.corrections import swallows_words, without_prose
 from penstock.documents.layout.relabel import relabelled, titled
-from penstock.item import Item, Layer, Line, Region, Word
+from penstock.page import Page
+from penstock.region import Line, Region, TextLayer, Word
 from penstock.stages.orient import Orient
-from penstock.stages.recognise import without_leaders
+from penstock.workers.recognise import without_leaders
 
-PAGE = Item(id="a/00000", uri="a.pdf", document="a.pdf", width=1000, height=1400)
+PAGE = Page(id="a/00000", uri="a.pdf", document="a.pdf", width=1000, height=1400)
 
 
 def row(y: float, *texts: str, left: float = 100.0) -> list[Word]:
@@ -57,11 +58,11 @@ def test_a_page_printed_sideways_is_turned_with_its_words() -> None:
         Word(text=w.text, box=(w.box[1], 1000 - w.box[2], w.box[3], 1000 - w.box[0]), size=w.size)
         for w in upright
     )
-    layer = Layer(words=up, strokes=((100, 0, 100, 1000),))
+    layer = TextLayer(words=up, strokes=((100, 0, 100, 1000),))
     pixels = np.zeros((1000, 1400, 3), dtype=np.uint8)
     worker = Orient().open()
     [page] = worker(
-        [Item(id="a", uri="a", document="a", width=1400, height=1000, pixels=pixels, layer=layer)]
+        [Page(id="a", uri="a", document="a", width=1400, height=1000, pixels=pixels, layer=layer)]
     )
     assert (page.rotation, page.width, page.height) == (90, 1000, 1400)
     assert page.layer is not None

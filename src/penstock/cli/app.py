@@ -43,13 +43,13 @@ VERBS = {
     "volumes": Verb(
         "volumes:volumes", "Measure the things in photos.", "room.jpg -o out --box 420,610,380,700:chair"
     ),
-    "run": Verb("run:run", "Run a whole pipeline, from download to upload.", "kopub --recipe embedded"),
+    "run": Verb("run:run", "Run a whole pipeline, from download to upload.", "kopub --recipe builtin"),
     "upload": Verb("upload:upload", "Bring a run to the Hugging Face Hub.", "out --repo me/pages"),
     "serve": Verb("serve:serve", "An HTTP API and a web page over a run.", "out --recipe documents"),
     "eval": Verb("eval:app", "Score recipes and predictions on benchmarks."),
     "profile": Verb("profile:profile", "Say where the time of a run went.", "out"),
     "engine": Verb("engine:app", "Start, watch and stop model servers."),
-    "models": Verb("models:app", "List, fetch and verify the embedded weights."),
+    "models": Verb("models:app", "List, fetch and verify the built-in weights."),
     "doctor": Verb("doctor:doctor", "Say what this machine has and what is missing.", "--json"),
 }
 

@@ -6,20 +6,21 @@ import json
 from collections.abc import Iterable
 
 from penstock.driver import Run
-from penstock.item import Item
+from penstock.page import Page
+from penstock.processes.resources import cores
 from penstock.store import manifest
 from penstock.store.ledger import Ledger
 from penstock.trace import report
 from penstock.trace.phrases import duration
 
-# Without a profile of an earlier run in OUT: a scanned page on one core with the embedded models, and
+# Without a profile of an earlier run in OUT: a scanned page on one core with the built-in models, and
 # what a page leaves on disk with its crops. Both from benchmarks/bench_parse.py, see docs/log.md.
 SECONDS_A_PAGE_AND_CORE = 5.0
 KB_A_PAGE = 120
 
 
-def forecast(run: Run, listing: Iterable[Item], as_json: bool) -> str:
-    entries = Ledger(run.out).entries() if run.out.is_dir() else {}
+def forecast(run: Run[Page], listing: Iterable[Page], as_json: bool) -> str:
+    entries = Ledger(run.out, run.rows).entries() if run.out.is_dir() else {}
     manifest.check(run.out, run.plan)
     documents: set[str] = set()
     done = todo = broken = 0
@@ -48,9 +49,9 @@ def forecast(run: Run, listing: Iterable[Item], as_json: bool) -> str:
     )
 
 
-def _seconds_a_page(run: Run) -> float:
+def _seconds_a_page(run: Run[Page]) -> float:
     if (run.out / "profile.json").is_file():
         rate = report.read(run.out).items_per_s
         if rate > 0:
             return 1 / rate
-    return SECONDS_A_PAGE_AND_CORE / manifest.cores()
+    return SECONDS_A_PAGE_AND_CORE / cores()

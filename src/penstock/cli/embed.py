@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from penstock.cli.options import AsJson, Config, Log, Out, Precision, Quiet
+from penstock.cli.progress import progress
 
 if TYPE_CHECKING:
-    from penstock.passes.embed import Embedded
+    from penstock.passes.embed import EmbedSummary
 
 Engine = Annotated[
     str, typer.Option(help="use (on any CPU, texts), openai (a server), qwen3-vl (transformers).")
@@ -47,14 +48,12 @@ def embed(
     quiet: Quiet = False,
 ) -> None:
     """Embed a run's pages, their text, charts and tables. Run it again to go on where it stopped."""
-    from penstock.cli.parse import showing
-    from penstock.passes.embed import embed_run
+    from penstock.passes.embed import EmbedOptions, embed_out
 
     settings = {"model": model, "server": server, "dimensions": dimensions, "in_flight": in_flight}
     if server:  # the variable that holds a key may be set for other servers
         settings["api_key"] = api_key
-    done = embed_run(
-        out,
+    options = EmbedOptions(
         engine=engine,
         queries=queries,
         images=images,
@@ -62,13 +61,12 @@ def embed(
         password=password,
         retry_failed=retry_failed,
         fresh=fresh,
-        showing=lambda run: showing(run, quiet or as_json),
         settings={key: value for key, value in settings.items() if value is not None},
     )
-    _tell(done, as_json)
+    _tell(embed_out(out, options, progress(quiet or as_json)), as_json)
 
 
-def _tell(done: Embedded, as_json: bool) -> None:
+def _tell(done: EmbedSummary, as_json: bool) -> None:
     """What was embedded, and the exit code."""
     if as_json:
         print(json.dumps(done.facts(), ensure_ascii=False))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from penstock.cli.options import AsJson, Config, Executor, Log, Out, Quiet
+from penstock.cli.progress import progress
 
 if TYPE_CHECKING:
     from penstock.driver import Tally
@@ -48,11 +49,9 @@ def enrich(
 
     A block whose model does not answer keeps the rules' words; --retry-failed asks again.
     """
-    from penstock.cli.parse import showing
-    from penstock.passes.enrich import listing, run_of, shortfalls
-    from penstock.recipes.enrich import enrich as plan_of
+    from penstock.passes.enrich import EnrichOptions, enrich_work
 
-    plan = plan_of(
+    options = EnrichOptions(
         text_engine=text_engine,  # type: ignore[arg-type]  # the plan says what it does not know
         server=tuple(server or ()),
         model=model,
@@ -61,13 +60,16 @@ def enrich(
         vision_model=vision_model,
         api_key=api_key,
         in_flight=in_flight,
+        executor=executor,
+        retry_failed=retry_failed,
+        fresh=fresh,
     )
-    run = run_of(out, plan, executor, fresh=fresh, retry_failed=retry_failed)
+    work = enrich_work(options, out)
     short: Counter[str] = Counter()
-    with showing(run, quiet or as_json):
-        for block in run.pages(listing(out)):
-            short.update(shortfalls(block))
-    _tell(run.tally, short, out, as_json)
+    with progress(quiet or as_json)(work.run):
+        for block in work:
+            short.update(shortfall.message for shortfall in block.shortfalls)
+    _tell(work.run.tally, short, out, as_json)
 
 
 def _tell(tally: Tally, short: Counter[str], out: Path, as_json: bool) -> None:

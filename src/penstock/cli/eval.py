@@ -25,7 +25,7 @@ from penstock.cli.options import (
     Model,
     Preset,
     Servers,
-    recipe_options,
+    recipe_settings,
 )
 from penstock.errors import MissingModel, UsageError, install_advice
 
@@ -102,10 +102,10 @@ def score(
     """Score any tool's predictions on a benchmark. Writes samples.jsonl, summary.json, report.html."""
     _need_packages()
     from penstock.evaluate.benchmarks import open_benchmark
-    from penstock.passes import evaluate
+    from penstock.passes.evaluate import score_predictions
 
     benchmark, progress = open_benchmark(bench, protocol, cdm=cdm), _progress(as_json)
-    outcome = evaluate.score(benchmark, predictions, data, out, workers=workers, progress=progress)
+    outcome = score_predictions(benchmark, predictions, data, out, workers=workers, progress=progress)
     _show_summary(outcome.summary, as_json)
 
 
@@ -134,12 +134,15 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Run a recipe on a benchmark's pictures, then score it. Skips pictures that it has read before."""
-    options = recipe_options(locals())
+    options = recipe_settings(
+        lang=lang, layout=layout, server=server, model=model, layout_model=layout_model, preset=preset,
+        in_flight=in_flight, api_key=api_key,
+    )  # fmt: skip
     _need_packages()
     from penstock.evaluate.benchmarks import open_benchmark
-    from penstock.passes import evaluate
+    from penstock.passes.evaluate import run_benchmark
 
-    outcome = evaluate.run(
+    outcome = run_benchmark(
         open_benchmark(bench, protocol, cdm=cdm),
         out,
         data,

@@ -19,11 +19,10 @@ def index(
     as_json: AsJson = False,
 ) -> None:
     """Build or update the search index of a run: its words, and its vectors where it has some."""
-    from penstock.search.index import build
-    from penstock.store.manifest import cores
+    from penstock.passes.index import index_out
     from penstock.trace.phrases import plural
 
-    built = build(out, rebuild, threads=cores())
+    built = index_out(out, rebuild)
     if as_json:
         print(json.dumps(asdict(built)))
         return

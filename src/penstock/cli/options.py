@@ -92,22 +92,15 @@ HfToken = Annotated[
 Out = Annotated[Path, typer.Argument(help="The folder of a run.", metavar="OUT", show_default=False)]
 
 
-# options of a recipe, which takes or refuses them
-RECIPE_OPTIONS = (
-    "dpi", "lang", "layout", "text_layer", "crops", "password", "server", "model", "layout_model", "preset",
-    "engine", "in_flight", "furniture", "text_height", "polygons", "api_key", "max_pixels", "page_timeout",
-    "cores",
-)  # fmt: skip
-
-
-def recipe_options(given: dict[str, Any]) -> dict[str, Any]:
-    """What the command line says of the recipe, in the recipe's own terms."""
-    options = {name: given[name] for name in RECIPE_OPTIONS if given.get(name) is not None}
-    if "lang" in options:
-        options["lang"] = tuple(words(options["lang"]))
-    if "server" in options:
-        options["server"] = tuple(options["server"])
-    return options
+def recipe_settings(**given: Any) -> dict[str, Any]:
+    """The options that were given, in the recipe's own terms."""
+    settings = {name: value for name, value in given.items() if value is not None}
+    for name in ("lang", "labels"):
+        if name in settings:
+            settings[name] = tuple(words(settings[name]))
+    if "server" in settings:
+        settings["server"] = tuple(settings["server"])
+    return settings
 
 
 def words(text: str) -> list[str]:

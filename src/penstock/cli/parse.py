@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from threading import Event, Thread
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -30,18 +29,19 @@ from penstock.cli.options import (
     Quiet,
     Results,
     Servers,
-    recipe_options,
+    recipe_settings,
     words,
 )
+from penstock.cli.progress import progress, tell_failures
 
 if TYPE_CHECKING:
     from penstock.driver import Run
-    from penstock.item import Item
+    from penstock.page import Page
+    from penstock.passes.parse import ParseOptions
+    from penstock.passes.work import Work
     from penstock.trace.profile import Profile
-    from penstock.trace.progress import RunState
     from penstock.trace.spans import Trace
 
-TICK_S = 0.25
 LAYOUT_HELP = (
     "How regions are found. documents: model, or rules (fonts and geometry, no model)."
     " glm-ocr and its like: pp-doclayoutv3, or cdla (on the CPU)."
@@ -73,7 +73,7 @@ def parse(
     preset: Preset = None,
     engine: Annotated[str | None, Option(help="grounded recipes: vllm, or hf (transformers).")] = None,
     in_flight: InFlight = None,
-    furniture: Annotated[str | None, Option(help="Headers and footers: drop or read.")] = None,
+    margins: Annotated[str | None, Option(help="Headers, footers, page numbers: drop or read.")] = None,
     text_height: Annotated[float | None, Option(help="Scale regions to print this high (px).", min=8)] = None,
     polygons: Annotated[bool | None, Option("--polygons/--boxes", help="Cut along outlines.")] = None,
     api_key: ApiKey = None,
@@ -92,178 +92,116 @@ def parse(
     quiet: Quiet = False,
 ) -> None:
     """Turn documents into Markdown, JSON and crops. Run it again to go on where it stopped."""
-    given = {name: value for name, value in locals().items() if value is not None}
-    _parse(given)
+    settings = recipe_settings(
+        dpi=dpi, lang=lang, layout=layout, text_layer=text_layer, crops=crops, password=password, server=server,
+        model=model, layout_model=layout_model, preset=preset, engine=engine, in_flight=in_flight,
+        margins=margins, text_height=text_height, polygons=polygons, api_key=api_key, max_pixels=max_pixels,
+        page_timeout=page_timeout, cores=cores,
+    )  # fmt: skip
+    run = _Run(inputs, out, recipe, settings, pages, image_column, id_column, executor, retry_failed, fresh)
+    run.start(words(export), dry_run=dry_run, trace=trace, as_json=as_json, quiet=quiet)
 
 
-def _parse(given: dict[str, Any]) -> None:
-    from penstock import recipes, sources
-    from penstock.driver import Run
-    from penstock.executors import executor as make_executor
-    from penstock.exports.export import check_formats
-    from penstock.store.source_order import read_order
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """The options of the command line that say what is run, as they are typed."""
 
-    formats = check_formats(words(given["export"]))
-    plan = recipes.build(given["recipe"], recipe_options(given))
-    pages = given.get("pages")
-    listing = sources.list_items(
-        given["inputs"],
-        pages=sources.PageRange.parse(pages) if pages else None,
-        password=given.get("password"),
-        image_column=given.get("image_column"),
-        id_column=given.get("id_column"),
-        known={} if given["fresh"] else read_order(given["out"]),
-    )
-    with _trace_of(given) as trace:
-        run = Run(
-            plan,
-            make_executor(given["executor"], trace),
-            given["out"],
-            retry_failed=given["retry_failed"],
-            fresh=given["fresh"],
-            facts={"inputs": [str(name) for name in given["inputs"]], "pages": pages},
+    inputs: list[str]
+    out: Path
+    recipe: str
+    settings: dict[str, Any]
+    pages: str | None
+    image_column: str | None
+    id_column: str | None
+    executor: str
+    retry_failed: bool
+    fresh: bool
+
+    def start(self, formats: list[str], *, dry_run: bool, trace: bool, as_json: bool, quiet: bool) -> None:
+        from penstock.exports.export import check_formats
+        from penstock.passes.parse import parse_work
+
+        check_formats(formats)
+        with _trace(self.out if trace and not dry_run else None) as spans:
+            work = parse_work(self._options(), self.out, spans)
+            if dry_run:
+                from penstock.cli.dry_run import forecast
+
+                print(forecast(work.run, work.listing, as_json))
+                return
+            profile = work.finish(progress(quiet or as_json))
+            _finish(work, profile, formats, self.settings.get("password"), as_json)
+
+    def _options(self) -> ParseOptions:
+        from penstock.passes.parse import ParseOptions
+
+        return ParseOptions(
+            inputs=tuple(self.inputs),
+            recipe=self.recipe,
+            settings=self.settings,
+            pages=self.pages,
+            image_column=self.image_column,
+            id_column=self.id_column,
+            executor=self.executor,
+            retry_failed=self.retry_failed,
+            fresh=self.fresh,
         )
-        if given["dry_run"]:
-            from penstock.cli.dry_run import forecast
-
-            print(forecast(run, listing, given["as_json"]))
-            return
-        profile = work(run, listing, given["quiet"] or given["as_json"])
-        _finish(run, profile, formats, given.get("password"), given["as_json"])
 
 
 @contextmanager
-def _trace_of(given: dict[str, Any]) -> Iterator[Trace]:
-    """The run's trace, with a file that keeps every span where that was asked for."""
+def _trace(out: Path | None) -> Iterator[Trace]:
+    """The run's trace, with a file in OUT that keeps every span where that was asked for."""
     from penstock.trace.chrome import SpanLog
     from penstock.trace.spans import Trace
 
-    if not given["trace"] or given["dry_run"]:
+    if out is None:
         yield Trace()
         return
-    with SpanLog(given["out"] / "trace.jsonl") as sink:
+    with SpanLog(out / "trace.jsonl") as sink:
         yield Trace(sink=sink)
     for trouble in filter(None, (sink.trouble, f"{sink.dropped} spans left out" if sink.dropped else "")):
         print(f"trace: {trouble}", file=sys.stderr)
 
 
-def work(run: Run, listing: Iterator[Item], quiet: bool) -> Profile:
-    """Runs to the end under a watch. Returns the profile, which is in OUT if anything was done."""
-    from penstock.cli.monitor import watch_of
-    from penstock.trace import report
-
-    with watch_of(run.plan) as watch, showing(run, quiet):
-        for _ in run.pages(listing):
-            pass
-    profile = watch.add_to(run.profile())
-    if run.tally.done or run.tally.failed:
-        report.write(profile, run.out)
-    return profile
-
-
-@contextmanager
-def showing(run: Run, quiet: bool) -> Iterator[None]:
-    """Draws the run's progress from a thread of its own while the block works."""
-    from penstock.trace.progress import Progress
-
-    ended = Event()
-    began = time.monotonic()
-    with Progress(None, quiet=quiet) as progress:
-
-        def tick() -> None:
-            while not ended.wait(TICK_S):
-                progress.update(_state(run, time.monotonic() - began))
-
-        thread = Thread(target=tick, name="progress", daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            thread.join(2.0)
-            progress.update(_state(run, time.monotonic() - began))
-
-
-def _state(run: Run, elapsed_s: float) -> RunState:
-    from penstock.trace.progress import RunState
-
-    tally = run.tally
-    return RunState(
-        done=tally.done,
-        failed=tally.failed,
-        skipped=tally.skipped,
-        total=None if tally.listing else tally.listed,
-        stages=getattr(run.executor, "depths", lambda: ())(),
-        elapsed_s=elapsed_s,
-        unit=run.unit,
-    )
-
-
-def _finish(run: Run, profile: Profile, formats: list[str], password: str | None, as_json: bool) -> None:
+def _finish(
+    work: Work[Page], profile: Profile, formats: list[str], password: str | None, as_json: bool
+) -> None:
     """Exports, tells what happened, and sets the exit code."""
     from penstock.exports.export import export
 
-    tally = run.tally
-    written = export(run.out, formats, password) if tally.listed else []
+    run = work.run
+    written = export(run.out, formats, password) if run.tally.listed else []
     if as_json:
-        print(json.dumps(_summary(run, written), ensure_ascii=False))
+        print(json.dumps(_summary(work, written), ensure_ascii=False))
     else:
         _tell(run, profile, written)
-    if not tally.all_well:
+    if not run.tally.all_well:
         raise typer.Exit(1)
 
 
-def _summary(run: Run, written: list[Path]) -> dict[str, Any]:
-    tally = run.tally
-    return {
-        "out": str(run.out),
-        "done": tally.done,
-        "failed": tally.failed,
-        "failed_regions": tally.failed_regions,
-        "skipped": tally.skipped,
-        "failed_before": tally.failed_before,
-        "seconds": round(run.executor.trace.clock() - run.executor.trace.began, 3),
-        "failures": [
-            {"page": page, "reason": reason} for page, reason in (*tally.failures, *tally.failed_parts)
-        ],
-        "written": [str(path) for path in written],
-    }
+def _summary(work: Work[Page], written: list[Path]) -> dict[str, Any]:
+    row = asdict(work.summary())
+    row["failed_regions"] = row.pop("failed_parts")
+    row["failures"] = [{"page": page, "reason": reason} for page, reason in row["failures"]]
+    return {**row, "written": [str(path) for path in written]}
 
 
-def _tell(run: Run, profile: Profile, written: list[Path]) -> None:
+def _tell(run: Run[Page], profile: Profile, written: list[Path]) -> None:
+    from penstock.exports.page_files import RESULTS
     from penstock.trace import report
 
-    _tell_failures(run)
-    if run.tally.done:
-        print(report.render_text(profile))
-    else:
-        print(_told_of_nothing(run))
+    tell_failures(run, f"{run.out / 'failures'} and {RESULTS}")
+    print(report.render_text(profile) if run.tally.done else _nothing_done(run))
     for path in written[:3]:
         print(f"  {path}")
     if len(written) > 3:
         print(f"  and {len(written) - 3} more in {run.out}")
 
 
-def _tell_failures(run: Run) -> None:
-    from penstock.exports.export import RESULTS
-
-    tally = run.tally
-    told = [*tally.failures, *tally.failed_parts]
-    for page, reason in told:
-        # most reasons name their file, and the page if there are several
-        named = reason.startswith(page.rpartition(" page ")[0] or page)
-        print(f"failed: {reason}" if named else f"failed: {page}: {reason}", file=sys.stderr)
-    untold = tally.failed + tally.failed_regions - len(told)
-    if untold:
-        print(f"failed: and {untold} more, in {run.out / 'failures'} and {RESULTS}", file=sys.stderr)
-    if not tally.all_well:
-        print("Run the same command with --retry-failed to try what failed again.", file=sys.stderr)
-
-
-def _told_of_nothing(run: Run) -> str:
+def _nothing_done(run: Run[Page]) -> str:
     from penstock.trace.phrases import plural
 
-    tally, unit = run.tally, run.unit
+    tally, unit = run.tally, run.plan.item.unit
     if tally.failed:
         return (
             f"Nothing could be read: {plural(tally.failed, f'{unit} or file', f'{unit}s or files')} failed."

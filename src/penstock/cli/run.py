@@ -2,42 +2,39 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Argument, Option
 
 from penstock.cli.options import AsJson, Config, HfToken, Log, Precision, words
-from penstock.errors import UsageError
 
 if TYPE_CHECKING:
-    from penstock.passes.pipeline import Options
+    from penstock.evaluate.results import Summary
+    from penstock.passes.pipeline import PipelineOptions, PipelineState
 
-PIPELINES = ("kopub",)
 RESUME_HELP = "Go on where it stopped; it does so anyway."
 LAYOUT_HELP = "How regions are found: model, rules; pp-doclayoutv3, cdla by server."
 Inputs = Annotated[
-    list[str] | None, Argument(help="Pages of your own instead of the dataset.", metavar="[INPUT]...")
+    list[str] | None, Argument(help="Pages of your own instead of a data set.", metavar="[INPUT]...")
 ]
-# options that the pipeline calls as the command line does
-SAME_NAME = (
-    "recipe", "queries", "layout", "limit", "ocr_model", "ocr_dtype", "gpu_mem_util", "batch_size", "workers",
-    "embedding_model", "embedding_server", "precision",
-)  # fmt: skip
 
 
 def run(
-    pipeline: Annotated[str, Argument(help="Which pipeline: kopub.", metavar="PIPELINE")],
+    pipeline: Annotated[
+        str, Argument(help="Which: kopub, or pages for a data set of your own.", metavar="PIPELINE")
+    ],
     inputs: Inputs = None,
-    recipe: Annotated[str, Option(help="embedded (any CPU), or a recipe that reads by server.")] = "embedded",
+    recipe: Annotated[str, Option(help="builtin (any CPU), or a recipe that reads by server.")] = "builtin",
     step: Annotated[str | None, Option(help="Only ocr, embed or upload.")] = None,
     skip: Annotated[str, Option(help="Steps to leave out: index,evaluate,...")] = "",
     resume: Annotated[bool, Option("--resume", help=RESUME_HELP, show_default=False)] = True,
     output_dir: Annotated[Path, Option(help="Folder for the results.")] = Path("output"),
     data_dir: Annotated[Path, Option(help="Folder the dataset is downloaded to.")] = Path("data"),
-    dataset: Annotated[str | None, Option(help="Name on the Hub, or a folder; KoPub when not given.")] = None,
+    dataset: Annotated[str | None, Option(help="Name on the Hub, or a folder.")] = None,
     queries: Annotated[Path | None, Option(help="Questions with the pages that answer them.")] = None,
     limit: Annotated[int | None, Option(help="Only the first N pages.", min=1)] = None,
     layout: Annotated[str | None, Option(help=LAYOUT_HELP)] = None,
@@ -50,6 +47,7 @@ def run(
     server: Annotated[list[str] | None, Option(help="A server that reads already; may be repeated.")] = None,
     embedding_model: Annotated[str | None, Option(help="The embedder that is served.")] = None,
     embedding_server: Annotated[str | None, Option(help="A server that embeds already.")] = None,
+    enrich: Annotated[bool, Option("--enrich", help="Summarise tables and pictures too.")] = False,
     precision: Precision = "float32",
     hf_repo: Annotated[str | None, Option(help="Dataset on the Hub to upload to.")] = None,
     hf_token: HfToken = None,
@@ -61,38 +59,71 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Read, embed, index, score and upload a dataset of pages. Run it again to go on where it stopped."""
-    _run(dict(locals()))
+    from penstock.passes.pipeline import PipelineOptions
+    from penstock.passes.pipeline_presets import preset_of
+
+    options = PipelineOptions(
+        out=output_dir, data=data_dir, preset=preset_of(pipeline), dataset=dataset or "",
+        inputs=tuple(inputs or ()), recipe=recipe, queries=queries, layout=layout, limit=limit,
+        crops=not no_crops, ocr_model=ocr_model, ocr_dtype=ocr_dtype, gpu_mem_util=gpu_mem_util,
+        batch_size=batch_size, workers=workers, servers=tuple(server or ()), enrich=enrich,
+        embedding_model=embedding_model, embedding_server=embedding_server, precision=precision,
+        repo=hf_repo, private=not public, token=hf_token,
+    )  # fmt: skip
+    _run(options, step, words(skip), as_json)
 
 
-def _run(given: dict[str, Any]) -> None:
-    if given["pipeline"] not in PIPELINES:
-        raise UsageError(
-            f"There is no pipeline {given['pipeline']!r}.", f"Choose from: {', '.join(PIPELINES)}."
-        )
-    from penstock.passes.pipeline import Pipeline, chosen_steps, summary_json, summary_lines
+def _run(options: PipelineOptions, step: str | None, skip: list[str], as_json: bool) -> None:
+    from penstock.passes.pipeline import Pipeline, chosen_steps
 
-    made = Pipeline(_options(given))
-    as_json = given["as_json"]
-    for line in made.run(chosen_steps(given["step"], tuple(words(given["skip"])))):
+    pipeline = Pipeline(options)
+    for line in pipeline.run(chosen_steps(step, tuple(skip))):
         print(line, file=sys.stderr if as_json else sys.stdout, flush=True)
-    print(summary_json(made.state) if as_json else "\n".join(["", *summary_lines(made.state)]))
-    if made.state.failed:
+    state = pipeline.state
+    print(_summary_json(state) if as_json else "\n".join(["", *_summary_lines(state)]))
+    if state.failed:
         raise typer.Exit(1)
 
 
-def _options(given: dict[str, Any]) -> Options:
-    from penstock.passes.kopub import DATASET
-    from penstock.passes.pipeline import Options
+def _summary_lines(state: PipelineState) -> list[str]:
+    """The end of a run for people: pages, shapes, scores, times."""
+    lines = []
+    if state.pages:
+        lines.append("pages: " + ", ".join(f"{count} {name}" for name, count in state.pages.items()))
+    if state.blocks:
+        lines.append("blocks: " + ", ".join(f"{count} {name}" for name, count in state.blocks.items()))
+    if state.embedded:
+        shapes = state.embedded.shapes.items()
+        lines += [f"embeddings/{name}.npy: {' x '.join(map(str, shape))}" for name, shape in shapes]
+    for source, summary in state.scores.items():
+        lines += _score_lines(source, summary)
+    if state.url:
+        lines.append(f"uploaded: {state.url}")
+    lines.append("seconds: " + ", ".join(f"{name} {seconds:.1f}" for name, seconds in state.seconds.items()))
+    return lines
 
-    return Options(
-        **{name: given[name] for name in SAME_NAME},
-        out=given["output_dir"],
-        data=given["data_dir"],
-        dataset=given["dataset"] or DATASET,
-        inputs=tuple(given["inputs"] or ()),
-        crops=not given["no_crops"],
-        servers=tuple(given["server"] or ()),
-        repo=given["hf_repo"],
-        private=not given["public"],
-        token=given["hf_token"],
+
+def _score_lines(source: str, summary: Summary) -> list[str]:
+    from penstock.passes.upload import SHOWN_SCORES
+
+    shown = [f"{name} {summary.scores[name]}" for name in SHOWN_SCORES if name in summary.scores]
+    slices = [
+        f"  {label}: ndcg@10 {values['ndcg@10']}, recall@10 {values['recall@10']}"
+        for label, values in summary.slices.items()
+    ]
+    return [f"retrieval by {source}: {', '.join(shown)}", *slices]
+
+
+def _summary_json(state: PipelineState) -> str:
+    return json.dumps(
+        {
+            "pages": state.pages,
+            "blocks": state.blocks,
+            "revision": state.revision,
+            "embedded": state.embedded.facts() if state.embedded else None,
+            "scores": {name: {k: i.mean for k, i in s.scores.items()} for name, s in state.scores.items()},
+            "uploaded": state.url,
+            "seconds": state.seconds,
+        },
+        ensure_ascii=False,
     )

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from penstock.cli.options import AsJson, Config, Log, Out, words
 from penstock.errors import UsageError
+from penstock.processes.background import Background
+from penstock.search.tokens import has_hangul, question_tokens
 
 if TYPE_CHECKING:
-    from penstock.search.searcher import Filters, Hit, Searcher
+    from penstock.passes.search import Found, SearchOptions
+    from penstock.search.searcher import Filters, Hit
 
-SHOWN_DOCUMENTS = 10
-Given = tuple[
-    tuple[str, ...], str | None, tuple[str, ...], tuple[str, ...]
-]  # documents, pages, labels, sections
+MAX_SHOWN = 10  # documents named in a message
 
 
 def search(
@@ -47,8 +47,7 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Find pages by words and by meaning, with the region and the words that answer."""
-    given = (tuple(document or ()), pages, tuple(label or ()), tuple(section or ()))
-    hits = _found(out, question, top, given, weights, api_key)
+    hits = _found(out, question, _Wanted(top, document, pages, label, section, weights, api_key))
     if as_json:
         print(json.dumps([asdict(hit) for hit in hits], ensure_ascii=False))
     elif hits:
@@ -57,66 +56,53 @@ def search(
         print("Nothing was found.")
 
 
-def _found(
-    out: Path, question: str, top: int, given: Given, weights: str | None, api_key: str | None
-) -> list[Hit]:
-    from penstock.cli.background import Ahead
+def _found(out: Path, question: str, wanted: _Wanted) -> list[Hit]:
+    with Background() as background:
+        # before what follows is loaded: nothing takes as long as Kiwi; other languages' words are there at once
+        tokens = background.do(partial(question_tokens, question)) if has_hangul(question) else None
+        from penstock.passes.search import search_out
 
-    with Ahead() as ahead:
-        # first, for nothing takes as long as Kiwi; words of other languages are there at once
-        tokens = ahead.do(partial(_tokens, question)) if _is_korean(question) else None
-        from penstock.search.searcher import Searcher, checked_question, checked_weights, compares_vectors
-
-        checked_question(question)
-        chosen, filters = checked_weights(_weights(weights)), _filters(given)
-        vector = ahead.do(partial(_vector, out, question, api_key)) if compares_vectors(chosen) else None
-        with Searcher(out) as searcher:
-            hits = searcher.search(
-                question,
-                vector.result() if vector else None,
-                tokens=tokens.result() if tokens else None,
-                top=top,
-                filters=filters,
-                weights=chosen,
-            )
-            _warn(searcher, filters if not hits else None)
-    return hits
+        options = wanted.options()
+        found = search_out(out, question, options, background, tokens)
+    _warn(found, options.filters)
+    return found.hits
 
 
-def _filters(given: Given) -> Filters:
-    from penstock.search.searcher import Filters
-    from penstock.sources import PageRange
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """The options of the command line as they are typed."""
 
-    documents, pages, labels, sections = given
-    wanted = PageRange.parse(pages) if pages else None
-    return Filters(documents=documents, pages=wanted, labels=labels, sections=sections)
+    top: int
+    document: list[str] | None
+    pages: str | None
+    label: list[str] | None
+    section: list[str] | None
+    weights: str | None
+    api_key: str | None = field(repr=False)
+
+    def options(self) -> SearchOptions:
+        from penstock.passes.search import SearchOptions
+        from penstock.search.searcher import Filters
+        from penstock.sources import PageRange
+
+        filters = Filters(
+            documents=tuple(self.document or ()),
+            pages=PageRange.parse(self.pages) if self.pages else None,
+            labels=tuple(self.label or ()),
+            sections=tuple(self.section or ()),
+        )
+        weights = _weights(self.weights)
+        return SearchOptions(top=self.top, filters=filters, weights=weights, api_key=self.api_key)
 
 
-def _is_korean(text: str) -> bool:
-    return any("가" <= letter <= "힣" for letter in text)
-
-
-def _tokens(question: str) -> list[str]:
-    from penstock.search.tokens import Words
-
-    return [word.token for word in Words().of(question)]
-
-
-def _vector(out: Path, question: str, api_key: str | None) -> Any:
-    from penstock.passes.embed import embed_question
-
-    return embed_question(out, question, api_key)
-
-
-def _warn(searcher: Searcher, fruitless: Filters | None) -> None:
+def _warn(found: Found, filters: Filters) -> None:
     """Says on standard error why less was found than could have been."""
-    if searcher.is_stale:
+    if found.is_stale:
         print("The run was embedded anew: only words were compared. Run: penstock index OUT", file=sys.stderr)
-    if fruitless and fruitless.documents:
-        known = searcher.documents()
-        for name in set(fruitless.documents) - set(known):
-            shown = ", ".join(known[:SHOWN_DOCUMENTS]) + (", ..." if len(known) > SHOWN_DOCUMENTS else "")
-            print(f"There is no document {name!r} in the index. It has: {shown}.", file=sys.stderr)
+    for name in set(filters.documents) - set(found.documents) if found.documents else ():
+        known = found.documents
+        shown = ", ".join(known[:MAX_SHOWN]) + (", ..." if len(known) > MAX_SHOWN else "")
+        print(f"There is no document {name!r} in the index. It has: {shown}.", file=sys.stderr)
 
 
 def _show(hits: list[Hit]) -> None:

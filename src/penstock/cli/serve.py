@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
-from penstock.cli.options import ApiKey, Config, Cores, Lang, Log, Model, Servers, recipe_options
+from penstock.cli.options import ApiKey, Config, Cores, Lang, Log, Model, Servers, recipe_settings
+from penstock.cli.volumes import sam3d_settings
 from penstock.errors import MissingModel, UsageError, install_advice
 
 if TYPE_CHECKING:
     from penstock.plan import Plan
 
 OUT = Path("served")
-MOST_CONNECTIONS = 512  # half the files a process may have open: the other half is for the run
+MAX_CONNECTIONS = 512  # half the files a process may have open: the other half is for the run
 GRACE_S = 3  # for answers on their way when the service ends; who waits for a document asks again
-# what the service itself takes; the rest are the recipe's options
-OURS = frozenset({"out", "recipe", "host", "port", "allow_host", "most_mb", "config", "log"})
 
 
 def serve(
@@ -37,7 +36,7 @@ def serve(
         list[str] | None,
         Option(help="A name it is asked by, as behind a proxy; addresses and this machine's are known."),
     ] = None,
-    most_mb: Annotated[int, Option(help="Refuse larger documents.", min=1)] = 512,
+    max_mb: Annotated[int, Option("--max-mb", help="Refuse larger documents.", min=1)] = 512,
     lang: Lang = None,
     layout: Annotated[str | None, Option(help="How regions are found; see parse.")] = None,
     server: Servers = None,
@@ -56,28 +55,33 @@ def serve(
 
     There is no login: keep it on this machine, or behind a proxy that has one (then --allow-host its name).
     """
-    given = {name: value for name, value in locals().items() if value is not None and name not in OURS}
-    plan = _plan(out, recipe, given)
+    settings = recipe_settings(
+        lang=lang, layout=layout, server=server, model=model, api_key=api_key, detector=detector, engine=engine,
+        labels=labels, cores=cores,
+    )  # fmt: skip
+    sam3d = sam3d_settings(python=sam3d_python, config=sam3d_config)
+    plan = _plan(out, recipe, settings, sam3d)
     with _listening(host, port) as listening:
-        _run(out, plan, listening, most_mb, allow_host or [])
+        _run(out, plan, listening, max_mb, allow_host or [])
 
 
-def _plan(out: Path, recipe: str | None, given: dict[str, Any]) -> Plan | None:
+def _plan(out: Path, recipe: str | None, settings: dict[str, Any], sam3d: dict[str, Any]) -> Plan | None:
     """None where a run is only shown: OUT has one, and nobody named a recipe."""
-    from penstock import recipes
-    from penstock.cli import volumes
-    from penstock.store import manifest
+    from penstock.passes.parse import ParseOptions
+    from penstock.passes.photos import PhotoOptions
+    from penstock.store.out import Out
 
-    if recipe is None and manifest.read(out) is not None:
+    given = {**settings, **{f"sam3d_{name}": value for name, value in sam3d.items()}}
+    if recipe is None and Out(out).run():
         if given:
             word = next(iter(given)).replace("_", "-")
             raise UsageError(f"--{word} is for reading documents.", "Name the run's recipe too: --recipe.")
         return None
-    options = volumes.recipe_options(given) if recipe == "photos" else recipe_options(given)
-    unknown = [name for name in given if name not in options and name not in volumes.SAM3D_OPTIONS]
-    if unknown:
-        raise UsageError(f"Recipe {recipe or 'documents'!r} does not take --{unknown[0].replace('_', '-')}.")
-    return recipes.build(recipe or "documents", options)
+    if recipe == "photos":
+        return PhotoOptions(photos=(), settings=settings, sam3d=sam3d).plan()
+    if sam3d:
+        raise UsageError(f"Recipe {recipe or 'documents'!r} does not take --{next(iter(given))}.")
+    return ParseOptions(inputs=(), recipe=recipe or "documents", settings=settings).plan()
 
 
 def _listening(host: str, port: int) -> socket.socket:
@@ -90,7 +94,7 @@ def _listening(host: str, port: int) -> socket.socket:
         ) from exc
 
 
-def _run(out: Path, plan: Plan | None, listening: socket.socket, most_mb: int, names: list[str]) -> None:
+def _run(out: Path, plan: Plan | None, listening: socket.socket, max_mb: int, names: list[str]) -> None:
     try:
         import uvicorn
 
@@ -101,9 +105,9 @@ def _run(out: Path, plan: Plan | None, listening: socket.socket, most_mb: int, n
 
     with Service(out, plan) as service:
         config = uvicorn.Config(
-            app_of(service, most_mb, names),
+            app_of(service, max_mb, names),
             log_level="warning",
-            limit_concurrency=MOST_CONNECTIONS,
+            limit_concurrency=MAX_CONNECTIONS,
             timeout_graceful_shutdown=GRACE_S,
         )
         what = "reads what it is sent" if plan else "shows what is there"

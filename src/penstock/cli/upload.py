@@ -18,12 +18,6 @@ def upload(
     log: Log = None,
 ) -> None:
     """Upload a run as a dataset with a card. What is there already is not sent again."""
-    from penstock.errors import UsageError
-    from penstock.passes.pipeline import upload_run
-    from penstock.search.to_embed import need_pages
-    from penstock.sources import hub
+    from penstock.passes.upload import upload_out
 
-    need_pages(out)
-    if not hub.has_token(hf_token):
-        raise UsageError("Uploading needs a token.", "Set HF_TOKEN or give --hf-token.")
-    print(upload_run(out, repo, hf_token, private=not public))
+    print(upload_out(out, repo, hf_token, private=not public))

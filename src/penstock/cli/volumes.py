@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Option
 
-from penstock.cli.options import AsJson, Config, Cores, Executor, Fresh, Log, Quiet, Results, words
-from penstock.errors import UsageError
+from penstock.cli.options import (
+    AsJson,
+    Config,
+    Cores,
+    Executor,
+    Fresh,
+    Log,
+    Quiet,
+    Results,
+    recipe_settings,
+    words,
+)
+from penstock.cli.progress import progress
 
 if TYPE_CHECKING:
     from penstock.driver import Run
-    from penstock.engines.mesh.request import MeshOptions
     from penstock.exports.inventory import Inventory, Line
-    from penstock.item import Item
-    from penstock.stages.given import GivenBox, GivenDepth
+    from penstock.photo import Photo
 
-SAM3D_STALL_S = 6 * 3600.0  # a photo of 40 objects on one GPU takes its time; each has a deadline
 BOX_HELP = "A thing's box in pixels and its label: x,y,w,h:chair or room.jpg=x,y,w,h:chair; repeatable."
 DETECTOR_HELP = (
     "saliency (CPU, one thing a photo), grounded (Grounding DINO + SAM 2), rfdetr, yoloe."
@@ -38,18 +43,6 @@ UNNAMED_HELP = (
     "Without a GPU one thing a photo is found, of no known kind: --labels sofa says what it is, and sharpens"
     " its size; a --box for each says where several are."
 )
-# options that go to the recipe as they are
-RECIPE_OPTIONS = (
-    "detector", "model", "min_score", "engine", "camera_height", "pitch", "furniture", "gpus", "page_timeout",
-    "max_pixels", "cores",
-)  # fmt: skip
-# options of SAM-3D, by what MeshOptions calls them; what is on here was off
-SAM3D_OPTIONS = {
-    "sam3d_python": "python", "sam3d_config": "config", "moge": "moge", "floor_depth": "floor_depth",
-    "setting": "setting", "stage1_steps": "stage1_steps", "stage2_steps": "stage2_steps", "mesh": "with_mesh",
-    "texture": "with_texture", "mesh_postprocess": "with_mesh_postprocess",
-    "layout_postprocess": "with_layout_postprocess",
-}  # fmt: skip
 
 
 def _sam3d(help: str, **limits: Any) -> Any:
@@ -63,7 +56,9 @@ def volumes(
     labels: Annotated[str | None, Option(help="What to look for: sofa,책장; furniture if not given.")] = None,
     detector: Annotated[str | None, Option(help=DETECTOR_HELP)] = None,
     model: Annotated[str | None, Option(help="Weights of the detector: a folder, file or hub name.")] = None,
-    min_score: Annotated[float | None, Option(help="Drop what is less sure.", min=0, max=1)] = None,
+    min_score: Annotated[
+        float | None, Option(help="Leave out things found with a lower score.", min=0, max=1)
+    ] = None,
     engine: Annotated[str | None, Option(help="silhouette (CPU, estimates) or sam3d (3D, a GPU).")] = None,
     camera_height: Annotated[
         float | None, Option(help="Metres above the floor; 1.45.", min=0.1, max=5)
@@ -99,133 +94,48 @@ def volumes(
     quiet: Quiet = False,
 ) -> None:
     """Measure the things in photos: W x D x H, volume, a Gaussian PLY and a report for customers."""
-    given = {name: value for name, value in locals().items() if value is not None}
-    _volumes(given)
+    settings = recipe_settings(
+        detector=detector, model=model, min_score=min_score, engine=engine, camera_height=camera_height,
+        pitch=pitch, furniture=furniture, gpus=gpus, page_timeout=page_timeout, max_pixels=max_pixels,
+        cores=cores, labels=labels,
+    )  # fmt: skip
+    sam3d = sam3d_settings(
+        python=sam3d_python, config=sam3d_config, moge=moge, floor_depth=floor_depth, setting=setting,
+        stage1_steps=stage1_steps, stage2_steps=stage2_steps, with_mesh=mesh, with_texture=texture,
+        with_mesh_postprocess=mesh_postprocess, with_layout_postprocess=layout_postprocess,
+    )  # fmt: skip
+    given = {"photos": tuple(photos), "boxes": tuple(box or ()), "depths": tuple(depth or ())}
+    how = {"same_room": same_room, "executor": executor, "retry_failed": retry_failed, "fresh": fresh}
+    _volumes({**given, **how, "settings": settings, "sam3d": sam3d}, out, words(export), as_json, quiet)
 
 
-def _volumes(given: dict[str, Any]) -> None:
-    from penstock import recipes, sources
-    from penstock.cli.parse import work
-    from penstock.driver import Run
-    from penstock.executors import executor as make_executor
-    from penstock.executors.local import Local
-    from penstock.exports.box_history import with_boxes
+def sam3d_settings(**given: Any) -> dict[str, Any]:
+    """Options of SAM-3D that were given; what is on here was off."""
+    return {name: value for name, value in given.items() if value}
+
+
+def _volumes(options: dict[str, Any], out: Path, formats: list[str], as_json: bool, quiet: bool) -> None:
     from penstock.exports.export import check_formats
-    from penstock.trace.spans import Trace
+    from penstock.passes.photos import PhotoOptions, photos_work
 
-    formats = check_formats(words(given["export"]))
-    options = recipe_options(given)
-    boxes = [box for box in map(parse_box, given.get("box", ())) if box.photo]
-    plan = recipes.build("photos", options)
-    runner = make_executor(given["executor"], Trace())
-    if given.get("engine") == "sam3d" and given["executor"] == "local":
-        runner = Local(Trace(), stall_s=SAM3D_STALL_S)
-    run = Run(
-        plan,
-        runner,
-        given["out"],
-        retry_failed=given["retry_failed"],
-        fresh=given["fresh"],
-        facts={"inputs": [str(name) for name in given["photos"]], "same_room": given["same_room"]},
-    )
-    named = _Named((*boxes, *options.get("depths", ())))
-    listing = with_boxes(run.out, named.watching(sources.list_items(given["photos"])), boxes)
-    work(run, listing, given["quiet"] or given["as_json"])
-    for photo in named.missed:
+    check_formats(formats)
+    work = photos_work(PhotoOptions(**options), out)
+    work.finish(progress(quiet or as_json))
+    for photo in work.missed:
         print(f"penstock: no photo is called {photo}: its --box or --depth was not used.", file=sys.stderr)
-    _finish(run, formats, given["as_json"])
-    if named.missed:
+    _finish(work.run, formats, as_json)
+    if work.missed:
         raise typer.Exit(1)
 
 
-def recipe_options(given: dict[str, Any]) -> dict[str, Any]:
-    """What the command line says of every photo, in the recipe's own terms. Raises UsageError."""
-    options = {name: given[name] for name in RECIPE_OPTIONS if name in given}
-    if "labels" in given:
-        options["labels"] = tuple(words(given["labels"]))
-    if "box" in given:
-        options["boxes"] = tuple(box for box in map(parse_box, given["box"]) if not box.photo)
-    if "depth" in given:
-        options["depths"] = tuple(parse_depth(text, given["photos"]) for text in given["depth"])
-    sam3d = {name: given[name] for name in SAM3D_OPTIONS if given.get(name)}
-    if given.get("engine") == "sam3d":
-        options["mesh"] = _mesh_options(sam3d)
-    elif sam3d:
-        raise UsageError(f"--{next(iter(sam3d)).replace('_', '-')} is SAM-3D's.", "Add --engine sam3d.")
-    return options
-
-
-def parse_box(text: str) -> GivenBox:
-    """'room.jpg=10,20,300,400:chair' -> a box for room.jpg. Raises UsageError."""
-    from penstock.stages.given import GivenBox
-
-    where, equals, rest = text.rpartition("=")
-    numbers, colon, label = rest.partition(":")
-    try:
-        x, y, width, height = (float(part) for part in numbers.split(","))
-    except ValueError as exc:
-        raise UsageError(
-            f"--box {text} is not a box.", "Write x,y,w,h:label, as in 10,20,300,400:chair."
-        ) from exc
-    if not all(map(math.isfinite, (x, y, width, height))):
-        raise UsageError(f"--box {text} has a number without an end.", "Write x,y,w,h:label in pixels.")
-    if width <= 0 or height <= 0 or not colon or not label.strip():
-        raise UsageError(f"--box {text} has no size or no label.", "Write x,y,w,h:label.")
-    return GivenBox(where if equals else "", (x, y, x + width, y + height), label.strip())
-
-
-def parse_depth(text: str, photos: list[str]) -> GivenDepth:
-    """'room.jpg=depth.npy' -> the depth of room.jpg. Raises UsageError."""
-    from penstock.stages.given import GivenDepth
-
-    where, equals, path = text.rpartition("=")
-    if not equals and (len(photos) != 1 or not Path(photos[0]).is_file()):
-        raise UsageError(
-            f"--depth {text} is one photo's, and there may be several.", f"Write --depth room.jpg={text}."
-        )
-    if not Path(path).is_file():
-        raise UsageError(f"--depth {text}: there is no file {path}.")
-    return GivenDepth(where, path)
-
-
-def _mesh_options(given: dict[str, Any]) -> MeshOptions:
-    from penstock.engines.mesh.request import SMALLER, MeshOptions
-
-    settings = sorted({*SMALLER, *SMALLER.values()})
-    if given.get("setting", settings[0]) not in settings:
-        raise UsageError(
-            f"--setting {given['setting']} is not known.", f"Choose from: {', '.join(settings)}."
-        )
-    return MeshOptions(**{SAM3D_OPTIONS[name]: value for name, value in given.items()})
-
-
-class _Named:
-    """Photos that boxes and depth maps name, and which of the names no photo has."""
-
-    def __init__(self, given: Iterable[GivenBox | GivenDepth]) -> None:
-        self._waiting = {one.photo: one for one in given if one.photo}
-
-    @property
-    def missed(self) -> list[str]:
-        return list(self._waiting)
-
-    def watching(self, items: Iterator[Item]) -> Iterator[Item]:
-        """The items as photos."""
-        from penstock.stages.given import is_for
-
-        for item in items:
-            for name in [name for name, one in self._waiting.items() if is_for(one, item)]:
-                del self._waiting[name]
-            yield replace(item, kind="photo")
-
-
-def _finish(run: Run, formats: list[str], as_json: bool) -> None:
+def _finish(run: Run[Photo], formats: list[str], as_json: bool) -> None:
     from penstock.exports.export import export
     from penstock.exports.inventory import failures, read_inventory
-    from penstock.store.source_order import read_pages
+    from penstock.store.out import Out
 
     written = export(run.out, formats)
-    found = read_inventory(run.out, read_pages(run.out))
+    out = Out(run.out)
+    found = read_inventory(out, out.read_photos())
     if as_json:
         print(json.dumps(_summary(run, found, written), ensure_ascii=False))
     else:
@@ -234,7 +144,7 @@ def _finish(run: Run, formats: list[str], as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-def _summary(run: Run, found: Inventory, written: list[Path]) -> dict[str, Any]:
+def _summary(run: Run[Photo], found: Inventory, written: list[Path]) -> dict[str, Any]:
     from penstock.exports.inventory import failures, object_row
 
     return {

@@ -10,8 +10,9 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import replace
 
+from penstock.errors import Failure
 from penstock.executors.channel import Channel
-from penstock.item import Failure, Item
+from penstock.item import Item
 
 ALONE = 2  # deaths after which an item is a suspect
 GIVEN_UP = 3

@@ -5,24 +5,22 @@ It cannot end a page that hangs; the local executor can.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import ExitStack
 
+from penstock.executors.base import Executor, Stream
 from penstock.item import Item
 from penstock.plan import Plan
 from penstock.runner import Runner
-from penstock.trace.spans import Laps, StageInfo, Trace
+from penstock.trace.spans import Laps, StageInfo
 
 
-class Inline:
+class Inline(Executor):
     """Runs each item through all stages before it takes the next."""
 
     name = "inline"
 
-    def __init__(self, trace: Trace | None = None) -> None:
-        self.trace = trace or Trace()
-
-    def stream(self, plan: Plan, items: Iterable[Item]) -> Iterator[Item]:
+    def stream(self, plan: Plan, items: Iterable[Item]) -> Stream:
         with ExitStack() as stack:
             steps: list[tuple[str, Runner]] = []
             for item in items:

@@ -12,7 +12,9 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from typing import Any
 
+from penstock.executors.base import Executor, Stream, close_listing
 from penstock.executors.channel import Channel, Closed
 from penstock.executors.guard import StallGuard
 from penstock.executors.process import ProcessWorker
@@ -28,17 +30,17 @@ STALL_S = 900.0  # longer than any one page may take; a run that stands still th
 JOIN_S = 5.0  # for all threads together
 
 
-class Local:
+class Local(Executor):
     """Streams items through a plan on all cores and GPUs of this machine, in completion order."""
 
     name = "local"
 
     def __init__(self, trace: Trace | None = None, stall_s: float = STALL_S) -> None:
-        self.trace = trace or Trace()
+        super().__init__(trace)
         self._stall_s = stall_s
         self._run: _Run | None = None
 
-    def stream(self, plan: Plan, items: Iterable[Item]) -> Iterator[Item]:
+    def stream(self, plan: Plan, items: Iterable[Item]) -> Stream:
         share_heaps()
         run = _Run(plan, items, self.trace)
         self._run = run
@@ -86,11 +88,8 @@ class _Run:
         end = time.monotonic() + JOIN_S
         for thread in self._threads:
             thread.join(max(0.0, end - time.monotonic()))  # one in native code may not end; it is a daemon
-        close = getattr(self._items, "close", None)
-        if close is not None and not any(
-            thread.name == "feed" and thread.is_alive() for thread in self._threads
-        ):
-            close()
+        if not any(thread.name == "feed" and thread.is_alive() for thread in self._threads):
+            close_listing(self._items)
 
     def results(self) -> Iterator[Item]:
         while True:
@@ -163,7 +162,7 @@ class _StageRun:
         self._run = run
         self._lock = threading.Lock()
         self._open_locks = [threading.Lock() for _ in range(stage.workers)]
-        self._workers: list[Worker | None] = [None] * stage.workers
+        self._workers: list[Worker[Any] | None] = [None] * stage.workers
         self._alive = self.num_threads
 
     def work(self, number: int, source: Channel[Item], sink: Channel[Item]) -> None:
@@ -177,9 +176,8 @@ class _StageRun:
     def kill(self) -> None:
         """Ends processes at once, the executor's and a stage's own; they may be in the middle of a page."""
         for worker in self._workers:
-            kill = getattr(worker, "kill", None)
-            if kill is not None:
-                kill()
+            if worker is not None:
+                worker.kill()
 
     def _loop(self, number: int, source: Channel[Item], sink: Channel[Item]) -> None:
         laps = Laps(self._run.trace, self.stage.name, f"{self.stage.name}-{number}")
@@ -231,14 +229,14 @@ class _StageRun:
     def _runner(self, number: int) -> Runner:
         return Runner(self.stage, self._worker(number % self.stage.workers), self._drops)
 
-    def _worker(self, index: int) -> Worker:
+    def _worker(self, index: int) -> Worker[Any]:
         with self._open_locks[index]:
             worker = self._workers[index]
             if worker is None:
                 worker = self._workers[index] = self._open(index)
             return worker
 
-    def _open(self, index: int) -> Worker:
+    def _open(self, index: int) -> Worker[Any]:
         if not self.stage.needs.process:
             return self.stage.open()
         gpus = visible_gpus() if self.stage.needs.gpus else []

@@ -12,10 +12,11 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from penstock.errors import OpenError, PlanError
-from penstock.item import HEAVY_FIELDS, Item
-from penstock.processes.child import Care, Child
+from penstock.item import Item
+from penstock.processes.child import Child
 from penstock.processes.resources import environment
 from penstock.runner import without
 from penstock.stage import Stage, Worker
@@ -23,7 +24,7 @@ from penstock.stage import Stage, Worker
 YIELDING = 10  # a tenth of the share of those who do not yield, all of what they leave
 
 
-class ProcessWorker:
+class ProcessWorker(Worker[Item]):
     """Opens `stage` in a child; `restarted` is told of every start after the first."""
 
     def __init__(
@@ -38,13 +39,13 @@ class ProcessWorker:
         self._deadline_s = stage.deadline_s
         self._restarted = restarted
         self._ended = False
-        self._unread = _heavy_but(stage.reads)
-        self._unwritten = _heavy_but(stage.writes)
+        self._reads = stage.reads
+        self._writes = stage.writes
         self._child: Child[list[Item], list[Item]] = Child(
-            partial(_open, stage, self._unwritten),
+            partial(_open, stage),
             name=name,
             env=environment(math.ceil(stage.needs.cpus), gpu),
-            care=getattr(stage, "care", Care()),  # a stage whose engine leaks or hangs says so
+            supervision=stage.supervision,
         )
         self._child.start()
 
@@ -53,7 +54,7 @@ class ProcessWorker:
             raise OpenError(f"{self._child.name} was ended with its run.")
         starts = self._child.starts
         try:
-            sent = [without(item, self._unread) for item in items]
+            sent = [without(item, _heavy_but(item, self._reads)) for item in items]
             return self._whole(items, self._child.call(sent, self._deadline_s * len(items)))
         finally:
             if self._child.starts > starts:
@@ -64,7 +65,7 @@ class ProcessWorker:
         if len(items) != len(results):
             return results  # the Runner says what is wrong with it
         return [
-            replace(result, **{field: getattr(item, field) for field in self._unwritten})
+            replace(result, **{field: getattr(item, field) for field in _heavy_but(item, self._writes)})
             for item, result in zip(items, results, strict=True)
         ]
 
@@ -77,25 +78,25 @@ class ProcessWorker:
         self._child.interrupt()
 
 
-def _heavy_but(fields: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(field for field in HEAVY_FIELDS if field not in fields)
+def _heavy_but(item: Item, fields: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(field for field in item.heavy if field not in fields)
 
 
-class _LightWorker:
+class _LightWorker(Worker[Item]):
     """In the child: a worker whose answers leave what it did not write behind."""
 
-    def __init__(self, worker: Worker, unwritten: tuple[str, ...]) -> None:
+    def __init__(self, worker: Worker[Any], writes: tuple[str, ...]) -> None:
         self._worker = worker
-        self._unwritten = unwritten
+        self._writes = writes
 
     def __call__(self, items: list[Item]) -> list[Item]:
-        return [without(item, self._unwritten) for item in self._worker(items)]
+        return [without(item, _heavy_but(item, self._writes)) for item in self._worker(items)]
 
     def close(self) -> None:
         self._worker.close()
 
 
-def _open(stage: Stage, unwritten: tuple[str, ...]) -> _LightWorker:
+def _open(stage: Stage) -> _LightWorker:
     if stage.needs.yields:
         os.nice(YIELDING)
-    return _LightWorker(stage.open(), unwritten)
+    return _LightWorker(stage.open(), stage.writes)

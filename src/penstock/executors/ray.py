@@ -22,6 +22,7 @@ from typing import Any
 
 import penstock
 from penstock.errors import MissingModel, NoProgress, OpenError, install_advice
+from penstock.executors.base import Executor, Stream, close_listing
 from penstock.executors.channel import Channel, Closed
 from penstock.executors.handout import Handout
 from penstock.executors.local import STALL_S, Local
@@ -39,7 +40,7 @@ MOST_DEATHS = 6  # in a row without a single result: then it is not the machines
 CALLS = 3  # put and take at once, and one to spare
 
 
-class Ray:
+class Ray(Executor):
     """Streams items through a plan on all machines of a cluster, in completion order.
 
     Joins the cluster that runs on this machine (or the one in $RAY_ADDRESS); without one, Ray starts
@@ -47,13 +48,14 @@ class Ray:
     """
 
     name = "ray"
+    on_this_machine = False
 
     def __init__(self, trace: Trace | None = None, stall_s: float = STALL_S) -> None:
-        self.trace = trace or Trace()
+        super().__init__(trace)
         self._stall_s = stall_s
         self._most = 1  # workers at once, for the profile
 
-    def stream(self, plan: Plan, items: Iterable[Item]) -> Iterator[Item]:
+    def stream(self, plan: Plan, items: Iterable[Item]) -> Stream:
         with _joined() as ray, _Run(ray, plan, items, self.trace, self._stall_s) as run:
             for item in run.results():
                 self._most = max(self._most, run.num_workers)
@@ -106,9 +108,8 @@ class _Run:
         self._source.abort()
         for worker in self.workers.values():
             self.ray.kill(worker.actor)  # its processes end with it
-        close = getattr(self.items, "close", None)
-        if close is not None and self._fed.is_set():
-            close()
+        if self._fed.is_set():
+            close_listing(self.items)
 
     @property
     def num_workers(self) -> int:

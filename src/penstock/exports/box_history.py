@@ -10,13 +10,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from penstock.errors import StoreError
-from penstock.item import Item, PhotoObject
-from penstock.stages.given import GivenBox, is_for
+from penstock.photo import Photo, PhotoObject
+from penstock.photos.user_boxes import GivenBox, is_for
 from penstock.store.atomic_files import replacing
-from penstock.store.ledger import Ledger
+from penstock.store.out import Out
 
 GIVEN = "given.json"
 
@@ -27,13 +26,13 @@ class _Told:
     boxes: tuple[str, ...] = ()
 
 
-def with_boxes(out: Path, photos: Iterable[Item], boxes: Sequence[GivenBox]) -> Iterator[Item]:
+def with_boxes(out: Out, photos: Iterable[Photo], boxes: Sequence[GivenBox]) -> Iterator[Photo]:
     """The photos, each with the boxes that are for it as its objects. To be listed under OUT's lock."""
     told = _read(out)
     if not boxes and not told:
         yield from photos
         return
-    entries = Ledger(out).entries()
+    entries = out.photos.entries()
     listed = []
     for photo in photos:
         own = [box for box in boxes if is_for(box, photo)]
@@ -47,7 +46,7 @@ def with_boxes(out: Path, photos: Iterable[Item], boxes: Sequence[GivenBox]) -> 
     yield from listed
 
 
-def _read(out: Path) -> dict[str, _Told]:
+def _read(out: Out) -> dict[str, _Told]:
     path = out / GIVEN
     try:
         rows = json.loads(path.read_text("utf-8")) if path.is_file() else {}
@@ -56,7 +55,7 @@ def _read(out: Path) -> dict[str, _Told]:
         raise StoreError(f"{path} is damaged.", "Use --fresh to start over.") from exc
 
 
-def _write(out: Path, told: dict[str, _Told]) -> None:
+def _write(out: Out, told: dict[str, _Told]) -> None:
     rows = {id: {"attempt": one.attempt, "boxes": one.boxes} for id, one in told.items()}
     with replacing(out / GIVEN, out) as file:
         file.write(json.dumps(rows, ensure_ascii=False, indent=1).encode("utf-8", "replace"))

@@ -17,22 +17,22 @@ from penstock.documents.formats import docling, mineru
 from penstock.documents.formats import html as html_page
 from penstock.exports import enrichments
 from penstock.exports.pages import Pages, output_names
-from penstock.item import Item
-from penstock.store import manifest
+from penstock.page import Page
 from penstock.store.atomic_files import TMP, replacing
+from penstock.store.out import Out
 
 if TYPE_CHECKING:
-    from penstock.item import Pixels
+    from penstock.box import Pixels
 
 DOCJSON, DOCLING, CONTENT_LIST, HTML, CHUNKS = "docjson", "docling", "content_list", "html", "chunks.jsonl"
 PAGE_SIDE, PAGE_QUALITY = 1400, 80  # pixels and JPEG quality of a page in the HTML: readable, some 200 kB
 
 log = logging.getLogger(__name__)
-Write = Callable[[IO[bytes], Assembler, Iterable[Item], PurePosixPath], None]
+Write = Callable[[IO[bytes], Assembler, Iterable[Page], PurePosixPath], None]
 
 
 def write_docjson(pages: Pages) -> list[Path]:
-    def write(file: IO[bytes], assembler: Assembler, items: Iterable[Item], name: PurePosixPath) -> None:
+    def write(file: IO[bytes], assembler: Assembler, items: Iterable[Page], name: PurePosixPath) -> None:
         with Spools(pages.out / TMP) as spools:
             docjson_file.write(file, assembler, items, spools)
 
@@ -40,7 +40,7 @@ def write_docjson(pages: Pages) -> list[Path]:
 
 
 def write_docling(pages: Pages) -> list[Path]:
-    def write(file: IO[bytes], assembler: Assembler, items: Iterable[Item], name: PurePosixPath) -> None:
+    def write(file: IO[bytes], assembler: Assembler, items: Iterable[Page], name: PurePosixPath) -> None:
         with Spools(pages.out / TMP) as spools:
             docling.write(file, assembler, items, spools)
 
@@ -48,7 +48,7 @@ def write_docling(pages: Pages) -> list[Path]:
 
 
 def write_content_list(pages: Pages) -> list[Path]:
-    def write(file: IO[bytes], assembler: Assembler, items: Iterable[Item], name: PurePosixPath) -> None:
+    def write(file: IO[bytes], assembler: Assembler, items: Iterable[Page], name: PurePosixPath) -> None:
         mineru.write(file, assembler, items, "../" * len(name.parts))
 
     return _each(pages, CONTENT_LIST, ".json", write)
@@ -89,7 +89,7 @@ def write_html(pages: Pages) -> list[Path]:
     return paths
 
 
-def _shown(pages: Pages, items: Iterable[Item], folder: Path) -> Iterator[tuple[Item, str]]:
+def _shown(pages: Pages, items: Iterable[Page], folder: Path) -> Iterator[tuple[Page, str]]:
     from penstock.exports.page_pictures import page_pictures
 
     for item, picture in page_pictures(pages.out, items, pages.password):
@@ -123,15 +123,15 @@ def _each(pages: Pages, folder: str, suffix: str, write: Write) -> list[Path]:
     return paths
 
 
-def _documents(pages: Pages) -> Iterator[tuple[str, Assembler, Iterator[Item]]]:
+def _documents(pages: Pages) -> Iterator[tuple[str, Assembler, Iterator[Page]]]:
     found = enrichments.lookup(pages.out)
     producer = producer_of(pages.out)
     for document, items in pages.by_document():
         yield document, Assembler(document, found, producer), items
 
 
-def producer_of(out: Path) -> Producer:
-    run = manifest.read(out) or {}
+def producer_of(out: Out) -> Producer:
+    run = out.run()
     reading: dict[str, object] = next((row for row in run.get("plan", []) if "recogniser" in row), {})
     return Producer(
         version=__version__,

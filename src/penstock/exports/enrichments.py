@@ -3,25 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
+
+from penstock.documents.docjson.enriched_block import EnrichedBlock
 from penstock.documents.docjson.model import Enrichment
-from penstock.store import manifest
+from penstock.errors import Failure
+from penstock.store import manifest, old_rows
 from penstock.store.ledger import Ledger
+from penstock.store.out import Out
+from penstock.store.schema import (
+    FAILURE,
+    KEY,
+    Rows,
+    failure_row,
+    key_fields,
+    key_row,
+    num_failed_parts,
+)
 
 FOLDER = "enrich"
+SCHEMA = pa.schema(
+    [
+        *KEY,
+        ("num_failed_regions", pa.int32()),
+        ("enrichment", pa.string()),  # JSON, as DocJSON has it
+        ("shortfalls", pa.list_(FAILURE)),
+    ]
+)
 
 
-def lookup(out: Path) -> Callable[[str], Enrichment | None]:
+def _to_row(block: EnrichedBlock) -> dict[str, Any]:
+    row = key_row(block)
+    if block.failure is not None:
+        return {**row, "failure": failure_row(block.failure)}
+    enrichment = block.enrichment.model_dump_json(exclude_defaults=True) if block.enrichment else None
+    return {
+        **row,
+        "num_failed_regions": num_failed_parts(block),
+        "enrichment": enrichment,
+        "shortfalls": [failure_row(shortfall) for shortfall in block.shortfalls],
+    }
+
+
+def _from_row(row: dict[str, Any]) -> EnrichedBlock:
+    key = key_fields(row)
+    if key["failure"] is not None:
+        return EnrichedBlock(**key)
+    old_rows.upgrade_block(row)
+    enrichment = Enrichment.model_validate_json(row["enrichment"]) if row["enrichment"] else None
+    shortfalls = tuple(Failure(**shortfall) for shortfall in row["shortfalls"])
+    return EnrichedBlock(**key, enrichment=enrichment, shortfalls=shortfalls)
+
+
+BLOCKS: Rows[EnrichedBlock] = Rows(SCHEMA, _to_row, _from_row)
+
+
+def lookup(out: Out) -> Callable[[str], Enrichment | None]:
     """A function from a block's key to its enrichment; None where it has none."""
-    ledger = Ledger(out / FOLDER)
+    ledger = Ledger(out / FOLDER, BLOCKS)
     entries = ledger.entries()
 
     def find(key: str) -> Enrichment | None:
         entry = entries.get(key)
         if entry is None or entry.failed:
             return None
-        return Enrichment.model_validate_json(ledger.item(entry).markdown)
+        return ledger.item(entry).enrichment
 
     return find
 
@@ -33,6 +81,6 @@ def words(enrichment: Enrichment) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def fingerprint(out: Path) -> str:
+def fingerprint(out: Out) -> str:
     run = manifest.read(out / FOLDER)
     return str(run["fingerprint"]) if run else ""

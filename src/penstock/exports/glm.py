@@ -10,9 +10,9 @@ from typing import Any
 
 from penstock.documents.formats.glm import PICTURES, WrittenPage, blocks_of, page_blocks, written
 from penstock.exports.pages import Pages, output_names
-from penstock.item import Item
-from penstock.store import manifest
+from penstock.page import Page
 from penstock.store.atomic_files import replacing
+from penstock.store.out import Out
 
 FOLDER = "glm"
 JPEG_QUALITY = 95  # the SDK's
@@ -40,13 +40,13 @@ def json_pages(pages: Iterable[list[dict[str, Any]]]) -> Iterator[str]:
     yield "[]" if opening == "[" else "\n]"
 
 
-def _furniture_was_read(out: Path) -> bool:
+def _furniture_was_read(out: Out) -> bool:
     """Whether the run was asked to read headers and footers; others may have them, but not in this format."""
-    run = manifest.read(out) or {}
+    run = out.run()
     return any(stage.get("furniture") == "read" for stage in run.get("plan", []))
 
 
-def _pages(items: Iterable[Item], furniture: bool) -> Iterator[WrittenPage]:
+def _pages(items: Iterable[Page], furniture: bool) -> Iterator[WrittenPage]:
     """A failed page is an empty one: it keeps its place, as it does in the SDK's list."""
     return written(
         page_blocks(blocks_of(item.regions, item.width, item.height, furniture=furniture))
@@ -56,7 +56,7 @@ def _pages(items: Iterable[Item], furniture: bool) -> Iterator[WrittenPage]:
     )
 
 
-def _write_document(out: Path, folder: Path, pages: Iterable[WrittenPage]) -> list[Path]:
+def _write_document(out: Out, folder: Path, pages: Iterable[WrittenPage]) -> list[Path]:
     path, markdown = folder / f"{folder.name}.json", folder / f"{folder.name}.md"
     pictures: list[Path] = []
     with replacing(path, out) as rows_file, replacing(markdown, out) as markdown_file:
@@ -73,7 +73,7 @@ def _write_document(out: Path, folder: Path, pages: Iterable[WrittenPage]) -> li
     return [path, markdown, *pictures]
 
 
-def _write_pictures(out: Path, folder: Path, pictures: Mapping[str, str]) -> Iterator[Path]:
+def _write_pictures(out: Out, folder: Path, pictures: Mapping[str, str]) -> Iterator[Path]:
     for name, crop_path in pictures.items():
         crop = out / crop_path
         if not crop.is_file():

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
-from penstock.item import Item, PhotoObject
+from penstock.photo import Photo, PhotoObject
 from penstock.photos.duplicates import Seen, groups
 from penstock.photos.furniture import FT3_PER_M3
 from penstock.photos.totals import Total, total
-from penstock.store import manifest
+from penstock.store.out import Out
 
 PARTS = {"pdf": "page", "arrow": "row", "parquet": "row"}  # what a source's parts are called
 
@@ -24,7 +23,7 @@ class Line:
     """
 
     number: int  # from 1, over all photos
-    item: Item
+    item: Photo
     thing: PhotoObject
     same_as: int | None = None
     looks_like: int | None = None
@@ -37,22 +36,22 @@ class Line:
 @dataclass(frozen=True, slots=True)
 class Inventory:
     lines: tuple[Line, ...]
-    failed: tuple[Item, ...]  # photos that could not be read
+    failed: tuple[Photo, ...]  # photos that could not be read
     empty: tuple[str, ...]  # photos in which nothing was found
     boxes: Total
     moving: Total
 
 
-def read_inventory(out: Path, items: Iterable[Item]) -> Inventory:
+def read_inventory(out: Out, items: Iterable[Photo]) -> Inventory:
     """The inventory of a run, grouped as the run was asked to."""
-    run = manifest.read(out) or {}
+    run = out.run()
     return inventory(items, bool(run.get("same_room")))
 
 
-def inventory(items: Iterable[Item], same_room: bool) -> Inventory:
+def inventory(items: Iterable[Photo], same_room: bool) -> Inventory:
     """`same_room`: the photos show one room, and a thing in two of them is one thing."""
-    failed: list[Item] = []
-    things: list[tuple[Item, PhotoObject]] = []
+    failed: list[Photo] = []
+    things: list[tuple[Photo, PhotoObject]] = []
     empty: list[str] = []
     for item in items:
         if item.failure is not None:
@@ -123,7 +122,7 @@ def failures(found: Inventory) -> list[tuple[str, str]]:
     ]
 
 
-def failed_row(item: Item) -> dict[str, Any]:
+def failed_row(item: Photo) -> dict[str, Any]:
     """The line of a photo that could not be read."""
     assert item.failure is not None
     return {
@@ -134,7 +133,7 @@ def failed_row(item: Item) -> dict[str, Any]:
     }
 
 
-def photo_name(item: Item) -> str:
+def photo_name(item: Photo) -> str:
     """What people call a photo: its file, and which page or row of it where it has several."""
     word = PARTS.get(item.media) or ("page" if item.part else "")
     return f"{item.document} {word} {item.part + 1}" if word else item.document
@@ -166,7 +165,7 @@ def _range(thing: PhotoObject, volume: float) -> tuple[float, float, float]:
     return volume, (thing.low_cbm or 0.0) * share, (thing.high_cbm or 0.0) * share
 
 
-def _owners(things: list[tuple[Item, PhotoObject]]) -> list[int]:
+def _owners(things: list[tuple[Photo, PhotoObject]]) -> list[int]:
     seen = [
         Seen(item.id, thing.kind or thing.label, thing.look, thing.bbox_cbm or 0.0) for item, thing in things
     ]

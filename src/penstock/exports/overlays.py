@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import colorsys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
 
-from penstock.item import LABELS, Item, Region
+from penstock.region import LABELS, Region
 
 if TYPE_CHECKING:
-    from penstock.item import Pixels
+    from penstock.box import Pixels
 
 MAX_SIDE = 1400  # enough to read labels on a screen
 QUALITY = 85
 
 
-def draw(item: Item, pixels: Pixels) -> bytes:
+def draw(regions: Iterable[Region], pixels: Pixels) -> bytes:
     """The page as JPEG with every region's box, label and place in the reading order."""
     scale = min(1.0, MAX_SIDE / max(pixels.shape[:2]))
     small = cv2.resize(pixels, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
     canvas = np.ascontiguousarray(small[:, :, ::-1], dtype=np.uint8)
-    for region in item.regions:
+    for region in regions:
         _draw_region(canvas, region, scale)
     return bytes(cv2.imencode(".jpg", canvas, [cv2.IMWRITE_JPEG_QUALITY, QUALITY])[1])
 

@@ -8,25 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from penstock.errors import ItemError, UsageError
-from penstock.item import Item
+from penstock.item import PictureItem
 from penstock.processes.child import Child
 from penstock.stages.load import Give, Load
-from penstock.store import manifest
+from penstock.store.out import Out
 
 if TYPE_CHECKING:
-    from penstock.item import Pixels
+    from penstock.box import Pixels
+
+
+Pictured = TypeVar("Pictured", bound=PictureItem)
 
 
 def page_pictures(
-    out: Path, items: Iterable[Item], password: str | None
-) -> Iterator[tuple[Item, Pixels | str]]:
-    """Each page with its picture, or why there is none."""
+    out: Out, items: Iterable[Pictured], password: str | None
+) -> Iterator[tuple[Pictured, Pixels | str]]:
+    """Each page or photo with its picture, or why there is none."""
     with Pictures(out, password) as pictures:
         for item in items:
             yield item, pictures.picture(item)
@@ -35,9 +37,9 @@ def page_pictures(
 class Pictures:
     """Makes page pictures as the run saw them, turned upright. Not for several threads at once."""
 
-    def __init__(self, out: Path, password: str | None = None) -> None:
+    def __init__(self, out: Out, password: str | None = None) -> None:
         self._load = load_of(out, password)
-        self._child: Child[list[Item], list[Item]] = Child(self._load.open, name="pictures")
+        self._child: Child[list[PictureItem], list[PictureItem]] = Child(self._load.open, name="pictures")
 
     def __enter__(self) -> Pictures:
         return self
@@ -45,11 +47,11 @@ class Pictures:
     def __exit__(self, *_: object) -> None:
         self._child.close()
 
-    def picture(self, item: Item) -> Pixels | str:
+    def picture(self, item: PictureItem) -> Pixels | str:
         """The page's picture, or a sentence on why there is none."""
         if item.failure is not None:
             return item.failure.message
-        bare = Item(id=item.id, uri=item.uri, document=item.document, part=item.part, media=item.media)
+        bare = PictureItem(id=item.id, uri=item.uri, document=item.document, part=item.part, media=item.media)
         try:
             [loaded] = self._child.call([bare], self._load.deadline_s)
         except ItemError as exc:
@@ -58,10 +60,10 @@ class Pictures:
         return np.ascontiguousarray(np.rot90(loaded.pixels, k=-item.rotation // 90))
 
 
-def load_of(out: Path, password: str | None, give: Give = "pixels") -> Load:
+def load_of(out: Out, password: str | None, give: Give = "pixels") -> Load:
     """The load stage of the run, so that boxes fit the pictures."""
-    run = manifest.read(out)
-    if run is None:
+    run = out.run()
+    if not run:
         raise UsageError(f"{out} holds no run.", "Run: penstock parse INPUT -o OUT")
     settings: dict[str, Any] = next((row for row in run["plan"] if row["stage"] == "load"), {})
     known = {field.name for field in fields(Load)}

@@ -6,28 +6,28 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
-from penstock.item import Item
+from penstock.page import Page
 from penstock.sources.safe_names import safe_path
-from penstock.store.ledger import Entry, Ledger
+from penstock.store.ledger import Entry
+from penstock.store.out import Out
 
 
 @dataclass(frozen=True, slots=True)
 class Pages:
     """What an export is made from: OUT, its rows in source order, and how to open encrypted sources."""
 
-    out: Path
-    ledger: Ledger
+    out: Out
     entries: list[Entry]
     password: str | None = None
 
-    def items(self) -> Iterator[Item]:
-        return (self.ledger.item(entry) for entry in self.entries)
+    def items(self) -> Iterator[Page]:
+        return (self.out.pages.item(entry) for entry in self.entries)
 
-    def by_document(self) -> Iterator[tuple[str, Iterator[Item]]]:
+    def by_document(self) -> Iterator[tuple[str, Iterator[Page]]]:
         for document, group in groupby(self.entries, key=lambda entry: entry.document):
-            yield document, (self.ledger.item(entry) for entry in group)
+            yield document, (self.out.pages.item(entry) for entry in group)
 
 
 def output_names(documents: Iterable[str], suffix: str) -> dict[str, PurePosixPath]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 import re
 
-from penstock.item import PhotoObject
+from penstock.photo import PhotoObject
 from penstock.photos.furniture import SYNONYMS, UNKNOWN, Furniture
 
 Both = tuple[str, str]  # English, Korean

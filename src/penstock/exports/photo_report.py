@@ -18,13 +18,14 @@ import numpy as np
 from penstock.exports.inventory import Inventory, Line, photo_name, read_inventory
 from penstock.exports.page_pictures import page_pictures
 from penstock.exports.photo_phrases import HOW, PAGE, Both, both, language_of, name_of, notes_of
-from penstock.item import Item, PhotoObject
+from penstock.photo import Photo, PhotoObject
 from penstock.photos.furniture import FT3_PER_M3
 from penstock.photos.masks import unpack
 from penstock.photos.totals import Total
+from penstock.store.out import Out
 
 if TYPE_CHECKING:
-    from penstock.item import Pixels
+    from penstock.box import Pixels
 
 PHOTO_SIDE = 1100  # pixels: sharp on a screen, a few hundred kB
 THUMB_SIDE, THUMB_MARGIN = 160, 0.06
@@ -32,7 +33,7 @@ COLOURS = ((37, 99, 235), (220, 38, 38), (5, 150, 105), (217, 119, 6), (124, 58,
 TEMPLATE = Path(__file__).with_name("photo_report.html")
 
 
-def report(out: Path, items: list[Item]) -> str:
+def report(out: Out, items: list[Photo]) -> str:
     """The whole page."""
     found = read_inventory(out, items)
     photos, thumbs = [], {}
@@ -94,7 +95,7 @@ def _span(total: Total, factor: float, unit: str, digits: int) -> Both:
     return f"likely {low} to {high} {unit}", f"예상 {low} ~ {high} {unit}"
 
 
-def _photo(item: Item, picture: Pixels, lines: list[Line], out: Path) -> str:
+def _photo(item: Photo, picture: Pixels, lines: list[Line], out: Out) -> str:
     scale = min(1.0, PHOTO_SIDE / max(picture.shape[:2]))
     small = cv2.resize(picture, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
     drawn = np.ascontiguousarray(small, np.uint8)
@@ -134,7 +135,7 @@ def _colour(line: Line) -> tuple[int, int, int]:
     return COLOURS[((line.same_as or line.number) - 1) % len(COLOURS)]
 
 
-def _tint(drawn: Pixels, line: Line, out: Path) -> None:
+def _tint(drawn: Pixels, line: Line, out: Out) -> None:
     """The mask as a veil with an edge."""
     path = line.thing.mask_path
     if path is None or not (out / path).is_file():

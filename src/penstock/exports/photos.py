@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from penstock.exports.inventory import failed_row, object_row, read_inventory
-from penstock.item import Item
+from penstock.photo import Photo
 from penstock.store.atomic_files import replacing
+from penstock.store.out import Out
 
 if TYPE_CHECKING:
     from penstock.photos.gaussians import Gaussians
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 OBJECTS, REPORT, SPLATS, TURNTABLES = "objects.jsonl", "report.html", "splats", "turntables"
 
 
-def write_objects(out: Path, items: Iterable[Item]) -> list[Path]:
+def write_objects(out: Out, items: Iterable[Photo]) -> list[Path]:
     found = read_inventory(out, items)
     path = out / OBJECTS
     with replacing(path, out) as file:
@@ -27,14 +28,14 @@ def write_objects(out: Path, items: Iterable[Item]) -> list[Path]:
     return [path]
 
 
-def write_splats(out: Path, items: Iterable[Item]) -> list[Path]:
+def write_splats(out: Out, items: Iterable[Photo]) -> list[Path]:
     """Every cloud again as .splat, for web viewers."""
     from penstock.photos.ply import write_splat
 
     return _write_clouds(out, items, f"{SPLATS}/{{}}.splat", write_splat)
 
 
-def write_turntables(out: Path, items: Iterable[Item]) -> list[Path]:
+def write_turntables(out: Out, items: Iterable[Photo]) -> list[Path]:
     """Every cloud as a turning GIF."""
     from penstock.photos.turntable import turntable
 
@@ -42,7 +43,7 @@ def write_turntables(out: Path, items: Iterable[Item]) -> list[Path]:
 
 
 def _write_clouds(
-    out: Path, items: Iterable[Item], place: str, made: Callable[[Gaussians], bytes]
+    out: Out, items: Iterable[Photo], place: str, made: Callable[[Gaussians], bytes]
 ) -> list[Path]:
     from penstock.photos.ply import read_ply
 
@@ -56,7 +57,7 @@ def _write_clouds(
     return paths
 
 
-def write_report(out: Path, items: Iterable[Item]) -> list[Path]:
+def write_report(out: Out, items: Iterable[Photo]) -> list[Path]:
     from penstock.exports.photo_report import report
 
     path = out / REPORT

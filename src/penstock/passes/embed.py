@@ -5,24 +5,26 @@ A text-only engine leaves pictures out and the result says so; nothing is ever m
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from penstock.documents.vectored import Vectored
 from penstock.driver import Run, Tally
-from penstock.engines.embed.embedder import chosen_settings, takes_images
+from penstock.engines.embed.embedder import RETRIEVE, chosen_settings, open_embedder, takes_images
 from penstock.errors import EngineError, OpenError, UsageError
-from penstock.executors import executor
+from penstock.executors import make_executor
+from penstock.passes.work import Showing, Work
 from penstock.plan import Plan
 from penstock.recipes.embed import embed_pages, embed_queries
 from penstock.search import vectors
-from penstock.search.to_embed import PAGES_HOME, QUERIES_HOME, ROWS, list_pages, list_queries, need_pages
+from penstock.search.to_embed import PAGES_HOME, QUERIES_HOME, VECTORS, list_pages, list_queries
 from penstock.sources.queries import read_queries
-from penstock.stages.embed import Embed, Regions
+from penstock.stage import secret
+from penstock.stages.embed import Embed, EmbeddedRegions
 from penstock.store.atomic_files import clear_tmp
+from penstock.store.out import Out
 from penstock.trace.phrases import plural
 from penstock.trace.spans import Trace
 
@@ -30,12 +32,36 @@ WITHOUT_VECTORS = (
     "Start the server, tell its new address by penstock embed OUT --server,"
     " or search by words: --weights text=0,image=0,region=0"
 )
-Showing = Callable[[Run], AbstractContextManager[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbedOptions:
+    """How to embed an OUT. `settings` are the engine's own: model, server, dimensions, in_flight, api_key."""
+
+    engine: str = "use"
+    queries: Path | None = None
+    images: bool | None = None  # None: if the engine can
+    regions: EmbeddedRegions | None = None
+    precision: str = "float32"
+    password: str | None = secret()
+    retry_failed: bool = False
+    fresh: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def reads_images(self) -> bool:
+        """Raises UsageError where pictures are asked of an engine that reads texts only."""
+        images = takes_images(self.engine) if self.images is None else self.images
+        if images and not takes_images(self.engine):
+            raise UsageError(
+                f"The embedder {self.engine!r} reads texts only.", "Leave --images out, or choose another."
+            )
+        return images
 
 
 @dataclass(frozen=True, slots=True)
-class Embedded:
-    """What a call of `embed_run` did. `busy` is the engine's share of the pass's time, from spans."""
+class EmbedSummary:
+    """What a call of `embed_out` did. `busy` is the engine's share of the pass's time, from spans."""
 
     engine: str
     pages: int
@@ -54,55 +80,49 @@ class Embedded:
         return {**asdict(self), "written": [str(path) for path in self.written]}
 
     def sentence(self) -> str:
-        eyes = "" if self.images else "\nPictures were left out: this engine reads texts only."
+        left_out = "" if self.images else "\nPictures were left out: this engine reads texts only."
         before = f" ({self.failed_before} of them failed before)" if self.failed_before else ""
         shapes = ", ".join(f"{name} {rows} x {width}" for name, (rows, width) in self.shapes.items())
         return (
             f"{plural(self.pages, 'page')} embedded by {self.engine}, {self.skipped} were done{before},"
-            f" {self.failed} failed, {self.queries} queries: {shapes}.{eyes}"
+            f" {self.failed} failed, {self.queries} queries: {shapes}.{left_out}"
         )
 
 
-def embed_run(
-    out: Path,
-    *,
-    engine: str = "use",
-    queries: Path | None = None,
-    images: bool | None = None,
-    regions: Regions | None = None,
-    precision: str = "float32",
-    password: str | None = None,
-    retry_failed: bool = False,
-    fresh: bool = False,
-    showing: Showing | None = None,
-    settings: dict[str, Any] | None = None,
-) -> Embedded:
+def embed_out(folder: Path, options: EmbedOptions, showing: Showing | None = None) -> EmbedSummary:
     """Embeds what OUT holds and is not embedded yet. Raises UsageError before anything is loaded."""
-    numbers = checked_precision(precision)
-    eyes = takes_images(engine) if images is None else images
-    if eyes and not takes_images(engine):
-        raise UsageError(
-            f"The embedder {engine!r} reads texts only.", "Leave --images out, or choose another."
-        )
-    chosen_settings(engine, settings or {})
-    need_pages(out)
-    asked = read_queries(queries) if queries else []
-    plan = embed_pages(out, engine, eyes, regions, password, **(settings or {}))
-    kept = _stage(plan).regions
-    run = Run(plan, executor("local", Trace()), out, retry_failed, fresh, home=PAGES_HOME, rows=ROWS)
-    with (showing or _hidden)(run):
-        for _ in run.pages(list_pages(out, kept)):
-            pass
-    written = vectors.write_pages(out, numbers, _about(plan), kept)
-    if asked:
-        pairs = [(query.id, query.text) for query in asked]
-        second = embed_queries(out, engine, **(settings or {}))
-        ask = Run(second, executor("local", Trace()), out, retry_failed, fresh, home=QUERIES_HOME, rows=ROWS)
-        for _ in ask.pages(list_queries(out, pairs)):
-            pass
-        written += vectors.write_queries(out, [id for id, _ in pairs], numbers)
+    precision = checked_precision(options.precision)
+    images = options.reads_images
+    chosen_settings(options.engine, options.settings)
+    out = Out(folder)
+    out.need_rows()
+    queries = read_queries(options.queries) if options.queries else []
+    plan = embed_pages(out, options.engine, images, options.regions, options.password, **options.settings)
+    regions = _stage(plan).regions
+    work = _work(options, out, plan, PAGES_HOME, list_pages(out, regions))
+    work.finish(showing)
+    written = vectors.write_pages(out, precision, _about(plan), regions)
+    if queries:
+        written += _embed_queries(out, options, [(query.id, query.text) for query in queries], precision)
     clear_tmp(out)
-    return _summary(run, engine, len(asked), eyes, written)
+    return _summary(work.run, options.engine, len(queries), images, written)
+
+
+def _embed_queries(
+    out: Out, options: EmbedOptions, queries: list[tuple[str, str]], precision: vectors.Precision
+) -> list[Path]:
+    plan = embed_queries(out, options.engine, **options.settings)
+    for _ in _work(options, out, plan, QUERIES_HOME, list_queries(out, queries)):
+        pass
+    return vectors.write_queries(out, [id for id, _ in queries], precision)
+
+
+def _work(
+    options: EmbedOptions, out: Out, plan: Plan, home: str, listing: Iterator[Vectored]
+) -> Work[Vectored]:
+    executor = make_executor("local", Trace())
+    run = Run(plan, executor, out.path, VECTORS, options.retry_failed, options.fresh, home=home)
+    return Work(run, listing)
 
 
 def embed_question(out: Path, question: str, api_key: str | None = None) -> Any:
@@ -115,7 +135,7 @@ class Questions:
     """Turns questions into vectors by the engine that embedded OUT; keeps it open between two."""
 
     def __init__(self, out: Path, api_key: str | None = None) -> None:
-        self._about = vectors.about(out)
+        self._about = vectors.about(Out(out))
         self._api_key = api_key
         self._engine: Any = None
 
@@ -128,8 +148,6 @@ class Questions:
 
     def vector(self, question: str) -> Any:
         """None when OUT has no vectors."""
-        from penstock.engines.embed.embedder import RETRIEVE
-
         if not self._about:
             return None
         try:
@@ -139,8 +157,6 @@ class Questions:
             raise EngineError(f"The question cannot be embedded. {exc.message}", WITHOUT_VECTORS) from exc
 
     def _open(self) -> Any:
-        from penstock.engines.embed.embedder import open_embedder
-
         settings = {key: self._about.get(key) for key in ("model", "dimensions", "server")}
         # a key is only for those that ask a server: the variable that holds it may be set for other things
         settings["api_key"] = self._api_key if self._about.get("server") else None
@@ -168,27 +184,24 @@ def _about(plan: Plan) -> dict[str, Any]:
     return {**{name: getattr(stage, name) for name in names}, "fingerprint": plan.fingerprint()}
 
 
-def _summary(run: Run, engine: str, num_queries: int, eyes: bool, written: list[Path]) -> Embedded:
+def _summary(
+    run: Run[Vectored], engine: str, num_queries: int, images: bool, written: list[Path]
+) -> EmbedSummary:
     tally: Tally = run.tally
     profile = run.profile()
     stage = profile.stages[-1]
-    tables = (vectors.read(run.out, name) for name in (*vectors.ROWS_OF, vectors.QUERIES))
-    return Embedded(
+    tables = (vectors.read(Out(run.out), name) for name in (*vectors.ROWS_OF, vectors.QUERIES))
+    return EmbedSummary(
         engine=engine,
         pages=tally.done,
         skipped=tally.skipped,
         failed=tally.failed,
         failed_before=tally.failed_before,
         queries=num_queries,
-        images=eyes,
+        images=images,
         seconds=round(profile.seconds, 3),
         busy=round(stage.busy, 4),
         shapes={table.name: table.array.shape for table in tables if table is not None},
         written=written,
         failures=tally.failures,
     )
-
-
-@contextlib.contextmanager
-def _hidden(run: Run) -> Any:
-    yield

@@ -6,70 +6,84 @@ nothing stale is ever shown. Stop it anywhere and run it again.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from penstock.documents.docjson.questions import questions
+from penstock.documents.docjson.enriched_block import EnrichedBlock
+from penstock.documents.docjson.questions import BlockQuestion, questions
 from penstock.driver import Run
-from penstock.errors import UsageError
-from penstock.executors import executor as make_executor
-from penstock.exports.enrichments import FOLDER
-from penstock.item import Item
-from penstock.plan import Plan
-from penstock.recipes.enrich import enrich as plan_of
-from penstock.store.ledger import Entry, Ledger
-from penstock.store.source_order import in_source_order, read_order
+from penstock.executors import make_executor
+from penstock.exports.enrichments import BLOCKS, FOLDER
+from penstock.page import Page
+from penstock.passes.work import Work
+from penstock.recipes.enrich import enrich as enrich_plan
+from penstock.stage import secret
+from penstock.stages.summarise import TextEngine
+from penstock.store.ledger import Entry
+from penstock.store.out import Out
 from penstock.trace.spans import Trace
 
 
-def enrich(
-    out: str | Path,
-    *,
-    executor: str = "local",
-    fresh: bool = False,
-    retry_failed: bool = False,
-    **options: Any,
-) -> Iterator[Item]:
-    """Yields each block as it is done; `options` are those of the enrich recipe.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnrichOptions:
+    """Who looks and who writes; see the enrich recipe."""
 
-    for block in enrich("out", text_engine="rule"):
-        print(block.document, block.part + 1, block.markdown)  # an Enrichment of DocJSON, as JSON
-    """
-    run = run_of(Path(out), plan_of(**options), executor, fresh=fresh, retry_failed=retry_failed)
-    return run.pages(listing(run.out))
+    text_engine: TextEngine = "rule"
+    server: tuple[str, ...] = ()
+    model: str = ""
+    vision_server: tuple[str, ...] = ()
+    vision: str = "deepseek-ocr"
+    vision_model: str = ""
+    api_key: str | None = secret()
+    in_flight: int = 64
+    executor: str = "local"
+    retry_failed: bool = False
+    fresh: bool = False
 
-
-def run_of(out: Path, plan: Plan, executor: str = "local", *, fresh: bool, retry_failed: bool) -> Run:
-    if not Ledger(out).entries():
-        raise UsageError(f"{out} holds no pages yet.", "Run: penstock parse INPUT -o OUT")
-    return Run(plan, make_executor(executor, Trace()), out, retry_failed, fresh, home=FOLDER)
-
-
-def shortfalls(block: Item) -> list[str]:
-    """Why a block has less than was asked for: a server did not answer, or not in a way one can read."""
-    return [region.failure.message for region in block.regions if region.failure is not None]
+    def settings(self) -> dict[str, Any]:
+        names = (
+            "text_engine", "server", "model", "vision_server", "vision", "vision_model", "api_key", "in_flight",
+        )  # fmt: skip
+        return {name: getattr(self, name) for name in names}
 
 
-def listing(out: Path) -> Iterator[Item]:
+def enrich_work(options: EnrichOptions, out: Path) -> Work[EnrichedBlock]:
+    """The run over OUT's tables and pictures. Raises UsageError where OUT holds no pages."""
+    folder = Out(out)
+    plan = enrich_plan(**options.settings())
+    folder.need_rows()
+    run = Run(
+        plan,
+        make_executor(options.executor, Trace()),
+        out,
+        BLOCKS,
+        retry_failed=options.retry_failed,
+        fresh=options.fresh,
+        home=FOLDER,
+    )
+    return Work(run, list_blocks(folder))
+
+
+def list_blocks(out: Out) -> Iterator[EnrichedBlock]:
     """One item a table or picture, in source order, without bytes."""
-    ledger = Ledger(out)
-    entries = in_source_order(ledger.entries().values(), read_order(out))
-    for document, group in groupby(entries, key=lambda entry: entry.document):
-        pages = partial(_pages, ledger, list(group))
-        for asked in questions(document, pages):
-            yield Item(
-                id=asked.key,
-                uri=str(out / asked.crop) if asked.crop else "",
-                document=document,
-                part=asked.page_no - 1,
-                markdown=json.dumps(asdict(asked), ensure_ascii=False),
-            )
+    for document, group in groupby(out.entries(), key=lambda entry: entry.document):
+        for question in questions(document, partial(_pages, out, list(group))):
+            yield _block(out, document, question)
 
 
-def _pages(ledger: Ledger, entries: list[Entry]) -> Iterator[Item]:
-    return (ledger.item(entry) for entry in entries)
+def _block(out: Out, document: str, question: BlockQuestion) -> EnrichedBlock:
+    return EnrichedBlock(
+        id=question.key,
+        uri=str(out / question.crop) if question.crop else "",
+        document=document,
+        part=question.page_no - 1,
+        question=question,
+    )
+
+
+def _pages(out: Out, entries: list[Entry]) -> Iterator[Page]:
+    return (out.pages.item(entry) for entry in entries)

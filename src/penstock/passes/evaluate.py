@@ -21,12 +21,12 @@ from penstock.evaluate.predictions import Predictions, read_predictions
 from penstock.evaluate.report import write_report
 from penstock.evaluate.results import write_atomically
 from penstock.evaluate.scoring import Outcome, samples_of, score_folder, score_samples
-from penstock.executors import executor
+from penstock.page import Page
+from penstock.passes.parse import stream_pages
 from penstock.plan import Plan
 from penstock.recipes import build
 from penstock.sources import hub, list_items
 from penstock.store.lock import holding
-from penstock.trace.spans import Trace
 
 FOLDER, RECIPE = "predictions", "recipe.json"
 
@@ -37,7 +37,7 @@ def no_progress(done: int, total: int) -> None:
     pass
 
 
-def score(
+def score_predictions(
     benchmark: Benchmark,
     predictions: Path,
     data: Path | None = None,
@@ -58,7 +58,7 @@ def score(
     return outcome
 
 
-def run(
+def run_benchmark(
     benchmark: Benchmark,
     out: Path,
     data: Path | None = None,
@@ -152,10 +152,10 @@ def _documents(sources: list[str], plan: Plan) -> Generator[tuple[str, str]]:
 
     Leaves out a file of which no page could be read: it is scored as missing, and read again next time.
     """
-    listing = list(list_items(sources))
+    listing = list(list_items(sources, Page))
     left = Counter(item.uri for item in listing)
     pages: dict[str, dict[int, str]] = defaultdict(dict)
-    with closing(executor("local", Trace()).stream(plan, listing)) as stream:  # type: ignore[type-var]
+    with closing(stream_pages(plan, listing)) as stream:
         for page in stream:
             left[page.uri] -= 1
             if page.failure is None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +15,7 @@ import numpy as np
 from penstock.errors import UsageError
 from penstock.evaluate.results import Summary
 from penstock.evaluate.retrieval import Ranking, score_rankings, write_scores
-from penstock.item import Item
+from penstock.page import Page
 from penstock.search import vectors
 from penstock.search.index_folder import FOLDER as INDEX
 from penstock.search.searcher import Searcher
@@ -25,7 +24,7 @@ from penstock.sources.datasets import ShardRef
 from penstock.sources.formats import TABLES
 from penstock.sources.queries import Query
 from penstock.sources.tables import Rows, picture_bytes
-from penstock.store.ledger import Ledger
+from penstock.store.out import Out
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,7 +34,7 @@ BLOCK = 8_192  # rows compared at once: 64 MB of 2,048 numbers
 FOLDER = "retrieval"
 
 
-def evaluate_run(out: Path, queries: Sequence[Query]) -> dict[str, Summary]:
+def evaluate_search(out: Out, queries: Sequence[Query]) -> dict[str, Summary]:
     """Scores every source that OUT has and writes OUT/retrieval/<source>. Returns the summaries by source."""
     asked = vectors.read(out, vectors.QUERIES)
     if asked is None or asked.ids != [query.id for query in queries]:
@@ -48,7 +47,7 @@ def evaluate_run(out: Path, queries: Sequence[Query]) -> dict[str, Summary]:
     return found
 
 
-def rank_all(out: Path, queries: Sequence[Query], asked: vectors.Table) -> dict[str, dict[str, Ranking]]:
+def rank_all(out: Out, queries: Sequence[Query], asked: vectors.Table) -> dict[str, dict[str, Ranking]]:
     """Returns the rankings by source and query id."""
     questions = asked.unit()
     made: dict[str, dict[str, Ranking]] = {}
@@ -93,14 +92,13 @@ def _keep(found: dict[str, float], row: NDArray[np.float32], pages: Sequence[str
             found[pages[place]] = value
 
 
-def content_keys(out: Path) -> dict[str, str]:
+def content_keys(out: Out) -> dict[str, str]:
     """Returns a key by page id. Pages with the same picture, or without one the same text, share a key."""
-    ledger = Ledger(out)
-    items = (ledger.item(entry) for entry in page_entries(out) if not entry.failed)
+    items = (out.pages.item(entry) for entry in page_entries(out) if not entry.failed)
     return {item.id: hashlib.sha256(data).hexdigest()[:16] for item, data in _contents(items)}
 
 
-def _contents(items: Iterator[Item]) -> Iterator[tuple[Item, bytes]]:
+def _contents(items: Iterator[Page]) -> Iterator[tuple[Page, bytes]]:
     """Yields the encoded picture of a dataset's row; for other pages their words and boxes."""
     open_rows: Mapping[str, Rows] = {}
     for item in items:

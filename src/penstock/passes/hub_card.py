@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 from penstock.search import vectors
 from penstock.search.to_embed import page_entries
-from penstock.store import manifest
+from penstock.store.out import Out
 from penstock.trace.phrases import plural
 
 
 def card(
-    out: Path, dataset: str = "", revision: str = "", scores: dict[str, dict[str, str]] | None = None
+    out: Out, dataset: str = "", revision: str = "", scores: dict[str, dict[str, str]] | None = None
 ) -> str:
     """README.md for OUT, with figures from run.json, profile.json and the vectors."""
-    run = manifest.read(out) or {}
+    run = out.run()
     entries = page_entries(out)
     failed = sum(entry.failed for entry in entries)
     lines = [
@@ -40,7 +39,7 @@ def _recipe(run: dict[str, Any]) -> str:
     return f"Penstock {versions.get('penstock', '')}, recipe `{run.get('recipe', '')}`: {stages}."
 
 
-def _speed(out: Path) -> list[str]:
+def _speed(out: Out) -> list[str]:
     path = out / "profile.json"
     if not path.is_file():
         return []
@@ -52,7 +51,7 @@ def _speed(out: Path) -> list[str]:
     return [f"Last run: {items} pages in {seconds:.0f} s ({rate}), {where.get('cores', '?')} cores, {gpus}."]
 
 
-def _files(out: Path) -> list[str]:
+def _files(out: Out) -> list[str]:
     lines = ["\n## Files", "- `ocr_results.jsonl`: regions, Markdown, boxes and labels, one page a line"]
     lines.append("- `parsed_texts.jsonl`: the text that was embedded")
     for name in (*vectors.ROWS_OF, vectors.QUERIES):

@@ -1,12 +1,12 @@
-"""A whole pipeline in one call: check, download, serve, parse, stop, embed, index, evaluate, upload.
+"""A whole pipeline: check, download, serve, parse, stop, enrich, embed, index, evaluate, upload.
 
-Every step finds out by itself what is done, so a pipeline that was killed anywhere goes on when it is called
-again. The server that reads is gone before the one that embeds comes: they share a card.
+It runs over any data set of pages. Every step finds out by itself what is done, so a pipeline that was
+killed anywhere goes on when it is called again. The server that reads is gone before the one that embeds
+comes: they share a card.
 """
 
 from __future__ import annotations
 
-import json
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -19,35 +19,58 @@ from typing import Any
 from penstock import sources
 from penstock.driver import Run
 from penstock.engines.chat.recognisers import recogniser
-from penstock.errors import StoreError, UsageError
-from penstock.evaluate.metrics.statistics import Interval
-from penstock.evaluate.results import SUMMARY, Summary, read_summary
-from penstock.executors import executor
+from penstock.engines.embed.openai import POOLING_FLAGS
+from penstock.engines.vllm.presets import preset
+from penstock.engines.vllm.server import ManagedServer, find_vllm
+from penstock.errors import UsageError
+from penstock.evaluate.results import Summary
+from penstock.executors import make_executor
 from penstock.exports.export import export
-from penstock.passes.embed import Embedded, checked_precision, embed_run
-from penstock.passes.evaluate_search import FOLDER, evaluate_run
-from penstock.passes.hub_card import card
-from penstock.passes.kopub import DATASET, GROUPS, STEPS, Choice, choice, parse_plan
+from penstock.page import Page
+from penstock.passes.embed import EmbedOptions, EmbedSummary, checked_precision, embed_out
+from penstock.passes.enrich import EnrichOptions, enrich_work
+from penstock.passes.evaluate_search import evaluate_search
+from penstock.passes.index import index_out
+from penstock.passes.pipeline_presets import (
+    BUILTIN,
+    EMBEDDING_MODEL,
+    PipelinePreset,
+    corpus_of,
+    models_of,
+    queries_of,
+)
+from penstock.passes.upload import need_token, upload_out
+from penstock.passes.work import Work
 from penstock.plan import Plan
 from penstock.sources import hub
 from penstock.sources.queries import read_queries
-from penstock.store import manifest
+from penstock.stage import secret
+from penstock.store.out import Out
+from penstock.store.schema import PAGES
 from penstock.trace.spans import Trace
 
-SHOWN_SCORES = ("recall@1", "recall@5", "recall@10", "ndcg@10", "mrr@10", "recall@10-dup", "ndcg@10-dup")
-FREE_BYTES = 2 << 30  # the least disk to begin with; KoPub's own pages are 22 GB
+STEPS = (
+    "check", "download", "serve", "parse", "stop", "enrich", "embed", "index", "evaluate", "upload",
+)  # fmt: skip
+GROUPS = {
+    "ocr": ("check", "download", "serve", "parse", "stop"),
+    "embed": ("enrich", "embed", "index", "evaluate"),
+    "upload": ("upload",),
+}
+MIN_FREE_BYTES = 2 << 30  # of disk to begin with; a large corpus takes ten times as much
 DTYPES = {"fp8": ("--quantization", "fp8"), "bf16": ("--dtype", "bfloat16"), "auto": ("--dtype", "auto")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """The options under the names they have in the dataset's own pipeline, and where things are."""
+class PipelineOptions:
+    """What a pipeline reads, with which models, and where things are."""
 
     out: Path
-    data: Path
-    recipe: str = "embedded"
-    dataset: str = DATASET
-    inputs: tuple[str, ...] = ()  # pages of one's own instead of a dataset
+    data: Path  # where a data set of the Hub is downloaded to
+    preset: PipelinePreset = field(default_factory=PipelinePreset)
+    dataset: str = ""  # the preset's own if empty
+    inputs: tuple[str, ...] = ()  # pages of one's own instead of a data set
+    recipe: str = BUILTIN
     queries: Path | None = None
     layout: str | None = None
     limit: int | None = None
@@ -58,22 +81,28 @@ class Options:
     batch_size: int = 8
     workers: int = 128
     servers: tuple[str, ...] = ()  # that read already, so none is started
+    enrich: bool = False
     embedding_model: str | None = None
     embedding_server: str | None = None
     precision: str = "float32"
     repo: str | None = None
     private: bool = True
-    token: str | None = field(default=None, repr=False)
+    token: str | None = secret()
+
+    @property
+    def source(self) -> str:
+        return self.dataset or self.preset.dataset
 
 
 @dataclass
-class State:
+class PipelineState:
     """What the steps hand on to each other, and the summary at the end."""
 
     seconds: dict[str, float] = field(default_factory=dict)
     revision: str = ""
     pages: dict[str, int] = field(default_factory=dict)
-    embedded: Embedded | None = None
+    blocks: dict[str, int] = field(default_factory=dict)
+    embedded: EmbedSummary | None = None
     scores: dict[str, Summary] = field(default_factory=dict)
     url: str = ""
 
@@ -87,10 +116,10 @@ class State:
 class Pipeline:
     """`for line in Pipeline(options).run(steps)`: a line for each thing done."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: PipelineOptions) -> None:
         self.options = options
-        self.state = State()
-        self._choice: Choice = choice(options.recipe, options.layout)
+        self.state = PipelineState()
+        self._models = models_of(options.recipe, options.layout)
         self._server = ExitStack()
         self._urls: tuple[str, ...] = options.servers
 
@@ -104,44 +133,39 @@ class Pipeline:
                 yield f"[{number}/{len(steps)}] {name}: {said} ({self.state.seconds[name]:.1f} s)"
 
     def _check(self) -> str:
-        """Everything that can be known to fail is said now, not after a night of reading."""
+        """Says everything that can be known to fail now, not after a night of reading."""
         options = self.options
         self._plan()
         checked_precision(options.precision)
         if options.queries:
             read_queries(options.queries)
+        _check_source(options)
         if options.ocr_dtype not in DTYPES:
-            raise UsageError(
-                f"--ocr-dtype {options.ocr_dtype} is not known.", f"Choose from: {', '.join(DTYPES)}."
-            )
-        if options.repo and not hub.has_token(options.token):
-            raise UsageError("Uploading needs a token.", "Set HF_TOKEN or give --hf-token.")
-        if self._choice.served:
+            choices = ", ".join(DTYPES)
+            raise UsageError(f"--ocr-dtype {options.ocr_dtype} is not known.", f"Choose from: {choices}.")
+        if options.repo:
+            need_token(options.token)
+        if self._models.served:
             recogniser(options.ocr_model)
-        starts = self._choice.served and not (options.servers and options.embedding_server)
+        starts = self._models.served and not (options.servers and options.embedding_server)
         if starts:
-            from penstock.engines.vllm.server import find_vllm
-
             find_vllm()
-        options.out.mkdir(parents=True, exist_ok=True)
-        free = shutil.disk_usage(options.out).free
-        if free < FREE_BYTES:
-            raise UsageError(f"Only {free / 2**30:.1f} GB are free on the disk of {options.out}.")
+        free = _free_bytes(options.out)
         where = "vLLM is there" if starts else "no model server is to be started"
-        return f"recipe {self._choice.name}, {where}, {free / 2**30:.0f} GB free"
+        return f"recipe {self._models.name}, {where}, {free / 2**30:.0f} GB free"
 
     def _download(self) -> str:
         options = self.options
-        if options.inputs or Path(options.dataset).is_dir():
+        if options.inputs or Path(options.source).is_dir():
             return "pages are on this machine already"
         # a revision stays for the life of OUT: pages of two must not lie in one corpus
-        pinned = (manifest.read(options.out) or {}).get("revision") or None
-        found = hub.download(options.dataset, options.data, pinned, options.token)
+        pinned = Out(options.out).run().get("revision") or None
+        found = hub.download(options.source, options.data, pinned, options.token)
         self.state.revision = found.revision
         return f"{found.repo} at {found.revision[:12]}"
 
     def _serve(self) -> str:
-        if not self._choice.served:
+        if not self._models.served:
             return "nothing to serve"
         if self.options.servers:
             return f"{', '.join(self.options.servers)} as they are"
@@ -151,9 +175,6 @@ class Pipeline:
 
     @contextmanager
     def _serving(self, model: str, flags: tuple[str, ...]) -> Iterator[str]:
-        from penstock.engines.vllm.presets import preset
-        from penstock.engines.vllm.server import ManagedServer
-
         memory = ("--gpu-memory-utilization", f"{self.options.gpu_mem_util:g}")
         pooling = "--runner" in flags
         server = ManagedServer(model, preset("auto"), extra_args=(*memory, *flags), probe=not pooling)
@@ -162,65 +183,72 @@ class Pipeline:
 
     def _plan(self) -> Plan:
         options = self.options
-        return parse_plan(
-            self._choice, options.crops, options.batch_size, server=self._urls, in_flight=options.workers
+        return self._models.plan(
+            options.crops, options.batch_size, server=self._urls, in_flight=options.workers
         )
 
     def _parse(self) -> str:
         options = self.options
-        plan = self._plan()
-        inputs = list(options.inputs) or [str(corpus_of(self._dataset()))]
-        facts: dict[str, Any] = {"inputs": inputs, "dataset": "" if options.inputs else options.dataset}
-        known = (manifest.read(options.out) or {}).get("revision", "")
-        facts["revision"] = self.state.revision or known
-        run = Run(plan, executor("local", Trace()), options.out, facts=facts)
-        for _ in run.pages(islice(sources.list_items(inputs), options.limit)):
-            pass
+        work = self._parse_work()
+        work.finish()
         export(options.out, ["jsonl", "md"])
-        if run.tally.done or run.tally.failed:
-            from penstock.trace import report
-
-            report.write(run.profile(), options.out)
-        tally = run.tally
+        tally = work.run.tally
         self.state.pages = {"done": tally.done, "skipped": tally.skipped, "failed": tally.failed}
         if tally.failed_before:
             self.state.pages["failed before"] = tally.failed_before
         return f"{tally.done} pages read, {tally.skipped} were done, {tally.failed} failed"
 
+    def _parse_work(self) -> Work[Page]:
+        options = self.options
+        inputs = list(options.inputs) or [str(corpus_of(self._folder(), options.preset))]
+        facts: dict[str, Any] = {
+            "inputs": inputs,
+            "dataset": "" if options.inputs else options.source,
+            "revision": self.state.revision or Out(options.out).run().get("revision", ""),
+        }
+        run = Run(self._plan(), make_executor("local", Trace()), options.out, PAGES, facts=facts)
+        return Work(run, islice(sources.list_items(inputs, Page), options.limit))
+
     def _stop(self) -> str:
         """Gives the card back before the embedder wants it."""
-        if not self._choice.served or self.options.servers:
+        if not self._models.served or self.options.servers:
             return "nothing was started"
         self._server.close()
         self._urls = ()
         return "the card is free"
 
+    def _enrich(self) -> str:
+        if not self.options.enrich:
+            return "not asked for"
+        work = enrich_work(EnrichOptions(), self.options.out)
+        work.finish()
+        tally = work.run.tally
+        self.state.blocks = {"done": tally.done, "skipped": tally.skipped, "failed": tally.failed}
+        return (
+            f"{tally.done} tables and pictures summarised, {tally.skipped} were done, {tally.failed} failed"
+        )
+
     def _embed(self) -> str:
         options = self.options
         with ExitStack() as stack:
             settings: dict[str, Any] = {}
-            if self._choice.served:
-                from penstock.engines.embed.openai import POOLING_FLAGS
-                from penstock.passes.kopub import EMBEDDING_MODEL
-
+            if self._models.served:
                 model, url = options.embedding_model, options.embedding_server
                 if url is None:
                     model = model or EMBEDDING_MODEL
                     url = stack.enter_context(self._serving(model, POOLING_FLAGS))
                 settings = {"server": url, "model": model, "in_flight": options.workers}
-            self.state.embedded = embed_run(
-                options.out,
-                engine=self._choice.engine,
+            chosen = EmbedOptions(
+                engine=self._models.embedder,
                 queries=self._queries_path(),
                 precision=options.precision,
                 settings=settings,
             )
+            self.state.embedded = embed_out(options.out, chosen)
         return self.state.embedded.sentence()
 
     def _index(self) -> str:
-        from penstock.search.index import build
-
-        built = build(self.options.out, threads=manifest.cores())
+        built = index_out(self.options.out)
         return f"{built.pages} pages, {built.changed} added or changed"
 
     def _evaluate(self) -> str:
@@ -230,7 +258,7 @@ class Pipeline:
         queries = read_queries(path)
         if not any(query.relevant for query in queries):
             return "the queries name no pages, so there is nothing to score"
-        self.state.scores = evaluate_run(self.options.out, queries)
+        self.state.scores = evaluate_search(Out(self.options.out), queries)
         one = next(iter(self.state.scores.values()))  # all sources are asked the same
         return " ".join([f"{one.count} queries by {', '.join(self.state.scores)}.", *one.warnings])
 
@@ -238,17 +266,31 @@ class Pipeline:
         options = self.options
         if not options.repo:
             return "no --hf-repo, nothing goes up"
-        self.state.url = upload_run(options.out, options.repo, options.token, options.private)
+        self.state.url = upload_out(options.out, options.repo, options.token, options.private)
         return self.state.url
 
-    def _dataset(self) -> Path:
-        local = Path(self.options.dataset)
+    def _folder(self) -> Path:
+        local = Path(self.options.source)
         return local if local.is_dir() else self.options.data
 
     def _queries_path(self) -> Path | None:
         if self.options.queries or self.options.inputs:
             return self.options.queries
-        return queries_of(self._dataset())
+        return queries_of(self._folder(), self.options.preset)
+
+
+def _check_source(options: PipelineOptions) -> None:
+    if not options.inputs and not options.source:
+        raise UsageError("There is nothing to read.", "Name inputs, or a data set with --dataset.")
+
+
+def _free_bytes(out: Path) -> int:
+    """The free disk where OUT will be. Raises UsageError where it is too little to begin with."""
+    out.mkdir(parents=True, exist_ok=True)
+    free = shutil.disk_usage(out).free
+    if free < MIN_FREE_BYTES:
+        raise UsageError(f"Only {free / 2**30:.1f} GB are free on the disk of {out}.")
+    return free
 
 
 def chosen_steps(step: str | None, skip: tuple[str, ...]) -> tuple[str, ...]:
@@ -259,83 +301,3 @@ def chosen_steps(step: str | None, skip: tuple[str, ...]) -> tuple[str, ...]:
         if name not in STEPS:
             raise UsageError(f"--skip {name} is not a step.", f"The steps are: {', '.join(STEPS)}.")
     return tuple(name for name in STEPS if name not in skip and (step is None or name in GROUPS[step]))
-
-
-def corpus_of(dataset: Path) -> Path:
-    """The folder or file of the pages in a dataset laid out like KoPub; else the dataset itself."""
-    named = [path for path in _shown_paths(dataset) if "corpus" in path.name.lower()]
-    return next((path for path in named if path.is_dir() or path.suffix in (".parquet", ".arrow")), dataset)
-
-
-def queries_of(dataset: Path) -> Path | None:
-    """The table of questions in a dataset laid out like KoPub, if it has one."""
-    tables = [path for path in _shown_paths(dataset) if path.suffix in (".parquet", ".arrow", ".jsonl")]
-    found = [path for path in tables if "qa" in path.relative_to(dataset).as_posix().lower()]
-    if len(found) > 1:
-        raise UsageError(f"{dataset} has {len(found)} files of questions.", "Name one with --queries.")
-    return found[0] if found else None
-
-
-def _shown_paths(folder: Path) -> list[Path]:
-    """All below a folder but what is hidden: the Hub's client keeps a copy of the tree there."""
-    paths = sorted(folder.rglob("*"))
-    return [
-        path for path in paths if not any(part.startswith(".") for part in path.relative_to(folder).parts)
-    ]
-
-
-def upload_run(out: Path, repo: str, token: str | None = None, private: bool = True) -> str:
-    """OUT to the Hub with its card, and a look whether all of it is there. Returns the address."""
-    run = manifest.read(out) or {}
-    text = card(out, str(run.get("dataset", "")), str(run.get("revision", "")), scores_of(out))
-    url = hub.upload(out, repo, text, token, private)
-    left = hub.missing_files(out, hub.remote_files(repo, token))
-    if left:
-        raise StoreError(f"{len(left)} files did not arrive, first {left[0]}.", "Run the same command again.")
-    return url
-
-
-def scores_of(out: Path) -> dict[str, dict[str, str]]:
-    """What was scored of OUT, by this call or an earlier one, for the card."""
-    found = {}
-    for path in sorted((out / FOLDER).glob(f"*/{SUMMARY}")):
-        scores = {name: str(Interval(**row)) for name, row in read_summary(path)["scores"].items()}
-        found[path.parent.name] = {name: scores[name] for name in SHOWN_SCORES if name in scores}
-    return found
-
-
-def summary_lines(state: State) -> list[str]:
-    """The end of a run for people: pages, shapes, scores, times."""
-    lines = []
-    if state.pages:
-        lines.append("pages: " + ", ".join(f"{count} {name}" for name, count in state.pages.items()))
-    if state.embedded:
-        shapes = state.embedded.shapes.items()
-        lines += [f"embeddings/{name}.npy: {' x '.join(map(str, shape))}" for name, shape in shapes]
-    for source, summary in state.scores.items():
-        numbers = ", ".join(f"{name} {value}" for name, value in _shown(summary).items())
-        lines.append(f"retrieval by {source}: {numbers}")
-        for label, values in summary.slices.items():
-            lines.append(f"  {label}: ndcg@10 {values['ndcg@10']}, recall@10 {values['recall@10']}")
-    if state.url:
-        lines.append(f"uploaded: {state.url}")
-    lines.append("seconds: " + ", ".join(f"{name} {seconds:.1f}" for name, seconds in state.seconds.items()))
-    return lines
-
-
-def summary_json(state: State) -> str:
-    return json.dumps(
-        {
-            "pages": state.pages,
-            "revision": state.revision,
-            "embedded": state.embedded.facts() if state.embedded else None,
-            "scores": {name: {k: i.mean for k, i in s.scores.items()} for name, s in state.scores.items()},
-            "uploaded": state.url,
-            "seconds": state.seconds,
-        },
-        ensure_ascii=False,
-    )
-
-
-def _shown(summary: Summary) -> dict[str, str]:
-    return {name: str(summary.scores[name]) for name in SHOWN_SCORES if name in summary.scores}

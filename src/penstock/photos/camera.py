@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from penstock.photos.gaussians import Floats
 
 if TYPE_CHECKING:
-    from penstock.item import Pixels
+    from penstock.box import Pixels
 
 EXIF_IFD = 0x8769
 FOCAL_35MM, FOCAL_MM, PLANE_X, PLANE_UNIT = 0xA405, 0x920A, 0xA20E, 0xA210

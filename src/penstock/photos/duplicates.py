@@ -15,7 +15,7 @@ import numpy as np
 from penstock.photos.masks import Mask
 
 if TYPE_CHECKING:
-    from penstock.item import Pixels
+    from penstock.box import Pixels
 
 ALIKE = 0.60  # of two colour histograms shared; other furniture of the same rooms shares .2 to .5
 SIZE_RATIO = 1.8  # of their volumes

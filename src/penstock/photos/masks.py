@@ -6,8 +6,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock.box import Box
 from penstock.errors import BadInput
-from penstock.item import Box
 
 Mask = NDArray[np.bool_]
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from penstock.photos.gaussians import Gaussians, shell
 
 if TYPE_CHECKING:
-    from penstock.item import Pixels
+    from penstock.box import Pixels
 
 NUM = 24_000  # Gaussians: 1.6 MB as PLY, and no gaps at a metre
 ROUNDED = 0.12  # of the shorter side: how far from the outline the full depth is reached

@@ -23,12 +23,12 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Generic, TypeVar
 
 from penstock.errors import DeadlinePassed, EngineError, ItemError, OpenError, PenstockError, WorkerDied
 from penstock.processes.wire import Frames
+from penstock.stage import Supervision
 
 Request = TypeVar("Request")
 Reply = TypeVar("Reply")
@@ -48,15 +48,6 @@ main()
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Care:
-    """When a child is taken for hung, and when it is replaced although it answers. Zero means never."""
-
-    silence_s: float = 0.0  # without a beat
-    max_tasks: int = 0
-    max_growth_mb: float = 0.0  # of memory, its own and its GPU's, since its first answer
-
-
 class Child(Generic[Request, Reply]):
     """Calls `opener()` in a new process, then its result for each request.
 
@@ -74,12 +65,12 @@ class Child(Generic[Request, Reply]):
         name: str,
         env: Mapping[str, str] | None = None,
         executable: str | None = None,
-        care: Care | None = None,
+        supervision: Supervision | None = None,
     ) -> None:
         self.name = name
         self.starts = 0
         self._executable = executable
-        self._care = care or Care()
+        self._supervision = supervision or Supervision()
         self._served = 0
         self._memory_mb: tuple[float, float] = (0.0, 0.0)  # after the first answer, after the last
         self._opener = opener
@@ -126,7 +117,7 @@ class Child(Generic[Request, Reply]):
         end = time.monotonic() + deadline_s
         try:
             self._send(request, deadline_s)
-            kind, value = self._receive(end, deadline_s, self._care.silence_s)
+            kind, value = self._receive(end, deadline_s, self._supervision.silence_s)
         except (EOFError, ConnectionError) as exc:
             raise self._death() from exc
         except DeadlinePassed:
@@ -197,10 +188,10 @@ class Child(Generic[Request, Reply]):
         )
 
     def _is_worn(self) -> bool:
-        care, (first, last) = self._care, self._memory_mb
+        supervision, (first, last) = self._supervision, self._memory_mb
         return bool(
-            (care.max_tasks and self._served >= care.max_tasks)
-            or (care.max_growth_mb and last - first > care.max_growth_mb)
+            (supervision.max_tasks and self._served >= supervision.max_tasks)
+            or (supervision.max_growth_mb and last - first > supervision.max_growth_mb)
         )
 
     def _command(self, descriptor: int) -> tuple[list[str], dict[str, str]]:

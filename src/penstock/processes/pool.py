@@ -60,11 +60,11 @@ class Breaker:
             self._deaths = 0
 
 
-class Crew(Generic[Request, Reply]):
+class ProcessPool(Generic[Request, Reply]):
     """Owns its members: closes them when it is closed.
 
-    crew = Crew([Child(opener, name=f"mesh-{n}") for n in range(4)], deadline_s=300)
-    reply = crew.call(request, whom="photo 7")
+    crew = ProcessPool([Child(opener, name=f"mesh-{n}") for n in range(4)], deadline_s=300)
+    reply = crew.call(request, affinity="photo 7")
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Crew(Generic[Request, Reply]):
         self._breaker = breaker or Breaker()
         self._idle = list(members)
         self._free = threading.Condition()
-        self._last: dict[str, str] = {}  # member's name -> for whom it worked last
+        self._last: dict[str, str] = {}  # member's name -> for affinity it worked last
         self._closed = threading.Event()
 
     @property
@@ -88,16 +88,16 @@ class Crew(Generic[Request, Reply]):
             for started in [pool.submit(member.start) for member in self._members]:
                 started.result()
 
-    def call(self, request: Request, whom: str = "") -> Reply:
-        """A member's answer; one that last worked for `whom` is preferred, it may have kept something.
+    def call(self, request: Request, affinity: str = "") -> Reply:
+        """A member's answer; one that last worked for `affinity` is preferred, it may have kept something.
 
         Raises what the member's function raised, WorkerDied after a second death, DeadlinePassed.
         """
         try:
-            return self._try(request, whom)
+            return self._try(request, affinity)
         except WorkerDied:
             # memory may have been short because of another task: a death gets one more chance
-            return self._try(request, whom)
+            return self._try(request, affinity)
 
     def close(self) -> None:
         self._closed.set()
@@ -108,9 +108,9 @@ class Crew(Generic[Request, Reply]):
             # a busy member's own thread closes it; here it is only ended
             member.close() if member in idle else member.interrupt()
 
-    def _try(self, request: Request, whom: str) -> Reply:
+    def _try(self, request: Request, affinity: str) -> Reply:
         self._breaker.check()
-        member = self._borrow(whom)
+        member = self._borrow(affinity)
         try:
             reply = member.call(request, self._deadline_s)
         except (WorkerDied, DeadlinePassed):
@@ -120,23 +120,23 @@ class Crew(Generic[Request, Reply]):
             self._breaker.went_well()  # it answered, if only with an error
             raise
         finally:
-            self._give_back(member, whom)
+            self._give_back(member, affinity)
         self._breaker.went_well()
         return reply
 
-    def _borrow(self, whom: str) -> Child[Request, Reply]:
+    def _borrow(self, affinity: str) -> Child[Request, Reply]:
         with self._free:
             self._free.wait_for(lambda: bool(self._idle) or self._closed.is_set())
             if self._closed.is_set():
                 raise OpenError("The crew was closed.")
-            fits = [member for member in self._idle if whom and self._last.get(member.name) == whom]
+            fits = [member for member in self._idle if affinity and self._last.get(member.name) == affinity]
             member = fits[0] if fits else self._idle[0]
             self._idle.remove(member)
             return member
 
-    def _give_back(self, member: Child[Request, Reply], whom: str) -> None:
+    def _give_back(self, member: Child[Request, Reply], affinity: str) -> None:
         with self._free:
-            self._last[member.name] = whom
+            self._last[member.name] = affinity
             if self._closed.is_set():
                 member.close()
                 return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from penstock.errors import UsageError
@@ -15,7 +15,6 @@ RECIPES = {
     "glm-ocr": "penstock.recipes.regions:glm_ocr",
     "paddleocr-vl": "penstock.recipes.regions:paddleocr_vl",
     "openai": "penstock.recipes.regions:openai",
-    "fake": "penstock.testing.fake_recipe:fake",
     "grounded": "penstock.recipes.grounded:grounded",
     "grounded-2": "penstock.recipes.grounded:grounded_2",
     "photos": "penstock.recipes.photos:photos",
@@ -23,14 +22,32 @@ RECIPES = {
 
 
 def build(name: str, options: Mapping[str, Any]) -> Plan:
-    """The recipe's plan. Raises UsageError for an unknown recipe or an option it does not take."""
-    if name not in RECIPES:
-        raise UsageError(f"There is no recipe {name!r}.", f"Choose from: {', '.join(RECIPES)}.")
-    module, function = RECIPES[name].split(":")
-    recipe = getattr(importlib.import_module(module), function)
-    takes = inspect.signature(recipe).parameters
+    """The recipe's plan. Raises UsageError for an unknown recipe or an option it does not take.
+
+    A recipe of one's own is named "module:function".
+    """
+    takes = takes_of(name)
     for option in options:
         if option not in takes:
             raise UsageError(f"Recipe {name!r} does not take --{option.replace('_', '-')}.")
-    plan: Plan = recipe(**options)
+    plan: Plan = _function(name)(**options)
     return plan
+
+
+def takes_of(name: str) -> frozenset[str]:
+    """The options that a recipe takes. Raises UsageError for an unknown recipe."""
+    return frozenset(inspect.signature(_function(name)).parameters)
+
+
+def _function(name: str) -> Callable[..., Plan]:
+    home = name if ":" in name else RECIPES.get(name)
+    if home is None:
+        raise UsageError(f"There is no recipe {name!r}.", f"Choose from: {', '.join(RECIPES)}.")
+    module, _, function = home.partition(":")
+    try:
+        found: Callable[..., Plan] = getattr(importlib.import_module(module), function)
+    except (ImportError, AttributeError) as exc:
+        if home != name:
+            raise
+        raise UsageError(f"There is no recipe {name!r}: {exc}.", "Write module:function.") from exc
+    return found

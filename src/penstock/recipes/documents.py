@@ -6,14 +6,15 @@ from typing import Literal
 
 from penstock.errors import UsageError
 from penstock.plan import Plan
+from penstock.processes.resources import cores as usable_cores
 from penstock.stage import Stage
 from penstock.stages.compose import Compose
 from penstock.stages.crop import Crop
-from penstock.stages.layout import Layout, RulesLayout
+from penstock.stages.layout import Layout
 from penstock.stages.load import MAX_PIXELS, Load
 from penstock.stages.orient import Orient
-from penstock.stages.recognise import Recognise, TextLayer
-from penstock.store.manifest import cores as usable_cores
+from penstock.stages.recognise import LayerUse, Recognise
+from penstock.stages.rules import RulesLayout
 
 # what the embedded recognisers read, as ISO 639-1 codes: Korean, Chinese, Japanese, and Latin letters
 LANGUAGES = frozenset({
@@ -27,7 +28,7 @@ def documents(
     dpi: int = 200,
     lang: tuple[str, ...] = (),
     layout: Literal["model", "rules"] = "model",
-    text_layer: TextLayer = "auto",
+    text_layer: LayerUse = "auto",
     crops: bool = True,
     max_pixels: int = MAX_PIXELS,
     password: str | None = None,

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from penstock.engines.embed.embedder import RETRIEVE, takes_images
 from penstock.exports.page_pictures import load_of
 from penstock.plan import Plan
 from penstock.stage import Stage
-from penstock.stages.embed import Embed, Regions
+from penstock.stages.embed import Embed, EmbeddedRegions
+from penstock.store.out import Out
 
 CALLS = 3  # of a server or a card: one is computed, one waits for its turn, one is put together
 
 
 def embed_pages(
-    out: Path,
+    out: Out,
     engine: str = "use",
     images: bool | None = None,
-    regions: Regions | None = None,
+    regions: EmbeddedRegions | None = None,
     password: str | None = None,
     **settings: Any,
 ) -> Plan:
@@ -28,7 +28,7 @@ def embed_pages(
     a question by its best paragraph (rank 1 for 6 of 12 questions), not by all its words (5 of 12).
     """
     eyes = takes_images(engine) if images is None else images
-    chosen: Regions = regions or ("visual" if takes_images(engine) else "all")
+    chosen: EmbeddedRegions = regions or ("visual" if takes_images(engine) else "all")
     calls = CALLS if takes_images(engine) else 1
     stages: list[Stage] = [
         Embed(engine=engine, images=eyes, regions=chosen, out=str(out), overlap=calls, **settings)
@@ -38,5 +38,5 @@ def embed_pages(
     return Plan(*stages, name="embed")
 
 
-def embed_queries(out: Path, engine: str = "use", **settings: Any) -> Plan:
+def embed_queries(out: Out, engine: str = "use", **settings: Any) -> Plan:
     return Plan(Embed(engine=engine, out=str(out), instruction=RETRIEVE, **settings), name="embed-queries")

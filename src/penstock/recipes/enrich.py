@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from penstock.plan import Plan
 from penstock.stage import Stage
-from penstock.stages.enrich import Look, Summarise, TextEngine
+from penstock.stages.look import Look
+from penstock.stages.summarise import Summarise, TextEngine
 
 
 def enrich(

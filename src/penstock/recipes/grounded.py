@@ -6,9 +6,9 @@ from functools import partial
 from typing import Literal
 
 from penstock.plan import Plan
+from penstock.processes.resources import cores as usable_cores
 from penstock.stages.ground import Ground
 from penstock.stages.load import MAX_PIXELS, Load
-from penstock.store.manifest import cores as usable_cores
 
 THREADS = 256  # each waits for one page; what is more than the servers' limit waits in the client
 

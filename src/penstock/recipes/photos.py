@@ -7,15 +7,16 @@ import importlib.util
 from penstock.engines.mesh.request import MeshOptions
 from penstock.errors import UsageError
 from penstock.photos.furniture import Furniture
+from penstock.photos.user_boxes import GivenBox, GivenDepth
 from penstock.plan import Plan
+from penstock.processes.resources import cores as usable_cores
 from penstock.processes.resources import visible_gpus
 from penstock.stage import Batch, Needs
-from penstock.stages.detect import Detect, asked
-from penstock.stages.given import GivenBox, GivenDepth
+from penstock.stages.detect import Detect
 from penstock.stages.load import MAX_PIXELS, Load
 from penstock.stages.measure import Measure
 from penstock.stages.reconstruct import Reconstruct
-from penstock.store.manifest import cores as usable_cores
+from penstock.workers.detector_words import detector_words
 
 DETECTORS = ("saliency", "grounded", "rfdetr", "yoloe")
 BUILDERS = ("silhouette", "sam3d")
@@ -42,14 +43,14 @@ def photos(
     """Things with W x D x H, volume and a Gaussian cloud, one row a photo.
 
     Detectors that want a GPU get a process each, pinned to one. Photos in flight are more than the
-    crew, so that a photo with one thing leaves nobody idle.
+    pool, so that a photo with one thing leaves nobody idle.
     """
     detector = detector or _usual_detector()
     _check_words(detector, engine, labels, boxes, furniture)
     count = cores or usable_cores()
     on_gpu = detector in ON_GPU
     num_gpus = gpus or len(visible_gpus()) or 1
-    crew = num_gpus if engine == "sam3d" else count
+    pool_size = num_gpus if engine == "sam3d" else count
     return Plan(
         Load(text_layer=False, max_pixels=max_pixels, deadline_s=page_timeout, workers=max(1, count // 2)),
         Detect(
@@ -72,8 +73,8 @@ def photos(
             depths=depths,
             furniture=furniture,
             mesh=mesh,
-            crew=crew,
-            overlap=crew + 2,
+            pool_size=pool_size,
+            overlap=pool_size + 2,
         ),
         Measure(furniture=furniture, workers=1),
         name="photos",
@@ -101,4 +102,4 @@ def _check_words(
             f"The detector saliency outlines one thing a photo and cannot tell {' from '.join(labels[:2])}.",
             "Give one label, a --box for each thing, or --detector grounded.",
         )
-    asked(detector, labels, furniture)
+    detector_words(detector, labels, furniture)

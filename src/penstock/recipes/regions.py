@@ -8,17 +8,17 @@ from __future__ import annotations
 from functools import partial
 from typing import Literal
 
+from penstock.engines.chat.region_tasks import Margins
 from penstock.errors import UsageError
 from penstock.plan import Plan
+from penstock.processes.resources import cores as usable_cores
 from penstock.stage import Needs, Stage
 from penstock.stages.ask import Ask
 from penstock.stages.compose import Compose
-from penstock.stages.cut import Cut
+from penstock.stages.crop_regions import CropRegions
 from penstock.stages.doclayout import DocLayout
 from penstock.stages.layout import Layout
 from penstock.stages.load import MAX_PIXELS, Load
-from penstock.stages.tasks import Furniture
-from penstock.store.manifest import cores as usable_cores
 
 # Images come as their source had them and are decoded where a crash costs one page. The server's own
 # processes scale every crop on the same cores: in its first seconds a run would take them half of those.
@@ -37,7 +37,7 @@ def regions(
     layout: Literal["pp-doclayoutv3", "cdla"] = "pp-doclayoutv3",
     layout_model: str = LAYOUT_MODEL,
     polygons: bool = False,
-    furniture: Furniture = "drop",
+    margins: Margins = "drop",
     text_height: float = 0.0,
     dpi: int = 200,
     max_pixels: int = MAX_PIXELS,
@@ -45,11 +45,11 @@ def regions(
     page_timeout: float = 120.0,
     cores: int | None = None,
 ) -> Plan:
-    """Pages to regions read by a model; `layout="cdla"` finds them on the CPU with the embedded model."""
+    """Pages to regions read by a model; `layout="cdla"` finds them on the CPU with the built-in network."""
     if layout not in ("pp-doclayoutv3", "cdla"):
         raise UsageError(f"--layout {layout} is not known.", "Choose from: pp-doclayoutv3, cdla.")
-    if furniture not in ("drop", "read"):
-        raise UsageError(f"--furniture {furniture} is not known.", "Choose from: drop, read.")
+    if margins not in ("drop", "read"):
+        raise UsageError(f"--margins {margins} is not known.", "Choose from: drop, read.")
     count = cores or usable_cores()
     on_gpu = layout == "pp-doclayoutv3"
     load = Load(
@@ -64,9 +64,9 @@ def regions(
     )
     find: Stage = DocLayout(model=layout_model, polygons=polygons) if on_gpu else Layout(overlap=count)
     if on_gpu:
-        cut = Cut(furniture=furniture, text_height=text_height, needs=FEEDING, workers=max(1, count // 2))
+        cut = CropRegions(margins=margins, text_height=text_height, needs=FEEDING, workers=max(1, count // 2))
     else:
-        cut = Cut(furniture=furniture, text_height=text_height, decode=False, overlap=count)
+        cut = CropRegions(margins=margins, text_height=text_height, decode=False, overlap=count)
     return Plan(
         load,
         find,
@@ -74,7 +74,7 @@ def regions(
         Ask(
             recogniser=recogniser,
             model=model,
-            furniture=furniture,
+            margins=margins,
             servers=server,
             preset=preset,
             limit=in_flight,

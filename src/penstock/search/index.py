@@ -23,8 +23,9 @@ from penstock.processes.malloc import share_heaps
 from penstock.search import index_folder
 from penstock.search.index_folder import FOLDER
 from penstock.search.index_rows import ChunkRow, PageRow, RegionRow, Widths, rows_of
-from penstock.search.tokens import Words
+from penstock.search.tokens import Tokeniser
 from penstock.store.lock import holding
+from penstock.store.out import Out
 
 PAGES, REGIONS, CHUNKS = "pages", "regions", "chunks"
 PAGES_AT_ONCE = 500  # about 4,000 regions: 10 MB of vectors and words
@@ -34,7 +35,7 @@ ANN_FROM = 4_000  # rows: below, comparing with all of them is exact and takes m
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
+class IndexSummary:
     """What building did."""
 
     pages: int
@@ -52,16 +53,16 @@ def connect(folder: Path) -> Any:
     return lancedb.connect(str(folder))
 
 
-def build(out: Path, rebuild: bool = False, threads: int = 1) -> Built:
+def build(out: Out, rebuild: bool = False, threads: int = 1) -> IndexSummary:
     """Brings OUT/index up to date with the shards and vectors of OUT; all of it with `rebuild`."""
     widths, rows = rows_of(out)
-    with holding(out):
+    with holding(out.path):
         return build_rows(out / FOLDER, rows, widths, rebuild, threads)
 
 
 def build_rows(
     folder: Path, rows: Iterable[PageRow], widths: Widths, rebuild: bool = False, threads: int = 1
-) -> Built:
+) -> IndexSummary:
     """The same from any rows: those not among them are taken out."""
     about = {"version": index_folder.VERSION, **asdict(widths)}
     last = index_folder.read_about(folder)
@@ -78,12 +79,12 @@ def build_rows(
     return built
 
 
-def _fill(home: Path, rows: Iterable[PageRow], widths: Widths, threads: int) -> tuple[Built, bool]:
+def _fill(home: Path, rows: Iterable[PageRow], widths: Widths, threads: int) -> tuple[IndexSummary, bool]:
     """Makes the tables in `home` those of `rows`. Returns also whether anything had to change."""
     share_heaps()  # Kiwi's threads and the library's own each keep a heap otherwise
     base = connect(home)
     pages, chunks = _Kept(base, PAGES), _Kept(base, CHUNKS)
-    words = Words(threads)
+    words = Tokeniser(threads)
     for batch in _batches(iter(rows), PAGES_AT_ONCE):
         new_pages = pages.changed(batch)
         new_chunks = chunks.changed([chunk for page in batch for chunk in page.chunks])
@@ -96,7 +97,7 @@ def _fill(home: Path, rows: Iterable[PageRow], widths: Widths, threads: int) -> 
     if is_changed:
         _index(base, widths)
     sizes = {name: getattr(widths, name) for name in ("text", "image", "region")}
-    built = Built(len(pages.seen), len(chunks.seen), pages.num_changed, len(gone), sizes)
+    built = IndexSummary(len(pages.seen), len(chunks.seen), pages.num_changed, len(gone), sizes)
     return built, is_changed
 
 
@@ -156,7 +157,9 @@ def _schemas(widths: Widths) -> dict[str, pa.Schema]:
     }
 
 
-def _insert(base: Any, pages: list[PageRow], chunks: list[ChunkRow], widths: Widths, words: Words) -> None:
+def _insert(
+    base: Any, pages: list[PageRow], chunks: list[ChunkRow], widths: Widths, words: Tokeniser
+) -> None:
     """Regions, chunks and pages, each table in one go."""
     schemas = _schemas(widths)
     regions = [(page, region) for page in pages for region in page.regions]
@@ -205,7 +208,7 @@ def _chunk(chunk: ChunkRow, line: str) -> dict[str, Any]:
     }
 
 
-def _lines(words: Words, texts: list[str]) -> list[str]:
+def _lines(words: Tokeniser, texts: list[str]) -> list[str]:
     """The words of each text. A line is read once: chunks say what regions say, and Kiwi is the slow part."""
     parts = [text.split("\n") for text in texts]
     unique = dict.fromkeys(line for lines in parts for line in lines if line)
@@ -214,7 +217,7 @@ def _lines(words: Words, texts: list[str]) -> list[str]:
 
 
 def _joined(
-    pages: list[PageRow], regions: list[tuple[PageRow, RegionRow]], lines: list[str], words: Words
+    pages: list[PageRow], regions: list[tuple[PageRow, RegionRow]], lines: list[str], words: Tokeniser
 ) -> list[str]:
     """A page's words are those of its regions."""
     found: dict[str, list[str]] = {page.id: [] for page in pages}

@@ -10,18 +10,18 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from penstock.documents.docjson.assemble import Assembler, Piece
 from penstock.documents.docjson.model import Chunk
 from penstock.documents.docjson.page_blocks import block_key
 from penstock.exports import enrichments
-from penstock.exports.export import page_text
-from penstock.item import FURNITURE_LABELS, Item
+from penstock.exports.page_rows import page_text
+from penstock.page import Page
+from penstock.region import MARGIN_LABELS
 from penstock.search import vectors
-from penstock.search.to_embed import need_pages, page_entries, plain_text, to_embed
-from penstock.store.ledger import Ledger
+from penstock.search.to_embed import page_entries, plain_text, to_embed
+from penstock.store.out import Out
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -89,9 +89,9 @@ class Widths:
     made_by: str = ""
 
 
-def rows_of(out: Path) -> tuple[Widths, Iterator[PageRow]]:
+def rows_of(out: Out) -> tuple[Widths, Iterator[PageRow]]:
     """The pages of OUT with their vectors, which are checked against ocr_results.jsonl first."""
-    need_pages(out)
+    out.need_rows()
     tables = {name: vectors.read(out, name) for name in (vectors.TEXTS, vectors.IMAGES, vectors.REGIONS)}
     width = {name: table.array.shape[1] if table else 0 for name, table in tables.items()}
     made_by = str(vectors.about(out).get("fingerprint", ""))
@@ -111,8 +111,8 @@ class _Vectors:
         return None if place is None or self._array is None else self._array[place]
 
 
-def _rows(out: Path, found: dict[str, _Vectors]) -> Iterator[PageRow]:
-    ledger, pass_2 = Ledger(out), enrichments.lookup(out)
+def _rows(out: Out, found: dict[str, _Vectors]) -> Iterator[PageRow]:
+    ledger, pass_2 = out.pages, enrichments.lookup(out)
     entries = (entry for entry in page_entries(out) if not entry.failed)
     for document, group in groupby(entries, key=lambda entry: entry.document):
         assembled = _Document(Assembler(document, pass_2), found)
@@ -133,7 +133,7 @@ class _Document:
     _places: dict[str, _Place] = field(default_factory=dict)  # by block
     _left: dict[int, ChunkRow] = field(default_factory=dict)  # pages that no chunk has spoken for yet
 
-    def rows(self, pages: Iterable[Item]) -> Iterator[PageRow]:
+    def rows(self, pages: Iterable[Page]) -> Iterator[PageRow]:
         last: PageRow | None = None
         for page in pages:
             if last is not None:
@@ -143,7 +143,7 @@ class _Document:
             tail = list(map(self._chunk, self.assembler.finish().chunks))
             yield replace(last, chunks=(*last.chunks, *tail, *self._left.values()))
 
-    def _page(self, page: Item, piece: Piece) -> PageRow:
+    def _page(self, page: Page, piece: Piece) -> PageRow:
         for section in self.assembler.sections[len(self._sections) :]:
             self._sections[section.id] = STEP.join(section.path)
         self._page_ids[page.part + 1] = page.id
@@ -169,7 +169,7 @@ class _Document:
             chunks=tuple(map(self._chunk, piece.chunks)),
         )
 
-    def _region_rows(self, page: Item, piece: Piece) -> Iterator[RegionRow]:
+    def _region_rows(self, page: Page, piece: Piece) -> Iterator[RegionRow]:
         by_key = {block_key(page.id, region): region for region in page.regions}
         for block in piece.blocks:
             region = by_key[piece.keys[block.id]]
@@ -178,7 +178,7 @@ class _Document:
             left, top, right, bottom = box = region.bbox_2d(page.width, page.height)
             place = (page.part + 1, region.index, region.label, tuple(box), region.crop_path)
             self._places[block.id] = place
-            if region.label in FURNITURE_LABELS or not (text.strip() or region.crop_path):
+            if region.label in MARGIN_LABELS or not (text.strip() or region.crop_path):
                 continue
             yield RegionRow(
                 index=region.index,
@@ -190,7 +190,7 @@ class _Document:
                 vector=self.vectors[vectors.REGIONS].get(f"{page.id}#{region.index}"),
             )
 
-    def _whole(self, page: Item, regions: Sequence[RegionRow]) -> ChunkRow:
+    def _whole(self, page: Page, regions: Sequence[RegionRow]) -> ChunkRow:
         """The page as a chunk, for one that is all headings: else others would outrank it among chunks."""
         return ChunkRow(
             id=f"{self.assembler.name}#p{page.part + 1:05d}",

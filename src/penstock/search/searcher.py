@@ -14,16 +14,16 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from penstock.errors import UsageError
-from penstock.item import LABELS
+from penstock.region import LABELS
 from penstock.search.index import CHUNKS, PAGES, REGIONS, connect, num_partitions, quoted, table_names
 from penstock.search.index_folder import FOLDER, index_errors, open_index
-from penstock.search.tokens import Words, snippet
+from penstock.search.tokens import Tokeniser, snippet
 from penstock.search.vectors import about
 from penstock.sources.page_range import PageRange
+from penstock.store.out import Out
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -149,12 +149,12 @@ class Searcher:
     embedded otherwise since, so that only words are compared.
     """
 
-    def __init__(self, out: Path, threads: int = 1) -> None:
+    def __init__(self, out: Out, threads: int = 1) -> None:
         self._reading = open_index(out / FOLDER)
         self._about = self._reading.about
         base = connect(self._reading.home)
         self._tables = {name: base.open_table(name) for name in table_names(base)}
-        self._words = Words(threads)
+        self._words = Tokeniser(threads)
         self._probes = {name: probes(table.count_rows()) for name, table in self._tables.items()}
         self._keys = {name: _Keys(table, KEYS[name]) for name, table in self._tables.items()}
         # the rankings of a question are made side by side, by the library's own threads: ours only wait

@@ -10,20 +10,21 @@ import hashlib
 import html
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from penstock.errors import UsageError
-from penstock.exports.export import page_text
-from penstock.item import FURNITURE_LABELS, PICTURE_LABELS, Failure, Item, Region
-from penstock.stages.embed import Part, Regions, Vectored
-from penstock.store.ledger import ITEMS_DIR, Entry, Ledger, has_rows
-from penstock.store.schema import KEY, Rows
-from penstock.store.source_order import in_source_order, read_order
+from penstock.documents.vectored import Vectored, VectorPart
+from penstock.exports.page_rows import page_text
+from penstock.page import Page
+from penstock.region import MARGIN_LABELS, PICTURE_LABELS, Region
+from penstock.stages.embed import EmbeddedRegions
+from penstock.store.ledger import ITEMS_DIR, Entry
+from penstock.store.out import Out
+from penstock.store.schema import KEY, Rows, failure_row, key_fields, key_row
 
 PAGES_HOME, QUERIES_HOME = "embed/pages", "embed/queries"
 PART_LABELS = (PICTURE_LABELS - {"header_image", "footer_image", "seal"}) | {"table"}
@@ -43,41 +44,39 @@ SCHEMA = pa.schema(
         ("parts", pa.list_(_PART)),
     ]
 )
-_KEY_NAMES = [name for name, _ in KEY]
 
 
-def to_row(item: Item) -> dict[str, Any]:
-    row = {name: getattr(item, name) for name in _KEY_NAMES}
+def _to_row(item: Vectored) -> dict[str, Any]:
+    row = key_row(item)
     if item.failure is not None:
-        return {**row, "failure": asdict(item.failure)}
-    assert isinstance(item, Vectored)
+        return {**row, "failure": failure_row(item.failure)}
     names = [field.name for field in _PART]
     parts = [{name: getattr(part, name) for name in names} for part in item.parts]
     vectors = {name: getattr(item, name) for name in ("digest", "image_vector", "text_vector")}
     return {**row, **vectors, "num_failed_regions": 0, "parts": parts}
 
 
-def from_row(row: dict[str, Any]) -> Item:
-    key = {name: row[name] for name in _KEY_NAMES}
-    if row.get("failure") is not None:
-        return Vectored(**key, failure=Failure(**row["failure"]))
-    parts = tuple(Part(words="", **part) for part in row["parts"])
+def _from_row(row: dict[str, Any]) -> Vectored:
+    key = key_fields(row)
+    if key["failure"] is not None:
+        return Vectored(**key)
+    parts = tuple(VectorPart(words="", **part) for part in row["parts"])
     vectors = {name: row[name] for name in ("digest", "image_vector", "text_vector")}
     return Vectored(**key, **vectors, parts=parts)
 
 
-ROWS = Rows(SCHEMA, to_row, from_row)
+VECTORS: Rows[Vectored] = Rows(SCHEMA, _to_row, _from_row)
 
 
-def list_pages(out: Path, regions: Regions = "visual") -> Iterator[Vectored]:
+def list_pages(out: Out, regions: EmbeddedRegions = "visual") -> Iterator[Vectored]:
     """Every page of OUT with what is to be embedded, in source order; anew where that has changed."""
     known = _digests(out / PAGES_HOME)
-    ledger = Ledger(out)
+    ledger = out.pages
     for entry in page_entries(out):
         yield _later(to_embed(ledger.item(entry), regions), known)
 
 
-def list_queries(out: Path, queries: Iterable[tuple[str, str]]) -> Iterator[Vectored]:
+def list_queries(out: Out, queries: Iterable[tuple[str, str]]) -> Iterator[Vectored]:
     """Queries (id, text) as items, in their order."""
     known = _digests(out / QUERIES_HOME)
     for place, (id, text) in enumerate(queries):
@@ -101,24 +100,18 @@ def _digests(home: Path) -> dict[str, tuple[int, str]]:
     return found
 
 
-def page_entries(out: Path) -> list[Entry]:
+def page_entries(out: Out) -> list[Entry]:
     """Every page's entry in source order."""
-    need_pages(out)
-    return in_source_order(Ledger(out).entries().values(), read_order(out))
+    out.need_rows()
+    return out.entries()
 
 
-def need_pages(out: Path) -> None:
-    """Raises UsageError where no page was read yet, before anything is written there."""
-    if not has_rows(out):
-        raise UsageError(f"{out} holds no pages yet.", "Run: penstock parse INPUT -o OUT")
-
-
-def to_embed(page: Item, regions: Regions = "visual") -> Vectored:
+def to_embed(page: Page, regions: EmbeddedRegions = "visual") -> Vectored:
     """The page without its regions: their words go along, as far as they are embedded.
 
     "visual" takes charts, tables and pictures; "all" every paragraph too.
     """
-    names = ("id", "uri", "document", "part", "kind", "media", "rotation", "failure")
+    names = ("id", "uri", "document", "part", "media", "rotation", "failure")
     same = {name: getattr(page, name) for name in names}
     if page.failure is not None:
         return Vectored(**same)
@@ -128,20 +121,20 @@ def to_embed(page: Item, regions: Regions = "visual") -> Vectored:
     return Vectored(**same, text=text, parts=parts, digest=_digest([text, str(page.rotation), *shown]))
 
 
-def _is_part(region: Region, regions: Regions) -> bool:
+def _is_part(region: Region, regions: EmbeddedRegions) -> bool:
     if region.label in PART_LABELS:
         return True
-    is_text = region.label not in FURNITURE_LABELS and len(region.content or "") >= MIN_CHARS
+    is_text = region.label not in MARGIN_LABELS and len(region.content or "") >= MIN_CHARS
     return regions == "all" and is_text
 
 
-def _part(region: Region, page: Item) -> Part:
+def _part(region: Region, page: Page) -> VectorPart:
     caption = caption_of(region, page) if region.label in PART_LABELS else ""
     words = "\n".join(filter(None, [caption, plain_text(region.content or "")]))
-    return Part(index=region.index, label=region.label, words=words, crop_path=region.crop_path)
+    return VectorPart(index=region.index, label=region.label, words=words, crop_path=region.crop_path)
 
 
-def caption_of(region: Region, page: Item) -> str:
+def caption_of(region: Region, page: Page) -> str:
     """The nearest figure title right above or below the region, or nothing."""
     left, top, right, bottom = region.box
     near: list[tuple[float, str]] = []

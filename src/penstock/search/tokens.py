@@ -34,7 +34,7 @@ _HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class SearchWord:
     """A word to search by and the characters it came from."""
 
     token: str
@@ -42,7 +42,7 @@ class Word:
     end: int
 
 
-class Words:
+class Tokeniser:
     """Holds the stemmer. Kiwi opens when the first Korean text comes."""
 
     def __init__(self, threads: int = 1) -> None:
@@ -53,11 +53,11 @@ class Words:
         self._stemmer = Stemmer.Stemmer("english")
         self._threads = threads
 
-    def of(self, text: str) -> list[Word]:
+    def of(self, text: str) -> list[SearchWord]:
         [words] = self.of_many([text])
         return words
 
-    def of_many(self, texts: Iterable[str]) -> Iterator[list[Word]]:
+    def of_many(self, texts: Iterable[str]) -> Iterator[list[SearchWord]]:
         """Each text's words in the order of the texts."""
         chunk: list[str] = []
         for text in texts:
@@ -67,19 +67,19 @@ class Words:
                 chunk = []
         yield from self._chunk(chunk)
 
-    def places(self, text: str, wanted: set[str]) -> list[Word]:
+    def places(self, text: str, wanted: set[str]) -> list[SearchWord]:
         """Where wanted words stand, by their letters: ten snippets by Kiwi cost 35 ms, so 0.2."""
         found = [word for word in self._others(text) if word.token in wanted]
         for token in wanted:
             if _HANGUL.match(token):
-                found += [Word(token, m.start(), m.end()) for m in re.finditer(re.escape(token), text)]
+                found += [SearchWord(token, m.start(), m.end()) for m in re.finditer(re.escape(token), text)]
         return sorted(found, key=lambda word: word.start)
 
-    def line(self, words: Iterable[Word]) -> str:
+    def line(self, words: Iterable[SearchWord]) -> str:
         """The words as the index keeps them."""
         return " ".join(word.token for word in words)
 
-    def _chunk(self, texts: list[str]) -> Iterator[list[Word]]:
+    def _chunk(self, texts: list[str]) -> Iterator[list[SearchWord]]:
         korean = [text for text in texts if _HANGUL.search(text)]
         split = iter(_kiwi(self._threads).tokenize(korean) if korean else ())
         for text in texts:
@@ -88,14 +88,14 @@ class Words:
                 words += _korean(next(split))
             yield sorted(words, key=lambda word: word.start)
 
-    def _others(self, text: str) -> Iterator[Word]:
+    def _others(self, text: str) -> Iterator[SearchWord]:
         for match in _LATIN.finditer(text):
             token = self._stemmer.stemWord(match.group().casefold())
-            yield Word(token, match.start(), match.end())
+            yield SearchWord(token, match.start(), match.end())
         for match in _HAN.finditer(text):
             run, first = match.group(), match.start()
             for place in range(max(1, len(run) - 1)):
-                yield Word(run[place : place + 2], first + place, first + min(place + 2, len(run)))
+                yield SearchWord(run[place : place + 2], first + place, first + min(place + 2, len(run)))
 
 
 @functools.cache
@@ -112,18 +112,18 @@ def _kiwi(threads: int) -> Any:
     return Kiwi(num_workers=threads)
 
 
-def _korean(tokens: Iterable[Any]) -> Iterator[Word]:
+def _korean(tokens: Iterable[Any]) -> Iterator[SearchWord]:
     for token in tokens:
         if not token.tag.startswith(KEPT_TAGS) or not _HANGUL.search(token.form):
             continue
         end = token.start + token.len
         for form in token.form.split():  # Kiwi knows some names of two words
-            yield Word(form, token.start, end)
+            yield SearchWord(form, token.start, end)
             if token.tag.startswith("NN") and len(form) >= PAIRS_FROM:
-                yield from (Word(f"~{form[n : n + 2]}", token.start, end) for n in range(len(form) - 1))
+                yield from (SearchWord(f"~{form[n : n + 2]}", token.start, end) for n in range(len(form) - 1))
 
 
-def snippet(text: str, words: list[Word], wanted: set[str], width: int = 160, marks: str = "**") -> str:
+def snippet(text: str, words: list[SearchWord], wanted: set[str], width: int = 160, marks: str = "**") -> str:
     """The stretch of `text` that holds most different wanted words, with each marked."""
     hits = [word for word in words if word.token in wanted]
     start = _best_start(hits, width)
@@ -137,7 +137,7 @@ def snippet(text: str, words: list[Word], wanted: set[str], width: int = 160, ma
     return ("… " if left else "") + body + (" …" if right < len(text) else "")
 
 
-def _best_start(hits: list[Word], width: int) -> int:
+def _best_start(hits: list[SearchWord], width: int) -> int:
     best, start = 0, 0
     for first in hits:
         inside = {
@@ -148,7 +148,7 @@ def _best_start(hits: list[Word], width: int) -> int:
     return start
 
 
-def _merged(hits: list[Word]) -> Iterator[tuple[int, int]]:
+def _merged(hits: list[SearchWord]) -> Iterator[tuple[int, int]]:
     """Spans that touch or overlap, as one."""
     spans: list[tuple[int, int]] = []
     for hit in sorted(hits, key=lambda hit: hit.start):
@@ -157,3 +157,12 @@ def _merged(hits: list[Word]) -> Iterator[tuple[int, int]]:
         else:
             spans.append((hit.start, hit.end))
     return iter(spans)
+
+
+def question_tokens(question: str) -> list[str]:
+    """The words of a question to search by, for a process of its own: Kiwi takes seconds to load."""
+    return [word.token for word in Tokeniser().of(question)]
+
+
+def has_hangul(text: str) -> bool:
+    return _HANGUL.search(text) is not None

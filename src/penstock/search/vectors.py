@@ -16,13 +16,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from penstock.documents.vectored import Vectored
 from penstock.errors import StoreError, UsageError
-from penstock.exports.export import RESULTS, export
-from penstock.item import Item
-from penstock.search.to_embed import PAGES_HOME, QUERIES_HOME, ROWS, page_entries, to_embed
-from penstock.stages.embed import Regions, Vectored
+from penstock.exports.export import export
+from penstock.exports.page_files import RESULTS
+from penstock.search.to_embed import PAGES_HOME, QUERIES_HOME, VECTORS, page_entries, to_embed
+from penstock.stages.embed import EmbeddedRegions
 from penstock.store.atomic_files import replacing
 from penstock.store.ledger import Entry, Ledger
+from penstock.store.out import Out
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,22 +46,20 @@ class Row:
 
 
 def write_pages(
-    out: Path,
+    out: Out,
     precision: Precision = "float32",
     about: dict[str, Any] | None = None,
-    regions: Regions = "visual",
+    regions: EmbeddedRegions = "visual",
 ) -> list[Path]:
     """Writes the corpus files from the ledger. Raises UsageError on any page that does not match."""
     if not (out / RESULTS).is_file():
-        export(out, ["jsonl"])
-    ledger = Ledger(out / PAGES_HOME, ROWS)
+        export(out.path, ["jsonl"])
+    ledger = Ledger(out / PAGES_HOME, VECTORS)
     entries = _matched(out, ledger, regions)
     written: list[Path] = []
     for name, rows_of in ROWS_OF.items():
-        rows = (row for entry in entries for row in rows_of(_vectored(ledger.item(entry))))
-        count, width = _measure(
-            row.vector for entry in entries for row in rows_of(_vectored(ledger.item(entry)))
-        )
+        rows = (row for entry in entries for row in rows_of(ledger.item(entry)))
+        count, width = _measure(row.vector for entry in entries for row in rows_of(ledger.item(entry)))
         if width or name == TEXTS:
             written += _write(out, name, rows, (count, width), precision)
         else:
@@ -71,16 +71,16 @@ def write_pages(
     return written
 
 
-def write_queries(out: Path, ids: list[str], precision: Precision = "float32") -> list[Path]:
+def write_queries(out: Out, ids: list[str], precision: Precision = "float32") -> list[Path]:
     """Writes queries.npy in the order of `ids`."""
-    ledger = Ledger(out / QUERIES_HOME, ROWS)
+    ledger = Ledger(out / QUERIES_HOME, VECTORS)
     entries = ledger.entries()
     missing = [id for id in ids if id not in entries]
     if missing:
         raise UsageError(
             f"{len(missing)} queries have no vector, first {missing[0]}.", "Run the command again."
         )
-    rows = [row for id in ids for row in _text_rows(_vectored(ledger.item(entries[id])))]
+    rows = [row for id in ids for row in _text_rows(ledger.item(entries[id]))]
     return _write(out, QUERIES, rows, _measure(row.vector for row in rows), precision)
 
 
@@ -110,14 +110,9 @@ ROWS_OF: dict[str, Callable[[Vectored], list[Row]]] = {
 }
 
 
-def _vectored(item: Item) -> Vectored:
-    assert isinstance(item, Vectored)
-    return item
-
-
-def _matched(out: Path, embedded: Ledger, regions: Regions) -> list[Entry]:
+def _matched(out: Out, embedded: Ledger[Vectored], regions: EmbeddedRegions) -> list[Entry]:
     """The pass's entries in the order of ocr_results.jsonl, each checked against the page it claims to be."""
-    entries, found, pages = embedded.entries(), [], Ledger(out)
+    entries, found, pages = embedded.entries(), [], out.pages
     expected = page_entries(out)
     _check_order(out, [entry.id for entry in expected])
     for entry in expected:
@@ -127,7 +122,7 @@ def _matched(out: Path, embedded: Ledger, regions: Regions) -> list[Entry]:
         if entry.failed or own.failed:
             found.append(own)
             continue
-        if to_embed(pages.item(entry), regions).digest != _vectored(embedded.item(own)).digest:
+        if to_embed(pages.item(entry), regions).digest != embedded.item(own).digest:
             raise UsageError(
                 f"{entry.id} was read again since it was embedded: its vector is of another text.",
                 "Run: penstock embed OUT",
@@ -136,7 +131,7 @@ def _matched(out: Path, embedded: Ledger, regions: Regions) -> list[Entry]:
     return found
 
 
-def _check_order(out: Path, ids: list[str]) -> None:
+def _check_order(out: Out, ids: list[str]) -> None:
     results = result_ids(out)
     if results == ids:
         return
@@ -149,7 +144,7 @@ def _check_order(out: Path, ids: list[str]) -> None:
     )
 
 
-def result_ids(out: Path) -> list[str]:
+def result_ids(out: Out) -> list[str]:
     """The page ids of ocr_results.jsonl, in its order."""
     with (out / RESULTS).open(encoding="utf-8") as lines:
         return [json.loads(line)["page_id"] for line in lines]
@@ -171,7 +166,7 @@ def _measure(vectors: Iterable[bytes | None]) -> tuple[int, int]:
 
 
 def _write(
-    out: Path, name: str, rows: Iterable[Row], shape: tuple[int, int], precision: Precision
+    out: Out, name: str, rows: Iterable[Row], shape: tuple[int, int], precision: Precision
 ) -> list[Path]:
     """Row by row: 40,781 pages of 2,048 numbers are never in memory at once."""
     array, ids = out / FOLDER / f"{name}.npy", out / FOLDER / f"{name}.ids.jsonl"
@@ -196,7 +191,7 @@ def _as(row: bytes, precision: Precision) -> bytes:
     return vector.astype(precision).tobytes()
 
 
-def _remove(out: Path, name: str) -> None:
+def _remove(out: Out, name: str) -> None:
     for suffix in (".npy", ".ids.jsonl"):
         (out / FOLDER / f"{name}{suffix}").unlink(missing_ok=True)
 
@@ -225,7 +220,7 @@ class Table:
             yield start, part.unit()
 
 
-def read(out: Path, name: str) -> Table | None:
+def read(out: Out, name: str) -> Table | None:
     """The vectors of that name, or None where there are none. Raises StoreError on any mismatch."""
     array, ids = out / FOLDER / f"{name}.npy", out / FOLDER / f"{name}.ids.jsonl"
     if not array.is_file():
@@ -242,7 +237,7 @@ def read(out: Path, name: str) -> Table | None:
     return table
 
 
-def about(out: Path) -> dict[str, Any]:
+def about(out: Out) -> dict[str, Any]:
     """What embedded OUT: engine, model, dimensions. Empty when nothing did."""
     path = out / FOLDER / ABOUT
     try:

@@ -11,7 +11,7 @@ import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from importlib import resources
 from pathlib import Path
@@ -23,22 +23,26 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, Response
 
 import penstock
-from penstock.exports.export import page_piece, result_row
 from penstock.exports.inventory import inventory, object_row
 from penstock.exports.overlays import draw
+from penstock.exports.page_files import page_piece
 from penstock.exports.page_pictures import Pictures
-from penstock.item import Item, Region
+from penstock.exports.page_rows import picture_row, result_row
+from penstock.page import Page
+from penstock.photo import Photo
+from penstock.region import Region
 from penstock.serve.errors import ERRORS, Guarded, Refused
 from penstock.serve.origin_check import Guard
-from penstock.serve.service import MOST_WAITING, Service, Status
+from penstock.serve.service import MAX_WAITING, Service, Status
 from penstock.serve.upload import hear_out, receive
 from penstock.store.atomic_files import store_errors
+from penstock.store.out import Out
 
 LOOK_S = 0.2
 MOST_WAIT_S = 60.0  # proxies give up on a silent answer soon after
 RECENT_PICTURES = 32  # of some 200 kB
 MOST_ARRIVING = 64  # bodies at once; each has a file open
-MOST_ASKING = 64  # for the one thing that draws pages, or the one that searches
+MAX_ASKING = 64  # for the one thing that draws pages, or the one that searches
 # as the store names them: by their content
 KEPT = re.compile(r"(crops|masks|clouds|meshes)/[0-9a-f]{8,64}\.(jpg|png|ply|glb)")
 PAGE_FILES = {"/": ("page.html", "text/html"), "/page.js": ("page.js", "text/javascript")}
@@ -48,35 +52,35 @@ PageNumber = Annotated[int, Query(ge=1, description="From 1.")]
 T = TypeVar("T")
 
 
-def app_of(service: Service, most_mb: int = 512, names: Sequence[str] = ()) -> FastAPI:
+def app_of(service: Service, max_mb: int = 512, names: Sequence[str] = ()) -> FastAPI:
     """The application. `service` is entered and left by the caller; `names` are a proxy's, see Guard."""
-    desk = _Desk(service, most_mb)
+    routes = _Routes(service, max_mb)
     app = FastAPI(
-        title="Penstock", version=penstock.__version__, docs_url=None, redoc_url=None, lifespan=desk.open
+        title="Penstock", version=penstock.__version__, docs_url=None, redoc_url=None, lifespan=routes.open
     )
     app.add_middleware(Guarded, guard=Guard(names))
     for error, answer in ERRORS.items():
         app.add_exception_handler(error, answer)
-    app.get("/health")(desk.health)
-    app.get("/v1/documents")(desk.documents)
-    app.post("/v1/documents", status_code=202)(desk.take)
-    app.get("/v1/document")(desk.document)
-    app.get("/v1/markdown")(desk.markdown)
-    app.get("/v1/page")(desk.page)
-    app.get("/v1/picture")(desk.picture)
-    app.get("/v1/file/{path:path}")(desk.file)
-    app.get("/v1/search")(desk.search)
+    app.get("/health")(routes.health)
+    app.get("/v1/documents")(routes.documents)
+    app.post("/v1/documents", status_code=202)(routes.take)
+    app.get("/v1/document")(routes.document)
+    app.get("/v1/markdown")(routes.markdown)
+    app.get("/v1/page")(routes.page)
+    app.get("/v1/picture")(routes.picture)
+    app.get("/v1/file/{path:path}")(routes.file)
+    app.get("/v1/search")(routes.search)
     for path, (name, kind) in PAGE_FILES.items():
         app.get(path, include_in_schema=False)(_file(name, kind))
     return app
 
 
-class _Desk:
+class _Routes:
     """One method a question. FastAPI calls the plain ones on threads of their own."""
 
-    def __init__(self, service: Service, most_mb: int) -> None:
+    def __init__(self, service: Service, max_mb: int) -> None:
         self._service = service
-        self._most_bytes = most_mb << 20
+        self._max_bytes = max_mb << 20
         self._arriving = 0
         self._pictures = _Pictures(service.out)
         self._search = _Search(service.out)
@@ -122,22 +126,22 @@ class _Desk:
             return Refused(405, "This service shows a run and takes no documents.", "Start it with --recipe.")
         if service.error is not None:
             return Refused(503, service.error.message, service.error.advice)
-        if service.waiting > MOST_WAITING:
-            return Refused(429, f"{MOST_WAITING} pages are waiting already.", "Send it again later.")
+        if service.waiting > MAX_WAITING:
+            return Refused(429, f"{MAX_WAITING} pages are waiting already.", "Send it again later.")
         if self._arriving > MOST_ARRIVING:
             return Refused(429, f"{MOST_ARRIVING} documents are arriving already.", "Send it again later.")
         if headers.get("content-encoding", "identity") != "identity":
             return Refused(415, "The body is compressed.", "Send the file as it is.")
         if headers.get("content-type", "").startswith("multipart/"):
             return Refused(415, "The body is a form.", "Send the file's bytes: curl --data-binary @FILE.")
-        if int(headers.get("content-length", 0)) > self._most_bytes:
-            return Refused(413, f"A document may have {self._most_bytes >> 20} MB at most.")
+        if int(headers.get("content-length", 0)) > self._max_bytes:
+            return Refused(413, f"A document may have {self._max_bytes >> 20} MB at most.")
         return None
 
     async def _taken(self, request: Request, name: str) -> dict[str, Any]:
         with self._service.incoming() as path:
             with store_errors(path):
-                digest, size = await receive(request.stream(), path, self._most_bytes)
+                digest, size = await receive(request.stream(), path, self._max_bytes)
             if not size:
                 raise Refused(400, "The body is empty.", "Send the file's bytes: curl --data-binary @FILE.")
             return _status_row(await run_in_threadpool(self._service.accept, path, name, digest))
@@ -150,8 +154,8 @@ class _Desk:
             if not status.ready and self._service.error is not None:
                 raise self._service.error
             if status.ready or time.monotonic() >= end:
-                parts = await run_in_threadpool(self._service.shelf.places, name)
-                rows = [{"page": part + 1, "ok": place.well} for part, place in parts.items()]
+                parts = await run_in_threadpool(self._service.catalogue.places, name)
+                rows = [{"page": part + 1, "ok": place.ok} for part, place in parts.items()]
                 return _status_row(status) | {"parts": rows}
             await asyncio.sleep(LOOK_S)  # not on a thread: they are few, and who waits may be many
 
@@ -164,15 +168,15 @@ class _Desk:
     def markdown(self, name: Name) -> Response:
         """The document as Markdown, as far as it is read."""
         self._known(name)
-        parts = self._service.shelf.places(name)
-        pages = (page for part in parts if (page := self._service.shelf.page(name, part)) is not None)
-        text = "".join(page_piece(page, "file/") for page in pages)
+        parts = self._service.catalogue.places(name)
+        found = (self._service.catalogue.page(name, part) for part in parts)
+        text = "".join(page_piece(page, "file/") for page in found if isinstance(page, Page))
         return Response(text, media_type="text/markdown; charset=utf-8")
 
     def page(self, name: Name, page: PageNumber) -> dict[str, Any]:
         """One page as a line of ocr_results.jsonl has it; of a photo, its things as in objects.jsonl."""
         item = self._item(name, page)
-        return result_row(item) | (_things(item) if item.objects else {})
+        return result_row(item) if isinstance(item, Page) else _photo_row(item)
 
     async def picture(self, name: Name, page: PageNumber, boxes: bool = True) -> Response:
         """The page as JPEG, with what was found drawn on it."""
@@ -195,8 +199,8 @@ class _Desk:
         """Pages that answer, best first; needs `penstock index`."""
         return await self._search(q, top)
 
-    def _item(self, name: str, page: int) -> Item:
-        item = self._service.shelf.page(name, page - 1)
+    def _item(self, name: str, page: int) -> Page | Photo:
+        item = self._service.catalogue.page(name, page - 1)
         if item is None:
             raise Refused(404, f"There is no page {page} of {name!r}, or it is not read yet.")
         return item
@@ -209,7 +213,7 @@ class _InTurn:
         self._limiter = anyio.CapacityLimiter(1)
 
     async def __call__(self, work: Callable[[], T]) -> T:
-        if self._limiter.statistics().tasks_waiting >= MOST_ASKING:
+        if self._limiter.statistics().tasks_waiting >= MAX_ASKING:
             raise Refused(503, "Too many ask for this at once.", "Ask again in a moment.")
         return await anyio.to_thread.run_sync(work, limiter=self._limiter)
 
@@ -224,10 +228,10 @@ class _Pictures:
         self._maker: Pictures | None = None
         self._recent: OrderedDict[tuple[str, int, bool], bytes] = OrderedDict()
 
-    async def __call__(self, item: Item, boxes: bool) -> bytes:
+    async def __call__(self, item: Page | Photo, boxes: bool) -> bytes:
         return await self._in_turn(partial(self._kept, item, boxes))
 
-    def _kept(self, item: Item, boxes: bool) -> bytes:
+    def _kept(self, item: Page | Photo, boxes: bool) -> bytes:
         key = (item.id, item.attempt, boxes)
         jpeg = self._recent[key] = self._recent.get(key) or self._made(item, boxes)
         self._recent.move_to_end(key)
@@ -235,13 +239,13 @@ class _Pictures:
             self._recent.popitem(last=False)
         return jpeg
 
-    def _made(self, item: Item, boxes: bool) -> bytes:
+    def _made(self, item: Page | Photo, boxes: bool) -> bytes:
         if self._maker is None:
-            self._maker = self.opened.enter_context(Pictures(self._out))
+            self._maker = self.opened.enter_context(Pictures(Out(self._out)))
         pixels = self._maker.picture(item)
         if isinstance(pixels, str):
             raise Refused(404, pixels)
-        return draw(_drawn(item) if boxes else replace(item, regions=()), pixels)
+        return draw(_boxes(item) if boxes else (), pixels)
 
 
 class _Search:
@@ -273,19 +277,22 @@ class _Search:
         if self._searcher is None or stamp != self._stamp:
             self.opened.close()
             self._searcher = None  # there may be no index: then it is looked for at the next question
-            self._searcher = self.opened.enter_context(Searcher(self._out))
+            self._searcher = self.opened.enter_context(Searcher(Out(self._out)))
             self._questions, self._stamp = self.opened.enter_context(Questions(self._out)), stamp
 
 
-def _things(item: Item) -> dict[str, Any]:
-    found = inventory([item], same_room=False)
-    return {"objects": [object_row(line) for line in found.lines], "total": asdict(found.boxes)}
+def _photo_row(photo: Photo) -> dict[str, Any]:
+    """A photo as its page would be told of, with its things as in objects.jsonl."""
+    found = inventory([photo], same_room=False)
+    things = {"objects": [object_row(line) for line in found.lines], "total": asdict(found.boxes)}
+    return {**picture_row(photo), "regions": [], "markdown": "", "image_crops": [], **things}
 
 
-def _drawn(item: Item) -> Item:
-    """With the things of a photo as regions, which is what boxes are drawn for."""
-    things = tuple(Region(label=thing.label, box=thing.box, index=thing.index) for thing in item.objects)
-    return replace(item, regions=item.regions + things)
+def _boxes(item: Page | Photo) -> tuple[Region, ...]:
+    """What boxes are drawn for: a page's regions, a photo's things."""
+    if isinstance(item, Page):
+        return item.regions
+    return tuple(Region(label=thing.label, box=thing.box, index=thing.index) for thing in item.objects)
 
 
 def _status_row(status: Status) -> dict[str, Any]:

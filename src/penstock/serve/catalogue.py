@@ -8,8 +8,10 @@ from collections import OrderedDict, defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
-from penstock.item import Item
+from penstock.page import Page
+from penstock.photo import Photo
 from penstock.store.ledger import FAILURES_DIR, ITEMS_DIR, MAX_ROWS, Entry, Ledger
+from penstock.store.schema import PAGES_OR_PHOTOS
 from penstock.store.source_order import DOCUMENTS, in_source_order, read_order
 
 LOOK_S = 2.0  # between two looks at the folder
@@ -23,10 +25,10 @@ class Place:
 
     id: str
     attempt: int
-    well: bool
+    ok: bool
 
 
-class Shelf:
+class Catalogue:
     """Finds pages by document and number. Thread-safe; opens no shard until a page is asked for.
 
     `follows` a run that another process writes; else what is new is `put` here.
@@ -36,17 +38,17 @@ class Shelf:
         self._out = out
         self._follows = follows
         self._lock = threading.Lock()
-        self._ledger = Ledger(out)
+        self._ledger = Ledger(out, PAGES_OR_PHOTOS)
         self._entries: dict[str, Entry] = {}
         self._places: dict[str, dict[int, Place]] = {}
         self._order: list[str] = []
-        self._recent: OrderedDict[str, Item] = OrderedDict()
+        self._recent: OrderedDict[str, Page | Photo] = OrderedDict()
         self._stamp: tuple[int, ...] = ()
         self._next_look = float("-inf")
         with self._lock:
             self._look()
 
-    def put(self, item: Item) -> None:
+    def put(self, item: Page | Photo) -> None:
         """A page that was just finished; its row may still be in the writer's hands."""
         with self._lock:
             self._recent[item.id] = item
@@ -67,7 +69,7 @@ class Shelf:
             for part in parts:
                 self._places[document].pop(part, None)
 
-    def page(self, document: str, part: int) -> Item | None:
+    def page(self, document: str, part: int) -> Page | Photo | None:
         with self._lock:
             self._keep_up()
             place = self._places.get(document, {}).get(part)
@@ -92,7 +94,7 @@ class Shelf:
             self._keep_up()
             return list(dict.fromkeys([*self._order, *self._places]))
 
-    def _row(self, entry: Entry) -> Item | None:
+    def _row(self, entry: Entry) -> Page | Photo | None:
         try:
             return self._ledger.item(entry)
         except FileNotFoundError:  # the run was started over since we looked
@@ -115,7 +117,8 @@ class Shelf:
         self._next_look = now + max(LOOK_S, SPARING * (now - began))
 
     def _read(self) -> None:
-        self._ledger = Ledger(self._out)  # it remembers rows, and a run that is started over has new ones
+        # a ledger remembers rows, and a run that is started over has new ones
+        self._ledger = Ledger(self._out, PAGES_OR_PHOTOS)
         try:
             self._entries = self._ledger.entries()
         except FileNotFoundError:  # started over in this moment; the next look will find the new run
@@ -129,7 +132,6 @@ class Shelf:
         self._places, self._order = dict(places), [name for name in order if name in places]
 
 
-def _place(item: Item) -> Place:
-    failures = [item.failure, *(r.failure for r in item.regions), *(o.failure for o in item.objects)]
-    well = not any(failures)
-    return Place(item.id, item.attempt, well)
+def _place(item: Page | Photo) -> Place:
+    ok = item.failure is None and next(item.failed_parts(), None) is None
+    return Place(item.id, item.attempt, ok)

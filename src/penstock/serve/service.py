@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 import logging
-import math
 import queue
 import secrets
 import threading
@@ -21,22 +20,23 @@ from pathlib import Path
 
 from penstock import sources
 from penstock.driver import Run
-from penstock.errors import PenstockError, UsageError
-from penstock.executors.local import Local
-from penstock.item import Failure, Item
+from penstock.errors import Failure, PenstockError, UsageError
+from penstock.page import Page
+from penstock.passes.service import item_class, service_run
+from penstock.photo import Photo
 from penstock.plan import Plan
-from penstock.serve.catalogue import Place, Shelf
+from penstock.serve.catalogue import Catalogue, Place
 from penstock.sources.safe_names import safe_name
 from penstock.store.atomic_files import store_errors, sync_folder
-from penstock.trace.spans import Trace
 
 log = logging.getLogger(__name__)
+Sent = Page | Photo
 
 UPLOADS = "uploads"
 INCOMING = ".incoming-"  # begins the name of a file that is still being sent
 FOLDER_DIGITS = 16  # of a hash of name and content: what was sent has a folder of its own
 AT_ONCE = 64  # documents are listed together; starting the process that counts takes a third of a second
-MOST_WAITING = 5_000  # pages promised and not read: hours of work on a laptop
+MAX_WAITING = 5_000  # pages promised and not read: hours of work on a laptop
 AGAIN_S = 30.0  # after a run broke: a disk is emptied, a model server is started, by people
 END_S = 30.0  # for the pages in flight when the service ends; what is left is read after the next start
 
@@ -62,7 +62,7 @@ class Service:
         if plan is None and not out.is_dir():
             raise UsageError(f"{out} does not exist.", "Name a recipe to take documents: --recipe documents.")
         self.out = out
-        self.shelf = Shelf(out, follows=plan is None)
+        self.catalogue = Catalogue(out, follows=plan is None)
         self.error: PenstockError | None = None
         self._plan = plan
         self._lock = threading.Lock()
@@ -102,7 +102,7 @@ class Service:
         """What was sent, the latest first, then what else the run holds."""
         with self._lock:
             sent = list(reversed(self._counts))
-        names = list(dict.fromkeys([*sent, *self.shelf.documents()]))
+        names = list(dict.fromkeys([*sent, *self.catalogue.documents()]))
         return [self._status(name) for name in names[start : None if most is None else start + most]]
 
     def status(self, name: str) -> Status | None:
@@ -111,8 +111,8 @@ class Service:
         return status if name in self._counts or status.pages else None
 
     def _status(self, name: str) -> Status:
-        places = self.shelf.places(name)
-        done = sum(place.well for place in places.values())
+        places = self.catalogue.places(name)
+        done = sum(place.ok for place in places.values())
         return Status(name, self._counts.get(name, len(places)), done, len(places) - done)
 
     # taking
@@ -163,9 +163,9 @@ class Service:
     def _read(self) -> bool:
         """One run over all that was sent and will be; false if it broke and may do better the next time."""
         assert self._plan is not None
-        run = Run(self._plan, Local(Trace(), stall_s=math.inf), self.out, facts={"inputs": [UPLOADS]})
+        run = service_run(self._plan, self.out, UPLOADS)
         try:
-            with closing(run.pages(self._listing())) as pages:  # type: ignore[type-var]
+            with closing(run.items(self._listing())) as pages:
                 for item in pages:
                     self._put(item, run)
                     if self._ending.is_set():
@@ -184,17 +184,17 @@ class Service:
         self._inbox.put(None)  # its listing waits there still
         return False
 
-    def _put(self, item: Item, run: Run) -> None:
-        self.shelf.put(item)
+    def _put(self, item: Sent, run: Run[Sent]) -> None:
+        self.catalogue.put(item)
         with self._lock:
             self._waiting -= 1
             idle = not self._waiting
         if idle:
             run.commit()
 
-    def _listing(self) -> Iterator[Item]:
+    def _listing(self) -> Iterator[Sent]:
         if self._begun.is_set():
-            self.shelf.start_over()  # what the run that broke had not committed is read again
+            self.catalogue.start_over()  # what the run that broke had not committed is read again
         with self._lock:
             # what the last one held lies in the folder with the rest
             inbox = self._inbox = queue.SimpleQueue()
@@ -223,16 +223,17 @@ class Service:
         whole = [path for path in folder.glob("*/*") if path.is_file()]
         return sorted(whole, key=lambda path: path.stat().st_mtime_ns)
 
-    def _pages_of(self, paths: list[Path]) -> Iterator[Item]:
-        for path, items in _listed(paths):
+    def _pages_of(self, paths: list[Path]) -> Iterator[Sent]:
+        assert self._plan is not None
+        for path, items in _listed(paths, item_class(self._plan)):
             document = _document(path)
-            num_pages, places = len(items), self.shelf.places(document)
+            num_pages, places = len(items), self.catalogue.places(document)
             if path in self._again:
                 self._again.discard(path)
                 items = [replace(item, attempt=_attempts(item, places) + 1) for item in items]
-                places = {part: place for part, place in places.items() if place.well}
+                places = {part: place for part, place in places.items() if place.ok}
                 items = [item for item in items if item.part not in places]
-                self.shelf.forget(document, {item.part for item in items})
+                self.catalogue.forget(document, {item.part for item in items})
             with self._lock:
                 self._counts[document] = num_pages
                 self._waiting += sum(item.part not in places for item in items) - 1
@@ -242,7 +243,7 @@ class Service:
                 yield item
 
 
-def _listed(paths: list[Path]) -> Iterator[tuple[Path, list[Item]]]:
+def _listed(paths: list[Path], kind: type[Sent]) -> Iterator[tuple[Path, list[Sent]]]:
     """Each file with its pages; one that has none with a page that failed.
 
     Together, because the process that counts pages takes longer to start than to count.
@@ -251,7 +252,7 @@ def _listed(paths: list[Path]) -> Iterator[tuple[Path, list[Item]]]:
     place = len(paths[0].parent.resolve().parts) - 1
     why = "It holds no page."
     try:
-        items = sources.list_items([str(path) for path in paths])
+        items = sources.list_items([str(path) for path in paths], kind)
         for folder, pages in itertools.groupby(items, key=lambda item: Path(item.uri).parts[place]):
             path = left.pop(folder)
             yield path, [_ours(item, path) for item in pages]
@@ -259,15 +260,15 @@ def _listed(paths: list[Path]) -> Iterator[tuple[Path, list[Item]]]:
         why = exc.message
     for path in left.values():
         failure = Failure(stage="list", kind="BadInput", message=why)
-        yield path, [_ours(Item(id="", uri=str(path), document="", failure=failure), path)]
+        yield path, [_ours(kind(id="", uri=str(path), document="", failure=failure), path)]
 
 
-def _ours(item: Item, path: Path) -> Item:
+def _ours(item: Sent, path: Path) -> Sent:
     """Named by what was sent: two datasets may have the same ids of their own."""
     return replace(item, id=f"{path.parent.name}/{item.part:05d}", document=_document(path))
 
 
-def _attempts(item: Item, places: Mapping[int, Place]) -> int:
+def _attempts(item: Sent, places: Mapping[int, Place]) -> int:
     return places[item.part].attempt if item.part in places else 0
 
 

@@ -8,7 +8,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from penstock.item import Failure, Item
+from penstock.errors import Failure
+from penstock.item import Item
 from penstock.sources import formats
 from penstock.sources.formats import Kind
 from penstock.sources.ids import hashed, safe_document, safe_stem

@@ -8,11 +8,12 @@ and asks nobody.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import fields
 from itertools import islice
 from typing import IO
 
-from penstock.errors import UsageError
-from penstock.item import Failure, Item
+from penstock.errors import Failure, UsageError
+from penstock.item import Item
 from penstock.sources import formats
 from penstock.sources.datasets import Tables
 from penstock.sources.files import Candidate, Look
@@ -20,10 +21,12 @@ from penstock.sources.folders import Dataset
 from penstock.sources.inputs import Begin, End, Entry, Found, expand
 from penstock.sources.page_range import PageRange
 from penstock.sources.probe import MAX_AT_ONCE, Counter
+from penstock.stage import ItemT
 
 
 def list_items(
     inputs: Sequence[str],
+    kind: type[ItemT],
     *,
     pages: PageRange | None = None,
     password: str | None = None,
@@ -31,19 +34,23 @@ def list_items(
     id_column: str | None = None,
     known: Mapping[str, Collection[str]] | None = None,
     stdin: IO[bytes] | None = None,
-) -> Iterator[Item]:
-    """Every page of the inputs, lazily. Raises UsageError at once when there is none at all.
+) -> Iterator[ItemT]:
+    """Every page of the inputs, lazily, as items of `kind`. Raises UsageError at once when there is none.
 
     `known` are files of earlier runs by the documents' names that they took.
 
-    for item in list_items(["scans/", "report.pdf", "more/**/*.png"], pages=PageRange.parse("1-9")):
-        print(item.id, item.document, item.part)
+    for page in list_items(["scans/", "report.pdf", "more/**/*.png"], Page, pages=PageRange.parse("1-9")):
+        print(page.id, page.document, page.part)
     """
     if not inputs:
         raise UsageError("No input was given.", "Name a file, a folder, a glob, @LIST or -.")
     items = _Listing(pages, password, image_column, id_column, known).items(expand(inputs, stdin))
     first = next(items)
-    return _resumed(first, items)
+    return (_as(kind, item) for item in _resumed(first, items))
+
+
+def _as(kind: type[ItemT], item: Item) -> ItemT:
+    return kind(**{field.name: getattr(item, field.name) for field in fields(Item)})
 
 
 def _resumed(first: Item, rest: Iterator[Item]) -> Iterator[Item]:

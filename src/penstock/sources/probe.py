@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from penstock.errors import BadInput, DeadlinePassed, ItemError, WorkerDied
-from penstock.item import Failure
+from penstock.errors import BadInput, DeadlinePassed, Failure, ItemError, WorkerDied
 from penstock.processes.child import Child
 from penstock.sources import formats
 from penstock.sources.files import Candidate

@@ -7,11 +7,12 @@ the first 4,000 again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from penstock.errors import PlanError
-from penstock.stage import Needs, Stage, Worker, tuning
+from penstock.item import Item, PictureItem
+from penstock.stage import Needs, Stage, Worker, secret, tuning
 
 DPI = 200.0  # the GLM-OCR SDK's
 MAX_SIDE = 3500  # pixels of a rendered page's long side, the GLM-OCR SDK's bound
@@ -31,6 +32,7 @@ class Load(Stage):
     """
 
     name: ClassVar[str] = "load"
+    item: ClassVar[type[Item]] = PictureItem
 
     dpi: float = DPI
     max_side: int = MAX_SIDE
@@ -38,8 +40,7 @@ class Load(Stage):
     give: Give = "pixels"
     render: Render = "always"
     text_layer: bool = True
-    # a password opens a file or does not: it changes no result, and must not be shown
-    password: str | None = field(default=None, repr=False, metadata={"tuning": True})
+    password: str | None = secret()  # opens a file or does not: it changes no result
 
     needs: Needs = tuning(Needs(process=True))
 
@@ -48,11 +49,12 @@ class Load(Stage):
             raise PlanError("Load needs a dpi, max_side and max_pixels above zero.")
 
     @property
-    def writes(self) -> tuple[str, ...]:  # type: ignore[override]
+    def writes(self) -> tuple[str, ...]:
         picture = () if self.render == "never" else ("pixels" if self.give == "pixels" else "image",)
-        return (*picture, "layer", "width", "height", "dpi")
+        layer = ("layer",) if self.text_layer else ()
+        return (*picture, *layer, "width", "height", "dpi")
 
-    def open(self) -> Worker:
-        from penstock.stages.load_worker import LoadWorker
+    def open(self) -> Worker[PictureItem]:
+        from penstock.workers.load import LoadWorker
 
         return LoadWorker(self)

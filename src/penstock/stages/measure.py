@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from penstock.item import Item, PhotoObject
-from penstock.stage import Stage
-
-if TYPE_CHECKING:
-    from penstock.photos.furniture import Furniture
-    from penstock.photos.volumes import Volume
-
-# 10 % of scale is 30 % of volume: what a metric depth map leaves (reference: 22 % median, 52 % at p90)
-METRIC_RANGE = (0.75, 1.35)
+from penstock.item import Item
+from penstock.photo import Photo
+from penstock.photos.furniture import without_password
+from penstock.stage import Stage, Worker
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,79 +16,15 @@ class Measure(Stage):
     """Measures clouds; `furniture` is a table of one's own, built in when None."""
 
     name: ClassVar[str] = "measure"
+    item: ClassVar[type[Item]] = Photo
     reads: ClassVar[tuple[str, ...]] = ("objects",)
     writes: ClassVar[tuple[str, ...]] = ("objects",)
     furniture: str | None = None
 
     def settings(self) -> dict[str, Any]:
-        from penstock.photos.furniture import without_password
-
         return {**super().settings(), "furniture": without_password(self.furniture)}
 
-    def open(self) -> _Measurer:
-        from penstock.errors import MissingModel, install_advice
-        from penstock.photos.furniture import Furniture
+    def open(self) -> Worker[Photo]:
+        from penstock.workers.measure import MeasureWorker
 
-        if importlib.util.find_spec("scipy") is None:
-            raise MissingModel("Volumes need the package scipy.", install_advice("photos"))
-        return _Measurer(Furniture.open(self.furniture))
-
-
-class _Measurer:
-    def __init__(self, furniture: Furniture) -> None:
-        self._furniture = furniture
-
-    def __call__(self, items: list[Item]) -> list[Item]:
-        return [
-            replace(item, objects=tuple(self._measured(thing) for thing in item.objects)) for item in items
-        ]
-
-    def close(self) -> None:
-        pass
-
-    def _measured(self, thing: PhotoObject) -> PhotoObject:
-        from penstock.errors import ItemError
-        from penstock.photos.ply import read_ply
-        from penstock.photos.volumes import measure
-        from penstock.stages.parts import failure_of
-
-        if thing.failure is not None or thing.cloud is None:
-            return thing
-        try:
-            volume = measure(read_ply(thing.cloud))
-        except ItemError as exc:
-            return replace(thing, failure=failure_of(exc, "measure"))
-        thing = _with_prior(thing, volume) if thing.estimate == "prior" else _with_volume(thing, volume)
-        kind = self._furniture.find(thing.label)
-        assert thing.bbox_cbm is not None
-        moving = thing.bbox_cbm * kind.packing if kind.movable else 0.0
-        return replace(thing, kind=kind.name, movable=kind.movable, moving_cbm=moving)
-
-
-def _with_prior(thing: PhotoObject, volume: Volume) -> PhotoObject:
-    """The size stays the estimate's; the cloud only tells how full the box is."""
-    assert thing.size is not None
-    width, depth, height = thing.size
-    bbox = width * depth * height
-    scale = bbox / volume.bbox_cbm
-    return replace(
-        thing, bbox_cbm=bbox, hull_cbm=volume.hull_cbm * scale, occupied_cbm=volume.occupied_cbm * scale
-    )
-
-
-def _with_volume(thing: PhotoObject, volume: Volume) -> PhotoObject:
-    low, high = METRIC_RANGE
-    if thing.low_cbm and thing.high_cbm and thing.estimate == "anchored":
-        middle = (thing.low_cbm * thing.high_cbm) ** 0.5
-        low, high = thing.low_cbm / middle, thing.high_cbm / middle
-    note = thing.note if volume.agrees else f"{thing.note} Turned boxes differ: check its size.".strip()
-    return replace(
-        thing,
-        size=(volume.width, volume.depth, volume.height),
-        bbox_cbm=volume.bbox_cbm,
-        low_cbm=volume.bbox_cbm * low,
-        high_cbm=volume.bbox_cbm * high,
-        hull_cbm=volume.hull_cbm,
-        occupied_cbm=volume.occupied_cbm,
-        note=note,
-    )
+        return MeasureWorker(self)

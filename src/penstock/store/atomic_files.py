@@ -43,10 +43,10 @@ def store_errors(path: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def replacing(path: Path, out: Path, *, sync: bool = True) -> Iterator[IO[bytes]]:
+def replacing(path: Path, out: str | os.PathLike[str], *, sync: bool = True) -> Iterator[IO[bytes]]:
     """A binary file that becomes `path` when the block ends well, and vanishes otherwise."""
     with store_errors(path):
-        folder = out / TMP
+        folder = Path(out) / TMP
         folder.mkdir(parents=True, exist_ok=True)
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = folder / f"{os.getpid()}-{path.name}"
@@ -74,12 +74,12 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def clear_tmp(out: Path) -> None:
+def clear_tmp(out: str | os.PathLike[str]) -> None:
     """Removes what dead processes left half-written. A living one, such as an export, keeps its own."""
-    folder = out / TMP
+    folder = Path(out) / TMP
     if not folder.is_dir():
         return
-    with store_errors(out):
+    with store_errors(folder):
         for path in folder.iterdir():
             pid = path.name.partition("-")[0]
             if not (pid.isdigit() and int(pid) != os.getpid() and _is_alive(int(pid))):

@@ -12,11 +12,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Generic
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from penstock.item import Item, PhotoObject, Region
+from penstock.page import Page
+from penstock.photo import Photo, PhotoObject
+from penstock.region import Asset, Region
+from penstock.stage import ItemT
 from penstock.store import schema
 from penstock.store.atomic_files import replacing
 
@@ -45,20 +49,20 @@ class Entry:
         return self.failed or self.num_failed_regions > 0
 
 
-class ShardWriter:
+class ShardWriter(Generic[ItemT]):
     """Buffers finished items and commits them. Only the driver that holds OUT's lock has one."""
 
     def __init__(
-        self, out: Path, clock: Callable[[], float] = time.monotonic, rows: schema.Rows = schema.PAGES
+        self, out: Path, rows: schema.Rows[ItemT], clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._out = out
         self._clock = clock
         self._rows = rows
-        self._items: list[Item] = []
-        self._failures: list[Item] = []
+        self._items: list[ItemT] = []
+        self._failures: list[ItemT] = []
         self._oldest = 0.0
 
-    def add(self, item: Item) -> Item:
+    def add(self, item: ItemT) -> ItemT:
         """Buffers one finished item, and commits when the buffer is full or old.
 
         Returns it as it will be read back: crops, masks and clouds are files now.
@@ -68,11 +72,7 @@ class ShardWriter:
         if item.failure is not None:
             self._failures.append(item)
         else:
-            item = replace(
-                item,
-                regions=tuple(self._with_crop_file(region) for region in item.regions),
-                objects=tuple(self._with_object_files(thing) for thing in item.objects),
-            )
+            item = self._with_files(item)
             self._items.append(item)
         if self._is_due():
             self.commit()
@@ -90,7 +90,7 @@ class ShardWriter:
         full = len(self._items) + len(self._failures) >= MAX_ROWS
         return full or self._clock() - self._oldest >= MAX_AGE_S
 
-    def _publish(self, folder: str, rows_schema: pa.Schema, items: list[Item]) -> None:
+    def _publish(self, folder: str, rows_schema: pa.Schema, items: list[ItemT]) -> None:
         rows = [schema.storable(self._rows.to_row(item)) for item in items]
         table = pa.Table.from_pylist(rows, schema=rows_schema)
         keys = sorted(f"{item.id}\0{item.attempt}" for item in items)
@@ -98,9 +98,23 @@ class ShardWriter:
         with replacing(self._out / folder / f"{name}.parquet", self._out) as file:
             pq.write_table(table, file, compression="zstd")
 
+    def _with_files(self, item: ItemT) -> ItemT:
+        """The item with its assets written: on disk before the row that names them."""
+        if isinstance(item, Page):
+            regions = tuple(self._with_crop_file(region) for region in item.regions)
+            return replace(item, regions=regions, raw_answer=self._stored(item.raw_answer))
+        if isinstance(item, Photo):
+            return replace(item, objects=tuple(self._with_object_files(thing) for thing in item.objects))
+        return item
+
     def _with_crop_file(self, region: Region) -> Region:
-        self._keep(region.crop, region.crop_path)
-        return replace(region, crop=None) if region.crop is not None else region
+        return replace(region, crop=self._stored(region.crop)) if region.crop is not None else region
+
+    def _stored(self, asset: Asset | None) -> Asset | None:
+        if asset is None:
+            return None
+        self._keep(asset.data, asset.path)
+        return asset.stored()
 
     def _with_object_files(self, thing: PhotoObject) -> PhotoObject:
         self._keep(thing.mask, thing.mask_path)
@@ -117,10 +131,10 @@ class ShardWriter:
                 file.write(data)
 
 
-class Ledger:
+class Ledger(Generic[ItemT]):
     """Reads a folder of shards. Cheap to make; reads only keys until rows are asked for."""
 
-    def __init__(self, out: Path, rows: schema.Rows = schema.PAGES) -> None:
+    def __init__(self, out: Path, rows: schema.Rows[ItemT]) -> None:
         self._out = out
         self._rows = rows
         self._table = lru_cache(maxsize=OPEN_SHARDS)(pq.read_table)
@@ -134,7 +148,7 @@ class Ledger:
                 latest[entry.id] = entry
         return latest
 
-    def item(self, entry: Entry) -> Item:
+    def item(self, entry: Entry) -> ItemT:
         table = self._table(entry.shard)
         return self._rows.from_row(table.slice(entry.row, 1).to_pylist()[0])
 

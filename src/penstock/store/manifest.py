@@ -14,7 +14,9 @@ from typing import Any
 
 from penstock import __version__
 from penstock.errors import PlanMismatch, UsageError
-from penstock.plan import Plan, differences
+from penstock.plan import Plan, differences, fingerprint_of
+from penstock.processes.resources import cores
+from penstock.store import old_rows
 from penstock.store.atomic_files import replacing, store_errors
 from penstock.store.ledger import has_rows
 
@@ -44,9 +46,12 @@ def read(out: Path) -> dict[str, Any] | None:
 def check(out: Path, plan: Plan) -> None:
     """Raises PlanMismatch, naming what differs, when OUT holds rows that another plan made."""
     manifest = read(out)
-    if manifest is None or manifest["fingerprint"] == plan.fingerprint() or not has_rows(out):
+    if manifest is None or not has_rows(out):
         return
-    lines = "\n".join(f"  {line}" for line in differences(manifest["plan"], plan.settings()))
+    settings = old_rows.upgrade_settings(manifest["plan"])
+    if fingerprint_of(settings) == plan.fingerprint():
+        return
+    lines = "\n".join(f"  {line}" for line in differences(settings, plan.settings()))
     raise PlanMismatch(
         f"{out} holds the results of another plan:\n{lines}\n",
         "Use the same options, another OUT, or --fresh to start over.",
@@ -103,13 +108,6 @@ def hardware() -> dict[str, Any]:
         "memory_gb": _memory_gb(),
         "gpus": _gpu_names(),
     }
-
-
-def cores() -> int:
-    """The cores this process may use, which in a container are fewer than the machine's."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def command() -> str:

@@ -1,14 +1,23 @@
-"""The Arrow schema of a committed row, and the way from an item to it and back."""
+"""The Arrow schema of a committed row, and the way from an item to it and back.
+
+Pages and photos share one schema; the column `kind` says which a row is.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Generic
 
 import pyarrow as pa
 
-from penstock.item import Failure, Item, Line, PhotoObject, Region
+from penstock.errors import Failure
+from penstock.item import Item
+from penstock.page import Page, PageAttempt
+from penstock.photo import Photo, PhotoObject
+from penstock.region import Asset, Line, Region
+from penstock.stage import ItemT
+from penstock.store import old_rows
 
 BOX = pa.list_(pa.float32(), 4)
 FAILURE = pa.struct(
@@ -60,6 +69,16 @@ OBJECT = pa.struct(
         ("failure", FAILURE),
     ]
 )
+ATTEMPT = pa.struct(
+    [
+        ("way", pa.string()),
+        ("finish_reason", pa.string()),
+        ("prompt_tokens", pa.int32()),
+        ("completion_tokens", pa.int32()),
+        ("ms", pa.float64()),
+        ("issues", pa.list_(pa.string())),
+    ]
+)
 # what tells a row from all others and puts it in its place; the same in items/ and failures/
 KEY = [
     ("id", pa.string()),
@@ -80,24 +99,30 @@ ITEMS = pa.schema(
         ("num_failed_regions", pa.int32()),
         ("regions", pa.list_(REGION)),
         ("markdown", pa.string()),
-        ("objects", pa.list_(OBJECT)),  # absent in shards written before there were any
+        # absent in shards that older versions wrote
+        ("objects", pa.list_(OBJECT)),
+        ("attempts", pa.list_(ATTEMPT)),
+        ("raw_answer_path", pa.string()),
+        ("shortfall", FAILURE),
     ]
 )
 FAILURES = pa.schema([*KEY, ("failure", FAILURE)])
 
-_KEY_NAMES = [name for name, _ in KEY]
-_PAGE_NAMES = ["width", "height", "dpi", "rotation", "markdown"]
+_PICTURE_NAMES = ["width", "height", "dpi", "rotation"]
 _OBJECT_NAMES = [field.name for field in OBJECT if field.name != "failure"]
-_REGION_NAMES = [field.name for field in REGION if field.name not in {"lines", "polygon", "failure"}]
+_REGION_NAMES = [
+    field.name for field in REGION if field.name not in {"lines", "polygon", "crop_path", "failure"}
+]
+_KEY_FIELDS = [name for name, _ in KEY if name != "kind"]
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(Generic[ItemT]):
     """How one pass writes its items: parsing keeps pages, embedding keeps vectors of the same ids."""
 
     items: pa.Schema
-    to_row: Callable[[Item], dict[str, Any]]
-    from_row: Callable[[dict[str, Any]], Item]
+    to_row: Callable[[ItemT], dict[str, Any]]
+    from_row: Callable[[dict[str, Any]], ItemT]
     failures: pa.Schema = FAILURES
 
 
@@ -112,26 +137,84 @@ def storable(value: Any) -> Any:
     return value
 
 
-def to_row(item: Item) -> dict[str, Any]:
+def key_row(item: Item) -> dict[str, Any]:
+    """The columns of `KEY`."""
+    return {**{name: getattr(item, name) for name in _KEY_FIELDS}, "kind": item.unit}
+
+
+def key_fields(row: dict[str, Any]) -> dict[str, Any]:
+    """The fields every item has, from its row: its key, and its failure where it failed."""
+    fields = {name: row[name] for name in _KEY_FIELDS}
+    return {**fields, "failure": failure_from(row.get("failure"))}
+
+
+def failure_row(failure: Failure | None) -> dict[str, Any] | None:
+    return asdict(failure) if failure is not None else None
+
+
+def failure_from(row: dict[str, Any] | None) -> Failure | None:
+    return Failure(**row) if row is not None else None
+
+
+def num_failed_parts(item: Item) -> int:
+    return sum(1 for _ in item.failed_parts())
+
+
+def _to_row(item: Page | Photo) -> dict[str, Any]:
     """A row of `ITEMS`, or of `FAILURES` where the item failed."""
-    row = {name: getattr(item, name) for name in _KEY_NAMES}
+    row = key_row(item)
     if item.failure is not None:
-        return {**row, "failure": asdict(item.failure)}
-    page = {name: getattr(item, name) for name in _PAGE_NAMES}
-    num_failed = sum(region.failure is not None for region in item.regions)
-    num_failed += sum(thing.failure is not None for thing in item.objects)
-    regions = [_region_row(region) for region in item.regions]
-    objects = [_object_row(thing) for thing in item.objects] or None
-    return {**row, **page, "num_failed_regions": num_failed, "regions": regions, "objects": objects}
+        return {**row, "failure": failure_row(item.failure)}
+    picture = {name: getattr(item, name) for name in _PICTURE_NAMES}
+    row = {**row, **picture, "num_failed_regions": num_failed_parts(item)}
+    return {**row, **(_page_columns(item) if isinstance(item, Page) else _photo_columns(item))}
 
 
-def from_row(row: dict[str, Any]) -> Item:
-    key = {name: row[name] for name in _KEY_NAMES}
-    if row.get("failure") is not None:
-        return Item(**key, failure=Failure(**row["failure"]))
-    regions = tuple(_region(region) for region in row["regions"])
+def _page_columns(page: Page) -> dict[str, Any]:
+    return {
+        "regions": [_region_row(region) for region in page.regions],
+        "markdown": page.markdown,
+        "attempts": [{**asdict(each), "issues": list(each.issues)} for each in page.attempts] or None,
+        "raw_answer_path": page.raw_answer.path if page.raw_answer else None,
+        "shortfall": failure_row(page.shortfall),
+    }
+
+
+def _photo_columns(photo: Photo) -> dict[str, Any]:
+    return {"regions": [], "markdown": "", "objects": [_object_row(thing) for thing in photo.objects] or None}
+
+
+def page_from(row: dict[str, Any]) -> Page:
+    key = key_fields(row)
+    if key["failure"] is not None:
+        return Page(**key)
+    old_rows.upgrade_page(row)
+    return Page(
+        **key,
+        **{name: row[name] for name in _PICTURE_NAMES},
+        regions=tuple(_region(region) for region in row["regions"]),
+        markdown=row["markdown"],
+        attempts=tuple(_attempt(each) for each in row.get("attempts") or ()),
+        raw_answer=_asset(row.get("raw_answer_path")),
+        shortfall=failure_from(row.get("shortfall")),
+    )
+
+
+def photo_from(row: dict[str, Any]) -> Photo:
+    key = key_fields(row)
+    if key["failure"] is not None:
+        return Photo(**key)
     objects = tuple(_object(thing) for thing in row.get("objects") or ())
-    return Item(**key, **{name: row[name] for name in _PAGE_NAMES}, regions=regions, objects=objects)
+    return Photo(**key, **{name: row[name] for name in _PICTURE_NAMES}, objects=objects)
+
+
+def _page_or_photo(row: dict[str, Any]) -> Page | Photo:
+    return photo_from(row) if row["kind"] == Photo.unit else page_from(row)
+
+
+PAGES: Rows[Page] = Rows(ITEMS, _to_row, page_from)
+PHOTOS: Rows[Photo] = Rows(ITEMS, _to_row, photo_from)
+PAGES_OR_PHOTOS: Rows[Page | Photo] = Rows(ITEMS, _to_row, _page_or_photo)
 
 
 def _region_row(region: Region) -> dict[str, Any]:
@@ -140,7 +223,8 @@ def _region_row(region: Region) -> dict[str, Any]:
         {"text": line.text, "box": line.box, "confidence": line.confidence} for line in region.lines
     ]
     row["polygon"] = [list(point) for point in region.polygon]
-    row["failure"] = asdict(region.failure) if region.failure is not None else None
+    row["crop_path"] = region.crop_path
+    row["failure"] = failure_row(region.failure)
     return row
 
 
@@ -151,17 +235,22 @@ def _region(row: dict[str, Any]) -> Region:
         Line(text=line["text"], box=tuple(line["box"]), confidence=line["confidence"])
         for line in row["lines"]
     )
-    failure = Failure(**row["failure"]) if row["failure"] is not None else None
     polygon = tuple((point[0], point[1]) for point in row.get("polygon") or ())
-    return Region(**fields, lines=lines, polygon=polygon, failure=failure)
+    crop, failure = _asset(row["crop_path"]), failure_from(row["failure"])
+    return Region(**fields, lines=lines, polygon=polygon, crop=crop, failure=failure)
 
 
-PAGES = Rows(ITEMS, to_row, from_row)
+def _asset(path: str | None) -> Asset | None:
+    return Asset(path=path) if path else None
+
+
+def _attempt(row: dict[str, Any]) -> PageAttempt:
+    return PageAttempt(**{**row, "issues": tuple(row["issues"])})
 
 
 def _object_row(thing: PhotoObject) -> dict[str, Any]:
     row = {name: getattr(thing, name) for name in _OBJECT_NAMES}
-    row["failure"] = asdict(thing.failure) if thing.failure is not None else None
+    row["failure"] = failure_row(thing.failure)
     return row
 
 
@@ -169,5 +258,4 @@ def _object(row: dict[str, Any]) -> PhotoObject:
     fields = {name: row[name] for name in _OBJECT_NAMES}
     for name in ("box", "cut", "look", "size"):
         fields[name] = tuple(row[name]) if row[name] is not None else None
-    failure = Failure(**row["failure"]) if row["failure"] is not None else None
-    return PhotoObject(**fields, failure=failure)
+    return PhotoObject(**fields, failure=failure_from(row["failure"]))

@@ -8,12 +8,12 @@ the order of documents among themselves, and which pages are of a file that has 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from penstock.item import Item
 from penstock.store.atomic_files import replacing
-from penstock.store.ledger import Entry, Ledger
+from penstock.store.ledger import Entry
 
 DOCUMENTS = "documents.jsonl"
 
@@ -71,10 +71,3 @@ def in_source_order(entries: Iterable[Entry], order: Mapping[str, Files]) -> lis
 
 def _is_current(entry: Entry, files: Files) -> bool:
     return not files or entry.id.rpartition("/")[0] in files.values()
-
-
-def read_pages(out: Path) -> Iterator[Item]:
-    """Every page of OUT in source order, failed ones with their failure. One shard in memory at a time."""
-    ledger = Ledger(out)
-    for entry in in_source_order(ledger.entries().values(), read_order(out)):
-        yield ledger.item(entry)

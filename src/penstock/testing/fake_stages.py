@@ -10,19 +10,21 @@ import hashlib
 import os
 import signal
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from penstock.errors import EngineError
-from penstock.item import Item, Region
-from penstock.stage import Stage, tuning
+from penstock.page import Page
+from penstock.region import Region
+from penstock.stage import Stage, Worker, tuning
 
 
 @dataclass(frozen=True, kw_only=True)
 class FakeLayout(Stage):
     """Finds a title and a paragraph on every page, whatever is on it."""
 
-    name: ClassVar[str] = "layout"
+    name: ClassVar[str] = "fake_layout"
     reads: ClassVar[tuple[str, ...]] = ("width", "height")
     writes: ClassVar[tuple[str, ...]] = ("regions",)
 
@@ -37,7 +39,7 @@ class FakeRecognise(Stage):
     `fails`, `kills`, `hangs`: parts (page numbers) that raise, end their process, never come back.
     """
 
-    name: ClassVar[str] = "recognise"
+    name: ClassVar[str] = "fake_recognise"
     reads: ClassVar[tuple[str, ...]] = ("regions",)
     writes: ClassVar[tuple[str, ...]] = ("regions", "markdown")
     fails: tuple[int, ...] = field(default=())
@@ -48,36 +50,33 @@ class FakeRecognise(Stage):
     def open(self) -> _FakeWorker:
         return _FakeWorker(self._read)
 
-    def _read(self, item: Item) -> Item:
-        if item.part in self.fails:
-            raise EngineError(f"{item.id} was asked to fail.", "Take it out of `fails`.")
-        if item.part in self.kills:
+    def _read(self, page: Page) -> Page:
+        if page.part in self.fails:
+            raise EngineError(f"{page.id} was asked to fail.", "Take it out of `fails`.")
+        if page.part in self.kills:
             os.kill(os.getpid(), signal.SIGKILL)
-        if item.part in self.hangs:
+        if page.part in self.hangs:
             time.sleep(3600)
         time.sleep(self.seconds)
         regions = tuple(
-            replace(region, content=_words(item.id, region.index), reader="fake") for region in item.regions
+            replace(region, content=_words(page.id, region.index), reader="fake") for region in page.regions
         )
-        return replace(item, regions=regions, markdown="\n\n".join(str(r.content) for r in regions))
+        return replace(page, regions=regions, markdown="\n\n".join(str(r.content) for r in regions))
 
 
-class _FakeWorker:
-    def __init__(self, one: object) -> None:
+class _FakeWorker(Worker[Page]):
+    def __init__(self, one: Callable[[Page], Page]) -> None:
         self._one = one
 
-    def __call__(self, items: list[Item]) -> list[Item]:
-        return [self._one(item) for item in items]  # type: ignore[operator]
-
-    def close(self) -> None:
-        pass
+    def __call__(self, items: list[Page]) -> list[Page]:
+        return [self._one(page) for page in items]
 
 
-def _two_regions(item: Item) -> Item:
-    width, height = float(item.width or 100), float(item.height or 100)
+def _two_regions(page: Page) -> Page:
+    width, height = float(page.width or 100), float(page.height or 100)
     title = Region(index=0, label="paragraph_title", box=(0.0, 0.0, width, height / 10))
     text = Region(index=1, label="text", box=(0.0, height / 10, width, height))
-    return replace(item, regions=(title, text))
+    return replace(page, regions=(title, text))
 
 
 def _words(id: str, index: int) -> str:

@@ -19,7 +19,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.item import Box
+from penstock.box import Box
 from penstock.photos.furniture import Furniture, Kind
 from penstock.photos.masks import Mask, box_of
 

@@ -19,19 +19,19 @@ from penstock.documents.docjson.model import DocJSON, schema_text
 from penstock.documents.docjson.sections import Heading, Sections
 from penstock.documents.docjson.spool import Spools
 from penstock.documents.docjson.table import read_table
-from penstock.documents.grounding.attempts import Tried, record_region
-from penstock.errors import BadInput
-from penstock.item import Failure, Item, Region
+from penstock.errors import BadInput, Failure
+from penstock.page import Page, PageAttempt
+from penstock.region import Asset, Region
 
 SCHEMA = Path(docjson_file.__file__).with_name("docjson.schema.json")
 
 
-def page(part: int, *regions: tuple[str, tuple[float, float, float, float], str]) -> Item:
+def page(part: int, *regions: tuple[str, tuple[float, float, float, float], str]) -> Page:
     made = tuple(
         Region(label=label, box=box, content=text, index=index, native_label=label)
         for index, (label, box, text) in enumerate(regions)
     )
-    return Item(
+    return Page(
         id=f"doc/{part:05d}", uri="doc.pdf", document="doc.pdf", part=part, media="pdf",
         width=1000, height=1400, regions=made,
     )  # fmt: skip
@@ -40,7 +40,7 @@ def page(part: int, *regions: tuple[str, tuple[float, float, float, float], str]
 TABLE = "<table><tr><td>연도</td><td>매출</td></tr><tr><td>2023</td><td>1,204</td></tr></table>"
 
 
-def small() -> list[Item]:
+def small() -> list[Page]:
     return [
         page(
             0,
@@ -203,12 +203,23 @@ def test_a_file_that_is_not_docjson_is_a_sentence(tmp_path: Path) -> None:
 
 def test_attempts_and_failures_are_told() -> None:
     tried = [
-        Tried("page", "length", 903, 7000, 12.5, ("loop",), "raw"),
-        Tried("other guard", "stop", 903, 900, 2.0),
+        PageAttempt(
+            way="page",
+            finish_reason="length",
+            prompt_tokens=903,
+            completion_tokens=7000,
+            ms=12.5,
+            issues=("loop",),
+        ),
+        PageAttempt(
+            way="other guard", finish_reason="stop", prompt_tokens=903, completion_tokens=900, ms=2.0
+        ),
     ]
     partial = Failure(stage="ground", kind="EngineError", message="cut off")
     [first, second] = small()
-    first = replace(first, regions=(*first.regions, record_region(tried, partial)))
+    first = replace(
+        first, attempts=tuple(tried), shortfall=partial, raw_answer=Asset(path="raw/x.json", data=b"[]")
+    )
     second = replace(second, regions=(), failure=Failure(stage="load", kind="BadInput", message="broken"))
     doc = assemble("doc.pdf", [first, second])
     assert [(p.status, p.reason) for p in doc.pages] == [("partial", "cut off"), ("failed", "broken")]

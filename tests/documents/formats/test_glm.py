@@ -16,10 +16,13 @@ from PIL import Image
 from penstock.documents.formats.glm import WrittenPage, blocks_of, grid, page_blocks, written
 from penstock.documents.formats.glm_content import formatted, spaced_formulas
 from penstock.documents.formats.glm_repetition import Repetition, cut_repeats, first_repetition
+from penstock.errors import Failure
 from penstock.exports.export import export
 from penstock.exports.glm import json_pages
-from penstock.item import Failure, Item, Region
+from penstock.page import Page
+from penstock.region import Asset, Region
 from penstock.store.ledger import ShardWriter
+from penstock.store.schema import PAGES
 
 GOLDEN: dict[str, Any] = json.loads((Path(__file__).parent / "golden" / "glm_format.json").read_text("utf-8"))
 MEGABYTE = 1_000_000
@@ -42,7 +45,7 @@ def regions(number: int, page: list[list[Any]]) -> list[Region]:
             content=content,
             index=index,
             box=tuple(2 * value + 1 for value in box),  # the middle of its unit: safe from rounding
-            crop_path=f"{number}/{index}" if crop else None,
+            crop=Asset(path=f"{number}/{index}" if crop else None),
         )
         for index, (label, content, box, crop) in enumerate(page)
     ]  # fmt: skip
@@ -199,8 +202,8 @@ def encoded(colour: str, kind: str) -> bytes:
     return file.getvalue()
 
 
-def page(part: int, *regions: Region, failure: Failure | None = None) -> Item:
-    return Item(
+def page(part: int, *regions: Region, failure: Failure | None = None) -> Page:
+    return Page(
         id=f"report/{part}",
         uri="scans/report.pdf",
         document="scans/report.pdf",
@@ -216,12 +219,17 @@ def test_the_export_writes_the_sdks_folder(tmp_path: Path) -> None:
     title = Region(label="doc_title", content="Title", box=(0, 0, 50, 10))
     header = Region(label="header", content="Annual report", box=(0, 0, 50, 5), index=1)
     one = Region(
-        label="image", box=(0, 20, 50, 40), index=2, crop=encoded("red", "png"), crop_path="crops/1.png"
+        label="image",
+        box=(0, 20, 50, 40),
+        index=2,
+        crop=Asset(path="crops/1.png", data=encoded("red", "png")),
     )
-    two = Region(label="chart", box=(0, 20, 50, 40), crop=encoded("blue", "jpeg"), crop_path="crops/2.jpg")
+    two = Region(
+        label="chart", box=(0, 20, 50, 40), crop=Asset(path="crops/2.jpg", data=encoded("blue", "jpeg"))
+    )
     text = Region(label="text", content="가나", box=(0, 50, 50, 60), index=1)
     broken = Failure(stage="load", kind="BadInput", message="broken")
-    writer = ShardWriter(tmp_path)
+    writer = ShardWriter(tmp_path, PAGES)
     for item in (page(0, title, header, one), page(1, failure=broken), page(2, two, text)):
         writer.add(item)
     writer.commit()

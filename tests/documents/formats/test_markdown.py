@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from penstock.documents import escape
 from penstock.documents.formats.markdown import document_markdown, page_markdown
 from penstock.documents.table_html import Cell, from_html, to_html, to_pipes
-from penstock.item import LABELS, Failure, Region
+from penstock.errors import Failure
+from penstock.region import LABELS, Region
 
 
 def region(label: str, content: str | None, index: int = 0, **more: object) -> Region:

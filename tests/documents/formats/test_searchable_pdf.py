@@ -12,7 +12,7 @@ from PIL import Image
 
 from penstock.documents.formats.searchable_pdf import PictureOfPage, jpeg_shape, write_searchable_pdf
 from penstock.errors import BadInput
-from penstock.item import Line
+from penstock.region import Line
 from penstock.store.atomic_files import replacing
 
 LINES = [

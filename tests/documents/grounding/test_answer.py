@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from penstock.documents.grounding.answer import Answer, read_grounded
+from penstock.documents.grounding.answer import GroundedAnswer, read_grounded
 from tests.support.grounded_answers import DIALECTS, PROSE, TABLE, answers, official
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -20,7 +20,7 @@ MUTATIONS = 5_000  # in CI; benchmarks/fuzz_grounding.py does 200,000
 MOST_CPU_S = 0.05
 
 
-def _plain(answer: Answer) -> Any:
+def _plain(answer: GroundedAnswer) -> Any:
     return json.loads(json.dumps(asdict(answer)))
 
 

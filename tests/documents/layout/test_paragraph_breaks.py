@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from penstock.documents.layout.paragraph_breaks import paragraphs
 from penstock.documents.layout.paragraphs import join_lines
-from penstock.item import Line
+from penstock.region import Line
 
 LETTER = 10.0  # wide and twice as high
 

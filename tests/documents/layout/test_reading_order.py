@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
+from penstock.box import Box
 from penstock.documents.layout.reading_order import reading_order
-from penstock.item import LABELS, Box
+from penstock.region import LABELS
 
 OMNIDOCBENCH = {
     "text_block": "text", "title": "paragraph_title", "header": "header", "page_number": "number",

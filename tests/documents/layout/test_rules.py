@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import LCSseq
 
+from penstock.box import Box
 from penstock.documents.layout.rules import regions_by_rules
 from penstock.documents.table_html import from_html
-from penstock.item import Box, Layer, Region, Word
+from penstock.region import Region, TextLayer, Word
 
 WIDTH, HEIGHT = 1200, 1700
 SENTENCE = (
@@ -55,7 +56,7 @@ def test_titles_headings_and_paragraphs_are_told_apart() -> None:
     words = line("A history of mills", 100, 200, size=44)
     words += line("1. Water", 100, 300, bold=True) + paragraph(100, 340, 5)
     words += line("Figure 3. The mill", 300, 700) + line("12", 590, 1650)
-    regions = regions_by_rules(Layer(words=tuple(words)), WIDTH, HEIGHT)
+    regions = regions_by_rules(TextLayer(words=tuple(words)), WIDTH, HEIGHT)
     assert labels(regions) == ["doc_title", "paragraph_title", "text", "figure_title", "number"]
     assert regions[0].content == "A history of mills"
     assert all(r.reader == "layer" and r.native_label for r in regions)
@@ -64,13 +65,13 @@ def test_titles_headings_and_paragraphs_are_told_apart() -> None:
 def test_two_columns_are_read_one_after_the_other() -> None:
     words = paragraph(100, 200, 12, 4) + paragraph(650, 200, 12, 4)
     interleaved = sorted(words, key=lambda w: (w.box[1], w.box[0]))
-    regions = regions_by_rules(Layer(words=tuple(interleaved)), WIDTH, HEIGHT)
+    regions = regions_by_rules(TextLayer(words=tuple(interleaved)), WIDTH, HEIGHT)
     assert [round(r.box[0]) for r in regions] == [100, 650]
 
 
 def test_paragraphs_part_at_indents_and_gaps() -> None:
     words = paragraph(100, 200, 3) + paragraph(100, 320, 3) + line("First words of another", 130, 392)
-    regions = regions_by_rules(Layer(words=tuple(words)), WIDTH, HEIGHT)
+    regions = regions_by_rules(TextLayer(words=tuple(words)), WIDTH, HEIGHT)
     assert len(regions) == 3
 
 
@@ -80,7 +81,7 @@ def test_a_ruled_table_has_cells_and_spans() -> None:
     strokes.append((300, 240, 301, 280))  # the first row's first two cells are one
     words = line("both", 110, 210) + line("c", 520, 210)
     words += line("d", 110, 250) + line("e", 310, 250) + line("f<b>", 510, 250)
-    regions = regions_by_rules(Layer(words=tuple(words), strokes=tuple(strokes)), WIDTH, HEIGHT)
+    regions = regions_by_rules(TextLayer(words=tuple(words), strokes=tuple(strokes)), WIDTH, HEIGHT)
     assert labels(regions) == ["table"]
     cells = from_html(regions[0].content or "")
     assert cells is not None
@@ -93,7 +94,7 @@ def test_a_ruled_table_has_cells_and_spans() -> None:
 def test_a_frame_around_text_is_no_table() -> None:
     words = paragraph(120, 220, 3)
     regions = regions_by_rules(
-        Layer(words=tuple(words), strokes=tuple(frame([100, 900], [200, 320]))), WIDTH, HEIGHT
+        TextLayer(words=tuple(words), strokes=tuple(frame([100, 900], [200, 320]))), WIDTH, HEIGHT
     )
     assert labels(regions) == ["text"]
 
@@ -103,19 +104,21 @@ def test_short_cells_in_line_are_a_table_without_rulings() -> None:
     for row, names in enumerate([("Name", "Year", "Tons"), ("Upper", "1901", "55"), ("Lower", "1950", "61")]):
         for column, name in enumerate(names):
             words += line(name, 100 + 250 * column, 300 + 30 * row)
-    regions = regions_by_rules(Layer(words=(*words, *paragraph(100, 600, 4))), WIDTH, HEIGHT)
+    regions = regions_by_rules(TextLayer(words=(*words, *paragraph(100, 600, 4))), WIDTH, HEIGHT)
     assert labels(regions) == ["table", "text"]
 
 
 def test_three_columns_of_text_are_no_table() -> None:
     words = [w for x in (60, 440, 820) for w in paragraph(x, 200, 10, 4, size=16)]
-    regions = regions_by_rules(Layer(words=tuple(words)), WIDTH, HEIGHT)
+    regions = regions_by_rules(TextLayer(words=tuple(words)), WIDTH, HEIGHT)
     assert "table" not in labels(regions)
 
 
 def test_pictures_are_regions_and_backgrounds_are_not() -> None:
     pictures = ((100.0, 300.0, 500.0, 600.0), (0.0, 0.0, 1200.0, 1700.0), (5.0, 5.0, 9.0, 9.0))
-    regions = regions_by_rules(Layer(words=tuple(paragraph(100, 700, 3)), pictures=pictures), WIDTH, HEIGHT)
+    regions = regions_by_rules(
+        TextLayer(words=tuple(paragraph(100, 700, 3)), pictures=pictures), WIDTH, HEIGHT
+    )
     assert labels(regions) == ["image", "text"]
 
 
@@ -123,7 +126,7 @@ def test_bullets_stay_with_their_text() -> None:
     words = [
         w for i in range(4) for w in [*line("•", 100, 200 + 40 * i), *line(SENTENCE[:40], 140, 200 + 40 * i)]
     ]
-    regions = regions_by_rules(Layer(words=tuple(words)), WIDTH, HEIGHT)
+    regions = regions_by_rules(TextLayer(words=tuple(words)), WIDTH, HEIGHT)
     assert [(r.content or "")[:7] for r in regions] == ["• Water"] * 4
 
 
@@ -133,12 +136,12 @@ def test_a_table_of_contents_keeps_its_lines() -> None:
         words += line(f"{row + 1}", 100, 300 + 40 * row) + line(
             "Chapter " + ". " * 30 + "7", 150, 300 + 40 * row
         )
-    regions = regions_by_rules(Layer(words=tuple(words)), WIDTH, HEIGHT)
+    regions = regions_by_rules(TextLayer(words=tuple(words)), WIDTH, HEIGHT)
     assert {r.label for r in regions} == {"content"}
 
 
 def test_an_empty_page_has_no_regions() -> None:
-    assert regions_by_rules(Layer(), WIDTH, HEIGHT) == []
+    assert regions_by_rules(TextLayer(), WIDTH, HEIGHT) == []
 
 
 numbers = st.floats(0, 1200, allow_nan=False, width=32)
@@ -151,7 +154,7 @@ boxes = st.tuples(numbers, numbers, st.floats(0, 300, width=32), st.floats(0, 40
 @given(st.lists(st.tuples(boxes, st.floats(0, 50, width=32)), max_size=40), st.lists(boxes, max_size=20))
 def test_every_word_is_in_one_region(found: list[tuple[Box, float]], strokes: list[Box]) -> None:
     words = tuple(Word(text=f"w{i}z", box=box, size=size) for i, (box, size) in enumerate(found))
-    regions = regions_by_rules(Layer(words=words, strokes=tuple(strokes)), WIDTH, HEIGHT)
+    regions = regions_by_rules(TextLayer(words=words, strokes=tuple(strokes)), WIDTH, HEIGHT)
     said = re.findall(r"w(\d+)z", " ".join(r.content or "" for r in regions))
     assert sorted(said, key=int) == [str(i) for i in range(len(words))]
     assert [r.index for r in regions] == list(range(len(regions)))
@@ -189,7 +192,7 @@ def _letters(text: str) -> str:
 
 
 def test_a_page_of_three_thousand_characters_is_cheap() -> None:
-    layer = Layer(words=tuple(paragraph(100, 200, 48, 4) + paragraph(650, 200, 48, 4)))
+    layer = TextLayer(words=tuple(paragraph(100, 200, 48, 4) + paragraph(650, 200, 48, 4)))
     regions_by_rules(layer, WIDTH, HEIGHT)
     start = time.process_time()
     for _ in range(5):

@@ -5,11 +5,13 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from penstock.box import Box
 from penstock.documents.layout.corrections import without_mistakes
 from penstock.documents.layout.text_columns import stacks
 from penstock.engines.ocr.ppocr import LineBox
-from penstock.item import Box, Item, Region
-from penstock.stages.recognise import share_out
+from penstock.page import Page
+from penstock.region import Region
+from penstock.workers.recognise import share_out
 
 HEIGHT, STEP = 12.0, 14.0
 
@@ -51,7 +53,7 @@ def test_no_line_is_in_two_stacks(found: list[Box]) -> None:
 
 def test_a_page_of_columns_taken_for_a_table_is_read_as_columns() -> None:
     lines = [LineBox(box) for x in (0, 105, 210) for box in column(x, 0, *[100.0] * 12)]
-    page = Item(id="p", document="p", uri="p.png", width=320, height=180)
+    page = Page(id="p", document="p", uri="p.png", width=320, height=180)
     table = Region(label="table", native_label="table", box=(0, 0, 320, 170))
     regions, given_words = without_mistakes([table], [[]], [line.box for line in lines], page)
     assert (regions, given_words) == ([], [])
@@ -64,7 +66,7 @@ def test_a_table_with_paragraphs_beside_it_is_cut_down_to_its_cells() -> None:
     prose = column(0, 0, *[200.0] * 14)
     cells = [box for x in (0, 60, 120, 180) for box in column(x, 220, *[20.0] * 5)]
     aside: list[Box] = [(230, 234, 300, 246)]
-    page = Item(id="p", document="p", uri="p.png", width=320, height=400)
+    page = Page(id="p", document="p", uri="p.png", width=320, height=400)
     table = Region(label="table", native_label="table", box=(0, 0, 310, 300))
     regions, _ = without_mistakes([table], [[]], [*prose, *cells, *aside], page)
     assert [(region.label, region.box) for region in regions] == [("table", (0, 220, 200, 288))]
@@ -73,7 +75,7 @@ def test_a_table_with_paragraphs_beside_it_is_cut_down_to_its_cells() -> None:
 def test_a_table_with_sentences_in_its_cells_stays_whole() -> None:
     sentences = column(0, 0, *[120.0] * 14)
     cells = [box for x in (130, 180, 230, 280) for box in column(x, 0, *[20.0] * 14)]
-    page = Item(id="p", document="p", uri="p.png", width=320, height=400)
+    page = Page(id="p", document="p", uri="p.png", width=320, height=400)
     table = Region(label="table", native_label="table", box=(0, 0, 310, 200))
     assert without_mistakes([table], [[]], [*sentences, *cells], page) == ([table], [[]])
 

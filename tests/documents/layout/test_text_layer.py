@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from penstock.box import Box
 from penstock.documents.layout.paragraphs import join_lines
 from penstock.documents.layout.text_layer import (
     adopt,
@@ -19,7 +20,7 @@ from penstock.documents.layout.text_layer import (
     trust,
     unsaid,
 )
-from penstock.item import Box, Layer, Line, Word
+from penstock.region import Line, TextLayer, Word
 
 ENGLISH = (
     "The committee met in the town hall to discuss the plan for the river bridge and heard from engineers "
@@ -41,8 +42,8 @@ def words_of(text: str, size: float = 20.0, x: float = 100.0, y: float = 100.0) 
     return words
 
 
-def layer_of(text: str) -> Layer:
-    return Layer(words=tuple(words_of(text)))
+def layer_of(text: str) -> TextLayer:
+    return TextLayer(words=tuple(words_of(text)))
 
 
 @pytest.mark.parametrize("text", [ENGLISH, KOREAN])
@@ -51,7 +52,7 @@ def test_plain_text_is_trusted(text: str) -> None:
 
 
 def test_a_page_without_words_is_not_trusted_and_says_so() -> None:
-    assert trust(Layer()).reason == "no text layer"
+    assert trust(TextLayer()).reason == "no text layer"
 
 
 @pytest.mark.parametrize("shift", [-29, 3, 4, 13])
@@ -79,7 +80,7 @@ def test_codes_without_meaning_are_garbled(noise: str) -> None:
 
 def test_bullets_of_a_symbol_font_are_not_garbling() -> None:
     items = [Word(text="\uf0b7", box=(0, 20.0 * i, 10, 20.0 * i + 10), size=10.0) for i in range(5)]
-    assert trust(Layer(words=(*items, *words_of(ENGLISH)))).ok
+    assert trust(TextLayer(words=(*items, *words_of(ENGLISH)))).ok
 
 
 def test_garbled_hangul_of_a_real_page_is_found(shared_data: Path) -> None:
@@ -88,7 +89,7 @@ def test_garbled_hangul_of_a_real_page_is_found(shared_data: Path) -> None:
     assert trust(_real_layer(pdf, 2)).ok
 
 
-def _real_layer(pdf: Path, index: int) -> Layer:
+def _real_layer(pdf: Path, index: int) -> TextLayer:
     from penstock.engines.pdf.file import PdfFile
 
     with PdfFile(str(pdf)) as file:

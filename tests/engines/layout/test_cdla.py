@@ -15,7 +15,7 @@ from penstock.engines.weights import registry as weights
 from penstock.engines.weights.onnx import Network, open_session
 from penstock.engines.weights.onnx_fusion import fused
 from penstock.errors import EngineError, MissingModel, OpenError
-from penstock.item import LABELS
+from penstock.region import LABELS
 
 TEXT, TITLE = 0, 1
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from penstock.engines.layout.clean import Found, Rules, clean
-from penstock.item import LABELS
+from penstock.region import LABELS
 from tests.support import reference_layout_post as reference
 
 LIVE_SEEDS = range(100_000, 103_000)

@@ -9,7 +9,8 @@ import pytest
 
 from penstock.engines.pdf.file import PageSize, PdfFile, count_pages
 from penstock.errors import BadInput
-from penstock.item import Item, Layer
+from penstock.page import Page
+from penstock.region import TextLayer
 from penstock.sources import list_items
 from penstock.stages.load import Load
 from tests.support.made_pdf import pdf, text
@@ -20,7 +21,7 @@ def page(path: Path, *contents: str, box: str = "/MediaBox [0 0 200 100]") -> Pd
     return PdfFile(str(path / "a.pdf"))
 
 
-def read(file: PdfFile, index: int = 0, dpi: float = 144) -> tuple[np.ndarray, Layer, PageSize]:
+def read(file: PdfFile, index: int = 0, dpi: float = 144) -> tuple[np.ndarray, TextLayer, PageSize]:
     size = file.size(index, dpi=dpi, max_side=3500)
     return file.render(index, size), file.layer(index, size), size
 
@@ -129,7 +130,7 @@ def test_pages_can_be_read_in_any_order_and_past_reopening(
 def test_a_damaged_page_fails_alone(tmp_path: Path) -> None:
     data = pdf([text("one"), text("two"), text("three")]).replace(b"5 0 obj\n<<", b"5 0 obj\nxx")
     (tmp_path / "a.pdf").write_bytes(data)
-    items = list(list_items([str(tmp_path)]))
+    items = list(list_items([str(tmp_path)], Page))
     worker, told = Load().open(), []
     for item in items:
         try:
@@ -139,14 +140,14 @@ def test_a_damaged_page_fails_alone(tmp_path: Path) -> None:
     assert ["one"] in told and ["three"] in told
 
 
-def _layer(item: Item) -> Layer:
+def _layer(item: Page) -> TextLayer:
     assert item.layer is not None
     return item.layer
 
 
 def test_render_never_gives_size_and_layer_only(tmp_path: Path) -> None:
     page(tmp_path, text("Hello")).close()
-    (item,) = Load(render="never").open()(list(list_items([str(tmp_path)])))
+    (item,) = Load(render="never").open()(list(list_items([str(tmp_path)], Page)))
     assert item.pixels is None and item.image is None
     assert (item.width, item.height, item.dpi) == (556, 278, pytest.approx(200))
     assert _layer(item).words[0].text == "Hello"
@@ -157,14 +158,14 @@ def test_render_auto_draws_only_what_the_layer_does_not_tell(tmp_path: Path) -> 
     picture = "q 100 0 0 50 50 20 cm BI /W 1 /H 1 /CS /G /BPC 8 ID \x7f EI Q"
     page(tmp_path, words, "", f"{words} {picture}").close()
     worker = Load(render="auto").open()
-    items = [worker([item])[0] for item in list_items([str(tmp_path)])]
+    items = [worker([item])[0] for item in list_items([str(tmp_path)], Page)]
     assert [item.pixels is None for item in items] == [True, False, False]
     assert len(_layer(items[2]).pictures) == 1
 
 
 def test_encoded_pages_are_jpeg(tmp_path: Path) -> None:
     page(tmp_path, text("Hello")).close()
-    (item,) = Load(give="encoded").open()(list(list_items([str(tmp_path)])))
+    (item,) = Load(give="encoded").open()(list(list_items([str(tmp_path)], Page)))
     assert item.image is not None and item.image.startswith(b"\xff\xd8\xff") and item.pixels is None
 
 
@@ -196,7 +197,7 @@ def test_every_korean_letter_of_the_layer_is_there(shared_data: Path) -> None:
 def test_hard_pdfs_neither_crash_nor_put_words_off_the_page(shared_data: Path) -> None:
     worker = Load(dpi=36).open()
     skipped = {"map1.pdf"}  # 80,000 objects: right, but a second and a half
-    for item in list_items([str(shared_data / "gnarly_pdfs")]):
+    for item in list_items([str(shared_data / "gnarly_pdfs")], Page):
         if item.part > 1 or item.document in skipped:
             continue
         (loaded,) = worker([item])

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from penstock.box import Box
 from penstock.engines.table.grid import from_lines, to_html
 from penstock.engines.table.slanet import Cell, SlanetTable, TableStructure, decode, fill
 from penstock.errors import EngineError, MissingModel
-from penstock.item import Box
 
 TOKENS = ["sos", "<tr>", "</tr>", "<td", ">", "</td>", ' colspan="2"', ' rowspan="3"', "<td></td>", "eos"]
 

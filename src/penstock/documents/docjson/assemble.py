@@ -21,10 +21,10 @@ from penstock.documents.docjson.model import (
     Block,
     Chunk,
     DocJSON,
+    DocPage,
     Enrichment,
     Join,
     Origin,
-    Page,
     Producer,
     Relation,
     Section,
@@ -34,7 +34,7 @@ from penstock.documents.docjson.page_breaks import Continued, is_continuation
 from penstock.documents.docjson.references import References, caption_key, mentions
 from penstock.documents.docjson.sections import Heading, Sections
 from penstock.documents.layout.scripts import HANGUL
-from penstock.item import Item
+from penstock.page import Page
 
 MIMETYPES = {"pdf": "application/pdf", "image": "image/*"}
 UNCITING = frozenset({"caption", "furniture", "contents"})  # roles whose words name no other block
@@ -45,7 +45,7 @@ EnrichmentOf = Callable[[str], Enrichment | None]
 class Piece:
     """What one page adds to its document."""
 
-    page: Page
+    page: DocPage
     blocks: list[Block]
     relations: list[Relation]
     assets: list[Asset]
@@ -81,7 +81,7 @@ class Assembler:
     _origin: Origin = field(default_factory=Origin)
     _index: int = 0
 
-    def page(self, item: Item) -> Piece:
+    def page(self, item: Page) -> Piece:
         made = page_blocks(item, self._index, bool(self.title))
         self._note_page(item)
         texts = {block.id: block.text for block in made.blocks}
@@ -123,7 +123,7 @@ class Assembler:
             counts=dict(sorted(self._counts.items())),
         )
 
-    def _note_page(self, item: Item) -> None:
+    def _note_page(self, item: Page) -> None:
         self._ids.update(f"{item.id}\n".encode("utf-8", "replace"))
         self._origin.page_count += 1
         self._origin.path = self._origin.path or item.uri
@@ -190,7 +190,7 @@ def _letters(text: str) -> Iterator[tuple[str, int]]:
 
 def assemble(
     name: str,
-    items: Iterable[Item],
+    items: Iterable[Page],
     enrichment_of: EnrichmentOf = lambda key: None,
     producer: Producer | None = None,
 ) -> DocJSON:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from penstock.documents.docjson.model import Category, CategorySource, Role
-from penstock.item import FORMULA_LABELS, FURNITURE_LABELS
+from penstock.region import FORMULA_LABELS, MARGIN_LABELS
 
 HEADINGS = frozenset({"doc_title", "paragraph_title"})
 ROLES: dict[str, Role] = {
@@ -39,7 +39,7 @@ _TICK = re.compile(r"[-+]?\d[\d,.:/%]*(?:m|km|kg|s|h|년|월|일|%)?")
 
 
 def role_of(label: str) -> Role:
-    if label in FURNITURE_LABELS:
+    if label in MARGIN_LABELS:
         return "furniture"
     if label in FORMULA_LABELS or label == "formula_number":
         return "formula"

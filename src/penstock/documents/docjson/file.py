@@ -17,12 +17,12 @@ from penstock.documents.docjson.assemble import Assembler
 from penstock.documents.docjson.model import DocJSON
 from penstock.documents.docjson.spool import Spool, Spools
 from penstock.errors import BadInput
-from penstock.item import Item
+from penstock.page import Page
 
 LISTS = ("pages", "blocks", "sections", "relations", "joins", "assets", "chunks")
 
 
-def write(file: IO[bytes], assembler: Assembler, items: Iterable[Item], spools: Spools) -> None:
+def write(file: IO[bytes], assembler: Assembler, items: Iterable[Page], spools: Spools) -> None:
     """Writes the document of `items` while they stream by."""
     lists = {name: spools.new() for name in LISTS}
     for item in items:

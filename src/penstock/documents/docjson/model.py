@@ -16,6 +16,7 @@ VERSION = "1.0"
 Category = Literal[
     "text_header", "text_section", "text_paragraph", "table", "graph", "diagram", "complex_image"
 ]
+VisualCategory = Literal["table", "graph", "diagram", "complex_image"]
 CategorySource = Literal["label", "rule", "model"]
 Role = Literal["", "caption", "footnote", "formula", "list", "reference", "code", "contents", "furniture"]
 PageStatus = Literal["ok", "partial", "failed"]
@@ -66,7 +67,7 @@ class Quality(Model):
     mean_confidence: float | None = None
 
 
-class Page(Model):
+class DocPage(Model):
     page_no: int  # from 1
     page_id: str
     width_px: int = 0
@@ -223,7 +224,7 @@ class DocJSON(Model):
     languages: list[str] = Field(default_factory=list)
     origin: Origin = Field(default_factory=Origin)
     producer: Producer = Field(default_factory=Producer)
-    pages: list[Page] = Field(default_factory=list)
+    pages: list[DocPage] = Field(default_factory=list)
     blocks: list[Block] = Field(default_factory=list)
     sections: list[Section] = Field(default_factory=list)
     relations: list[Relation] = Field(default_factory=list)

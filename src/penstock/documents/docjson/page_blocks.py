@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from penstock.documents.docjson.captions import link
 from penstock.documents.docjson.categories import category_of, role_of, visual_category
@@ -13,17 +13,17 @@ from penstock.documents.docjson.model import (
     Attempt,
     BBox,
     Block,
-    Page,
+    DocPage,
     PageStatus,
     Quality,
     Relation,
 )
 from penstock.documents.docjson.sections import numbering
 from penstock.documents.docjson.table import read_table, words_of
-from penstock.documents.grounding.attempts import READER, attempts_of
 from penstock.documents.grounding.grid import GRID, clamped
 from penstock.documents.layout.labels import CAPTION
-from penstock.item import FORMULA_LABELS, FURNITURE_LABELS, Item, Region
+from penstock.page import Page
+from penstock.region import FORMULA_LABELS, MARGIN_LABELS, Region
 
 BOX_ISSUES = frozenset({
     "unit_box", "pixel_box", "off_grid", "swapped_corners", "no_area", "partial_box", "no_box",
@@ -38,7 +38,7 @@ _HASHES = re.compile(r"\s(#{1,6})$")
 class PageBlocks:
     """A page, its blocks in reading order, and what links them."""
 
-    page: Page
+    page: DocPage
     blocks: list[Block]
     relations: list[Relation]
     assets: list[Asset]
@@ -47,9 +47,9 @@ class PageBlocks:
     hashes: dict[str, int]  # heading id -> the model's own depth
 
 
-def page_blocks(item: Item, doc_index: int, has_title: bool) -> PageBlocks:
+def page_blocks(item: Page, doc_index: int, has_title: bool) -> PageBlocks:
     """`doc_index` is the first block's; `has_title` whether the document's title was seen before."""
-    regions = sorted((r for r in item.regions if r.reader != READER), key=lambda region: region.index)
+    regions = sorted(item.regions, key=lambda region: region.index)
     made = PageBlocks(_page(item, regions), [], [], [], {}, {}, {})
     for order, region in enumerate(regions):
         is_title = region.label == "doc_title" and not has_title
@@ -74,16 +74,15 @@ def block_key(page_id: str, region: Region) -> str:
     return f"{page_id}/{region.index:04d}/{hashlib.sha256(said.encode('utf-8', 'replace')).hexdigest()[:12]}"
 
 
-def _page(item: Item, regions: list[Region]) -> Page:
-    record = next((region for region in item.regions if region.reader == READER), None)
-    failure = item.failure or (record.failure if record else None)
+def _page(item: Page, regions: list[Region]) -> DocPage:
+    failure = item.failure or item.shortfall
     status: PageStatus = "failed" if item.failure else "partial" if failure else "ok"
     attempts = [
-        Attempt(n=number + 1, **{key: value for key, value in row.items() if key in _ATTEMPT})
-        for number, row in enumerate(attempts_of(record) if record else [])
+        Attempt(n=number, **{**asdict(attempt), "issues": list(attempt.issues)})
+        for number, attempt in enumerate(item.attempts, 1)
     ]
     sure = [region.confidence for region in regions if region.confidence is not None]
-    return Page(
+    return DocPage(
         page_no=item.part + 1,
         page_id=item.id,
         width_px=item.width,
@@ -93,7 +92,7 @@ def _page(item: Item, regions: list[Region]) -> Page:
         status=status,
         reason=f"{failure.message} {failure.advice}".strip() if failure else "",
         attempts=attempts,
-        raw_output_path=(record.crop_path or "") if record else "",
+        raw_output_path=item.raw_answer.path if item.raw_answer else "",
         quality=Quality(
             box_issues=sum(issue in BOX_ISSUES for issue in (attempts[-1].issues if attempts else ())),
             unlabelled_chars=sum(len(r.content or "") for r in regions if r.native_label == "unlabelled"),
@@ -103,10 +102,7 @@ def _page(item: Item, regions: list[Region]) -> Page:
     )
 
 
-_ATTEMPT = frozenset(Attempt.model_fields) - {"n"}
-
-
-def _block(region: Region, item: Item, order: int, doc_index: int, is_title: bool) -> Block:
+def _block(region: Region, item: Page, order: int, doc_index: int, is_title: bool) -> Block:
     text = (region.content or "").strip()
     role = role_of(region.label)
     if role in ("", "reference") and _is_caption(region.label, text):
@@ -121,7 +117,7 @@ def _block(region: Region, item: Item, order: int, doc_index: int, is_title: boo
         role=role,
         native_label=region.native_label.partition(" ")[0] or region.label,
         label=region.label,
-        layer="furniture" if region.label in FURNITURE_LABELS else "body",
+        layer="furniture" if region.label in MARGIN_LABELS else "body",
         bbox=_bbox(region, item),
         text=text if table is None else words_of(table),
         text_format="latex" if region.label in FORMULA_LABELS and text else "plain",
@@ -143,7 +139,7 @@ def _is_caption(label: str, text: str) -> bool:
     )
 
 
-def _bbox(region: Region, item: Item) -> BBox:
+def _bbox(region: Region, item: Page) -> BBox:
     x0, y0, x1, y1 = region.box
     across, down = GRID / (item.width or 1), GRID / (item.height or 1)
     norm = (clamped(x0 * across), clamped(y0 * down), clamped(x1 * across), clamped(y1 * down))

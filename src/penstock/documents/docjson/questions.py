@@ -8,31 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import cast
 
 from penstock.documents.docjson.assemble import Assembler, Piece
 from penstock.documents.docjson.captions import VISUAL
-from penstock.documents.docjson.model import Block
+from penstock.documents.docjson.model import Block, VisualCategory
 from penstock.documents.docjson.references import Key, caption_key, mentions, sentences
 from penstock.documents.docjson.table import header_depth, rows_of
-from penstock.item import Item
+from penstock.page import Page
 
 BEFORE, AFTER = 2, 1  # neighbours in reading order
-LONGEST_NEIGHBOUR = 300  # characters; the nearest sentences say most
-LONGEST_SENTENCE = 240  # characters kept of one that cites
-MOST_CITING = 3  # sentences kept of those that cite one figure
-MOST_ROWS = 200
+MAX_NEIGHBOUR = 300  # characters; the nearest sentences say most
+MAX_SENTENCE = 240  # characters kept of one that cites
+MAX_CITING = 3  # sentences kept of those that cite one figure
+MAX_ROWS = 200
 DEFINITELY_TEXT = frozenset({"", "list"})
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class BlockQuestion:
     """One block to enrich. `key` names it in the ledger of pass 2."""
 
     key: str
     page_id: str
     page_no: int
     block_id: str
-    category: str
+    category: VisualCategory
     caption: str
     section: tuple[str, ...]
     content: str
@@ -44,7 +45,7 @@ class Asked:
     needs_eyes: bool  # whether a vision engine has something to add
 
 
-def questions(name: str, pages: Callable[[], Iterable[Item]]) -> Iterator[Asked]:
+def questions(name: str, pages: Callable[[], Iterable[Page]]) -> Iterator[BlockQuestion]:
     """The questions of one document. `pages` gives its pages in order, and is called twice."""
     cited = _citing(name, pages())
     assembler = Assembler(name)
@@ -62,7 +63,7 @@ def questions(name: str, pages: Callable[[], Iterable[Item]]) -> Iterator[Asked]
         yield from _page(waiting, before, [], cited, paths)
 
 
-def _citing(name: str, items: Iterable[Item]) -> dict[Key, list[tuple[str, str]]]:
+def _citing(name: str, items: Iterable[Page]) -> dict[Key, list[tuple[str, str]]]:
     """For each figure or table the sentences that speak of it, with their blocks."""
     assembler = Assembler(name)
     cited: dict[Key, list[tuple[str, str]]] = {}
@@ -73,8 +74,8 @@ def _citing(name: str, items: Iterable[Item]) -> dict[Key, list[tuple[str, str]]
             for sentence in sentences(block.text):
                 for key in mentions(sentence):
                     told = cited.setdefault(key, [])
-                    if len(told) < MOST_CITING:
-                        told.append((block.id, sentence[:LONGEST_SENTENCE]))
+                    if len(told) < MAX_CITING:
+                        told.append((block.id, sentence[:MAX_SENTENCE]))
     return cited
 
 
@@ -97,7 +98,7 @@ def _page(
     after: list[Block],
     cited: dict[Key, list[tuple[str, str]]],
     paths: dict[str, tuple[str, ...]],
-) -> Iterator[Asked]:
+) -> Iterator[BlockQuestion]:
     texts = {block.id: block.text for block in piece.blocks}
     flow = [*before, *_flow(piece.blocks), *after]
     for block in piece.blocks:
@@ -112,23 +113,23 @@ def _asked(
     flow: list[Block],
     cited: dict[Key, list[tuple[str, str]]],
     paths: dict[str, tuple[str, ...]],
-) -> Asked:
+) -> BlockQuestion:
     told = (*block.caption_ids, *block.footnote_ids)
     caption = " ".join(texts[id] for id in block.caption_ids)
     key = caption_key(caption)
     near = _near(block, flow)
     context = list(cited.get(key, ())) if key else []
     known = {*told, *(id for id, _ in context)}
-    context += [(other.id, other.text[-LONGEST_NEIGHBOUR:]) for other in near if other.id not in known]
+    context += [(other.id, other.text[-MAX_NEIGHBOUR:]) for other in near if other.id not in known]
     table = block.table
-    rows = rows_of(table)[:MOST_ROWS] if table is not None else []
+    rows = rows_of(table)[:MAX_ROWS] if table is not None else []
     notes = " ".join(texts[id] for id in block.footnote_ids)
-    return Asked(
+    return BlockQuestion(
         key=piece.keys[block.id],
         page_id=piece.page.page_id,
         page_no=block.page_no,
         block_id=block.id,
-        category=block.category,
+        category=cast(VisualCategory, block.category),  # only visual blocks are asked about
         caption=caption,
         section=paths.get(block.section_id, ()),
         content="\n".join(part for part in (block.text, notes) if part),

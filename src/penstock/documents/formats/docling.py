@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from typing import IO, Any
 
 from penstock.documents.docjson.assemble import Assembler, Piece
-from penstock.documents.docjson.model import Block, Cell, Page
+from penstock.documents.docjson.model import Block, Cell, DocPage
 from penstock.documents.docjson.spool import Spool, Spools
 from penstock.documents.docjson.table import made_of
-from penstock.item import Item
+from penstock.page import Page
 
 VERSION = "1.5.0"  # of the format: later readers take it, and nothing we write is newer
 _LISTS = ("texts", "pictures", "tables")
@@ -27,7 +27,7 @@ _ROLES = {
 }
 
 
-def write(file: IO[bytes], assembler: Assembler, items: Iterable[Item], spools: Spools) -> None:
+def write(file: IO[bytes], assembler: Assembler, items: Iterable[Page], spools: Spools) -> None:
     """Writes the document of `items` while they stream by."""
     writer = _Writer({name: spools.new() for name in _LISTS})
     for item in items:
@@ -96,7 +96,7 @@ class _Writer:
             self._counts[name] += 1
         return refs
 
-    def _row(self, block: Block, page: Page, refs: dict[str, str], parent: str) -> dict[str, Any]:
+    def _row(self, block: Block, page: DocPage, refs: dict[str, str], parent: str) -> dict[str, Any]:
         captions = [{"$ref": refs[id]} for id in block.caption_ids]
         notes = [{"$ref": refs[id]} for id in block.footnote_ids]
         row: dict[str, Any] = {
@@ -145,7 +145,7 @@ def _label(block: Block) -> str:
     return _ROLES.get(block.role, "text")
 
 
-def _prov(block: Block, page: Page) -> dict[str, Any]:
+def _prov(block: Block, page: DocPage) -> dict[str, Any]:
     left, top, right, bottom = block.bbox.px
     box = {"l": left, "t": top, "r": right, "b": bottom, "coord_origin": "TOPLEFT"}
     return {"page_no": page.page_no, "bbox": box, "charspan": [0, len(block.text)]}

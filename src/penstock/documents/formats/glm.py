@@ -16,8 +16,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from penstock.box import Box
 from penstock.documents.formats.glm_content import formatted, formula_number
-from penstock.item import FORMULA_LABELS, FURNITURE_LABELS, Box, Region
+from penstock.region import FORMULA_LABELS, MARGIN_LABELS, Region
 
 PICTURES = "imgs"  # the folder beside the Markdown
 ALIGNED = 10  # of the 1000 units of a page: how far the left edges of one list's items may differ
@@ -61,7 +62,7 @@ def blocks_of(regions: Iterable[Region], width: int, height: int, *, furniture: 
     return [
         _block_of(region, width, height)
         for region in sorted(regions, key=lambda region: region.index)
-        if furniture or region.label not in FURNITURE_LABELS
+        if furniture or region.label not in MARGIN_LABELS
     ]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-from penstock.documents.docjson.model import Block, Page
+from penstock.documents.docjson.model import Block, DocPage
 from penstock.documents.formats.mineru import table_html
 from penstock.documents.grounding.grid import GRID
 
@@ -61,7 +61,7 @@ def opening(title: str) -> str:
 CLOSING = "</body></html>\n"
 
 
-def page_section(page: Page, blocks: Iterable[Block], picture: str) -> str:
+def page_section(page: DocPage, blocks: Iterable[Block], picture: str) -> str:
     """One page. `picture` is the address of its image, or "" where there is none."""
     rows = list(blocks)
     image = f'<img src="{escape(picture)}" alt="page {page.page_no}" loading="lazy">' if picture else ""

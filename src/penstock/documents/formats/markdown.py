@@ -17,7 +17,7 @@ from urllib.parse import quote
 from penstock.documents import escape
 from penstock.documents.layout.paragraphs import join_lines, joined_word
 from penstock.documents.table_html import from_html, to_html, to_pipes
-from penstock.item import FORMULA_LABELS, FURNITURE_LABELS, PICTURE_LABELS, Region
+from penstock.region import FORMULA_LABELS, MARGIN_LABELS, PICTURE_LABELS, Region
 
 DEEPEST = 6  # heading levels of Markdown
 SHORT_LINE = 60  # letters; a longer line is a paragraph
@@ -37,7 +37,7 @@ def page_markdown(regions: Sequence[Region], *, furniture: bool = False, root: s
 
     page_markdown(item.regions, root="../")
     """
-    kept = [r for r in sorted(regions, key=lambda r: r.index) if furniture or r.label not in FURNITURE_LABELS]
+    kept = [r for r in sorted(regions, key=lambda r: r.index) if furniture or r.label not in MARGIN_LABELS]
     blocks = (block for region in _joined(_tagged(kept)) for block in _blocks(region, root))
     return _stacked(blocks)
 

@@ -10,12 +10,12 @@ from typing import IO, Any
 from penstock.documents.docjson.assemble import Assembler
 from penstock.documents.docjson.model import Block, Table
 from penstock.documents.grounding.grid import GRID
-from penstock.item import Item
+from penstock.page import Page
 
 FURNITURE = {"header": "header", "footer": "footer", "number": "page_number", "aside_text": "aside_text"}
 
 
-def write(file: IO[bytes], assembler: Assembler, items: Iterable[Item], root: str = "") -> None:
+def write(file: IO[bytes], assembler: Assembler, items: Iterable[Page], root: str = "") -> None:
     """`root` leads from the file to the folder crops are named from."""
     first = True
     for item in items:

@@ -17,7 +17,7 @@ from typing import IO
 
 from penstock.documents.formats.glyphless_font import CIDS, NARROW, WIDE, font_objects
 from penstock.errors import BadInput
-from penstock.item import Line
+from penstock.region import Line
 
 POINTS_PER_INCH = 72.0
 BASELINE = 0.2  # of a line's height, from its foot: where most scripts' descenders end

@@ -54,7 +54,7 @@ class Grounded:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class GroundedAnswer:
     """A whole answer, understood. `issues` holds those of the page; blocks have their own."""
 
     dialect: Dialect
@@ -66,7 +66,7 @@ class Answer:
         return "loop" in self.issues
 
 
-def read_grounded(text: str, width: int = 0, height: int = 0) -> Answer:
+def read_grounded(text: str, width: int = 0, height: int = 0) -> GroundedAnswer:
     """The blocks of an answer in its order. The picture's size tells pixel boxes from grid boxes."""
     text, looped = cut_tail(text[:LONGEST_ANSWER])
     dialect, anchors = find_anchors(text)
@@ -77,7 +77,7 @@ def read_grounded(text: str, width: int = 0, height: int = 0) -> Answer:
     blocks, collapsed = _without_runs([piece for stack in _stacks(blocks) for piece in _spread(stack)])
     kept = tuple(_without_copies(_tidy(block) for block in blocks))
     issues = ("loop",) if looped or collapsed or any("loop" in block.issues for block in kept) else ()
-    return Answer(dialect, kept, issues)
+    return GroundedAnswer(dialect, kept, issues)
 
 
 def _block(anchor: Anchor, read: Quads, scale: tuple[float, float] | None) -> Grounded:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from penstock.documents.grounding.answer import Answer, Grounded, read_grounded
+from penstock.box import Box
+from penstock.documents.grounding.answer import Grounded, GroundedAnswer, read_grounded
 from penstock.documents.grounding.grid import GRID, GridBox
-from penstock.item import Box, Region
+from penstock.region import Region
 
 LABELS = {
     "title": "paragraph_title", "sub_title": "paragraph_title", "text": "text", "list": "text", "": "text",
@@ -26,7 +27,7 @@ _PARAGRAPHS = re.compile(r"\n\s*\n")
 _HEADING = re.compile(r"(#{1,6})\s+")
 
 
-def read_page(text: str, width: int, height: int) -> Answer:
+def read_page(text: str, width: int, height: int) -> GroundedAnswer:
     """The answer's blocks; one without any box is taken apart into headings, tables and paragraphs."""
     answer = read_grounded(text, width, height)
     if answer.dialect != "none":
@@ -35,7 +36,9 @@ def read_page(text: str, width: int, height: int) -> Answer:
     return replace(answer, blocks=blocks)
 
 
-def regions_of(answer: Answer, width: int, height: int, first_page: bool, reader: str) -> tuple[Region, ...]:
+def regions_of(
+    answer: GroundedAnswer, width: int, height: int, first_page: bool, reader: str
+) -> tuple[Region, ...]:
     """Regions in the order of the answer. The first title of a document's first page is its title."""
     titled = not first_page
     regions = []

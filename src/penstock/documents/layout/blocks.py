@@ -12,8 +12,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from penstock.box import Box
 from penstock.documents.layout.lines import around, enclosing, in_reading_direction, join, lines_of, rows_of
-from penstock.item import Box, Line, Word
+from penstock.region import Line, Word
 
 # In units of the font size unless told otherwise.
 GUTTER = 0.8  # narrowest white between columns that is still wider than a stretched space

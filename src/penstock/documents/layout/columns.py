@@ -12,7 +12,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from penstock.item import Box
+from penstock.box import Box
 
 Span = tuple[float, float]
 Arrange = Callable[[list[list[int]]], list[list[int]]]

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from penstock.box import Box
 from penstock.documents.layout.columns import split
 from penstock.documents.layout.lines import area, enclosing, rows_of, shared_area
 from penstock.documents.layout.text_columns import stacks
 from penstock.documents.layout.text_layer import assign, lines_from
-from penstock.item import PICTURE_LABELS, Box, Item, Line, Region, Word
+from penstock.page import Page
+from penstock.region import PICTURE_LABELS, Line, Region, Word
 
 HUGE_SHARE = 0.5  # of the page: a larger picture or table full of lines is likely a page mistaken for one
 LARGE_SHARE = 0.15  # the same where the layer tells the lines, or their columns do: surer than their number
@@ -26,7 +28,7 @@ LONE_CELLS, LONE_ROWS = 3, 4  # of a table that the model did not see
 CELLS_SHARE = 0.8  # of the lines of such a table: 0.83 to 1 of them stand in rows, 0.5 of a receipt's
 
 
-def swallows_words(region: Region, words: Sequence[Word], item: Item) -> bool:
+def swallows_words(region: Region, words: Sequence[Word], item: Page) -> bool:
     """Whether a picture is running text: of a scan whose layer says all that it shows."""
     if region.label not in PICTURE_LABELS or area(region.box) < LARGE_SHARE * item.width * item.height:
         return False
@@ -47,7 +49,7 @@ def without_prose(
 
 
 def without_mistakes(
-    regions: Sequence[Region], given: Sequence[list[Word]], lines: Sequence[Box], item: Item
+    regions: Sequence[Region], given: Sequence[list[Word]], lines: Sequence[Box], item: Page
 ) -> tuple[list[Region], list[list[Word]]]:
     """The regions, but pictures and tables without the running text in them: its lines make their own."""
     kept = [
@@ -84,7 +86,7 @@ def _wide_lines(words: Sequence[Word], box: Box) -> tuple[list[Line], list[Line]
     return [line for line in lines if line.box[2] - line.box[0] > WIDE_LINE * (box[2] - box[0])], lines
 
 
-def _without_text(region: Region, lines: Sequence[Box], item: Item) -> list[Region]:
+def _without_text(region: Region, lines: Sequence[Box], item: Page) -> list[Region]:
     """The region, or what is left of it, or nothing."""
     share = area(region.box) / max(1.0, item.width * item.height)
     if region.label not in PICTURE_LABELS | {"table"} or share < LARGE_SHARE:

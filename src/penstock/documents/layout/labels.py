@@ -49,7 +49,7 @@ _LETTER = re.compile(r"[^\W\d_]{2}")
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class PageFacts:
     """What labelling needs to know of the page."""
 
     width: float
@@ -58,7 +58,7 @@ class Page:
     font: str  # the body's font
 
 
-def labelled(blocks: Sequence[Block], page: Page) -> list[tuple[str, str]]:
+def labelled(blocks: Sequence[Block], page: PageFacts) -> list[tuple[str, str]]:
     """(label, rule's name) for each block."""
     names = [_name(block, blocks, page) for block in blocks]
     _only_first_title(blocks, names)
@@ -66,7 +66,7 @@ def labelled(blocks: Sequence[Block], page: Page) -> list[tuple[str, str]]:
     return names
 
 
-def _name(block: Block, blocks: Sequence[Block], page: Page) -> tuple[str, str]:
+def _name(block: Block, blocks: Sequence[Block], page: PageFacts) -> tuple[str, str]:
     text = block.text
     furniture = _furniture(block, text, blocks, page)
     if furniture:
@@ -85,7 +85,7 @@ def _name(block: Block, blocks: Sequence[Block], page: Page) -> tuple[str, str]:
     return "text", "list item" if LIST_MARK.match(text) else "paragraph"
 
 
-def _furniture(block: Block, text: str, blocks: Sequence[Block], page: Page) -> str:
+def _furniture(block: Block, text: str, blocks: Sequence[Block], page: PageFacts) -> str:
     _, y0, _, y1 = block.box
     at_top, at_foot = y1 < NUMBER_EDGE * page.height, y0 > (1 - NUMBER_EDGE) * page.height
     if (at_top or at_foot) and PAGE_NUMBER.match(text):
@@ -118,7 +118,7 @@ def _stands_alone(block: Block, blocks: Sequence[Block], below: bool) -> bool:
     return min(gaps, default=0.0) > block.size
 
 
-def _heading(block: Block, text: str, page: Page) -> tuple[str, str] | None:
+def _heading(block: Block, text: str, page: PageFacts) -> tuple[str, str] | None:
     if len(block.lines) > 4 or len(text) > LONGEST_TITLE or not _LETTER.search(text):
         return None
     numbered = NUMBERED.match(text) is not None
@@ -139,7 +139,7 @@ def _heading(block: Block, text: str, page: Page) -> tuple[str, str] | None:
     return None
 
 
-def _is_note(block: Block, text: str, page: Page) -> bool:
+def _is_note(block: Block, text: str, page: PageFacts) -> bool:
     low, small = block.box[1] > NOTES_FROM * page.height, block.size < NOTE_SIZE * page.body
     return low and small and NOTE_MARK.match(text) is not None
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from penstock.box import Box
 from penstock.documents.layout import rotated_text
 from penstock.documents.layout.scripts import is_unspaced, reads_right_to_left
-from penstock.item import Box, Line, Word
+from penstock.region import Line, Word
 
 # All in units of the font size.
 SPACE = 0.1  # a typeset space is 0.25, squeezed 0.15; pieces of one word lie within 0.05

@@ -13,10 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from penstock.box import Box
 from penstock.documents.layout.labels import LEADER
 from penstock.documents.layout.lines import enclosing
 from penstock.documents.layout.scripts import UNSPACED, is_unspaced, reads_right_to_left
-from penstock.item import Box, Line
+from penstock.region import Line
 
 # All in units of a row's height.
 MARGIN = 1.0  # beyond the next word: estimates of its width are that rough

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from penstock.documents.layout import korean_spacing
 from penstock.documents.layout.scripts import is_hangul, is_unspaced
-from penstock.item import Line
+from penstock.region import Line
 
 CUT_WORD = re.compile(r"[^\W\d_]{2,}[-\u2010]$")
 SOFT_HYPHEN = re.compile("[\x02\xad\ufffe]+$")

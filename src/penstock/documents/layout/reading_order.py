@@ -14,9 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock.box import Box
 from penstock.documents.layout.columns import Grain, cut
 from penstock.documents.layout.lines import enclosing
-from penstock.item import PICTURE_LABELS, Box
+from penstock.region import PICTURE_LABELS
 
 # Fractions of the page's width or height.
 GUTTER = 0.004  # layout boxes hug the text, so any clear white line parts columns

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from penstock.documents.layout.labels import CAPTION, LONGEST_CAPTION, NUMBER_EDGE, PAGE_NUMBER
-from penstock.item import FORMULA_LABELS, Region
+from penstock.region import FORMULA_LABELS, Region
 
 FORMULA_NUMBER = re.compile(r"^[(（]\s*\d{1,3}(?:[.\-]\d{1,3})*[a-z]?\s*[)）]$")
 TITLE_LEAD = 1.15  # a document's title is set at least this much larger than the next heading

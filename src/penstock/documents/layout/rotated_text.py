@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from penstock.box import Box
 from penstock.documents.layout.columns import Grain, cut
-from penstock.item import Box, Word
+from penstock.region import Word
 
 TALL = 1.5  # a word of several letters higher than this times its width runs up or down
 LINE = 1.7  # times the font size: no font's line is higher

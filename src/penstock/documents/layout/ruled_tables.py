@@ -10,9 +10,10 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from penstock.box import Box
 from penstock.documents.layout.lines import join, lines_of
 from penstock.documents.table_html import Cell
-from penstock.item import Box, Word
+from penstock.region import Word
 
 THIN = 4.0  # pixels: thicker than this is a bar, not a line
 TOUCH = 4.0  # pixels between line ends that are meant to meet

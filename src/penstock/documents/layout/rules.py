@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
+from penstock.box import Box
 from penstock.documents.layout import rotated_text
 from penstock.documents.layout.aligned_tables import AlignedTable, ruled_bands, table_in_band, tables_in_rows
 from penstock.documents.layout.blocks import (
@@ -22,28 +23,28 @@ from penstock.documents.layout.blocks import (
     rows_of_fragments,
 )  # fmt: skip
 from penstock.documents.layout.columns import Grain, cut
-from penstock.documents.layout.labels import Page, labelled
+from penstock.documents.layout.labels import PageFacts, labelled
 from penstock.documents.layout.lines import area, enclosing
 from penstock.documents.layout.paragraphs import join_lines
 from penstock.documents.layout.reading_order import reading_order
 from penstock.documents.layout.ruled_tables import Grid, cells_of, grids, rulings
 from penstock.documents.layout.text_layer import assign, lines_from
 from penstock.documents.table_html import to_html
-from penstock.item import Box, Layer, Line, Region, Word
+from penstock.region import Line, Region, TextLayer, Word
 
 BAND_GAP = 0.5  # font sizes of white between bands; lines of one paragraph are nearer
 LOOSE_GAP = 1.3  # times the white between lines, where the page is set with more than that
 SMALL_BODY = 1 / 60  # of the page's height (14 points on A4): larger type is a title, however common
 COLUMN_GUTTER = 0.8
 SAME_EDGE = 2.5  # font sizes: how far the edges of one column may lie apart
-SMALLEST_PICTURE = 0.0015  # share of the page: below this it is a bullet or a line
+MIN_PICTURE = 0.0015  # share of the page: below this it is a bullet or a line
 LARGEST_PICTURE = 0.85  # above this it is the page's background
 SIDEWAYS_TEXT = frozenset({"text", "header", "footer", "number", "footnote", "doc_title"})
 FEWEST_CELLS_WITH_TEXT = 2
 FILLED = 0.25  # share of a table's cells with text; frames of drawings have less
 
 
-def regions_by_rules(layer: Layer, width: float, height: float) -> list[Region]:
+def regions_by_rules(layer: TextLayer, width: float, height: float) -> list[Region]:
     """Regions in reading order, `index` set, with content, lines and `reader="layer"`."""
     words, tall = rotated_text.part([w for w in layer.words if w.text.strip()])
     strokes = [s for s in layer.strokes if _on_page(s, width, height)]
@@ -62,7 +63,7 @@ def _regions(words: list[Word], strokes: list[Box], width: float, height: float)
     aligned = _aligned_tables(strokes, rows, em)
     taken = {id(f) for table in aligned for f in table.fragments}
     fragments = [f for row in rows for f in row if id(f) not in taken]
-    page = Page(width=width, height=height, body=min(em, SMALL_BODY * height), font=font)
+    page = PageFacts(width=width, height=height, body=min(em, SMALL_BODY * height), font=font)
     texts = _text_regions(fragments, page, em)
     return tables + [_aligned_region(table) for table in aligned] + texts
 
@@ -151,7 +152,7 @@ def _region(label: str, rule: str, box: Box, content: str | None) -> Region:
     return Region(label=label, native_label=rule, box=box, content=content, reader="layer")
 
 
-def _text_regions(fragments: list[Fragment], page: Page, em: float) -> list[Region]:
+def _text_regions(fragments: list[Fragment], page: PageFacts, em: float) -> list[Region]:
     gap = max(BAND_GAP * em, LOOSE_GAP * _white_between(fragments))
     grain = Grain(gutter=COLUMN_GUTTER * em, gap=gap)
     groups = cut([f.box for f in fragments], grain) if fragments else []
@@ -202,7 +203,7 @@ def _text_region(block: Block, label: str, rule: str) -> Region:
 
 def _pictures(boxes: Sequence[Box], width: float, height: float) -> list[Region]:
     page = width * height
-    kept = [b for b in boxes if SMALLEST_PICTURE * page < area(b) < LARGEST_PICTURE * page]
+    kept = [b for b in boxes if MIN_PICTURE * page < area(b) < LARGEST_PICTURE * page]
     whole: list[Box] = []
     for box in sorted(kept, key=area, reverse=True):
         if not any(_inside(box, other) for other in whole):

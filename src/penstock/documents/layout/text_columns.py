@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.item import Box
+from penstock.box import Box
 
 FEWEST = 4  # lines; fewer may be cells of a table
 MOST_LINES = 1500  # of a page, each compared with each: 150 MB; a dense newspaper page has 800

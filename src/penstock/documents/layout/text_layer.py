@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock.box import Box
 from penstock.documents.layout.blocks import MARK
 from penstock.documents.layout.broken_encoding import garbling
 from penstock.documents.layout.columns import Grain, cut
 from penstock.documents.layout.lines import around, as_line, lines_of
-from penstock.item import Box, Layer, Line, Region, Word
+from penstock.region import Line, Region, TextLayer, Word
 
 if TYPE_CHECKING:
-    from penstock.item import Pixels
+    from penstock.box import Pixels
 
 INSIDE = 0.5  # share of a word that must lie in a box for the word to belong to it
 STICKS_OUT = 1.0  # of a word's height: how far beyond its region's side a word may begin or end
@@ -57,7 +58,7 @@ class Coverage:
         return self.share >= COVERED
 
 
-def trust(layer: Layer) -> Trust:
+def trust(layer: TextLayer) -> Trust:
     """Judges encodings, not coverage: a scan with a clean scrap of layer is trusted."""
     words = [w for w in layer.words if w.text.strip()]
     if not words:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import cv2
 import numpy as np
 
+from penstock.box import Box
 from penstock.errors import EngineError
-from penstock.item import Box
 
 if TYPE_CHECKING:
-    from penstock.item import Pixels
+    from penstock.box import Pixels
 
 MIN_SIDE = 28  # pixels: one image token of GLM-OCR is 28 x 28, and its server refuses less
 MAX_ASPECT = 200  # its server refuses longer strips

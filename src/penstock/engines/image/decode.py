@@ -20,7 +20,7 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 from penstock.errors import BadInput
 
 if TYPE_CHECKING:
-    from penstock.item import Pixels
+    from penstock.box import Pixels
 
 MAX_PIXELS = 89_478_485  # 256 MiB of RGB, Pillow's own alarm; an A3 scan at 600 dpi has 70 million
 MAX_FRAMES = 1_000  # of a GIF or WebP: an animation, not a document

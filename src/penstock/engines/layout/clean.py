@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from penstock.item import LABELS
+from penstock.region import LABELS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -20,12 +20,12 @@ from penstock.engines.layout.cdla import Detection
 from penstock.engines.layout.clean import Found, Rules, clean
 from penstock.engines.layout.polygons import Polygon, outline
 from penstock.errors import EngineError, MissingModel, OpenError, install_advice
-from penstock.item import LABELS
+from penstock.region import LABELS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from penstock.item import Pixels
+    from penstock.box import Pixels
 
 MODEL = "PaddlePaddle/PP-DocLayoutV3_safetensors"
 SIZE = 800  # the side of the network's input, whatever the page's shape
@@ -42,7 +42,7 @@ class PlacedDetection(Detection):
     polygon: Polygon = ()
 
 
-class DocLayout:
+class DocLayoutEngine:
     """The open model. `detect` may be called from many threads; the GPU takes one batch at a time.
 
     `model` is a checkpoint's folder or its name on the Hugging Face Hub. "fp16" means half precision

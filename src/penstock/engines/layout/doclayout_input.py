@@ -22,7 +22,7 @@ from penstock.engines.image import decode as raster
 from penstock.errors import BadInput
 
 if TYPE_CHECKING:
-    from penstock.item import Pixels
+    from penstock.box import Pixels
 
 Tensor = Any
 

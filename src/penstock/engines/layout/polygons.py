@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import cv2
 import numpy as np
 
-from penstock.item import Box
+from penstock.box import Box
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import cv2
 import numpy as np
 
-from penstock.item import Box
+from penstock.box import Box
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from penstock.item import Pixels
+    from penstock.box import Pixels
 
 Point = tuple[float, float]
 Quad = tuple[Point, Point, Point, Point]

@@ -18,7 +18,7 @@ from penstock.engines.ocr.tesseract import Tesseract
 from penstock.errors import MissingModel
 
 if TYPE_CHECKING:
-    from penstock.item import Pixels
+    from penstock.box import Pixels
 
 LONG = 1.5  # a line is this much longer than high, or tells nothing
 SIDEWAYS = 2.0  # so much more text must run along the page than across it

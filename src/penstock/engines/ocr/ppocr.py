@@ -18,18 +18,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from penstock.box import Box
 from penstock.engines.ocr import detect, recognise
 from penstock.engines.ocr.detect import LineBox, Quad
 from penstock.engines.ocr.recognise import Reading
 from penstock.engines.weights import registry as weights
 from penstock.engines.weights.onnx import Network
 from penstock.engines.weights.onnx_denormals import flushed
-from penstock.item import Box
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from penstock.item import Pixels
+    from penstock.box import Pixels
 
 __all__ = ["LineBox", "PPOcr", "TextLine"]
 

@@ -23,7 +23,7 @@ from penstock.engines.ocr.tesseract import Symbol, Tesseract
 from penstock.errors import MissingModel
 
 if TYPE_CHECKING:
-    from penstock.item import Pixels
+    from penstock.box import Pixels
 
 Script = Literal["hangul", "other"]
 

@@ -18,7 +18,7 @@ from penstock.engines.ocr.detect import LineBox
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from penstock.item import Pixels
+    from penstock.box import Pixels
 
 HEIGHT = 48  # of the network's input
 MIN_WIDTH = 32  # narrower pictures are padded

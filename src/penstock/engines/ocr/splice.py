@@ -21,8 +21,8 @@ from penstock.engines.ocr.tesseract import Symbol, ink
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from penstock.box import Pixels
     from penstock.engines.ocr.recognise import Reading
-    from penstock.item import Pixels
 
 # Word confidences on three pages: digits 0.85-0.97, Latin letters taken for digits 0-0.89. Reading a digit
 # again does no harm. CER 0.018 at 0.8, 0.010 at 0.9, 0.007 at 0.95, 0.007 for all.

@@ -21,7 +21,7 @@ from penstock.errors import EngineError, MissingModel
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from penstock.item import Pixels
+    from penstock.box import Pixels
 
     Grey = NDArray[np.uint8]
 

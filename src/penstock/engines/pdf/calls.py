@@ -15,7 +15,7 @@ from typing import Any
 
 import pypdfium2.raw as raw
 
-from penstock.item import Box
+from penstock.box import Box
 
 
 def _bind(name: str, restype: Any, *argtypes: Any) -> Callable[..., Any]:

@@ -13,9 +13,9 @@ from typing import Any
 
 import pypdfium2.raw as raw
 
+from penstock.box import Box
 from penstock.engines.pdf import calls
 from penstock.engines.pdf.calls import Placement
-from penstock.item import Box
 
 MAX_OBJECTS = 20_000  # maps and CAD plots have 80,000 and more; reading them costs seconds and tells nothing
 MAX_SEGMENTS = (

@@ -21,10 +21,10 @@ from penstock.engines.pdf.calls import Placement
 from penstock.engines.pdf.drawing import read_drawing
 from penstock.engines.pdf.text import read_words
 from penstock.errors import BadInput
-from penstock.item import Layer
+from penstock.region import TextLayer
 
 if TYPE_CHECKING:
-    from penstock.item import Pixels
+    from penstock.box import Pixels
 
 POINTS_PER_INCH = 72.0
 logging.getLogger("pypdfium2").setLevel(logging.ERROR)  # it warns of XFA forms, which we draw as they are
@@ -93,12 +93,12 @@ class PdfFile:
             raw.FPDFBitmap_Destroy(bitmap)
         return pixels
 
-    def layer(self, index: int, size: PageSize) -> Layer:
+    def layer(self, index: int, size: PageSize) -> TextLayer:
         """What the page says of itself, in pixels of its picture."""
         page = self._load(index)
         place = _placement(page, size)
         strokes, pictures = read_drawing(page.raw, place)
-        return Layer(words=tuple(read_words(page.raw, place)), strokes=strokes, pictures=pictures)
+        return TextLayer(words=tuple(read_words(page.raw, place)), strokes=strokes, pictures=pictures)
 
     def close(self) -> None:
         self._drop_page()

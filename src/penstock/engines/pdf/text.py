@@ -18,9 +18,10 @@ from typing import Any
 
 import pypdfium2.raw as raw
 
+from penstock.box import Box
 from penstock.engines.pdf import calls
 from penstock.engines.pdf.calls import Placement
-from penstock.item import Box, Word
+from penstock.region import Word
 
 HYPHEN, UNKNOWN = "\x02", "\ufffd"
 HYPHENS = f"{HYPHEN}\ufffe"  # what PDFium puts for a hyphen at the end of a line, joining the next to it

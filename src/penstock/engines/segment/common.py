@@ -15,7 +15,7 @@ from penstock.engines.segment.segmenter import Found, Mask
 from penstock.errors import MissingModel, install_advice
 
 if TYPE_CHECKING:
-    from penstock.item import Pixels
+    from penstock.box import Pixels
 
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # ImageNet's
 AT_ONCE = 8  # masks scaled together: 400 MB for a photo of 12 megapixels

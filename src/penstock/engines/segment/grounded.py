@@ -17,7 +17,7 @@ from penstock.engines.segment.common import device_of, found, full_masks, load, 
 from penstock.engines.segment.segmenter import Found, Wanted
 
 if TYPE_CHECKING:
-    from penstock.item import Box, Pixels
+    from penstock.box import Box, Pixels
 
 DINO, SAM2 = "IDEA-Research/grounding-dino-tiny", "facebook/sam2.1-hiera-tiny"
 SHORT_SIDE, LONG_SIDE = 800, 1333  # Grounding DINO's own

@@ -12,7 +12,7 @@ from penstock.engines.segment.common import device_of, found, full_masks, load, 
 from penstock.engines.segment.segmenter import Found, Wanted
 
 if TYPE_CHECKING:
-    from penstock.item import Pixels
+    from penstock.box import Pixels
 
 MODEL = "Roboflow/rf-detr-seg-medium"
 MOST = 40

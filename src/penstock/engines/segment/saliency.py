@@ -18,7 +18,7 @@ from penstock.engines.segment.u2net import Saliency
 from penstock.errors import EngineError
 
 if TYPE_CHECKING:
-    from penstock.item import Box, Pixels
+    from penstock.box import Box, Pixels
 
 THRESHOLD = 0.5
 SPECK = 0.01  # of the photo: a salient patch that small is a lamp's reflection

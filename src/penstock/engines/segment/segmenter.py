@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from penstock.errors import UsageError
 
 if TYPE_CHECKING:
-    from penstock.item import Box, Pixels
+    from penstock.box import Box, Pixels
 
 Mask = NDArray[np.bool_]
 

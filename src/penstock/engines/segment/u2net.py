@@ -12,7 +12,7 @@ from penstock.engines.weights import registry as weights
 from penstock.engines.weights.onnx import Network
 
 if TYPE_CHECKING:
-    from penstock.item import Pixels
+    from penstock.box import Pixels
 
 SIDE = 320  # pixels, the model's own
 FAINT = 0.3  # answers that stay below are about nothing: blank and noisy pictures give 0.06, rooms 0.85

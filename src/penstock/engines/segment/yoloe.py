@@ -18,7 +18,7 @@ from penstock.engines.segment.segmenter import Found, Wanted
 from penstock.errors import EngineError, MissingModel
 
 if TYPE_CHECKING:
-    from penstock.item import Pixels
+    from penstock.box import Pixels
 
 MODEL = "yoloe-11l-seg.pt"
 SIDE = 640

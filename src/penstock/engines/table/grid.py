@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from penstock.item import Box
+from penstock.box import Box
 
 SPLIT_BELOW = 0.7  # a line with this much of its width in one cell belongs to it whole
 ROW_OVERLAP = 0.5  # lines that share this much of the lower one's height stand side by side

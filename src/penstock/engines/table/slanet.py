@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 import cv2
 import numpy as np
 
+from penstock.box import Box
 from penstock.engines.table.grid import Cell, TableStructure, TextLine, fill
 from penstock.engines.weights import registry as weights
 from penstock.engines.weights.onnx import Network
 from penstock.errors import EngineError, OpenError
-from penstock.item import Box
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from penstock.item import Pixels
+    from penstock.box import Pixels
 
     Floats = NDArray[np.float32]
 

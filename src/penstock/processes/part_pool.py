@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
-from penstock.errors import DeadlinePassed, ItemError, PenstockError
-from penstock.item import Failure
+from penstock.errors import DeadlinePassed, Failure, ItemError, PenstockError
 
 T = TypeVar("T")
 

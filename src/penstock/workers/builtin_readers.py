@@ -11,14 +11,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from penstock.box import Box
 from penstock.engines.image.crop import cut
 from penstock.engines.ocr.ppocr import LineBox, TextLine
 from penstock.engines.ocr.reader import PageReader, Script
 from penstock.engines.table.slanet import SlanetTable
-from penstock.item import Box, Region, Word
+from penstock.region import Region, Word
 
 if TYPE_CHECKING:
-    from penstock.item import Pixels
+    from penstock.box import Pixels
 
 log = logging.getLogger(__name__)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from penstock.item import Box, Item
+from penstock.box import Box
+from penstock.photo import Photo
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,6 @@ class GivenDepth:
         return f"{self.photo}={self.path}" if self.photo else self.path
 
 
-def is_for(given: GivenBox | GivenDepth, item: Item) -> bool:
+def is_for(given: GivenBox | GivenDepth, item: Photo) -> bool:
     name = given.photo
     return not name or name in (item.document, item.id) or PurePath(item.uri).match(name)

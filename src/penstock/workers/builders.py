@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from penstock.item import PhotoObject
-
-if TYPE_CHECKING:
-    from penstock.item import Pixels
-    from penstock.photos.camera import Camera
-    from penstock.photos.furniture import Furniture
-    from penstock.photos.gaussians import Floats, Gaussians
+from penstock.box import Pixels
+from penstock.photo import PhotoObject
+from penstock.photos.camera import Camera
+from penstock.photos.depth import nearest
+from penstock.photos.furniture import UNKNOWN, Furniture
+from penstock.photos.gaussians import Floats, Gaussians
+from penstock.photos.masks import unpack
+from penstock.photos.ply import write_ply
+from penstock.photos.silhouette import inflate
+from penstock.photos.size_prior import estimate, outline_of
+from penstock.region import asset
 
 CLOUDS = "clouds"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Photo:
+class Scene:
     """What all objects of one photo share: worked out once."""
 
     id: str
@@ -30,11 +33,11 @@ class Photo:
 class Builder(Protocol):
     """Makes clouds. Called from several threads."""
 
-    def build(self, photo: Photo, thing: PhotoObject) -> PhotoObject:
+    def build(self, photo: Scene, thing: PhotoObject) -> PhotoObject:
         """The thing with cloud and estimate. Raises ItemError."""
         ...
 
-    def finish(self, photo: Photo) -> None:
+    def finish(self, photo: Scene) -> None:
         """Forgets what was kept for a photo."""
         ...
 
@@ -47,29 +50,21 @@ class Silhouettes:
     def __init__(self, furniture: Furniture) -> None:
         self._furniture = furniture
 
-    def build(self, photo: Photo, thing: PhotoObject) -> PhotoObject:
-        from penstock.photos.masks import unpack
-        from penstock.photos.silhouette import inflate
-
+    def build(self, photo: Scene, thing: PhotoObject) -> PhotoObject:
         thing = with_estimate(photo, thing, self._furniture)
         assert thing.mask is not None
         assert thing.size is not None
         return with_cloud(thing, inflate(photo.pixels, unpack(thing.mask), *thing.size))
 
-    def finish(self, photo: Photo) -> None:
+    def finish(self, photo: Scene) -> None:
         pass
 
     def close(self) -> None:
         pass
 
 
-def with_estimate(photo: Photo, thing: PhotoObject, furniture: Furniture) -> PhotoObject:
+def with_estimate(photo: Scene, thing: PhotoObject, furniture: Furniture) -> PhotoObject:
     """The thing with size and range by outline, camera and class."""
-    from penstock.photos.depth import nearest
-    from penstock.photos.furniture import UNKNOWN
-    from penstock.photos.masks import unpack
-    from penstock.photos.size_prior import estimate, outline_of
-
     assert thing.mask is not None
     mask = unpack(thing.mask)
     distance = nearest(photo.depth, mask) if photo.depth is not None else None
@@ -92,8 +87,5 @@ def with_estimate(photo: Photo, thing: PhotoObject, furniture: Furniture) -> Pho
 
 
 def with_cloud(thing: PhotoObject, cloud: Gaussians) -> PhotoObject:
-    from penstock.photos.ply import write_ply
-
-    data = write_ply(cloud)
-    name = hashlib.sha256(data).hexdigest()[:24]
-    return replace(thing, cloud=data, cloud_path=f"{CLOUDS}/{name}.ply", num_gaussians=cloud.num)
+    made = asset(CLOUDS, write_ply(cloud), "ply")
+    return replace(thing, cloud=made.data, cloud_path=made.path, num_gaussians=cloud.num)

@@ -18,21 +18,21 @@ Result = TypeVar("Result")
 Work = Callable[[], Any]
 
 
-class Ahead:
+class Background:
     """Starts what it is given at once; the `with` ends what nobody waits for any more.
 
-    with Ahead() as ahead:
-        vector = ahead.do(partial(embed_question, out, question))
+    with Background() as background:
+        vector = background.do(partial(embed_question, out, question))
         ...
         vector.result()
     """
 
     def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(thread_name_prefix="ahead")  # threads that only wait
+        self._pool = ThreadPoolExecutor(thread_name_prefix="background")  # threads that only wait
         self._children: list[Child[Work, Any]] = []
         self._ended = Event()
 
-    def __enter__(self) -> Ahead:
+    def __enter__(self) -> Background:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -43,7 +43,7 @@ class Ahead:
 
     def do(self, work: Callable[[], Result]) -> Future[Result]:
         """`work` must pickle. Its error is raised by the future."""
-        child: Child[Work, Any] = Child(_open, name=f"ahead-{len(self._children)}")
+        child: Child[Work, Any] = Child(_open, name=f"background-{len(self._children)}")
         self._children.append(child)
         return self._pool.submit(self._ask, child, work)
 

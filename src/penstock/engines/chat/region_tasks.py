@@ -1,7 +1,7 @@
 """What is done with a region of each label by a recogniser of regions.
 
 The table is PP-DocLayoutV3's in GLM-OCR: most labels are read as text, tables and formulas by prompts of
-their own, pictures keep their crop, furniture is left out unless it is asked for.
+their own, pictures keep their crop; what stands in the margins is left out unless it is asked for.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 Task = Literal["text", "table", "formula", "keep", "drop"]
-Furniture = Literal["drop", "read"]
+Margins = Literal["drop", "read"]
 
 _DROPPED = frozenset(
     {"aside_text", "footer", "footer_image", "footnote", "header", "header_image", "number", "reference"}
@@ -18,7 +18,7 @@ _KEPT = frozenset({"chart", "image"})
 _FORMULAS = frozenset({"display_formula", "inline_formula"})
 
 
-def task_of(label: str, furniture: Furniture) -> Task:
+def task_of(label: str, margins: Margins) -> Task:
     if label == "table":
         return "table"
     if label in _FORMULAS:
@@ -26,7 +26,7 @@ def task_of(label: str, furniture: Furniture) -> Task:
     if label in _KEPT:
         return "keep"
     if label in _DROPPED:
-        if furniture == "drop":
+        if margins == "drop":
             return "drop"
         return "keep" if label.endswith("_image") else "text"
     return "text"
@@ -35,10 +35,10 @@ def task_of(label: str, furniture: Furniture) -> Task:
 # Tokens of an answer for each 28 x 28 pixels of the picture, with room: dense Korean print at 200 dpi
 # has about 0.7 tokens on such a square, a table's HTML about twice its text's.
 _TOKENS_A_SQUARE = {"text": 2.0, "table": 4.0, "formula": 4.0}
-_LEAST_TOKENS = {"text": 64, "table": 512, "formula": 256}
+_MIN_TOKENS = {"text": 64, "table": 512, "formula": 256}
 
 
 def token_budget(task: Task, width: int, height: int, most: int) -> int:
     """How long an answer may be, from the size of what is read: a loop ends early, a page does not."""
     squares = width * height / (28 * 28)
-    return min(most, round(_LEAST_TOKENS[task] + _TOKENS_A_SQUARE[task] * squares))
+    return min(most, round(_MIN_TOKENS[task] + _TOKENS_A_SQUARE[task] * squares))

@@ -1,8 +1,7 @@
-"""Reconstruct's builder for SAM-3D: a crew of processes in its own interpreter, one a GPU."""
+"""Reconstruct's builder for SAM-3D: a pool of processes in its own interpreter, one a GPU."""
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -14,17 +13,20 @@ from pathlib import Path
 import numpy as np
 
 from penstock.engines.mesh.request import SMALLER, MeshOptions, MeshReply, MeshRequest, OutOfMemory
+from penstock.engines.mesh.sam3d import open_sam3d
 from penstock.errors import MissingModel
-from penstock.item import PhotoObject
+from penstock.photo import PhotoObject
 from penstock.photos.camera import floor_depth, pointmap, to_pytorch3d
 from penstock.photos.furniture import Furniture
 from penstock.photos.gaussians import Floats, Gaussians
 from penstock.photos.volumes import clean, trimmed
-from penstock.processes.child import Care, Child
-from penstock.processes.pool import Crew
+from penstock.processes.child import Child
+from penstock.processes.pool import ProcessPool
 from penstock.processes.resources import cores, environment, visible_gpus
 from penstock.processes.scratch import scratch_folder
-from penstock.stages.builders import Photo, with_cloud, with_estimate
+from penstock.region import asset
+from penstock.stage import Supervision
+from penstock.workers.builders import Scene, with_cloud, with_estimate
 
 TRIM = 0.01
 MESHES = "meshes"
@@ -33,22 +35,22 @@ MESHES = "meshes"
 class Sam3dBuilder:
     """Things to clouds in metres. Pictures and clouds pass through files in a folder of its own."""
 
-    def __init__(self, options: MeshOptions, crew: int, furniture: Furniture) -> None:
+    def __init__(self, options: MeshOptions, size: int, furniture: Furniture) -> None:
         self._options = options
         self._furniture = furniture
         self._folder = scratch_folder("sam3d")
-        self._crew = _crew(options, crew)
-        self._asking = ThreadPoolExecutor(2 * crew, thread_name_prefix="sam3d-ask")
+        self._pool = _pool(options, size)
+        self._asking = ThreadPoolExecutor(2 * size, thread_name_prefix="sam3d-ask")
         with ExitStack() as undo:  # Ctrl-C must leave no process behind either
             undo.callback(self.close)
-            self._crew.start()
+            self._pool.start()
             undo.pop_all()
 
     @property
     def starts(self) -> int:
-        return self._crew.starts
+        return self._pool.starts
 
-    def build(self, photo: Photo, thing: PhotoObject) -> PhotoObject:
+    def build(self, photo: Scene, thing: PhotoObject) -> PhotoObject:
         asked = self._asking.submit(self._reply, self._request(photo, thing), photo.id)
         thing = with_estimate(photo, thing, self._furniture)  # while the GPU is busy anyway
         reply = asked.result()
@@ -60,25 +62,25 @@ class Sam3dBuilder:
         thing = replace(thing, estimate="metric" if reply.metric else "anchored")
         return with_cloud(_with_mesh(thing, reply.glb), cloud)
 
-    def finish(self, photo: Photo) -> None:
+    def finish(self, photo: Scene) -> None:
         for path in self._paths(photo):
             path.unlink(missing_ok=True)
 
     def close(self) -> None:
-        self._crew.close()
+        self._pool.close()
         self._asking.shutdown(wait=False, cancel_futures=True)
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _reply(self, request: MeshRequest, photo: str) -> MeshReply:
         """Where the GPU is too small for a setting, the next smaller one is tried."""
         try:
-            return self._crew.call(request, whom=photo)
+            return self._pool.call(request, affinity=photo)
         except OutOfMemory:
             if request.setting not in SMALLER:
                 raise
             return self._reply(replace(request, setting=SMALLER[request.setting]), photo)
 
-    def _request(self, photo: Photo, thing: PhotoObject) -> MeshRequest:
+    def _request(self, photo: Scene, thing: PhotoObject) -> MeshRequest:
         image, points = self._paths(photo)
         _save_once(image, photo.pixels)
         if not points.exists() and (depth := self._depth(photo)) is not None:
@@ -94,15 +96,15 @@ class Sam3dBuilder:
             result=str(self._folder / f"{image.stem}-{thing.index}.npy"),
         )
 
-    def _depth(self, photo: Photo) -> Floats | None:
+    def _depth(self, photo: Scene) -> Floats | None:
         """What was measured, else an empty room where that was asked for; else a member's model is asked."""
         return floor_depth(photo.camera) if self._is_bare(photo) else photo.depth
 
-    def _is_bare(self, photo: Photo) -> bool:
+    def _is_bare(self, photo: Scene) -> bool:
         options = self._options
         return options.floor_depth and not options.moge and photo.depth is None
 
-    def _paths(self, photo: Photo) -> tuple[Path, Path]:
+    def _paths(self, photo: Scene) -> tuple[Path, Path]:
         """The photo's picture and its pointmap, which the first member that needs it makes."""
         name = photo.id.replace("/", "_")
         return self._folder / f"{name}.npy", self._folder / f"{name}.points.npy"
@@ -116,16 +118,14 @@ def _save_once(path: Path, array: np.ndarray[tuple[int, ...], np.dtype[np.generi
     Path(file.name).replace(path)  # whole or not at all: several objects begin at once
 
 
-def _crew(options: MeshOptions, size: int) -> Crew[MeshRequest, MeshReply]:
-    from penstock.engines.mesh.sam3d import open_sam3d
-
+def _pool(options: MeshOptions, size: int) -> ProcessPool[MeshRequest, MeshReply]:
     if options.opener is None and not options.python:
         raise MissingModel(
             "SAM-3D runs in its own Python environment, and none is named.",
             "Install facebookresearch/sam-3d-objects and pass --sam3d-python and --sam3d-config.",
         )
     opener = partial(options.opener or open_sam3d, options)
-    care = Care(options.silence_s, options.recycle_after, options.recycle_growth_mb)
+    supervision = Supervision(options.silence_s, options.recycle_after, options.recycle_growth_mb)
     gpus = visible_gpus()
     members: list[Child[MeshRequest, MeshReply]] = [
         Child(
@@ -133,11 +133,11 @@ def _crew(options: MeshOptions, size: int) -> Crew[MeshRequest, MeshReply]:
             name=f"sam3d-{number}",
             env=environment(max(1, cores() // size), gpus[number % len(gpus)] if gpus else None),
             executable=options.python or None,
-            care=care,
+            supervision=supervision,
         )
         for number in range(size)
     ]
-    return Crew(members, options.deadline_s)
+    return ProcessPool(members, options.deadline_s)
 
 
 def _with_mesh(thing: PhotoObject, glb: str) -> PhotoObject:
@@ -145,7 +145,7 @@ def _with_mesh(thing: PhotoObject, glb: str) -> PhotoObject:
         return thing
     data = Path(glb).read_bytes()
     Path(glb).unlink()
-    return replace(thing, mesh=data, mesh_path=f"{MESHES}/{hashlib.sha256(data).hexdigest()[:24]}.glb")
+    return replace(thing, mesh=data, mesh_path=asset(MESHES, data, "glb").path)
 
 
 def _gaussians(table: np.ndarray[tuple[int, int], np.dtype[np.float32]]) -> Gaussians:

@@ -12,19 +12,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from penstock.documents.layout.rules import SMALLEST_PICTURE
+from penstock.documents.layout.rules import MIN_PICTURE
 from penstock.documents.layout.text_layer import trust
 from penstock.engines.image import decode
 from penstock.engines.image.decode import Encoded, Frames, Picture
 from penstock.engines.pdf.file import PdfFile
 from penstock.errors import BadInput
-from penstock.item import Item
+from penstock.item import PictureItem
+from penstock.page import Page
 from penstock.sources import formats
 from penstock.sources.datasets import ShardRef
-from penstock.stages.load import Load
+from penstock.stage import Worker
 
 if TYPE_CHECKING:
     from penstock.sources.tables import Rows
+    from penstock.stages.load import Load
 
 MAX_IMAGE_BYTES = 1 << 31  # of one encoded image file, which is read whole
 OPEN_FILES = 4  # kept by a worker, which sees the pages of one or two documents at a time
@@ -57,8 +59,8 @@ class OpenFiles(Generic[Open]):
             self._open.popitem()[1].close()
 
 
-class LoadWorker:
-    """Loads one item at a time, however many threads call it: PDFium bears no more."""
+class LoadWorker(Worker[PictureItem]):
+    """Loads one item at a time, however many threads call it: PDFium allows no more."""
 
     def __init__(self, spec: Load) -> None:
         decode.trust_our_bound()
@@ -68,7 +70,7 @@ class LoadWorker:
         self._frames: OpenFiles[Frames] = OpenFiles()
         self._shards: OpenFiles[Rows] = OpenFiles()
 
-    def __call__(self, items: list[Item]) -> list[Item]:
+    def __call__(self, items: list[PictureItem]) -> list[PictureItem]:
         with self._lock:
             return [self._load(item) for item in items]
 
@@ -78,7 +80,7 @@ class LoadWorker:
             self._frames.close()
             self._shards.close()
 
-    def _load(self, item: Item) -> Item:
+    def _load(self, item: PictureItem) -> PictureItem:
         try:
             if item.media == "pdf":
                 return self._load_page(item)
@@ -88,12 +90,12 @@ class LoadWorker:
         except BadInput as exc:  # engines say what is wrong; here it is known with what
             raise BadInput(f"{_where(item)}: {exc.message}", exc.advice) from exc
 
-    def _load_page(self, item: Item) -> Item:
+    def _load_page(self, item: PictureItem) -> PictureItem:
         spec = self._spec
         file = self._pdfs.get(item.uri, lambda: PdfFile(item.uri, spec.password))
         size = file.size(item.part, dpi=spec.dpi, max_side=spec.max_side)
         item = replace(item, width=size.width, height=size.height, dpi=size.dpi)
-        if spec.text_layer:
+        if spec.text_layer and isinstance(item, Page):
             item = replace(item, layer=file.layer(item.part, size))
         if spec.render == "never" or (spec.render == "auto" and _tells_all(item)):
             return item
@@ -103,7 +105,7 @@ class LoadWorker:
         # as PNG 105 ms and 517 KB a page, as JPEG 19 ms and 699 KB; nothing of a rendering is lost with it
         return _with_encoded(item, decode.as_jpeg(picture))
 
-    def _load_file(self, item: Item) -> Item:
+    def _load_file(self, item: PictureItem) -> PictureItem:
         path = Path(item.uri)
         if _picture_kind(path) not in formats.MULTI_FRAME:
             return self._load_image(item, _read(path))
@@ -115,7 +117,7 @@ class LoadWorker:
             return _with_pixels(item, picture)
         return _with_encoded(item, decode.as_png(picture))
 
-    def _load_image(self, item: Item, data: bytes) -> Item:
+    def _load_image(self, item: PictureItem, data: bytes) -> PictureItem:
         spec = self._spec
         if spec.render == "never":
             return _with_size(item, decode.size(data, spec.max_pixels))
@@ -123,7 +125,7 @@ class LoadWorker:
             return _with_encoded(item, decode.as_encoded(data, spec.max_pixels))
         return _with_pixels(item, decode.decode(data, spec.max_pixels))
 
-    def _row_bytes(self, item: Item) -> bytes:
+    def _row_bytes(self, item: PictureItem) -> bytes:
         from penstock.sources.tables import Rows, picture_bytes  # pyarrow: only runs over datasets pay for it
 
         ref = ShardRef.parse(item.uri)
@@ -134,30 +136,30 @@ class LoadWorker:
         return picture_bytes(values[0], ref.path.parent)
 
 
-def _with_pixels(item: Item, picture: Picture) -> Item:
+def _with_pixels(item: PictureItem, picture: Picture) -> PictureItem:
     height, width = picture.pixels.shape[:2]
     return replace(item, pixels=picture.pixels, width=width, height=height, dpi=picture.dpi)
 
 
-def _with_encoded(item: Item, encoded: Encoded) -> Item:
+def _with_encoded(item: PictureItem, encoded: Encoded) -> PictureItem:
     width, height, dpi = encoded.width, encoded.height, encoded.dpi
     return replace(item, image=encoded.data, width=width, height=height, dpi=dpi)
 
 
-def _with_size(item: Item, size: tuple[int, int, float]) -> Item:
+def _with_size(item: PictureItem, size: tuple[int, int, float]) -> PictureItem:
     width, height, dpi = size
     return replace(item, width=width, height=height, dpi=dpi)
 
 
-def _tells_all(item: Item) -> bool:
+def _tells_all(item: PictureItem) -> bool:
     """Whether a page's layer can be read and no picture on it wants a crop."""
-    layer, smallest = item.layer, SMALLEST_PICTURE * item.width * item.height
+    layer, smallest = item.layer if isinstance(item, Page) else None, MIN_PICTURE * item.width * item.height
     if layer is None or any((x1 - x0) * (y1 - y0) > smallest for x0, y0, x1, y1 in layer.pictures):
         return False
     return trust(layer).ok
 
 
-def _where(item: Item) -> str:
+def _where(item: PictureItem) -> str:
     if item.media in formats.TABLES:
         return f"{item.document}, row {item.part}"
     # a page's own error names the page; a picture file of one frame has none

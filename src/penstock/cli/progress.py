@@ -1,0 +1,79 @@
+"""Progress on the terminal while a pass works, and what is said of its failures at the end."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from penstock.driver import Run
+    from penstock.passes.work import Showing
+    from penstock.trace.progress import RunState
+
+TICK_S = 0.25
+
+
+def progress(quiet: bool) -> Showing:
+    """What a pass takes to draw its progress; nothing where `quiet`."""
+
+    def showing(run: Run[Any]) -> Any:
+        return _drawn(run, quiet)
+
+    return showing
+
+
+@contextmanager
+def _drawn(run: Run[Any], quiet: bool) -> Iterator[None]:
+    """Draws the run's progress from a thread of its own while the block works."""
+    from penstock.trace.progress import Progress
+
+    ended = Event()
+    began = time.monotonic()
+    with Progress(None, quiet=quiet) as display:
+
+        def tick() -> None:
+            while not ended.wait(TICK_S):
+                display.update(_state(run, time.monotonic() - began))
+
+        thread = Thread(target=tick, name="progress", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join(2.0)
+            display.update(_state(run, time.monotonic() - began))
+
+
+def _state(run: Run[Any], elapsed_s: float) -> RunState:
+    from penstock.trace.progress import RunState
+
+    tally = run.tally
+    return RunState(
+        done=tally.done,
+        failed=tally.failed,
+        skipped=tally.skipped,
+        total=None if tally.listing else tally.listed,
+        stages=run.executor.depths(),
+        elapsed_s=elapsed_s,
+        unit=run.plan.item.unit,
+    )
+
+
+def tell_failures(run: Run[Any], more_in: str) -> None:
+    """The first failures on standard error, and how to try them again."""
+    tally = run.tally
+    told = [*tally.failures, *tally.failed_parts]
+    for place, reason in told:
+        # most reasons name their file, and the page if there are several
+        named = reason.startswith(place.rpartition(" page ")[0] or place)
+        print(f"failed: {reason}" if named else f"failed: {place}: {reason}", file=sys.stderr)
+    untold = tally.failed + tally.failed_regions - len(told)
+    if untold:
+        print(f"failed: and {untold} more, in {more_in}", file=sys.stderr)
+    if not tally.all_well:
+        print("Run the same command with --retry-failed to try what failed again.", file=sys.stderr)

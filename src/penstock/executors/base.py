@@ -1,0 +1,40 @@
+"""What every executor promises."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Iterable
+from typing import ClassVar
+
+from penstock.item import Item
+from penstock.plan import Plan
+from penstock.trace.spans import StageInfo, StageState, Trace
+
+Stream = Generator[Item, None, None]
+
+
+class Executor(ABC):
+    """Yields every item it was given once, in any order, some with a failure."""
+
+    name: ClassVar[str]
+    on_this_machine: ClassVar[bool] = True  # whether this machine's CPU time and memory are the run's
+
+    def __init__(self, trace: Trace | None = None) -> None:
+        self.trace = trace or Trace()
+
+    @abstractmethod
+    def stream(self, plan: Plan, items: Iterable[Item]) -> Stream:
+        """Closing the stream ends every thread and process it started."""
+
+    @abstractmethod
+    def infos(self, plan: Plan) -> list[StageInfo]: ...
+
+    def depths(self) -> tuple[StageState, ...]:
+        """How much waits before each stage now; nothing where the executor has no queues."""
+        return ()
+
+
+def close_listing(items: Iterable[Item]) -> None:
+    """Ends a listing that was not read to its end. Call it when nobody reads it any more."""
+    if isinstance(items, Generator):
+        items.close()

@@ -1,0 +1,82 @@
+"""A page as programs read it: a line of ocr_results.jsonl, and the text an embedder reads."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from penstock.item import PictureItem
+from penstock.page import Page
+from penstock.region import PICTURE_LABELS, Region
+
+
+def result_row(page: Page) -> dict[str, Any]:
+    """One line of ocr_results.jsonl."""
+    row = {
+        "page_id": page.id,
+        "page_idx": page.part,
+        "regions": [_region_row(region, page) for region in page.regions],
+        "markdown": page.markdown,
+        "image_crops": [_crop_row(region, page) for region in page.regions if _is_picture_crop(region)],
+    }
+    return {**row, **picture_row(page)}
+
+
+def picture_row(item: PictureItem) -> dict[str, Any]:
+    """What a row says of any page or photo: which it is, its size, and whether it could be read."""
+    row = {
+        "page_id": item.id,
+        "page_idx": item.part,
+        "document": item.document,
+        "width": item.width,
+        "height": item.height,
+        "rotation": item.rotation,
+        "valid": item.failure is None,
+    }
+    return row if item.failure is None else {**row, "failure": asdict(item.failure)}
+
+
+def page_text(item: Page) -> str:
+    """What an embedder reads: the contents in reading order, without layout."""
+    return "\n".join(region.content for region in item.regions if region.content)
+
+
+def _region_row(region: Region, item: Page) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "index": region.index,
+        "label": region.label,
+        "bbox_2d": region.bbox_2d(item.width, item.height),
+        "content": region.content,
+        "native_label": region.native_label,
+        "score": round(region.score, 4),
+        "confidence": None if region.confidence is None else round(region.confidence, 4),
+        "reader": region.reader,
+    }
+    if region.lines:
+        row["lines"] = [
+            {
+                "text": line.text,
+                "bbox": [round(value, 1) for value in line.box],
+                "confidence": line.confidence,
+            }
+            for line in region.lines
+        ]
+    if region.crop_path:
+        row["crop"] = region.crop_path
+    if region.note:
+        row["note"] = region.note
+    if region.failure is not None:
+        row["failure"] = asdict(region.failure)
+    return row
+
+
+def _is_picture_crop(region: Region) -> bool:
+    return region.crop_path is not None and region.label in PICTURE_LABELS
+
+
+def _crop_row(region: Region, item: Page) -> dict[str, Any]:
+    return {
+        "path": region.crop_path,
+        "bbox": region.bbox_2d(item.width, item.height),
+        "label": region.label,
+    }

@@ -1,0 +1,49 @@
+"""One page of a document, and what readers tried to read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from penstock.errors import Failure
+from penstock.item import PictureItem
+from penstock.region import Asset, Region, TextLayer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageAttempt:
+    """One attempt of a model to read a whole page. `issues` names what was wrong with its answer."""
+
+    way: str
+    finish_reason: str
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    ms: float = 0.0
+    issues: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page(PictureItem):
+    """One page. Its regions are in reading order; `attempts` are those of a model that reads whole pages.
+
+    `shortfall` says why a page has less than it should although it has content: it is not a failed page,
+    and `--retry-failed` reads it again.
+    """
+
+    heavy: ClassVar[tuple[str, ...]] = (*PictureItem.heavy, "layer")
+    listed: ClassVar[frozenset[str]] = PictureItem.listed | {"layer"}  # None counts: not every page has one
+
+    layer: TextLayer | None = field(default=None, repr=False)
+    regions: tuple[Region, ...] = ()
+    markdown: str = ""
+    attempts: tuple[PageAttempt, ...] = ()
+    raw_answer: Asset | None = None  # what the model said in all attempts, as JSON
+    shortfall: Failure | None = None
+
+    def failed_parts(self) -> Iterator[tuple[str, Failure]]:
+        for region in self.regions:
+            if region.failure is not None:
+                yield region.label, region.failure
+        if self.shortfall is not None:
+            yield "page", self.shortfall

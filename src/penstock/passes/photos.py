@@ -1,0 +1,163 @@
+"""Photos to measured things: what a user says of photos, the run, and what came of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from penstock import recipes, sources
+from penstock.driver import Run
+from penstock.engines.mesh.request import SMALLER, MeshOptions
+from penstock.errors import UsageError
+from penstock.executors import make_executor
+from penstock.executors.local import Local
+from penstock.exports.box_history import with_boxes
+from penstock.passes.work import Work
+from penstock.photo import Photo
+from penstock.photos.user_boxes import GivenBox, GivenDepth, is_for
+from penstock.plan import Plan
+from penstock.store.out import Out
+from penstock.store.schema import PHOTOS
+from penstock.trace.spans import Trace
+
+SAM3D_STALL_S = 6 * 3600.0  # a photo of 40 objects on one GPU takes its time; each has a deadline
+SAM3D_SETTINGS = tuple(dict.fromkeys([*SMALLER, *SMALLER.values()]))
+MESH_NAMES = frozenset(field.name for field in fields(MeshOptions))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhotoOptions:
+    """What to measure and how.
+
+    `boxes` and `depths` are as on the command line ("room.jpg=10,20,300,400:chair"). `settings` are the
+    recipe's own options, `sam3d` those of `MeshOptions`.
+    """
+
+    photos: tuple[str, ...]
+    boxes: tuple[str, ...] = ()
+    depths: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    sam3d: Mapping[str, Any] = field(default_factory=dict)
+    same_room: bool = False  # a thing in two photos counts once
+    executor: str = "local"
+    retry_failed: bool = False
+    fresh: bool = False
+
+    @property
+    def uses_sam3d(self) -> bool:
+        return self.settings.get("engine") == "sam3d"
+
+    def given_boxes(self) -> tuple[GivenBox, ...]:
+        return tuple(map(parse_box, self.boxes))
+
+    def given_depths(self) -> tuple[GivenDepth, ...]:
+        return tuple(parse_depth(text, self.photos) for text in self.depths)
+
+    def plan(self) -> Plan:
+        """Raises UsageError for what is not known or does not fit."""
+        settings = dict(self.settings)
+        if self.boxes:
+            settings["boxes"] = tuple(box for box in self.given_boxes() if not box.photo)
+        if self.depths:
+            settings["depths"] = self.given_depths()
+        if self.uses_sam3d:
+            settings["mesh"] = _mesh_options(self.sam3d)
+        elif self.sam3d:
+            raise UsageError("SAM-3D's options need its engine.", "Add --engine sam3d.")
+        return recipes.build("photos", settings)
+
+
+class PhotoWork(Work[Photo]):
+    """A run over photos that knows which named photos never came."""
+
+    def __init__(self, run: Run[Photo], photos: Iterator[Photo], boxes: tuple[GivenBox, ...]) -> None:
+        self._named = NamedPhotos((*boxes, *_depths_of(run.plan)))
+        own = [box for box in boxes if box.photo]
+        super().__init__(run, with_boxes(Out(run.out), self._named.watching(photos), own))
+
+    @property
+    def missed(self) -> list[str]:
+        """Names of photos that a box or a depth map is for, and no photo has."""
+        return self._named.missed
+
+
+def photos_work(options: PhotoOptions, out: Path) -> PhotoWork:
+    """The run that measures `options.photos` into OUT. Raises UsageError before it begins."""
+    trace = Trace()
+    executor = make_executor(options.executor, trace)
+    if options.uses_sam3d and isinstance(executor, Local):
+        executor = Local(trace, stall_s=SAM3D_STALL_S)
+    run = Run(
+        options.plan(),
+        executor,
+        out,
+        PHOTOS,
+        retry_failed=options.retry_failed,
+        fresh=options.fresh,
+        facts={"inputs": list(options.photos), "same_room": options.same_room},
+    )
+    return PhotoWork(run, sources.list_items(options.photos, Photo), options.given_boxes())
+
+
+class NamedPhotos:
+    """Photos that boxes and depth maps name, and which of the names no photo has."""
+
+    def __init__(self, given: Iterable[GivenBox | GivenDepth]) -> None:
+        self._waiting = {one.photo: one for one in given if one.photo}
+
+    @property
+    def missed(self) -> list[str]:
+        return list(self._waiting)
+
+    def watching(self, photos: Iterator[Photo]) -> Iterator[Photo]:
+        for photo in photos:
+            for name in [name for name, one in self._waiting.items() if is_for(one, photo)]:
+                del self._waiting[name]
+            yield photo
+
+
+def _depths_of(plan: Plan) -> tuple[GivenDepth, ...]:
+    return tuple(depth for stage in plan for depth in getattr(stage, "depths", ()))
+
+
+def parse_box(text: str) -> GivenBox:
+    """'room.jpg=10,20,300,400:chair' -> a box for room.jpg. Raises UsageError."""
+    where, equals, rest = text.rpartition("=")
+    numbers, colon, label = rest.partition(":")
+    try:
+        x, y, width, height = (float(part) for part in numbers.split(","))
+    except ValueError as exc:
+        raise UsageError(
+            f"--box {text} is not a box.", "Write x,y,w,h:label, as in 10,20,300,400:chair."
+        ) from exc
+    if not all(map(math.isfinite, (x, y, width, height))):
+        raise UsageError(f"--box {text} has a number without an end.", "Write x,y,w,h:label in pixels.")
+    if width <= 0 or height <= 0 or not colon or not label.strip():
+        raise UsageError(f"--box {text} has no size or no label.", "Write x,y,w,h:label.")
+    return GivenBox(where if equals else "", (x, y, x + width, y + height), label.strip())
+
+
+def parse_depth(text: str, photos: tuple[str, ...]) -> GivenDepth:
+    """'room.jpg=depth.npy' -> the depth of room.jpg. Raises UsageError."""
+    where, equals, path = text.rpartition("=")
+    if not equals and (len(photos) != 1 or not Path(photos[0]).is_file()):
+        raise UsageError(
+            f"--depth {text} is one photo's, and there may be several.", f"Write --depth room.jpg={text}."
+        )
+    if not Path(path).is_file():
+        raise UsageError(f"--depth {text}: there is no file {path}.")
+    return GivenDepth(where, path)
+
+
+def _mesh_options(given: Mapping[str, Any]) -> MeshOptions:
+    unknown = sorted(set(given) - MESH_NAMES)
+    if unknown:
+        raise UsageError(f"SAM-3D has no option {unknown[0]!r}.")
+    if given.get("setting", SAM3D_SETTINGS[0]) not in SAM3D_SETTINGS:
+        raise UsageError(
+            f"--setting {given['setting']} is not known.", f"Choose from: {', '.join(SAM3D_SETTINGS)}."
+        )
+    return MeshOptions(**given)

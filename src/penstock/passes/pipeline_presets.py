@@ -1,0 +1,108 @@
+"""Pipelines by name: which data set, and the models it is read and embedded with.
+
+`builtin` is all of it on a CPU. Every other recipe is one of `penstock parse` that reads through a model
+server; its pages are embedded with Qwen3-VL-Embedding on the same card once the first server is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from penstock.errors import UsageError
+from penstock.plan import Plan
+from penstock.recipes import RECIPES, build, takes_of
+from penstock.stage import Stage
+from penstock.stages.doclayout import DocLayout
+
+EMBEDDING_MODEL = "Qwen/Qwen3-VL-Embedding-2B"
+BUILTIN = "builtin"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelinePreset:
+    """A data set as it is published. `corpus` and `queries` are words in the names of its files."""
+
+    dataset: str = ""
+    corpus: str = "corpus"
+    queries: str = "qa"
+
+
+PRESETS = {
+    "pages": PipelinePreset(),  # any data set or files, named by --dataset or as inputs
+    "kopub": PipelinePreset(dataset="SamsungSDS-Research/SDS-KoPub-VDR-Benchmark"),
+}
+
+
+def preset_of(name: str) -> PipelinePreset:
+    if name not in PRESETS:
+        raise UsageError(f"There is no pipeline {name!r}.", f"Choose from: {', '.join(PRESETS)}.")
+    return PRESETS[name]
+
+
+def corpus_of(dataset: Path, preset: PipelinePreset) -> Path:
+    """The folder or file that holds the pages of a data set; the data set itself where none is named so."""
+    named = [path for path in _shown_paths(dataset) if preset.corpus in path.name.lower()]
+    return next((path for path in named if path.is_dir() or path.suffix in (".parquet", ".arrow")), dataset)
+
+
+def queries_of(dataset: Path, preset: PipelinePreset) -> Path | None:
+    """The table of questions in a data set, if it has one. Raises UsageError where it has several."""
+    tables = [path for path in _shown_paths(dataset) if path.suffix in (".parquet", ".arrow", ".jsonl")]
+    found = [path for path in tables if preset.queries in path.relative_to(dataset).as_posix().lower()]
+    if len(found) > 1:
+        raise UsageError(f"{dataset} has {len(found)} files of questions.", "Name one with --queries.")
+    return found[0] if found else None
+
+
+def _shown_paths(folder: Path) -> list[Path]:
+    """All below a folder but what is hidden: the Hub's client keeps a copy of the tree there."""
+    paths = sorted(folder.rglob("*"))
+    return [
+        path for path in paths if not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineModels:
+    """What a pipeline reads and embeds with, and whether models are served."""
+
+    name: str
+    parse_recipe: str
+    served: bool
+    embedder: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def plan(self, crops: bool, batch_size: int, **served: Any) -> Plan:
+        """The plan that reads pages; of `served` it gets what it takes: servers, requests under way."""
+        takes = takes_of(self.parse_recipe)
+        settings = {key: value for key, value in served.items() if key in takes}
+        if "crops" in takes:
+            settings["crops"] = crops
+        elif not crops:
+            raise UsageError(f"Recipe {self.name!r} always keeps its crops.", "Leave --no-crops out.")
+        plan = build(self.parse_recipe, {**self.settings, **settings})
+        return Plan(*(_batched(stage, batch_size) for stage in plan), name=plan.name)
+
+
+def models_of(recipe: str, layout: str | None = None) -> PipelineModels:
+    """The models by the recipe's name. Raises UsageError for one that no pipeline reads with."""
+    settings = {"layout": layout} if layout else {}
+    if recipe == BUILTIN:
+        return PipelineModels(
+            name=recipe, parse_recipe="documents", served=False, embedder="use", settings=settings
+        )
+    served = [name for name in RECIPES if "server" in takes_of(name)]
+    if recipe not in served:
+        choices = ", ".join([BUILTIN, *served])
+        raise UsageError(f"There is no recipe {recipe!r} here.", f"Choose from: {choices}.")
+    return PipelineModels(name=recipe, parse_recipe=recipe, served=True, embedder="openai", settings=settings)
+
+
+def _batched(stage: Stage, size: int) -> Stage:
+    """A layout network on a card with batches of `size`; other stages know their own best."""
+    return (
+        replace(stage, batch=replace(stage.batch, max_items=size)) if isinstance(stage, DocLayout) else stage
+    )

@@ -1,0 +1,24 @@
+"""The run behind a service: its listing never ends."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+from penstock.driver import Run
+from penstock.executors.local import Local
+from penstock.page import Page
+from penstock.photo import Photo
+from penstock.plan import Plan
+from penstock.store.schema import PAGES_OR_PHOTOS
+from penstock.trace.spans import Trace
+
+
+def service_run(plan: Plan, out: Path, inputs: str) -> Run[Page | Photo]:
+    """A run over what will be sent. To stand still is no fault of it: there may be nothing to do."""
+    return Run(plan, Local(Trace(), stall_s=math.inf), out, PAGES_OR_PHOTOS, facts={"inputs": [inputs]})
+
+
+def item_class(plan: Plan) -> type[Page] | type[Photo]:
+    """What the plan reads documents as."""
+    return Photo if issubclass(plan.item, Photo) else Page

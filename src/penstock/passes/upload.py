@@ -1,0 +1,44 @@
+"""Brings a run to the Hugging Face Hub, with a card that says how it was made and how well it is found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from penstock.errors import StoreError, UsageError
+from penstock.evaluate.metrics.statistics import Interval
+from penstock.evaluate.results import SUMMARY, read_summary
+from penstock.passes.evaluate_search import FOLDER
+from penstock.passes.hub_card import card
+from penstock.sources import hub
+from penstock.store.out import Out
+
+SHOWN_SCORES = ("recall@1", "recall@5", "recall@10", "ndcg@10", "mrr@10", "recall@10-dup", "ndcg@10-dup")
+
+
+def need_token(token: str | None) -> None:
+    """Raises UsageError where there is none to upload with."""
+    if not hub.has_token(token):
+        raise UsageError("Uploading needs a token.", "Set HF_TOKEN or give --hf-token.")
+
+
+def upload_out(folder: Path, repo: str, token: str | None = None, private: bool = True) -> str:
+    """Uploads OUT and looks whether all of it is there. Returns its address on the Hub."""
+    out = Out(folder)
+    out.need_rows()
+    need_token(token)
+    run = out.run()
+    text = card(out, str(run.get("dataset", "")), str(run.get("revision", "")), scores_of(out))
+    url = hub.upload(folder, repo, text, token, private)
+    left = hub.missing_files(folder, hub.remote_files(repo, token))
+    if left:
+        raise StoreError(f"{len(left)} files did not arrive, first {left[0]}.", "Run the same command again.")
+    return url
+
+
+def scores_of(out: Out) -> dict[str, dict[str, str]]:
+    """What was scored of OUT, by this call or an earlier one, for the card."""
+    found = {}
+    for path in sorted((out / FOLDER).glob(f"*/{SUMMARY}")):
+        scores = {name: str(Interval(**row)) for name, row in read_summary(path)["scores"].items()}
+        found[path.parent.name] = {name: scores[name] for name in SHOWN_SCORES if name in scores}
+    return found

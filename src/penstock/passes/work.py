@@ -1,0 +1,106 @@
+"""A run put together with what it reads, and the way it is worked through to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any, Generic
+
+from penstock.driver import Run
+from penstock.engines.chat.server import base_url
+from penstock.engines.vllm import daemon
+from penstock.plan import Plan
+from penstock.stage import ItemT, Stage
+from penstock.trace import report
+from penstock.trace.bounds import Limits
+from penstock.trace.profile import Profile
+from penstock.trace.watch import RunWatch
+
+Showing = Callable[[Run[Any]], AbstractContextManager[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkSummary:
+    """What a pass did, for people and programs. `failures` are the first few: (place, sentence)."""
+
+    out: str
+    done: int
+    failed: int
+    failed_parts: int
+    skipped: int
+    failed_before: int  # of the skipped
+    seconds: float
+    failures: tuple[tuple[str, str], ...]
+
+    @property
+    def all_well(self) -> bool:
+        return self.failed == self.failed_parts == self.failed_before == 0
+
+
+@dataclass
+class Work(Generic[ItemT]):
+    """One run and its listing. Iterate it once, or call `finish`.
+
+    for page in parse_work(options):
+        print(page.markdown)
+    """
+
+    run: Run[ItemT]
+    listing: Iterator[ItemT]
+
+    def __iter__(self) -> Iterator[ItemT]:
+        return self.run.items(self.listing)
+
+    def finish(self, showing: Showing | None = None) -> Profile:
+        """Runs to the end under a watch. The profile is in OUT if anything was done.
+
+        `showing` draws progress while the block works.
+        """
+        run = self.run
+        with watch_of(run.plan) as watch, (showing or _hidden)(run):
+            for _ in self:
+                pass
+        profile = watch.add_to(run.profile())
+        if run.tally.done or run.tally.failed:
+            report.write(profile, run.out)
+        return profile
+
+    def summary(self) -> WorkSummary:
+        tally, trace = self.run.tally, self.run.executor.trace
+        return WorkSummary(
+            out=str(self.run.out),
+            done=tally.done,
+            failed=tally.failed,
+            failed_parts=tally.failed_regions,
+            skipped=tally.skipped,
+            failed_before=tally.failed_before,
+            seconds=round(trace.clock() - trace.began, 3),
+            failures=(*tally.failures, *tally.failed_parts),
+        )
+
+
+def _hidden(run: Run[Any]) -> AbstractContextManager[None]:
+    return nullcontext()
+
+
+def watch_of(plan: Plan) -> RunWatch:
+    """A watch over this machine's cards and the servers that are named in the plan.
+
+    Those that a stage starts itself are announced when they are up.
+    """
+    servers = servers_of(plan)
+    asking = [stage.name for stage in plan if stage.addresses]
+    return RunWatch(servers, limits=_limits() if servers else {}, stage=asking[0] if asking else "")
+
+
+def servers_of(plan: Iterable[Stage]) -> list[str]:
+    """The addresses of the servers that stages ask, each once."""
+    return list(dict.fromkeys(base_url(address) for stage in plan for address in stage.addresses))
+
+
+def _limits() -> dict[str, Limits]:
+    """What the servers of `penstock engine` were started with; of others we do not know."""
+    found = {engine.url: Limits.of_command(engine.command) for engine in daemon.engines() if engine.alive}
+    by_name = {url.replace("127.0.0.1", "localhost"): limits for url, limits in found.items()}
+    return found | by_name

@@ -1,0 +1,70 @@
+"""One photo, and the things in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from penstock.box import Box
+from penstock.errors import Failure
+from penstock.item import PictureItem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhotoObject:
+    """One thing in a photo: where it is, how large, and how that is known.
+
+    `estimate` is "metric" (reconstructed to scale), "anchored" (reconstructed, scaled by the photo's
+    geometry) or "prior" (outline, camera and class). Lengths are metres, volumes cubic metres; the
+    truth lies between `low_cbm` and `high_cbm` in 8 of 10 cases.
+    """
+
+    label: str  # as found or given; `kind` is its class in the furniture table
+    box: Box
+    index: int = 0  # in its photo, from 0
+    kind: str = ""
+    score: float = 1.0
+    finder: str = ""  # the engine that found it
+    mask: bytes | None = field(
+        default=None, repr=False
+    )  # one-bit PNG of the photo's size, until the store writes it
+    mask_path: str | None = None  # relative to OUT, named by content
+    cut: tuple[str, ...] = ()  # sides of the frame that cut it: left, top, right, bottom
+    look: tuple[float, ...] = ()  # colour histogram, by which photos of one room are compared
+    cloud: bytes | None = field(default=None, repr=False)  # Gaussian PLY, until the store writes it
+    cloud_path: str | None = None
+    num_gaussians: int = 0
+    mesh: bytes | None = field(default=None, repr=False)  # GLB where asked for, until the store writes it
+    mesh_path: str | None = None
+    estimate: str = ""
+    size: tuple[float, float, float] | None = None  # width, depth, height
+    distance: float | None = None  # from the camera, along the floor
+    bbox_cbm: float | None = None
+    low_cbm: float | None = None
+    high_cbm: float | None = None
+    hull_cbm: float | None = None
+    occupied_cbm: float | None = None
+    moving_cbm: float | None = None  # the box as movers count it: taken apart, nested
+    movable: bool = True
+    note: str = ""
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Photo(PictureItem):
+    """One photo. A listing may bring `objects` whose boxes a user gave."""
+
+    unit: ClassVar[str] = "photo"
+    listed: ClassVar[frozenset[str]] = PictureItem.listed | {"objects"}
+
+    objects: tuple[PhotoObject, ...] = ()
+
+    @property
+    def place(self) -> str:
+        return self.document
+
+    def failed_parts(self) -> Iterator[tuple[str, Failure]]:
+        for thing in self.objects:
+            if thing.failure is not None:
+                yield thing.label, thing.failure

@@ -1,0 +1,109 @@
+"""What can be on a page, whoever found it: labels, words, lines, a text layer, regions.
+
+Plain values without a page around them, so that engines and documents can speak of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field, replace
+
+from penstock.box import Box
+from penstock.errors import Failure
+
+# The one label vocabulary of all layout engines, PP-DocLayoutV3's 25 classes in its own order.
+LABELS = (
+    "abstract", "algorithm", "aside_text", "chart", "content", "display_formula", "doc_title",
+    "figure_title", "footer", "footer_image", "footnote", "formula_number", "header",
+    "header_image", "image", "inline_formula", "number", "paragraph_title", "reference",
+    "reference_content", "seal", "table", "text", "vertical_text", "vision_footnote",
+)  # fmt: skip
+PICTURE_LABELS = frozenset({"image", "chart", "header_image", "footer_image", "seal"})
+FORMULA_LABELS = frozenset({"display_formula", "inline_formula"})
+MARGIN_LABELS = frozenset({"header", "footer", "number", "header_image", "footer_image", "aside_text"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asset:
+    """A file of OUT on its way there. `data` is empty once the store has written it."""
+
+    path: str  # relative to OUT
+    data: bytes | None = field(default=None, repr=False)
+
+    def stored(self) -> Asset:
+        return replace(self, data=None)
+
+
+def content_name(data: bytes) -> str:
+    """A file name made from what the file holds, so that equal files are one file."""
+    return hashlib.sha256(data).hexdigest()[:24]
+
+
+def asset(folder: str, data: bytes, ending: str) -> Asset:
+    """The bytes as a file of `folder` below OUT, named by their content."""
+    return Asset(path=f"{folder}/{content_name(data)}.{ending}", data=data)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """One word of a PDF's text layer. `size` is the font size in pixels of the picture."""
+
+    text: str
+    box: Box
+    font: str = ""
+    size: float = 0.0
+    bold: bool = False
+    italic: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextLayer:
+    """What a born-digital page says of itself, in the order the file gives it."""
+
+    words: tuple[Word, ...] = ()
+    strokes: tuple[Box, ...] = ()  # thin drawn lines and rectangle edges: table rulings
+    pictures: tuple[Box, ...] = ()  # embedded images
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One line of text as an engine found it."""
+
+    text: str
+    box: Box
+    confidence: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Region:
+    """One block of a page. `content` is plain text, table HTML or LaTeX, by label.
+
+    `reader` names what read it ("layer", "ppocr", "tesseract", "slanet", ...); `note` tells a user
+    why a region has no content although nothing failed.
+    """
+
+    label: str
+    box: Box
+    index: int = 0  # reading order on its page, from 0
+    native_label: str = ""
+    score: float = 1.0  # the layout engine's
+    content: str | None = None
+    confidence: float | None = None  # the recogniser's, 0..1
+    reader: str = ""
+    lines: tuple[Line, ...] = ()
+    polygon: tuple[tuple[float, float], ...] = ()  # its outline, where an engine gives one
+    crop: Asset | None = None  # the picture of it that is kept
+    request: bytes | None = field(default=None, repr=False)  # encoded, until a model server has read it
+    note: str = ""
+    failure: Failure | None = None
+
+    @property
+    def crop_path(self) -> str | None:
+        """The kept picture's file, relative to OUT."""
+        return self.crop.path if self.crop is not None else None
+
+    def bbox_2d(self, width: int, height: int) -> list[int]:
+        """The box on the published grid: integers 0..1000 of the page's width and height."""
+        x0, y0, x1, y1 = self.box
+        grid = (x0 / width, y0 / height, x1 / width, y1 / height)
+        return [min(1000, max(0, round(v * 1000))) for v in grid]

@@ -1,0 +1,37 @@
+"""Cuts every region of a page once from one decode, for a model server to read or for the output to keep."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from penstock.engines.chat.region_tasks import Margins
+from penstock.page import Page
+from penstock.stage import Stage, Worker
+
+MAX_PIXELS = 4_816_896  # GLM-OCR's own preprocessor scales down to this
+
+
+@dataclass(frozen=True, kw_only=True)
+class CropRegions(Stage):
+    """Gives regions to read their `request`, regions to keep their `crop`; leaves out what nobody wants.
+
+    `text_height` scales a region down so that its print is about this high, which saves picture tokens;
+    0 sends the page's own resolution. `decode` says whether pages come as encoded images or as pixels.
+    """
+
+    name: ClassVar[str] = "crop_regions"
+    writes: ClassVar[tuple[str, ...]] = ("regions",)
+    margins: Margins = "drop"
+    text_height: float = 0.0
+    max_pixels: int = MAX_PIXELS
+    decode: bool = True
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return ("image" if self.decode else "pixels", "regions")
+
+    def open(self) -> Worker[Page]:
+        from penstock.workers.crop_regions import CropRegionsWorker
+
+        return CropRegionsWorker(self)

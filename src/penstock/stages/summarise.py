@@ -1,0 +1,48 @@
+"""Pass 2: writes a summary and keywords for each table and picture, by rules or by a language model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from penstock.documents.docjson.enriched_block import EnrichedBlock
+from penstock.errors import PlanError
+from penstock.item import Item
+from penstock.stage import Batch, Stage, Worker, secret, tuning
+from penstock.stages.look import TOGETHER
+
+TextEngine = Literal["none", "rule", "llm"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summarise(Stage):
+    """Summary and keywords by rules or by a language model."""
+
+    name: ClassVar[str] = "summarise"
+    item: ClassVar[type[Item]] = EnrichedBlock
+    reads: ClassVar[tuple[str, ...]] = ("question",)
+    writes: ClassVar[tuple[str, ...]] = ("enrichment", "shortfalls")
+    engine: TextEngine = "rule"
+    model: str = ""
+    servers: tuple[str, ...] = tuning(())
+    in_flight: int = tuning(64)
+    api_key: str | None = secret()
+    batch: Batch = tuning(TOGETHER)
+    overlap: int = tuning(4)
+
+    def __post_init__(self) -> None:
+        if self.engine not in ("none", "rule", "llm"):
+            raise PlanError(f"There is no text engine {self.engine!r}.", "Choose from: none, rule, llm.")
+        if self.engine == "llm" and not self.servers:
+            raise PlanError(
+                "The text engine 'llm' needs a server.", "Name one with --server http://host:8000."
+            )
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        return self.servers
+
+    def open(self) -> Worker[EnrichedBlock]:
+        from penstock.workers.summarise import SummariseWorker
+
+        return SummariseWorker(self)

@@ -1,0 +1,132 @@
+"""Sends regions to model servers and puts the answers back.
+
+Requests of all pages in flight go through one client with one limit, longest first, whatever page they
+belong to; a page goes on when its last region has its answer. A region that gets no answer carries the
+reason.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from penstock.documents.formats.searchable_pdf import jpeg_shape
+from penstock.engines.chat.client import Answer, ChatClient, ChatRequest
+from penstock.engines.chat.recognisers import recogniser
+from penstock.engines.chat.region_tasks import Task, task_of, token_budget
+from penstock.engines.chat.server import base_url
+from penstock.engines.vllm.presets import Card, cards, preset
+from penstock.engines.vllm.server import ManagedServer, start_all
+from penstock.errors import EngineError, Failure
+from penstock.page import Page
+from penstock.region import Region
+from penstock.stage import Worker
+from penstock.trace.server_metrics import announce
+
+if TYPE_CHECKING:
+    from penstock.stages.ask import Ask
+
+log = logging.getLogger(__name__)
+OTHERS_LIMIT = 256  # requests in flight at each server that someone else runs; the client lowers it by itself
+TOKENS_A_PICTURE = 28 * 28  # pixels of one picture token: what the longest-first order goes by
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A region that is sent, and where it belongs."""
+
+    page: int
+    place: int
+    region: Region
+    picture: bytes
+    task: Task
+
+
+class AskWorker(Worker[Page]):
+    """Called by many threads at once, a page each; the client's own loop does the work."""
+
+    def __init__(self, stage: Ask) -> None:
+        self._stage = stage
+        self._recogniser = recogniser(stage.recogniser)
+        self._servers = [] if stage.servers else _start_servers(stage)
+        limit = stage.limit or OTHERS_LIMIT * len(stage.servers) or _limit_of(stage)
+        self._client = ChatClient(
+            stage.servers or [server.url for server in self._servers],
+            self._recogniser,
+            model=(stage.model or None) if stage.servers else None,
+            limit=limit,
+            timeout_s=stage.timeout_s,
+            down_s=stage.down_s,
+            api_key=stage.api_key,
+        )
+        if stage.servers:
+            self._client.meet()
+        for address in stage.servers:
+            announce(base_url(address), in_flight=limit)
+        for server in self._servers:
+            announce(server.url, server.command(), limit)
+
+    def __call__(self, items: list[Page]) -> list[Page]:
+        questions = list(self._questions(items))
+        answers = self._client.ask([self._request(question) for question in questions])
+        regions = [list(page.regions) for page in items]
+        for question, answer in zip(questions, answers, strict=True):
+            regions[question.page][question.place] = self._answered(question, answer)
+        return [replace(page, regions=_kept(read)) for page, read in zip(items, regions, strict=True)]
+
+    def close(self) -> None:
+        log.info("ask: %s", self._client.stats())
+        self._client.close()
+        for server in self._servers:
+            server.stop()
+
+    def _questions(self, pages: Sequence[Page]) -> Iterator[_Question]:
+        for number, page in enumerate(pages):
+            for place, region in enumerate(page.regions):
+                task = task_of(region.label, self._stage.margins)
+                if region.request is not None and task not in ("keep", "drop"):
+                    yield _Question(number, place, region, region.request, task)
+
+    def _request(self, question: _Question) -> ChatRequest:
+        shape = jpeg_shape(question.picture)
+        budget = token_budget(question.task, shape.width, shape.height, self._recogniser.max_tokens)
+        cost = shape.width * shape.height / TOKENS_A_PICTURE
+        return ChatRequest(question.picture, self._recogniser.prompt(question.task), budget, cost)
+
+    def _answered(self, question: _Question, answer: Answer | EngineError) -> Region:
+        bare = replace(question.region, request=None)  # sent, and of no use to anyone after
+        if not isinstance(answer, Answer):
+            return replace(bare, failure=Failure.of(answer, self._stage.name))
+        content = self._recogniser.read(question.task, answer.text)
+        return replace(bare, content=content, reader=self._recogniser.name, note=" ".join(answer.notes))
+
+
+def _kept(regions: Sequence[Region]) -> tuple[Region, ...]:
+    """Regions that turned out to say nothing are left out; those that failed or are kept stay."""
+    kept = [r for r in regions if r.content or r.crop is not None or r.failure is not None]
+    return tuple(replace(region, index=index) for index, region in enumerate(kept))
+
+
+def _limit_of(stage: Ask) -> int:
+    places: list[Card | None] = [*cards()] or [None]
+    return sum(preset(stage.preset, card).in_flight for card in places)
+
+
+def _start_servers(stage: Ask) -> list[ManagedServer]:
+    """As many servers on every card as the preset says; one on the CPU where there is no card."""
+    known = recogniser(stage.recogniser)
+    places: list[Card | None] = [*cards()] or [None]
+    servers = [
+        ManagedServer(
+            stage.model or known.model,
+            chosen,
+            gpu=card.index if card else None,
+            extra_args=known.server_flags,
+        )
+        for card, chosen in ((card, preset(stage.preset, card)) for card in places)
+        for _ in range(chosen.servers)
+    ]
+    start_all(servers)
+    return servers

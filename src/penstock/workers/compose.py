@@ -1,0 +1,36 @@
+"""Orders the regions of pages and writes their Markdown."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from penstock.documents.formats.markdown import page_markdown
+from penstock.documents.layout.reading_order import reading_order
+from penstock.documents.layout.relabel import relabelled, titled
+from penstock.page import Page
+from penstock.region import Region
+from penstock.stage import Worker
+
+if TYPE_CHECKING:
+    from penstock.stages.compose import Compose
+
+
+class ComposeWorker(Worker[Page]):
+    def __init__(self, stage: Compose) -> None:
+        self._by_geometry = stage.order == "geometry"
+
+    def __call__(self, items: list[Page]) -> list[Page]:
+        return [self._page(page) for page in items]
+
+    def _page(self, page: Page) -> Page:
+        regions = _ordered(page) if self._by_geometry else page.regions
+        return replace(page, regions=regions, markdown=page_markdown(regions))
+
+
+def _ordered(page: Page) -> tuple[Region, ...]:
+    found = relabelled(page.regions, page.height)
+    if page.part == 0:
+        found = titled(found, page.height)
+    order = reading_order([r.box for r in found], [r.label for r in found], page.width, page.height)
+    return tuple(replace(found[place], index=index) for index, place in enumerate(order))

@@ -1,0 +1,240 @@
+"""Reads whole pages with one call each to a grounded model, and asks again in other ways when that fails.
+
+All pages in flight share one client, so the server always has as many as it can batch, whichever
+document they belong to. Every attempt is kept with the page.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import cv2
+import numpy as np
+
+from penstock.box import Pixels
+from penstock.documents.formats.markdown import page_markdown
+from penstock.documents.grounding.answer import GroundedAnswer
+from penstock.documents.grounding.attempts import raw_answer
+from penstock.documents.grounding.page import read_page, regions_of, shifted
+from penstock.engines.chat.client import Answer, ChatClient, ChatRequest
+from penstock.engines.chat.deepseek import FIRST, LADDER, MAX_TOKENS, MODELS, Guard, Way, page_recogniser
+from penstock.engines.chat.deepseek_hf import HfClient, HfModel
+from penstock.engines.vllm.deepseek_presets import page_preset
+from penstock.engines.vllm.presets import Card, cards
+from penstock.engines.vllm.server import ManagedServer, start_all
+from penstock.errors import BadInput, EngineError, Failure
+from penstock.page import Page, PageAttempt
+from penstock.region import Region
+from penstock.stage import Worker
+from penstock.workers.crop import with_crop
+
+if TYPE_CHECKING:
+    from penstock.stages.ground import Ground
+
+MIN_CROP = 28  # pixels: smaller pictures are dots, and some servers hang on them
+CROPPED = frozenset({"image", "chart", "seal", "table"})
+QUALITY = 92
+IN_FLIGHT = 128  # pages at servers that others started: what one large card reads at once
+
+
+@dataclass(frozen=True, slots=True)
+class _Try:
+    """One attempt at a page: what was understood of the answer, its record, and the answer itself."""
+
+    answer: GroundedAnswer
+    attempt: PageAttempt
+    text: str
+    good: bool
+
+
+class GroundWorker(Worker[Page]):
+    """Thread-safe: each of the stage's `overlap` threads waits for its own page."""
+
+    def __init__(self, stage: Ground) -> None:
+        self._stage = stage
+        alone = stage.engine == "hf" or bool(stage.servers)
+        self._hf = _load(stage) if stage.engine == "hf" else None
+        self._managed = [] if alone else _start(stage, cards())
+        self._urls = list(stage.servers) or [server.url for server in self._managed]
+        self._limit = stage.in_flight or sum(server.preset.in_flight for server in self._managed) or IN_FLIGHT
+        self._clients: dict[Guard, ChatClient | HfClient] = {}
+        self._lock = threading.Lock()
+        if stage.servers and stage.engine != "hf":
+            self._meet()
+
+    def __call__(self, items: list[Page]) -> list[Page]:
+        return [self._page(item) for item in items]
+
+    def close(self) -> None:
+        for client in self._clients.values():
+            client.close()
+        for server in self._managed:
+            server.stop()
+        if self._hf is not None:
+            self._hf.close()
+
+    def _meet(self) -> None:
+        """A wrong address ends the run at once; every page would fail for it one after the other."""
+        client = self._client(FIRST)
+        assert isinstance(client, ChatClient)
+        client.meet()
+
+    def _client(self, guard: Guard) -> ChatClient | HfClient:
+        """One client for each guard; the second opens when a page first needs it."""
+        with self._lock:
+            if guard not in self._clients:
+                self._clients[guard] = self._open_client(guard)
+            return self._clients[guard]
+
+    def _open_client(self, guard: Guard) -> ChatClient | HfClient:
+        if self._hf is not None:
+            return HfClient(self._hf, guard)
+        stage = self._stage
+        return ChatClient(
+            self._urls,
+            page_recogniser(stage.recogniser, guard),
+            model=(stage.model or None) if stage.servers else None,
+            limit=self._limit,
+            timeout_s=stage.timeout_s,
+            api_key=stage.api_key,
+        )
+
+    def _page(self, page: Page) -> Page:
+        if not page.image:
+            raise BadInput("The page has no picture to show a model.")
+        tries = self._climb(page)
+        best = tries[-1] if tries[-1].good else max(tries, key=lambda each: _worth(each.answer))
+        regions = self._regions(page, best.answer)
+        return replace(
+            page,
+            regions=regions,
+            markdown=page_markdown(regions),
+            attempts=tuple(each.attempt for each in tries),
+            raw_answer=raw_answer([(each.attempt, each.text) for each in tries]),
+            shortfall=None if best.good else self._shortfall(tries, best),
+        )
+
+    def _climb(self, page: Page) -> list[_Try]:
+        """Goes up the ladder until an answer ends well. The last try is the good one, if any is."""
+        tries: list[_Try] = []
+        for way in LADDER:
+            tries.append(self._try(page, way))
+            if tries[-1].good:
+                break
+        return tries
+
+    def _shortfall(self, tries: Sequence[_Try], best: _Try) -> Failure:
+        ends = ", ".join(f"{each.attempt.way}: {each.attempt.finish_reason}" for each in tries)
+        said = f"the page has what attempt {tries.index(best) + 1} said"
+        return Failure(
+            stage=self._stage.name,
+            kind="EngineError",
+            message=f"No answer came to its end ({ends}); {said}.",
+            advice="Try a higher --dpi, or another model.",
+        )
+
+    def _try(self, page: Page, way: Way) -> _Try:
+        answers = self._ask(way, _pictures(page.image or b"", way))
+        share = 1 / len(answers)
+        read = [read_page(answer.text, page.width, round(page.height * share)) for answer in answers]
+        whole = read[0] if len(read) == 1 else _stacked(read, share)
+        text = "\n\n".join(answer.text for answer in answers)
+        return _Try(whole, _attempt(way, answers, whole), text, _is_good(way, answers, whole))
+
+    def _ask(self, way: Way, pictures: Sequence[bytes]) -> list[Answer]:
+        client = self._client(way.guard)
+        prompt = client.recogniser.prompt(way.task)
+        outcomes = client.ask([ChatRequest(picture, prompt, MAX_TOKENS) for picture in pictures])
+        answers = []
+        for outcome in outcomes:
+            if isinstance(outcome, EngineError):
+                raise outcome  # the client has tried what helps; another prompt would not
+            answers.append(outcome)
+        return answers
+
+    def _regions(self, page: Page, answer: GroundedAnswer) -> tuple[Region, ...]:
+        regions = regions_of(answer, page.width, page.height, page.part == 0, self._stage.recogniser)
+        if not self._stage.crops or not any(region.label in CROPPED for region in regions):
+            return regions
+        pixels = _decoded(page.image or b"")
+        return tuple(_with_crop(region, pixels) for region in regions)
+
+
+def _load(stage: Ground) -> HfModel:
+    return HfModel(stage.model)
+
+
+def _start(stage: Ground, found: Sequence[Card]) -> list[ManagedServer]:
+    """One server a card, or one on the CPU; loaded once for however many documents."""
+    model = stage.model or MODELS[stage.recogniser].model
+    places: list[Card | None] = [*found] or [None]
+    servers = [
+        ManagedServer(model, page_preset(stage.preset, card), gpu=card.index if card else None)
+        for card in places
+    ]
+    start_all(servers)
+    return servers
+
+
+def _with_crop(region: Region, pixels: Pixels) -> Region:
+    x0, y0, x1, y1 = region.box
+    if region.label not in CROPPED or min(x1 - x0, y1 - y0) < MIN_CROP:
+        return region
+    return with_crop(region, pixels)
+
+
+def _is_good(way: Way, answers: Sequence[Answer], page: GroundedAnswer) -> bool:
+    """A clean end that says something. A page without a word is believed when plain reading finds none."""
+    ended = all(answer.finish_reason == "stop" for answer in answers) and not page.looped
+    return ended and (bool(page.blocks) or way.task != "page")
+
+
+def _worth(page: GroundedAnswer) -> tuple[bool, int]:
+    boxes = sum(bool(block.boxes) for block in page.blocks)
+    return boxes > 0, sum(len(block.content) for block in page.blocks)
+
+
+def _stacked(halves: Sequence[GroundedAnswer], share: float) -> GroundedAnswer:
+    """The answers about parts of a page, one above the other, as one."""
+    parts = [shifted(part.blocks, place * share, share) for place, part in enumerate(halves)]
+    issues = tuple(dict.fromkeys(issue for part in halves for issue in part.issues))
+    return GroundedAnswer(halves[0].dialect, tuple(block for part in parts for block in part), issues)
+
+
+def _attempt(way: Way, answers: Sequence[Answer], page: GroundedAnswer) -> PageAttempt:
+    issues = [*page.issues, *(issue for block in page.blocks for issue in block.issues)]
+    worst = next((answer.finish_reason for answer in answers if answer.finish_reason != "stop"), "stop")
+    return PageAttempt(
+        way=way.name,
+        finish_reason="repetition" if page.looped else worst,
+        prompt_tokens=sum(answer.prompt_tokens for answer in answers),
+        completion_tokens=sum(answer.completion_tokens for answer in answers),
+        ms=round(1000 * max(answer.seconds for answer in answers), 1),
+        issues=tuple(issues),
+    )
+
+
+def _pictures(image: bytes, way: Way) -> list[bytes]:
+    """The page as a way of asking wants it: as it is, smaller, or its upper and lower half."""
+    if way.scale == 1.0 and not way.halves:
+        return [image]
+    pixels = _decoded(image)
+    if way.halves:
+        middle = pixels.shape[0] // 2
+        return [_jpeg(pixels[:middle]), _jpeg(pixels[middle:])]
+    smaller = cv2.resize(pixels, None, fx=way.scale, fy=way.scale, interpolation=cv2.INTER_AREA)
+    return [_jpeg(smaller)]  # type: ignore[arg-type]
+
+
+def _decoded(image: bytes) -> Pixels:
+    pixels = cv2.imdecode(np.frombuffer(image, np.uint8), cv2.IMREAD_COLOR)
+    if pixels is None:
+        raise BadInput("The page's picture cannot be decoded.")
+    return np.ascontiguousarray(pixels[:, :, ::-1], dtype=np.uint8)
+
+
+def _jpeg(pixels: Pixels) -> bytes:
+    return bytes(cv2.imencode(".jpg", pixels[:, :, ::-1], [cv2.IMWRITE_JPEG_QUALITY, QUALITY])[1])

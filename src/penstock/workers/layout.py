@@ -1,0 +1,30 @@
+"""Runs the built-in layout network on pages' pictures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from penstock.engines.layout.cdla import CdlaLayout
+from penstock.page import Page
+from penstock.region import Region
+from penstock.stage import Worker
+
+
+class LayoutWorker(Worker[Page]):
+    def __init__(self) -> None:
+        self._engine = CdlaLayout(threads=1)
+
+    def __call__(self, items: list[Page]) -> list[Page]:
+        return [self._page(page) for page in items]
+
+    def close(self) -> None:
+        self._engine.close()
+
+    def _page(self, page: Page) -> Page:
+        if page.pixels is None:
+            return page
+        found = self._engine.detect(page.pixels)
+        regions = tuple(
+            Region(label=d.label, native_label=d.native_label, box=d.box, score=d.score) for d in found
+        )
+        return replace(page, regions=regions)

@@ -1,0 +1,80 @@
+"""Turns pictures and text layers upright.
+
+A page with a text layer of its own stands as its words do: if they run up or down the page, it is turned
+with them. Pictures are looked at.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+
+import numpy as np
+
+from penstock.box import Box
+from penstock.documents.layout import rotated_text
+from penstock.engines.ocr.orient import Orienter
+from penstock.page import Page
+from penstock.region import TextLayer
+from penstock.stage import Worker
+
+MIN_WORDS = 5  # fewer words than this are a scrap on a scan, not a born-digital page
+SIDEWAYS = 0.8  # of a page's characters: less is a table printed sideways on a page that stands
+
+
+class OrientWorker(Worker[Page]):
+    """Opens its engine with the first picture: born-digital documents never need it."""
+
+    def __init__(self) -> None:
+        self._engine: Orienter | None = None
+        self._lock = threading.Lock()
+
+    def __call__(self, items: list[Page]) -> list[Page]:
+        return [self._page(page) for page in items]
+
+    def close(self) -> None:
+        if self._engine is not None:
+            self._engine.close()
+
+    def _opened(self) -> Orienter:
+        with self._lock:
+            if self._engine is None:
+                self._engine = Orienter()
+            return self._engine
+
+    def _page(self, page: Page) -> Page:
+        if page.pixels is None:
+            return page
+        if page.layer is not None and len(page.layer.words) >= MIN_WORDS:
+            return _as_its_words(page, page.layer)
+        degrees = self._opened().upright(page.pixels)
+        # a scrap of layer lies as the file had it: on the turned page it would be misplaced
+        return _turned(page, degrees, None) if degrees else page
+
+
+def _as_its_words(page: Page, layer: TextLayer) -> Page:
+    """The page and its layer turned by a quarter, if that is how nearly all of its words run."""
+    _, tall = rotated_text.part(layer.words)
+    if sum(len(word.text) for word in tall) < SIDEWAYS * sum(len(word.text) for word in layer.words):
+        return page
+    degrees = 90 if rotated_text.runs_up(tall) else 270
+    return _turned(page, degrees, _turned_layer(layer, degrees, page.width, page.height))
+
+
+def _turned(page: Page, degrees: int, layer: TextLayer | None) -> Page:
+    assert page.pixels is not None
+    pixels = np.ascontiguousarray(np.rot90(page.pixels, k=-degrees // 90))
+    height, width = pixels.shape[:2]
+    return replace(page, pixels=pixels, width=width, height=height, rotation=degrees, layer=layer)
+
+
+def _turned_layer(layer: TextLayer, degrees: int, width: int, height: int) -> TextLayer:
+    def turn(box: Box) -> Box:
+        x0, y0, x1, y1 = box
+        return (height - y1, x0, height - y0, x1) if degrees == 90 else (y0, width - x1, y1, width - x0)
+
+    return TextLayer(
+        words=tuple(replace(word, box=turn(word.box)) for word in layer.words),
+        strokes=tuple(map(turn, layer.strokes)),
+        pictures=tuple(map(turn, layer.pictures)),
+    )

@@ -1,0 +1,79 @@
+"""Builds a cloud for every object of the photos in flight, all in one queue."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from penstock.box import Pixels
+from penstock.engines.mesh.request import MeshOptions
+from penstock.errors import Failure
+from penstock.photo import Photo
+from penstock.photos.camera import look_at
+from penstock.photos.depth import read_depth
+from penstock.photos.furniture import Furniture
+from penstock.photos.user_boxes import is_for
+from penstock.processes.part_pool import PartPool
+from penstock.stage import Worker
+from penstock.workers.builders import Builder, Scene, Silhouettes
+from penstock.workers.sam3d import Sam3dBuilder
+
+if TYPE_CHECKING:
+    from penstock.stages.reconstruct import Reconstruct
+
+NO_DEADLINE_S = 10 * 24 * 3600.0  # a part has its own in its process; the queue before it has none
+
+
+class ReconstructWorker(Worker[Photo]):
+    """Thread-safe: `overlap` photos at once, their objects in one queue."""
+
+    def __init__(self, stage: Reconstruct) -> None:
+        self._stage = stage
+        self._builder = _open_builder(stage)
+        # twice the pool: while its members work, others of these threads prepare and finish
+        self._pool = PartPool(2 * stage.pool_size, stage.name, NO_DEADLINE_S)
+
+    def __call__(self, items: list[Photo]) -> list[Photo]:
+        return [self._photo(photo) for photo in items]
+
+    def close(self) -> None:
+        self._pool.close()
+        self._builder.close()
+
+    def kill(self) -> None:
+        """Ends the crew from any thread: whoever waits for it gets an error now and not at its deadline."""
+        # not the pool: parts it had cancelled would never be told, and their photo would wait for them
+        self._builder.close()
+
+    def _photo(self, photo: Photo) -> Photo:
+        todo = [thing for thing in photo.objects if thing.failure is None]
+        if photo.pixels is None or not todo:
+            return photo
+        scene = self._look(photo, photo.pixels)
+        try:
+            results = self._pool.map([partial(self._builder.build, scene, thing) for thing in todo])
+        finally:
+            self._builder.finish(scene)
+        done = {
+            thing.index: replace(thing, failure=result) if isinstance(result, Failure) else result
+            for thing, result in zip(todo, results, strict=True)
+        }
+        return replace(photo, objects=tuple(done.get(thing.index, thing) for thing in photo.objects))
+
+    def _look(self, photo: Photo, pixels: Pixels) -> Scene:
+        stage = self._stage
+        path = photo.uri if photo.media == "image" else None
+        pitch = math.radians(stage.pitch) if stage.pitch is not None else None
+        camera = look_at(pixels, path, stage.camera_height, pitch)
+        given = [one.path for one in stage.depths if is_for(one, photo)]
+        depth = read_depth(given[0], photo.width, photo.height) if given else None
+        return Scene(photo.id, pixels, camera, depth)
+
+
+def _open_builder(stage: Reconstruct) -> Builder:
+    furniture = Furniture.open(stage.furniture)
+    if stage.engine == "silhouette":
+        return Silhouettes(furniture)
+    return Sam3dBuilder(stage.mesh or MeshOptions(), stage.pool_size, furniture)

@@ -1,0 +1,21 @@
+"""Finds regions by rules on a page's text layer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from penstock.documents.layout.rules import regions_by_rules
+from penstock.documents.layout.text_layer import trust
+from penstock.page import Page
+from penstock.stage import Worker
+
+
+class RulesWorker(Worker[Page]):
+    def __call__(self, items: list[Page]) -> list[Page]:
+        return [_laid_out(page) for page in items]
+
+
+def _laid_out(page: Page) -> Page:
+    if page.layer is None or not trust(page.layer).ok:
+        return page
+    return replace(page, regions=tuple(regions_by_rules(page.layer, page.width, page.height)))

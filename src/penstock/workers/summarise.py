@@ -1,0 +1,84 @@
+"""Writes summaries and keywords of blocks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from penstock.documents.docjson.enriched_block import EnrichedBlock
+from penstock.documents.docjson.model import Enrichment, Keywords, Words
+from penstock.documents.docjson.questions import BlockQuestion
+from penstock.engines.summarise.llm import LlmWriter
+from penstock.engines.summarise.rules import NoWriter, Question, RuleWriter, Told, Writer
+from penstock.errors import EngineError
+from penstock.stage import Worker
+from penstock.workers.look import with_shortfall
+
+if TYPE_CHECKING:
+    from penstock.stages.summarise import Summarise
+
+
+class SummariseWorker(Worker[EnrichedBlock]):
+    def __init__(self, stage: Summarise) -> None:
+        self._writer = _writer(stage)
+
+    def __call__(self, items: list[EnrichedBlock]) -> list[EnrichedBlock]:
+        told = self._writer.write([_question(block) for block in items])
+        return [_enriched(block, said) for block, said in zip(items, told, strict=True)]
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+def _writer(stage: Summarise) -> Writer:
+    if stage.engine == "llm":
+        return LlmWriter(stage.servers, stage.model, stage.api_key, stage.in_flight)
+    return RuleWriter() if stage.engine == "rule" else NoWriter()
+
+
+def _asked(block: EnrichedBlock) -> BlockQuestion:
+    if block.question is None:
+        raise EngineError(f"{block.id} was listed without its question.")
+    return block.question
+
+
+def _question(block: EnrichedBlock) -> Question:
+    asked = _asked(block)
+    return Question(
+        kind=asked.category,
+        caption=asked.caption,
+        section=asked.section,
+        content=asked.content,
+        visible=block.seen.text if block.seen else "",
+        rows=asked.rows,
+        head=asked.head,
+        context=asked.context,
+    )
+
+
+def _enriched(block: EnrichedBlock, told: Told) -> EnrichedBlock:
+    if told.short:
+        block = with_shortfall(block, "summarise", told.short)
+    return replace(block, enrichment=_enrichment(block, told))
+
+
+def _enrichment(block: EnrichedBlock, told: Told) -> Enrichment:
+    return Enrichment(
+        summary=Words(ko=told.summary_ko, en=told.summary_en),
+        keywords=Keywords(ko=list(told.keywords_ko), en=list(told.keywords_en)),
+        items=list(told.items),
+        figure_type=_figure_type(block) or told.figure_type,
+        visible=block.seen.text if block.seen else "",
+        method=told.method,
+        model=told.model or (block.seen.model if block.seen else ""),
+        prompt_id=told.prompt_id,
+        context_block_ids=list(_asked(block).context_ids),
+        status="fallback" if told.short else "ok",
+        flags=[*(shortfall.message for shortfall in block.shortfalls), *told.flags],
+    )
+
+
+def _figure_type(block: EnrichedBlock) -> str:
+    """A picture that the vision model reads as a table is a graph."""
+    is_picture = _asked(block).category == "complex_image"
+    return "graph" if block.seen and is_picture and "<table" in block.seen.text.lower() else ""
