@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 import pypdfium2 as pdfium
 import pytest
-from tests.with_vllm.test_client import ask_alone
 
 import penstock
 from penstock.engines.chat import recognisers
@@ -30,6 +29,7 @@ from penstock.stages.cut import SENT_QUALITY, Cut
 from penstock.stages.load import Load
 from penstock.stages.tasks import token_budget
 from penstock.store.ledger import Ledger
+from tests.with_vllm.test_client import ask_alone
 from tests.with_vllm.tiny import KEY, PLAIN
 
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
