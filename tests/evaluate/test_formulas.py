@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 from pathlib import Path
 
 import pytest
+from PIL import Image, ImageDraw
 
 from penstock.errors import BadInput, MissingModel
 from penstock.evaluate.metrics import formula_render
-from penstock.evaluate.metrics.formula_tokens import colour, coloured_formula
+from penstock.evaluate.metrics.formula_tokens import ColouredFormula, colour, coloured_formula
 from penstock.evaluate.metrics.formulas import cdm, sign
 
 needs_tex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no TeX (pdflatex) on this machine")
@@ -64,6 +66,23 @@ def test_without_a_tex_the_error_says_what_to_install(monkeypatch: pytest.Monkey
     with pytest.raises(MissingModel, match="texlive"):
         formula_render.tex()
     formula_render.tex.cache_clear()
+
+
+def drawn(formula: ColouredFormula) -> bytes:
+    """A PDF with one box a token, side by side, in place of TeX's."""
+    page = Image.new("RGB", (400, 80), "white")
+    for number in range(len(formula.tokens)):
+        ImageDraw.Draw(page).rectangle((20 + 30 * number, 20, 38 + 30 * number, 50), fill=colour(number))
+    pdf = io.BytesIO()
+    page.save(pdf, "PDF", resolution=200)
+    return pdf.getvalue()
+
+
+def test_tokens_are_matched_by_name_and_place_on_the_rendered_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(formula_render, "_compiled", drawn)
+    assert cdm("x+y=z", "x+y=z").f1 == 1.0
+    found = cdm("x+y=z+1", "x-y=z")
+    assert (found.matched, found.true_tokens, found.predicted_tokens) == (4, 7, 5)
 
 
 @needs_tex

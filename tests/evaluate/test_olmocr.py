@@ -42,6 +42,11 @@ TABLE = (
         ({"type": "table", "cell": "9", "up": "12", "left": "Elm", "top_heading": "Size"}, TABLE, True),
         ({"type": "table", "cell": "9", "right": "12"}, TABLE, False),
         ({"type": "table", "cell": "2", "left_heading": "a"}, "| h | i |\n|---|---|\n| a | 2 |", True),
+        (
+            {"type": "table", "cell": "a b", "right": "2"},
+            "<table><tr><td>a<br>b<!-- c --></td><td>2</td></tr></table>",
+            True,
+        ),
         ({"type": "math", "math": "x^2+1"}, "so $x ^ 2 + 1$ holds", True),
         ({"type": "math", "math": "x^2+1"}, "so $x^3$ holds", False),
         ({"type": "baseline"}, "words", True),
