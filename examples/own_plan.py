@@ -12,9 +12,9 @@ from importlib import resources
 
 import penstock
 from penstock.stages.compose import Compose
-from penstock.stages.layout import RulesLayout
 from penstock.stages.load import Load
 from penstock.stages.recognise import Recognise
+from penstock.stages.rules import RulesLayout
 
 
 def born_digital() -> penstock.Plan:

@@ -31,17 +31,17 @@ class Emphasise(penstock.Stage):
         return Emphasiser(self.words)
 
 
-class Emphasiser:
-    """The worker: gets pages in batches and returns the same pages in the same order."""
+class Emphasiser(penstock.Worker[penstock.Page]):
+    """The worker: gets pages in batches and returns the same pages in the same order.
+
+    One that holds a file or a process also defines `close()`.
+    """
 
     def __init__(self, words: tuple[str, ...]) -> None:
         self._pattern = re.compile("|".join(map(re.escape, words)))
 
-    def __call__(self, items: list[penstock.Item]) -> list[penstock.Item]:
+    def __call__(self, items: list[penstock.Page]) -> list[penstock.Page]:
         return [replace(page, markdown=self._pattern.sub(r"**\g<0>**", page.markdown)) for page in items]
-
-    def close(self) -> None:
-        """Nothing to close; a worker that holds a file or a process closes it here."""
 
 
 def main() -> None:

@@ -29,7 +29,7 @@ def draw_wardrobe(path: Path) -> None:
 
 
 def measure(photo: Path, label: str) -> None:
-    for item in penstock.parse(photo, recipe="photos", labels=(label,)):
+    for item in penstock.volumes(photo, labels=(label,)):
         for thing in item.objects:
             if thing.size is None or thing.bbox_cbm is None:
                 print(

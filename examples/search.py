@@ -13,26 +13,21 @@ from importlib import resources
 from pathlib import Path
 
 import penstock
-from penstock.passes.embed import embed_question, embed_run
-from penstock.search.index import build
-from penstock.search.searcher import Searcher
-from penstock.store.out import Out
 
 
 def make_searchable(files: list[str], out: Path) -> None:
     for page in penstock.parse(files, out=out, layout="rules"):
         print(f"read {page.document}, page {page.part + 1}")
-    print(embed_run(out).sentence())
-    build(Out(out))
+    print(penstock.embed(out).sentence())
+    penstock.index(out)
 
 
 def main() -> None:
     out, question, *files = sys.argv[1:]
     sample = str(resources.files("penstock") / "sample" / "sample.pdf")
     make_searchable(files or [sample], Path(out))
-    with Searcher(Path(out)) as searcher:
-        for hit in searcher.search(question, embed_question(Path(out), question), top=3):
-            print(f"\n{hit.document}, page {hit.page}: {hit.section}\n  {hit.snippet}")
+    for hit in penstock.search(out, question, top=3):
+        print(f"\n{hit.document}, page {hit.page}: {hit.section}\n  {hit.snippet}")
 
 
 if __name__ == "__main__":

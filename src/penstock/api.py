@@ -21,7 +21,7 @@ from penstock.passes.enrich import EnrichOptions, enrich_work
 from penstock.passes.evaluate import run_benchmark, score_predictions
 from penstock.passes.index import IndexSummary, index_out
 from penstock.passes.parse import ParseOptions, parse_stream, parse_work
-from penstock.passes.photos import PhotoOptions, photos_work
+from penstock.passes.photos import PhotoOptions, photos_stream, photos_work
 from penstock.passes.search import SearchOptions, search_out
 from penstock.photo import Photo
 from penstock.plan import Plan
@@ -115,7 +115,7 @@ def search(
     """Finds pages and regions of an indexed run, best first.
 
     for hit in penstock.search("out", "설치 방법", top=5):
-        print(hit.document, hit.page, hit.text)
+        print(hit.document, hit.page, hit.snippet)
     """
     options = SearchOptions(top=top, filters=filters or NO_FILTERS, api_key=api_key)
     with Background() as background:
@@ -125,7 +125,7 @@ def search(
 def volumes(
     photos: Inputs,
     *,
-    out: str | Path,
+    out: str | Path | None = None,
     boxes: Sequence[str] = (),
     depths: Sequence[str] = (),
     same_room: bool = False,
@@ -135,6 +135,8 @@ def volumes(
     **options: Any,
 ) -> Iterator[Photo]:
     """Yields each photo as its things are measured. `options` are those of the photos recipe.
+
+    With `out`, photos are kept there, and those it already holds are not measured again.
 
     for photo in penstock.volumes("room.jpg", out="out", boxes=["420,610,380,700:chair"]):
         print([(thing.label, thing.size, thing.bbox_cbm) for thing in photo.objects])
@@ -149,7 +151,7 @@ def volumes(
         retry_failed=retry_failed,
         fresh=fresh,
     )
-    return iter(photos_work(chosen, Path(out)))
+    return photos_stream(chosen) if out is None else iter(photos_work(chosen, Path(out)))
 
 
 def evaluate(

@@ -18,6 +18,7 @@ from penstock.errors import EngineError, Failure, OpenError, PlanMismatch, Store
 from penstock.page import Page
 from penstock.passes.embed import EmbedOptions, EmbedSummary, embed_out, embed_question
 from penstock.passes.hub_card import card
+from penstock.region import Asset
 from penstock.search import vectors
 from penstock.search.index import build
 from penstock.search.to_embed import PAGES_HOME
@@ -245,7 +246,7 @@ def test_pages_regions_and_queries_have_rows_that_match_the_results(out: Path, t
 
 def test_with_eyes_pages_and_crops_are_embedded_as_pictures(out: Path) -> None:
     first = next(penstock.read(out))
-    _reread(out, first.id, "a chart", label="chart", crop=b"a jpeg", crop_path="crops/one.jpg")
+    _reread(out, first.id, "a chart", label="chart", crop=Asset(path="crops/one.jpg", data=b"a jpeg"))
     with Server() as server:
         done = embed_run(out, engine="openai", settings={"server": server.url})
     assert done.images

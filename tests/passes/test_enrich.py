@@ -224,7 +224,7 @@ def test_context_holds_citing_sentences_of_other_pages(tmp_path: Path) -> None:
     asked = [asdict(block.question) for block in list_blocks(Out(out)) if block.question]
     assert len(asked) == 2
     assert "매출은 표 2에서 보듯 늘었다." in asked[1]["context"]
-    assert asked[1]["section"] == ["2. 재무"]
+    assert asked[1]["section"] == ("2. 재무",)
 
 
 def test_enrich_keeps_a_ledger_by_block_and_resumes(tmp_path: Path) -> None:

@@ -18,14 +18,14 @@ import pytest
 from typer.testing import CliRunner
 
 from penstock.cli.eval import app
-from penstock.errors import UsageError
+from penstock.errors import Failure, UsageError
 from penstock.evaluate.benchmarks import open_benchmark
 from penstock.evaluate.benchmarks.base import Sample
-from penstock.item import Failure, Item
+from penstock.page import Page
 from penstock.passes import evaluate
 from penstock.passes.evaluate import data_folder, predict
 from penstock.plan import Plan
-from penstock.stage import Stage
+from penstock.stage import Stage, Worker
 from penstock.testing import FAKE
 from penstock.testing.fake_server import FakeServer, serving
 from tests.support.hub_server import Hub
@@ -69,19 +69,22 @@ class Patient(Stage):
     last: str
     first: str
 
-    def open(self) -> Patient:
-        return self
+    def open(self) -> _PatientReader:
+        return _PatientReader(self)
 
-    def __call__(self, items: list[Item]) -> list[Item]:
-        [item] = items
-        end = time.monotonic() + 10
-        while item.document == self.last and not Path(self.first).exists() and time.monotonic() < end:
+
+class _PatientReader(Worker[Page]):
+    def __init__(self, stage: Patient) -> None:
+        self._stage = stage
+
+    def __call__(self, items: list[Page]) -> list[Page]:
+        [page] = items
+        end = time.monotonic() + 60
+        first = Path(self._stage.first)
+        while page.document == self._stage.last and not first.exists() and time.monotonic() < end:
             time.sleep(0.01)
         failure = Failure(stage="patient", kind="Late", message="") if time.monotonic() > end else None
-        return [replace(item, markdown=f"{item.document} {item.part}", failure=failure)]
-
-    def close(self) -> None:
-        pass
+        return [replace(page, markdown=f"{page.document} {page.part}", failure=failure)]
 
 
 def test_a_prediction_is_written_when_its_last_page_is_read(

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from penstock.page import Page
 from penstock.processes.child import beat
+from penstock.stage import Worker
 
 
 def open_scripted() -> Callable[[str], str]:
@@ -46,11 +47,8 @@ def open_scripted() -> Callable[[str], str]:
     return answer
 
 
-class TellPid:
+class TellPid(Worker[Page]):
     """A stage's worker that says in which process it is."""
 
     def __call__(self, items: list[Page]) -> list[Page]:
         return [replace(item, markdown=str(os.getpid())) for item in items]
-
-    def close(self) -> None:
-        pass

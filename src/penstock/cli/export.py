@@ -29,10 +29,10 @@ def export(
 ) -> None:
     """Write Markdown, JSON lines, searchable PDFs or overlays from a run's rows."""
     from penstock.errors import UsageError
-    from penstock.exports.export import FORMATS
+    from penstock.exports.export import formats
     from penstock.exports.export import export as write
 
     if not words(to):
-        raise UsageError("--to names no format.", f"Choose from: {', '.join(FORMATS)}.")
+        raise UsageError("--to names no format.", f"Choose from: {', '.join(formats())}.")
     written = [str(path) for path in write(out, words(to), password)]
     print(json.dumps(written, ensure_ascii=False) if as_json else "\n".join(written))

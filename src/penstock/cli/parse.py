@@ -93,8 +93,8 @@ def parse(
 ) -> None:
     """Turn documents into Markdown, JSON and crops. Run it again to go on where it stopped."""
     settings = recipe_settings(
-        dpi=dpi, lang=lang, layout=layout, text_layer=text_layer, crops=crops, password=password, server=server,
-        model=model, layout_model=layout_model, preset=preset, engine=engine, in_flight=in_flight,
+        dpi=dpi, lang=lang, layout=layout, text_layer=text_layer, crops=crops, password=password,
+        server=server, model=model, layout_model=layout_model, preset=preset, engine=engine, in_flight=in_flight,
         margins=margins, text_height=text_height, polygons=polygons, api_key=api_key, max_pixels=max_pixels,
         page_timeout=page_timeout, cores=cores,
     )  # fmt: skip

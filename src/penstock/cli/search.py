@@ -58,7 +58,7 @@ def search(
 
 def _found(out: Path, question: str, wanted: _Wanted) -> list[Hit]:
     with Background() as background:
-        # before what follows is loaded: nothing takes as long as Kiwi; other languages' words are there at once
+        # before what follows is loaded: nothing takes as long as Kiwi. Other languages' words need no model
         tokens = background.do(partial(question_tokens, question)) if has_hangul(question) else None
         from penstock.passes.search import search_out
 

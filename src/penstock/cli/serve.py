@@ -56,8 +56,8 @@ def serve(
     There is no login: keep it on this machine, or behind a proxy that has one (then --allow-host its name).
     """
     settings = recipe_settings(
-        lang=lang, layout=layout, server=server, model=model, api_key=api_key, detector=detector, engine=engine,
-        labels=labels, cores=cores,
+        lang=lang, layout=layout, server=server, model=model, api_key=api_key, detector=detector,
+        engine=engine, labels=labels, cores=cores,
     )  # fmt: skip
     sam3d = sam3d_settings(python=sam3d_python, config=sam3d_config)
     plan = _plan(out, recipe, settings, sam3d)

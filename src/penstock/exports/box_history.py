@@ -40,10 +40,15 @@ def with_boxes(out: Out, photos: Iterable[Photo], boxes: Sequence[GivenBox]) -> 
         if said != last.boxes:
             done = entries[photo.id].attempt if photo.id in entries else 0
             last = told[photo.id] = _Told(max(last.attempt, done) + 1, said)
-        objects = tuple(PhotoObject(label=box.label, box=box.box, finder="given") for box in own)
+        objects = tuple(given_object(box) for box in own)
         listed.append(replace(photo, attempt=max(photo.attempt, last.attempt), objects=objects))
     _write(out, told)
     yield from listed
+
+
+def given_object(box: GivenBox) -> PhotoObject:
+    """A thing that a user drew a box around, before it is outlined."""
+    return PhotoObject(label=box.label, box=box.box, finder="given")
 
 
 def _read(out: Out) -> dict[str, _Told]:

@@ -35,12 +35,11 @@ PHOTO_FORMATS = {
     "splat": "penstock.exports.photos:write_splats",
     "turntable": "penstock.exports.photos:write_turntables",
 }
-FORMATS = (*PAGE_FORMATS, *PHOTO_FORMATS)
 
 
-def export(folder: str | Path, formats: Iterable[str], password: str | None = None) -> list[Path]:
-    """Writes `formats` (names of FORMATS) for all of OUT. Returns the paths written."""
-    chosen = check_formats(formats)
+def export(folder: str | Path, names: Iterable[str], password: str | None = None) -> list[Path]:
+    """Writes files of all of OUT, each name one of `formats()`. Returns the paths written."""
+    chosen = check_formats(names)
     out = Out(folder)
     out.need_rows()
     pages = Pages(out, out.entries(), password)
@@ -54,12 +53,17 @@ def export(folder: str | Path, formats: Iterable[str], password: str | None = No
     return written
 
 
-def check_formats(formats: Iterable[str]) -> list[str]:
+def formats() -> tuple[str, ...]:
+    """Every name that `export` takes."""
+    return (*PAGE_FORMATS, *PHOTO_FORMATS)
+
+
+def check_formats(names: Iterable[str]) -> list[str]:
     """The formats, each once. Raises UsageError for one we do not have: better before a run than after."""
-    chosen = list(dict.fromkeys(formats))
+    chosen = list(dict.fromkeys(names))
     for name in chosen:
-        if name not in FORMATS:
-            raise UsageError(f"There is no export {name!r}.", f"Choose from: {', '.join(FORMATS)}.")
+        if name not in formats():
+            raise UsageError(f"There is no export {name!r}.", f"Choose from: {', '.join(formats())}.")
     return chosen
 
 

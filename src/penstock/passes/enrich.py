@@ -46,7 +46,8 @@ class EnrichOptions:
 
     def settings(self) -> dict[str, Any]:
         names = (
-            "text_engine", "server", "model", "vision_server", "vision", "vision_model", "api_key", "in_flight",
+            "text_engine", "server", "model", "vision_server", "vision", "vision_model", "api_key",
+            "in_flight",
         )  # fmt: skip
         return {name: getattr(self, name) for name in names}
 

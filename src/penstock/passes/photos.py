@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from penstock import recipes, sources
 from penstock.driver import Run
@@ -14,7 +14,7 @@ from penstock.engines.mesh.request import SMALLER, MeshOptions
 from penstock.errors import UsageError
 from penstock.executors import make_executor
 from penstock.executors.local import Local
-from penstock.exports.box_history import with_boxes
+from penstock.exports.box_history import given_object, with_boxes
 from penstock.passes.work import Work
 from penstock.photo import Photo
 from penstock.photos.user_boxes import GivenBox, GivenDepth, is_for
@@ -25,6 +25,7 @@ from penstock.trace.spans import Trace
 
 SAM3D_STALL_S = 6 * 3600.0  # a photo of 40 objects on one GPU takes its time; each has a deadline
 SAM3D_SETTINGS = tuple(dict.fromkeys([*SMALLER, *SMALLER.values()]))
+PhotoStream = Generator[Photo, None, None]
 MESH_NAMES = frozenset(field.name for field in fields(MeshOptions))
 
 
@@ -100,6 +101,19 @@ def photos_work(options: PhotoOptions, out: Path) -> PhotoWork:
         facts={"inputs": list(options.photos), "same_room": options.same_room},
     )
     return PhotoWork(run, sources.list_items(options.photos, Photo), options.given_boxes())
+
+
+def photos_stream(options: PhotoOptions) -> PhotoStream:
+    """The photos as they are measured; nothing is kept."""
+    named = [box for box in options.given_boxes() if box.photo]
+    photos = (_with_given(photo, named) for photo in sources.list_items(options.photos, Photo))
+    stream = make_executor(options.executor, Trace()).stream(options.plan(), photos)
+    return cast(PhotoStream, stream)  # an executor gives back what it was given
+
+
+def _with_given(photo: Photo, boxes: Iterable[GivenBox]) -> Photo:
+    own = [box for box in boxes if is_for(box, photo)]
+    return replace(photo, objects=tuple(given_object(box) for box in own))
 
 
 class NamedPhotos:

@@ -7,9 +7,10 @@ and asks nobody.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields
-from itertools import islice
+from itertools import chain, islice
 from typing import IO
 
 from penstock.errors import Failure, UsageError
@@ -22,6 +23,10 @@ from penstock.sources.inputs import Begin, End, Entry, Found, expand
 from penstock.sources.page_range import PageRange
 from penstock.sources.probe import MAX_AT_ONCE, Counter
 from penstock.stage import ItemT
+
+
+# sources by scheme: "toy:rest" lists what the function of "toy" yields for "rest". Opened when asked for.
+SOURCES: dict[str, str] = {}
 
 
 def list_items(
@@ -44,9 +49,21 @@ def list_items(
     """
     if not inputs:
         raise UsageError("No input was given.", "Name a file, a folder, a glob, @LIST or -.")
-    items = _Listing(pages, password, image_column, id_column, known).items(expand(inputs, stdin))
+    foreign = [name for name in inputs if name.partition(":")[0] in SOURCES]
+    named = [name for name in inputs if name not in foreign]
+    items = chain.from_iterable(_by_scheme(name) for name in foreign)
+    if named or not foreign:
+        listing = _Listing(pages, password, image_column, id_column, known)
+        items = chain(items, listing.items(expand(named, stdin)))
     first = next(items)
     return (_as(kind, item) for item in _resumed(first, items))
+
+
+def _by_scheme(name: str) -> Iterator[Item]:
+    scheme, _, rest = name.partition(":")
+    module, _, function = SOURCES[scheme].partition(":")
+    listed: Iterator[Item] = getattr(importlib.import_module(module), function)(rest)
+    return listed
 
 
 def _as(kind: type[ItemT], item: Item) -> ItemT:

@@ -14,11 +14,12 @@ import cv2
 import numpy as np
 
 from penstock.documents.vectored import Vectored, VectorPart
-from penstock.engines.embed.embedder import Embedder, Vectors, open_embedder
+from penstock.engines.embed.embedder import Embedder, open_embedder
 from penstock.errors import EngineError
 from penstock.stage import Worker
 
 if TYPE_CHECKING:
+    from penstock.engines.embed.embedder import Vectors
     from penstock.stages.embed import Embed
 
 SETTINGS = ("model", "dimensions", "max_image_tokens", "server", "in_flight", "device", "style", "api_key")

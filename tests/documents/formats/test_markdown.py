@@ -12,7 +12,7 @@ from penstock.documents import escape
 from penstock.documents.formats.markdown import document_markdown, page_markdown
 from penstock.documents.table_html import Cell, from_html, to_html, to_pipes
 from penstock.errors import Failure
-from penstock.region import LABELS, Region
+from penstock.region import LABELS, Asset, Region
 
 
 def region(label: str, content: str | None, index: int = 0, **more: object) -> Region:
@@ -103,7 +103,7 @@ def test_furniture_is_left_out_unless_asked_for() -> None:
 
 
 def test_pictures_link_to_their_crops_from_where_the_file_is() -> None:
-    picture = region("chart", None, crop_path="crops/ab cd.jpg")
+    picture = region("chart", None, crop=Asset(path="crops/ab cd.jpg"))
     assert page_markdown([picture], root="../") == "![chart](../crops/ab%20cd.jpg)"
 
 

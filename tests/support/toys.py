@@ -1,0 +1,69 @@
+"""A toy of each kind that "Where to add" in docs/ARCHITECTURE.md tells how to add."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from penstock.exports.pages import Pages
+from penstock.item import Item
+from penstock.page import Page
+from penstock.plan import Plan
+from penstock.stage import Stage, Worker
+
+
+class ToyEmbedder:
+    """An engine: a vector that holds how often each of four letters stands in a text."""
+
+    takes_images = False
+
+    def texts(self, texts: Sequence[str], instruction: str = "") -> Any:
+        counts = np.array([[1 + text.count(letter) for letter in "aeio"] for text in texts], np.float32)
+        return counts / np.linalg.norm(counts, axis=1, keepdims=True)
+
+    def close(self) -> None:
+        pass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shout(Stage):
+    """A stage: the document's name in capitals is what the page says."""
+
+    name: ClassVar[str] = "shout"
+    reads: ClassVar[tuple[str, ...]] = ("document",)
+    writes: ClassVar[tuple[str, ...]] = ("markdown",)
+
+    def open(self) -> ShoutWorker:
+        return ShoutWorker()
+
+
+class ShoutWorker(Worker[Page]):
+    def __call__(self, items: list[Page]) -> list[Page]:
+        return [replace(page, markdown=page.document.upper()) for page in items]
+
+
+def shouting() -> Plan:
+    """A recipe."""
+    return Plan(Shout(), name="shouting")
+
+
+def count_up(rest: str) -> Iterator[Item]:
+    """A source: `toy:3` lists three pages."""
+    for number in range(int(rest)):
+        yield Item(id=f"toy/{number:05d}", uri="toy", document="toy", part=number)
+
+
+def write_lengths(pages: Pages) -> list[Path]:
+    """An export: how long each page's Markdown is."""
+    path = pages.out / "lengths.txt"
+    path.write_text("\n".join(str(len(page.markdown)) for page in pages.items()))
+    return [path]
+
+
+def greet(name: str = "you") -> None:
+    """Say hello."""
+    print(f"hello {name}")
