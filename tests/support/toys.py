@@ -13,6 +13,7 @@ from penstock.exports.pages import Pages
 from penstock.item import Item
 from penstock.page import Page
 from penstock.plan import Plan
+from penstock.region import Region
 from penstock.stage import Stage, Worker
 
 
@@ -35,7 +36,7 @@ class Shout(Stage):
 
     name: ClassVar[str] = "shout"
     reads: ClassVar[tuple[str, ...]] = ("document",)
-    writes: ClassVar[tuple[str, ...]] = ("markdown",)
+    writes: ClassVar[tuple[str, ...]] = ("regions", "markdown")
 
     def open(self) -> ShoutWorker:
         return ShoutWorker()
@@ -43,7 +44,11 @@ class Shout(Stage):
 
 class ShoutWorker(Worker[Page]):
     def __call__(self, items: list[Page]) -> list[Page]:
-        return [replace(page, markdown=page.document.upper()) for page in items]
+        return [self._page(page, page.document.upper()) for page in items]
+
+    def _page(self, page: Page, text: str) -> Page:
+        region = Region(label="text", box=(0.0, 0.0, 9.0, 9.0), content=text)
+        return replace(page, width=10, height=10, regions=(region,), markdown=text)
 
 
 def shouting() -> Plan:

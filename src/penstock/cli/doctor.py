@@ -98,7 +98,7 @@ def _servers(extras: dict[str, list[str]]) -> dict[str, Any]:
 
 def _words(report: dict[str, Any]) -> str:
     hardware = report["hardware"]
-    gpus = ", ".join(hardware["gpus"]) or "none (the embedded models need none)"
+    gpus = ", ".join(hardware["gpus"]) or "none (the built-in models need none)"
     lines = [
         f"Machine   {hardware['cpu']}, {hardware['cores']} cores, {hardware['memory_gb']} GB",
         f"GPUs      {gpus}",
@@ -107,7 +107,7 @@ def _words(report: dict[str, Any]) -> str:
         f"Models    {report['models_folder']}",
         *(_row(name, state) for name, state in report["models"].items()),
         "Recipes",
-        *(_row(name, _embedded(recipe["missing"])) for name, recipe in report["recipes"].items()),
+        *(_row(name, _built_in(recipe["missing"])) for name, recipe in report["recipes"].items()),
         *(_row(name, _served(lacks, report)) for name, lacks in report["servers"]["lacks"].items()),
         "Extras",
         *(_row(name, _extra(name, absent)) for name, absent in report["extras"].items()),
@@ -119,7 +119,7 @@ def _row(name: str, words: str) -> str:
     return f"            {name:<18} {words}"
 
 
-def _embedded(missing: list[str]) -> str:
+def _built_in(missing: list[str]) -> str:
     return f"lacks {', '.join(missing)}. Run: penstock models fetch" if missing else "ready"
 
 

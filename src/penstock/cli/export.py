@@ -29,8 +29,8 @@ def export(
 ) -> None:
     """Write Markdown, JSON lines, searchable PDFs or overlays from a run's rows."""
     from penstock.errors import UsageError
-    from penstock.exports.export import formats
     from penstock.exports.export import export as write
+    from penstock.exports.export import formats
 
     if not words(to):
         raise UsageError("--to names no format.", f"Choose from: {', '.join(formats())}.")

@@ -1,4 +1,4 @@
-"""`penstock models`: the embedded weights, listed, fetched and verified."""
+"""`penstock models`: the built-in weights, listed, fetched and verified."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from penstock.cli.options import AsJson
 from penstock.engines.weights import registry as weights
 
 app = typer.Typer(
-    help="The embedded weights: list, fetch, verify.",
+    help="The built-in weights: list, fetch, verify.",
     epilog="Example: penstock models fetch",
     invoke_without_command=True,
     no_args_is_help=False,
@@ -24,7 +24,7 @@ Names = Annotated[list[str] | None, typer.Argument(help="Models by name; all whe
 
 @app.callback(epilog="Example: penstock models --json")
 def models(ctx: typer.Context, as_json: AsJson = False) -> None:
-    """List every embedded model: what it is for, where it comes from, whether it is here."""
+    """List every built-in model: what it is for, where it comes from, whether it is here."""
     if ctx.invoked_subcommand is None:
         list_models(as_json)
 

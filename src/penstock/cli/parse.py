@@ -94,9 +94,9 @@ def parse(
     """Turn documents into Markdown, JSON and crops. Run it again to go on where it stopped."""
     settings = recipe_settings(
         dpi=dpi, lang=lang, layout=layout, text_layer=text_layer, crops=crops, password=password,
-        server=server, model=model, layout_model=layout_model, preset=preset, engine=engine, in_flight=in_flight,
-        margins=margins, text_height=text_height, polygons=polygons, api_key=api_key, max_pixels=max_pixels,
-        page_timeout=page_timeout, cores=cores,
+        server=server, model=model, layout_model=layout_model, preset=preset, engine=engine,
+        in_flight=in_flight, margins=margins, text_height=text_height, polygons=polygons, api_key=api_key,
+        max_pixels=max_pixels, page_timeout=page_timeout, cores=cores,
     )  # fmt: skip
     run = _Run(inputs, out, recipe, settings, pages, image_column, id_column, executor, retry_failed, fresh)
     run.start(words(export), dry_run=dry_run, trace=trace, as_json=as_json, quiet=quiet)

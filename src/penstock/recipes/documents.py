@@ -1,4 +1,4 @@
-"""The embedded recipe: pages to Markdown on a CPU, with weights that come from packages."""
+"""The built-in recipe: pages to Markdown on a CPU, with weights that come from packages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from penstock.stages.orient import Orient
 from penstock.stages.recognise import LayerUse, Recognise
 from penstock.stages.rules import RulesLayout
 
-# what the embedded recognisers read, as ISO 639-1 codes: Korean, Chinese, Japanese, and Latin letters
+# what the built-in recognisers read, as ISO 639-1 codes: Korean, Chinese, Japanese, and Latin letters
 LANGUAGES = frozenset({
     "ko", "zh", "ja", "en", "af", "az", "bs", "ca", "cs", "cy", "da", "de", "es", "et", "eu", "fi", "fr",
     "ga", "gl", "hr", "hu", "id", "is", "it", "ku", "la", "lb", "lt", "lv", "ms", "mt", "nl", "no", "oc",
@@ -45,7 +45,7 @@ def documents(
     for word in lang:
         if word not in LANGUAGES:
             raise UsageError(
-                f"--lang {word} is no language the embedded models read.",
+                f"--lang {word} is no language the built-in models read.",
                 "Write codes such as ko, en, zh, ja or de, or leave it out.",
             )
     count = cores or usable_cores()

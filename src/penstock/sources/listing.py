@@ -24,7 +24,6 @@ from penstock.sources.page_range import PageRange
 from penstock.sources.probe import MAX_AT_ONCE, Counter
 from penstock.stage import ItemT
 
-
 # sources by scheme: "toy:rest" lists what the function of "toy" yields for "rest". Opened when asked for.
 SOURCES: dict[str, str] = {}
 
