@@ -15,6 +15,7 @@ from typing import Any
 
 from penstock.errors import PlanError
 from penstock.item import Item
+from penstock.page import Page
 from penstock.stage import Stage
 
 Settings = list[dict[str, Any]]
@@ -83,7 +84,7 @@ def _flat(settings: Settings) -> dict[str, Any]:
 
 
 def _item_class(stages: tuple[Stage, ...]) -> type[Item]:
-    """The class of items that all stages can work on."""
+    """The class of items that all stages can work on; pages, where any would do."""
     if not stages:
         raise PlanError("A plan needs at least one stage.")
     narrowest = max((stage.item for stage in stages), key=lambda item: len(item.__mro__))
@@ -93,7 +94,7 @@ def _item_class(stages: tuple[Stage, ...]) -> type[Item]:
                 f"Stage {stage.name!r} works on a {stage.item.__name__}, others on a {narrowest.__name__}.",
                 "Put stages together that work on the same items.",
             )
-    return narrowest
+    return Page if issubclass(Page, narrowest) else narrowest
 
 
 def _check(stages: tuple[Stage, ...], item: type[Item]) -> None:

@@ -235,8 +235,8 @@ def test_the_server_that_reads_is_gone_before_the_one_that_embeds_comes(
 ) -> None:
     write_dataset(tmp_path / "set")
     life: list[str] = []
-    monkeypatch.setattr("penstock.engines.vllm.server.find_vllm", lambda: ["vllm"])
-    monkeypatch.setattr("penstock.engines.vllm.server.ManagedServer", partial(StandIn, life))
+    monkeypatch.setattr("penstock.passes.pipeline.find_vllm", lambda: ["vllm"])
+    monkeypatch.setattr("penstock.passes.pipeline.ManagedServer", partial(StandIn, life))
     pipeline = Pipeline(served(tmp_path))
     for line in pipeline.run(chosen_steps(None, ("evaluate",))):
         life.append(line.split()[1])
