@@ -39,7 +39,7 @@ def make_run(out: Path, count: int, scans: list[Path]) -> None:
     """`count` pages as a run leaves them: eight paragraphs of the sample's text, and a picture to load."""
     texts = [page.get_textpage().get_text_range() for page in pdfium.PdfDocument(SAMPLE)]
     paragraphs = itertools.cycle([p for text in texts for p in text.split(". ") if len(p) > 60])
-    manifest.write(out, Plan(Load(), name="bench"))
+    manifest.write(out, Plan(Load(text_layer=False), name="bench"))
     writer = ShardWriter(out, PAGES)
     for number in range(count):
         regions = tuple(
