@@ -5,7 +5,7 @@
 All nodes are on this machine (`ray.cluster_utils`), and the work is waiting, so what is measured is what
 handing out and bringing back costs, not the machine. Rates are taken between the first tenth and the last
 tenth of the pages: starting takes seconds, once. Prints a line a size; the last
-line is JSON. Needs penstock[ray].
+line is JSON. Needs penstock-pipeline[ray].
 """
 
 from __future__ import annotations
