@@ -51,7 +51,7 @@ fix: setup  ## format and mend what can be mended by itself
 	$(BIN)/ruff check --fix .
 
 bench: setup  ## the benchmarks behind our claims; the last line of each is JSON
-	@for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+	@for script in benchmarks/cpu/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 clean:  ## remove what make made
 	rm -rf $(VENV) $(VLLM_VENV) $(DEMO_OUT) build dist site docs/reference .pytest_cache .mypy_cache .ruff_cache

@@ -6,7 +6,9 @@ to a function that writes the answer with a dialect's anchors.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
+from typing import Protocol
 
 Boxes = str | list[list[float]]
 
@@ -28,8 +30,13 @@ def _written(boxes: Boxes) -> str:
     return boxes if isinstance(boxes, str) else str(boxes)
 
 
-DIALECTS = {"official": official, "bare": bare, "det_first": det_first}
-Anchor = Callable[[str, Boxes, str], str]
+class Anchor(Protocol):
+    """Writes one block with its mark."""
+
+    def __call__(self, label: str, boxes: Boxes, content: str = "") -> str: ...
+
+
+DIALECTS: dict[str, Anchor] = {"official": official, "bare": bare, "det_first": det_first}
 Case = Callable[[Anchor], str]
 
 A, B, C = [[62, 57, 920, 130]], [[62, 140, 920, 400]], [[62, 420, 920, 800]]
@@ -128,3 +135,33 @@ OWN: dict[str, dict[str, str]] = {
 def answers(dialect: str) -> dict[str, str]:
     written = {name: case(DIALECTS[dialect]) for name, case in CASES.items()}
     return written | OWN[dialect]
+
+
+PIECES = (
+    "<|ref|>", "<|/ref|>", "<|det|>", "<|/det|>", "[[", "]]", "<table>", "</table>", "<td", "|", "\n", "<|",
+    "[" * 300, "<" * 300, "9" * 300, "0.5, " * 200, "<|ref|>" * 100, "<|det|>[" * 100, "text[[" * 100,
+    " " * 500,
+)  # fmt: skip
+
+
+def mutated(chance: random.Random, seeds: list[str]) -> str:
+    """One seed answer with a few cuts, doublings, swaps and strange characters."""
+    text = chance.choice(seeds)
+    for _ in range(chance.randint(1, 6)):
+        at, end = sorted((chance.randint(0, len(text)), chance.randint(0, len(text))))
+        kind = chance.randrange(7)
+        if kind == 0:
+            text = text[:at] + text[end:]
+        elif kind == 1:
+            text = text[:end] + text[at:end] * chance.randint(1, 4) + text[end:]
+        elif kind == 2:
+            text = text[:at] + chance.choice(PIECES) + text[at:]
+        elif kind == 3:
+            text = text[:at]
+        elif kind == 4:
+            text = text[:at] + chance.choice(seeds) + text[at:]
+        elif kind == 5:
+            text = text[:at] + chr(chance.choice((0, 9, 0x1F600, 0xD7A3, 0xFFFF, 0x200B))) + text[at:]
+        else:
+            text = text[:at] + text[at:end][::-1] + text[end:]
+    return text[:40_000]

@@ -20,7 +20,7 @@ from penstock.exports.export import export
 from tests.with_vllm.tiny import ENV, START_S
 
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
-SHAPE = Path(__file__).parents[2] / "benchmarks" / "deepseek_shape.py"
+SHAPE = Path(__file__).parents[2] / "benchmarks" / "gpu" / "deepseek_shape.py"
 SCHEMA = Path(docjson_file.__file__).with_name("docjson.schema.json")
 
 pytestmark = pytest.mark.timeout(1_800)

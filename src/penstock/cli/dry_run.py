@@ -14,7 +14,7 @@ from penstock.trace import report
 from penstock.trace.phrases import duration
 
 # Without a profile of an earlier run in OUT: a scanned page on one core with the built-in models, and
-# what a page leaves on disk with its crops. Both from benchmarks/bench_parse.py, see docs/log.md.
+# what a page leaves on disk with its crops. Both from benchmarks/cpu/bench_parse.py, see docs/log.md.
 SECONDS_A_PAGE_AND_CORE = 5.0
 KB_A_PAGE = 120
 

@@ -3,7 +3,7 @@
 PLY: binary little-endian, `property float` only (some viewers parse the type names), in the order
 x y z nx ny nz f_dc_0..2 opacity scale_0..2 rot_0..3, 68 bytes a Gaussian. Opacity is a logit, scale a
 natural logarithm, rotation w x y z, colour the zeroth spherical harmonic.
-Written as one array; the usual loop over tuples takes 30 times as long (benchmarks/bench_objects.py).
+Written as one array; the usual loop over tuples takes 30 times as long (benchmarks/cpu/bench_objects.py).
 """
 
 from __future__ import annotations

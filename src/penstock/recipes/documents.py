@@ -38,7 +38,7 @@ def documents(
     """PDFs, scans and images to ordered regions, Markdown and crops.
 
     Every engine runs on one thread and pages run side by side, which on two cores or more beats
-    engines that share out one page (benchmarks/bench_parse.py).
+    engines that share out one page (benchmarks/cpu/bench_parse.py).
     """
     _check_word("--layout", layout, ("model", "rules"))
     _check_word("--text-layer", text_layer, ("auto", "always", "never"))

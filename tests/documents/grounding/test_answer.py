@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from penstock.documents.grounding.answer import GroundedAnswer, read_grounded
-from tests.support.grounded_answers import DIALECTS, PROSE, TABLE, answers, official
+from tests.support.grounded_answers import DIALECTS, PIECES, PROSE, TABLE, answers, mutated, official
 
 GOLDEN = Path(__file__).parent / "golden"
-MUTATIONS = 5_000  # in CI; benchmarks/fuzz_grounding.py does 200,000
+MUTATIONS = 5_000  # in CI; benchmarks/cpu/fuzz_grounding.py does 200,000
 MOST_CPU_S = 0.05
 
 
@@ -63,36 +63,6 @@ def test_a_loop_is_cut_and_told() -> None:
     answer = read_grounded(official("text", [[1, 2, 30, 40]], "Once. " + "around and around " * 1500))
     assert answer.looped
     assert len(answer.blocks[0].content) < 200
-
-
-def mutated(chance: random.Random, seeds: list[str]) -> str:
-    """One seed answer with a few cuts, doublings, swaps and strange characters."""
-    text = chance.choice(seeds)
-    for _ in range(chance.randint(1, 6)):
-        at, end = sorted((chance.randint(0, len(text)), chance.randint(0, len(text))))
-        kind = chance.randrange(7)
-        if kind == 0:
-            text = text[:at] + text[end:]
-        elif kind == 1:
-            text = text[:end] + text[at:end] * chance.randint(1, 4) + text[end:]
-        elif kind == 2:
-            text = text[:at] + chance.choice(PIECES) + text[at:]
-        elif kind == 3:
-            text = text[:at]
-        elif kind == 4:
-            text = text[:at] + chance.choice(seeds) + text[at:]
-        elif kind == 5:
-            text = text[:at] + chr(chance.choice((0, 9, 0x1F600, 0xD7A3, 0xFFFF, 0x200B))) + text[at:]
-        else:
-            text = text[:at] + text[at:end][::-1] + text[end:]
-    return text[:40_000]
-
-
-PIECES = (
-    "<|ref|>", "<|/ref|>", "<|det|>", "<|/det|>", "[[", "]]", "<table>", "</table>", "<td", "|", "\n", "<|",
-    "[" * 300, "<" * 300, "9" * 300, "0.5, " * 200, "<|ref|>" * 100, "<|det|>[" * 100, "text[[" * 100,
-    " " * 500,
-)  # fmt: skip
 
 
 def cpu_seconds(text: str) -> float:

@@ -1,0 +1,1 @@
+"""Scripts that measure Penstock; see README.md. Not part of the distribution."""

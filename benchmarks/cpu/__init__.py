@@ -1,0 +1,1 @@
+"""Scripts that need nothing but a CPU."""

@@ -1,0 +1,103 @@
+"""Measures Penstock against a plain script: the same engines on the same 20 scanned pages.
+
+    python benchmarks/cpu/bench_parse.py [--pages 20] [--repeats 3]
+
+The script takes one page after the other and calls each engine in turn: with one thread an engine, and
+with the engines' default (all cores). Bounds: at least 1.7x the first on 2 cores, and ahead of the second.
+Needs the built-in models (`penstock models fetch`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+import cv2
+
+import penstock
+from penstock.engines.image.crop import cut
+from penstock.engines.layout.cdla import CdlaLayout
+from penstock.engines.ocr.orient import Orienter
+from penstock.engines.ocr.reader import PageReader
+from penstock.engines.table.slanet import SlanetTable
+from penstock.processes.resources import cores
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from benchmarks.lib.common import finish, spread, timed, write_scans
+
+
+class PlainScript:
+    """What one writes in an afternoon: load, turn, detect, read, next."""
+
+    def __init__(self, threads: int) -> None:
+        self.orienter = Orienter()
+        self.layout = CdlaLayout(threads=threads)
+        self.reader = PageReader(None, threads=threads)
+        self.tables = SlanetTable(threads=threads)
+
+    def run(self, paths: list[Path]) -> int:
+        return sum(self.page(path) for path in paths)
+
+    def page(self, path: Path) -> int:
+        pixels = cv2.cvtColor(cv2.imread(str(path)), cv2.COLOR_BGR2RGB)
+        self.orienter.upright(pixels)
+        found = self.layout.detect(pixels)
+        lines = self.reader.find(pixels)
+        texts = self.reader.read(pixels, lines, self.reader.script(pixels, lines))
+        for region in found:
+            if region.label == "table":
+                self.tables.structure(cut(pixels, region.box))
+        return sum(len(text.text) for text in texts)
+
+    def close(self) -> None:
+        for engine in (self.orienter, self.layout, self.reader, self.tables):
+            engine.close()
+
+
+def plain(paths: list[Path], threads: int) -> float:
+    script = PlainScript(threads)
+    try:
+        return timed(script.run, paths)[0]
+    finally:
+        script.close()
+
+
+def ours(folder: Path, count: int) -> float:
+    with tempfile.TemporaryDirectory() as out:
+        seconds, pages = timed(lambda: list(penstock.parse(folder, out=Path(out) / "out")))
+    assert len(pages) == count and not any(page.failure for page in pages)
+    return float(seconds)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pages", type=int, default=20)
+    parser.add_argument("--repeats", type=int, default=3)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as room:
+        paths = write_scans(Path(room), options.pages)
+        rows = []
+        for number in range(options.repeats):
+            row = (plain(paths, 1), plain(paths, cores()), ours(Path(room), options.pages))
+            rows.append(row)
+            print(
+                "run {}: script, 1 thread {:.1f} s; script, all cores {:.1f} s; penstock {:.1f} s".format(
+                    number + 1, *row
+                )
+            )
+    one, default, penstock_s = (list(column) for column in zip(*rows, strict=True))
+    against_one = [a / b for a, b in zip(one, penstock_s, strict=True)]
+    against_default = [a / b for a, b in zip(default, penstock_s, strict=True)]
+    finish(
+        "parse",
+        pages=options.pages,
+        pages_per_s=options.pages / spread(penstock_s)["median"],
+        speedup_over_one_thread=spread(against_one),
+        speedup_over_default_threads=spread(against_default),
+    )
+
+
+if __name__ == "__main__":
+    main()

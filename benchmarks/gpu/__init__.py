@@ -1,0 +1,1 @@
+"""Scripts that need a GPU or real vLLM servers."""

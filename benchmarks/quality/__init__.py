@@ -1,0 +1,1 @@
+"""Scripts that score what is read."""

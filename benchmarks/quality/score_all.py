@@ -1,0 +1,297 @@
+"""Scores how well the built-in recipe reads: every data set of the test data that has pictures and a truth.
+
+    python benchmarks/quality/score_all.py [DATA] [--out OUT] [--write docs/quality.md]
+
+DATA is the folder of test data (PENSTOCK_DATA). Pages are kept in OUT (build/quality), so a second run reads
+only what is new; the last line is JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import platform
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+import cv2
+import pypdfium2 as pdfium
+
+import penstock
+from penstock.evaluate.benchmarks.base import Benchmark, Sample
+from penstock.evaluate.benchmarks.omnidocbench import OmniDocBench
+from penstock.evaluate.benchmarks.pages import PagesWithText, composed, plain_text
+from penstock.evaluate.benchmarks.tables import PubTabNet, first_document
+from penstock.evaluate.metrics.contains import contains_answer
+from penstock.evaluate.predictions import Predictions
+from penstock.evaluate.report import write_report
+from penstock.evaluate.results import SampleResult, Summary, summarise
+from penstock.evaluate.scoring import score_samples
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from benchmarks.lib.common import DATA, REPOSITORY
+from benchmarks.quality.report_words import INTRODUCTION, SCORER, WEAK, WORDS
+from benchmarks.quality.scorer_check import table as scorer_table
+
+DPI = 200  # pages of PDFs as pictures: what a desk scanner gives
+DEMO = "Docling bundles PDF document conversion to JSON and Markdown in an easy self contained package"
+FIELDS = ("company", "date", "address", "total")
+SLICES = ("language:", "layout:", "data_source:")
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """One data set, scored. `title` heads its section."""
+
+    key: str
+    title: str
+    summary: Summary
+    results: tuple[SampleResult, ...]
+
+
+def read(name: str, sources: Sequence[str], out: Path, **options: str) -> dict[str, str]:
+    """Markdown by `path` (of a picture) or `path#page` (of a PDF), read once and kept."""
+    kept = out / name / "pages"
+    for page in penstock.parse(sources, out=kept, retry_failed=True, **options):
+        print(f"  {name}: {Path(page.uri).name} {page.part + 1}", flush=True)
+    found: dict[str, str] = {}
+    for page in penstock.read(kept):
+        if page.failure is None:
+            key = f"{page.uri}#{page.part}" if page.uri.endswith(".pdf") else page.uri
+            found[str(Path(key).resolve())] = page.markdown
+    return found
+
+
+def predictions(samples: Sequence[Sample], pages: dict[str, str]) -> Predictions:
+    """A page that could not be read is an empty one, with a warning."""
+    texts = {s.id: pages.get(str(Path(s.image).resolve()), "") for s in samples}
+    missing = tuple(f"{s.id}: not read." for s in samples if str(Path(s.image).resolve()) not in pages)
+    return Predictions(texts, missing)
+
+
+def score(
+    key: str, title: str, benchmark: Benchmark, samples: Sequence[Sample], out: Path, **options: str
+) -> Scored:
+    """Reads what the samples point at, then scores it. `image` may name a page of a PDF, `path#page`."""
+    sources = list(dict.fromkeys(sample.image.partition("#")[0] for sample in samples))
+    pages = read(key, sources, out, **options)
+    outcome = score_samples(benchmark, samples, predictions(samples, pages), out / key)
+    write_report(out / key)
+    return Scored(key, title, outcome.summary, outcome.results)
+
+
+def pages_as_pictures(pdf: Path, folder: Path, count: int) -> list[Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    document = pdfium.PdfDocument(pdf)
+    paths: list[Path] = []
+    for number in range(min(count, len(document))):
+        path = folder / f"{pdf.stem}-{number:03d}.png"
+        if not path.is_file():
+            picture = document[number].render(scale=DPI / 72).to_numpy()[:, :, :3]
+            cv2.imwrite(str(path), picture)
+        paths.append(path)
+    return paths
+
+
+def layer_text(pdf: Path) -> list[str]:
+    document = pdfium.PdfDocument(pdf)
+    return [document[n].get_textpage().get_text_range().replace("￾", "") for n in range(len(document))]
+
+
+def omnidocbench(data: Path, out: Path) -> Iterable[Scored]:
+    folder = data / "omnidocbench_demo"
+    for version in ("v1.5", "v1.6"):
+        bench = OmniDocBench(version=version)
+        samples = bench.samples(folder)
+        pages = read("omnidocbench", [sample.image for sample in samples], out)
+        target = out / "omnidocbench" / version
+        outcome = score_samples(bench, samples, predictions(samples, pages), target)
+        write_report(target)
+        yield Scored(
+            f"omnidocbench_{version}", f"OmniDocBench demo, {version}", outcome.summary, outcome.results
+        )
+
+
+def pubtabnet(data: Path, out: Path) -> Iterable[Scored]:
+    samples = PubTabNet(split="").samples(data / "pubtabnet_examples" / "examples")
+    done = score("pubtabnet", "PubTabNet examples, pictures of tables", PubTabNet(split=""), samples, out)
+    yield done
+    found = [r for r in done.results if first_document(r.prediction)]
+    summary = summarise("pubtabnet", "TEDS, PubTabNet metric", found, done.summary.higher_is_better, {})
+    yield Scored("pubtabnet_found", "PubTabNet examples that were seen to be tables", summary, tuple(found))
+
+
+def receipts(data: Path, out: Path) -> Iterable[Scored]:
+    """SROIE: the words of a receipt, and whether its four key fields can be found in them."""
+    folder = data / "sroie_sample"
+    samples = [
+        Sample(f.stem, _receipt_text(f), str(folder / "img" / f"{f.stem}.jpg"))
+        for f in sorted((folder / "box").glob("*.csv"))
+    ]
+    done = score("sroie", "SROIE receipts, English scans", PagesWithText(), samples, out)
+    yield done
+    yield _fields_found(done, folder / "key")
+
+
+def _receipt_text(boxes: Path) -> str:
+    """Lines in the file's order, which is top to bottom."""
+    with boxes.open(encoding="utf-8", newline="") as opened:
+        rows = [row for row in csv.reader(opened) if len(row) > 8]
+    return "\n".join(",".join(row[8:]) for row in rows)
+
+
+def _fields_found(done: Scored, keys: Path) -> Scored:
+    results: list[SampleResult] = []
+    for result in done.results:
+        fields = json.loads((keys / f"{result.id}.json").read_text(encoding="utf-8"))
+        said = composed(result.prediction)
+        found = {f: float(contains_answer(composed(fields[f]), said)) for f in FIELDS if fields.get(f)}
+        results.append(SampleResult(result.id, {**found, "all_fields": sum(found.values()) / len(found)}))
+    higher = dict.fromkeys((*FIELDS, "all_fields"), True)
+    summary = summarise("sroie-fields", "field contained in the page's text", results, higher, {})
+    return Scored("sroie_fields", "SROIE receipts: is the field in the text?", summary, tuple(results))
+
+
+def korean_book(data: Path, out: Path) -> Iterable[Scored]:
+    """26 pages of running Korean: read from pictures, and from the PDF with its text layer."""
+    pdf = data / "korean_text" / "project-history.ko.pdf"
+    texts = layer_text(pdf)
+    pictures = pages_as_pictures(pdf, out / "korean_book_pictures" / "pictures", len(texts))
+    samples = [Sample(p.stem, t, str(p)) for p, t in zip(pictures, texts, strict=True) if composed(t)]
+    yield score(
+        "korean_book_pictures", f"Korean running text, pictures at {DPI} dpi", PagesWithText(), samples, out
+    )
+    paged = [
+        Sample(f"{pdf.stem}-{n:03d}", text, f"{pdf}#{n}") for n, text in enumerate(texts) if composed(text)
+    ]
+    yield score("korean_book_layer", "Korean running text, with its text layer", PagesWithText(), paged, out)
+
+
+def korean_report(data: Path, out: Path) -> Iterable[Scored]:
+    """Pages of a report whose text layer covers the page; the others have no truth."""
+    pdf = next((data / "korean_pdf").glob("*.pdf"))
+    texts = layer_text(pdf)
+    whole = [n for n, text in enumerate(texts) if len(composed(text)) >= 400]
+    pictures = pages_as_pictures(pdf, out / "korean_report_pictures" / "pictures", len(texts))
+    samples = [Sample(pictures[n].stem, texts[n], str(pictures[n])) for n in whole]
+    yield score(
+        "korean_report_pictures", f"Korean report, pictures at {DPI} dpi", PagesWithText(), samples, out
+    )
+    paged = [Sample(f"{pdf.stem}-{n:03d}", texts[n], f"{pdf}#{n}") for n in whole]
+    yield score("korean_report_layer", "Korean report, with its text layer", PagesWithText(), paged, out)
+
+
+def turned_pages(data: Path, out: Path) -> Iterable[Scored]:
+    folder = data / "docling_tests" / "ocr" / "sources"
+    names = ("ocr_test", "ocr_test_rotated_90", "ocr_test_rotated_180", "ocr_test_rotated_270")
+    samples = [Sample(name, DEMO, f"{folder / name}.pdf#0") for name in names]
+    yield score("turned", "One scanned sentence, upright and turned", PagesWithText(), samples, out)
+
+
+def other_engine(data: Path, out: Path) -> Iterable[Scored]:
+    """No truth here: how near we come to what a vision-language model of 0.9 B parameters wrote."""
+    folder = data / "glmocr_examples"
+    samples = [
+        Sample(p.stem, composed(plain_text(truth.read_text(encoding="utf-8"))), str(p))
+        for p in sorted((folder / "source").glob("*.png"))
+        if (truth := folder / "result" / p.stem / f"{p.stem}.md").is_file()
+    ]
+    yield score("glmocr", "Agreement with GLM-OCR's own output (not a truth)", PagesWithText(), samples, out)
+
+
+SETS = {
+    "omnidocbench_demo": omnidocbench,
+    "pubtabnet_examples": pubtabnet,
+    "sroie_sample": receipts,
+    "korean_text": korean_book,
+    "korean_pdf": korean_report,
+    "docling_tests": turned_pages,
+    "glmocr_examples": other_engine,
+}
+
+
+def section(scored: Scored) -> list[str]:
+    summary = scored.summary
+    lines = [
+        f"### {scored.title}",
+        "",
+        f"{summary.count} samples; rules: {summary.protocol}.",
+        "",
+        "| score | mean | 95 % interval | n | better |",
+        "|---|---|---|---|---|",
+    ]
+    for name, value in summary.scores.items():
+        better = "higher" if summary.higher_is_better[name] else "lower"
+        lines.append(
+            f"| {name} | {value.mean:.4f} | {value.low:.4f} to {value.high:.4f} | {value.count} | {better} |"
+        )
+    lines += [f"| {name} | {value:.4f} | | all | |" for name, value in summary.extra.items()]
+    return [*lines, "", *slice_table(summary), *([WORDS[scored.key], ""] if scored.key in WORDS else [])]
+
+
+def slice_table(summary: Summary) -> list[str]:
+    names = [name for name in summary.slices if name.startswith(SLICES)]
+    metrics = [m for m in ("text_edit", "table_teds", "order_edit", "invented") if m in summary.scores]
+    if not names or not metrics:
+        return []
+    lines = ["| slice | pages | " + " | ".join(metrics) + " |", "|---|---|" + "---|" * len(metrics)]
+    for name in names:
+        row = summary.slices[name]
+        count = max(value.count for value in row.values())
+        cells = [f"{row[m].mean:.3f}" if m in row else "" for m in metrics]
+        lines.append(f"| {name} | {count} | " + " | ".join(cells) + " |")
+    return [*lines, ""]
+
+
+def worst(scored: Scored, count: int = 3) -> list[str]:
+    """The samples that lose most by the set's first score, for those who want to look."""
+    metric = next(iter(scored.summary.scores), "")
+    rows = [r for r in scored.results if metric in r.scores]
+    rows.sort(key=lambda r: r.scores[metric], reverse=not scored.summary.higher_is_better.get(metric, True))
+    return [f"{r.id} ({r.scores[metric]:.3f})" for r in rows[:count]]
+
+
+def document(done: Sequence[Scored], data: Path) -> str:
+    made = (
+        f"Made by `python benchmarks/quality/score_all.py` on {date.today().isoformat()}: penstock "
+        f"{penstock.__version__}, built-in `documents` recipe with its defaults, {platform.machine()}, "
+        f"{os.cpu_count()} cores. Intervals are 95 % bootstrap intervals over samples."
+    )
+    head = ["# How well it reads", "", made, "", INTRODUCTION, "", WEAK, "", "## Scores", ""]
+    body = [line for scored in done for line in section(scored)]
+    tail = ["## Worst samples", "", "By each set's first score, the worst first.", ""]
+    tail += [f"- {scored.title}: {', '.join(worst(scored))}" for scored in done]
+    right = ["", "## Is the scorer right?", "", SCORER, "", *scorer_table(data)]
+    return "\n".join([*head, *body, *tail, *right])
+
+
+def figures(done: Sequence[Scored]) -> dict[str, dict[str, float]]:
+    return {d.key: {name: round(v.mean, 4) for name, v in d.summary.scores.items()} for d in done}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", nargs="?", default=DATA)
+    parser.add_argument("--out", type=Path, default=Path("build/quality"))
+    parser.add_argument("--write", type=Path, default=REPOSITORY / "docs" / "quality.md")
+    parser.add_argument("--only", default="", help="names of data sets, with commas; writes no document")
+    arguments = parser.parse_args()
+    data, began = Path(arguments.data), time.perf_counter()
+    wanted = arguments.only.split(",") if arguments.only else list(SETS)
+    there = [name for name in wanted if (data / name).is_dir()]
+    done = [scored for name in there for scored in SETS[name](data, arguments.out)]
+    seconds = time.perf_counter() - began
+    if not arguments.only and done:
+        arguments.write.write_text(document(done, data), encoding="utf-8")
+    absent = [name for name in wanted if name not in there]
+    print(json.dumps({"benchmark": "quality", "seconds": round(seconds), "absent": absent, **figures(done)}))
+
+
+if __name__ == "__main__":
+    main()
