@@ -57,7 +57,11 @@ def test_every_link_leads_to_a_file(page: Path) -> None:
     links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text("utf-8"))
     inside = [link for link in links if "://" not in link and not link.startswith("mailto:")]
     missing = [link for link in inside if not (page.parent / link).exists()]
-    assert [link for link in missing if (page.parent / link).resolve().relative_to(DOCS.resolve()).as_posix() not in MADE] == []
+    assert [
+        link
+        for link in missing
+        if (page.parent / link).resolve().relative_to(DOCS.resolve()).as_posix() not in MADE
+    ] == []
 
 
 def test_the_site_shows_every_page_and_no_other() -> None:

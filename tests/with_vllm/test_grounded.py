@@ -49,15 +49,15 @@ def test_a_real_server_reads_pages_and_ends_a_loop(
     grounding: ManagedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # random weights repeat themselves and never end: two rungs are enough to see both ends of an answer
-    monkeypatch.setattr(deepseek, "MAX_TOKENS", 48)
-    monkeypatch.setattr(deepseek, "LADDER", deepseek.LADDER[:2])
+    monkeypatch.setattr("penstock.workers.ground.MAX_TOKENS", 48)
+    monkeypatch.setattr("penstock.workers.ground.LADDER", deepseek.LADDER[:2])
     # at 40 dpi a page is one view of 256 tokens and no tiles
     options = {"server": (grounding.url,), "dpi": 40, "in_flight": 2}
     pages = list(penstock.parse(SAMPLE, out=tmp_path, recipe="grounded-2", pages="1-2", **options))
     for page in pages:
         assert page.failure is None
         tried = list(page.attempts)
-        assert [each["way"] for each in tried] == ["page", "other guard"]
+        assert [each.way for each in tried] == ["page", "other guard"]
         assert all(each["prompt_tokens"] > 257 and each["completion_tokens"] > 0 for each in tried)
         assert tried[-1]["finish_reason"] == "repetition"  # the server's own detector, which we ask for
         assert tried[-1]["completion_tokens"] < 48
