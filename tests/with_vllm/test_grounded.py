@@ -58,9 +58,9 @@ def test_a_real_server_reads_pages_and_ends_a_loop(
         assert page.failure is None
         tried = list(page.attempts)
         assert [each.way for each in tried] == ["page", "other guard"]
-        assert all(each["prompt_tokens"] > 257 and each["completion_tokens"] > 0 for each in tried)
-        assert tried[-1]["finish_reason"] == "repetition"  # the server's own detector, which we ask for
-        assert tried[-1]["completion_tokens"] < 48
+        assert all(each.prompt_tokens > 257 and each.completion_tokens > 0 for each in tried)
+        assert tried[-1].finish_reason == "repetition"  # the server's own detector, which we ask for
+        assert tried[-1].completion_tokens < 48
     [path] = export(tmp_path, ["docjson"])
     said = json.loads(path.read_bytes())
     jsonschema.validate(said, json.loads(SCHEMA.read_text("utf-8")))

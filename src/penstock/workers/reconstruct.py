@@ -43,7 +43,7 @@ class ReconstructWorker(Worker[Photo]):
         self._builder.close()
 
     def kill(self) -> None:
-        """Ends the builder's processes from any thread: whoever waits for one gets an error now and not at its deadline."""
+        """Ends the builder's processes from any thread: who waits for one gets an error now."""
         # not the pool: parts it had cancelled would never be told, and their photo would wait for them
         self._builder.close()
 
