@@ -97,7 +97,7 @@ _REQUEST = chat.ChatRequest
 _RECOGNISER = deepseek.page_recogniser
 
 
-def endless(name: str, guard: deepseek.Guard = deepseek.FIRST) -> Any:
+def endless(name: str, guard: deepseek.NgramGuard = deepseek.FIRST) -> Any:
     """As the recipe asks (streamed: its budget is 7,000 tokens), for as many tokens as it says."""
     row = _RECOGNISER(name, guard)
     sampling = {**row.sampling, "ignore_eos": True}

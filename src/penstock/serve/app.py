@@ -31,17 +31,18 @@ from penstock.exports.page_rows import picture_row, result_row
 from penstock.page import Page
 from penstock.photo import Photo
 from penstock.region import Region
-from penstock.serve.errors import ERRORS, Guarded, Refused
-from penstock.serve.origin_check import Guard
+from penstock.serve.errors import ERRORS, HttpRefusal, OriginCheckMiddleware
+from penstock.serve.origin_check import OriginCheck
 from penstock.serve.service import MAX_WAITING, Service, Status
 from penstock.serve.upload import hear_out, receive
 from penstock.store.atomic_files import store_errors
 from penstock.store.out import Out
 
 LOOK_S = 0.2
-MOST_WAIT_S = 60.0  # proxies give up on a silent answer soon after
+MAX_WAIT_S = 60.0  # proxies give up on a silent answer soon after
 RECENT_PICTURES = 32  # of some 200 kB
-MOST_ARRIVING = 64  # bodies at once; each has a file open
+MAX_ARRIVING = 64  # bodies at once; each has a file open
+SEND_THE_BYTES = "Send the file's bytes: curl --data-binary @FILE."
 MAX_ASKING = 64  # for the one thing that draws pages, or the one that searches
 # as the store names them: by their content
 KEPT = re.compile(r"(crops|masks|clouds|meshes)/[0-9a-f]{8,64}\.(jpg|png|ply|glb)")
@@ -53,12 +54,12 @@ T = TypeVar("T")
 
 
 def app_of(service: Service, max_mb: int = 512, names: Sequence[str] = ()) -> FastAPI:
-    """The application. `service` is entered and left by the caller; `names` are a proxy's, see Guard."""
+    """Returns the application. The caller enters and leaves `service`; `names` go to OriginCheck."""
     routes = _Routes(service, max_mb)
     app = FastAPI(
         title="Penstock", version=penstock.__version__, docs_url=None, redoc_url=None, lifespan=routes.open
     )
-    app.add_middleware(Guarded, guard=Guard(names))
+    app.add_middleware(OriginCheckMiddleware, check=OriginCheck(names))
     for error, answer in ERRORS.items():
         app.add_exception_handler(error, answer)
     app.get("/health")(routes.health)
@@ -82,7 +83,7 @@ class _Routes:
         self._service = service
         self._max_bytes = max_mb << 20
         self._arriving = 0
-        self._pictures = _Pictures(service.out)
+        self._pictures = _DrawnPages(service.out)
         self._search = _Search(service.out)
 
     @asynccontextmanager
@@ -101,10 +102,12 @@ class _Routes:
         }
 
     def documents(
-        self, start: Annotated[int, Query(ge=0)] = 0, most: Annotated[int, Query(ge=1, le=10_000)] = 1_000
+        self,
+        start: Annotated[int, Query(ge=0)] = 0,
+        limit: Annotated[int, Query(ge=1, le=10_000, alias="most")] = 1_000,
     ) -> list[dict[str, Any]]:
         """Documents and how far they are: what was sent, the latest first, then what else is there."""
-        return [_status_row(status) for status in self._service.documents(start, most)]
+        return [_status_row(status) for status in self._service.documents(start, limit)]
 
     async def take(self, request: Request, name: Name) -> dict[str, Any]:
         """Takes the body as a document called `name`.
@@ -120,22 +123,24 @@ class _Routes:
         finally:
             self._arriving -= 1
 
-    def _refusal(self, request: Request) -> Refused | None:
+    def _refusal(self, request: Request) -> HttpRefusal | None:
         service, headers = self._service, request.headers
         if not service.takes_documents:
-            return Refused(405, "This service shows a run and takes no documents.", "Start it with --recipe.")
+            return HttpRefusal(
+                405, "This service shows a run and takes no documents.", "Start it with --recipe."
+            )
         if service.error is not None:
-            return Refused(503, service.error.message, service.error.advice)
+            return HttpRefusal(503, service.error.message, service.error.advice)
         if service.waiting > MAX_WAITING:
-            return Refused(429, f"{MAX_WAITING} pages are waiting already.", "Send it again later.")
-        if self._arriving > MOST_ARRIVING:
-            return Refused(429, f"{MOST_ARRIVING} documents are arriving already.", "Send it again later.")
+            return HttpRefusal(429, f"{MAX_WAITING} pages are waiting already.", "Send it again later.")
+        if self._arriving > MAX_ARRIVING:
+            return HttpRefusal(429, f"{MAX_ARRIVING} documents are arriving already.", "Send it again later.")
         if headers.get("content-encoding", "identity") != "identity":
-            return Refused(415, "The body is compressed.", "Send the file as it is.")
+            return HttpRefusal(415, "The body is compressed.", "Send the file as it is.")
         if headers.get("content-type", "").startswith("multipart/"):
-            return Refused(415, "The body is a form.", "Send the file's bytes: curl --data-binary @FILE.")
+            return HttpRefusal(415, "The body is a form.", SEND_THE_BYTES)
         if int(headers.get("content-length", 0)) > self._max_bytes:
-            return Refused(413, f"A document may have {self._max_bytes >> 20} MB at most.")
+            return HttpRefusal(413, f"A document may have {self._max_bytes >> 20} MB at most.")
         return None
 
     async def _taken(self, request: Request, name: str) -> dict[str, Any]:
@@ -143,12 +148,12 @@ class _Routes:
             with store_errors(path):
                 digest, size = await receive(request.stream(), path, self._max_bytes)
             if not size:
-                raise Refused(400, "The body is empty.", "Send the file's bytes: curl --data-binary @FILE.")
+                raise HttpRefusal(400, "The body is empty.", SEND_THE_BYTES)
             return _status_row(await run_in_threadpool(self._service.accept, path, name, digest))
 
     async def document(self, name: Name, wait: Annotated[float, Query(ge=0)] = 0.0) -> dict[str, Any]:
         """How far a document is; with `wait`, when all of it is read or so many seconds have passed."""
-        end = time.monotonic() + min(wait, MOST_WAIT_S)
+        end = time.monotonic() + min(wait, MAX_WAIT_S)
         while True:
             status = await run_in_threadpool(self._known, name)
             if not status.ready and self._service.error is not None:
@@ -162,7 +167,7 @@ class _Routes:
     def _known(self, name: str) -> Status:
         status = self._service.status(name)
         if status is None:
-            raise Refused(404, f"There is no document {name!r}.")
+            raise HttpRefusal(404, f"There is no document {name!r}.")
         return status
 
     def markdown(self, name: Name) -> Response:
@@ -188,7 +193,7 @@ class _Routes:
         """A crop, mask, cloud or mesh by the path that its region or object names."""
         file = self._service.out / path
         if not KEPT.fullmatch(path) or not file.is_file():
-            raise Refused(404, "There is no such file.")
+            raise HttpRefusal(404, "There is no such file.")
         return FileResponse(file, headers={"Cache-Control": "private, max-age=86400"})
 
     async def search(
@@ -202,7 +207,7 @@ class _Routes:
     def _item(self, name: str, page: int) -> Page | Photo:
         item = self._service.catalogue.page(name, page - 1)
         if item is None:
-            raise Refused(404, f"There is no page {page} of {name!r}, or it is not read yet.")
+            raise HttpRefusal(404, f"There is no page {page} of {name!r}, or it is not read yet.")
         return item
 
 
@@ -214,11 +219,11 @@ class _InTurn:
 
     async def __call__(self, work: Callable[[], T]) -> T:
         if self._limiter.statistics().tasks_waiting >= MAX_ASKING:
-            raise Refused(503, "Too many ask for this at once.", "Ask again in a moment.")
+            raise HttpRefusal(503, "Too many ask for this at once.", "Ask again in a moment.")
         return await anyio.to_thread.run_sync(work, limiter=self._limiter)
 
 
-class _Pictures:
+class _DrawnPages:
     """Draws pages, in a process of its own from the first one on, and keeps the latest."""
 
     def __init__(self, out: Path) -> None:
@@ -244,7 +249,7 @@ class _Pictures:
             self._maker = self.opened.enter_context(Pictures(Out(self._out)))
         pixels = self._maker.picture(item)
         if isinstance(pixels, str):
-            raise Refused(404, pixels)
+            raise HttpRefusal(404, pixels)
         return draw(_boxes(item) if boxes else (), pixels)
 
 

@@ -13,13 +13,13 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from penstock.errors import PenstockError, StoreError, UsageError
-from penstock.serve.origin_check import HEADERS, Guard
+from penstock.serve.origin_check import HEADERS, OriginCheck
 from penstock.serve.upload import TooLarge, TooSlow
 
 RETRY_S = 60  # a page or two later
 
 
-class Refused(Exception):
+class HttpRefusal(Exception):
     """Becomes an answer with this status."""
 
     def __init__(self, status: int, error: str, advice: str = "") -> None:
@@ -27,12 +27,12 @@ class Refused(Exception):
         self.status, self.error, self.advice = status, error, advice
 
 
-class Guarded:
+class OriginCheckMiddleware:
     """Lets in what the guard lets in, and sends our headers with every answer."""
 
-    def __init__(self, app: ASGIApp, guard: Guard) -> None:
+    def __init__(self, app: ASGIApp, check: OriginCheck) -> None:
         self._app = app
-        self._guard = guard
+        self._check = check
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -46,7 +46,7 @@ class Guarded:
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
-        refusal = self._guard.refusal(Headers(scope=scope))
+        refusal = self._check.refusal(Headers(scope=scope))
         answer = self._app if refusal is None else said(403, *refusal)
         try:
             await answer(scope, receive, sending)
@@ -61,7 +61,7 @@ def said(status: int, error: str, advice: str = "") -> JSONResponse:
 
 
 async def _refusal(_: Request, exc: Exception) -> Response:
-    assert isinstance(exc, Refused)
+    assert isinstance(exc, HttpRefusal)
     return said(exc.status, exc.error, exc.advice)
 
 
@@ -92,7 +92,7 @@ async def _fault(_: Request, exc: Exception) -> Response:
 
 
 ERRORS = {
-    Refused: _refusal,
+    HttpRefusal: _refusal,
     PenstockError: _trouble,
     RequestValidationError: _wrong_call,
     HTTPException: _no_route,

@@ -23,7 +23,7 @@ HEADERS = {
 }
 
 
-class Guard:
+class OriginCheck:
     """Looks at a request's headers. Addresses and this machine's names are ours; `names` are others."""
 
     def __init__(self, names: Sequence[str] = ()) -> None:

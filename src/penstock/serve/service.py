@@ -98,12 +98,12 @@ class Service:
 
     # what is there
 
-    def documents(self, start: int = 0, most: int | None = None) -> list[Status]:
+    def documents(self, start: int = 0, limit: int | None = None) -> list[Status]:
         """What was sent, the latest first, then what else the run holds."""
         with self._lock:
             sent = list(reversed(self._counts))
         names = list(dict.fromkeys([*sent, *self.catalogue.documents()]))
-        return [self._status(name) for name in names[start : None if most is None else start + most]]
+        return [self._status(name) for name in names[start : None if limit is None else start + limit]]
 
     def status(self, name: str) -> Status | None:
         """A document's state, None if there is no such document."""

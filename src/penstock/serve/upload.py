@@ -26,14 +26,14 @@ class TooSlow(UsageError):
     """The body does not come."""
 
 
-async def receive(stream: AsyncIterator[bytes], path: Path, most_bytes: int) -> tuple[str, int]:
+async def receive(stream: AsyncIterator[bytes], path: Path, max_bytes: int) -> tuple[str, int]:
     """Writes the body to `path`, where it lies safely on return; its SHA-256 and its size."""
     digest, size = hashlib.sha256(), 0
     with path.open("wb") as file:
         while block := await _block(stream):
             size += len(block)
-            if size > most_bytes:
-                raise TooLarge(f"A document may have {most_bytes >> 20} MB at most.")
+            if size > max_bytes:
+                raise TooLarge(f"A document may have {max_bytes >> 20} MB at most.")
             digest.update(block)
             await run_in_threadpool(file.write, block)
         await run_in_threadpool(_sync, file)

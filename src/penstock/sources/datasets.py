@@ -44,7 +44,7 @@ class ShardRef:
         return cls(Path(path), int(first), unquote(column))
 
 
-class Tables:
+class DatasetListing:
     """Lists datasets with the help of the process that parses them."""
 
     def __init__(

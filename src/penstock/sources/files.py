@@ -13,7 +13,7 @@ from penstock.item import Item
 from penstock.sources import formats
 from penstock.sources.formats import Kind
 from penstock.sources.ids import hashed, safe_document, safe_stem
-from penstock.sources.inputs import Found
+from penstock.sources.inputs import FoundFile
 
 READABLE = "Penstock reads PDF, PNG, JPEG, TIFF, WebP, BMP, GIF, Arrow and Parquet."
 
@@ -22,7 +22,7 @@ READABLE = "Penstock reads PDF, PNG, JPEG, TIFF, WebP, BMP, GIF, Arrow and Parqu
 class Candidate:
     """A file that was looked at. Neither kind nor failure: it was listed before."""
 
-    found: Found
+    found: FoundFile
     prefix: str  # of its items' ids
     kind: Kind | None = None
     failure: Failure | None = None
@@ -43,7 +43,7 @@ class Candidate:
         return Item(id=f"{self.prefix}/00000", uri=uri, document=self.found.document, failure=failure)
 
 
-class Look:
+class FileInspector:
     """Looks at one file after another, and remembers their names so that no two are called the same.
 
     `known` are the files that earlier runs read, by the name they had: another file is not called so too.
@@ -54,7 +54,7 @@ class Look:
         self._paths: set[Path] = set()
         self._documents: set[str] = set()
 
-    def __call__(self, found: Found) -> Candidate | None:
+    def __call__(self, found: FoundFile) -> Candidate | None:
         """None for a file that nobody named and that does not claim to be readable."""
         if found.problem:
             return _refused(found, found.problem, missing=True)
@@ -73,7 +73,7 @@ class Look:
             return _refused(found, problem, advice, status=status)
         return Candidate(found, _prefix(found, status), kind)
 
-    def _named(self, found: Found) -> Found:
+    def _named(self, found: FoundFile) -> FoundFile:
         """The file with a document name of its own: with its folder's name where another has the same."""
         self._paths.add(found.path)
         document, parts, depth = found.document, found.path.parts[1:], 2
@@ -86,7 +86,7 @@ class Look:
         self._documents.add(document)
         return replace(found, document=document)
 
-    def _is_taken(self, document: str, found: Found) -> bool:
+    def _is_taken(self, document: str, found: FoundFile) -> bool:
         """By another file, now or in an earlier run; one that is there no more may have been moved here."""
         others = self._known.get(document, ())
         if found.digest or str(found.path) in others:
@@ -120,7 +120,7 @@ def _mismatch(path: Path) -> str:
 
 
 def _refused(
-    found: Found,
+    found: FoundFile,
     problem: str,
     advice: str = "",
     *,
@@ -132,13 +132,13 @@ def _refused(
     return Candidate(found, _prefix(found, status), failure=failure, missing=missing)
 
 
-def _said(found: Found) -> str:
+def _said(found: FoundFile) -> str:
     """What was looked for, as it was written: a pattern's stars are no part of a document's name."""
     name = found.path.name
     return name if _is_text(found.path) and name.isprintable() else found.document
 
 
-def _prefix(found: Found, status: os.stat_result | None) -> str:
+def _prefix(found: FoundFile, status: os.stat_result | None) -> str:
     """What the ids of the file's pages begin with: the same for the same file, wherever it is called from."""
     stem = safe_stem(PurePosixPath(found.document).stem)
     if found.digest:

@@ -27,7 +27,7 @@ SPOOL_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundFile:
     """A file to open, or with `problem` why there is none."""
 
     path: Path
@@ -51,7 +51,7 @@ class End:
     problem: str
 
 
-Entry = Found | Dataset | Begin | End
+Entry = FoundFile | Dataset | Begin | End
 
 
 def expand(inputs: Sequence[str], stdin: IO[bytes] | None = None) -> Iterator[Entry]:
@@ -74,11 +74,11 @@ def _one(text: str, document: Sequence[str] = ()) -> Iterator[Entry]:
         yield from _walk(path)
         yield End(path, safe_document([path.name]), "holds no PDF, picture or dataset.")
     elif os.path.lexists(path):
-        yield Found(path, safe_document(document or [path.name]), named=True)
+        yield FoundFile(path, safe_document(document or [path.name]), named=True)
     elif glob.has_magic(text):
         yield from _from_glob(text)
     else:
-        yield Found(path, safe_document([path.name]), named=True, problem="does not exist.")
+        yield FoundFile(path, safe_document([path.name]), named=True, problem="does not exist.")
 
 
 def _settled(text: str) -> Path:
@@ -97,7 +97,7 @@ def _from_list(name: str) -> Iterator[Entry]:
             yield from _from_lines(lines)
     except OSError as exc:
         problem = f"cannot be read: {exc.strerror}."
-        yield Found(path, safe_document([path.name]), named=True, problem=problem)
+        yield FoundFile(path, safe_document([path.name]), named=True, problem=problem)
 
 
 def _from_lines(lines: Iterator[bytes] | IO[bytes]) -> Iterator[Entry]:
@@ -120,7 +120,7 @@ def _from_stdin(stream: IO[bytes]) -> Iterator[Entry]:
         yield from _from_lines(_lines(head, stream))
         return
     path, digest = _spool(head, stream)
-    yield Found(path, "stdin", named=True, digest=digest)
+    yield FoundFile(path, "stdin", named=True, digest=digest)
 
 
 def _lines(head: bytes, stream: IO[bytes]) -> Iterator[bytes]:
@@ -156,7 +156,7 @@ def _from_glob(text: str) -> Iterator[Entry]:
         if match.is_dir():
             yield from _walk(match, match.relative_to(root).parts)
         else:
-            yield Found(match, safe_document(match.relative_to(root).parts))
+            yield FoundFile(match, safe_document(match.relative_to(root).parts))
     yield End(root / pattern, safe_document([Path(text).name]), "matches no PDF, picture or dataset.")
 
 
@@ -200,7 +200,9 @@ def _list_folder(
     try:
         entries = sorted(_visible(folder), key=lambda entry: natural_key(entry.name))
     except OSError as exc:
-        yield Found(folder, safe_document(names or ["folder"]), problem=f"cannot be read: {exc.strerror}.")
+        yield FoundFile(
+            folder, safe_document(names or ["folder"]), problem=f"cannot be read: {exc.strerror}."
+        )
         return
     if below and _is_penstock_output({entry.name for entry in entries}):
         return
@@ -222,7 +224,7 @@ def _sorted_entries(
         elif entry.name in groups:
             yield groups[entry.name]
         elif not _is_table(entry.name):
-            yield Found(Path(entry.path), safe_document((*names, entry.name)))
+            yield FoundFile(Path(entry.path), safe_document((*names, entry.name)))
 
 
 def _is_table(name: str) -> bool:

@@ -15,10 +15,10 @@ from typing import IO
 from penstock.errors import Failure, UsageError
 from penstock.item import Item
 from penstock.sources import formats
-from penstock.sources.datasets import Tables
-from penstock.sources.files import Candidate, Look
+from penstock.sources.datasets import DatasetListing
+from penstock.sources.files import Candidate, FileInspector
 from penstock.sources.folders import Dataset
-from penstock.sources.inputs import Begin, End, Entry, Found, expand
+from penstock.sources.inputs import Begin, End, Entry, FoundFile, expand
 from penstock.sources.page_range import PageRange
 from penstock.sources.probe import MAX_AT_ONCE, Counter
 from penstock.stage import ItemT
@@ -70,9 +70,9 @@ class _Listing:
         known: Mapping[str, Collection[str]] | None,
     ) -> None:
         self._pages = pages
-        self._look = Look(known)
+        self._look = FileInspector(known)
         self._counter = Counter(password)
-        self._tables = Tables(self._counter.child, pages, image_column, id_column)
+        self._tables = DatasetListing(self._counter.child, pages, image_column, id_column)
         self._matched = 0  # files and datasets that are there, of all inputs so far
         self._before = 0  # the same when the current folder or pattern began
 
@@ -95,7 +95,7 @@ class _Listing:
 
     def _all(self, entries: Iterator[Entry]) -> Iterator[Item]:
         for batch in _growing(entries):
-            looked = [self._look(entry) if isinstance(entry, Found) else entry for entry in batch]
+            looked = [self._look(entry) if isinstance(entry, FoundFile) else entry for entry in batch]
             counts = self._counter.counts([one for one in looked if isinstance(one, Candidate)])
             for one in looked:
                 if isinstance(one, Candidate):
@@ -131,7 +131,7 @@ class _Listing:
             yield item
 
     def _empty(self, end: End) -> Iterator[Item]:
-        told = self._look(Found(end.path, end.document, problem=end.problem))
+        told = self._look(FoundFile(end.path, end.document, problem=end.problem))
         if told is not None and told.failure is not None:
             yield told.failed(told.failure)
 

@@ -18,7 +18,7 @@ from penstock.sources.files import Candidate
 from penstock.sources.formats import Kind
 
 if TYPE_CHECKING:
-    from penstock.sources.tables import Rows
+    from penstock.sources.tables import ColumnReader
 
 STAGE = "list"  # where failures of a listing say they happened
 MAX_AT_ONCE = 64  # files a question; 10,000 TIFFs are then 160 round trips
@@ -71,7 +71,7 @@ class Probe:
 class _Answers:
     def __init__(self, password: str | None) -> None:
         self._password = password
-        self._rows: tuple[tuple[str, str | None], Rows] | None = None
+        self._rows: tuple[tuple[str, str | None], ColumnReader] | None = None
 
     def __call__(self, question: Question) -> object:
         if isinstance(question, CountParts):
@@ -95,12 +95,12 @@ class _Answers:
         values = rows.read(question.start, IDS_AT_ONCE)
         return [None if value is None else str(value) for value in values]
 
-    def _open_rows(self, path: str, column: str | None) -> Rows:
-        from penstock.sources.tables import Rows
+    def _open_rows(self, path: str, column: str | None) -> ColumnReader:
+        from penstock.sources.tables import ColumnReader
 
         if self._rows is None or self._rows[0] != (path, column):
             self.close()
-            self._rows = ((path, column), Rows(path, column))
+            self._rows = ((path, column), ColumnReader(path, column))
         return self._rows[1]
 
     def close(self) -> None:

@@ -40,7 +40,7 @@ class Columns:
     is_parquet: bool
 
 
-class Rows:
+class ColumnReader:
     """The values of one column, by row. Close it, or use it in a `with`."""
 
     def __init__(self, path: str, column: str | None = None) -> None:
@@ -162,7 +162,7 @@ def _group_starts(file: Any) -> list[int]:
 
 def find_columns(path: str, image: str | None = None, own_id: str | None = None) -> Columns:
     """The columns named, or found: the first that holds pictures, the first that is called like an id."""
-    with Rows(path) as rows:
+    with ColumnReader(path) as rows:
         schema, is_parquet = rows.schema, rows.is_parquet
     has = f"It has: {', '.join(schema.names)}."
     if image is not None and image not in schema.names:
@@ -204,7 +204,7 @@ def _find_pictures(path: str, schema: pa.Schema) -> str:
 
 def _first_value(path: str, column: str) -> Any:
     """The first cell that is not empty, read one by one: each may be megabytes."""
-    with Rows(path, column) as rows:
+    with ColumnReader(path, column) as rows:
         cells = (rows.read(row, 1) for row in range(PROBE_ROWS))
         return next((cell[0] for cell in cells if cell and cell[0] is not None), None)
 

@@ -118,7 +118,7 @@ class FakeServer:
             return web.json_response({"error": "Unauthorized"}, status=401)
         try:
             asked = self._understand(json.loads(await request.read()))
-        except _Refusal as refusal:
+        except _VllmError as refusal:
             return refusal.response()
         if self.max_queued is not None and self.running + self.waiting >= self.max_running + self.max_queued:
             return _BUSY.response()
@@ -129,13 +129,13 @@ class FakeServer:
             assert request.transport is not None
             request.transport.abort()
             return web.Response()
-        async with self._place():
+        async with self._slot():
             return await self._answer(request, asked, fault)
 
     def _understand(self, body: dict[str, Any]) -> Asked:
         if body.get("model") not in (None, "", self.model):
             words = f"The model `{body['model']}` does not exist. Valid aliases: {self.model}."
-            raise _Refusal(404, words, "NotFoundError", "model")
+            raise _VllmError(404, words, "NotFoundError", "model")
         parts = {part["type"]: part for part in body["messages"][0]["content"]}
         image = _decode(parts["image_url"]["image_url"]["url"]) if "image_url" in parts else (0, 0, 0)
         prompt = parts["text"]["text"]
@@ -150,23 +150,23 @@ class FakeServer:
     def _check_size(self, asked: Asked) -> None:
         if min(asked.width, asked.height) * 200 < max(asked.width, asked.height):
             size = f"size={asked.width}x{asked.height}"
-            raise _Refusal(
+            raise _VllmError(
                 400, f"Failed to apply Glm46VProcessor on data={{'images': [<PIL mode=RGB {size}>]}}"
             )
         if asked.tokens > self.encoder_tokens:
-            raise _Refusal(
+            raise _VllmError(
                 400,
                 f"The decoder prompt contains a(n) image item with {asked.tokens} embedding tokens, which "
                 f"exceeds the pre-allocated encoder cache size {self.encoder_tokens}. Please reduce it.",
             )
         if asked.max_tokens > self.max_model_len:
-            raise _Refusal(
+            raise _VllmError(
                 400,
                 f"max_tokens={asked.max_tokens} cannot be greater than max_model_len={self.max_model_len}. "
                 f"Please request fewer output tokens. (parameter=max_tokens, value={asked.max_tokens})",
             )
         if asked.tokens + 16 > self.max_model_len:
-            raise _Refusal(
+            raise _VllmError(
                 400,
                 f"Input length ({asked.tokens + 16}) exceeds model's maximum context length "
                 f"({self.max_model_len}).",
@@ -225,11 +225,11 @@ class FakeServer:
             text = "".join(pieces[start:end])
             await response.write(_event({"choices": [{"index": 0, "delta": {"content": text}}]}))
 
-    def _place(self) -> _Place:
-        return _Place(self)
+    def _slot(self) -> _RunningSlot:
+        return _RunningSlot(self)
 
 
-class _Place:
+class _RunningSlot:
     """One of the places in which requests run; the others wait, and both are counted."""
 
     def __init__(self, server: FakeServer) -> None:
@@ -252,7 +252,7 @@ class _Place:
             self._server._gate.notify()
 
 
-class _Refusal(Exception):
+class _VllmError(Exception):
     def __init__(
         self, status: int, words: str, kind: str = "BadRequestError", param: str | None = None
     ) -> None:
@@ -264,15 +264,15 @@ class _Refusal(Exception):
         return web.json_response({"error": self._error}, status=self._status)
 
 
-_BUSY = _Refusal(
+_BUSY = _VllmError(
     503,
     "The engine is currently busy and cannot accept new requests. Please try again later.",
     "Service Unavailable",
 )
 _REFUSALS = {
     "503": _BUSY,
-    "429": _Refusal(429, "Too many requests.", "RateLimitError"),
-    "500": _Refusal(500, "Internal server error", "InternalServerError"),
+    "429": _VllmError(429, "Too many requests.", "RateLimitError"),
+    "500": _VllmError(500, "Internal server error", "InternalServerError"),
 }
 
 
@@ -285,13 +285,13 @@ def _decode(url: str) -> tuple[int, int, int]:
     try:
         data = base64.b64decode(url.partition(",")[2], validate=True)
     except binascii.Error:
-        raise _Refusal(400, "Non-base64 digit found") from None
+        raise _VllmError(400, "Non-base64 digit found") from None
     try:
         with Image.open(io.BytesIO(data)) as picture:  # reads the header only
             return picture.width, picture.height, zlib.crc32(data)
     except UnidentifiedImageError:
         words = "Failed to load image: cannot identify image file <_io.BytesIO object>"
-        raise _Refusal(400, words) from None
+        raise _VllmError(400, words) from None
 
 
 @contextmanager

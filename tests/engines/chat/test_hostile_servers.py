@@ -112,7 +112,7 @@ def test_costs_that_are_no_numbers_cost_no_answer() -> None:
 
 @pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
 def test_an_answer_without_end_is_left(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat_server, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(chat_server, "MAX_ANSWER_BYTES", 1 << 20)
 
     def endless(handler: BaseHTTPRequestHandler) -> None:
         send(handler, b'{"choices": [{"message": {"content": "', kind)

@@ -32,7 +32,7 @@ from penstock.errors import EngineError, OpenError, UsageError
 __all__ = ["Answer", "ChatClient", "ChatRequest", "Settings", "smaller_jpeg"]
 
 REMEMBERED = 4_096  # answers; about 10 MB of text. Logos and stamps come back within a document
-SMALLEST_SIDE = 28  # pixels: two patches of 14, the least GLM-OCR's preprocessor takes
+MIN_SIDE = 28  # pixels: two patches of 14, the least GLM-OCR's preprocessor takes
 MEET_S = 0.05
 _Key = tuple[bytes, str]
 
@@ -80,7 +80,7 @@ class ChatClient:
         )
         self._smaller = smaller or smaller_jpeg
         self._remembered: OrderedDict[_Key, Answer] = OrderedDict()
-        self._waiters: dict[_Key, list[tuple[_Batch, int]]] = {}
+        self._waiters: dict[_Key, list[tuple[_PendingAnswers, int]]] = {}
         self._shared = 0
         self._opened = threading.Event()
         self._lock = threading.Lock()
@@ -119,7 +119,7 @@ class ChatClient:
         """
         if not requests:
             return []
-        batch = _Batch(len(requests))
+        batch = _PendingAnswers(len(requests))
         entries = [(request.key, request) for request in requests]  # hashed here, not on the loop
         with self._lock:
             if self._closed:
@@ -139,7 +139,7 @@ class ChatClient:
             "in_flight": work.in_flight,
             "waiting": work.waiting,
             "limit": work.limit.now,
-            "most": work.limit.most,
+            "max": work.limit.maximum,
             "limit_cuts": work.limit.cuts,
             "filled": round(work.fill.share, 4),
             "ready_s": round(work.fill.ready_s, 3),
@@ -185,7 +185,7 @@ class ChatClient:
         await self._stop.wait()
         await self._dispatcher.close()
 
-    def _submit(self, batch: _Batch, entries: list[tuple[_Key, ChatRequest]]) -> None:
+    def _submit(self, batch: _PendingAnswers, entries: list[tuple[_Key, ChatRequest]]) -> None:
         for index, (key, request) in enumerate(entries):
             if (known := self._remembered.get(key)) is not None:
                 self._remembered.move_to_end(key)
@@ -220,7 +220,7 @@ class ChatClient:
             batch.put(index, again)
 
 
-class _Batch:
+class _PendingAnswers:
     """The outcomes of one `ask`, filled on the loop's thread and read on the asker's."""
 
     def __init__(self, size: int) -> None:
@@ -246,7 +246,7 @@ def smaller_jpeg(image: bytes, scale: float) -> bytes:
     pixels = cv2.imdecode(np.frombuffer(image, np.uint8), cv2.IMREAD_COLOR) if image else None
     if pixels is None:
         raise EngineError("The picture is too large for the server and cannot be decoded to scale it.")
-    height, width = (max(SMALLEST_SIDE, round(side * scale)) for side in pixels.shape[:2])
+    height, width = (max(MIN_SIDE, round(side * scale)) for side in pixels.shape[:2])
     # area averaging keeps thin strokes; 90 because it is compressed a second time
     resized = cv2.resize(pixels, (width, height), interpolation=cv2.INTER_AREA)
     return cv2.imencode(".jpg", resized, [cv2.IMWRITE_JPEG_QUALITY, 90])[1].tobytes()

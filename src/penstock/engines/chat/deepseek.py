@@ -23,7 +23,7 @@ _CELLS = [128821, 128822]  # <td> and </td>, which a table must be allowed to re
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
+class NgramGuard:
     """No n-gram of `ngram` tokens twice within `window`: breaks loops of up to window - ngram + 1 tokens."""
 
     name: str
@@ -46,7 +46,7 @@ class Guard:
 
 
 # 30/90 is the model card's; 35/128 catches loops of 94 tokens instead of 61
-FIRST, OTHER = Guard("first", 30, 90), Guard("other", 35, 128, detect=True)
+FIRST, OTHER = NgramGuard("first", 30, 90), NgramGuard("other", 35, 128, detect=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Way:
     """One way to ask for a page."""
 
     name: str
-    guard: Guard = FIRST
+    guard: NgramGuard = FIRST
     task: str = PAGE
     scale: float = 1.0
     halves: bool = False
@@ -75,7 +75,7 @@ MODELS: Mapping[str, Recogniser] = MappingProxyType(
 )
 
 
-def page_recogniser(name: str, guard: Guard = FIRST) -> Recogniser:
+def page_recogniser(name: str, guard: NgramGuard = FIRST) -> Recogniser:
     """How one of the models is asked with a guard. The client itself never asks twice: the ladder does."""
     if name not in MODELS:
         raise UsageError(f"There is no grounded recogniser {name!r}.", f"Known: {', '.join(MODELS)}.")

@@ -14,7 +14,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from penstock.engines.chat.deepseek import Guard, page_recogniser
+from penstock.engines.chat.deepseek import NgramGuard, page_recogniser
 from penstock.engines.chat.job import Answer
 from penstock.engines.chat.recognisers import Recogniser
 from penstock.errors import EngineError, MissingModel, install_advice
@@ -99,7 +99,7 @@ class HfModel:
 class HfClient:
     """What the grounded stage asks. Guards are the server's; here all of them are one."""
 
-    def __init__(self, model: HfModel, guard: Guard) -> None:
+    def __init__(self, model: HfModel, guard: NgramGuard) -> None:
         self.recogniser: Recogniser = page_recogniser(NAME, guard)
         self._model = model
 

@@ -24,9 +24,9 @@ from typing import Any
 import aiohttp
 
 from penstock.engines.chat import repetition
-from penstock.engines.chat.errors import Refusal, Refused, understand
+from penstock.engines.chat.errors import Refusal, RequestRefused, understand
 from penstock.engines.chat.job import Answer, Counts, Job, Settings
-from penstock.engines.chat.limit import Fill, Limit, Load
+from penstock.engines.chat.limit import Fill, Limit, ServerLoad
 from penstock.engines.chat.recognisers import Recogniser
 from penstock.engines.chat.server import Server, check_length, describe, whole
 from penstock.engines.chat.wire import Reply, StreamReader, read_whole, request_body
@@ -37,9 +37,9 @@ log = logging.getLogger(__name__)
 LARGE_BODY = 512 * 1024  # bytes of picture; its base64 takes 2 ms, which others on the loop would wait
 CONNECT_S = 10.0
 KEEP_ALIVE_S = 4.0  # vLLM's front end drops idle connections after 5 s; we let go before it does
-BACKOFF_FIRST_S, BACKOFF_MOST_S = 0.5, 8.0
-LEAST_S = 0.1  # however soon a full server says it wants to be asked again
-MOST_SHRINKS = 3
+FIRST_BACKOFF_S, MAX_BACKOFF_S = 0.5, 8.0
+MIN_RETRY_S = 0.1  # however soon a full server says it wants to be asked again
+MAX_SHRINKS = 3
 FIRST_CONTACT_S = 30.0  # a server never seen: a wrong address should not cost minutes
 AWAY_LOOK_S = 0.5
 TELL_S = 5.0  # after which people wonder why nothing moves
@@ -131,7 +131,7 @@ class Dispatcher:
             follow = partial(self._answered, job, reply, server)
             now = self._loop.time()
             self.limit.answered(now - began, self.in_flight >= self.allowed, now)
-        except Refused as exc:
+        except RequestRefused as exc:
             follow = partial(self._refused, job, exc.refusal)
         except asyncio.CancelledError:  # by the server's keeper, or by close()
             follow = partial(self._lost, job, server, server.reason)
@@ -158,7 +158,7 @@ class Dispatcher:
         async with self._session.post(url, data=data, headers=headers) as response:
             if response.status != 200:
                 words = await whole(response)
-                raise Refused(understand(response.status, words, response.headers.get("Retry-After")))
+                raise RequestRefused(understand(response.status, words, response.headers.get("Retry-After")))
             if stream and response.content_type == "text/event-stream":
                 return await self._read_stream(response)
             return read_whole(await whole(response))
@@ -242,7 +242,7 @@ class Dispatcher:
             job.waits += 1
             job.attempts -= 1  # it was not looked at
             return self._retry(job, refusal.error(), job.waits, refusal.retry_after_s)
-        if refusal.remedy == "shrink" and job.shrinks < MOST_SHRINKS:
+        if refusal.remedy == "shrink" and job.shrinks < MAX_SHRINKS:
             job.shrinks += 1
             self.counts.shrunk += 1
             self._run(self._shrink(job, refusal))
@@ -264,8 +264,8 @@ class Dispatcher:
         return self._retry(job, error, job.failures, None)
 
     def _retry(self, job: Job, error: EngineError, times: int, after_s: float | None) -> None:
-        pause = min(BACKOFF_MOST_S, BACKOFF_FIRST_S * 2 ** min(times - 1, 10))
-        pause = pause * random.uniform(0.5, 1.5) if after_s is None else min(max(after_s, LEAST_S), 60.0)
+        pause = min(MAX_BACKOFF_S, FIRST_BACKOFF_S * 2 ** min(times - 1, 10))
+        pause = pause * random.uniform(0.5, 1.5) if after_s is None else min(max(after_s, MIN_RETRY_S), 60.0)
         assert job.began is not None
         if self._loop.time() + pause > job.began + self._settings.deadline_s:
             return self._fail(job, error)
@@ -323,10 +323,10 @@ class Dispatcher:
         self._background.add(task)
         task.add_done_callback(self._background.discard)
 
-    def _looked(self, load: Load) -> None:
+    def _looked(self, load: ServerLoad) -> None:
         total = [server.load for server in self.servers if server.up and server.load is not None]
         self.limit.looked(
-            Load(sum(x.running for x in total), sum(x.waiting for x in total)), self._loop.time()
+            ServerLoad(sum(x.running for x in total), sum(x.waiting for x in total)), self._loop.time()
         )
         self.pump()
 
@@ -373,5 +373,5 @@ def allow_connections(wanted: int) -> None:
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < wanted:
-        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+        allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))

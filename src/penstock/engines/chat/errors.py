@@ -19,7 +19,7 @@ Remedy = Literal["wait", "shrink", "again", "none"]
 # wait: the server is full, ask later and less. shrink: the picture is too large for it.
 # again: its own fault, another try may do. none: the same request will always be refused.
 
-LONGEST_QUOTE = 300  # characters of a server's own words; a proxy may answer with a web page
+MAX_QUOTE_CHARS = 300  # characters of a server's own words; a proxy may answer with a web page
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Unwelcome(EngineError):
     """The server will answer none of our requests."""
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """Carries a refusal from where it was read to where it is decided."""
 
     def __init__(self, refusal: Refusal) -> None:
@@ -53,7 +53,7 @@ _CONTEXT = re.compile(r"Input length \((\d+)\) exceeds model's maximum context l
 _DECODER = re.compile(r"decoder prompt \(length (\d+)\) is longer than the maximum model length of (\d+)")
 _ENCODER = re.compile(r"(\d+) embedding tokens, which exceeds the pre-allocated encoder cache size (\d+)")
 _PIXELS = re.compile(r"Image size \((\d+) pixels\) exceeds limit of (\d+) pixels")
-MOST_PIXELS = 16_000_000  # no recogniser looks at more than 5 million; the rest would only be decoded
+MAX_PIXELS = 16_000_000  # no recogniser looks at more than 5 million; the rest would only be decoded
 _ROOM = 0.75  # of a context for the prompt: what is read is about a quarter as long as what is shown
 _SAFE = 0.97  # of a side: pictures are cut into patches, and rounding up must not cross the limit again
 
@@ -95,7 +95,7 @@ def message_of(body: bytes) -> str:
     except (ValueError, RecursionError):
         words = re.sub(r"<[^>]*>", " ", text)
     line = " ".join(words.split())
-    return line if len(line) <= LONGEST_QUOTE else line[: LONGEST_QUOTE - 1] + "…"
+    return line if len(line) <= MAX_QUOTE_CHARS else line[: MAX_QUOTE_CHARS - 1] + "…"
 
 
 def _dig(value: Any) -> str:
@@ -123,7 +123,7 @@ def _too_large(words: str) -> Refusal | None:
     if found := _PIXELS.search(words):
         have, allowed = int(found[1]), int(found[2])
         reason = f"The picture has {have} pixels, and the server decodes at most {allowed}."
-        return Refusal("shrink", reason, scale=_scale(have, min(allowed, MOST_PIXELS)))
+        return Refusal("shrink", reason, scale=_scale(have, min(allowed, MAX_PIXELS)))
     if "maximum context length" in words or "input tokens" in words:
         return Refusal("shrink", f"The request is too long for the server: {words}")
     return None

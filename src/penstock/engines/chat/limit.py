@@ -23,7 +23,7 @@ PATIENT_LOOKS = 3  # a burst of large pictures also makes a queue, for a moment
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class ServerLoad:
     """What a server says of itself, summed over its engines."""
 
     running: int = 0
@@ -31,13 +31,13 @@ class Load:
 
 
 class Limit:
-    """The number of requests allowed in flight now, between `floor` and `most`."""
+    """The number of requests allowed in flight now, between `minimum` and `maximum`."""
 
-    def __init__(self, most: int, *, dynamic: bool = True, timeout_s: float = 300.0) -> None:
-        self.most = max(1, most)
-        self.floor = min(self.most, 4)  # below, a server that recovers is never found out
+    def __init__(self, maximum: int, *, dynamic: bool = True, timeout_s: float = 300.0) -> None:
+        self.maximum = max(1, maximum)
+        self.minimum = min(self.maximum, 4)  # below, a server that recovers is never found out
         self.cuts = 0
-        self._value = float(self.most)
+        self._value = float(self.maximum)
         self._dynamic = dynamic
         self._late_s = LATE * timeout_s
         self._rested = -math.inf
@@ -51,17 +51,17 @@ class Limit:
     def answered(self, seconds: float, was_full: bool, now: float) -> None:
         """One answer. More are allowed only where the limit was what held requests back."""
         self._latency += 0.1 * (seconds - self._latency)
-        if self._latency > self._late_s and self._value > self.floor:
+        if self._latency > self._late_s and self._value > self.minimum:
             self._cut(self._value * DECREASE, now)
             self._latency *= DECREASE  # fewer in flight are answered sooner; do not cut twice for it
         elif was_full:
-            self._value = min(float(self.most), self._value + max(GROWTH, 1.0 / self._value))
+            self._value = min(float(self.maximum), self._value + max(GROWTH, 1.0 / self._value))
 
     def refused(self, now: float) -> None:
         """The server said it is full."""
         self._cut(self._value * DECREASE, now)
 
-    def looked(self, load: Load, now: float) -> None:
+    def looked(self, load: ServerLoad, now: float) -> None:
         """What /metrics says; asked every few seconds."""
         long = load.running > 0 and load.waiting > LONG_QUEUE * load.running
         self._long_looks = self._long_looks + 1 if long else 0
@@ -71,14 +71,14 @@ class Limit:
             surplus = load.waiting - LONG_QUEUE * load.running
             self._cut(max(DECREASE * self._value, self._value - surplus), now)
         elif load.waiting == 0 and load.running >= 0.9 * self._value:
-            self._value = min(float(self.most), self._value * 1.1 + 1.0)
+            self._value = min(float(self.maximum), self._value * 1.1 + 1.0)
 
     def _cut(self, to: float, now: float) -> None:
         rest = max(REST_S, self._latency)
         if not self._dynamic or now - self._rested < rest or to >= self._value:
             return
         self._rested = now
-        self._value = max(float(self.floor), to)
+        self._value = max(float(self.minimum), to)
         self.cuts += 1
 
 

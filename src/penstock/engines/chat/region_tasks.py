@@ -38,7 +38,7 @@ _TOKENS_A_SQUARE = {"text": 2.0, "table": 4.0, "formula": 4.0}
 _MIN_TOKENS = {"text": 64, "table": 512, "formula": 256}
 
 
-def token_budget(task: Task, width: int, height: int, most: int) -> int:
+def token_budget(task: Task, width: int, height: int, max_tokens: int) -> int:
     """How long an answer may be, from the size of what is read: a loop ends early, a page does not."""
     squares = width * height / (28 * 28)
-    return min(most, round(_MIN_TOKENS[task] + _TOKENS_A_SQUARE[task] * squares))
+    return min(max_tokens, round(_MIN_TOKENS[task] + _TOKENS_A_SQUARE[task] * squares))

@@ -16,16 +16,16 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from penstock.engines.chat.errors import message_of
-from penstock.engines.chat.limit import Load
+from penstock.engines.chat.limit import ServerLoad
 from penstock.errors import UsageError
 from penstock.trace import vllm_metrics
 
 LOOK_S = 2.0  # /metrics is 50 kB of text and 0.5 ms of our time
 LOOK_TIMEOUT_S = 10.0  # a choice: many times what an answer takes, far below a request's timeout
 HUNG_AFTER = 3  # looks without an answer
-PROBE_FIRST_S, PROBE_MOST_S = 0.1, 5.0
+FIRST_PROBE_PAUSE_S, MAX_PROBE_PAUSE_S = 0.1, 5.0
 # of an answer: 8,192 tokens are 2.5 MB when each comes in an event of its own
-MOST_BYTES = 16 << 20
+MAX_ANSWER_BYTES = 16 << 20
 
 
 def base_url(address: str) -> str:
@@ -40,10 +40,10 @@ def base_url(address: str) -> str:
     return f"{parts.scheme}://{parts.netloc}{path}"
 
 
-def read_load(metrics: bytes) -> Load | None:
+def read_load(metrics: bytes) -> ServerLoad | None:
     """Running and waiting requests out of vLLM's /metrics, summed over engines; None if not there."""
     found = vllm_metrics.read(metrics)
-    return Load(int(found.running), int(found.waiting)) if found else None
+    return ServerLoad(int(found.running), int(found.waiting)) if found else None
 
 
 class Server:
@@ -57,7 +57,7 @@ class Server:
         self.was_up = False
         self.reason = "not asked yet"
         self.tasks: set[asyncio.Task[None]] = set()
-        self.load: Load | None = None
+        self.load: ServerLoad | None = None
         self._changed = changed
         self._wanted = asyncio.Event()  # set while it is set aside
         self._wanted.set()
@@ -68,7 +68,7 @@ class Server:
         self.up = False
         self._wanted.set()
 
-    async def keep(self, session: aiohttp.ClientSession, looked: Callable[[Load], None]) -> None:
+    async def keep(self, session: aiohttp.ClientSession, looked: Callable[[ServerLoad], None]) -> None:
         """Probes the server while it is aside, looks at its load while it works."""
         while True:
             if self.up:
@@ -77,10 +77,10 @@ class Server:
                 await self._probe_until_up(session)
 
     async def _probe_until_up(self, session: aiohttp.ClientSession) -> None:
-        pause = PROBE_FIRST_S
+        pause = FIRST_PROBE_PAUSE_S
         while not await self._probe(session):
             await asyncio.sleep(pause)
-            pause = min(PROBE_MOST_S, pause * 1.5)
+            pause = min(MAX_PROBE_PAUSE_S, pause * 1.5)
         self._wanted.clear()
         self.up = self.was_up = True
         self._changed()
@@ -114,7 +114,9 @@ class Server:
                 self.context = length if isinstance(length, int) and length > 0 else None
                 return
 
-    async def _look_until_aside(self, session: aiohttp.ClientSession, looked: Callable[[Load], None]) -> None:
+    async def _look_until_aside(
+        self, session: aiohttp.ClientSession, looked: Callable[[ServerLoad], None]
+    ) -> None:
         missed = 0
         tells = True
         while self.up:
@@ -133,7 +135,7 @@ class Server:
                     task.cancel()
 
     async def _look(
-        self, session: aiohttp.ClientSession, looked: Callable[[Load], None]
+        self, session: aiohttp.ClientSession, looked: Callable[[ServerLoad], None]
     ) -> tuple[bool, bool]:
         """Whether it has metrics at all, and whether it answered."""
         timeout = aiohttp.ClientTimeout(total=LOOK_TIMEOUT_S)
@@ -160,8 +162,8 @@ async def whole(response: aiohttp.ClientResponse) -> bytes:
 
 def check_length(size: int) -> None:
     """Raises for an answer that no model would give."""
-    if size > MOST_BYTES:
-        raise aiohttp.ClientPayloadError(f"the answer is longer than {MOST_BYTES >> 20} MB")
+    if size > MAX_ANSWER_BYTES:
+        raise aiohttp.ClientPayloadError(f"the answer is longer than {MAX_ANSWER_BYTES >> 20} MB")
 
 
 def describe(exc: BaseException) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pybase64
 
-from penstock.engines.chat.errors import Refused, understand, unreadable
+from penstock.engines.chat.errors import RequestRefused, understand, unreadable
 from penstock.engines.chat.repetition import LoopWatch
 
 NO_PICTURE = b"\x00no picture\x00"  # a question for a model that only reads; b"" is a picture that is broken
@@ -70,7 +70,7 @@ def request_body(
 
 
 def read_whole(body: bytes) -> Reply:
-    """A finished answer. Raises Refused if it is not one."""
+    """A finished answer. Raises RequestRefused if it is not one."""
     try:
         value = json.loads(body)
         choice = value["choices"][0]
@@ -80,7 +80,7 @@ def read_whole(body: bytes) -> Reply:
         _count(reply, value.get("usage"))
         return reply
     except UNREADABLE as exc:
-        raise Refused(unreadable(body)) from exc
+        raise RequestRefused(unreadable(body)) from exc
 
 
 def _words(value: object) -> str:
@@ -132,9 +132,9 @@ class StreamReader:
                 _count(self.reply, value.get("usage"))
                 return any(self._choice(choice) for choice in value.get("choices") or ())
         except UNREADABLE as exc:
-            raise Refused(unreadable(data)) from exc
+            raise RequestRefused(unreadable(data)) from exc
         code = value["error"].get("code") if isinstance(value["error"], dict) else None
-        raise Refused(understand(code if isinstance(code, int) else 500, data))
+        raise RequestRefused(understand(code if isinstance(code, int) else 500, data))
 
     def _choice(self, choice: Mapping[str, Any]) -> bool:
         self.reply.finish_reason = _words(choice.get("finish_reason")) or self.reply.finish_reason

@@ -31,7 +31,7 @@ PIXELS_A_TOKEN = 32 * 32  # patches of 16, merged two by two
 MIN_PIXELS = 4 * PIXELS_A_TOKEN
 BATCH_TOKENS = 32_768  # padded; 25 pages of 1,280: the H200 is full, and the CPU test takes one batch
 TEMPLATE_TOKENS = 64  # the instruction and the marks around the user's words
-MOST_THREADS = 12  # that prepare pictures: one takes 0.1 s of a core for a page, an H200 some 20 ms
+MAX_THREADS = 12  # that prepare pictures: one takes 0.1 s of a core for a page, an H200 some 20 ms
 OF_PICTURES = ("pixel_values", "image_grid_thw")  # laid end to end; all else is a row for each input
 
 
@@ -83,7 +83,7 @@ class QwenEmbedder:
         self._dtype = dtype
         # a stream of its own: on the network's, an upload would wait for the batch before
         self._upload = torch.cuda.Stream(self._device) if on_card else None
-        self._pool = ThreadPoolExecutor(min(MOST_THREADS, cores()), thread_name_prefix="pictures")
+        self._pool = ThreadPoolExecutor(min(MAX_THREADS, cores()), thread_name_prefix="pictures")
 
     def texts(self, texts: Sequence[str], instruction: str = "") -> Vectors:
         return self._embed([(None, text) for text in texts], instruction)
@@ -189,12 +189,12 @@ def _collated(inputs: Sequence[Any], pad: int) -> dict[str, Any]:
     return made
 
 
-def buckets(inputs: Sequence[_Input], most_tokens: int) -> Iterator[list[_Input]]:
-    """Batches of like lengths whose padded size stays under `most_tokens`; pictures and texts apart."""
+def buckets(inputs: Sequence[_Input], max_tokens: int) -> Iterator[list[_Input]]:
+    """Batches of like lengths whose padded size stays under `max_tokens`; pictures and texts apart."""
     batch: list[_Input] = []
     for one in sorted(inputs, key=lambda one: (one.picture is None, -one.length)):
         # sorted downwards, so the first is the longest: what all are padded to
-        full = batch and (len(batch) + 1) * batch[0].length > most_tokens
+        full = batch and (len(batch) + 1) * batch[0].length > max_tokens
         if full or (batch and (batch[0].picture is None) != (one.picture is None)):
             yield batch
             batch = []

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-LONGEST = 60_000
+MAX_CHARS = 60_000
 _FENCE = re.compile(r"```[a-zA-Z]{0,10}")
 _TRAILING = re.compile(r",(\s*[}\]])")
 _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "＂": '"'})
@@ -22,7 +22,7 @@ _SECTION = re.compile(r"\s*(?:\[|#{1,4}\s|\*\*)\s*([^\]\n*:]{1,24})(?:\]|\*\*|:|
 
 def read_object(text: str) -> dict[str, Any] | None:
     """The first object of an answer, mended where that is easy; else its labelled sections; else None."""
-    text = _FENCE.sub(" ", text[:LONGEST])
+    text = _FENCE.sub(" ", text[:MAX_CHARS])
     start = text.find("{")
     if start >= 0:
         body = _balanced(text[start:])

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
-LONGEST = 6_000  # characters looked at: a table's keywords do not change after that
+MAX_CHARS = 6_000  # characters looked at: a table's keywords do not change after that
 _HANGUL_WORD = re.compile(r"[가-힣]{2,}")
 _LATIN_WORD = re.compile(r"(?<![\w.])[A-Za-z][A-Za-z0-9]*(?:[-_./][A-Za-z0-9]+)*")
 _PARTICLE = re.compile(
@@ -47,21 +47,21 @@ class Nouns:
         self._use_kiwi = use_kiwi
         self._lock = threading.Lock()  # Kiwi is one object for all threads of a stage
 
-    def korean(self, text: str, most: int = 10) -> list[str]:
-        words = list(self._korean(text[:LONGEST]))
+    def korean(self, text: str, limit: int = 10) -> list[str]:
+        words = list(self._korean(text[:MAX_CHARS]))
         counts = Counter(word for word in words if word not in _STOP_KO and len(word) > 1)
         place = {word: at for at, word in reversed(list(enumerate(words)))}
         ranked = sorted(counts, key=lambda word: (-counts[word] * min(len(word), 5), place[word]))
-        return _without_parts(ranked)[:most]
+        return _without_parts(ranked)[:limit]
 
-    def latin(self, text: str, most: int = 10) -> list[str]:
-        words = [word.rstrip(".-_/") for word in _LATIN_WORD.findall(text[:LONGEST])]
+    def latin(self, text: str, limit: int = 10) -> list[str]:
+        words = [word.rstrip(".-_/") for word in _LATIN_WORD.findall(text[:MAX_CHARS])]
         told = [word for word in words if len(word) > 1 and word.lower() not in _STOP_EN and _is_word(word)]
         counts = Counter(word.lower() for word in told)
         written = {word.lower(): word for word in reversed(told)}
         place = {word.lower(): at for at, word in reversed(list(enumerate(told)))}
         ranked = sorted(counts, key=lambda word: (-counts[word], place[word]))
-        return [written[word] for word in ranked][:most]
+        return [written[word] for word in ranked][:limit]
 
     def _korean(self, text: str) -> Iterator[str]:
         if not _HANGUL_WORD.search(text):

@@ -1,6 +1,6 @@
 """Keeps servers running after the command that started them has ended.
 
-`penstock engine start` writes an `Engine` into the user's cache, one file a server, and starts
+`penstock engine start` writes a `DetachedServer` into the user's cache, one file a server, and starts
 
     python -m penstock.engines.vllm.daemon FILE
 
@@ -31,7 +31,7 @@ STOP_S = 40.0  # the guard's grace, and some for a card to be given back
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Engine:
+class DetachedServer:
     """One detached server: what was asked for, and what became of it."""
 
     name: str
@@ -65,16 +65,16 @@ def folder() -> Path:
     return cache_folder().parent / "engines"
 
 
-def engines() -> list[Engine]:
+def servers() -> list[DetachedServer]:
     """All that were started and not stopped, by name."""
     found = [read(path) for path in sorted(folder().glob("*.json"))]
-    return [engine for engine in found if engine is not None]
+    return [server for server in found if server is not None]
 
 
-def read(path: Path) -> Engine | None:
+def read(path: Path) -> DetachedServer | None:
     try:
         value = json.loads(path.read_text())
-        return Engine(
+        return DetachedServer(
             **{**value, "extra_args": tuple(value["extra_args"]), "command": tuple(value["command"])}
         )
     except (OSError, ValueError, TypeError, KeyError):  # removed meanwhile, or of another version
@@ -85,22 +85,22 @@ def path_of(name: str) -> Path:
     return folder() / f"{name}.json"
 
 
-def write(engine: Engine) -> None:
+def write(server: DetachedServer) -> None:
     folder().mkdir(parents=True, exist_ok=True)
-    path = path_of(engine.name)
+    path = path_of(server.name)
     scratch = path.with_name(f".{path.name}.{os.getpid()}")
-    scratch.write_text(json.dumps(asdict(engine), indent=2))
+    scratch.write_text(json.dumps(asdict(server), indent=2))
     scratch.replace(path)
 
 
-def start(engine: Engine) -> None:
+def start(server: DetachedServer) -> None:
     """Starts the keeper and returns at once; `wait` tells how it went."""
-    if (known := read(path_of(engine.name))) is not None and known.alive:
-        raise UsageError(f"{engine.name} is already running at {known.url}.", "Stop it first, or add --name.")
-    write(replace(engine, since=time.time()))
-    Path(engine.log).parent.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-P", "-m", "penstock.engines.vllm.daemon", str(path_of(engine.name))]
-    with Path(engine.log).open("ab") as log:
+    if (known := read(path_of(server.name))) is not None and known.alive:
+        raise UsageError(f"{server.name} is already running at {known.url}.", "Stop it first, or add --name.")
+    write(replace(server, since=time.time()))
+    Path(server.log).parent.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-P", "-m", "penstock.engines.vllm.daemon", str(path_of(server.name))]
+    with Path(server.log).open("ab") as log:
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
         )
@@ -108,39 +108,39 @@ def start(engine: Engine) -> None:
     process.returncode = 0
 
 
-def wait(name: str, tell: Callable[[Engine], None]) -> Engine:
+def wait(name: str, tell: Callable[[DetachedServer], None]) -> DetachedServer:
     """Returns when the server is ready. Raises OpenError with its reason if it will not be."""
     pause = threading.Event()
-    last: Engine | None = None
+    last: DetachedServer | None = None
     missing = 0
     while True:
-        engine = read(path_of(name))
-        if engine is None:
+        server = read(path_of(name))
+        if server is None:
             raise OpenError(f"{name} was stopped while it was starting.")
-        if engine != last:
-            tell(engine)
-            last = engine
-        if engine.state == "failed":
-            raise OpenError(engine.reason)
-        if engine.state == "ready":
-            return engine
-        missing = 0 if engine.alive or not engine.keeper else missing + 1
+        if server != last:
+            tell(server)
+            last = server
+        if server.state == "failed":
+            raise OpenError(server.reason)
+        if server.state == "ready":
+            return server
+        missing = 0 if server.alive or not server.keeper else missing + 1
         if missing > 20:
-            raise OpenError(f"{name}'s keeper ended while it was starting (log: {engine.log}).")
+            raise OpenError(f"{name}'s keeper ended while it was starting (log: {server.log}).")
         pause.wait(0.25)
 
 
-def stop(engine: Engine) -> None:
+def stop(server: DetachedServer) -> None:
     """Ends the keeper, and with it the server. The card is free when this returns."""
-    if engine.alive:
-        _send(engine.keeper, signal.SIGTERM)
+    if server.alive:
+        _send(server.keeper, signal.SIGTERM)
         end = time.monotonic() + STOP_S
         pause = threading.Event()
-        while engine.alive and time.monotonic() < end:
+        while server.alive and time.monotonic() < end:
             pause.wait(0.05)
-        if engine.alive:
-            _send(engine.keeper, signal.SIGKILL)  # the guard sees it gone and ends the server
-    path_of(engine.name).unlink(missing_ok=True)
+        if server.alive:
+            _send(server.keeper, signal.SIGKILL)  # the guard sees it gone and ends the server
+    path_of(server.name).unlink(missing_ok=True)
 
 
 def _send(pid: int, number: int) -> None:
@@ -165,54 +165,54 @@ def born(pid: int) -> int:
 
 def keep(path: Path) -> int:
     """The keeper's life: start the server, note how it is, end it when told to."""
-    engine = read(path)
-    if engine is None:
+    server = read(path)
+    if server is None:
         return 2
     told = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: told.set())
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    engine = replace(engine, keeper=os.getpid(), keeper_born=born(os.getpid()))
-    write(engine)
-    server = ManagedServer(
-        engine.model,
-        preset(engine.preset),
-        engine.gpu,
-        engine.port,
-        engine.extra_args,
-        Path(engine.log),
-        served_name=engine.served_name,
-        prompt=engine.prompt,
+    server = replace(server, keeper=os.getpid(), keeper_born=born(os.getpid()))
+    write(server)
+    managed = ManagedServer(
+        server.model,
+        preset(server.preset),
+        server.gpu,
+        server.port,
+        server.extra_args,
+        Path(server.log),
+        served_name=server.served_name,
+        prompt=server.prompt,
     )
-    starter = threading.Thread(target=_start, args=(server, engine, told), name="vllm-start", daemon=True)
+    starter = threading.Thread(target=_start, args=(managed, server, told), name="vllm-start", daemon=True)
     starter.start()
-    _note_changes(server, path, told)
-    server.stop()
+    _note_changes(managed, path, told)
+    managed.stop()
     starter.join()
     return 0
 
 
-def _start(server: ManagedServer, engine: Engine, told: threading.Event) -> None:
+def _start(managed: ManagedServer, server: DetachedServer, told: threading.Event) -> None:
     try:
-        server.start()
+        managed.start()
     except OpenError as exc:
         if not told.is_set():
-            write(replace(engine, state="failed", reason=str(exc)))
+            write(replace(server, state="failed", reason=str(exc)))
             told.set()
     else:
-        write(replace(engine, state="ready", server=server.pid or 0))
+        write(replace(server, state="ready", server=managed.pid or 0))
 
 
-def _note_changes(server: ManagedServer, path: Path, told: threading.Event) -> None:
+def _note_changes(managed: ManagedServer, path: Path, told: threading.Event) -> None:
     while not told.wait(1.0):
-        engine = read(path)
-        if engine is None:
+        server = read(path)
+        if server is None:
             return
-        if engine.state == "starting":
+        if server.state == "starting":
             continue
-        reason = str(server.failure) if server.failure else ""
+        reason = str(managed.failure) if managed.failure else ""
         state = "failed" if reason else "ready"
-        new = replace(engine, restarts=server.restarts, server=server.pid or 0, state=state, reason=reason)
-        if new != engine and not told.is_set():
+        new = replace(server, restarts=managed.restarts, server=managed.pid or 0, state=state, reason=reason)
+        if new != server and not told.is_set():
             write(new)
 
 

@@ -299,8 +299,8 @@ def _for_card(card: Card | None) -> str:
     for part, name in _BY_NAME:
         if part in card.name + " ":
             return name
-    for least, name in _BY_MEMORY:
-        if card.memory_gb >= least:
+    for min_gb, name in _BY_MEMORY:
+        if card.memory_gb >= min_gb:
             return name
     raise UsageError(
         f"GPU {card.index} ({card.name}) has {card.memory_gb:.0f} GB; the smallest preset needs 8.",

