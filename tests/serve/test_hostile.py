@@ -178,14 +178,14 @@ def test_many_documents_are_counted_together(tmp_path: Path, monkeypatch: pytest
     """Each alone takes a third of a second for a process that counts its pages."""
     from penstock.sources import probe
 
-    started: list[probe.Counter] = []
-    enter = probe.Counter.__enter__
+    started: list[probe.PageCounter] = []
+    enter = probe.PageCounter.__enter__
 
-    def counted(self: probe.Counter) -> probe.Counter:
+    def counted(self: probe.PageCounter) -> probe.PageCounter:
         started.append(self)
         return enter(self)
 
-    monkeypatch.setattr(probe.Counter, "__enter__", counted)
+    monkeypatch.setattr(probe.PageCounter, "__enter__", counted)
     for number in range(30):
         folder = tmp_path / "uploads" / f"{number:016x}"
         folder.mkdir(parents=True)

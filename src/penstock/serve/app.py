@@ -29,8 +29,11 @@ from penstock.exports.page_files import page_piece
 from penstock.exports.page_pictures import Pictures
 from penstock.exports.page_rows import picture_row, result_row
 from penstock.page import Page
+from penstock.passes.embed import Questions
 from penstock.photo import Photo
 from penstock.region import Region
+from penstock.search.index_folder import FOLDER
+from penstock.search.searcher import Searcher
 from penstock.serve.errors import ERRORS, HttpRefusal, OriginCheckMiddleware
 from penstock.serve.origin_check import OriginCheck
 from penstock.serve.service import MAX_WAITING, Service, Status
@@ -260,30 +263,26 @@ class _Search:
         self.opened = ExitStack()
         self._out = out
         self._in_turn = _InTurn()
-        self._searcher: Any = None
-        self._questions: Any = None
+        self._current: tuple[Searcher, Questions] | None = None
         self._stamp = -1
 
     async def __call__(self, question: str, top: int) -> list[dict[str, Any]]:
         return await self._in_turn(partial(self._answers, question, top))
 
     def _answers(self, question: str, top: int) -> list[dict[str, Any]]:
-        self._keep_up()
-        hits = self._searcher.search(question, self._questions.vector(question), top=top)
-        return [asdict(hit) for hit in hits]
+        searcher, questions = self._up_to_date()
+        return [asdict(hit) for hit in searcher.search(question, questions.vector(question), top=top)]
 
-    def _keep_up(self) -> None:
-        from penstock.passes.embed import Questions
-        from penstock.search.index_folder import FOLDER
-        from penstock.search.searcher import Searcher
-
+    def _up_to_date(self) -> tuple[Searcher, Questions]:
         folder = self._out / FOLDER
         stamp = folder.stat().st_mtime_ns if folder.is_dir() else 0
-        if self._searcher is None or stamp != self._stamp:
+        if self._current is None or stamp != self._stamp:
             self.opened.close()
-            self._searcher = None  # there may be no index: then it is looked for at the next question
-            self._searcher = self.opened.enter_context(Searcher(Out(self._out)))
-            self._questions, self._stamp = self.opened.enter_context(Questions(self._out)), stamp
+            self._current = None  # there may be no index: the next question looks for it again
+            searcher = self.opened.enter_context(Searcher(Out(self._out)))
+            self._current = searcher, self.opened.enter_context(Questions(self._out))
+            self._stamp = stamp
+        return self._current
 
 
 def _photo_row(photo: Photo) -> dict[str, Any]:

@@ -19,7 +19,14 @@ from penstock.sources.folders import Dataset
 from penstock.sources.formats import NoPictures
 from penstock.sources.ids import hashed, safe_document, safe_id, safe_stem
 from penstock.sources.page_range import PageRange
-from penstock.sources.probe import PROBE_DEADLINE_S, FindColumns, Question, ReadIds, as_failure
+from penstock.sources.probe import (
+    PROBE_DEADLINE_S,
+    FindColumns,
+    ReadIds,
+    TableQuestion,
+    as_failure,
+    open_tables,
+)
 
 if TYPE_CHECKING:
     from penstock.sources.tables import Columns
@@ -45,21 +52,26 @@ class ShardRef:
 
 
 class DatasetListing:
-    """Lists datasets with the help of the process that parses them."""
+    """Lists datasets. Holds the process that parses them; close it, or use it in a `with`."""
 
     def __init__(
         self,
-        child: Child[Question, Any],
         pages: PageRange | None = None,
         image_column: str | None = None,
         id_column: str | None = None,
     ) -> None:
-        self._child = child
+        self._child: Child[TableQuestion, Any] = Child(open_tables, name="the file probe")
         self._pages = pages
         self._image_column = image_column
         self._id_column = id_column
         self._taken: set[str] = set()  # ids
         self._listed: dict[tuple[Path, ...], str] = {}  # names, by shards
+
+    def __enter__(self) -> DatasetListing:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._child.close()
 
     def has_listed(self, dataset: Dataset) -> bool:
         return dataset.shards in self._listed

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from penstock.errors import MissingModel, StoreError, UsageError, install_advice
+from penstock.errors import MissingModel, StoreError, UsageError, first_line, install_advice
 
 # of OUT: what only this machine needs, and what can be made again from the rest
 NOT_UPLOADED = (".lock", ".cache/**", "tmp/**", "embed/**", "index/**", "**/tmp/**", "trace.jsonl")
@@ -126,15 +126,16 @@ def _words(repo: str, token: str | None) -> Iterator[None]:
         raise UsageError(f"{repo!r} is no name of a dataset.", "Write it like NAME/DATASET.") from exc
     except RequestError as exc:
         raise StoreError(
-            f"The Hub cannot be reached for {repo}: {_first_line(exc, token)}.",
+            f"The Hub cannot be reached for {repo}: {_without_token(exc, token)}.",
             "Check the network (and HF_ENDPOINT), then run the same command again.",
         ) from exc
     except (errors.HfHubHTTPError, errors.LocalTokenNotFoundError, OSError) as exc:
         raise StoreError(
-            f"The Hub could not be used for {repo}: {_first_line(exc, token)}", "Run the same command again."
+            f"The Hub could not be used for {repo}: {_without_token(exc, token)}",
+            "Run the same command again.",
         ) from exc
 
 
-def _first_line(exc: Exception, token: str | None) -> str:
-    said = (str(exc).replace(token, "***") if token else str(exc)).strip()
-    return said.splitlines()[0].rstrip(".") if said else type(exc).__name__
+def _without_token(exc: Exception, token: str | None) -> str:
+    line = first_line(exc).rstrip(".")
+    return line.replace(token, "***") if token else line

@@ -20,7 +20,7 @@ from penstock.sources.files import Candidate, FileInspector
 from penstock.sources.folders import Dataset
 from penstock.sources.inputs import Begin, End, Entry, FoundFile, expand
 from penstock.sources.page_range import PageRange
-from penstock.sources.probe import MAX_AT_ONCE, Counter
+from penstock.sources.probe import MAX_AT_ONCE, PageCounter
 from penstock.stage import ItemT
 
 
@@ -71,15 +71,15 @@ class _Listing:
     ) -> None:
         self._pages = pages
         self._look = FileInspector(known)
-        self._counter = Counter(password)
-        self._tables = DatasetListing(self._counter.child, pages, image_column, id_column)
+        self._counter = PageCounter(password)
+        self._tables = DatasetListing(pages, image_column, id_column)
         self._matched = 0  # files and datasets that are there, of all inputs so far
         self._before = 0  # the same when the current folder or pattern began
 
     def items(self, entries: Iterator[Entry]) -> Iterator[Item]:
         missing: list[Item] = []  # held back: with nothing else to read they are one error, not items
         listed = False
-        with self._counter:
+        with self._counter, self._tables:
             for item in self._all(entries):
                 if not self._matched:
                     missing.append(item)

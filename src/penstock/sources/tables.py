@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet
 
-from penstock.errors import BadInput
+from penstock.errors import BadInput, first_line
 from penstock.sources.formats import SUFFIXES, NoPictures, sniff_picture
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ PARQUET_ROWS = 16  # decoded at once: 16 pages of 1 MB are a bearable peak
 PROBE_ROWS = 64  # looked at for a value; a column empty for longer is passed by
 ID_COLUMNS = ("id", "page_id", "image_id", "_id", "corpus_id", "corpus-id", "uid", "uuid", "key", "__key__")
 IMAGE_COLUMNS = ("image", "page_image", "img", "picture", "page")
+MAX_REASON_CHARS = 200  # of Arrow's own words
 BROKEN = (pa.ArrowException, OSError, ValueError, EOFError)
 
 
@@ -59,7 +60,7 @@ class ColumnReader:
             self.schema = self._parquet.schema_arrow if self._parquet else self._open_arrow(None).schema
         except BROKEN as exc:
             self._map.close()
-            raise BadInput(f"the table is damaged ({_first_line(exc)}).") from exc
+            raise BadInput(f"the table is damaged ({first_line(exc)[:MAX_REASON_CHARS]}).") from exc
 
     @property
     def is_parquet(self) -> bool:
@@ -86,7 +87,7 @@ class ColumnReader:
                 values.extend(part.to_pylist())
         except BROKEN as exc:
             raise BadInput(
-                f"the table is damaged at row {start + len(values)} ({_first_line(exc)})."
+                f"the table is damaged at row {start + len(values)} ({first_line(exc)[:MAX_REASON_CHARS]})."
             ) from exc
         return values
 
@@ -231,7 +232,3 @@ def _find_ids(schema: pa.Schema) -> str | None:
 def _is_id(field: pa.Field) -> bool:
     kind = field.type
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_integer(kind))
-
-
-def _first_line(exc: BaseException) -> str:
-    return (str(exc).splitlines() or [type(exc).__name__])[0][:200]

@@ -26,6 +26,7 @@ from penstock.engines.vllm.presets import preset
 from penstock.engines.vllm.server import ManagedServer
 from penstock.engines.weights.registry import cache_folder
 from penstock.errors import OpenError, UsageError
+from penstock.processes.alive import is_alive
 
 STOP_S = 40.0  # the guard's grace, and some for a card to be given back
 
@@ -151,11 +152,7 @@ def _send(pid: int, number: int) -> None:
 def born(pid: int) -> int:
     """When a process began, in ticks since boot; 0 if it is no more, 1 where the system does not tell."""
     if not Path("/proc/self/stat").exists():
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return 0
-        return 1
+        return 1 if is_alive(pid) else 0
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

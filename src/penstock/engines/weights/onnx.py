@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from penstock.engines.weights.onnx_fusion import fused
-from penstock.errors import EngineError, OpenError
+from penstock.errors import EngineError, OpenError, first_line
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,7 +48,7 @@ def open_session(model: Path | bytes, threads: int = 1, *, arena: bool = False, 
         return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     except Exception as exc:  # onnxruntime's exceptions share no base but this
         advice = "Run: penstock models verify"
-        raise OpenError(f"onnxruntime cannot open {_name(model, name)}: {_first_line(exc)}", advice) from exc
+        raise OpenError(f"onnxruntime cannot open {_name(model, name)}: {first_line(exc)}", advice) from exc
 
 
 _open_sessions: weakref.WeakValueDictionary[tuple[bytes, int, bool], Any] = weakref.WeakValueDictionary()
@@ -86,7 +86,7 @@ class Network:
         try:
             outputs: list[Floats] = session.run(None, {self._input: batch})
         except Exception as exc:  # onnxruntime's exceptions share no base but this
-            raise EngineError(f"{self.name} failed on an input of {batch.shape}: {_first_line(exc)}") from exc
+            raise EngineError(f"{self.name} failed on an input of {batch.shape}: {first_line(exc)}") from exc
         return outputs
 
     @property
@@ -101,7 +101,3 @@ class Network:
 
 def _name(model: Path | bytes, name: str) -> str:
     return name or (model.name if isinstance(model, Path) else "the model")
-
-
-def _first_line(exc: Exception) -> str:
-    return (str(exc).strip().splitlines() or [type(exc).__name__])[0]

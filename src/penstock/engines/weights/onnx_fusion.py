@@ -15,6 +15,15 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from penstock.engines.weights.protobuf import (
+    FIXED32,
+    VARINT,
+    Field,
+    encoded_field,
+    encoded_varint,
+    fields,
+)
+
 # Field numbers of onnx.proto
 MODEL_GRAPH = 7
 GRAPH_NODE, GRAPH_OUTPUT = 1, 12
@@ -23,19 +32,7 @@ ATTRIBUTE_NAME, ATTRIBUTE_FLOAT, ATTRIBUTE_TENSOR, ATTRIBUTE_TYPE = 1, 2, 5, 20
 TENSOR_RAW = 9
 VALUE_NAME = 1
 
-VARINT, BYTES, FIXED32 = 0, 2, 5  # protobuf's wire types
-FIXED_SIZES = {1: 8, FIXED32: 4}
 FLOAT_TYPE = 1  # AttributeProto.FLOAT
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """One field of a message: its number, the span of its value, and where the whole begins."""
-
-    number: int
-    begin: int
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +49,19 @@ class Node:
 def fused(model: bytes) -> bytes:
     """The same network with every spelled-out hard-swish as two nodes. Others come back unchanged."""
     try:
-        graph = next(field for field in _fields(model, 0, len(model)) if field.number == MODEL_GRAPH)
+        graph = next(field for field in fields(model, 0, len(model)) if field.number == MODEL_GRAPH)
         patches = _patches(model, graph)
     except (StopIteration, IndexError, ValueError, struct.error):
         return model  # not ONNX: onnxruntime says better what is wrong with it
     if not patches:
         return model
     changed = _patched(model, graph, patches)
-    return model[: graph.begin] + _field(MODEL_GRAPH, changed) + model[graph.end :]
+    return model[: graph.begin] + encoded_field(MODEL_GRAPH, changed) + model[graph.end :]
 
 
 def _patches(model: bytes, graph: Field) -> dict[int, tuple[Field, bytes]]:
     """What to put in place of which nodes, by where they begin."""
-    nodes = [_node(model, f) for f in _fields(model, graph.start, graph.end) if f.number == GRAPH_NODE]
+    nodes = [_node(model, f) for f in fields(model, graph.start, graph.end) if f.number == GRAPH_NODE]
     makers = {output: node for node in nodes for output in node.outputs}
     uses = Counter(name for node in nodes for name in node.inputs)
     uses.update(_graph_outputs(model, graph))
@@ -122,7 +119,7 @@ def _patched(model: bytes, graph: Field, patches: dict[int, tuple[Field, bytes]]
 
 
 def _graph_outputs(model: bytes, graph: Field) -> Iterator[str]:
-    for field in _fields(model, graph.start, graph.end):
+    for field in fields(model, graph.start, graph.end):
         if field.number == GRAPH_OUTPUT:
             yield from _texts(model, field, VALUE_NAME)
 
@@ -139,7 +136,7 @@ def _scalar(model: bytes, node: Field) -> float | None:
     """The one float a Constant node holds, if it is that."""
     at = node
     for number in (NODE_ATTRIBUTE, ATTRIBUTE_TENSOR, TENSOR_RAW):
-        inner = next((f for f in _fields(model, at.start, at.end) if f.number == number), None)
+        inner = next((f for f in fields(model, at.start, at.end) if f.number == number), None)
         if inner is None:
             return None
         at = inner
@@ -150,59 +147,18 @@ def _scalar(model: bytes, node: Field) -> float | None:
 
 
 def _texts(model: bytes, message: Field, number: int) -> Iterator[str]:
-    for field in _fields(model, message.start, message.end):
+    for field in fields(model, message.start, message.end):
         if field.number == number:
             yield model[field.start : field.end].decode()
 
 
-def _fields(model: bytes, at: int, end: int) -> Iterator[Field]:
-    while at < end:
-        begin = at
-        key, at = _varint(model, at)
-        start = at
-        if key & 7 == VARINT:
-            _, stop = _varint(model, at)
-        elif key & 7 == BYTES:
-            length, start = _varint(model, at)
-            stop = start + length
-        elif key & 7 in FIXED_SIZES:
-            stop = at + FIXED_SIZES[key & 7]
-        else:
-            raise ValueError(f"not a protobuf wire type: {key & 7}")
-        yield Field(key >> 3, begin, start, stop)
-        at = stop
-
-
-def _varint(model: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = model[at]
-        value |= (byte & 0x7F) << shift
-        at, shift = at + 1, shift + 7
-        if byte < 0x80:
-            return value, at
-
-
 def _operation(op: str, inputs: tuple[str, ...], output: str, attributes: bytes = b"") -> bytes:
-    reads = b"".join(_field(NODE_INPUT, name.encode()) for name in inputs)
-    writes = _field(NODE_OUTPUT, output.encode()) + _field(NODE_OP, op.encode())
-    return _field(GRAPH_NODE, reads + writes + attributes)
+    reads = b"".join(encoded_field(NODE_INPUT, name.encode()) for name in inputs)
+    writes = encoded_field(NODE_OUTPUT, output.encode()) + encoded_field(NODE_OP, op.encode())
+    return encoded_field(GRAPH_NODE, reads + writes + attributes)
 
 
 def _attribute(name: str, value: float) -> bytes:
-    number = _encoded(ATTRIBUTE_FLOAT << 3 | FIXED32) + struct.pack("<f", value)
-    kind = _encoded(ATTRIBUTE_TYPE << 3 | VARINT) + _encoded(FLOAT_TYPE)
-    return _field(NODE_ATTRIBUTE, _field(ATTRIBUTE_NAME, name.encode()) + number + kind)
-
-
-def _field(number: int, value: bytes) -> bytes:
-    return _encoded(number << 3 | BYTES) + _encoded(len(value)) + value
-
-
-def _encoded(value: int) -> bytes:
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
+    number = encoded_varint(ATTRIBUTE_FLOAT << 3 | FIXED32) + struct.pack("<f", value)
+    kind = encoded_varint(ATTRIBUTE_TYPE << 3 | VARINT) + encoded_varint(FLOAT_TYPE)
+    return encoded_field(NODE_ATTRIBUTE, encoded_field(ATTRIBUTE_NAME, name.encode()) + number + kind)
