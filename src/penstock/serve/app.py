@@ -1,6 +1,6 @@
-"""The HTTP API: documents in, pages, pictures and answers out. What it says is JSON, errors too.
+"""The HTTP API: documents in, pages, pictures and search results out. Answers are JSON, errors too.
 
-Content of documents is data everywhere: JSON for programs, text nodes on the page, never markup.
+What documents contain stays data: JSON for programs, text nodes on the web page, never markup.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from penstock.search.searcher import Searcher
 from penstock.serve.errors import ERRORS, HttpRefusal, OriginCheckMiddleware
 from penstock.serve.origin_check import OriginCheck
 from penstock.serve.service import MAX_WAITING, Service, Status
-from penstock.serve.upload import hear_out, receive
+from penstock.serve.upload import discard, receive
 from penstock.store.atomic_files import store_errors
 from penstock.store.out import Out
 
@@ -46,8 +46,8 @@ MAX_WAIT_S = 60.0  # proxies give up on a silent answer soon after
 RECENT_PICTURES = 32  # of some 200 kB
 MAX_ARRIVING = 64  # bodies at once; each has a file open
 SEND_THE_BYTES = "Send the file's bytes: curl --data-binary @FILE."
-MAX_ASKING = 64  # for the one thing that draws pages, or the one that searches
-# as the store names them: by their content
+MAX_ASKING = 64  # requests that wait for the one drawing process, or for the one searcher
+# the store names these files by their content
 KEPT = re.compile(r"(crops|masks|clouds|meshes)/[0-9a-f]{8,64}\.(jpg|png|ply|glb)")
 PAGE_FILES = {"/": ("page.html", "text/html"), "/page.js": ("page.js", "text/javascript")}
 
@@ -80,7 +80,7 @@ def app_of(service: Service, max_mb: int = 512, names: Sequence[str] = ()) -> Fa
 
 
 class _Routes:
-    """One method a question. FastAPI calls the plain ones on threads of their own."""
+    """One method for each route. FastAPI runs those that are not async on threads."""
 
     def __init__(self, service: Service, max_mb: int) -> None:
         self._service = service
@@ -109,18 +109,18 @@ class _Routes:
         start: Annotated[int, Query(ge=0)] = 0,
         limit: Annotated[int, Query(ge=1, le=10_000, alias="most")] = 1_000,
     ) -> list[dict[str, Any]]:
-        """Documents and how far they are: what was sent, the latest first, then what else is there."""
+        """Documents and their progress: those sent to the service, latest first, then the others."""
         return [_status_row(status) for status in self._service.documents(start, limit)]
 
     async def take(self, request: Request, name: Name) -> dict[str, Any]:
         """Takes the body as a document called `name`.
 
-        What was sent before is not read again, but for its pages that failed.
+        Of a document that was sent before, only the pages that failed are read again.
         """
         self._arriving += 1
         try:
             if (refused := self._refusal(request)) is not None:
-                await hear_out(request.headers, request.stream())
+                await discard(request.headers, request.stream())
                 raise refused
             return await self._taken(request, name)
         finally:
@@ -155,7 +155,7 @@ class _Routes:
             return _status_row(await run_in_threadpool(self._service.accept, path, name, digest))
 
     async def document(self, name: Name, wait: Annotated[float, Query(ge=0)] = 0.0) -> dict[str, Any]:
-        """How far a document is; with `wait`, when all of it is read or so many seconds have passed."""
+        """A document's progress. With `wait`, answers when all of it is read or after so many seconds."""
         end = time.monotonic() + min(wait, MAX_WAIT_S)
         while True:
             status = await run_in_threadpool(self._known, name)
@@ -165,7 +165,7 @@ class _Routes:
                 parts = await run_in_threadpool(self._service.catalogue.places, name)
                 rows = [{"page": part + 1, "ok": place.ok} for part, place in parts.items()]
                 return _status_row(status) | {"parts": rows}
-            await asyncio.sleep(LOOK_S)  # not on a thread: they are few, and who waits may be many
+            await asyncio.sleep(LOOK_S)  # not on a thread: threads are few, and many clients may wait
 
     def _known(self, name: str) -> Status:
         status = self._service.status(name)
@@ -174,7 +174,7 @@ class _Routes:
         return status
 
     def markdown(self, name: Name) -> Response:
-        """The document as Markdown, as far as it is read."""
+        """The document's pages that are read, as Markdown."""
         self._known(name)
         parts = self._service.catalogue.places(name)
         found = (self._service.catalogue.page(name, part) for part in parts)
@@ -182,18 +182,18 @@ class _Routes:
         return Response(text, media_type="text/markdown; charset=utf-8")
 
     def page(self, name: Name, page: PageNumber) -> dict[str, Any]:
-        """One page as a line of ocr_results.jsonl has it; of a photo, its things as in objects.jsonl."""
+        """One page as in ocr_results.jsonl; a photo with its objects as in objects.jsonl."""
         item = self._item(name, page)
         return result_row(item) if isinstance(item, Page) else _photo_row(item)
 
     async def picture(self, name: Name, page: PageNumber, boxes: bool = True) -> Response:
-        """The page as JPEG, with what was found drawn on it."""
+        """The page as JPEG, with the boxes of its regions or objects."""
         item = await run_in_threadpool(self._item, name, page)
         jpeg = await self._pictures(item, boxes)
         return Response(jpeg, media_type="image/jpeg", headers={"Cache-Control": "private, max-age=60"})
 
     def file(self, path: str) -> FileResponse:
-        """A crop, mask, cloud or mesh by the path that its region or object names."""
+        """A crop, mask, cloud or mesh, by the path in its region or object."""
         file = self._service.out / path
         if not KEPT.fullmatch(path) or not file.is_file():
             raise HttpRefusal(404, "There is no such file.")
@@ -204,30 +204,30 @@ class _Routes:
         q: Annotated[str, Query(min_length=1, max_length=1000)],
         top: Annotated[int, Query(ge=1, le=100)] = 10,
     ) -> list[dict[str, Any]]:
-        """Pages that answer, best first; needs `penstock index`."""
+        """Pages that answer the question, best first. Needs `penstock index`."""
         return await self._search(q, top)
 
     def _item(self, name: str, page: int) -> Page | Photo:
         item = self._service.catalogue.page(name, page - 1)
         if item is None:
-            raise HttpRefusal(404, f"There is no page {page} of {name!r}, or it is not read yet.")
+            raise HttpRefusal(404, f"{name!r} has no page {page}, or it is not read yet.")
         return item
 
 
 class _InTurn:
-    """Work that is done one at a time on a thread, and for which only so many may wait."""
+    """Runs one call at a time on a thread. Refuses more than MAX_ASKING that wait."""
 
     def __init__(self) -> None:
         self._limiter = anyio.CapacityLimiter(1)
 
     async def __call__(self, work: Callable[[], T]) -> T:
         if self._limiter.statistics().tasks_waiting >= MAX_ASKING:
-            raise HttpRefusal(503, "Too many ask for this at once.", "Ask again in a moment.")
+            raise HttpRefusal(503, "Too many requests wait for this.", "Try again in a moment.")
         return await anyio.to_thread.run_sync(work, limiter=self._limiter)
 
 
 class _DrawnPages:
-    """Draws pages, in a process of its own from the first one on, and keeps the latest."""
+    """Draws pages in a process that starts with the first one. Keeps the latest pictures."""
 
     def __init__(self, out: Path) -> None:
         self.opened = ExitStack()
@@ -257,7 +257,7 @@ class _DrawnPages:
 
 
 class _Search:
-    """Opens the index at the first question, and again when it was made anew."""
+    """Opens the index at the first question, and again after it was rebuilt."""
 
     def __init__(self, out: Path) -> None:
         self.opened = ExitStack()
@@ -286,14 +286,14 @@ class _Search:
 
 
 def _photo_row(photo: Photo) -> dict[str, Any]:
-    """A photo as its page would be told of, with its things as in objects.jsonl."""
+    """Returns a photo in the shape of a page's row, with its objects as in objects.jsonl."""
     found = inventory([photo], same_room=False)
     things = {"objects": [object_row(line) for line in found.lines], "total": asdict(found.boxes)}
     return {**picture_row(photo), "regions": [], "markdown": "", "image_crops": [], **things}
 
 
 def _boxes(item: Page | Photo) -> tuple[Region, ...]:
-    """What boxes are drawn for: a page's regions, a photo's things."""
+    """Returns what to draw boxes for: a page's regions, or a photo's objects as regions."""
     if isinstance(item, Page):
         return item.regions
     return tuple(Region(label=thing.label, box=thing.box, index=thing.index) for thing in item.objects)

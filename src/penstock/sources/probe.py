@@ -53,7 +53,7 @@ TableQuestion = FindColumns | ReadIds
 
 @dataclass(frozen=True)
 class FileProbe:
-    """Opens what counts pages and frames, with what it needs to know of the run."""
+    """Opens, in the child, what counts pages and frames."""
 
     password: str | None = field(default=None, repr=False)
 
@@ -84,7 +84,7 @@ class PageCounter:
         self._child.close()
 
     def counts(self, files: Sequence[Candidate]) -> dict[Path, int | Failure]:
-        """By path, for those files that may have several parts."""
+        """Returns counts by path, for the files that may have several parts."""
         asked = [file for file in files if file.kind in COUNTED]
         return dict(self._ask(asked)) if asked else {}
 
@@ -93,7 +93,7 @@ class PageCounter:
         try:
             answers = self._child.call(question, PROBE_DEADLINE_S)
         except (WorkerDied, DeadlinePassed) as exc:
-            if len(files) > 1:  # one of them did it: asked one by one, it fails alone
+            if len(files) > 1:  # one of them caused it: asked one by one, it fails alone
                 for file in files:
                     yield from self._ask([file])
                 return

@@ -1,10 +1,10 @@
-"""A server that speaks vLLM's part of the OpenAI API, without a model, and misbehaves on demand.
+"""A server with vLLM's part of the OpenAI API and no model, which fails on demand.
 
     python -m penstock.testing.fake_server 8000 --delay-ms 50 --fail 503:0.1 --fail drop:0.01
 
-It reads the picture's header and counts its tokens as GLM-OCR does, refuses what vLLM refuses with
-vLLM's words, keeps vLLM's gauges in /metrics, streams when asked. The answer is made of the picture's
-size and checksum, so that a test can tell whose answer it got. For tests and for measuring the client.
+It reads the picture's header and counts its tokens as GLM-OCR does, refuses what vLLM refuses with vLLM's
+words, reports vLLM's gauges in /metrics, and streams on request. The answer holds the picture's size and
+checksum, so that a test can tell which picture it belongs to. For tests, and for measuring the client.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ Says = Callable[[Asked], str]
 
 @dataclass(slots=True, kw_only=True)
 class FakeServer:
-    """Its manners. Change them while it runs; `asked` keeps every request it understood."""
+    """The server's behaviour. Change it while it runs; `asked` keeps every request it understood."""
 
     model: str = "fake"
     delay_s: float = 0.0
@@ -206,7 +206,7 @@ class FakeServer:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream; charset=utf-8"})
         await response.prepare(request)
         await asyncio.sleep(delay_s)
-        with suppress(ConnectionError):  # a client that has heard enough goes away
+        with suppress(ConnectionError):  # a client that has read enough disconnects
             await self._write_events(response, pieces[: len(pieces) // 2] if cut else pieces)
             if cut:
                 assert request.transport is not None
@@ -230,7 +230,7 @@ class FakeServer:
 
 
 class _RunningSlot:
-    """One of the places in which requests run; the others wait, and both are counted."""
+    """One of the `max_running` slots for requests. Counts the requests that run and that wait."""
 
     def __init__(self, server: FakeServer) -> None:
         self._server = server
@@ -281,7 +281,7 @@ def _event(value: dict[str, Any]) -> bytes:
 
 
 def _decode(url: str) -> tuple[int, int, int]:
-    """Width, height and checksum of a data URL's picture; vLLM's words if it is none."""
+    """Returns width, height and checksum of a data URL's picture. Raises vLLM's error if it is none."""
     try:
         data = base64.b64decode(url.partition(",")[2], validate=True)
     except binascii.Error:
@@ -296,7 +296,7 @@ def _decode(url: str) -> tuple[int, int, int]:
 
 @contextmanager
 def serving(server: FakeServer, port: int = 0) -> Iterator[str]:
-    """Runs the server on a thread of its own and gives its address."""
+    """Runs the server on its own thread and gives its address."""
     started: list[int] = []
     ready = threading.Event()
     loop = asyncio.new_event_loop()
@@ -332,7 +332,7 @@ def serving(server: FakeServer, port: int = 0) -> Iterator[str]:
 
 
 def by_chance(shares: dict[str, float], seed: int = 0) -> Fault:
-    """Each fault in its share of the requests."""
+    """Returns a function that picks each fault for its share of the requests."""
     chance = random.Random(seed)
 
     def fault(_: Asked) -> str | None:

@@ -24,7 +24,7 @@ MAX_QUOTE_CHARS = 300  # characters of a server's own words; a proxy may answer 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """One refusal: what to do, why in words, and for `shrink` by how much each side."""
+    """One refusal: what to do, why, and for `shrink` by how much to scale each side."""
 
     remedy: Remedy
     reason: str
@@ -38,11 +38,11 @@ class Refusal:
 
 
 class Unwelcome(EngineError):
-    """The server will answer none of our requests."""
+    """The server refuses all our requests: the key or the model's name is wrong."""
 
 
 class RequestRefused(Exception):
-    """Carries a refusal from where it was read to where it is decided."""
+    """Carries a refusal from the code that reads it to the code that acts on it."""
 
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(refusal.reason)
@@ -59,7 +59,7 @@ _SAFE = 0.97  # of a side: pictures are cut into patches, and rounding up must n
 
 
 def understand(status: int, body: bytes, retry_after: str | None = None) -> Refusal:
-    """Sorts a refusal by its status and its words. Never raises."""
+    """Classifies a refusal by its status and its words. Never raises."""
     words = message_of(body)
     quote = f"The server refused (HTTP {status}): {words}" if words else f"The server answered HTTP {status}."
     if status in (429, 503):
@@ -83,12 +83,12 @@ def understand(status: int, body: bytes, retry_after: str | None = None) -> Refu
 
 
 def unreadable(body: bytes) -> Refusal:
-    """Something came with HTTP 200 that is no answer; another try may bring one."""
+    """The refusal for a body that came with HTTP 200 and is no answer; a retry may bring one."""
     return Refusal("again", f"The server's answer cannot be read: {message_of(body) or 'it is empty'}")
 
 
 def message_of(body: bytes) -> str:
-    """The server's own words out of whatever shape it put them in, on one line."""
+    """Returns the server's own message on one line, whatever shape the body has."""
     text = body.decode("utf-8", "replace").strip()
     try:
         words = _dig(json.loads(text))
@@ -138,7 +138,7 @@ def _bad_picture(words: str) -> Refusal | None:
         size = re.search(r"size=(\d+)x(\d+)", words)
         shape = f" of {size[1]} x {size[2]} pixels" if size else ""
         reason = f"The model's preprocessor cannot take a picture{shape}."
-        return Refusal("none", reason, "Pictures thinner than 28 pixels or longer than 200:1 are not for it.")
+        return Refusal("none", reason, "It takes no picture thinner than 28 pixels or longer than 200:1.")
     if "Failed to load image" in words or "base64" in words or "decompression bomb" in words:
         return Refusal("none", f"The server cannot decode the picture: {words}")
     return None
@@ -147,6 +147,6 @@ def _bad_picture(words: str) -> Refusal | None:
 def _seconds(header: str | None) -> float | None:
     try:
         seconds = float(header or "nan")
-    except ValueError:  # a date: rare, and our own pace will do
+    except ValueError:  # a date: rare, and our own pause will do
         return None
     return max(0.0, seconds) if math.isfinite(seconds) else None

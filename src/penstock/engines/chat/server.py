@@ -1,8 +1,7 @@
-"""One model server as the client sees it: its address, whether it lives, how busy it says it is.
+"""One model server as the client sees it: its address, whether it is up, how busy it is.
 
-A server that cannot be reached is set aside and asked for its health until it is back. One that
-takes connections but answers nothing three times in a row hangs, and is set aside as well.
-Lives on the client's event loop and nowhere else.
+A server that cannot be reached is set aside and probed until it is back. So is a server that accepts
+connections but does not answer three times in a row. Used on the client's event loop only.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ def read_load(metrics: bytes) -> ServerLoad | None:
 
 
 class Server:
-    """`up` tells whether it may be asked; `reason` why not. `keep()` runs as long as the client."""
+    """`up` says whether it may get requests, `reason` why not. `keep()` runs as long as the client."""
 
     def __init__(self, address: str, model: str | None, changed: Callable[[], None]) -> None:
         self.url = base_url(address)
@@ -63,13 +62,13 @@ class Server:
         self._wanted.set()
 
     def set_aside(self, reason: str) -> None:
-        """No more requests until a probe succeeds; it is probed at once."""
+        """Stops requests until a probe succeeds. Probing starts at once."""
         self.reason = reason
         self.up = False
         self._wanted.set()
 
     async def keep(self, session: aiohttp.ClientSession, looked: Callable[[ServerLoad], None]) -> None:
-        """Probes the server while it is aside, looks at its load while it works."""
+        """Probes the server while it is set aside; reads its load while it is up."""
         while True:
             if self.up:
                 await self._look_until_aside(session, looked)
@@ -105,7 +104,7 @@ class Server:
         return True
 
     def _introduce(self, models: object) -> None:
-        """The first model's name where none was given, and how long its context is."""
+        """Takes the first model's name if none was given, and the length of its context."""
         rows = models.get("data") if isinstance(models, dict) else None
         for row in rows if isinstance(rows, list) else ():
             if isinstance(row, dict) and row.get("id") and self.model in ("", row["id"]):
@@ -137,7 +136,7 @@ class Server:
     async def _look(
         self, session: aiohttp.ClientSession, looked: Callable[[ServerLoad], None]
     ) -> tuple[bool, bool]:
-        """Whether it has metrics at all, and whether it answered."""
+        """Returns whether the server has metrics at all, and whether it answered."""
         timeout = aiohttp.ClientTimeout(total=LOOK_TIMEOUT_S)
         try:
             async with session.get(self.url + "/metrics", timeout=timeout) as response:
@@ -152,7 +151,7 @@ class Server:
 
 
 async def whole(response: aiohttp.ClientResponse) -> bytes:
-    """The answer's body, if it ends before it is absurdly long."""
+    """Returns the answer's body. Raises if it grows longer than any real answer."""
     body = bytearray()
     async for data in response.content.iter_any():
         body += data
@@ -161,13 +160,13 @@ async def whole(response: aiohttp.ClientResponse) -> bytes:
 
 
 def check_length(size: int) -> None:
-    """Raises for an answer that no model would give."""
+    """Raises ClientPayloadError for an answer longer than any model would give."""
     if size > MAX_ANSWER_BYTES:
         raise aiohttp.ClientPayloadError(f"the answer is longer than {MAX_ANSWER_BYTES >> 20} MB")
 
 
 def describe(exc: BaseException) -> str:
-    """A connection's trouble in words; many of these exceptions print as nothing."""
+    """Describes a connection error in words; many of these exceptions have an empty message."""
     if isinstance(exc, TimeoutError):
         return "no answer in time"
     if isinstance(exc, aiohttp.ClientConnectorError):
@@ -175,5 +174,5 @@ def describe(exc: BaseException) -> str:
     if isinstance(exc, (aiohttp.ServerDisconnectedError, ConnectionResetError)):
         return "it closed the connection without an answer"
     if isinstance(exc, json.JSONDecodeError):
-        return "it does not answer in JSON: this is no model server"
+        return "it does not answer in JSON, so it is not a model server"
     return f"{type(exc).__name__}: {exc}".rstrip(": ")

@@ -1,8 +1,8 @@
-"""Asks a language model for summaries and keywords, and does not let the document do the asking.
+"""Asks a language model for summaries and keywords, safe against instructions inside documents.
 
-The words of a document travel as one JSON value in which no `<` is left, so they can neither end the data
-nor write a token of the model's own. What we ask stands before and after it and is the same for every page.
-An answer that cannot be read, or a server that does not answer, leaves the rules' words and says so.
+A document's words travel as one JSON value without any `<`, so they can neither end the data nor form one of
+the model's special tokens. Our instructions stand before and after it and are the same for every block. If
+the answer cannot be read, or the server does not answer, the rules' summary is used and `short` says why.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _MORE = {
 
 
 class LlmWriter:
-    """One client for all blocks in flight; the rules stand by."""
+    """Asks one server for all blocks in flight, and falls back to the rules."""
 
     def __init__(
         self,
@@ -70,19 +70,19 @@ class LlmWriter:
     def write(self, blocks: list[BlockFacts]) -> list[WrittenSummary]:
         requests = [ChatRequest(NO_PICTURE, prompt(block), MAX_TOKENS) for block in blocks]
         outcomes = self._client.ask(requests)
-        return [self._told(q, outcome) for q, outcome in zip(blocks, outcomes, strict=True)]
+        return [self._summary(q, outcome) for q, outcome in zip(blocks, outcomes, strict=True)]
 
     def close(self) -> None:
         self._client.close()
 
-    def _told(self, block: BlockFacts, outcome: Answer | Exception) -> WrittenSummary:
+    def _summary(self, block: BlockFacts, outcome: Answer | Exception) -> WrittenSummary:
         rules = self._rules.one(block)
         if not isinstance(outcome, Answer):
             return replace(rules, short=f"no answer: {outcome}")
         value = read_object(outcome.text)
         if value is None:
             return replace(rules, short="the answer was not JSON")
-        told = WrittenSummary(
+        summary = WrittenSummary(
             summary_ko=_text(value.get("summary_ko")),
             summary_en=_text(value.get("summary_en")),
             keywords_ko=_words(value.get("keywords_ko")) or rules.keywords_ko,
@@ -93,18 +93,18 @@ class LlmWriter:
             model=self._model,
             prompt_id=PROMPT_ID,
         )
-        if not told.summary_ko and not told.summary_en:
-            told = replace(
-                told,
+        if not summary.summary_ko and not summary.summary_en:
+            summary = replace(
+                summary,
                 summary_ko=rules.summary_ko,
                 summary_en=rules.summary_en,
                 short="the answer held no summary",
             )
-        return with_flags(told, block)
+        return with_flags(summary, block)
 
 
 def prompt(block: BlockFacts) -> str:
-    """What is asked. Everything from the document is inside the data and cannot leave it."""
+    """Returns the prompt. All words of the document are inside the data and cannot leave it."""
     rows = [" | ".join(row) for row in block.rows]
     data = {
         "caption": block.caption[:400],

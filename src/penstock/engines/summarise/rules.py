@@ -1,7 +1,7 @@
-"""Writes a summary and keywords for a table or a picture from what is known of it.
+"""Writes a summary and keywords for a table or a picture by rules.
 
-Three engines: `none`, `rule` (nouns, headers, extremes, trends: no model, never without keywords), and any
-language model behind an OpenAI-compatible server (summarise_llm.py), which falls back to the rules.
+One of three engines: `none`, `rule` (nouns, headers, extremes, trends; no model; always gives keywords), and
+any language model behind an OpenAI-compatible server (llm.py), which falls back to the rules.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _CAPTION_HEAD = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class BlockFacts:
-    """One block and its surroundings. `rows` is a table's grid, `head` how many of them are headers."""
+    """One block and its surroundings. `rows` is a table's grid; the first `head` rows are headers."""
 
     kind: Kind
     caption: str = ""
     section: tuple[str, ...] = ()
     content: str = ""
-    visible: str = ""  # what a vision model said
+    visible: str = ""  # a vision model's text
     rows: tuple[tuple[str, ...], ...] = ()
     head: int = 0
     context: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class BlockFacts:
 
 @dataclass(frozen=True, slots=True)
 class WrittenSummary:
-    """What an engine has to say. `short` is why the rules had to help where a model was asked."""
+    """What an engine wrote. `short` says why the rules had to replace a model's answer."""
 
     summary_ko: str = ""
     summary_en: str = ""
@@ -57,7 +57,7 @@ class WrittenSummary:
 
 
 class SummaryWriter(Protocol):
-    """Thread-safe. The same number of answers in the same order."""
+    """Thread-safe. Returns as many summaries as blocks, in the same order."""
 
     def write(self, blocks: list[BlockFacts]) -> list[WrittenSummary]: ...
 
@@ -65,7 +65,7 @@ class SummaryWriter(Protocol):
 
 
 class NoWriter:
-    """Says nothing: for runs that only want what a vision engine sees."""
+    """Writes nothing: for runs that only need the vision engine's text."""
 
     def write(self, blocks: list[BlockFacts]) -> list[WrittenSummary]:
         return [WrittenSummary() for _ in blocks]
@@ -75,7 +75,7 @@ class NoWriter:
 
 
 class RuleWriter:
-    """Caption, headers, extremes and trends put into sentences; nouns become keywords."""
+    """Makes sentences of caption, headers, extremes and trends, and keywords of nouns."""
 
     def __init__(self, use_kiwi: bool = True) -> None:
         self._nouns = Nouns(use_kiwi)
@@ -89,7 +89,7 @@ class RuleWriter:
     def one(self, block: BlockFacts) -> WrittenSummary:
         found = findings(block.rows, block.head)
         korean, latin = self.keywords(block)
-        told = WrittenSummary(
+        summary = WrittenSummary(
             summary_ko=_summary_ko(block, found),
             summary_en=_summary_en(block, found),
             keywords_ko=korean,
@@ -98,10 +98,10 @@ class RuleWriter:
             method="rule",
             prompt_id="rule-1",
         )
-        return with_flags(told, block)
+        return with_flags(summary, block)
 
     def keywords(self, block: BlockFacts) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Never empty. Captions and headers count more than cells, the section's title least."""
+        """Returns Korean and Latin keywords, never none. Captions and headers weigh more than cells."""
         headers = " , ".join(cell for row in block.rows[: block.head] for cell in row)
         cells = " , ".join(cell for row in block.rows[block.head :] for cell in row)
         caption = bare_caption(block.caption)
@@ -117,7 +117,7 @@ class RuleWriter:
 
 
 def bare_caption(caption: str) -> str:
-    """The caption without its number: "[그림 3] 유량의 변화" -> "유량의 변화"."""
+    """Returns the caption without its number: "[그림 3] 유량의 변화" -> "유량의 변화"."""
     return _CAPTION_HEAD.sub("", caption).strip()
 
 
@@ -125,16 +125,16 @@ def _first_sentence(caption: str) -> str:
     return re.split(r"(?<=[^\d])\.\s|\.$", bare_caption(caption), maxsplit=1)[0].strip()
 
 
-def with_flags(told: WrittenSummary, block: BlockFacts) -> WrittenSummary:
-    """Names the numbers of the summary that nothing given holds."""
+def with_flags(summary: WrittenSummary, block: BlockFacts) -> WrittenSummary:
+    """Flags the numbers of the summary that the block does not hold."""
     cells = (cell for row in block.rows for cell in row)
     given = " ".join((block.caption, block.content, block.visible, *block.section, *block.context, *cells))
     known = {plain_number(number) for number in _NUMBER.findall(given)}
     known |= {str(len(block.rows) - block.head), str(len(block.rows[0]) if block.rows else 0)}
-    said = _NUMBER.findall(f"{told.summary_ko} {told.summary_en}")
+    said = _NUMBER.findall(f"{summary.summary_ko} {summary.summary_en}")
     strange = [number for number in dict.fromkeys(said) if plain_number(number) not in known]
     flags = tuple(f"number not in the content: {number}" for number in strange)
-    return replace(told, flags=(*told.flags, *flags))
+    return replace(summary, flags=(*summary.flags, *flags))
 
 
 def plain_number(text: str) -> str:

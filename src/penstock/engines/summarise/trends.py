@@ -1,7 +1,7 @@
-"""What the numbers of a table say: the extremes of a column, and where a series goes.
+"""Finds what a table's numbers say: the extremes of each column, and the trend of a series.
 
-A column is numeric if most of its cells are. A trend is told only of a series: rows that are named by
-years, months, quarters or other rising numbers. Rows of sums and means are not of the series.
+A column is numeric if most of its cells are. Only a series has a trend: rows named by years, months, quarters
+or other rising numbers. Rows of sums and means do not belong to the series.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class Finding:
 
 
 def findings(rows: Sequence[Sequence[str]], head: int) -> list[Finding]:
-    """Extremes of each numeric column, and trends where rows are a series."""
+    """Returns the extremes of each numeric column, and its trend if the rows are a series."""
     if not head and len(rows) > 1 and rows[0] and not rows[0][0].strip():
         head = 1  # a corner left empty: the first row names the columns, even by numbers
-    # a row without a name says of nothing how large it is
+    # a row without a name cannot be an extreme of anything
     body = [row for row in rows[head:] if row and row[0].strip() and not _TOTAL.fullmatch(row[0].strip())]
     if len(body) < MIN_ROWS:
         return []
@@ -56,7 +56,7 @@ def findings(rows: Sequence[Sequence[str]], head: int) -> list[Finding]:
 
 
 def number(cell: str) -> float | None:
-    """The value of a cell that is a number with at most a unit; None for anything else."""
+    """Returns the value of a cell that is a number with at most a unit; None for anything else."""
     match = _NUMBER.fullmatch(cell.strip())
     if match is None:
         return None

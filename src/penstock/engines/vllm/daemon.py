@@ -4,8 +4,8 @@
 
     python -m penstock.engines.vllm.daemon FILE
 
-in a session of its own. The keeper starts the server, watches it like any managed one, and writes what
-becomes of it into the file. SIGTERM ends both. `status` and `stop` read the files.
+in a session of its own. That process, the keeper, starts the server, watches it like any managed one, and
+writes its state into the file. SIGTERM ends both. `status` and `stop` read the files.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ STOP_S = 40.0  # the guard's grace, and some for a card to be given back
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DetachedServer:
-    """One detached server: what was asked for, and what became of it."""
+    """One detached server: how to start it, and its state."""
 
     name: str
     model: str
@@ -48,7 +48,7 @@ class DetachedServer:
     state: str = "starting"  # starting, ready, failed
     reason: str = ""
     keeper: int = 0  # process ids; 0 before there is one
-    keeper_born: int = 0  # in clock ticks since boot: a number that is used again has another birth
+    keeper_born: int = 0  # in clock ticks since boot: a process id that is used again has another birth
     server: int = 0
     restarts: int = 0
     since: float = 0.0
@@ -67,7 +67,7 @@ def folder() -> Path:
 
 
 def servers() -> list[DetachedServer]:
-    """All that were started and not stopped, by name."""
+    """Returns all servers that were started and not stopped, by name."""
     found = [read(path) for path in sorted(folder().glob("*.json"))]
     return [server for server in found if server is not None]
 
@@ -95,7 +95,7 @@ def write(server: DetachedServer) -> None:
 
 
 def start(server: DetachedServer) -> None:
-    """Starts the keeper and returns at once; `wait` tells how it went."""
+    """Starts the keeper and returns at once; `wait` reports the outcome."""
     if (known := read(path_of(server.name))) is not None and known.alive:
         raise UsageError(f"{server.name} is already running at {known.url}.", "Stop it first, or add --name.")
     write(replace(server, since=time.time()))
@@ -105,12 +105,12 @@ def start(server: DetachedServer) -> None:
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
         )
-    # the keeper outlives us on purpose: nobody waits for it, and Popen must not warn about that
+    # the keeper outlives us on purpose, so nobody waits for it; Popen must not warn about that
     process.returncode = 0
 
 
 def wait(name: str, tell: Callable[[DetachedServer], None]) -> DetachedServer:
-    """Returns when the server is ready. Raises OpenError with its reason if it will not be."""
+    """Returns when the server is ready. Raises OpenError with the reason if it fails to start."""
     pause = threading.Event()
     last: DetachedServer | None = None
     missing = 0
@@ -150,7 +150,7 @@ def _send(pid: int, number: int) -> None:
 
 
 def born(pid: int) -> int:
-    """When a process began, in ticks since boot; 0 if it is no more, 1 where the system does not tell."""
+    """When a process began, in ticks since boot; 0 if it has ended, 1 if the system does not tell."""
     if not Path("/proc/self/stat").exists():
         return 1 if is_alive(pid) else 0
     try:
@@ -161,12 +161,12 @@ def born(pid: int) -> int:
 
 
 def keep(path: Path) -> int:
-    """The keeper's life: start the server, note how it is, end it when told to."""
+    """The keeper's main function: starts the server, records its state, ends it on SIGTERM."""
     server = read(path)
     if server is None:
         return 2
-    told = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: told.set())
+    stopping = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stopping.set())
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     server = replace(server, keeper=os.getpid(), keeper_born=born(os.getpid()))
     write(server)
@@ -180,27 +180,29 @@ def keep(path: Path) -> int:
         served_name=server.served_name,
         prompt=server.prompt,
     )
-    starter = threading.Thread(target=_start, args=(managed, server, told), name="vllm-start", daemon=True)
+    starter = threading.Thread(
+        target=_start, args=(managed, server, stopping), name="vllm-start", daemon=True
+    )
     starter.start()
-    _note_changes(managed, path, told)
+    _note_changes(managed, path, stopping)
     managed.stop()
     starter.join()
     return 0
 
 
-def _start(managed: ManagedServer, server: DetachedServer, told: threading.Event) -> None:
+def _start(managed: ManagedServer, server: DetachedServer, stopping: threading.Event) -> None:
     try:
         managed.start()
     except OpenError as exc:
-        if not told.is_set():
+        if not stopping.is_set():
             write(replace(server, state="failed", reason=str(exc)))
-            told.set()
+            stopping.set()
     else:
         write(replace(server, state="ready", server=managed.pid or 0))
 
 
-def _note_changes(managed: ManagedServer, path: Path, told: threading.Event) -> None:
-    while not told.wait(1.0):
+def _note_changes(managed: ManagedServer, path: Path, stopping: threading.Event) -> None:
+    while not stopping.wait(1.0):
         server = read(path)
         if server is None:
             return
@@ -209,7 +211,7 @@ def _note_changes(managed: ManagedServer, path: Path, told: threading.Event) -> 
         reason = str(managed.failure) if managed.failure else ""
         state = "failed" if reason else "ready"
         new = replace(server, restarts=managed.restarts, server=managed.pid or 0, state=state, reason=reason)
-        if new != server and not told.is_set():
+        if new != server and not stopping.is_set():
             write(new)
 
 

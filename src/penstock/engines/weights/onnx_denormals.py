@@ -22,19 +22,19 @@ FLOAT = 1
 
 
 def flushed(model: bytes) -> bytearray:
-    """The same model with its denormal weights at zero. Bytes that are no ONNX come back unchanged."""
+    """Returns the model with its denormal weights at zero; unchanged if the bytes are no ONNX."""
     changed = bytearray(model)
     try:
         for start, end in _weights(changed):
             weights = np.frombuffer(memoryview(changed)[start:end], dtype="<f4")
             weights[np.abs(weights) < TINY] = 0
     except (IndexError, ValueError):
-        return bytearray(model)  # onnxruntime says better what is wrong with it
+        return bytearray(model)  # onnxruntime explains better what is wrong
     return changed
 
 
 def _weights(model: bytearray) -> Iterator[tuple[int, int]]:
-    """Where the raw float32 tensors lie."""
+    """Yields start and end of each raw float32 tensor."""
     for graph in _numbered(model, 0, len(model), GRAPH):
         for initializer in _numbered(model, graph.start, graph.end, INITIALIZER):
             tensor = {field.number: field for field in fields(model, initializer.start, initializer.end)}

@@ -1,11 +1,11 @@
-"""Rewrites a spelled-out hard-swish in an ONNX file so that onnxruntime can fuse it.
+"""Rewrites a hard-swish of four nodes in an ONNX file so that onnxruntime can fuse it.
 
-The layout model was exported as x * clip(x + 3, 0, 6) / 6 in four nodes, 94 times. onnxruntime knows
-no such pattern: it leaves its blocked memory layout and comes back around every one of them, which
-takes longer than the convolutions. As x * hardsigmoid(x) the whole folds into the convolution before
-it: 67 ms of CPU a page instead of 155 (one AVX-512 core, onnxruntime 1.31), outputs equal to 1e-5.
+The layout model was exported as x * clip(x + 3, 0, 6) / 6 in four nodes, 94 times. onnxruntime does not know
+the pattern: it leaves its blocked memory layout and comes back around each of them, which takes longer than
+the convolutions. Written as x * hardsigmoid(x), it folds into the convolution before it: 67 ms of CPU a page
+instead of 155 (one AVX-512 core, onnxruntime 1.31), outputs equal to 1e-5.
 
-Works on the protobuf bytes, for lack of any other need of the onnx package.
+Works on the protobuf bytes: nothing else needs the onnx package.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ class Node:
 
 
 def fused(model: bytes) -> bytes:
-    """The same network with every spelled-out hard-swish as two nodes. Others come back unchanged."""
+    """Returns the network with every hard-swish of four nodes as two; others unchanged."""
     try:
         graph = next(field for field in fields(model, 0, len(model)) if field.number == MODEL_GRAPH)
         patches = _patches(model, graph)
     except (StopIteration, IndexError, ValueError, struct.error):
-        return model  # not ONNX: onnxruntime says better what is wrong with it
+        return model  # not ONNX: onnxruntime explains better what is wrong
     if not patches:
         return model
     changed = _patched(model, graph, patches)
@@ -60,7 +60,7 @@ def fused(model: bytes) -> bytes:
 
 
 def _patches(model: bytes, graph: Field) -> dict[int, tuple[Field, bytes]]:
-    """What to put in place of which nodes, by where they begin."""
+    """Returns the nodes to replace and their replacements, by where the nodes begin."""
     nodes = [_node(model, f) for f in fields(model, graph.start, graph.end) if f.number == GRAPH_NODE]
     makers = {output: node for node in nodes for output in node.outputs}
     uses = Counter(name for node in nodes for name in node.inputs)
@@ -75,7 +75,7 @@ def _patches(model: bytes, graph: Field) -> dict[int, tuple[Field, bytes]]:
 
 
 def _hard_swish(div: Node, makers: dict[str, Node], uses: Counter[str]) -> list[Node] | None:
-    """The Div, Mul, Clip and Add of x * clip(x + 3, 0, 6) / 6 that ends in `div`, if it does."""
+    """Returns Div, Mul, Clip and Add if they are x * clip(x + 3, 0, 6) / 6 and end in `div`."""
     parts = [div]
     for op, operand, constants in (
         ("Div", 0, (6.0,)),
@@ -89,7 +89,7 @@ def _hard_swish(div: Node, makers: dict[str, Node], uses: Counter[str]) -> list[
         if op == "Add":
             break
         before = makers.get(node.inputs[operand])
-        # a value that someone else reads too must stay
+        # a value that another node reads too must stay
         if before is None or uses[before.outputs[0]] != 1:
             return None
         parts.append(before)
@@ -133,7 +133,7 @@ def _node(model: bytes, field: Field) -> Node:
 
 
 def _scalar(model: bytes, node: Field) -> float | None:
-    """The one float a Constant node holds, if it is that."""
+    """Returns the float of a Constant node that holds exactly one."""
     at = node
     for number in (NODE_ATTRIBUTE, ATTRIBUTE_TENSOR, TENSOR_RAW):
         inner = next((f for f in fields(model, at.start, at.end) if f.number == number), None)

