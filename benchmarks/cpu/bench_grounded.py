@@ -95,7 +95,7 @@ class DrawnLengths:
         return ChatRequest(image, prompt, self.length(image))
 
 
-def endless(name: str, guard: deepseek.Guard = deepseek.FIRST) -> Any:
+def endless(name: str, guard: deepseek.NgramGuard = deepseek.FIRST) -> Any:
     """As the recipe asks (streamed: its budget is 7,000 tokens), for as many tokens as it says."""
     row = deepseek.page_recogniser(name, guard)
     sampling = {**row.sampling, "ignore_eos": True}

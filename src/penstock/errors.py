@@ -31,6 +31,11 @@ def install_advice(extra: str) -> str:
     return f"Run: pip install '{DISTRIBUTION}[{extra}]'"
 
 
+def first_line(exc: BaseException) -> str:
+    """The first line of what an exception says; its class's name where it says nothing."""
+    return (str(exc).strip().splitlines() or [type(exc).__name__])[0]
+
+
 class PenstockError(Exception):
     """Root of the tree. `advice` is a sentence on what to do, or empty."""
 

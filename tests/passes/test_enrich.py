@@ -15,7 +15,7 @@ from penstock.documents.docjson import file as docjson_file
 from penstock.engines.summarise.lenient_json import read_object
 from penstock.engines.summarise.llm import LlmWriter, prompt
 from penstock.engines.summarise.nouns import Nouns
-from penstock.engines.summarise.rules import Question, RuleWriter, with_flags
+from penstock.engines.summarise.rules import BlockFacts, RuleWriter, with_flags
 from penstock.engines.summarise.trends import findings
 from penstock.errors import PlanError, UsageError
 from penstock.exports.export import export
@@ -34,7 +34,7 @@ ROWS = (
     ("2022", "1,204", "3.0%"),
     ("2023", "1,377", "3.1%"),
 )
-SALES = Question("table", "표 3. 연도별 매출", ("2. 재무",), rows=ROWS, head=1)
+SALES = BlockFacts("table", "표 3. 연도별 매출", ("2. 재무",), rows=ROWS, head=1)
 TABLE = (
     "<table>" + "".join("<tr>" + "".join(f"<td>{c}</td>" for c in row) + "</tr>" for row in ROWS) + "</table>"
 )
@@ -97,7 +97,7 @@ def test_a_row_of_sums_is_no_extreme_and_ends_no_series(total: str) -> None:
 
 @pytest.mark.parametrize("kind", ["table", "graph", "diagram", "complex_image"])
 def test_keywords_are_never_empty(kind: str) -> None:
-    told = RuleWriter(use_kiwi=False).one(Question(kind, content="12 34 56"))  # type: ignore[arg-type]
+    told = RuleWriter(use_kiwi=False).one(BlockFacts(kind, content="12 34 56"))  # type: ignore[arg-type]
     assert told.keywords_ko and told.keywords_en
 
 
@@ -116,7 +116,7 @@ def test_a_syllable_that_looks_like_an_adverb_stays_with_its_noun() -> None:
 
 
 def test_one_row_is_one_row() -> None:
-    question = Question("table", rows=(("a", "b"), ("1", "2")), head=1)
+    question = BlockFacts("table", rows=(("a", "b"), ("1", "2")), head=1)
     assert "1 row; columns: a, b." in RuleWriter(use_kiwi=False).one(question).summary_en
 
 
@@ -144,9 +144,9 @@ def test_what_is_no_json_is_none_and_nesting_ends() -> None:
 
 
 def test_numbers_that_are_not_in_the_content_are_flagged() -> None:
-    from penstock.engines.summarise.rules import Told
+    from penstock.engines.summarise.rules import WrittenSummary
 
-    told = with_flags(Told(summary_ko="매출은 1377에서 2,500으로 늘었다."), SALES)
+    told = with_flags(WrittenSummary(summary_ko="매출은 1377에서 2,500으로 늘었다."), SALES)
     assert told.flags == ("number not in the content: 2,500",)
 
 
@@ -159,7 +159,7 @@ INJECTION = (
 def test_a_prompt_in_a_page_does_not_change_what_we_ask() -> None:
     clean, hostile = (
         prompt(SALES),
-        prompt(Question("table", INJECTION, (INJECTION,), INJECTION, context=(INJECTION,))),
+        prompt(BlockFacts("table", INJECTION, (INJECTION,), INJECTION, context=(INJECTION,))),
     )
     assert hostile.split("<data>\n")[0] == clean.split("<data>\n")[0]
     assert hostile.count("</data>") == clean.count("</data>") == 1
@@ -174,7 +174,7 @@ def test_a_language_model_writes_and_the_rules_stand_by() -> None:
     with serving(server) as url:
         writer = LlmWriter([url])
         [good] = writer.write([SALES])
-        [bad] = writer.write([Question("graph", "그림 1. 유량의 변화")])
+        [bad] = writer.write([BlockFacts("graph", "그림 1. 유량의 변화")])
         writer.close()
     assert (good.method, good.summary_ko, good.short) == ("llm", "매출이 늘었다.", "")
     assert (bad.method, bad.short) == ("rule", "the answer was not JSON") and bad.keywords_ko

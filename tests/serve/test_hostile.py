@@ -135,13 +135,13 @@ def test_a_client_that_goes_leaves_nothing(tmp_path: Path, caplog: pytest.LogCap
 
 
 def test_only_so_many_documents_arrive_at_once(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api, "MOST_ARRIVING", 0)
+    monkeypatch.setattr(api, "MAX_ARRIVING", 0)
     status, told = client("/v1/documents?name=a.pdf", b"%PDF-")
     assert (status, "arriving" in told["error"]) == (429, True)
 
 
 def test_only_so_many_wait_for_a_picture(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api, "MOST_ASKING", 0)
+    monkeypatch.setattr(api, "MAX_ASKING", 0)
     name = client.send("p.pdf", SAMPLE.read_bytes())["name"]
     client.wait(name)
     assert client(f"/v1/picture?name={name}&page=1")[0] == 503
@@ -178,14 +178,14 @@ def test_many_documents_are_counted_together(tmp_path: Path, monkeypatch: pytest
     """Each alone takes a third of a second for a process that counts its pages."""
     from penstock.sources import probe
 
-    started: list[probe.Counter] = []
-    enter = probe.Counter.__enter__
+    started: list[probe.PageCounter] = []
+    enter = probe.PageCounter.__enter__
 
-    def counted(self: probe.Counter) -> probe.Counter:
+    def counted(self: probe.PageCounter) -> probe.PageCounter:
         started.append(self)
         return enter(self)
 
-    monkeypatch.setattr(probe.Counter, "__enter__", counted)
+    monkeypatch.setattr(probe.PageCounter, "__enter__", counted)
     for number in range(30):
         folder = tmp_path / "uploads" / f"{number:016x}"
         folder.mkdir(parents=True)
@@ -278,7 +278,7 @@ def test_a_file_that_has_changed_shows_its_new_pages(tmp_path: Path) -> None:
     with Service(tmp_path / "out") as service:
         [status] = service.documents()
         assert (status.name, status.pages) == ("in.pdf", 1)
-        page = service.shelf.page("in.pdf", 0)
+        page = service.catalogue.page("in.pdf", 0)
         assert page is not None
         assert (page.width, page.height) == (80, 60)
 
@@ -292,10 +292,10 @@ def test_a_run_that_is_started_over_is_followed(tmp_path: Path, monkeypatch: pyt
     picture = tmp_path.parent / "picture.png"
     picture.write_bytes(cv2.imencode(".png", np.full((60, 80, 3), 255, np.uint8))[1].tobytes())
     with Service(tmp_path) as service:
-        assert service.shelf.page("sample.pdf", 3) is not None
+        assert service.catalogue.page("sample.pdf", 3) is not None
         list(penstock.parse(picture, out=tmp_path, recipe=FAKE, fresh=True))
         assert [status.name for status in service.documents()] == ["picture.png"]
-        assert service.shelf.page("sample.pdf", 3) is None
+        assert service.catalogue.page("sample.pdf", 3) is None
 
 
 def test_a_page_with_a_region_that_failed_is_not_called_well(tmp_path: Path) -> None:
@@ -304,13 +304,13 @@ def test_a_page_with_a_region_that_failed_is_not_called_well(tmp_path: Path) -> 
     from penstock.errors import Failure
     from penstock.page import Page
     from penstock.region import Region
-    from penstock.serve.catalogue import Shelf
+    from penstock.serve.catalogue import Catalogue
 
     failure = Failure(stage="recognise", kind="EngineError", message="No server answered.")
     region = replace(Region(label="text", box=(0, 0, 1, 1), index=0), failure=failure)
-    shelf = Shelf(tmp_path, follows=False)
-    shelf.put(Page(id="a/00000", uri="a", document="a", regions=(region,)))
-    assert not shelf.places("a")[0].well
+    catalogue = Catalogue(tmp_path, follows=False)
+    catalogue.put(Page(id="a/00000", uri="a", document="a", regions=(region,)))
+    assert not catalogue.places("a")[0].ok
 
 
 def test_names_of_every_kind_at_once(client: Client) -> None:

@@ -23,6 +23,7 @@ from penstock.photos.user_boxes import GivenBox
 from penstock.recipes.photos import photos
 from penstock.serve.service import Service
 from penstock.store.ledger import Ledger
+from penstock.store.out import Out
 from penstock.store.schema import PAGES
 from penstock.testing.fake_recipe import fake
 

@@ -17,7 +17,7 @@ from penstock.errors import BadInput, UsageError
 from penstock.page import Page
 from penstock.sources import PageRange, list_items
 from penstock.sources.datasets import ShardRef
-from penstock.sources.tables import Rows, find_columns
+from penstock.sources.tables import ColumnReader, find_columns
 from penstock.stages.load import Load
 
 HUB_IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
@@ -233,7 +233,7 @@ def test_a_shard_reference_survives_any_path() -> None:
 
 def test_counting_rows_needs_no_column(tmp_path: Path) -> None:
     write_arrow(tmp_path / "a.arrow", table(range(10)), stream=True)
-    with Rows(str(tmp_path / "a.arrow")) as rows:
+    with ColumnReader(str(tmp_path / "a.arrow")) as rows:
         counted, start = [], 0
         while many := rows.count(start, 4):
             counted.append(many)

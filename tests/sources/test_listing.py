@@ -104,7 +104,7 @@ def test_unsupported_files_fail_only_when_named(tmp_path: Path) -> None:
     (tmp_path / "code.py").write_text("HEAD = b'%PDF-1.7'")
     assert documents(list(list_items([str(tmp_path)], Page))) == ["a.png"]
     told = failures(list(list_items([str(good), str(tmp_path / "notes.txt")], Page)))
-    assert told == {"notes.txt": "notes.txt is of no kind that can be read."}
+    assert told == {"notes.txt": "notes.txt is not of a kind that Penstock reads."}
 
 
 def test_nothing_at_all_is_a_usage_error_at_once(tmp_path: Path) -> None:

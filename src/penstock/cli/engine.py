@@ -13,7 +13,7 @@ import typer
 from penstock.cli.options import AsJson
 from penstock.engines.chat.recognisers import RECOGNISERS
 from penstock.engines.vllm import daemon
-from penstock.engines.vllm.daemon import Engine
+from penstock.engines.vllm.daemon import DetachedServer
 from penstock.engines.vllm.presets import PRESETS, Card, Preset, cards, preset
 from penstock.engines.vllm.probe import healthy, tokens_and_running
 from penstock.engines.vllm.server import find_vllm, free_port
@@ -63,7 +63,7 @@ def start(
 @app.command(epilog="Example: penstock engine status --json")
 def status(as_json: AsJson = False) -> None:
     """Show every server that was started: its address, whether it answers, what it is doing."""
-    rows = [_row(engine) for engine in daemon.engines()]
+    rows = [_row(server) for server in daemon.servers()]
     if as_json:
         print(json.dumps(rows, indent=2))
     elif not rows:
@@ -88,27 +88,27 @@ def stop(
     as_json: AsJson = False,
 ) -> None:
     """Stop servers and free their GPUs."""
-    known = daemon.engines()
-    chosen = [engine for engine in known if not names or _is_named(engine, names)]
+    known = daemon.servers()
+    chosen = [server for server in known if not names or _is_named(server, names)]
     if names and not chosen:
-        have = ", ".join(engine.name for engine in known) or "none"
+        have = ", ".join(server.name for server in known) or "none"
         raise UsageError(f"No server is called {' or '.join(names)}.", f"There are: {have}.")
-    for engine in chosen:
-        daemon.stop(engine)
+    for server in chosen:
+        daemon.stop(server)
         if not as_json:
-            print(f"{engine.name}: stopped", flush=True)
+            print(f"{server.name}: stopped", flush=True)
     if as_json:
-        print(json.dumps([engine.name for engine in chosen]))
+        print(json.dumps([server.name for server in chosen]))
 
 
-def _is_named(engine: Engine, names: list[str]) -> bool:
+def _is_named(server: DetachedServer, names: list[str]) -> bool:
     """`glm-ocr` also means glm-ocr-1, glm-ocr-2, which were started together."""
-    return any(engine.name == name or engine.name.rpartition("-")[0] == name for name in names)
+    return any(server.name == name or server.name.rpartition("-")[0] == name for name in names)
 
 
 def _plan(
     model: str, extra: list[str], preset_name: str, gpu: str, port: int, name: str, dry_run: bool
-) -> list[Engine]:
+) -> list[DetachedServer]:
     known = RECOGNISERS.get(model)
     if known is not None and not known.model:
         raise UsageError(f"{model!r} has no model of its own.", "Name the model to serve instead.")
@@ -117,15 +117,15 @@ def _plan(
     flags = (*(known.server_flags if known else ()), *extra)
     prompt = (known or RECOGNISERS["glm-ocr"]).prompt("text")
     places = [place for card in _cards(gpu, preset_name, dry_run) for place in _places(card, preset_name)]
-    engines = []
+    servers = []
     for number, (card, chosen) in enumerate(places):
         own = title if len(places) == 1 else f"{title}-{number + 1}"
         at = port + number if port else free_port()
         command = chosen.command(
             path, port=at, served_name=title, extra_args=flags, executable=_executable(dry_run)
         )
-        engines.append(
-            Engine(
+        servers.append(
+            DetachedServer(
                 name=own,
                 model=path,
                 preset=chosen.name,
@@ -138,7 +138,7 @@ def _plan(
                 command=tuple(command),
             )
         )
-    return engines
+    return servers
 
 
 def _executable(dry_run: bool) -> list[str]:
@@ -174,58 +174,58 @@ def _places(card: Card | None, preset_name: str) -> list[tuple[Card | None, Pres
     return [(card, chosen)] * chosen.servers
 
 
-def _show_plan(engines: list[Engine], as_json: bool) -> None:
+def _show_plan(servers: list[DetachedServer], as_json: bool) -> None:
     if as_json:
-        print(json.dumps([_plan_row(engine) for engine in engines], indent=2))
+        print(json.dumps([_plan_row(server) for server in servers], indent=2))
         return
-    for engine in engines:
-        own = preset(engine.preset)
-        variables = [f"{key}={shlex.quote(value)}" for key, value in own.environment(engine.gpu).items()]
-        print(" ".join([*variables, shlex.join(engine.command)]))
+    for server in servers:
+        own = preset(server.preset)
+        variables = [f"{key}={shlex.quote(value)}" for key, value in own.environment(server.gpu).items()]
+        print(" ".join([*variables, shlex.join(server.command)]))
     print()
-    for flag in preset(engines[0].preset).all_flags():
+    for flag in preset(servers[0].preset).all_flags():
         print(f"# {' '.join(flag.words)}: {flag.why}")
-    for flag in preset(engines[0].preset).env:
+    for flag in preset(servers[0].preset).env:
         print(f"# {flag.name}={flag.value}: {flag.why}")
 
 
-def _plan_row(engine: Engine) -> dict[str, Any]:
-    own = preset(engine.preset)
+def _plan_row(server: DetachedServer) -> dict[str, Any]:
+    own = preset(server.preset)
     return {
-        "name": engine.name,
-        "preset": engine.preset,
-        "url": engine.url,
-        "gpu": engine.gpu,
-        "command": list(engine.command),
-        "env": own.environment(engine.gpu),
+        "name": server.name,
+        "preset": server.preset,
+        "url": server.url,
+        "gpu": server.gpu,
+        "command": list(server.command),
+        "env": own.environment(server.gpu),
         "in_flight": own.in_flight,
         "why": {flag.name: flag.why for flag in (*own.all_flags(), *own.env)},
     }
 
 
-def _start_all(engines: list[Engine], wait: bool, as_json: bool) -> None:
+def _start_all(servers: list[DetachedServer], wait: bool, as_json: bool) -> None:
     """One after another: vLLM measures a card's free memory while it starts."""
     ready = []
-    for engine in engines:
-        daemon.start(engine)
+    for server in servers:
+        daemon.start(server)
         if not as_json:
-            print(f"{engine.name}: starting at {engine.url} (log: {engine.log})", flush=True)
-        last = engine is engines[-1]
-        shares_card = not last and any(other.gpu == engine.gpu for other in engines if other is not engine)
+            print(f"{server.name}: starting at {server.url} (log: {server.log})", flush=True)
+        last = server is servers[-1]
+        shares_card = not last and any(other.gpu == server.gpu for other in servers if other is not server)
         if wait or shares_card:
-            ready.append(daemon.wait(engine.name, lambda _: None))
+            ready.append(daemon.wait(server.name, lambda _: None))
             if not as_json:
-                print(f"{engine.name}: ready", flush=True)
+                print(f"{server.name}: ready", flush=True)
     if as_json:
-        print(json.dumps([asdict(engine) for engine in ready or engines], indent=2))
+        print(json.dumps([asdict(server) for server in ready or servers], indent=2))
 
 
-def _row(engine: Engine) -> dict[str, Any]:
-    state = engine.state
-    if not engine.alive and state != "failed":
+def _row(server: DetachedServer) -> dict[str, Any]:
+    state = server.state
+    if not server.alive and state != "failed":
         state = "dead"
-    elif state == "ready" and not healthy(engine.url, 5.0):
+    elif state == "ready" and not healthy(server.url, 5.0):
         state = "not answering"
-    load = tokens_and_running(engine.url, 5.0) if state == "ready" else None
+    load = tokens_and_running(server.url, 5.0) if state == "ready" else None
     doing = f"{load[1]:.0f} running, {load[0]:.0f} tokens so far" if load else ""
-    return {**asdict(engine), "url": engine.url, "state": state, "doing": doing}
+    return {**asdict(server), "url": server.url, "state": state, "doing": doing}

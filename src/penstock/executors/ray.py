@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import penstock
-from penstock.errors import MissingModel, NoProgress, OpenError, install_advice
+from penstock.errors import MissingModel, NoProgress, OpenError, first_line, install_advice
 from penstock.executors.base import Executor, Stream, close_listing
 from penstock.executors.channel import Channel, Closed
 from penstock.executors.handout import Handout
@@ -156,7 +156,7 @@ class _Run:
         except self.ray.exceptions.RayTaskError as exc:
             raise exc.cause from None
         except self.ray.exceptions.RayError as exc:
-            yield from self._lost(worker, str(exc).strip().splitlines()[0])
+            yield from self._lost(worker, first_line(exc))
             return
         self._keep_times(told)
         if told.error is not None:

@@ -23,7 +23,7 @@ from penstock.search.to_embed import page_entries
 from penstock.sources.datasets import ShardRef
 from penstock.sources.formats import TABLES
 from penstock.sources.queries import Query
-from penstock.sources.tables import Rows, picture_bytes
+from penstock.sources.tables import ColumnReader, picture_bytes
 from penstock.store.out import Out
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def content_keys(out: Out) -> dict[str, str]:
 
 def _contents(items: Iterator[Page]) -> Iterator[tuple[Page, bytes]]:
     """Yields the encoded picture of a dataset's row; for other pages their words and boxes."""
-    open_rows: Mapping[str, Rows] = {}
+    open_rows: Mapping[str, ColumnReader] = {}
     for item in items:
         if item.media not in TABLES:
             yield (
@@ -114,7 +114,7 @@ def _contents(items: Iterator[Page]) -> Iterator[tuple[Page, bytes]]:
         if item.uri not in open_rows:
             for rows in open_rows.values():
                 rows.close()
-            open_rows = {item.uri: Rows(str(ref.path), ref.column)}
+            open_rows = {item.uri: ColumnReader(str(ref.path), ref.column)}
         [value] = open_rows[item.uri].read(item.part - ref.first, 1)
         yield item, picture_bytes(value, ref.path.parent)
     for rows in open_rows.values():

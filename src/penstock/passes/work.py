@@ -101,6 +101,6 @@ def servers_of(plan: Iterable[Stage]) -> list[str]:
 
 def _limits() -> dict[str, Limits]:
     """What the servers of `penstock engine` were started with; of others we do not know."""
-    found = {engine.url: Limits.of_command(engine.command) for engine in daemon.engines() if engine.alive}
+    found = {server.url: Limits.of_command(server.command) for server in daemon.servers() if server.alive}
     by_name = {url.replace("127.0.0.1", "localhost"): limits for url, limits in found.items()}
     return found | by_name

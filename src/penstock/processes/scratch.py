@@ -7,22 +7,14 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from penstock.processes.alive import is_alive
+
 
 def scratch_folder(what: str) -> Path:
     """A new folder for this process; those of processes that were killed are removed."""
     prefix = f"penstock-{what}-"
     for old in Path(tempfile.gettempdir()).glob(f"{prefix}*-*"):
         owner = old.name.removeprefix(prefix).split("-", 1)[0]
-        if owner.isdigit() and not _lives(int(owner)):
+        if owner.isdigit() and not is_alive(int(owner)):
             shutil.rmtree(old, ignore_errors=True)
     return Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-"))
-
-
-def _lives(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True  # someone else's
-    return True

@@ -6,7 +6,6 @@ run over a page break, and a table or picture brings what pass 2 found out, wher
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -20,7 +19,7 @@ from penstock.exports.page_rows import page_text
 from penstock.page import Page
 from penstock.region import MARGIN_LABELS
 from penstock.search import vectors
-from penstock.search.to_embed import page_entries, plain_text, to_embed
+from penstock.search.to_embed import digest_of, page_entries, plain_text, to_embed
 from penstock.store.out import Out
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ class ChunkRow:
     @property
     def digest(self) -> str:
         place = f"{self.label} {self.index} {self.box} {self.crop}"
-        return _digest([*self.page_ids, place, self.text, self.section, self.keywords])
+        return digest_of([*self.page_ids, place, self.text, self.section, self.keywords])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +161,7 @@ class _Document:
             page=page.part + 1,
             text="\n".join([page_text(page), *said]),
             # a vector that failed at first may be there now
-            digest=_digest([to_embed(page).digest, *(str(vector is not None) for vector in found), *shown]),
+            digest=digest_of([to_embed(page).digest, *(str(vector is not None) for vector in found), *shown]),
             text_vector=found[0],
             image_vector=found[1],
             regions=regions,
@@ -221,8 +220,3 @@ class _Document:
             return row
         [(_, index, label, box, crop)] = places
         return replace(row, index=index, label=label, box=box, crop=crop)
-
-
-def _digest(parts: Iterable[str]) -> str:
-    said = "\1".join(parts)
-    return hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()[:24]

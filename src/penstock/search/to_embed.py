@@ -6,7 +6,6 @@ A page that was read again since has another digest and is embedded again, under
 
 from __future__ import annotations
 
-import hashlib
 import html
 import re
 from collections.abc import Iterable, Iterator
@@ -20,7 +19,7 @@ import pyarrow.parquet as pq
 from penstock.documents.vectored import Vectored, VectorPart
 from penstock.exports.page_rows import page_text
 from penstock.page import Page
-from penstock.region import MARGIN_LABELS, PICTURE_LABELS, Region
+from penstock.region import MARGIN_LABELS, PICTURE_LABELS, Region, content_name
 from penstock.stages.embed import EmbeddedRegions
 from penstock.store.ledger import ITEMS_DIR, Entry
 from penstock.store.out import Out
@@ -80,7 +79,7 @@ def list_queries(out: Out, queries: Iterable[tuple[str, str]]) -> Iterator[Vecto
     """Queries (id, text) as items, in their order."""
     known = _digests(out / QUERIES_HOME)
     for place, (id, text) in enumerate(queries):
-        item = Vectored(id=id, uri="", document="queries", part=place, text=text, digest=_digest([text]))
+        item = Vectored(id=id, uri="", document="queries", part=place, text=text, digest=digest_of([text]))
         yield _later(item, known)
 
 
@@ -118,7 +117,7 @@ def to_embed(page: Page, regions: EmbeddedRegions = "visual") -> Vectored:
     text = page_text(page)
     parts = tuple(_part(region, page) for region in page.regions if _is_part(region, regions))
     shown = [f"{part.index}\0{part.label}\0{part.words}\0{part.crop_path}" for part in parts]
-    return Vectored(**same, text=text, parts=parts, digest=_digest([text, str(page.rotation), *shown]))
+    return Vectored(**same, text=text, parts=parts, digest=digest_of([text, str(page.rotation), *shown]))
 
 
 def _is_part(region: Region, regions: EmbeddedRegions) -> bool:
@@ -152,5 +151,6 @@ def plain_text(content: str) -> str:
     return html.unescape(re.sub(r"<[^>]*>", " ", content)).strip() if "<t" in content else content
 
 
-def _digest(parts: Iterable[str]) -> str:
-    return hashlib.sha256("\1".join(parts).encode("utf-8", "replace")).hexdigest()[:24]
+def digest_of(parts: Iterable[str]) -> str:
+    """A short name for these texts in this order; equal texts have equal names."""
+    return content_name("\1".join(parts).encode("utf-8", "replace"))

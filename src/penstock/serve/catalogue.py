@@ -1,4 +1,4 @@
-"""The documents of an OUT by name, kept up with what a run is still writing there."""
+"""Finds the documents of an OUT by name, including those that a run is still writing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RECENT = 4 * MAX_ROWS  # pages the writer may not have committed yet, and as man
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a page of a document is found, and whether all of it was read."""
+    """Which item is a page of a document, and whether all of the page was read."""
 
     id: str
     attempt: int
@@ -29,9 +29,9 @@ class Place:
 
 
 class Catalogue:
-    """Finds pages by document and number. Thread-safe; opens no shard until a page is asked for.
+    """Finds pages by document and number. Thread-safe; opens no shard before a page is requested.
 
-    `follows` a run that another process writes; else what is new is `put` here.
+    With `follows` it watches a run that another process writes; otherwise the caller `put`s new pages.
     """
 
     def __init__(self, out: Path, follows: bool) -> None:
@@ -49,7 +49,7 @@ class Catalogue:
             self._look()
 
     def put(self, item: Page | Photo) -> None:
-        """A page that was just finished; its row may still be in the writer's hands."""
+        """Adds a page that was just finished; its row may not be committed yet."""
         with self._lock:
             self._recent[item.id] = item
             while len(self._recent) > RECENT:
@@ -57,14 +57,14 @@ class Catalogue:
             self._places.setdefault(item.document, {})[item.part] = _place(item)
 
     def start_over(self) -> None:
-        """Only what is on the disk counts."""
+        """Forgets pages that are not on the disk."""
         with self._lock:
             self._recent.clear()
             self._stamp = ()
             self._look()
 
     def forget(self, document: str, parts: set[int]) -> None:
-        """Pages that are read again count as not read."""
+        """Counts these pages as not read: they will be read again."""
         with self._lock:
             for part in parts:
                 self._places[document].pop(part, None)
@@ -83,13 +83,13 @@ class Catalogue:
             return self._row(entry) if entry is not None else None
 
     def places(self, document: str) -> dict[int, Place]:
-        """The pages that are done, by number."""
+        """Returns the pages that are done, by number."""
         with self._lock:
             self._keep_up()
             return dict(sorted(self._places.get(document, {}).items()))
 
     def documents(self) -> list[str]:
-        """In source order; those of which no run told the order at the end."""
+        """Returns names in source order; documents without a recorded order come last."""
         with self._lock:
             self._keep_up()
             return list(dict.fromkeys([*self._order, *self._places]))
@@ -97,7 +97,7 @@ class Catalogue:
     def _row(self, entry: Entry) -> Page | Photo | None:
         try:
             return self._ledger.item(entry)
-        except FileNotFoundError:  # the run was started over since we looked
+        except FileNotFoundError:  # the run was started over since the last look
             self._next_look = float("-inf")
             return None
 
@@ -106,7 +106,7 @@ class Catalogue:
             self._look()
 
     def _look(self) -> None:
-        """Reads the keys again if the folders of shards have changed."""
+        """Reads the keys again if the shard folders have changed."""
         began = time.monotonic()
         paths = [self._out / name for name in (ITEMS_DIR, FAILURES_DIR, DOCUMENTS)]
         stamp = tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in paths)

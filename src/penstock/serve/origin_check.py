@@ -1,7 +1,8 @@
-"""Whom a service without a login answers: people and programs, not web pages of strangers.
+"""Protects a service without a login from foreign web pages in a user's browser.
 
-A page that someone has open can ask 127.0.0.1 as well. Across origins: then the browser names the page's in
-`Origin`. Or its own host's name is made to mean our address: then the browser names that host in `Host`.
+Any page that a user has open can send requests to 127.0.0.1. If it asks across origins, the browser names the
+page's origin in `Origin`. If its own host name is made to resolve to our address (DNS rebinding), the browser
+names that host in `Host`. The check refuses both.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ HEADERS = {
 }
 
 
-class Guard:
-    """Looks at a request's headers. Addresses and this machine's names are ours; `names` are others."""
+class OriginCheck:
+    """Checks `Host` and `Origin`. Accepts addresses, this machine's names, and the further `names`."""
 
     def __init__(self, names: Sequence[str] = ()) -> None:
         self._others = {name.lower() for name in names}
@@ -33,25 +34,26 @@ class Guard:
         self._names = {"localhost", machine, short, f"{short}.local"} | self._others
 
     def refusal(self, headers: Mapping[str, str]) -> tuple[str, str] | None:
-        """Why the request is not answered, and what to do; None for one that is."""
+        """Returns why the request is refused, and advice; None if it is accepted."""
         host, origin = headers.get("host", ""), headers.get("origin")
         if host and not self._is_ours(_name(host)):
-            return f"Nobody here is called {_name(host)!r}.", "Start the service with --allow-host NAME."
+            advice = "Start the service with --allow-host NAME."
+            return f"This service does not answer to the host name {_name(host)!r}.", advice
         if origin is not None and not self._is_same(origin, host):
-            return f"Requests from {origin} are not taken.", ""
+            return f"This service refuses requests from web pages of {origin}.", ""
         return None
 
     def _is_ours(self, name: str) -> bool:
         return name in self._names or _is_address(name)
 
     def _is_same(self, origin: str, host: str) -> bool:
-        """A proxy may have put another host where the page's own was: then its name must be known."""
+        """Whether the page is ours. A proxy may replace `Host`; then `names` must hold the page's host."""
         netloc = origin.partition("://")[2]
         return bool(netloc) and (netloc.lower() == host.lower() or _name(netloc) in self._others)
 
 
 def _name(netloc: str) -> str:
-    """The host without its port; what cannot be read is nobody's name."""
+    """Returns the host without its port; the whole text if it cannot be parsed."""
     try:
         return (urlsplit(f"//{netloc}").hostname or "").rstrip(".")
     except ValueError:
@@ -59,7 +61,7 @@ def _name(netloc: str) -> str:
 
 
 def _is_address(name: str) -> bool:
-    """An address cannot be made to mean another machine."""
+    """Whether the name is an IP address, which no DNS entry can redirect."""
     try:
         ipaddress.ip_address(name)
     except ValueError:

@@ -1,8 +1,8 @@
-"""Reads what it is sent, for as long as it lives: a run over OUT/uploads whose listing never ends.
+"""Reads the documents it is sent: one run over OUT/uploads whose listing ends with the service.
 
-A document is on disk before it is promised, and its pages are rows of an ordinary ledger: kill the
-service, start it again, and it goes on with what it had taken. Models stay loaded between documents. A run
-that breaks (a full disk, a model server that is not there) is told to whoever asks, and tried again.
+A document is on disk before the service accepts it, and its pages are rows of an ordinary ledger: kill the
+service, start it again, and it continues with the documents it had accepted. Models stay loaded between
+documents. When a run breaks (a full disk, no model server), requests get the reason and the service retries.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ UPLOADS = "uploads"
 INCOMING = ".incoming-"  # begins the name of a file that is still being sent
 FOLDER_DIGITS = 16  # of a hash of name and content: what was sent has a folder of its own
 AT_ONCE = 64  # documents are listed together; starting the process that counts takes a third of a second
-MAX_WAITING = 5_000  # pages promised and not read: hours of work on a laptop
+MAX_WAITING = 5_000  # accepted pages that are not read yet: hours of work on a laptop
 AGAIN_S = 30.0  # after a run broke: a disk is emptied, a model server is started, by people
-END_S = 30.0  # for the pages in flight when the service ends; what is left is read after the next start
+END_S = 30.0  # for the pages in flight when the service ends; the rest is read after the next start
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How far a document is. `pages` is None until they were counted; `failed` wholly or in a region."""
+    """A document's progress. `pages` is None until counted; `failed` counts pages with any failure."""
 
     name: str
     pages: int | None
@@ -56,7 +56,7 @@ class Status:
 
 
 class Service:
-    """OUT over its documents. Without a plan it shows what is there and takes nothing."""
+    """Serves the documents of OUT. Without a plan it shows them and accepts no new ones."""
 
     def __init__(self, out: Path, plan: Plan | None = None) -> None:
         if plan is None and not out.is_dir():
@@ -67,9 +67,9 @@ class Service:
         self._plan = plan
         self._lock = threading.Lock()
         self._counts: dict[str, int | None] = {}  # pages of each document that was sent, None: not counted
-        self._waiting = 0  # pages that were promised and are not read; an uncounted document is one
+        self._waiting = 0  # accepted pages that are not read yet; an uncounted document counts as one
         self._inbox: queue.SimpleQueue[Path | None] = queue.SimpleQueue()
-        self._again: set[Path] = set()  # of the inbox: what was sent once more because pages had failed
+        self._again: set[Path] = set()  # of the inbox: sent again, to read the pages that had failed
         self._ending = threading.Event()
         self._begun = threading.Event()
         self._thread = threading.Thread(target=self._work, name="serve", daemon=True)
@@ -98,15 +98,15 @@ class Service:
 
     # what is there
 
-    def documents(self, start: int = 0, most: int | None = None) -> list[Status]:
-        """What was sent, the latest first, then what else the run holds."""
+    def documents(self, start: int = 0, limit: int | None = None) -> list[Status]:
+        """Returns documents sent to the service, latest first, then the run's others."""
         with self._lock:
             sent = list(reversed(self._counts))
         names = list(dict.fromkeys([*sent, *self.catalogue.documents()]))
-        return [self._status(name) for name in names[start : None if most is None else start + most]]
+        return [self._status(name) for name in names[start : None if limit is None else start + limit]]
 
     def status(self, name: str) -> Status | None:
-        """A document's state, None if there is no such document."""
+        """Returns a document's progress, or None if there is no such document."""
         status = self._status(name)
         return status if name in self._counts or status.pages else None
 
@@ -119,7 +119,7 @@ class Service:
 
     @contextmanager
     def incoming(self) -> Iterator[Path]:
-        """A place below OUT for a file that is being sent; what is left there is removed."""
+        """Gives a path below OUT for a file that is being received. Removes what is left there."""
         path = self.out / UPLOADS / f"{INCOMING}{secrets.token_hex(8)}"
         with store_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -129,9 +129,9 @@ class Service:
             path.unlink(missing_ok=True)
 
     def accept(self, incoming: Path, name: str, digest: str) -> Status:
-        """Takes a file that has arrived. The same bytes under the same name are the same document.
+        """Accepts a file that has arrived. The same bytes under the same name are the same document.
 
-        Sent again, its pages that failed are read again: a model server may have been away.
+        If it was sent before, its failed pages are read again: a model server may have been down.
         """
         name = safe_name(name)
         folder = hashlib.sha256(f"{digest}/{name}".encode()).hexdigest()[:FOLDER_DIGITS]
@@ -158,10 +158,10 @@ class Service:
 
     def _work(self) -> None:
         while not self._read() and not self._ending.wait(AGAIN_S):
-            log.warning("trying again")
+            log.warning("starting the run again")
 
     def _read(self) -> bool:
-        """One run over all that was sent and will be; false if it broke and may do better the next time."""
+        """Runs over all documents, sent and to come. Returns False if the run broke and may be retried."""
         assert self._plan is not None
         run = service_run(self._plan, self.out, UPLOADS)
         try:
@@ -172,16 +172,16 @@ class Service:
                         break
         except PenstockError as exc:
             self.error = exc
-        except BaseException as exc:  # whoever asks next is told; without it the service would only be silent
-            log.exception("a fault of ours")
+        except BaseException as exc:  # the next request reports it; else nobody would know
+            log.exception("a bug in Penstock")
             self.error = PenstockError(f"{type(exc).__name__}: {exc}")
         else:
             return True
-        if not self._begun.is_set():  # OUT is another's, or of another plan: that is told at once
+        if not self._begun.is_set():  # OUT is locked or has another plan: __enter__ raises it
             self._begun.set()
             return True
-        log.error("nothing is read: %s", self.error)
-        self._inbox.put(None)  # its listing waits there still
+        log.error("the run broke: %s", self.error)
+        self._inbox.put(None)  # the broken run's listing still waits there
         return False
 
     def _put(self, item: Sent, run: Run[Sent]) -> None:
@@ -194,9 +194,9 @@ class Service:
 
     def _listing(self) -> Iterator[Sent]:
         if self._begun.is_set():
-            self.catalogue.start_over()  # what the run that broke had not committed is read again
+            self.catalogue.start_over()  # pages that the broken run had not committed are read again
         with self._lock:
-            # what the last one held lies in the folder with the rest
+            # the documents of the last inbox are in the folder with the others
             inbox = self._inbox = queue.SimpleQueue()
             earlier = self._earlier()
             self._counts.update((_document(path), None) for path in earlier)
@@ -205,18 +205,18 @@ class Service:
         self._begun.set()  # OUT is ours and its plan fits
         for start in range(0, len(earlier), AT_ONCE):
             yield from self._pages_of(earlier[start : start + AT_ONCE])
-        while sent := self._sent(inbox):
+        while sent := self._next_uploads(inbox):
             yield from self._pages_of(sent)
 
-    def _sent(self, inbox: queue.SimpleQueue[Path | None]) -> list[Path]:
-        """What was sent since, as soon as there is something; nothing at the end."""
+    def _next_uploads(self, inbox: queue.SimpleQueue[Path | None]) -> list[Path]:
+        """Waits for new documents and returns up to AT_ONCE of them. Returns none when the service ends."""
         sent: list[Path | None] = []
         while not self._ending.is_set() and (not sent or (len(sent) < AT_ONCE and not inbox.empty())):
             sent.append(inbox.get())
         return [path for path in sent if path is not None and not self._ending.is_set()]
 
     def _earlier(self) -> list[Path]:
-        """What was taken before this start, oldest first; what was half sent is thrown away."""
+        """Returns the documents accepted before this start, oldest first. Deletes half-received files."""
         folder = self.out / UPLOADS
         for half in folder.glob(f"{INCOMING}*") if not self._begun.is_set() else ():
             half.unlink(missing_ok=True)
@@ -244,9 +244,9 @@ class Service:
 
 
 def _listed(paths: list[Path], kind: type[Sent]) -> Iterator[tuple[Path, list[Sent]]]:
-    """Each file with its pages; one that has none with a page that failed.
+    """Yields each file with its pages; a file without pages gets one failed page.
 
-    Together, because the process that counts pages takes longer to start than to count.
+    Lists files together, because the process that counts pages takes longer to start than to count.
     """
     left = {path.parent.resolve().name: path for path in paths}
     place = len(paths[0].parent.resolve().parts) - 1
@@ -256,7 +256,7 @@ def _listed(paths: list[Path], kind: type[Sent]) -> Iterator[tuple[Path, list[Se
         for folder, pages in itertools.groupby(items, key=lambda item: Path(item.uri).parts[place]):
             path = left.pop(folder)
             yield path, [_ours(item, path) for item in pages]
-    except UsageError as exc:  # there is no page in any of those that are left
+    except UsageError as exc:  # none of the files that are left has a page
         why = exc.message
     for path in left.values():
         failure = Failure(stage="list", kind="BadInput", message=why)
@@ -264,7 +264,7 @@ def _listed(paths: list[Path], kind: type[Sent]) -> Iterator[tuple[Path, list[Se
 
 
 def _ours(item: Sent, path: Path) -> Sent:
-    """Named by what was sent: two datasets may have the same ids of their own."""
+    """Names the item after its upload: two datasets may use the same ids."""
     return replace(item, id=f"{path.parent.name}/{item.part:05d}", document=_document(path))
 
 
@@ -273,5 +273,5 @@ def _attempts(item: Sent, places: Mapping[int, Place]) -> int:
 
 
 def _document(path: Path) -> str:
-    """The name of a document that was sent: two files may be called the same."""
+    """Returns an upload's document name: with its folder, as two files may have the same name."""
     return f"{path.parent.name}/{path.name}"

@@ -1,4 +1,4 @@
-"""Takes a body onto the disk as it comes: never all of it in memory, never without a deadline."""
+"""Writes a request's body to disk as it arrives: never all of it in memory, never without a deadline."""
 
 from __future__ import annotations
 
@@ -15,48 +15,48 @@ from penstock.errors import UsageError
 
 BLOCK = 256 * 1024  # bytes that are written together
 BLOCK_S = 60.0  # for a block to come: 35 kbit/s, slower than any line that people send scans over
-HEARD_OUT = 16 << 20  # bytes of a refused body
+MAX_DISCARDED = 16 << 20  # bytes of a refused body
 
 
 class TooLarge(UsageError):
-    """The body is longer than is allowed."""
+    """The body is longer than allowed."""
 
 
 class TooSlow(UsageError):
-    """The body does not come."""
+    """The body does not arrive in time."""
 
 
-async def receive(stream: AsyncIterator[bytes], path: Path, most_bytes: int) -> tuple[str, int]:
-    """Writes the body to `path`, where it lies safely on return; its SHA-256 and its size."""
+async def receive(stream: AsyncIterator[bytes], path: Path, max_bytes: int) -> tuple[str, int]:
+    """Writes the body to `path` and syncs it. Returns its SHA-256 and its size."""
     digest, size = hashlib.sha256(), 0
     with path.open("wb") as file:
         while block := await _block(stream):
             size += len(block)
-            if size > most_bytes:
-                raise TooLarge(f"A document may have {most_bytes >> 20} MB at most.")
+            if size > max_bytes:
+                raise TooLarge(f"A document may have {max_bytes >> 20} MB at most.")
             digest.update(block)
             await run_in_threadpool(file.write, block)
         await run_in_threadpool(_sync, file)
     return digest.hexdigest(), size
 
 
-async def hear_out(headers: Mapping[str, str], stream: AsyncIterator[bytes]) -> None:
-    """Lets a refused body pass: most clients do not listen before they have sent all.
+async def discard(headers: Mapping[str, str], stream: AsyncIterator[bytes]) -> None:
+    """Reads and drops the body of a refused request: most clients read no answer before they have sent all.
 
-    One that asks first (curl, above 1 MB) listens, and one that is too long is not worth it.
+    Skips clients that ask first (`Expect`: curl above 1 MB), and bodies that are too long to be worth it.
     """
-    if "expect" in headers or int(headers.get("content-length", 0)) > HEARD_OUT:
+    if "expect" in headers or int(headers.get("content-length", 0)) > MAX_DISCARDED:
         return
     size = 0
     try:
-        while size < HEARD_OUT and (block := await _block(stream)):
+        while size < MAX_DISCARDED and (block := await _block(stream)):
             size += len(block)
     except TooSlow:
         return
 
 
 async def _block(stream: AsyncIterator[bytes]) -> bytes:
-    """About BLOCK bytes, less at the end, none after it."""
+    """Returns about BLOCK bytes, fewer at the end, none after it."""
     pieces: list[bytes] = []
     size = 0
     try:
@@ -67,7 +67,7 @@ async def _block(stream: AsyncIterator[bytes]) -> bytes:
                 if size >= BLOCK:
                     break
     except TimeoutError:
-        raise TooSlow(f"{size} bytes came in {BLOCK_S:g} s.", "Send it again over a better line.") from None
+        raise TooSlow(f"Only {size} bytes arrived in {BLOCK_S:g} s.", "Use a faster connection.") from None
     return b"".join(pieces)
 
 

@@ -1,4 +1,7 @@
-"""Where items come from: files, folders, lists, standard input and datasets."""
+"""Lists what users name (files, folders, lists, standard input, datasets, the Hub) as items without pixels.
+
+Reading the pixels of a page belongs to `workers.load`.
+"""
 
 from penstock.sources.listing import list_items
 from penstock.sources.page_range import PageRange

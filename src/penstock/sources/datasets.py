@@ -1,7 +1,7 @@
 """Lists the rows of a dataset of pictures as items.
 
-A row's item names its shard, its row and the column; nothing but the id column is read before a
-worker asks for the picture. Parsing happens in `tables`, in a process that can be killed.
+A row's item names its shard, its row and the column. Only the id column is read until a worker needs the
+picture. `tables` does the parsing, in a process that can be killed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,14 @@ from penstock.sources.folders import Dataset
 from penstock.sources.formats import NoPictures
 from penstock.sources.ids import hashed, safe_document, safe_id, safe_stem
 from penstock.sources.page_range import PageRange
-from penstock.sources.probe import PROBE_DEADLINE_S, FindColumns, Question, ReadIds, as_failure
+from penstock.sources.probe import (
+    PROBE_DEADLINE_S,
+    FindColumns,
+    ReadIds,
+    TableQuestion,
+    as_failure,
+    open_tables,
+)
 
 if TYPE_CHECKING:
     from penstock.sources.tables import Columns
@@ -27,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ShardRef:
-    """Where a row lives: the first row of its shard, counted over the dataset, and its picture's column."""
+    """Where a row is: its shard, the shard's first row counted over the dataset, the picture's column."""
 
     path: Path
     first: int
@@ -44,28 +51,33 @@ class ShardRef:
         return cls(Path(path), int(first), unquote(column))
 
 
-class Tables:
-    """Lists datasets with the help of the process that parses them."""
+class DatasetListing:
+    """Lists datasets. Holds the process that parses them; close it, or use it in a `with`."""
 
     def __init__(
         self,
-        child: Child[Question, Any],
         pages: PageRange | None = None,
         image_column: str | None = None,
         id_column: str | None = None,
     ) -> None:
-        self._child = child
+        self._child: Child[TableQuestion, Any] = Child(open_tables, name="the file probe")
         self._pages = pages
         self._image_column = image_column
         self._id_column = id_column
         self._taken: set[str] = set()  # ids
         self._listed: dict[tuple[Path, ...], str] = {}  # names, by shards
 
+    def __enter__(self) -> DatasetListing:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._child.close()
+
     def has_listed(self, dataset: Dataset) -> bool:
         return dataset.shards in self._listed
 
     def items(self, dataset: Dataset) -> Iterator[Item]:
-        """Every row, or one failed item for a shard that cannot be read; nothing if it has no pictures."""
+        """Yields every row, one failed item for a shard that cannot be read, nothing without pictures."""
         dataset = self._named(dataset)
         first = 0
         for shard in dataset.shards:
@@ -86,7 +98,7 @@ class Tables:
                 return
 
     def _named(self, dataset: Dataset) -> Dataset:
-        """The dataset with a name no other has in this listing."""
+        """Returns the dataset with a name that no other has in this listing."""
         name, number = dataset.name, 2
         while name in self._listed.values():
             name, number = f"{dataset.name}-{number}", number + 1
@@ -118,9 +130,9 @@ class Tables:
         return ids
 
     def _unique(self, own: str | None, prefix: str, row: int) -> str:
-        """The row's own id, with its number where the column repeats itself; else shard and number.
+        """Returns the row's own id, with its number if the id is taken; without an id, shard and number.
 
-        Numbers count within the shard: a shard that is mended later changes no id but its own.
+        Numbers count within the shard: a shard that is repaired later changes no ids but its own.
         """
         if own is None or not own.strip():
             return f"{prefix}/{row:08d}"
@@ -132,7 +144,7 @@ class Tables:
 
 
 def _prefix(dataset: Dataset, shard: Path) -> str:
-    """Names a shard's rows: the same for the same bytes, whatever folder the user calls from."""
+    """Begins the ids of a shard's rows: the same for the same file, from whatever folder it is listed."""
     try:
         status = shard.stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""Looks at files: what they are by their first bytes, and what their pages will be called."""
+"""Inspects files: tells their kind by their first bytes, and names their pages."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from penstock.item import Item
 from penstock.sources import formats
 from penstock.sources.formats import Kind
 from penstock.sources.ids import hashed, safe_document, safe_stem
-from penstock.sources.inputs import Found
+from penstock.sources.inputs import FoundFile
 
 READABLE = "Penstock reads PDF, PNG, JPEG, TIFF, WebP, BMP, GIF, Arrow and Parquet."
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A file that was looked at. Neither kind nor failure: it was listed before."""
+    """An inspected file. Without kind and failure, it was listed before."""
 
-    found: Found
+    found: FoundFile
     prefix: str  # of its items' ids
     kind: Kind | None = None
     failure: Failure | None = None
@@ -38,15 +38,15 @@ class Candidate:
         return Item(id=f"{self.prefix}/{part:05d}", uri=uri, document=document, part=part, media=media)
 
     def failed(self, failure: Failure) -> Item:
-        """The one item of a file that cannot be read, under the id of its first page."""
+        """Returns the one item of a file that cannot be read, with the id of its first page."""
         uri = str(self.found.path) if _is_text(self.found.path) else self.found.document
         return Item(id=f"{self.prefix}/00000", uri=uri, document=self.found.document, failure=failure)
 
 
-class Look:
-    """Looks at one file after another, and remembers their names so that no two are called the same.
+class FileInspector:
+    """Inspects one file after another, and gives no two of them the same document name.
 
-    `known` are the files that earlier runs read, by the name they had: another file is not called so too.
+    `known` holds the files that earlier runs read, by document name: no other file gets such a name.
     """
 
     def __init__(self, known: Mapping[str, Collection[str]] | None = None) -> None:
@@ -54,8 +54,8 @@ class Look:
         self._paths: set[Path] = set()
         self._documents: set[str] = set()
 
-    def __call__(self, found: Found) -> Candidate | None:
-        """None for a file that nobody named and that does not claim to be readable."""
+    def __call__(self, found: FoundFile) -> Candidate | None:
+        """Inspects a file. Returns None if nobody named it and its suffix does not claim to be readable."""
         if found.problem:
             return _refused(found, found.problem, missing=True)
         claims = found.named or found.path.suffix.lower() in formats.SUFFIXES
@@ -73,8 +73,8 @@ class Look:
             return _refused(found, problem, advice, status=status)
         return Candidate(found, _prefix(found, status), kind)
 
-    def _named(self, found: Found) -> Found:
-        """The file with a document name of its own: with its folder's name where another has the same."""
+    def _named(self, found: FoundFile) -> FoundFile:
+        """Gives the file its own document name: with its folder's name if another file has the same."""
         self._paths.add(found.path)
         document, parts, depth = found.document, found.path.parts[1:], 2
         while self._is_taken(document, found) and depth <= len(parts):
@@ -86,8 +86,8 @@ class Look:
         self._documents.add(document)
         return replace(found, document=document)
 
-    def _is_taken(self, document: str, found: Found) -> bool:
-        """By another file, now or in an earlier run; one that is there no more may have been moved here."""
+    def _is_taken(self, document: str, found: FoundFile) -> bool:
+        """Whether another file has the name, now or in an earlier run. A file that is gone has none."""
         others = self._known.get(document, ())
         if found.digest or str(found.path) in others:
             others = ()
@@ -95,7 +95,7 @@ class Look:
 
 
 def _inspect(path: Path, status: os.stat_result) -> tuple[Kind | None, str, str]:
-    """What the file is, or a problem in words that follow its name, and what to do."""
+    """Returns the file's kind, or a problem as words that follow its name, and advice."""
     if not stat.S_ISREG(status.st_mode):
         return None, "is not a regular file.", ""
     if not _is_text(path):
@@ -115,12 +115,12 @@ def _inspect(path: Path, status: os.stat_result) -> tuple[Kind | None, str, str]
 def _mismatch(path: Path) -> str:
     suffix = path.suffix.lower()
     if suffix in formats.SUFFIXES:
-        return f"is not what its name says: its first bytes are no {suffix[1:].upper()}."
-    return "is of no kind that can be read."
+        return f"is not what its name says: it does not begin like a {suffix[1:].upper()} file."
+    return "is not of a kind that Penstock reads."
 
 
 def _refused(
-    found: Found,
+    found: FoundFile,
     problem: str,
     advice: str = "",
     *,
@@ -132,14 +132,14 @@ def _refused(
     return Candidate(found, _prefix(found, status), failure=failure, missing=missing)
 
 
-def _said(found: Found) -> str:
-    """What was looked for, as it was written: a pattern's stars are no part of a document's name."""
+def _said(found: FoundFile) -> str:
+    """Returns the input as the user wrote it: a document's name has no pattern's stars."""
     name = found.path.name
     return name if _is_text(found.path) and name.isprintable() else found.document
 
 
-def _prefix(found: Found, status: os.stat_result | None) -> str:
-    """What the ids of the file's pages begin with: the same for the same file, wherever it is called from."""
+def _prefix(found: FoundFile, status: os.stat_result | None) -> str:
+    """Begins the ids of the file's pages: the same for the same file, from whatever folder it is listed."""
     stem = safe_stem(PurePosixPath(found.document).stem)
     if found.digest:
         return f"{stem}-{found.digest}"

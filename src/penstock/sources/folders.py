@@ -14,15 +14,15 @@ SHARD_NUMBER = re.compile(r"[-_.]?\d+(-of-\d+)?(-[0-9a-f]{8,})?$")
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Shards that are one table. `name` is what outputs carry."""
+    """Shards that form one table. Outputs carry `name`."""
 
     name: str
     shards: tuple[Path, ...]
-    named: bool = False  # by the user: a table without pictures is told, not passed by
+    named: bool = False  # by the user: a table without pictures is then reported, not skipped
 
 
 def saved_datasets(folder: Path, name: str) -> list[Dataset]:
-    """The datasets of a folder that `save_to_disk` wrote, one a split; none of another folder."""
+    """Returns the datasets of a folder that `save_to_disk` wrote, one a split; nothing for other folders."""
     splits = _read_json(folder / "dataset_dict.json").get("splits")
     if isinstance(splits, list):
         plain = [split for split in splits if _is_plain_name(split)]
@@ -36,7 +36,7 @@ def saved_datasets(folder: Path, name: str) -> list[Dataset]:
 
 
 def group_shards(paths: Sequence[Path], name: str) -> list[Dataset]:
-    """Table files of one folder, put together by what their names say before the shard's number."""
+    """Groups the table files of one folder by their names without the shard's number."""
     groups: dict[str, list[Path]] = {}
     for path in paths:
         groups.setdefault(SHARD_NUMBER.sub("", path.stem), []).append(path)

@@ -13,7 +13,7 @@ HEAD_BYTES = 1024  # a PDF may begin with this much junk (PDF Reference 1.7, app
 TABLES = frozenset({"arrow", "parquet"})
 MULTI_FRAME = frozenset({"tiff", "gif", "webp"})
 TABLE_SUFFIXES = (".parquet", ".arrow")
-# a file with one of these names claims to be readable, and is told of when it is not
+# a file with one of these suffixes claims to be readable, and is reported if it is not
 SUFFIXES = (".pdf", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif", *TABLE_SUFFIXES)
 
 PICTURE_SIGNATURES: tuple[tuple[bytes, Kind], ...] = (
@@ -31,11 +31,11 @@ MAX_SCHEMA_BYTES = 1 << 26  # of an Arrow stream's first message; more is not Ar
 
 
 class NoPictures(BadInput):
-    """A table that can be read, and has no column of pictures."""
+    """The table can be read and has no column of pictures."""
 
 
 def sniff(head: bytes) -> Kind | None:
-    """What a file that begins with `head` (its first HEAD_BYTES, or all of it) holds."""
+    """Returns the kind of a file that begins with `head` (its first HEAD_BYTES, or all of it)."""
     if picture := sniff_picture(head):
         return picture
     if head.startswith(b"ARROW1\0\0") or _is_arrow_stream(head):
@@ -46,13 +46,13 @@ def sniff(head: bytes) -> Kind | None:
 
 
 def sniff_picture(head: bytes) -> Kind | None:
-    """The picture format of these bytes; 18 of them are enough."""
+    """Returns the picture format of these bytes; 18 bytes are enough."""
     for signature, kind in PICTURE_SIGNATURES:
         if head.startswith(signature):
             return kind
     if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
         return "webp"
-    # two letters are hardly a signature: the header after them must have a size that exists
+    # two letters are a weak signature: the header after them must have a size that exists
     if (
         head.startswith(b"BM")
         and len(head) >= 18

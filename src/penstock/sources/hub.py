@@ -1,7 +1,7 @@
-"""The Hugging Face Hub: datasets come down at one pinned revision, results go up with a card.
+"""Downloads datasets from the Hugging Face Hub at a pinned revision, and uploads results with a card.
 
-Downloads and uploads resume by themselves: run the same command again. The token comes from the caller or
-the environment (HF_TOKEN); it is handed to the client and never written or printed.
+Downloads and uploads resume when the same command runs again. The token comes from the caller or the
+environment (HF_TOKEN); it goes to the client and is never written or printed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from penstock.errors import MissingModel, StoreError, UsageError, install_advice
+from penstock.errors import MissingModel, StoreError, UsageError, first_line, install_advice
 
 # of OUT: what only this machine needs, and what can be made again from the rest
 NOT_UPLOADED = (".lock", ".cache/**", "tmp/**", "embed/**", "index/**", "**/tmp/**", "trace.jsonl")
@@ -36,10 +36,12 @@ def download(
     token: str | None = None,
     files: Sequence[str] = (),
 ) -> Snapshot:
-    """The files of a dataset that match `files` (patterns; all without any), at `revision` or the newest.
-    What is there already is not fetched again."""
+    """Downloads a dataset's files that match the patterns `files` (all without any).
+
+    Takes `revision`, or the newest. Does not fetch a file that is already there.
+    """
     hub = _client()
-    with _words(repo, token):
+    with _our_errors(repo, token):
         api = hub.HfApi(token=token)
         commit = str(api.dataset_info(repo, revision=revision).sha)
         hub.snapshot_download(
@@ -54,9 +56,9 @@ def download(
 
 
 def upload(out: Path, repo: str, card: str, token: str | None = None, private: bool = True) -> str:
-    """The folder as a dataset, its card as README.md. Returns the address."""
+    """Uploads the folder as a dataset, with the card as README.md. Returns the address."""
     hub = _client()
-    with _words(repo, token):
+    with _our_errors(repo, token):
         api = hub.HfApi(token=token)
         made = api.create_repo(repo, repo_type="dataset", private=private, exist_ok=True)
         where = {"repo_id": made.repo_id, "repo_type": "dataset"}
@@ -74,14 +76,14 @@ def upload(out: Path, repo: str, card: str, token: str | None = None, private: b
 
 
 def remote_files(repo: str, token: str | None = None) -> list[str]:
-    """The files the dataset has on the Hub."""
+    """Returns the names of the dataset's files on the Hub."""
     hub = _client()
-    with _words(repo, token):
+    with _our_errors(repo, token):
         return list(hub.HfApi(token=token).list_repo_files(repo, repo_type="dataset"))
 
 
 def missing_files(out: Path, there: Sequence[str]) -> list[str]:
-    """Files of OUT that should be on the Hub and are not."""
+    """Returns the files of OUT that should be on the Hub and are not."""
     from fnmatch import fnmatch
 
     known = set(there)
@@ -90,7 +92,7 @@ def missing_files(out: Path, there: Sequence[str]) -> list[str]:
 
 
 def has_token(token: str | None) -> bool:
-    """Whether there is a token to write with, here or where the client keeps one."""
+    """Whether there is a token to write with: this one, or the one that the client keeps."""
     return bool(token or _client().get_token())
 
 
@@ -106,35 +108,34 @@ def _client() -> Any:
 
 
 @contextlib.contextmanager
-def _words(repo: str, token: str | None) -> Iterator[None]:
-    """Turns the client's errors into sentences of ours, without the token."""
+def _our_errors(repo: str, token: str | None) -> Iterator[None]:
+    """Turns the client's errors into ours, without the token."""
     from httpx2 import RequestError  # what the client talks through, since its version 2
     from huggingface_hub import errors
 
     try:
         yield
     except errors.GatedRepoError as exc:
-        raise UsageError(
-            f"{repo} must be asked for.", "Accept its terms on the Hub, then set HF_TOKEN."
-        ) from exc
+        raise UsageError(f"{repo} is gated.", "Accept its terms on the Hub, then set HF_TOKEN.") from exc
     except errors.RepositoryNotFoundError as exc:
         raise UsageError(
-            f"There is no dataset {repo} on the Hub, or no permission to see it.",
+            f"There is no dataset {repo} on the Hub, or this token may not see it.",
             "Check the name and HF_TOKEN.",
         ) from exc
     except errors.HFValidationError as exc:
-        raise UsageError(f"{repo!r} is no name of a dataset.", "Write it like NAME/DATASET.") from exc
+        raise UsageError(f"{repo!r} is not the name of a dataset.", "Write it like NAME/DATASET.") from exc
     except RequestError as exc:
         raise StoreError(
-            f"The Hub cannot be reached for {repo}: {_first_line(exc, token)}.",
+            f"The Hub cannot be reached for {repo}: {_without_token(exc, token)}.",
             "Check the network (and HF_ENDPOINT), then run the same command again.",
         ) from exc
     except (errors.HfHubHTTPError, errors.LocalTokenNotFoundError, OSError) as exc:
         raise StoreError(
-            f"The Hub could not be used for {repo}: {_first_line(exc, token)}", "Run the same command again."
+            f"The Hub refused the request for {repo}: {_without_token(exc, token)}",
+            "Run the same command again.",
         ) from exc
 
 
-def _first_line(exc: Exception, token: str | None) -> str:
-    said = (str(exc).replace(token, "***") if token else str(exc)).strip()
-    return said.splitlines()[0].rstrip(".") if said else type(exc).__name__
+def _without_token(exc: Exception, token: str | None) -> str:
+    line = first_line(exc).rstrip(".")
+    return line.replace(token, "***") if token else line

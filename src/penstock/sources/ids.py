@@ -1,6 +1,6 @@
-"""Names of items and documents, from names of files and rows that may be anything.
+"""Makes safe ids and document names from names of files and rows, which may hold anything.
 
-File names can hold newlines, `..`, bytes that are no text, or be called CON.
+File names can hold newlines, `..`, bytes that are no text, or be CON.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ MAX_ID = 200  # characters of a dataset's own id
 
 
 def hashed(*facts: object) -> str:
-    """Ten hex digits that name these facts; beside a stem, so only namesakes could clash."""
+    """Returns ten hex digits for these facts. They follow a stem, so only files of one name could clash."""
     text = "|".join(map(str, facts)).encode("utf-8", "surrogateescape")
     return hashlib.sha256(text).hexdigest()[:10]
 
 
 def safe_stem(name: str) -> str:
-    """Letters, digits, marks, `-`, `_` and `.` of the name; all else becomes `_`."""
+    """Keeps letters, digits, marks, `-`, `_` and `.` of the name; all else becomes `_`."""
     kept = "".join(c if _is_letter(c) or c in "-_." else "_" for c in unicodedata.normalize("NFC", name))
     return kept[:MAX_STEM].strip("._ ") or "input"
 
 
 def safe_document(parts: Sequence[str]) -> str:
-    """A relative path with `/`, without `..`, each part safe to create."""
+    """Returns a relative path with `/`, without `..`, each part safe to create."""
     whole = "/".join(part.replace("\\", "_") for part in parts)
     return str(safe_path("".join("_" if _is_control(c) else c for c in whole)))
 
 
 def safe_id(value: str) -> str:
-    """A dataset's own id as it is, unless it would break a line or a path."""
+    """Returns a dataset's own id unchanged, unless it would break a line or a path."""
     clean = "".join("_" if _is_control(c) else c for c in value)
     if len(clean) > MAX_ID:
         clean = f"{clean[: MAX_ID - 11]}-{hashed(value)}"
@@ -43,7 +43,7 @@ def safe_id(value: str) -> str:
 
 
 def natural_key(name: str) -> tuple[tuple[int, str | int], ...]:
-    """Sorts page2 before page10, and never compares a number with a word."""
+    """A sort key that puts page2 before page10 and never compares a number with a word."""
     parts = re.split(r"(\d+)", unicodedata.normalize("NFC", name).casefold())
     return tuple((1, int(part[:4000])) if part.isdecimal() else (0, part) for part in parts)
 

@@ -1,7 +1,7 @@
 """Expands what a user named into files and datasets: files, folders, globs, lists, standard input.
 
-Nothing is opened here but folders and lists. Folders are read as they are reached, so a tree of a
-million files starts at once; each real folder is entered once, so a loop of links ends.
+Opens only folders and lists. Reads a folder when the listing reaches it, so a tree of a million files starts
+at once; enters each real folder once, so a loop of links ends.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ SPOOL_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A file to open, or with `problem` why there is none."""
+class FoundFile:
+    """A file to open, or, with `problem`, why there is none."""
 
     path: Path
     document: str
-    named: bool = False  # by the user: what cannot be read is told, not passed by
+    named: bool = False  # by the user: a file that cannot be read is then reported, not skipped
     digest: str = ""  # of the content, where path and time mean nothing
     problem: str = ""
 
@@ -44,18 +44,18 @@ class Begin:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """All that a folder or pattern gave has gone by. `problem` is for the case that it was nothing."""
+    """A folder or pattern ends. `problem` says what is wrong if it gave nothing."""
 
     path: Path
     document: str
     problem: str
 
 
-Entry = Found | Dataset | Begin | End
+Entry = FoundFile | Dataset | Begin | End
 
 
 def expand(inputs: Sequence[str], stdin: IO[bytes] | None = None) -> Iterator[Entry]:
-    """Files and datasets in the order of the inputs, folders in natural order of names."""
+    """Yields files and datasets in the order of the inputs, folders in natural order of names."""
     for text in inputs:
         if text == "-":
             yield from _from_stdin(stdin if stdin is not None else sys.stdin.buffer)
@@ -74,15 +74,15 @@ def _one(text: str, document: Sequence[str] = ()) -> Iterator[Entry]:
         yield from _walk(path)
         yield End(path, safe_document([path.name]), "holds no PDF, picture or dataset.")
     elif os.path.lexists(path):
-        yield Found(path, safe_document(document or [path.name]), named=True)
+        yield FoundFile(path, safe_document(document or [path.name]), named=True)
     elif glob.has_magic(text):
         yield from _from_glob(text)
     else:
-        yield Found(path, safe_document([path.name]), named=True, problem="does not exist.")
+        yield FoundFile(path, safe_document([path.name]), named=True, problem="does not exist.")
 
 
 def _settled(text: str) -> Path:
-    """Absolute, without `..`, so that a file has one path; its own name stays even if it is a link."""
+    """Returns the absolute path without `..`, one for each file. Resolves folders, not the file itself."""
     path = Path(text)
     if path.name in ("", "..") or path.is_dir():
         return path.resolve()
@@ -90,14 +90,14 @@ def _settled(text: str) -> Path:
 
 
 def _from_list(name: str) -> Iterator[Entry]:
-    """One path a line, relative to the working folder, as `find` and `ls` print them."""
+    """Reads one path a line, relative to the working folder, as `find` and `ls` print them."""
     path = _settled(name)
     try:
         with path.open("rb") as lines:
             yield from _from_lines(lines)
     except OSError as exc:
         problem = f"cannot be read: {exc.strerror}."
-        yield Found(path, safe_document([path.name]), named=True, problem=problem)
+        yield FoundFile(path, safe_document([path.name]), named=True, problem=problem)
 
 
 def _from_lines(lines: Iterator[bytes] | IO[bytes]) -> Iterator[Entry]:
@@ -114,13 +114,13 @@ def _listed(text: str) -> Iterator[Entry]:
 
 
 def _from_stdin(stream: IO[bytes]) -> Iterator[Entry]:
-    """A document, if the bytes begin like one; else a list of paths."""
+    """Reads a document if the bytes begin like one, else a list of paths."""
     head = stream.read(formats.HEAD_BYTES)
     if formats.sniff(head) is None:
         yield from _from_lines(_lines(head, stream))
         return
     path, digest = _spool(head, stream)
-    yield Found(path, "stdin", named=True, digest=digest)
+    yield FoundFile(path, "stdin", named=True, digest=digest)
 
 
 def _lines(head: bytes, stream: IO[bytes]) -> Iterator[bytes]:
@@ -131,7 +131,7 @@ def _lines(head: bytes, stream: IO[bytes]) -> Iterator[bytes]:
 
 
 def _spool(head: bytes, stream: IO[bytes]) -> tuple[Path, str]:
-    """Copies the stream to a temporary file that lasts as long as this process; its path and hash."""
+    """Copies the stream to a temporary file that lasts as long as this process. Returns path and hash."""
     digest = hashlib.sha256(head)
     handle, name = tempfile.mkstemp(prefix="penstock-stdin-")
     path = Path(name)
@@ -145,7 +145,7 @@ def _spool(head: bytes, stream: IO[bytes]) -> tuple[Path, str]:
 
 
 def _from_glob(text: str) -> Iterator[Entry]:
-    """Files and folders that match, in natural order. Hidden ones match only when the pattern says so."""
+    """Yields matches in natural order. Hidden files match only if the pattern names a dot."""
     root, pattern = _split_glob(text)
     try:
         matches = [match for match in root.glob(pattern) if _is_shown(match.relative_to(root), pattern)]
@@ -156,12 +156,12 @@ def _from_glob(text: str) -> Iterator[Entry]:
         if match.is_dir():
             yield from _walk(match, match.relative_to(root).parts)
         else:
-            yield Found(match, safe_document(match.relative_to(root).parts))
+            yield FoundFile(match, safe_document(match.relative_to(root).parts))
     yield End(root / pattern, safe_document([Path(text).name]), "matches no PDF, picture or dataset.")
 
 
 def _split_glob(text: str) -> tuple[Path, str]:
-    """The folder before the first wildcard, and the pattern under it."""
+    """Returns the folder before the first wildcard, and the pattern below it."""
     parts = Path(text).parts
     first = next(index for index, part in enumerate(parts) if glob.has_magic(part))
     # shells let people write **.pdf for "at any depth"; pathlib wants **/*.pdf
@@ -174,7 +174,7 @@ def _is_shown(path: Path, pattern: str) -> bool:
 
 
 def _walk(root: Path, above: Sequence[str] = ()) -> Iterator[Entry]:
-    """All files below a folder. A stack and not recursion: folders can nest deeper than Python calls."""
+    """Yields all files below a folder. Uses a stack: folders can nest deeper than Python calls."""
     visited: set[Path] = set()
     stack: list[Iterator[Entry | tuple[str, ...]]] = [_list_folder(root, (), above, visited)]
     while stack:
@@ -190,7 +190,7 @@ def _walk(root: Path, above: Sequence[str] = ()) -> Iterator[Entry]:
 def _list_folder(
     root: Path, below: tuple[str, ...], above: Sequence[str], visited: set[Path]
 ) -> Iterator[Entry | tuple[str, ...]]:
-    """A folder's files and datasets, and its folders as their parts below the root, by name."""
+    """Yields a folder's files and datasets, and each folder in it as its parts below the root, by name."""
     folder = root.joinpath(*below)
     names = (*above, *below)
     real = folder.resolve()
@@ -200,7 +200,9 @@ def _list_folder(
     try:
         entries = sorted(_visible(folder), key=lambda entry: natural_key(entry.name))
     except OSError as exc:
-        yield Found(folder, safe_document(names or ["folder"]), problem=f"cannot be read: {exc.strerror}.")
+        yield FoundFile(
+            folder, safe_document(names or ["folder"]), problem=f"cannot be read: {exc.strerror}."
+        )
         return
     if below and _is_penstock_output({entry.name for entry in entries}):
         return
@@ -222,7 +224,7 @@ def _sorted_entries(
         elif entry.name in groups:
             yield groups[entry.name]
         elif not _is_table(entry.name):
-            yield Found(Path(entry.path), safe_document((*names, entry.name)))
+            yield FoundFile(Path(entry.path), safe_document((*names, entry.name)))
 
 
 def _is_table(name: str) -> bool:
@@ -235,5 +237,5 @@ def _visible(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def _is_penstock_output(names: set[str]) -> bool:
-    """OUT inside the folder it was made from: its crops are not pages."""
+    """Whether a folder is an OUT inside the folder it was made from: its crops are not pages."""
     return {"run.json", "items"} <= names

@@ -1,8 +1,7 @@
 """Lists the pages of everything a user named, as items without pixels, in source order.
 
-A file that cannot be read is one item that carries its failure, and the listing goes on.
-What may have several pages is counted in a process that can be killed; a PNG or JPEG is one page
-and asks nobody.
+A file that cannot be read becomes one item with its failure, and the listing goes on. A process that can be
+killed counts the pages of files that may have several; a PNG or JPEG is one page and needs no count.
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ from typing import IO
 from penstock.errors import Failure, UsageError
 from penstock.item import Item
 from penstock.sources import formats
-from penstock.sources.datasets import Tables
-from penstock.sources.files import Candidate, Look
+from penstock.sources.datasets import DatasetListing
+from penstock.sources.files import Candidate, FileInspector
 from penstock.sources.folders import Dataset
-from penstock.sources.inputs import Begin, End, Entry, Found, expand
+from penstock.sources.inputs import Begin, End, Entry, FoundFile, expand
 from penstock.sources.page_range import PageRange
-from penstock.sources.probe import MAX_AT_ONCE, Counter
+from penstock.sources.probe import MAX_AT_ONCE, PageCounter
 from penstock.stage import ItemT
 
 # sources by scheme: "toy:rest" lists what the function of "toy" yields for "rest". Opened when asked for.
@@ -39,9 +38,9 @@ def list_items(
     known: Mapping[str, Collection[str]] | None = None,
     stdin: IO[bytes] | None = None,
 ) -> Iterator[ItemT]:
-    """Every page of the inputs, lazily, as items of `kind`. Raises UsageError at once when there is none.
+    """Yields every page of the inputs as an item of `kind`. Raises UsageError at once if there is none.
 
-    `known` are files of earlier runs by the documents' names that they took.
+    `known` holds the files of earlier runs by document name.
 
     for page in list_items(["scans/", "report.pdf", "more/**/*.png"], Page, pages=PageRange.parse("1-9")):
         print(page.id, page.document, page.part)
@@ -75,7 +74,7 @@ def _resumed(first: Item, rest: Iterator[Item]) -> Iterator[Item]:
 
 
 class _Listing:
-    """One pass over the inputs: what was seen, and the process that counts."""
+    """One pass over the inputs: what it has seen, and the processes that count."""
 
     def __init__(
         self,
@@ -86,16 +85,16 @@ class _Listing:
         known: Mapping[str, Collection[str]] | None,
     ) -> None:
         self._pages = pages
-        self._look = Look(known)
-        self._counter = Counter(password)
-        self._tables = Tables(self._counter.child, pages, image_column, id_column)
+        self._inspect = FileInspector(known)
+        self._counter = PageCounter(password)
+        self._tables = DatasetListing(pages, image_column, id_column)
         self._matched = 0  # files and datasets that are there, of all inputs so far
         self._before = 0  # the same when the current folder or pattern began
 
     def items(self, entries: Iterator[Entry]) -> Iterator[Item]:
-        missing: list[Item] = []  # held back: with nothing else to read they are one error, not items
+        missing: list[Item] = []  # held back: if nothing else can be read they become one error
         listed = False
-        with self._counter:
+        with self._counter, self._tables:
             for item in self._all(entries):
                 if not self._matched:
                     missing.append(item)
@@ -111,7 +110,7 @@ class _Listing:
 
     def _all(self, entries: Iterator[Entry]) -> Iterator[Item]:
         for batch in _growing(entries):
-            looked = [self._look(entry) if isinstance(entry, Found) else entry for entry in batch]
+            looked = [self._inspect(entry) if isinstance(entry, FoundFile) else entry for entry in batch]
             counts = self._counter.counts([one for one in looked if isinstance(one, Candidate)])
             for one in looked:
                 if isinstance(one, Candidate):
@@ -147,13 +146,13 @@ class _Listing:
             yield item
 
     def _empty(self, end: End) -> Iterator[Item]:
-        told = self._look(Found(end.path, end.document, problem=end.problem))
-        if told is not None and told.failure is not None:
-            yield told.failed(told.failure)
+        file = self._inspect(FoundFile(end.path, end.document, problem=end.problem))
+        if file is not None and file.failure is not None:
+            yield file.failed(file.failure)
 
 
 def _growing(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
-    """Batches of 1, 2, 4 .. MAX_AT_ONCE: the first page is there at once, and many files travel together."""
+    """Yields batches of 1, 2, 4 .. MAX_AT_ONCE: the first page comes at once, later files travel together."""
     size = 1
     while batch := list(islice(entries, size)):
         yield batch
@@ -161,8 +160,8 @@ def _growing(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
 
 
 def _nothing(missing: Sequence[Item]) -> str:
-    told = [item.failure.message for item in missing[:3] if item.failure is not None]
-    if not told:
-        return "There is nothing to read in the inputs."
-    more = f" And {len(missing) - len(told)} more." if len(missing) > len(told) else ""
-    return " ".join(told) + more
+    reasons = [item.failure.message for item in missing[:3] if item.failure is not None]
+    if not reasons:
+        return "The inputs hold nothing to read."
+    more = f" And {len(missing) - len(reasons)} more." if len(missing) > len(reasons) else ""
+    return " ".join(reasons) + more

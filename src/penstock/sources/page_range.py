@@ -27,7 +27,7 @@ class PageRange:
         return cls(_merged(sorted(_span(part.strip(), text) for part in text.split(","))))
 
     def indices(self, count: int) -> Iterator[int]:
-        """The chosen pages of a document of `count` pages, counted from 0, in order."""
+        """Yields the chosen pages of a document of `count` pages, counted from 0, in order."""
         for first, last in self.spans:
             yield from range(first - 1, min(last, count))
 
@@ -53,7 +53,7 @@ def _span(part: str, whole: str) -> tuple[int, int]:
     else:
         first, last = int(start or 1), int(end) if end else LAST
     if first < 1 or last < first:
-        raise UsageError(f"'{part}' is no span of pages: they count from 1, the smaller first.")
+        raise UsageError(f"'{part}' is not a span of pages: they count from 1, the smaller first.")
     return first, last
 
 

@@ -31,7 +31,7 @@ class Query:
     relevant: tuple[str | int, ...] = ()
 
     def resolved(self, page_ids: Sequence[str]) -> set[str]:
-        """The relevant pages' ids: a number is a row of the corpus, a text that is an id is that id."""
+        """Returns the relevant pages' ids: a number is a row of the corpus, other text is an id."""
         known = set(page_ids)
         found: set[str] = set()
         for value in self.relevant:
@@ -43,7 +43,7 @@ class Query:
 
 
 def read_queries(path: Path) -> list[Query]:
-    """All questions of a file. Raises UsageError for one that holds none."""
+    """Returns all questions of a file. Raises UsageError if it holds none."""
     if not path.is_file():
         raise UsageError(f"There is no file of queries at {path}.")
     rows = _rows(path)
@@ -121,7 +121,7 @@ def _truth(value: Any, where: str) -> tuple[str | int, ...]:
         try:
             value = json.loads(value)
         except ValueError as exc:
-            raise UsageError(f"{where}: {value!r} is no list of pages.", "Write it like [3, 17].") from exc
+            raise UsageError(f"{where}: {value!r} is not a list of pages.", "Write it like [3, 17].") from exc
     many = value if isinstance(value, (list, tuple)) else [value]
     return tuple(one if isinstance(one, int) else str(one) for one in many)
 

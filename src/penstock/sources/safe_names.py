@@ -1,4 +1,4 @@
-"""File names that every system takes, from names that come from anywhere."""
+"""Makes file names that every system accepts, from names that come from anywhere."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DEVICES = re.compile(r"^(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)
 
 
 def safe_name(name: str) -> str:
-    """One path component: NFC, letters of any script kept, nothing Windows refuses, never empty."""
+    """Returns one path component: NFC, letters of any script, nothing that Windows refuses, never empty."""
     clean = _FORBIDDEN.sub("_", unicodedata.normalize("NFC", name)).strip(" .")
     if not clean:
         clean = "unnamed"
@@ -21,12 +21,12 @@ def safe_name(name: str) -> str:
         clean = f"_{clean}"
     if len(clean.encode()) <= MAX_BYTES:
         return clean
-    # two long names that begin alike must stay two files
+    # two long names with the same beginning must stay two files
     digest = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:8]
     return clean.encode()[: MAX_BYTES - 9].decode(errors="ignore").strip(" .") + "-" + digest
 
 
 def safe_path(path: str) -> PurePosixPath:
-    """A relative path of safe components; `..` and a leading slash are gone."""
+    """Returns a relative path of safe components, without `..` and a leading slash."""
     parts = [part for part in PurePosixPath(path.replace("\\", "/")).parts if part not in {"/", "..", "."}]
     return PurePosixPath(*(safe_name(part) for part in parts)) if parts else PurePosixPath("unnamed")

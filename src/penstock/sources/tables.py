@@ -1,8 +1,8 @@
 """Reads one column of one Arrow or Parquet file, row by row, memory-mapped.
 
-Rows are asked for in rising order, so a reader keeps its place; going back starts over. An Arrow
-batch costs its metadata only; of a Parquet file the row group in hand is decoded a few rows at a
-time. Parses foreign bytes: call it in a process that can be killed.
+Read rows in rising order: a reader keeps its place, and going back starts over. An Arrow batch costs its
+metadata only; of a Parquet file the current row group is decoded a few rows at a time. Parses foreign
+bytes: call it in a process that can be killed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet
 
-from penstock.errors import BadInput
+from penstock.errors import BadInput, first_line
 from penstock.sources.formats import SUFFIXES, NoPictures, sniff_picture
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ PARQUET_ROWS = 16  # decoded at once: 16 pages of 1 MB are a bearable peak
 PROBE_ROWS = 64  # looked at for a value; a column empty for longer is passed by
 ID_COLUMNS = ("id", "page_id", "image_id", "_id", "corpus_id", "corpus-id", "uid", "uuid", "key", "__key__")
 IMAGE_COLUMNS = ("image", "page_image", "img", "picture", "page")
+MAX_REASON_CHARS = 200  # of Arrow's own words
 BROKEN = (pa.ArrowException, OSError, ValueError, EOFError)
 
 
@@ -40,7 +41,7 @@ class Columns:
     is_parquet: bool
 
 
-class Rows:
+class ColumnReader:
     """The values of one column, by row. Close it, or use it in a `with`."""
 
     def __init__(self, path: str, column: str | None = None) -> None:
@@ -59,7 +60,7 @@ class Rows:
             self.schema = self._parquet.schema_arrow if self._parquet else self._open_arrow(None).schema
         except BROKEN as exc:
             self._map.close()
-            raise BadInput(f"the table is damaged ({_first_line(exc)}).") from exc
+            raise BadInput(f"the table is damaged ({first_line(exc)[:MAX_REASON_CHARS]}).") from exc
 
     @property
     def is_parquet(self) -> bool:
@@ -76,7 +77,7 @@ class Rows:
         self._map.close()
 
     def read(self, start: int, count: int) -> list[Any]:
-        """Values of rows start.. as Python objects; fewer at the end of the table."""
+        """Returns `count` values from row `start` on as Python objects; fewer at the end of the table."""
         values: list[Any] = []
         try:
             while len(values) < count and self._seek(start + len(values)):
@@ -86,12 +87,12 @@ class Rows:
                 values.extend(part.to_pylist())
         except BROKEN as exc:
             raise BadInput(
-                f"the table is damaged at row {start + len(values)} ({_first_line(exc)})."
+                f"the table is damaged at row {start + len(values)} ({first_line(exc)[:MAX_REASON_CHARS]})."
             ) from exc
         return values
 
     def count(self, start: int, count: int) -> int:
-        """How many rows there are from `start`, up to `count`, without reading their values."""
+        """Counts the rows from `start` on, up to `count`, without reading their values."""
         if self._parquet is not None:
             return max(0, min(count, self._starts[-1] - start))
         if not self._seek(start):
@@ -100,7 +101,7 @@ class Rows:
         return int(min(count, self._first + len(self._values) - start))
 
     def _seek(self, row: int) -> bool:
-        """Makes the chunk that holds `row` the one in hand; False when the table ends before it."""
+        """Moves to the chunk that holds `row`. Returns False if the table ends before it."""
         if self._values is None or row < self._first or self._is_far(row):
             self._chunks = self._chunks_from(row)
             self._first, self._values = 0, None
@@ -146,7 +147,7 @@ class Rows:
             yield reader.get_batch(index)
 
     def _open_arrow(self, column: str | None) -> Any:
-        """Reads only `column`; a stream cannot be opened twice, so it is taken from its start."""
+        """Opens `column` only, from the start of the file: a stream cannot be opened twice."""
         self._map.seek(0)
         fields = [] if column is None else [self.schema.get_field_index(column)]
         options = pa.ipc.IpcReadOptions(included_fields=fields, use_threads=False)
@@ -161,8 +162,8 @@ def _group_starts(file: Any) -> list[int]:
 
 
 def find_columns(path: str, image: str | None = None, own_id: str | None = None) -> Columns:
-    """The columns named, or found: the first that holds pictures, the first that is called like an id."""
-    with Rows(path) as rows:
+    """Returns the named columns, or finds them: the first with pictures, the first with an id's name."""
+    with ColumnReader(path) as rows:
         schema, is_parquet = rows.schema, rows.is_parquet
     has = f"It has: {', '.join(schema.names)}."
     if image is not None and image not in schema.names:
@@ -174,7 +175,7 @@ def find_columns(path: str, image: str | None = None, own_id: str | None = None)
 
 
 def picture_bytes(value: Any, folder: Path) -> bytes:
-    """The encoded picture in a cell: bytes, or {bytes, path} with a path inside the dataset's folder."""
+    """Returns a cell's encoded picture: bytes, or {bytes, path} with a path inside the dataset's folder."""
     if isinstance(value, dict):
         path = value.get("path")
         value = value.get("bytes") or (_read_beside(folder, path) if path else None)
@@ -203,8 +204,8 @@ def _find_pictures(path: str, schema: pa.Schema) -> str:
 
 
 def _first_value(path: str, column: str) -> Any:
-    """The first cell that is not empty, read one by one: each may be megabytes."""
-    with Rows(path, column) as rows:
+    """Returns the first cell that is not empty. Reads one by one: each may have megabytes."""
+    with ColumnReader(path, column) as rows:
         cells = (rows.read(row, 1) for row in range(PROBE_ROWS))
         return next((cell[0] for cell in cells if cell and cell[0] is not None), None)
 
@@ -231,7 +232,3 @@ def _find_ids(schema: pa.Schema) -> str | None:
 def _is_id(field: pa.Field) -> bool:
     kind = field.type
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_integer(kind))
-
-
-def _first_line(exc: BaseException) -> str:
-    return (str(exc).splitlines() or [type(exc).__name__])[0][:200]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from penstock.errors import StoreError
+from penstock.processes.alive import is_alive
 
 TMP = "tmp"  # below OUT, emptied whenever a run begins
 
@@ -82,17 +83,7 @@ def clear_tmp(out: str | os.PathLike[str]) -> None:
     with store_errors(folder):
         for path in folder.iterdir():
             pid = path.name.partition("-")[0]
-            if not (pid.isdigit() and int(pid) != os.getpid() and _is_alive(int(pid))):
+            if not (pid.isdigit() and int(pid) != os.getpid() and is_alive(int(pid))):
                 path.unlink(missing_ok=True)
         with contextlib.suppress(OSError):  # not empty: someone is writing
             folder.rmdir()
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

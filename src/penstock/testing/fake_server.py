@@ -1,10 +1,10 @@
-"""A server that speaks vLLM's part of the OpenAI API, without a model, and misbehaves on demand.
+"""A server with vLLM's part of the OpenAI API and no model, which fails on demand.
 
     python -m penstock.testing.fake_server 8000 --delay-ms 50 --fail 503:0.1 --fail drop:0.01
 
-It reads the picture's header and counts its tokens as GLM-OCR does, refuses what vLLM refuses with
-vLLM's words, keeps vLLM's gauges in /metrics, streams when asked. The answer is made of the picture's
-size and checksum, so that a test can tell whose answer it got. For tests and for measuring the client.
+It reads the picture's header and counts its tokens as GLM-OCR does, refuses what vLLM refuses with vLLM's
+words, reports vLLM's gauges in /metrics, and streams on request. The answer holds the picture's size and
+checksum, so that a test can tell which picture it belongs to. For tests, and for measuring the client.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ Says = Callable[[Asked], str]
 
 @dataclass(slots=True, kw_only=True)
 class FakeServer:
-    """Its manners. Change them while it runs; `asked` keeps every request it understood."""
+    """The server's behaviour. Change it while it runs; `asked` keeps every request it understood."""
 
     model: str = "fake"
     delay_s: float = 0.0
@@ -118,7 +118,7 @@ class FakeServer:
             return web.json_response({"error": "Unauthorized"}, status=401)
         try:
             asked = self._understand(json.loads(await request.read()))
-        except _Refusal as refusal:
+        except _VllmError as refusal:
             return refusal.response()
         if self.max_queued is not None and self.running + self.waiting >= self.max_running + self.max_queued:
             return _BUSY.response()
@@ -129,13 +129,13 @@ class FakeServer:
             assert request.transport is not None
             request.transport.abort()
             return web.Response()
-        async with self._place():
+        async with self._slot():
             return await self._answer(request, asked, fault)
 
     def _understand(self, body: dict[str, Any]) -> Asked:
         if body.get("model") not in (None, "", self.model):
             words = f"The model `{body['model']}` does not exist. Valid aliases: {self.model}."
-            raise _Refusal(404, words, "NotFoundError", "model")
+            raise _VllmError(404, words, "NotFoundError", "model")
         parts = {part["type"]: part for part in body["messages"][0]["content"]}
         image = _decode(parts["image_url"]["image_url"]["url"]) if "image_url" in parts else (0, 0, 0)
         prompt = parts["text"]["text"]
@@ -150,23 +150,23 @@ class FakeServer:
     def _check_size(self, asked: Asked) -> None:
         if min(asked.width, asked.height) * 200 < max(asked.width, asked.height):
             size = f"size={asked.width}x{asked.height}"
-            raise _Refusal(
+            raise _VllmError(
                 400, f"Failed to apply Glm46VProcessor on data={{'images': [<PIL mode=RGB {size}>]}}"
             )
         if asked.tokens > self.encoder_tokens:
-            raise _Refusal(
+            raise _VllmError(
                 400,
                 f"The decoder prompt contains a(n) image item with {asked.tokens} embedding tokens, which "
                 f"exceeds the pre-allocated encoder cache size {self.encoder_tokens}. Please reduce it.",
             )
         if asked.max_tokens > self.max_model_len:
-            raise _Refusal(
+            raise _VllmError(
                 400,
                 f"max_tokens={asked.max_tokens} cannot be greater than max_model_len={self.max_model_len}. "
                 f"Please request fewer output tokens. (parameter=max_tokens, value={asked.max_tokens})",
             )
         if asked.tokens + 16 > self.max_model_len:
-            raise _Refusal(
+            raise _VllmError(
                 400,
                 f"Input length ({asked.tokens + 16}) exceeds model's maximum context length "
                 f"({self.max_model_len}).",
@@ -206,7 +206,7 @@ class FakeServer:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream; charset=utf-8"})
         await response.prepare(request)
         await asyncio.sleep(delay_s)
-        with suppress(ConnectionError):  # a client that has heard enough goes away
+        with suppress(ConnectionError):  # a client that has read enough disconnects
             await self._write_events(response, pieces[: len(pieces) // 2] if cut else pieces)
             if cut:
                 assert request.transport is not None
@@ -225,12 +225,12 @@ class FakeServer:
             text = "".join(pieces[start:end])
             await response.write(_event({"choices": [{"index": 0, "delta": {"content": text}}]}))
 
-    def _place(self) -> _Place:
-        return _Place(self)
+    def _slot(self) -> _RunningSlot:
+        return _RunningSlot(self)
 
 
-class _Place:
-    """One of the places in which requests run; the others wait, and both are counted."""
+class _RunningSlot:
+    """One of the `max_running` slots for requests. Counts the requests that run and that wait."""
 
     def __init__(self, server: FakeServer) -> None:
         self._server = server
@@ -252,7 +252,7 @@ class _Place:
             self._server._gate.notify()
 
 
-class _Refusal(Exception):
+class _VllmError(Exception):
     def __init__(
         self, status: int, words: str, kind: str = "BadRequestError", param: str | None = None
     ) -> None:
@@ -264,15 +264,15 @@ class _Refusal(Exception):
         return web.json_response({"error": self._error}, status=self._status)
 
 
-_BUSY = _Refusal(
+_BUSY = _VllmError(
     503,
     "The engine is currently busy and cannot accept new requests. Please try again later.",
     "Service Unavailable",
 )
 _REFUSALS = {
     "503": _BUSY,
-    "429": _Refusal(429, "Too many requests.", "RateLimitError"),
-    "500": _Refusal(500, "Internal server error", "InternalServerError"),
+    "429": _VllmError(429, "Too many requests.", "RateLimitError"),
+    "500": _VllmError(500, "Internal server error", "InternalServerError"),
 }
 
 
@@ -281,22 +281,22 @@ def _event(value: dict[str, Any]) -> bytes:
 
 
 def _decode(url: str) -> tuple[int, int, int]:
-    """Width, height and checksum of a data URL's picture; vLLM's words if it is none."""
+    """Returns width, height and checksum of a data URL's picture. Raises vLLM's error if it is none."""
     try:
         data = base64.b64decode(url.partition(",")[2], validate=True)
     except binascii.Error:
-        raise _Refusal(400, "Non-base64 digit found") from None
+        raise _VllmError(400, "Non-base64 digit found") from None
     try:
         with Image.open(io.BytesIO(data)) as picture:  # reads the header only
             return picture.width, picture.height, zlib.crc32(data)
     except UnidentifiedImageError:
         words = "Failed to load image: cannot identify image file <_io.BytesIO object>"
-        raise _Refusal(400, words) from None
+        raise _VllmError(400, words) from None
 
 
 @contextmanager
 def serving(server: FakeServer, port: int = 0) -> Iterator[str]:
-    """Runs the server on a thread of its own and gives its address."""
+    """Runs the server on its own thread and gives its address."""
     started: list[int] = []
     ready = threading.Event()
     loop = asyncio.new_event_loop()
@@ -332,7 +332,7 @@ def serving(server: FakeServer, port: int = 0) -> Iterator[str]:
 
 
 def by_chance(shares: dict[str, float], seed: int = 0) -> Fault:
-    """Each fault in its share of the requests."""
+    """Returns a function that picks each fault for its share of the requests."""
     chance = random.Random(seed)
 
     def fault(_: Asked) -> str | None:

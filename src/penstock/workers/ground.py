@@ -20,7 +20,7 @@ from penstock.documents.grounding.answer import GroundedAnswer
 from penstock.documents.grounding.attempts import raw_answer
 from penstock.documents.grounding.page import read_page, regions_of, shifted
 from penstock.engines.chat.client import Answer, ChatClient, ChatRequest
-from penstock.engines.chat.deepseek import FIRST, LADDER, MAX_TOKENS, MODELS, Guard, Way, page_recogniser
+from penstock.engines.chat.deepseek import FIRST, LADDER, MAX_TOKENS, MODELS, NgramGuard, Way, page_recogniser
 from penstock.engines.chat.deepseek_hf import HfClient, HfModel
 from penstock.engines.vllm.deepseek_presets import page_preset
 from penstock.engines.vllm.presets import Card, cards
@@ -60,7 +60,7 @@ class GroundWorker(Worker[Page]):
         self._managed = [] if alone else _start(stage, cards())
         self._urls = list(stage.servers) or [server.url for server in self._managed]
         self._limit = stage.in_flight or sum(server.preset.in_flight for server in self._managed) or IN_FLIGHT
-        self._clients: dict[Guard, ChatClient | HfClient] = {}
+        self._clients: dict[NgramGuard, ChatClient | HfClient] = {}
         self._lock = threading.Lock()
         if stage.servers and stage.engine != "hf":
             self._meet()
@@ -82,14 +82,14 @@ class GroundWorker(Worker[Page]):
         assert isinstance(client, ChatClient)
         client.meet()
 
-    def _client(self, guard: Guard) -> ChatClient | HfClient:
+    def _client(self, guard: NgramGuard) -> ChatClient | HfClient:
         """One client for each guard; the second opens when a page first needs it."""
         with self._lock:
             if guard not in self._clients:
                 self._clients[guard] = self._open_client(guard)
             return self._clients[guard]
 
-    def _open_client(self, guard: Guard) -> ChatClient | HfClient:
+    def _open_client(self, guard: NgramGuard) -> ChatClient | HfClient:
         if self._hf is not None:
             return HfClient(self._hf, guard)
         stage = self._stage

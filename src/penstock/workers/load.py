@@ -25,7 +25,7 @@ from penstock.sources.datasets import ShardRef
 from penstock.stage import Worker
 
 if TYPE_CHECKING:
-    from penstock.sources.tables import Rows
+    from penstock.sources.tables import ColumnReader
     from penstock.stages.load import Load
 
 MAX_IMAGE_BYTES = 1 << 31  # of one encoded image file, which is read whole
@@ -68,7 +68,7 @@ class LoadWorker(Worker[PictureItem]):
         self._lock = threading.Lock()
         self._pdfs: OpenFiles[PdfFile] = OpenFiles()
         self._frames: OpenFiles[Frames] = OpenFiles()
-        self._shards: OpenFiles[Rows] = OpenFiles()
+        self._shards: OpenFiles[ColumnReader] = OpenFiles()
 
     def __call__(self, items: list[PictureItem]) -> list[PictureItem]:
         with self._lock:
@@ -126,10 +126,13 @@ class LoadWorker(Worker[PictureItem]):
         return _with_pixels(item, decode.decode(data, spec.max_pixels))
 
     def _row_bytes(self, item: PictureItem) -> bytes:
-        from penstock.sources.tables import Rows, picture_bytes  # pyarrow: only runs over datasets pay for it
+        from penstock.sources.tables import (  # pyarrow: only runs over datasets pay for it
+            ColumnReader,
+            picture_bytes,
+        )
 
         ref = ShardRef.parse(item.uri)
-        rows = self._shards.get(item.uri, lambda: Rows(str(ref.path), ref.column))
+        rows = self._shards.get(item.uri, lambda: ColumnReader(str(ref.path), ref.column))
         values = rows.read(item.part - ref.first, 1)
         if not values:
             raise BadInput("the row is not there.", "If the dataset changed, start over with --fresh.")

@@ -9,7 +9,7 @@ from penstock.documents.docjson.enriched_block import EnrichedBlock
 from penstock.documents.docjson.model import Enrichment, Keywords, Words
 from penstock.documents.docjson.questions import BlockQuestion
 from penstock.engines.summarise.llm import LlmWriter
-from penstock.engines.summarise.rules import NoWriter, Question, RuleWriter, Told, Writer
+from penstock.engines.summarise.rules import BlockFacts, NoWriter, RuleWriter, SummaryWriter, WrittenSummary
 from penstock.errors import EngineError
 from penstock.stage import Worker
 from penstock.workers.look import with_shortfall
@@ -30,7 +30,7 @@ class SummariseWorker(Worker[EnrichedBlock]):
         self._writer.close()
 
 
-def _writer(stage: Summarise) -> Writer:
+def _writer(stage: Summarise) -> SummaryWriter:
     if stage.engine == "llm":
         return LlmWriter(stage.servers, stage.model, stage.api_key, stage.in_flight)
     return RuleWriter() if stage.engine == "rule" else NoWriter()
@@ -42,9 +42,9 @@ def _asked(block: EnrichedBlock) -> BlockQuestion:
     return block.question
 
 
-def _question(block: EnrichedBlock) -> Question:
+def _question(block: EnrichedBlock) -> BlockFacts:
     asked = _asked(block)
-    return Question(
+    return BlockFacts(
         kind=asked.category,
         caption=asked.caption,
         section=asked.section,
@@ -56,13 +56,13 @@ def _question(block: EnrichedBlock) -> Question:
     )
 
 
-def _enriched(block: EnrichedBlock, told: Told) -> EnrichedBlock:
+def _enriched(block: EnrichedBlock, told: WrittenSummary) -> EnrichedBlock:
     if told.short:
         block = with_shortfall(block, "summarise", told.short)
     return replace(block, enrichment=_enrichment(block, told))
 
 
-def _enrichment(block: EnrichedBlock, told: Told) -> Enrichment:
+def _enrichment(block: EnrichedBlock, told: WrittenSummary) -> Enrichment:
     return Enrichment(
         summary=Words(ko=told.summary_ko, en=told.summary_en),
         keywords=Keywords(ko=list(told.keywords_ko), en=list(told.keywords_en)),

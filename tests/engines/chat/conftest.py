@@ -22,4 +22,4 @@ def url(fake: FakeServer) -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def quick_backoff(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("penstock.engines.chat.dispatcher.BACKOFF_FIRST_S", 0.01)
+    monkeypatch.setattr("penstock.engines.chat.dispatcher.FIRST_BACKOFF_S", 0.01)

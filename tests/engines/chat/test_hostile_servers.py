@@ -112,7 +112,7 @@ def test_costs_that_are_no_numbers_cost_no_answer() -> None:
 
 @pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
 def test_an_answer_without_end_is_left(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat_server, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(chat_server, "MAX_ANSWER_BYTES", 1 << 20)
 
     def endless(handler: BaseHTTPRequestHandler) -> None:
         send(handler, b'{"choices": [{"message": {"content": "', kind)
@@ -157,7 +157,7 @@ def test_a_context_that_is_no_length_is_not_believed(length: bytes) -> None:
 def test_a_web_page_where_a_server_should_be_is_called_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("penstock.engines.chat.dispatcher.FIRST_CONTACT_S", 0.6)
     outcome = error_of(asked(lambda handler: send(handler, b""), models=b"<html>Welcome</html>"))
-    assert "no model server" in outcome.message
+    assert "not a model server" in outcome.message
 
 
 def test_a_run_that_waits_for_a_server_says_so(

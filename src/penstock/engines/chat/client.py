@@ -8,7 +8,7 @@ the call has its answer or its reason, in the order given.
         for outcome in client.ask([ChatRequest(jpeg, "Text Recognition:", max_tokens=512)]):
             print(outcome.text if isinstance(outcome, Answer) else outcome)
 
-Pictures with the same bytes and prompt are asked once, while one is in flight and for some time after.
+Pictures with the same bytes and prompt are sent once: later ones share the answer, also for some time after.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from penstock.errors import EngineError, OpenError, UsageError
 __all__ = ["Answer", "ChatClient", "ChatRequest", "Settings", "smaller_jpeg"]
 
 REMEMBERED = 4_096  # answers; about 10 MB of text. Logos and stamps come back within a document
-SMALLEST_SIDE = 28  # pixels: two patches of 14, the least GLM-OCR's preprocessor takes
+MIN_SIDE = 28  # pixels: two patches of 14, the least GLM-OCR's preprocessor takes
 MEET_S = 0.05
 _Key = tuple[bytes, str]
 
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One question about one encoded picture. The highest `cost` is sent first."""
+    """One question about one encoded picture. Requests with the highest `cost` are sent first."""
 
     image: bytes
     prompt: str
@@ -52,7 +52,7 @@ class ChatRequest:
 
 
 class ChatClient:
-    """The only thing other modules need. Thread-safe; close it, or use it in a `with`."""
+    """Asks servers about pictures. Thread-safe; close it, or use it in a `with`."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class ChatClient:
         if not servers:
             raise UsageError("No server was given.", "Name one with --server http://host:8000.")
         if limit < 1:
-            raise UsageError(f"A limit of {limit} requests in flight lets none through.")
+            raise UsageError(f"The limit of requests in flight is {limit}; it must be 1 or more.")
         self.recogniser = recogniser
         self._addresses = [base_url(address) for address in servers]
         self._model = model
@@ -80,7 +80,7 @@ class ChatClient:
         )
         self._smaller = smaller or smaller_jpeg
         self._remembered: OrderedDict[_Key, Answer] = OrderedDict()
-        self._waiters: dict[_Key, list[tuple[_Batch, int]]] = {}
+        self._waiters: dict[_Key, list[tuple[_PendingAnswers, int]]] = {}
         self._shared = 0
         self._opened = threading.Event()
         self._lock = threading.Lock()
@@ -96,9 +96,9 @@ class ChatClient:
         self.close()
 
     def meet(self) -> None:
-        """Waits for a first server to answer. Raises OpenError, and is closed, when none does in time.
+        """Waits until a first server answers. Closes the client and raises OpenError if none does in time.
 
-        For whoever would rather end a run at once than fail every page of it for a wrong address.
+        Callers use it to end a run at once instead of failing every page for a wrong address.
         """
         servers, end = self._dispatcher.servers, time.monotonic() + FIRST_CONTACT_S
         while not any(server.was_up for server in servers):
@@ -112,14 +112,14 @@ class ChatClient:
             time.sleep(MEET_S)
 
     def ask(self, requests: Sequence[ChatRequest]) -> list[Answer | EngineError]:
-        """An answer or the reason why there is none for each request, in their order.
+        """Returns an answer, or the reason why there is none, for each request in their order.
 
-        Raises OpenError when the server does not take our key or know the model, and none has ever answered:
-        every other request would fare the same.
+        Raises OpenError if a server refuses our key or does not know the model before any request was
+        answered: all other requests would fail in the same way.
         """
         if not requests:
             return []
-        batch = _Batch(len(requests))
+        batch = _PendingAnswers(len(requests))
         entries = [(request.key, request) for request in requests]  # hashed here, not on the loop
         with self._lock:
             if self._closed:
@@ -133,13 +133,13 @@ class ChatClient:
         return outcomes
 
     def stats(self) -> dict[str, Any]:
-        """Where the client stands now and what it has done. Readable while it works."""
+        """Returns what the client is doing and has done. May be called while it works."""
         work = self._dispatcher
         return {
             "in_flight": work.in_flight,
             "waiting": work.waiting,
             "limit": work.limit.now,
-            "most": work.limit.most,
+            "max": work.limit.maximum,
             "limit_cuts": work.limit.cuts,
             "filled": round(work.fill.share, 4),
             "ready_s": round(work.fill.ready_s, 3),
@@ -160,7 +160,7 @@ class ChatClient:
         }
 
     def close(self) -> None:
-        """Ends the loop and its thread. What still waits gets a reason. Safe to call twice."""
+        """Ends the loop and its thread. Requests that still wait fail with a reason. Safe to call twice."""
         with self._lock:
             if not self._closed:
                 self._closed = True
@@ -173,7 +173,7 @@ class ChatClient:
         try:
             asyncio.run(self._main())
         finally:
-            self._opened.set()  # if it could not begin, nobody waits for it
+            self._opened.set()  # also when the loop could not start: __init__ waits for this
 
     async def _main(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -185,7 +185,7 @@ class ChatClient:
         await self._stop.wait()
         await self._dispatcher.close()
 
-    def _submit(self, batch: _Batch, entries: list[tuple[_Key, ChatRequest]]) -> None:
+    def _submit(self, batch: _PendingAnswers, entries: list[tuple[_Key, ChatRequest]]) -> None:
         for index, (key, request) in enumerate(entries):
             if (known := self._remembered.get(key)) is not None:
                 self._remembered.move_to_end(key)
@@ -220,8 +220,8 @@ class ChatClient:
             batch.put(index, again)
 
 
-class _Batch:
-    """The outcomes of one `ask`, filled on the loop's thread and read on the asker's."""
+class _PendingAnswers:
+    """The outcomes of one `ask`, filled on the loop's thread and read on the caller's."""
 
     def __init__(self, size: int) -> None:
         self.finished = threading.Event()
@@ -239,14 +239,14 @@ class _Batch:
 
 
 def smaller_jpeg(image: bytes, scale: float) -> bytes:
-    """The picture with its sides scaled, as a JPEG. Raises EngineError if it cannot be decoded."""
+    """Scales the picture's sides and returns it as JPEG. Raises EngineError if it cannot be decoded."""
     import cv2
     import numpy as np
 
     pixels = cv2.imdecode(np.frombuffer(image, np.uint8), cv2.IMREAD_COLOR) if image else None
     if pixels is None:
         raise EngineError("The picture is too large for the server and cannot be decoded to scale it.")
-    height, width = (max(SMALLEST_SIDE, round(side * scale)) for side in pixels.shape[:2])
+    height, width = (max(MIN_SIDE, round(side * scale)) for side in pixels.shape[:2])
     # area averaging keeps thin strokes; 90 because it is compressed a second time
     resized = cv2.resize(pixels, (width, height), interpolation=cv2.INTER_AREA)
     return cv2.imencode(".jpg", resized, [cv2.IMWRITE_JPEG_QUALITY, 90])[1].tobytes()

@@ -1,9 +1,9 @@
-"""How DeepSeek-OCR and its kin are asked about whole pages, and what is tried when an answer will not end.
+"""How to ask DeepSeek-OCR models about whole pages, and what to try when an answer does not end.
 
-The models write boxes with special tokens, so those must not be skipped. They loop on about one page in
-thirty (the authors' own count): a guard in the server forbids n-grams said lately, and a detector ends an
-answer that repeats. Both are asked for and neither is relied on: what is not a clean end is asked again in
-another way.
+The models write boxes with special tokens, so the server must not skip those. They loop on about one page
+in thirty (the authors' own count): a guard in the server forbids n-grams it has just written, and a detector
+ends an answer that repeats. We request both and rely on neither: a page whose answer does not end cleanly is
+asked again in another way.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _CELLS = [128821, 128822]  # <td> and </td>, which a table must be allowed to re
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
-    """No n-gram of `ngram` tokens twice within `window`: breaks loops of up to window - ngram + 1 tokens."""
+class NgramGuard:
+    """Forbids the same `ngram` tokens twice within `window`: breaks loops up to window - ngram + 1 long."""
 
     name: str
     ngram: int
@@ -32,7 +32,7 @@ class Guard:
     detect: bool = False
 
     def sampling(self) -> dict[str, Any]:
-        """For servers without the processor or the detector these are words they do not know and ignore."""
+        """The request's fields. Servers without the processor or the detector ignore them."""
         words: dict[str, Any] = {
             "vllm_xargs": {
                 "ngram_size": self.ngram,
@@ -46,7 +46,7 @@ class Guard:
 
 
 # 30/90 is the model card's; 35/128 catches loops of 94 tokens instead of 61
-FIRST, OTHER = Guard("first", 30, 90), Guard("other", 35, 128, detect=True)
+FIRST, OTHER = NgramGuard("first", 30, 90), NgramGuard("other", 35, 128, detect=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Way:
     """One way to ask for a page."""
 
     name: str
-    guard: Guard = FIRST
+    guard: NgramGuard = FIRST
     task: str = PAGE
     scale: float = 1.0
     halves: bool = False
@@ -75,8 +75,8 @@ MODELS: Mapping[str, Recogniser] = MappingProxyType(
 )
 
 
-def page_recogniser(name: str, guard: Guard = FIRST) -> Recogniser:
-    """How one of the models is asked with a guard. The client itself never asks twice: the ladder does."""
+def page_recogniser(name: str, guard: NgramGuard = FIRST) -> Recogniser:
+    """Returns how to ask a model with a guard. The client does not retry loops: LADDER has the next way."""
     if name not in MODELS:
         raise UsageError(f"There is no grounded recogniser {name!r}.", f"Known: {', '.join(MODELS)}.")
     known = MODELS[name]

@@ -1,9 +1,8 @@
 """DeepSeek-OCR-2 by transformers, in this process, one page at a time: for machines without vLLM.
 
-Speaks as `ChatClient` does, so that the grounded stage does not know the difference. The guard is the
-processor of transformers over the whole answer, which knows no window and no exception for table cells:
-tables differ from vLLM's by construction. Only the second model: the first needs code of its own and an
-older transformers.
+Has `ChatClient`'s methods, so the grounded stage can use either. The guard is transformers' own processor,
+which looks at the whole answer and makes no exception for table cells: tables differ from vLLM's by
+construction. Only the second model runs here: the first needs its own code and an older transformers.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from penstock.engines.chat.deepseek import Guard, page_recogniser
+from penstock.engines.chat.deepseek import NgramGuard, page_recogniser
 from penstock.engines.chat.job import Answer
 from penstock.engines.chat.recognisers import Recogniser
 from penstock.errors import EngineError, MissingModel, install_advice
@@ -25,7 +24,7 @@ _WHOLE_HISTORY_NGRAM = 35  # the authors' own, in their evaluation: shorter ones
 
 
 class HfModel:
-    """The weights, loaded once for however many documents. Generation is not thread-safe: one at a time."""
+    """The weights, loaded once for all documents. Generates one answer at a time: it is not thread-safe."""
 
     def __init__(self, model: str = "", device: str = "") -> None:
         try:
@@ -49,7 +48,7 @@ class HfModel:
         self._lock = threading.Lock()
 
     def read(self, image: bytes, prompt: str, max_tokens: int) -> Answer:
-        """One page. Raises EngineError where the model cannot."""
+        """Reads one page. Raises EngineError if the model fails."""
         from PIL import Image, UnidentifiedImageError
 
         began = time.monotonic()
@@ -73,7 +72,7 @@ class HfModel:
         return self._answer(inputs, written, max_tokens, time.monotonic() - began)
 
     def _placed(self, value: Any) -> Any:
-        """On the model's device; pixels in its precision, which processors do not know."""
+        """Moves a tensor to the model's device; pixels also get its precision, unknown to processors."""
         if not hasattr(value, "to"):
             return value
         return value.to(self._device, self._network.dtype if value.is_floating_point() else None)
@@ -97,9 +96,9 @@ class HfModel:
 
 
 class HfClient:
-    """What the grounded stage asks. Guards are the server's; here all of them are one."""
+    """What the grounded stage calls. `guard` only names the recogniser: all guards are one here."""
 
-    def __init__(self, model: HfModel, guard: Guard) -> None:
+    def __init__(self, model: HfModel, guard: NgramGuard) -> None:
         self.recogniser: Recogniser = page_recogniser(NAME, guard)
         self._model = model
 
@@ -107,7 +106,7 @@ class HfClient:
         return [self._one(request) for request in requests]
 
     def close(self) -> None:
-        """The weights belong to the stage, which closes them."""
+        """Does nothing: the stage owns the weights and closes them."""
 
     def _one(self, request: Any) -> Answer | EngineError:
         try:

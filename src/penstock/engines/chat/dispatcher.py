@@ -1,10 +1,10 @@
 """The event loop's half of the chat client: a queue of jobs, a limit, and what follows each answer.
 
-Jobs wait longest first, so that the last ones to run are short and all end together. Each attempt holds
-one place of the limit; a job that waits to be asked again holds none. Whenever a place is free and a
-job is ready it is sent in the same moment: nothing is polled.
+Long jobs go first, so that the last ones to run are short and all end together. Each attempt takes one place
+of the limit; a job that waits for a retry takes none. As soon as a place is free and a job is ready, the
+job is sent: nothing polls.
 
-Everything here runs on one thread. chat.py is what other threads call.
+Everything here runs on one thread. Other threads call client.py.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from typing import Any
 import aiohttp
 
 from penstock.engines.chat import repetition
-from penstock.engines.chat.errors import Refusal, Refused, understand
+from penstock.engines.chat.errors import Refusal, RequestRefused, understand
 from penstock.engines.chat.job import Answer, Counts, Job, Settings
-from penstock.engines.chat.limit import Fill, Limit, Load
+from penstock.engines.chat.limit import Fill, Limit, ServerLoad
 from penstock.engines.chat.recognisers import Recogniser
 from penstock.engines.chat.server import Server, check_length, describe, whole
 from penstock.engines.chat.wire import Reply, StreamReader, read_whole, request_body
@@ -37,12 +37,12 @@ log = logging.getLogger(__name__)
 LARGE_BODY = 512 * 1024  # bytes of picture; its base64 takes 2 ms, which others on the loop would wait
 CONNECT_S = 10.0
 KEEP_ALIVE_S = 4.0  # vLLM's front end drops idle connections after 5 s; we let go before it does
-BACKOFF_FIRST_S, BACKOFF_MOST_S = 0.5, 8.0
-LEAST_S = 0.1  # however soon a full server says it wants to be asked again
-MOST_SHRINKS = 3
+FIRST_BACKOFF_S, MAX_BACKOFF_S = 0.5, 8.0
+MIN_RETRY_S = 0.1  # also when a full server asks for a retry sooner
+MAX_SHRINKS = 3
 FIRST_CONTACT_S = 30.0  # a server never seen: a wrong address should not cost minutes
 AWAY_LOOK_S = 0.5
-TELL_S = 5.0  # after which people wonder why nothing moves
+TELL_S = 5.0  # by then people wonder why nothing moves
 SPARE_FILES = 512  # for everything else a run has open
 SMALLER = Callable[[bytes, float], bytes]
 
@@ -89,7 +89,7 @@ class Dispatcher:
 
     @property
     def allowed(self) -> int:
-        """The limit's share of the servers that live: the others must not take a dead one's load."""
+        """The limit less the share of servers that are down: the others must not take over their load."""
         alive = sum(server.up for server in self.servers)
         return -(-self.limit.now * alive // len(self.servers))
 
@@ -97,7 +97,7 @@ class Dispatcher:
         heapq.heappush(self._ready, (-job.cost, next(self._numbers), job))
 
     def pump(self) -> None:
-        """Sends as many ready jobs as are allowed. Called after every change."""
+        """Sends ready jobs up to the limit. Call it after every change."""
         while self._ready and self.in_flight < self.allowed:
             server = min((s for s in self.servers if s.up), key=lambda s: len(s.tasks))
             job = heapq.heappop(self._ready)[2]
@@ -106,7 +106,7 @@ class Dispatcher:
         self.fill.note(self.in_flight, len(self._ready), self.allowed, self._loop.time())
 
     async def close(self) -> None:
-        """Ends everything; what was not answered fails with a sentence."""
+        """Ends all tasks. Jobs without an answer fail with a reason."""
         self._closing = True
         for server in self.servers:
             server.set_aside("the client was closed")
@@ -131,14 +131,14 @@ class Dispatcher:
             follow = partial(self._answered, job, reply, server)
             now = self._loop.time()
             self.limit.answered(now - began, self.in_flight >= self.allowed, now)
-        except Refused as exc:
+        except RequestRefused as exc:
             follow = partial(self._refused, job, exc.refusal)
         except asyncio.CancelledError:  # by the server's keeper, or by close()
             follow = partial(self._lost, job, server, server.reason)
         except (aiohttp.ClientError, TimeoutError, OSError) as exc:
-            self._doubt(server, exc)
+            self._note_trouble(server, exc)
             follow = partial(self._lost, job, server, describe(exc))
-        except Exception as exc:  # a fault of ours must not leave its asker waiting for ever
+        except Exception as exc:  # our own bug must not leave the caller waiting for ever
             follow = partial(self._fail, job, EngineError(f"{type(exc).__name__}: {exc}"))
         self.in_flight -= 1
         if (task := asyncio.current_task()) is not None:
@@ -158,7 +158,7 @@ class Dispatcher:
         async with self._session.post(url, data=data, headers=headers) as response:
             if response.status != 200:
                 words = await whole(response)
-                raise Refused(understand(response.status, words, response.headers.get("Retry-After")))
+                raise RequestRefused(understand(response.status, words, response.headers.get("Retry-After")))
             if stream and response.content_type == "text/event-stream":
                 return await self._read_stream(response)
             return read_whole(await whole(response))
@@ -187,15 +187,15 @@ class Dispatcher:
         async for data in response.content.iter_any():
             check_length(size := size + len(data))
             if reader.feed(data):
-                response.close()  # the server sees us go and stops writing
+                response.close()  # the server notices and stops generating
                 return reader.finish()
         reply = reader.finish()
         if not reader.done and not reply.finish_reason:
             raise aiohttp.ClientPayloadError("the stream ended in the middle of the answer")
         return reply
 
-    def _doubt(self, server: Server, exc: BaseException) -> None:
-        """Late is not gone: it is asked for less. A broken connection sets it aside until probed."""
+    def _note_trouble(self, server: Server, exc: BaseException) -> None:
+        """Lowers the limit after a timeout. Sets the server aside after a broken connection."""
         if isinstance(exc, TimeoutError) and not isinstance(exc, aiohttp.ClientError):
             self.limit.refused(self._loop.time())
         elif server.up:
@@ -240,9 +240,9 @@ class Dispatcher:
             self.counts.busy += 1
             self.limit.refused(self._loop.time())
             job.waits += 1
-            job.attempts -= 1  # it was not looked at
+            job.attempts -= 1  # the server did not look at it
             return self._retry(job, refusal.error(), job.waits, refusal.retry_after_s)
-        if refusal.remedy == "shrink" and job.shrinks < MOST_SHRINKS:
+        if refusal.remedy == "shrink" and job.shrinks < MAX_SHRINKS:
             job.shrinks += 1
             self.counts.shrunk += 1
             self._run(self._shrink(job, refusal))
@@ -264,8 +264,8 @@ class Dispatcher:
         return self._retry(job, error, job.failures, None)
 
     def _retry(self, job: Job, error: EngineError, times: int, after_s: float | None) -> None:
-        pause = min(BACKOFF_MOST_S, BACKOFF_FIRST_S * 2 ** min(times - 1, 10))
-        pause = pause * random.uniform(0.5, 1.5) if after_s is None else min(max(after_s, LEAST_S), 60.0)
+        pause = min(MAX_BACKOFF_S, FIRST_BACKOFF_S * 2 ** min(times - 1, 10))
+        pause = pause * random.uniform(0.5, 1.5) if after_s is None else min(max(after_s, MIN_RETRY_S), 60.0)
         assert job.began is not None
         if self._loop.time() + pause > job.began + self._settings.deadline_s:
             return self._fail(job, error)
@@ -277,9 +277,9 @@ class Dispatcher:
             self.submit(job)
             return
         self._delayed[id(job)] = job
-        self._loop.call_later(pause, self._ripe, job)
+        self._loop.call_later(pause, self._resubmit, job)
 
-    def _ripe(self, job: Job) -> None:
+    def _resubmit(self, job: Job) -> None:
         if self._delayed.pop(id(job), None) is not None:  # close() may have failed it
             self.submit(job)
             self.pump()
@@ -288,14 +288,14 @@ class Dispatcher:
         self._delayed[id(job)] = job
         try:
             job.image = await self._loop.run_in_executor(None, self._smaller, job.image, refusal.scale)
-        except Exception as exc:  # whatever a decoder raises, its asker is told
+        except Exception as exc:  # whatever a decoder raises becomes the caller's answer
             self._delayed.pop(id(job), None)
             self._fail(
                 job, exc if isinstance(exc, EngineError) else EngineError(f"{type(exc).__name__}: {exc}")
             )
             return
         job.notes.append(f"Scaled to {refusal.scale:.0%}: {refusal.reason}")
-        self._ripe(job)
+        self._resubmit(job)
 
     def _finish(self, job: Job, reply: Reply) -> None:
         self.counts.answered += 1
@@ -323,32 +323,32 @@ class Dispatcher:
         self._background.add(task)
         task.add_done_callback(self._background.discard)
 
-    def _looked(self, load: Load) -> None:
+    def _looked(self, load: ServerLoad) -> None:
         total = [server.load for server in self.servers if server.up and server.load is not None]
         self.limit.looked(
-            Load(sum(x.running for x in total), sum(x.waiting for x in total)), self._loop.time()
+            ServerLoad(sum(x.running for x in total), sum(x.waiting for x in total)), self._loop.time()
         )
         self.pump()
 
     async def _give_up_when_all_are_away(self) -> None:
-        """Jobs wait for a server that restarts, but not for ever, and not without a word."""
+        """Fails all jobs when no server was up for too long; until then logs that it waits."""
         away_since: float | None = None
-        told = False
+        warned = False
         while True:
             await asyncio.sleep(AWAY_LOOK_S)
             if any(server.up for server in self.servers) or not self.waiting:
-                if told:
+                if warned:
                     log.warning("a model server answers again")
-                away_since, told = None, False
+                away_since, warned = None, False
                 continue
             now = self._loop.time()
             away_since = now if away_since is None else away_since
             known = any(server.was_up for server in self.servers)
             patience = self._settings.down_s if known else min(FIRST_CONTACT_S, self._settings.down_s)
             reasons = "; ".join(f"{server.url}: {server.reason}" for server in self.servers)
-            if known and not told and now - away_since >= TELL_S:
-                told = True
-                log.warning("no model server answers (%s); it is waited for, up to %g s", reasons, patience)
+            if known and not warned and now - away_since >= TELL_S:
+                warned = True
+                log.warning("no model server answers (%s); waiting up to %g s", reasons, patience)
             if now - away_since >= patience:
                 self._fail_all(
                     EngineError(
@@ -366,12 +366,12 @@ class Dispatcher:
 
 
 def allow_connections(wanted: int) -> None:
-    """Raises the number of files we may open: 1,024 is usual, and each request in flight is one."""
+    """Raises this process's limit of open files: 1,024 is usual, and each request in flight takes one."""
     if sys.platform == "win32":
         return
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < wanted:
-        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+        allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))

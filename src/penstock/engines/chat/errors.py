@@ -19,12 +19,12 @@ Remedy = Literal["wait", "shrink", "again", "none"]
 # wait: the server is full, ask later and less. shrink: the picture is too large for it.
 # again: its own fault, another try may do. none: the same request will always be refused.
 
-LONGEST_QUOTE = 300  # characters of a server's own words; a proxy may answer with a web page
+MAX_QUOTE_CHARS = 300  # characters of a server's own words; a proxy may answer with a web page
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """One refusal: what to do, why in words, and for `shrink` by how much each side."""
+    """One refusal: what to do, why, and for `shrink` by how much to scale each side."""
 
     remedy: Remedy
     reason: str
@@ -38,11 +38,11 @@ class Refusal:
 
 
 class Unwelcome(EngineError):
-    """The server will answer none of our requests."""
+    """The server refuses all our requests: the key or the model's name is wrong."""
 
 
-class Refused(Exception):
-    """Carries a refusal from where it was read to where it is decided."""
+class RequestRefused(Exception):
+    """Carries a refusal from the code that reads it to the code that acts on it."""
 
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(refusal.reason)
@@ -53,13 +53,13 @@ _CONTEXT = re.compile(r"Input length \((\d+)\) exceeds model's maximum context l
 _DECODER = re.compile(r"decoder prompt \(length (\d+)\) is longer than the maximum model length of (\d+)")
 _ENCODER = re.compile(r"(\d+) embedding tokens, which exceeds the pre-allocated encoder cache size (\d+)")
 _PIXELS = re.compile(r"Image size \((\d+) pixels\) exceeds limit of (\d+) pixels")
-MOST_PIXELS = 16_000_000  # no recogniser looks at more than 5 million; the rest would only be decoded
+MAX_PIXELS = 16_000_000  # no recogniser looks at more than 5 million; the rest would only be decoded
 _ROOM = 0.75  # of a context for the prompt: what is read is about a quarter as long as what is shown
 _SAFE = 0.97  # of a side: pictures are cut into patches, and rounding up must not cross the limit again
 
 
 def understand(status: int, body: bytes, retry_after: str | None = None) -> Refusal:
-    """Sorts a refusal by its status and its words. Never raises."""
+    """Classifies a refusal by its status and its words. Never raises."""
     words = message_of(body)
     quote = f"The server refused (HTTP {status}): {words}" if words else f"The server answered HTTP {status}."
     if status in (429, 503):
@@ -83,19 +83,19 @@ def understand(status: int, body: bytes, retry_after: str | None = None) -> Refu
 
 
 def unreadable(body: bytes) -> Refusal:
-    """Something came with HTTP 200 that is no answer; another try may bring one."""
+    """The refusal for a body that came with HTTP 200 and is no answer; a retry may bring one."""
     return Refusal("again", f"The server's answer cannot be read: {message_of(body) or 'it is empty'}")
 
 
 def message_of(body: bytes) -> str:
-    """The server's own words out of whatever shape it put them in, on one line."""
+    """Returns the server's own message on one line, whatever shape the body has."""
     text = body.decode("utf-8", "replace").strip()
     try:
         words = _dig(json.loads(text))
     except (ValueError, RecursionError):
         words = re.sub(r"<[^>]*>", " ", text)
     line = " ".join(words.split())
-    return line if len(line) <= LONGEST_QUOTE else line[: LONGEST_QUOTE - 1] + "…"
+    return line if len(line) <= MAX_QUOTE_CHARS else line[: MAX_QUOTE_CHARS - 1] + "…"
 
 
 def _dig(value: Any) -> str:
@@ -123,7 +123,7 @@ def _too_large(words: str) -> Refusal | None:
     if found := _PIXELS.search(words):
         have, allowed = int(found[1]), int(found[2])
         reason = f"The picture has {have} pixels, and the server decodes at most {allowed}."
-        return Refusal("shrink", reason, scale=_scale(have, min(allowed, MOST_PIXELS)))
+        return Refusal("shrink", reason, scale=_scale(have, min(allowed, MAX_PIXELS)))
     if "maximum context length" in words or "input tokens" in words:
         return Refusal("shrink", f"The request is too long for the server: {words}")
     return None
@@ -138,7 +138,7 @@ def _bad_picture(words: str) -> Refusal | None:
         size = re.search(r"size=(\d+)x(\d+)", words)
         shape = f" of {size[1]} x {size[2]} pixels" if size else ""
         reason = f"The model's preprocessor cannot take a picture{shape}."
-        return Refusal("none", reason, "Pictures thinner than 28 pixels or longer than 200:1 are not for it.")
+        return Refusal("none", reason, "It takes no picture thinner than 28 pixels or longer than 200:1.")
     if "Failed to load image" in words or "base64" in words or "decompression bomb" in words:
         return Refusal("none", f"The server cannot decode the picture: {words}")
     return None
@@ -147,6 +147,6 @@ def _bad_picture(words: str) -> Refusal | None:
 def _seconds(header: str | None) -> float | None:
     try:
         seconds = float(header or "nan")
-    except ValueError:  # a date: rare, and our own pace will do
+    except ValueError:  # a date: rare, and our own pause will do
         return None
     return max(0.0, seconds) if math.isfinite(seconds) else None

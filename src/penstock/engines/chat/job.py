@@ -1,6 +1,6 @@
 """What travels through the chat client: a job, its answer, and the counts of what happened.
 
-The nouns of client.py and dispatcher.py, and nothing that does anything.
+Data that client.py and dispatcher.py share, without behaviour.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from penstock.errors import EngineError
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model said about one picture. `attempts` is 0 when an identical one was asked instead."""
+    """What a model said about one picture. `attempts` is 0 if the answer to an identical one was used."""
 
     text: str
     finish_reason: str
@@ -66,7 +66,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How patient the client is. Seconds are of the wall."""
+    """How long and how often the client tries. Seconds are wall-clock time."""
 
     limit: int = 256
     timeout_s: float = 300.0
@@ -77,5 +77,5 @@ class Settings:
 
     @property
     def deadline_s(self) -> float:
-        """From a job's first attempt on; a busy server may make it wait that long."""
+        """Counted from a job's first attempt; a busy server may make it wait that long."""
         return self.timeout_s * (self.retries + 1)

@@ -1,10 +1,9 @@
-"""How many requests may be in flight: up slowly, down quickly, like a network that shares a line.
+"""How many requests may be in flight: rises slowly and falls quickly, as in TCP.
 
-Starts at the most allowed, because vLLM queues what it cannot run and a slow start would leave a card
-idle for its first hundred pages. Comes down when the server says it is full (429, 503), when answers
-come so late that they near their timeout, or when its own queue, read from /metrics, is as long as what
-it runs: waiting there only makes every answer later. Goes up again by a
-twentieth for each round of answers that found it full.
+Starts at the maximum, because vLLM queues what it cannot run and a slow start would leave a card idle for
+its first hundred pages. Falls when the server says it is full (429, 503), when answers take nearly as long as
+their timeout, or when the server's own queue, read from /metrics, is as long as what it runs: waiting there
+only delays every answer. Rises by a twentieth for each round of answers during which it was full.
 
 Clocks are arguments. Not thread-safe: one event loop owns it.
 """
@@ -23,21 +22,21 @@ PATIENT_LOOKS = 3  # a burst of large pictures also makes a queue, for a moment
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
-    """What a server says of itself, summed over its engines."""
+class ServerLoad:
+    """The load a server reports, summed over its engines."""
 
     running: int = 0
     waiting: int = 0
 
 
 class Limit:
-    """The number of requests allowed in flight now, between `floor` and `most`."""
+    """The number of requests allowed in flight now, between `minimum` and `maximum`."""
 
-    def __init__(self, most: int, *, dynamic: bool = True, timeout_s: float = 300.0) -> None:
-        self.most = max(1, most)
-        self.floor = min(self.most, 4)  # below, a server that recovers is never found out
+    def __init__(self, maximum: int, *, dynamic: bool = True, timeout_s: float = 300.0) -> None:
+        self.maximum = max(1, maximum)
+        self.minimum = min(self.maximum, 4)  # with fewer, we would not notice that a server has recovered
         self.cuts = 0
-        self._value = float(self.most)
+        self._value = float(self.maximum)
         self._dynamic = dynamic
         self._late_s = LATE * timeout_s
         self._rested = -math.inf
@@ -49,20 +48,20 @@ class Limit:
         return int(self._value)
 
     def answered(self, seconds: float, was_full: bool, now: float) -> None:
-        """One answer. More are allowed only where the limit was what held requests back."""
+        """Notes one answer. Raises the limit only if the limit was what held requests back."""
         self._latency += 0.1 * (seconds - self._latency)
-        if self._latency > self._late_s and self._value > self.floor:
+        if self._latency > self._late_s and self._value > self.minimum:
             self._cut(self._value * DECREASE, now)
             self._latency *= DECREASE  # fewer in flight are answered sooner; do not cut twice for it
         elif was_full:
-            self._value = min(float(self.most), self._value + max(GROWTH, 1.0 / self._value))
+            self._value = min(float(self.maximum), self._value + max(GROWTH, 1.0 / self._value))
 
     def refused(self, now: float) -> None:
-        """The server said it is full."""
+        """Notes that the server said it is full."""
         self._cut(self._value * DECREASE, now)
 
-    def looked(self, load: Load, now: float) -> None:
-        """What /metrics says; asked every few seconds."""
+    def looked(self, load: ServerLoad, now: float) -> None:
+        """Notes what /metrics says; called every few seconds."""
         long = load.running > 0 and load.waiting > LONG_QUEUE * load.running
         self._long_looks = self._long_looks + 1 if long else 0
         if self._long_looks >= PATIENT_LOOKS:
@@ -71,14 +70,14 @@ class Limit:
             surplus = load.waiting - LONG_QUEUE * load.running
             self._cut(max(DECREASE * self._value, self._value - surplus), now)
         elif load.waiting == 0 and load.running >= 0.9 * self._value:
-            self._value = min(float(self.most), self._value * 1.1 + 1.0)
+            self._value = min(float(self.maximum), self._value * 1.1 + 1.0)
 
     def _cut(self, to: float, now: float) -> None:
         rest = max(REST_S, self._latency)
         if not self._dynamic or now - self._rested < rest or to >= self._value:
             return
         self._rested = now
-        self._value = max(float(self.floor), to)
+        self._value = max(float(self.minimum), to)
         self.cuts += 1
 
 
@@ -92,7 +91,7 @@ class Fill:
         self._filled_s = 0.0
 
     def note(self, in_flight: int, waiting: int, limit: int, now: float) -> None:
-        """Called after every change of the three."""
+        """Call it after every change of the three counts."""
         if self._since is not None:
             self._ready_s += now - self._since
             self._filled_s += self._share * (now - self._since)
@@ -106,5 +105,5 @@ class Fill:
 
     @property
     def share(self) -> float:
-        """1.0 when there was never enough to fill it: nothing was held back."""
+        """The share of time; 1.0 if there were never enough requests to fill the limit."""
         return self._filled_s / self._ready_s if self._ready_s else 1.0

@@ -1,4 +1,4 @@
-"""The recognisers we know: what each is asked, with which sampling, and how its answer is read.
+"""The recognisers we know: each model's prompts and sampling, and how to read its answers.
 
 One row a model. A server that runs another model is the row `openai` with prompts of the user's own:
 `replace(RECOGNISERS["openai"], prompts={...})`.
@@ -17,7 +17,7 @@ from penstock.errors import UsageError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recogniser:
-    """How one model is spoken to.
+    """How to ask one model.
 
     `sampling` goes into every request; `again` is laid over it when an answer looped. `grow` is how
     many times more tokens an answer that hit its budget may have when asked again (1: never again).
@@ -42,7 +42,7 @@ class Recogniser:
     server_flags: tuple[str, ...] = ()
 
     def prompt(self, task: str) -> str:
-        """The words for a task; tasks the model was not taught are read as text."""
+        """The prompt for a task; a task the model was not trained for gets the prompt for text."""
         return self.prompts.get(task) or self.prompts["text"]
 
     def read(self, task: str, answer: str) -> str:

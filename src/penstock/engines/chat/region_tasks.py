@@ -1,7 +1,7 @@
-"""What is done with a region of each label by a recogniser of regions.
+"""Which task a recogniser of regions performs for each label.
 
-The table is PP-DocLayoutV3's in GLM-OCR: most labels are read as text, tables and formulas by prompts of
-their own, pictures keep their crop; what stands in the margins is left out unless it is asked for.
+The table is PP-DocLayoutV3's in GLM-OCR: most labels are read as text, tables and formulas with prompts of
+their own, pictures keep their crop, and margins (headers, footers, notes) are dropped unless requested.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _TOKENS_A_SQUARE = {"text": 2.0, "table": 4.0, "formula": 4.0}
 _MIN_TOKENS = {"text": 64, "table": 512, "formula": 256}
 
 
-def token_budget(task: Task, width: int, height: int, most: int) -> int:
-    """How long an answer may be, from the size of what is read: a loop ends early, a page does not."""
+def token_budget(task: Task, width: int, height: int, max_tokens: int) -> int:
+    """How many tokens an answer may have, from the size of the picture: ends loops early and cuts no page."""
     squares = width * height / (28 * 28)
-    return min(most, round(_MIN_TOKENS[task] + _TOKENS_A_SQUARE[task] * squares))
+    return min(max_tokens, round(_MIN_TOKENS[task] + _TOKENS_A_SQUARE[task] * squares))

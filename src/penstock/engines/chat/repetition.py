@@ -1,9 +1,9 @@
 """Finds the moment a model starts to repeat itself, while its text is still arriving.
 
 A text that loops ends in a unit repeated over and over. `LoopWatch.feed` is given each new piece of
-text and says so once the repetition is long enough that no document would contain it. The cost is
-linear in the text: the tail is looked at each time it has grown by half a window, with the prefix
-function of Knuth, Morris and Pratt, which gives the shortest period of every tail in one pass.
+text and returns True once the repetition is longer than any document would contain. The cost is linear in
+the text: each time the tail has grown by half a window, the prefix function of Knuth, Morris and Pratt
+gives the shortest period of every tail in one pass.
 
     watch = LoopWatch()
     for piece in stream:
@@ -11,7 +11,7 @@ function of Knuth, Morris and Pratt, which gives the shortest period of every ta
             text = watch.kept()      # up to the loop, with one copy of what repeats
             break
 
-Not a cleaner of finished text that repeats in its middle: a loop never ends by itself.
+Does not clean finished text that repeats in its middle: a loop never ends by itself.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ DEFAULT_PATIENCE = Patience()
 
 
 class LoopWatch:
-    """Watches one text grow. `feed` is true from the moment the text loops."""
+    """Watches one text grow. `feed` returns True from the moment the text loops."""
 
     def __init__(self, patience: Patience = DEFAULT_PATIENCE) -> None:
         self.loop: Loop | None = None
@@ -126,7 +126,7 @@ def find_loop(text: str, patience: Patience = DEFAULT_PATIENCE) -> Loop | None:
 
 
 def cut(text: str, patience: Patience = DEFAULT_PATIENCE) -> tuple[str, bool]:
-    """A finished text without the loop it ends in, and whether there was one."""
+    """Returns a finished text without the loop it ends in, and whether there was one."""
     watch = LoopWatch(patience)
     for start in range(0, len(text), 1_024):
         if watch.feed(text[start : start + 1_024]):

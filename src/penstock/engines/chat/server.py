@@ -1,8 +1,7 @@
-"""One model server as the client sees it: its address, whether it lives, how busy it says it is.
+"""One model server as the client sees it: its address, whether it is up, how busy it is.
 
-A server that cannot be reached is set aside and asked for its health until it is back. One that
-takes connections but answers nothing three times in a row hangs, and is set aside as well.
-Lives on the client's event loop and nowhere else.
+A server that cannot be reached is set aside and probed until it is back. So is a server that accepts
+connections but does not answer three times in a row. Used on the client's event loop only.
 """
 
 from __future__ import annotations
@@ -16,16 +15,16 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from penstock.engines.chat.errors import message_of
-from penstock.engines.chat.limit import Load
+from penstock.engines.chat.limit import ServerLoad
 from penstock.errors import UsageError
 from penstock.trace import vllm_metrics
 
 LOOK_S = 2.0  # /metrics is 50 kB of text and 0.5 ms of our time
 LOOK_TIMEOUT_S = 10.0  # a choice: many times what an answer takes, far below a request's timeout
 HUNG_AFTER = 3  # looks without an answer
-PROBE_FIRST_S, PROBE_MOST_S = 0.1, 5.0
+FIRST_PROBE_PAUSE_S, MAX_PROBE_PAUSE_S = 0.1, 5.0
 # of an answer: 8,192 tokens are 2.5 MB when each comes in an event of its own
-MOST_BYTES = 16 << 20
+MAX_ANSWER_BYTES = 16 << 20
 
 
 def base_url(address: str) -> str:
@@ -40,14 +39,14 @@ def base_url(address: str) -> str:
     return f"{parts.scheme}://{parts.netloc}{path}"
 
 
-def read_load(metrics: bytes) -> Load | None:
+def read_load(metrics: bytes) -> ServerLoad | None:
     """Running and waiting requests out of vLLM's /metrics, summed over engines; None if not there."""
     found = vllm_metrics.read(metrics)
-    return Load(int(found.running), int(found.waiting)) if found else None
+    return ServerLoad(int(found.running), int(found.waiting)) if found else None
 
 
 class Server:
-    """`up` tells whether it may be asked; `reason` why not. `keep()` runs as long as the client."""
+    """`up` says whether it may get requests, `reason` why not. `keep()` runs as long as the client."""
 
     def __init__(self, address: str, model: str | None, changed: Callable[[], None]) -> None:
         self.url = base_url(address)
@@ -57,19 +56,19 @@ class Server:
         self.was_up = False
         self.reason = "not asked yet"
         self.tasks: set[asyncio.Task[None]] = set()
-        self.load: Load | None = None
+        self.load: ServerLoad | None = None
         self._changed = changed
         self._wanted = asyncio.Event()  # set while it is set aside
         self._wanted.set()
 
     def set_aside(self, reason: str) -> None:
-        """No more requests until a probe succeeds; it is probed at once."""
+        """Stops requests until a probe succeeds. Probing starts at once."""
         self.reason = reason
         self.up = False
         self._wanted.set()
 
-    async def keep(self, session: aiohttp.ClientSession, looked: Callable[[Load], None]) -> None:
-        """Probes the server while it is aside, looks at its load while it works."""
+    async def keep(self, session: aiohttp.ClientSession, looked: Callable[[ServerLoad], None]) -> None:
+        """Probes the server while it is set aside; reads its load while it is up."""
         while True:
             if self.up:
                 await self._look_until_aside(session, looked)
@@ -77,10 +76,10 @@ class Server:
                 await self._probe_until_up(session)
 
     async def _probe_until_up(self, session: aiohttp.ClientSession) -> None:
-        pause = PROBE_FIRST_S
+        pause = FIRST_PROBE_PAUSE_S
         while not await self._probe(session):
             await asyncio.sleep(pause)
-            pause = min(PROBE_MOST_S, pause * 1.5)
+            pause = min(MAX_PROBE_PAUSE_S, pause * 1.5)
         self._wanted.clear()
         self.up = self.was_up = True
         self._changed()
@@ -105,7 +104,7 @@ class Server:
         return True
 
     def _introduce(self, models: object) -> None:
-        """The first model's name where none was given, and how long its context is."""
+        """Takes the first model's name if none was given, and the length of its context."""
         rows = models.get("data") if isinstance(models, dict) else None
         for row in rows if isinstance(rows, list) else ():
             if isinstance(row, dict) and row.get("id") and self.model in ("", row["id"]):
@@ -114,7 +113,9 @@ class Server:
                 self.context = length if isinstance(length, int) and length > 0 else None
                 return
 
-    async def _look_until_aside(self, session: aiohttp.ClientSession, looked: Callable[[Load], None]) -> None:
+    async def _look_until_aside(
+        self, session: aiohttp.ClientSession, looked: Callable[[ServerLoad], None]
+    ) -> None:
         missed = 0
         tells = True
         while self.up:
@@ -133,9 +134,9 @@ class Server:
                     task.cancel()
 
     async def _look(
-        self, session: aiohttp.ClientSession, looked: Callable[[Load], None]
+        self, session: aiohttp.ClientSession, looked: Callable[[ServerLoad], None]
     ) -> tuple[bool, bool]:
-        """Whether it has metrics at all, and whether it answered."""
+        """Returns whether the server has metrics at all, and whether it answered."""
         timeout = aiohttp.ClientTimeout(total=LOOK_TIMEOUT_S)
         try:
             async with session.get(self.url + "/metrics", timeout=timeout) as response:
@@ -150,7 +151,7 @@ class Server:
 
 
 async def whole(response: aiohttp.ClientResponse) -> bytes:
-    """The answer's body, if it ends before it is absurdly long."""
+    """Returns the answer's body. Raises if it grows longer than any real answer."""
     body = bytearray()
     async for data in response.content.iter_any():
         body += data
@@ -159,13 +160,13 @@ async def whole(response: aiohttp.ClientResponse) -> bytes:
 
 
 def check_length(size: int) -> None:
-    """Raises for an answer that no model would give."""
-    if size > MOST_BYTES:
-        raise aiohttp.ClientPayloadError(f"the answer is longer than {MOST_BYTES >> 20} MB")
+    """Raises ClientPayloadError for an answer longer than any model would give."""
+    if size > MAX_ANSWER_BYTES:
+        raise aiohttp.ClientPayloadError(f"the answer is longer than {MAX_ANSWER_BYTES >> 20} MB")
 
 
 def describe(exc: BaseException) -> str:
-    """A connection's trouble in words; many of these exceptions print as nothing."""
+    """Describes a connection error in words; many of these exceptions have an empty message."""
     if isinstance(exc, TimeoutError):
         return "no answer in time"
     if isinstance(exc, aiohttp.ClientConnectorError):
@@ -173,5 +174,5 @@ def describe(exc: BaseException) -> str:
     if isinstance(exc, (aiohttp.ServerDisconnectedError, ConnectionResetError)):
         return "it closed the connection without an answer"
     if isinstance(exc, json.JSONDecodeError):
-        return "it does not answer in JSON: this is no model server"
+        return "it does not answer in JSON, so it is not a model server"
     return f"{type(exc).__name__}: {exc}".rstrip(": ")

@@ -1,7 +1,7 @@
-"""The bytes of a chat request and of its answer, whole or streamed.
+"""Writes the bytes of a chat request and reads its answer, whole or streamed.
 
-A request is put together from ready-made ends around the picture's base64, so that no JSON encoder
-ever walks over the picture: 40 kB of JPEG cost 0.18 ms instead of 0.36.
+The picture's base64 is put between two ready pieces of JSON, so that no JSON encoder walks over the picture:
+40 kB of JPEG cost 0.18 ms instead of 0.36.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from typing import Any
 
 import pybase64
 
-from penstock.engines.chat.errors import Refused, understand, unreadable
+from penstock.engines.chat.errors import RequestRefused, understand, unreadable
 from penstock.engines.chat.repetition import LoopWatch
 
 NO_PICTURE = b"\x00no picture\x00"  # a question for a model that only reads; b"" is a picture that is broken
-# what reading something else than an answer may raise
+# what reading a body that is no answer may raise
 UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 _MARK = "\x00picture\x00"  # cannot occur in a prompt: JSON writes it as an escape
 
 
 @dataclass(slots=True)
 class Reply:
-    """What a server answered so far."""
+    """What a server has answered so far."""
 
     text: str = ""
     finish_reason: str = ""
@@ -70,7 +70,7 @@ def request_body(
 
 
 def read_whole(body: bytes) -> Reply:
-    """A finished answer. Raises Refused if it is not one."""
+    """Reads a finished answer. Raises RequestRefused if the body is not one."""
     try:
         value = json.loads(body)
         choice = value["choices"][0]
@@ -80,27 +80,27 @@ def read_whole(body: bytes) -> Reply:
         _count(reply, value.get("usage"))
         return reply
     except UNREADABLE as exc:
-        raise Refused(unreadable(body)) from exc
+        raise RequestRefused(unreadable(body)) from exc
 
 
 def _words(value: object) -> str:
-    """Text, where a server may leave out or write null for none."""
+    """Returns the text; servers may leave it out or write null for none."""
     if not isinstance(value, str | None):
         raise TypeError("not text")
     return value or ""
 
 
 def _count(reply: Reply, usage: object) -> None:
-    """What it cost, where the server tells; an answer is one without it too."""
-    told = usage if isinstance(usage, dict) else {}
-    prompt, completion = told.get("prompt_tokens"), told.get("completion_tokens")
+    """Notes the tokens used, if the server reports them."""
+    counts = usage if isinstance(usage, dict) else {}
+    prompt, completion = counts.get("prompt_tokens"), counts.get("completion_tokens")
     reply.prompt_tokens = prompt if isinstance(prompt, int) else reply.prompt_tokens
     reply.completion_tokens = completion if isinstance(completion, int) else reply.completion_tokens
 
 
 @dataclass(slots=True)
 class StreamReader:
-    """Reads server-sent events as they come. `feed` is true once the text loops."""
+    """Reads server-sent events as they arrive. `feed` returns True once the text loops."""
 
     watch: LoopWatch | None
     reply: Reply = field(default_factory=Reply)
@@ -114,7 +114,7 @@ class StreamReader:
         return any(line.startswith(b"data:") and self._event(line[5:].strip()) for line in lines)
 
     def finish(self) -> Reply:
-        """The reply so far. A stream that was cut off has no finish_reason."""
+        """Returns the reply so far. A stream that was cut off has no finish_reason."""
         if self.watch is not None and self.watch.loop is not None:
             self.reply.text, self.reply.looped = self.watch.kept(), True
         else:
@@ -132,9 +132,9 @@ class StreamReader:
                 _count(self.reply, value.get("usage"))
                 return any(self._choice(choice) for choice in value.get("choices") or ())
         except UNREADABLE as exc:
-            raise Refused(unreadable(data)) from exc
+            raise RequestRefused(unreadable(data)) from exc
         code = value["error"].get("code") if isinstance(value["error"], dict) else None
-        raise Refused(understand(code if isinstance(code, int) else 500, data))
+        raise RequestRefused(understand(code if isinstance(code, int) else 500, data))
 
     def _choice(self, choice: Mapping[str, Any]) -> bool:
         self.reply.finish_reason = _words(choice.get("finish_reason")) or self.reply.finish_reason

@@ -1,7 +1,7 @@
-"""What every embedder promises, and which ones there are.
+"""The contract of every embedder, and the table of those we have.
 
-Texts and encoded pictures in, float32 rows of length 1 out, in the order given. An embedder that has
-no eyes says so in `takes_images`; nobody makes up a vector for a picture it cannot see.
+Texts and encoded pictures in, float32 rows of length 1 out, in the order given. An embedder that cannot read
+pictures has `takes_images = False`; no embedder makes up a vector for a picture it cannot read.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ RETRIEVE = "Retrieve document pages that answer the user's question."
 
 
 class Embedder(Protocol):
-    """The live thing. May be called by several threads at once."""
+    """An open embedder. Several threads may call it at once."""
 
     takes_images: bool
 
     def texts(self, texts: Sequence[str], instruction: str = "") -> Vectors: ...
 
     def images(self, images: Sequence[bytes], captions: Sequence[str], instruction: str = "") -> Vectors:
-        """One row for each picture with its caption, which may be empty."""
+        """Returns one row for each picture with its caption, which may be empty."""
         ...
 
     def close(self) -> None: ...
 
 
 def embedder_class(name: str) -> type[Any]:
-    """The class behind a name. Raises UsageError for one we do not have."""
+    """Returns the class behind a name. Raises UsageError for an unknown name."""
     if name not in EMBEDDERS:
         raise UsageError(f"There is no embedder {name!r}.", f"Choose from: {', '.join(EMBEDDERS)}.")
     module, kind = EMBEDDERS[name].split(":")
@@ -53,18 +53,18 @@ def embedder_class(name: str) -> type[Any]:
 
 
 def takes_images(name: str) -> bool:
-    """Whether an embedder has eyes, told without loading it."""
+    """Whether an embedder reads pictures. Loads no weights."""
     return bool(embedder_class(name).takes_images)
 
 
 def open_embedder(name: str, settings: Mapping[str, Any]) -> Embedder:
-    """The embedder with those of `settings` that are set. Raises UsageError for one it does not take."""
+    """Opens the embedder with the settings that are not None. Raises UsageError for one it does not take."""
     opened: Embedder = embedder_class(name)(**chosen_settings(name, settings))
     return opened
 
 
 def chosen_settings(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Those that are set, told without loading anything. Raises UsageError for one it does not take."""
+    """Returns the settings that are not None. Loads nothing. Raises UsageError for one it does not take."""
     known = inspect.signature(embedder_class(name)).parameters
     chosen = {key: value for key, value in settings.items() if value is not None}
     for key in chosen:
@@ -74,7 +74,7 @@ def chosen_settings(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def unit_rows(rows: NDArray[Any], dimensions: int | None = None) -> Vectors:
-    """Rows of length 1, of their first `dimensions` numbers only (Matryoshka). Raises on empty directions."""
+    """Cuts rows to `dimensions` numbers (Matryoshka) and scales them to length 1. Raises on zero rows."""
     import numpy as np
 
     cut = np.asarray(rows, dtype=np.float32)[:, :dimensions]
@@ -85,7 +85,7 @@ def unit_rows(rows: NDArray[Any], dimensions: int | None = None) -> Vectors:
 
 
 def punctuated(instruction: str) -> str:
-    """Qwen3-VL-Embedding was trained on instructions that end like sentences."""
+    """Ends the instruction like a sentence, as in Qwen3-VL-Embedding's training."""
     import unicodedata
 
     text = instruction.strip() or REPRESENT

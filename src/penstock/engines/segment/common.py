@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 
 from penstock.engines.segment.segmenter import Found, Mask
-from penstock.errors import MissingModel, install_advice
+from penstock.errors import MissingModel, first_line, install_advice
 
 if TYPE_CHECKING:
     from penstock.box import Pixels
@@ -38,9 +38,8 @@ def load(auto: Any, name: str, what: str) -> Any:
     try:
         return auto.from_pretrained(name)
     except (OSError, ValueError) as exc:
-        first = str(exc).strip().splitlines()[0]
         raise MissingModel(
-            f"{what} {name!r} cannot be loaded: {first}",
+            f"{what} {name!r} cannot be loaded: {first_line(exc)}",
             "Fetch it with `hf download` where there is a network, or name a folder with --model.",
         ) from exc
 

@@ -1,4 +1,4 @@
-"""Reads the JSON a language model meant, in time linear in the text; never evaluates anything."""
+"""Reads a language model's JSON, also when it is slightly broken. Linear in the text; evaluates nothing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-LONGEST = 60_000
+MAX_CHARS = 60_000
 _FENCE = re.compile(r"```[a-zA-Z]{0,10}")
 _TRAILING = re.compile(r",(\s*[}\]])")
 _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "＂": '"'})
@@ -21,8 +21,8 @@ _SECTION = re.compile(r"\s*(?:\[|#{1,4}\s|\*\*)\s*([^\]\n*:]{1,24})(?:\]|\*\*|:|
 
 
 def read_object(text: str) -> dict[str, Any] | None:
-    """The first object of an answer, mended where that is easy; else its labelled sections; else None."""
-    text = _FENCE.sub(" ", text[:LONGEST])
+    """Returns an answer's first object, repaired if that is easy; else its labelled sections; else None."""
+    text = _FENCE.sub(" ", text[:MAX_CHARS])
     start = text.find("{")
     if start >= 0:
         body = _balanced(text[start:])
@@ -37,7 +37,7 @@ def read_object(text: str) -> dict[str, Any] | None:
 
 
 def _balanced(text: str) -> str:
-    """Up to the brace that closes the first one; what is missing at the end is added."""
+    """Cuts after the brace that closes the first one; adds what is missing at the end."""
     closers: list[str] = []
     inside = escaped = False
     for place, char in enumerate(text):
@@ -55,7 +55,7 @@ def _balanced(text: str) -> str:
         elif char in "}]" and closers and closers.pop() and not closers:
             return text[: place + 1]
         if len(closers) > 50:
-            break  # nobody asked for that
+            break  # deeper than any answer we ask for
     return text.rstrip().rstrip(",") + ('"' if inside else "") + "".join(reversed(closers))
 
 
@@ -70,7 +70,7 @@ _WORDS = {"None": "null", "True": "true", "False": "false"}
 
 
 def _sections(text: str) -> dict[str, Any] | None:
-    """`[키워드] a, b` and `**Summary**: ...`, as models write that were asked for sections once."""
+    """Reads sections such as `[키워드] a, b` and `**Summary**: ...`, which some models write instead."""
     found: dict[str, list[str]] = {}
     current = ""
     for line in text.split("\n"):

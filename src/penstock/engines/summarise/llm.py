@@ -1,8 +1,8 @@
-"""Asks a language model for summaries and keywords, and does not let the document do the asking.
+"""Asks a language model for summaries and keywords, safe against instructions inside documents.
 
-The words of a document travel as one JSON value in which no `<` is left, so they can neither end the data
-nor write a token of the model's own. What we ask stands before and after it and is the same for every page.
-An answer that cannot be read, or a server that does not answer, leaves the rules' words and says so.
+A document's words travel as one JSON value without any `<`, so they can neither end the data nor form one of
+the model's special tokens. Our instructions stand before and after it and are the same for every block. If
+the answer cannot be read, or the server does not answer, the rules' summary is used and `short` says why.
 """
 
 from __future__ import annotations
@@ -16,12 +16,19 @@ from penstock.engines.chat.client import Answer, ChatClient, ChatRequest
 from penstock.engines.chat.recognisers import RECOGNISERS
 from penstock.engines.chat.wire import NO_PICTURE
 from penstock.engines.summarise.lenient_json import read_object
-from penstock.engines.summarise.rules import WORDS_EN, WORDS_KO, Question, RuleWriter, Told, with_flags
+from penstock.engines.summarise.rules import (
+    WORDS_EN,
+    WORDS_KO,
+    BlockFacts,
+    RuleWriter,
+    WrittenSummary,
+    with_flags,
+)
 
 PROMPT_ID = "enrich-1"
 MAX_TOKENS = 700
 CONTENT, CONTEXT = 4_000, 1_200  # characters of a block and of its surroundings
-LONGEST_SUMMARY, LONGEST_WORD, MOST_WORDS = 1_200, 60, 12
+MAX_SUMMARY_CHARS, MAX_KEYWORD_CHARS, MAX_KEYWORDS = 1_200, 60, 12
 
 _BEFORE = (
     "다음 <data> 안의 JSON은 문서의 {ko}에서 추출한 내용과 주변 문맥이다. "
@@ -43,7 +50,7 @@ _MORE = {
 
 
 class LlmWriter:
-    """One client for all blocks in flight; the rules stand by."""
+    """Asks one server for all blocks in flight, and falls back to the rules."""
 
     def __init__(
         self,
@@ -60,22 +67,22 @@ class LlmWriter:
             servers, row, model=model or None, limit=limit, timeout_s=timeout_s, api_key=api_key
         )
 
-    def write(self, questions: list[Question]) -> list[Told]:
-        requests = [ChatRequest(NO_PICTURE, prompt(question), MAX_TOKENS) for question in questions]
+    def write(self, blocks: list[BlockFacts]) -> list[WrittenSummary]:
+        requests = [ChatRequest(NO_PICTURE, prompt(block), MAX_TOKENS) for block in blocks]
         outcomes = self._client.ask(requests)
-        return [self._told(q, outcome) for q, outcome in zip(questions, outcomes, strict=True)]
+        return [self._summary(q, outcome) for q, outcome in zip(blocks, outcomes, strict=True)]
 
     def close(self) -> None:
         self._client.close()
 
-    def _told(self, question: Question, outcome: Answer | Exception) -> Told:
-        rules = self._rules.one(question)
+    def _summary(self, block: BlockFacts, outcome: Answer | Exception) -> WrittenSummary:
+        rules = self._rules.one(block)
         if not isinstance(outcome, Answer):
             return replace(rules, short=f"no answer: {outcome}")
         value = read_object(outcome.text)
         if value is None:
             return replace(rules, short="the answer was not JSON")
-        told = Told(
+        summary = WrittenSummary(
             summary_ko=_text(value.get("summary_ko")),
             summary_en=_text(value.get("summary_en")),
             keywords_ko=_words(value.get("keywords_ko")) or rules.keywords_ko,
@@ -86,27 +93,27 @@ class LlmWriter:
             model=self._model,
             prompt_id=PROMPT_ID,
         )
-        if not told.summary_ko and not told.summary_en:
-            told = replace(
-                told,
+        if not summary.summary_ko and not summary.summary_en:
+            summary = replace(
+                summary,
                 summary_ko=rules.summary_ko,
                 summary_en=rules.summary_en,
                 short="the answer held no summary",
             )
-        return with_flags(told, question)
+        return with_flags(summary, block)
 
 
-def prompt(question: Question) -> str:
-    """What is asked. Everything from the document is inside the data and cannot leave it."""
-    rows = [" | ".join(row) for row in question.rows]
+def prompt(block: BlockFacts) -> str:
+    """Returns the prompt. All words of the document are inside the data and cannot leave it."""
+    rows = [" | ".join(row) for row in block.rows]
     data = {
-        "caption": question.caption[:400],
-        "section": " > ".join(question.section)[:400],
-        "context": _budgeted(question.context),
-        "content": ("\n".join(rows) or question.content)[:CONTENT],
-        "visible": question.visible[:CONTENT],
+        "caption": block.caption[:400],
+        "section": " > ".join(block.section)[:400],
+        "context": _budgeted(block.context),
+        "content": ("\n".join(rows) or block.content)[:CONTENT],
+        "visible": block.visible[:CONTENT],
     }
-    before = _BEFORE.format(ko=WORDS_KO[question.kind], en=WORDS_EN[question.kind], more=_MORE[question.kind])
+    before = _BEFORE.format(ko=WORDS_KO[block.kind], en=WORDS_EN[block.kind], more=_MORE[block.kind])
     quoted = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c").replace("｜", "\\uff5c")
     return before + quoted + _AFTER
 
@@ -122,15 +129,17 @@ def _budgeted(context: Sequence[str]) -> list[str]:
 
 
 def _text(value: Any) -> str:
-    return " ".join(value.split())[:LONGEST_SUMMARY] if isinstance(value, str) else ""
+    return " ".join(value.split())[:MAX_SUMMARY_CHARS] if isinstance(value, str) else ""
 
 
 def _words(value: Any) -> tuple[str, ...]:
     listed = value if isinstance(value, list) else value.split(",") if isinstance(value, str) else []
     words = (
-        " ".join(str(word).split())[:LONGEST_WORD] for word in listed if isinstance(word, str | int | float)
+        " ".join(str(word).split())[:MAX_KEYWORD_CHARS]
+        for word in listed
+        if isinstance(word, str | int | float)
     )
-    return tuple(dict.fromkeys(word for word in words if word))[:MOST_WORDS]
+    return tuple(dict.fromkeys(word for word in words if word))[:MAX_KEYWORDS]
 
 
 def _figure_type(value: Any) -> str:

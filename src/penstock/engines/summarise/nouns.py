@@ -1,7 +1,7 @@
-"""Nouns of a text, the most telling first: by Kiwi where it is installed, else by plain rules.
+"""Finds the nouns of a text, the most telling first: with Kiwi if it is installed, else by plain rules.
 
-Korean words lose their particles; Latin words are taken as they are written. A word counts by how often it
-stands there and by how long it is: a compound says more than its parts.
+Korean words lose their particles; Latin words stay as written. Words rank by how often they occur and by
+their length: a compound says more than its parts.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
-LONGEST = 6_000  # characters looked at: a table's keywords do not change after that
+MAX_CHARS = 6_000  # characters looked at: a table's keywords do not change after that
 _HANGUL_WORD = re.compile(r"[가-힣]{2,}")
 _LATIN_WORD = re.compile(r"(?<![\w.])[A-Za-z][A-Za-z0-9]*(?:[-_./][A-Za-z0-9]+)*")
 _PARTICLE = re.compile(
@@ -41,27 +41,27 @@ _STOP_EN = frozenset({
 
 
 class Nouns:
-    """`korean` and `latin` give words of a text, best first. Kiwi opens with the first Korean text."""
+    """`korean` and `latin` return words of a text, best first. Kiwi opens with the first Korean text."""
 
     def __init__(self, use_kiwi: bool = True) -> None:
         self._use_kiwi = use_kiwi
         self._lock = threading.Lock()  # Kiwi is one object for all threads of a stage
 
-    def korean(self, text: str, most: int = 10) -> list[str]:
-        words = list(self._korean(text[:LONGEST]))
+    def korean(self, text: str, limit: int = 10) -> list[str]:
+        words = list(self._korean(text[:MAX_CHARS]))
         counts = Counter(word for word in words if word not in _STOP_KO and len(word) > 1)
         place = {word: at for at, word in reversed(list(enumerate(words)))}
         ranked = sorted(counts, key=lambda word: (-counts[word] * min(len(word), 5), place[word]))
-        return _without_parts(ranked)[:most]
+        return _without_parts(ranked)[:limit]
 
-    def latin(self, text: str, most: int = 10) -> list[str]:
-        words = [word.rstrip(".-_/") for word in _LATIN_WORD.findall(text[:LONGEST])]
-        told = [word for word in words if len(word) > 1 and word.lower() not in _STOP_EN and _is_word(word)]
-        counts = Counter(word.lower() for word in told)
-        written = {word.lower(): word for word in reversed(told)}
-        place = {word.lower(): at for at, word in reversed(list(enumerate(told)))}
+    def latin(self, text: str, limit: int = 10) -> list[str]:
+        words = [word.rstrip(".-_/") for word in _LATIN_WORD.findall(text[:MAX_CHARS])]
+        kept = [word for word in words if len(word) > 1 and word.lower() not in _STOP_EN and _is_word(word)]
+        counts = Counter(word.lower() for word in kept)
+        written = {word.lower(): word for word in reversed(kept)}
+        place = {word.lower(): at for at, word in reversed(list(enumerate(kept)))}
         ranked = sorted(counts, key=lambda word: (-counts[word], place[word]))
-        return [written[word] for word in ranked][:most]
+        return [written[word] for word in ranked][:limit]
 
     def _korean(self, text: str) -> Iterator[str]:
         if not _HANGUL_WORD.search(text):
@@ -81,7 +81,7 @@ def _is_word(text: str) -> bool:
 
 
 def _compounds(tokens: Sequence[Any]) -> Iterator[str]:
-    """Nouns that stand together without a space are one word: 해킹 + 진단 + 도구, 비 + 활성화."""
+    """Joins nouns without a space between them to one word: 해킹 + 진단 + 도구, 비 + 활성화."""
     run: list[tuple[str, str]] = []
     end = -1
     for place, token in enumerate(tokens):
@@ -107,13 +107,13 @@ def _is_noun_end(tokens: Sequence[Any], place: int) -> bool:
 
 
 def _whole(run: list[tuple[str, str]]) -> Iterator[str]:
-    """A lone prefix or root (중요, of 중요하다) is no noun."""
+    """Yields the joined word, unless it is a lone prefix or root (중요, of 중요하다), which is no noun."""
     if len(run) > 1 or (run and run[0][1] in ("NNG", "NNP")):
         yield "".join(form for form, _ in run)
 
 
 def _without_parts(words: list[str]) -> list[str]:
-    """A word that stands inside a better one adds nothing."""
+    """Drops words that are part of a better one."""
     kept: list[str] = []
     for word in words:
         if not any(word in longer for longer in kept):
@@ -123,7 +123,7 @@ def _without_parts(words: list[str]) -> list[str]:
 
 @lru_cache(maxsize=1)
 def _kiwi() -> Any:
-    """None where kiwipiepy is not installed. Takes 2 s and 300 MB, so one serves the process."""
+    """Opens Kiwi once for the process: 2 s and 300 MB. Returns None if kiwipiepy is not installed."""
     try:
         from kiwipiepy import Kiwi  # type: ignore[import-untyped, unused-ignore]
     except ImportError:

@@ -1,7 +1,7 @@
-"""Writes a summary and keywords for a table or a picture from what is known of it.
+"""Writes a summary and keywords for a table or a picture by rules.
 
-Three engines: `none`, `rule` (nouns, headers, extremes, trends: no model, never without keywords), and any
-language model behind an OpenAI-compatible server (summarise_llm.py), which falls back to the rules.
+One of three engines: `none`, `rule` (nouns, headers, extremes, trends; no model; always gives keywords), and
+any language model behind an OpenAI-compatible server (llm.py), which falls back to the rules.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from penstock.engines.summarise.nouns import Nouns
 from penstock.engines.summarise.trends import Finding, findings
 
 Kind = Literal["table", "graph", "diagram", "complex_image"]
-MOST_KEYWORDS = 10
+MAX_KEYWORDS = 10
 WORDS_KO = {"table": "표", "graph": "그래프", "diagram": "도식", "complex_image": "그림"}
 WORDS_EN = {"table": "table", "graph": "graph", "diagram": "diagram", "complex_image": "image"}
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
@@ -26,22 +26,22 @@ _CAPTION_HEAD = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """One block and its surroundings. `rows` is a table's grid, `head` how many of them are headers."""
+class BlockFacts:
+    """One block and its surroundings. `rows` is a table's grid; the first `head` rows are headers."""
 
     kind: Kind
     caption: str = ""
     section: tuple[str, ...] = ()
     content: str = ""
-    visible: str = ""  # what a vision model said
+    visible: str = ""  # a vision model's text
     rows: tuple[tuple[str, ...], ...] = ()
     head: int = 0
     context: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What an engine has to say. `short` is why the rules had to help where a model was asked."""
+class WrittenSummary:
+    """What an engine wrote. `short` says why the rules had to replace a model's answer."""
 
     summary_ko: str = ""
     summary_en: str = ""
@@ -56,68 +56,68 @@ class Told:
     flags: tuple[str, ...] = field(default=())
 
 
-class Writer(Protocol):
-    """Thread-safe. The same number of answers in the same order."""
+class SummaryWriter(Protocol):
+    """Thread-safe. Returns as many summaries as blocks, in the same order."""
 
-    def write(self, questions: list[Question]) -> list[Told]: ...
+    def write(self, blocks: list[BlockFacts]) -> list[WrittenSummary]: ...
 
     def close(self) -> None: ...
 
 
 class NoWriter:
-    """Says nothing: for runs that only want what a vision engine sees."""
+    """Writes nothing: for runs that only need the vision engine's text."""
 
-    def write(self, questions: list[Question]) -> list[Told]:
-        return [Told() for _ in questions]
+    def write(self, blocks: list[BlockFacts]) -> list[WrittenSummary]:
+        return [WrittenSummary() for _ in blocks]
 
     def close(self) -> None:
         pass
 
 
 class RuleWriter:
-    """Caption, headers, extremes and trends put into sentences; nouns become keywords."""
+    """Makes sentences of caption, headers, extremes and trends, and keywords of nouns."""
 
     def __init__(self, use_kiwi: bool = True) -> None:
         self._nouns = Nouns(use_kiwi)
 
-    def write(self, questions: list[Question]) -> list[Told]:
-        return [self.one(question) for question in questions]
+    def write(self, blocks: list[BlockFacts]) -> list[WrittenSummary]:
+        return [self.one(block) for block in blocks]
 
     def close(self) -> None:
         pass
 
-    def one(self, question: Question) -> Told:
-        found = findings(question.rows, question.head)
-        korean, latin = self.keywords(question)
-        told = Told(
-            summary_ko=_summary_ko(question, found),
-            summary_en=_summary_en(question, found),
+    def one(self, block: BlockFacts) -> WrittenSummary:
+        found = findings(block.rows, block.head)
+        korean, latin = self.keywords(block)
+        summary = WrittenSummary(
+            summary_ko=_summary_ko(block, found),
+            summary_en=_summary_en(block, found),
             keywords_ko=korean,
             keywords_en=latin,
             items=tuple(each.ko for each in found),
             method="rule",
             prompt_id="rule-1",
         )
-        return with_flags(told, question)
+        return with_flags(summary, block)
 
-    def keywords(self, question: Question) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Never empty. Captions and headers count more than cells, the section's title least."""
-        headers = " , ".join(cell for row in question.rows[: question.head] for cell in row)
-        cells = " , ".join(cell for row in question.rows[question.head :] for cell in row)
-        caption = bare_caption(question.caption)
-        section = question.section[-1] if question.section else ""
-        said = (caption, caption, caption, headers, headers, question.content, question.visible, cells)
+    def keywords(self, block: BlockFacts) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Returns Korean and Latin keywords, never none. Captions and headers weigh more than cells."""
+        headers = " , ".join(cell for row in block.rows[: block.head] for cell in row)
+        cells = " , ".join(cell for row in block.rows[block.head :] for cell in row)
+        caption = bare_caption(block.caption)
+        section = block.section[-1] if block.section else ""
+        said = (caption, caption, caption, headers, headers, block.content, block.visible, cells)
         weighed = " . ".join((*said, section))
-        korean = self._nouns.korean(weighed, MOST_KEYWORDS)
-        latin = self._nouns.latin(weighed, MOST_KEYWORDS)
+        korean = self._nouns.korean(weighed, MAX_KEYWORDS)
+        latin = self._nouns.latin(weighed, MAX_KEYWORDS)
         if not korean and not latin:  # numbers only: the neighbours say what it is about
-            nearby = " ".join((*question.section, *question.context))
+            nearby = " ".join((*block.section, *block.context))
             korean, latin = self._nouns.korean(nearby, 5), self._nouns.latin(nearby, 5)
-        return tuple(korean) or (WORDS_KO[question.kind],), tuple(latin) or (WORDS_EN[question.kind],)
+        return tuple(korean) or (WORDS_KO[block.kind],), tuple(latin) or (WORDS_EN[block.kind],)
 
 
 def bare_caption(caption: str) -> str:
-    """The caption without its number: "[그림 3] 유량의 변화" -> "유량의 변화"."""
+    """Returns the caption without its number: "[그림 3] 유량의 변화" -> "유량의 변화"."""
     return _CAPTION_HEAD.sub("", caption).strip()
 
 
@@ -125,18 +125,16 @@ def _first_sentence(caption: str) -> str:
     return re.split(r"(?<=[^\d])\.\s|\.$", bare_caption(caption), maxsplit=1)[0].strip()
 
 
-def with_flags(told: Told, question: Question) -> Told:
-    """Names the numbers of the summary that nothing given holds."""
-    cells = (cell for row in question.rows for cell in row)
-    given = " ".join(
-        (question.caption, question.content, question.visible, *question.section, *question.context, *cells)
-    )
+def with_flags(summary: WrittenSummary, block: BlockFacts) -> WrittenSummary:
+    """Flags the numbers of the summary that the block does not hold."""
+    cells = (cell for row in block.rows for cell in row)
+    given = " ".join((block.caption, block.content, block.visible, *block.section, *block.context, *cells))
     known = {plain_number(number) for number in _NUMBER.findall(given)}
-    known |= {str(len(question.rows) - question.head), str(len(question.rows[0]) if question.rows else 0)}
-    said = _NUMBER.findall(f"{told.summary_ko} {told.summary_en}")
+    known |= {str(len(block.rows) - block.head), str(len(block.rows[0]) if block.rows else 0)}
+    said = _NUMBER.findall(f"{summary.summary_ko} {summary.summary_en}")
     strange = [number for number in dict.fromkeys(said) if plain_number(number) not in known]
     flags = tuple(f"number not in the content: {number}" for number in strange)
-    return replace(told, flags=(*told.flags, *flags))
+    return replace(summary, flags=(*summary.flags, *flags))
 
 
 def plain_number(text: str) -> str:
@@ -144,33 +142,33 @@ def plain_number(text: str) -> str:
     return whole.rstrip("0").rstrip(".") if "." in whole else whole
 
 
-def _summary_ko(question: Question, found: list[Finding]) -> str:
+def _summary_ko(block: BlockFacts, found: list[Finding]) -> str:
     parts = []
-    if caption := _first_sentence(question.caption):
-        parts.append(f"{caption}에 관한 {WORDS_KO[question.kind]}이다.")
-    elif question.section:
-        parts.append(f"'{question.section[-1]}'에 있는 {WORDS_KO[question.kind]}이다.")
-    if question.rows:
-        names = [name for name in _column_names(question) if name]
+    if caption := _first_sentence(block.caption):
+        parts.append(f"{caption}에 관한 {WORDS_KO[block.kind]}이다.")
+    elif block.section:
+        parts.append(f"'{block.section[-1]}'에 있는 {WORDS_KO[block.kind]}이다.")
+    if block.rows:
+        names = [name for name in _column_names(block) if name]
         said = f", 열은 {', '.join(names[:8])}" if names else ""
-        parts.append(f"{len(question.rows) - question.head}개 행{said}이다." if said else "")
+        parts.append(f"{len(block.rows) - block.head}개 행{said}이다." if said else "")
     parts += [each.ko for each in found[:3]]
     return " ".join(part for part in parts if part)
 
 
-def _summary_en(question: Question, found: list[Finding]) -> str:
-    caption = bare_caption(question.caption)
-    article = "An" if question.kind == "complex_image" else "A"
-    word = WORDS_EN[question.kind]
+def _summary_en(block: BlockFacts, found: list[Finding]) -> str:
+    caption = bare_caption(block.caption)
+    article = "An" if block.kind == "complex_image" else "A"
+    word = WORDS_EN[block.kind]
     parts = [f"{article} {word}: {caption.rstrip('.')}." if caption else f"{article} {word}."]
-    names = [name for name in _column_names(question) if name]
-    if question.rows and names:
-        num = len(question.rows) - question.head
+    names = [name for name in _column_names(block) if name]
+    if block.rows and names:
+        num = len(block.rows) - block.head
         parts.append(f"{num} {'row' if num == 1 else 'rows'}; columns: {', '.join(names[:8])}.")
     return " ".join((*parts, *(each.en for each in found[:3])))
 
 
-def _column_names(question: Question) -> list[str]:
-    if not question.rows or not question.head:
+def _column_names(block: BlockFacts) -> list[str]:
+    if not block.rows or not block.head:
         return []
-    return list(dict.fromkeys(cell.replace("\n", " ").strip() for cell in question.rows[question.head - 1]))
+    return list(dict.fromkeys(cell.replace("\n", " ").strip() for cell in block.rows[block.head - 1]))

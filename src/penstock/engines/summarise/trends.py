@@ -1,7 +1,7 @@
-"""What the numbers of a table say: the extremes of a column, and where a series goes.
+"""Finds what a table's numbers say: the extremes of each column, and the trend of a series.
 
-A column is numeric if most of its cells are. A trend is told only of a series: rows that are named by
-years, months, quarters or other rising numbers. Rows of sums and means are not of the series.
+A column is numeric if most of its cells are. Only a series has a trend: rows named by years, months, quarters
+or other rising numbers. Rows of sums and means do not belong to the series.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-LEAST_ROWS = 2
+MIN_ROWS = 2
 NUMERIC_SHARE = 0.7
-MOST_FINDINGS = 6
+MAX_FINDINGS = 6
 STEADY = 0.03  # of the first value: less is no change
 _NUMBER = re.compile(r"[-+−△▲]?\s?[₩$€£]?\s?(\d[\d,]*(?:\.\d+)?)\s?(%|[a-zA-Z가-힣/³²·]{0,8})")
 _TOTAL = re.compile(
@@ -32,12 +32,12 @@ class Finding:
 
 
 def findings(rows: Sequence[Sequence[str]], head: int) -> list[Finding]:
-    """Extremes of each numeric column, and trends where rows are a series."""
+    """Returns the extremes of each numeric column, and its trend if the rows are a series."""
     if not head and len(rows) > 1 and rows[0] and not rows[0][0].strip():
         head = 1  # a corner left empty: the first row names the columns, even by numbers
-    # a row without a name says of nothing how large it is
+    # a row without a name cannot be an extreme of anything
     body = [row for row in rows[head:] if row and row[0].strip() and not _TOTAL.fullmatch(row[0].strip())]
-    if len(body) < LEAST_ROWS:
+    if len(body) < MIN_ROWS:
         return []
     names = [cell.replace("\n", " ").strip() for cell in rows[head - 1]] if head else [""] * len(body[0])
     labels = [row[0].replace("\n", " ").strip() for row in body]
@@ -46,17 +46,17 @@ def findings(rows: Sequence[Sequence[str]], head: int) -> list[Finding]:
     for column in range(1, len(body[0])):
         cells = [row[column].strip() if column < len(row) else "" for row in body]
         values = [number(cell) for cell in cells]
-        if sum(value is not None for value in values) < max(LEAST_ROWS, NUMERIC_SHARE * len(values)):
+        if sum(value is not None for value in values) < max(MIN_ROWS, NUMERIC_SHARE * len(values)):
             continue
         name = names[column] if column < len(names) else ""
         found += _extremes(name, labels, cells, values)
         if in_time:
             found += _trend(name, labels, values)
-    return found[:MOST_FINDINGS]
+    return found[:MAX_FINDINGS]
 
 
 def number(cell: str) -> float | None:
-    """The value of a cell that is a number with at most a unit; None for anything else."""
+    """Returns the value of a cell that is a number with at most a unit; None for anything else."""
     match = _NUMBER.fullmatch(cell.strip())
     if match is None:
         return None

@@ -1,11 +1,11 @@
 """Keeps servers running after the command that started them has ended.
 
-`penstock engine start` writes an `Engine` into the user's cache, one file a server, and starts
+`penstock engine start` writes a `DetachedServer` into the user's cache, one file a server, and starts
 
     python -m penstock.engines.vllm.daemon FILE
 
-in a session of its own. The keeper starts the server, watches it like any managed one, and writes what
-becomes of it into the file. SIGTERM ends both. `status` and `stop` read the files.
+in a session of its own. That process, the keeper, starts the server, watches it like any managed one, and
+writes its state into the file. SIGTERM ends both. `status` and `stop` read the files.
 """
 
 from __future__ import annotations
@@ -26,13 +26,14 @@ from penstock.engines.vllm.presets import preset
 from penstock.engines.vllm.server import ManagedServer
 from penstock.engines.weights.registry import cache_folder
 from penstock.errors import OpenError, UsageError
+from penstock.processes.alive import is_alive
 
 STOP_S = 40.0  # the guard's grace, and some for a card to be given back
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Engine:
-    """One detached server: what was asked for, and what became of it."""
+class DetachedServer:
+    """One detached server: how to start it, and its state."""
 
     name: str
     model: str
@@ -47,7 +48,7 @@ class Engine:
     state: str = "starting"  # starting, ready, failed
     reason: str = ""
     keeper: int = 0  # process ids; 0 before there is one
-    keeper_born: int = 0  # in clock ticks since boot: a number that is used again has another birth
+    keeper_born: int = 0  # in clock ticks since boot: a process id that is used again has another birth
     server: int = 0
     restarts: int = 0
     since: float = 0.0
@@ -65,16 +66,16 @@ def folder() -> Path:
     return cache_folder().parent / "engines"
 
 
-def engines() -> list[Engine]:
-    """All that were started and not stopped, by name."""
+def servers() -> list[DetachedServer]:
+    """Returns all servers that were started and not stopped, by name."""
     found = [read(path) for path in sorted(folder().glob("*.json"))]
-    return [engine for engine in found if engine is not None]
+    return [server for server in found if server is not None]
 
 
-def read(path: Path) -> Engine | None:
+def read(path: Path) -> DetachedServer | None:
     try:
         value = json.loads(path.read_text())
-        return Engine(
+        return DetachedServer(
             **{**value, "extra_args": tuple(value["extra_args"]), "command": tuple(value["command"])}
         )
     except (OSError, ValueError, TypeError, KeyError):  # removed meanwhile, or of another version
@@ -85,62 +86,62 @@ def path_of(name: str) -> Path:
     return folder() / f"{name}.json"
 
 
-def write(engine: Engine) -> None:
+def write(server: DetachedServer) -> None:
     folder().mkdir(parents=True, exist_ok=True)
-    path = path_of(engine.name)
+    path = path_of(server.name)
     scratch = path.with_name(f".{path.name}.{os.getpid()}")
-    scratch.write_text(json.dumps(asdict(engine), indent=2))
+    scratch.write_text(json.dumps(asdict(server), indent=2))
     scratch.replace(path)
 
 
-def start(engine: Engine) -> None:
-    """Starts the keeper and returns at once; `wait` tells how it went."""
-    if (known := read(path_of(engine.name))) is not None and known.alive:
-        raise UsageError(f"{engine.name} is already running at {known.url}.", "Stop it first, or add --name.")
-    write(replace(engine, since=time.time()))
-    Path(engine.log).parent.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-P", "-m", "penstock.engines.vllm.daemon", str(path_of(engine.name))]
-    with Path(engine.log).open("ab") as log:
+def start(server: DetachedServer) -> None:
+    """Starts the keeper and returns at once; `wait` reports the outcome."""
+    if (known := read(path_of(server.name))) is not None and known.alive:
+        raise UsageError(f"{server.name} is already running at {known.url}.", "Stop it first, or add --name.")
+    write(replace(server, since=time.time()))
+    Path(server.log).parent.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-P", "-m", "penstock.engines.vllm.daemon", str(path_of(server.name))]
+    with Path(server.log).open("ab") as log:
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
         )
-    # the keeper outlives us on purpose: nobody waits for it, and Popen must not warn about that
+    # the keeper outlives us on purpose, so nobody waits for it; Popen must not warn about that
     process.returncode = 0
 
 
-def wait(name: str, tell: Callable[[Engine], None]) -> Engine:
-    """Returns when the server is ready. Raises OpenError with its reason if it will not be."""
+def wait(name: str, tell: Callable[[DetachedServer], None]) -> DetachedServer:
+    """Returns when the server is ready. Raises OpenError with the reason if it fails to start."""
     pause = threading.Event()
-    last: Engine | None = None
+    last: DetachedServer | None = None
     missing = 0
     while True:
-        engine = read(path_of(name))
-        if engine is None:
+        server = read(path_of(name))
+        if server is None:
             raise OpenError(f"{name} was stopped while it was starting.")
-        if engine != last:
-            tell(engine)
-            last = engine
-        if engine.state == "failed":
-            raise OpenError(engine.reason)
-        if engine.state == "ready":
-            return engine
-        missing = 0 if engine.alive or not engine.keeper else missing + 1
+        if server != last:
+            tell(server)
+            last = server
+        if server.state == "failed":
+            raise OpenError(server.reason)
+        if server.state == "ready":
+            return server
+        missing = 0 if server.alive or not server.keeper else missing + 1
         if missing > 20:
-            raise OpenError(f"{name}'s keeper ended while it was starting (log: {engine.log}).")
+            raise OpenError(f"{name}'s keeper ended while it was starting (log: {server.log}).")
         pause.wait(0.25)
 
 
-def stop(engine: Engine) -> None:
+def stop(server: DetachedServer) -> None:
     """Ends the keeper, and with it the server. The card is free when this returns."""
-    if engine.alive:
-        _send(engine.keeper, signal.SIGTERM)
+    if server.alive:
+        _send(server.keeper, signal.SIGTERM)
         end = time.monotonic() + STOP_S
         pause = threading.Event()
-        while engine.alive and time.monotonic() < end:
+        while server.alive and time.monotonic() < end:
             pause.wait(0.05)
-        if engine.alive:
-            _send(engine.keeper, signal.SIGKILL)  # the guard sees it gone and ends the server
-    path_of(engine.name).unlink(missing_ok=True)
+        if server.alive:
+            _send(server.keeper, signal.SIGKILL)  # the guard sees it gone and ends the server
+    path_of(server.name).unlink(missing_ok=True)
 
 
 def _send(pid: int, number: int) -> None:
@@ -149,13 +150,9 @@ def _send(pid: int, number: int) -> None:
 
 
 def born(pid: int) -> int:
-    """When a process began, in ticks since boot; 0 if it is no more, 1 where the system does not tell."""
+    """When a process began, in ticks since boot; 0 if it has ended, 1 if the system does not tell."""
     if not Path("/proc/self/stat").exists():
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return 0
-        return 1
+        return 1 if is_alive(pid) else 0
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -164,55 +161,57 @@ def born(pid: int) -> int:
 
 
 def keep(path: Path) -> int:
-    """The keeper's life: start the server, note how it is, end it when told to."""
-    engine = read(path)
-    if engine is None:
+    """The keeper's main function: starts the server, records its state, ends it on SIGTERM."""
+    server = read(path)
+    if server is None:
         return 2
-    told = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: told.set())
+    stopping = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stopping.set())
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    engine = replace(engine, keeper=os.getpid(), keeper_born=born(os.getpid()))
-    write(engine)
-    server = ManagedServer(
-        engine.model,
-        preset(engine.preset),
-        engine.gpu,
-        engine.port,
-        engine.extra_args,
-        Path(engine.log),
-        served_name=engine.served_name,
-        prompt=engine.prompt,
+    server = replace(server, keeper=os.getpid(), keeper_born=born(os.getpid()))
+    write(server)
+    managed = ManagedServer(
+        server.model,
+        preset(server.preset),
+        server.gpu,
+        server.port,
+        server.extra_args,
+        Path(server.log),
+        served_name=server.served_name,
+        prompt=server.prompt,
     )
-    starter = threading.Thread(target=_start, args=(server, engine, told), name="vllm-start", daemon=True)
+    starter = threading.Thread(
+        target=_start, args=(managed, server, stopping), name="vllm-start", daemon=True
+    )
     starter.start()
-    _note_changes(server, path, told)
-    server.stop()
+    _note_changes(managed, path, stopping)
+    managed.stop()
     starter.join()
     return 0
 
 
-def _start(server: ManagedServer, engine: Engine, told: threading.Event) -> None:
+def _start(managed: ManagedServer, server: DetachedServer, stopping: threading.Event) -> None:
     try:
-        server.start()
+        managed.start()
     except OpenError as exc:
-        if not told.is_set():
-            write(replace(engine, state="failed", reason=str(exc)))
-            told.set()
+        if not stopping.is_set():
+            write(replace(server, state="failed", reason=str(exc)))
+            stopping.set()
     else:
-        write(replace(engine, state="ready", server=server.pid or 0))
+        write(replace(server, state="ready", server=managed.pid or 0))
 
 
-def _note_changes(server: ManagedServer, path: Path, told: threading.Event) -> None:
-    while not told.wait(1.0):
-        engine = read(path)
-        if engine is None:
+def _note_changes(managed: ManagedServer, path: Path, stopping: threading.Event) -> None:
+    while not stopping.wait(1.0):
+        server = read(path)
+        if server is None:
             return
-        if engine.state == "starting":
+        if server.state == "starting":
             continue
-        reason = str(server.failure) if server.failure else ""
+        reason = str(managed.failure) if managed.failure else ""
         state = "failed" if reason else "ready"
-        new = replace(engine, restarts=server.restarts, server=server.pid or 0, state=state, reason=reason)
-        if new != engine and not told.is_set():
+        new = replace(server, restarts=managed.restarts, server=managed.pid or 0, state=state, reason=reason)
+        if new != server and not stopping.is_set():
             write(new)
 
 

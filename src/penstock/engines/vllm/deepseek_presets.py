@@ -1,4 +1,4 @@
-"""How a server for DeepSeek-OCR is started on each kind of card: what fits, and why.
+"""How to start a server for DeepSeek-OCR on each kind of card: what fits, and why.
 
 The weights take 6.7 GB in bfloat16 and a token of KV cache 60 KiB (12 layers, 10 heads of 128); a page is
 about 2,000 tokens, 120 MB. The context is 8,192. vLLM reads pages with at most six tiles whatever a preset
@@ -36,9 +36,9 @@ _SIZES = {
 
 
 def page_preset(name: str, card: Card | None) -> Preset:
-    """The preset for whole pages on a card. A card too small raises UsageError, as everywhere."""
+    """Returns the preset for whole pages on a card. Raises UsageError for a card that is too small."""
     known = preset(name, card)
-    if known.name not in _SIZES:  # the CPU: for tests and for patience
+    if known.name not in _SIZES:  # the CPU: for tests, and for users who can wait
         return replace(known, flags=(*known.flags, _COMMON[0]), servers=1)
     seqs, share, tokens, why = _SIZES[known.name]
     flags = (

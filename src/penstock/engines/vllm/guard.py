@@ -1,10 +1,11 @@
-"""Stands between us and a model server, so that the server never outlives us.
+"""Runs a model server as its child, so that the server never outlives us.
 
     python guard.py LIFELINE REPORT COMMAND...
 
 Runs the command in a session of its own and reports its process id on the descriptor REPORT. When the
-descriptor LIFELINE closes (whoever holds its other end is gone, even by SIGKILL), when its parent
-changes, on SIGTERM, or when the command ends, it ends whatever the command has started, politely first.
+descriptor LIFELINE closes (the process at its other end is gone, even by SIGKILL), when its parent
+changes, on SIGTERM, or when the command ends, it ends all that the command has started: by SIGTERM first,
+then by SIGKILL.
 If the guard itself is killed, the kernel kills the command.
 
 Imports nothing of Penstock: it is run by its path and starts in 45 ms.
@@ -44,7 +45,7 @@ def main() -> int:
 
 
 def prctl(option: int, value: int) -> None:
-    """Asks Linux; elsewhere there is nothing to ask and SIGTERM must do."""
+    """Calls Linux's prctl; does nothing elsewhere, where SIGTERM must do."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
@@ -65,7 +66,7 @@ def _wake_on(*numbers: int) -> int:
 
 def _end(child: subprocess.Popen[bytes]) -> None:
     _signal_group(child.pid, signal.SIGTERM)
-    _signal_group(child.pid, signal.SIGCONT)  # a stopped process would never hear it
+    _signal_group(child.pid, signal.SIGCONT)  # a stopped process would not receive it
     end = time.monotonic() + GRACE_S
     while time.monotonic() < end and (child.poll() is None or _descendants()):
         time.sleep(0.05)
@@ -82,7 +83,7 @@ def _signal_group(group: int, number: int) -> None:
 
 
 def _descendants() -> list[int]:
-    """Processes whose parent we are; on Linux orphans too. The command's own children end with it."""
+    """Our child processes; on Linux orphans too. The command's own children end with it."""
     try:
         words = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
     except OSError:

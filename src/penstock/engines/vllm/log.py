@@ -1,7 +1,7 @@
-"""Why a server did not start, found in the last lines of its log.
+"""Finds in a server's log why it did not start.
 
-vLLM's log ends with a traceback of the front end that says only "Engine core initialization failed";
-the reason stands some hundred lines above it. `reason` finds it and says what to do about the common ones.
+vLLM's log ends with a traceback of the front end that says only "Engine core initialization failed"; the
+reason is some hundred lines above it. `reason` finds it and adds advice for the common ones.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ADVICE = (
 
 
 def tail(path: Path, start: int = 0) -> str:
-    """The end of the log, from the byte at which this start began."""
+    """Returns the end of the log, at most from byte `start`, where this start of the server began."""
     try:
         with path.open("rb") as log:
             size = log.seek(0, 2)
@@ -43,7 +43,7 @@ def tail(path: Path, start: int = 0) -> str:
 
 
 def reason(text: str) -> tuple[str, str]:
-    """What went wrong, in the log's own words on one line, and advice where we know some."""
+    """Returns what went wrong, in the log's own words on one line, and advice if we have some."""
     lines = [_PREFIX.sub("", line).strip() for line in text.splitlines()]
     errors = [line for line in lines if _ERROR.match(line)]
     telling = [line for line in errors if not any(words in line for words in _EMPTY_WORDS)]

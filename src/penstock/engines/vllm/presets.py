@@ -1,8 +1,8 @@
-"""How vLLM is started on each kind of card, every number with its reason.
+"""How to start vLLM on each kind of card, every number with its reason.
 
     command = preset("l4").command("zai-org/GLM-OCR", port=8000)
 
-What the reasons lean on, measured with GLM-OCR's shape in bf16 on one H200 (8 regions a page, 6,500
+The measurements behind the reasons, with GLM-OCR's shape in bf16 on one H200 (8 regions a page, 6,500
 picture tokens in and 770 tokens out; docs/log.md): one API process with 512 sequences and 131,072
 batched tokens gave 3.6 pages/s; two servers on the card with four API processes and 32,768 batched
 tokens each 6.1, and 11.4 with crops at 0.7 scale; fp8 was slower. With as many threads as cores instead
@@ -48,7 +48,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preset:
-    """`servers` of them share one card; `in_flight` is the client's limit for one card."""
+    """Settings for one kind of card: `servers` share it; `in_flight` is the client's limit for it."""
 
     name: str
     card: str
@@ -59,7 +59,7 @@ class Preset:
     api_processes: int = 1
 
     def all_flags(self, cores: int | None = None) -> list[Flag]:
-        """With as many API processes as the machine has cores for."""
+        """All flags, with as many API processes as the machine has cores for."""
         have = cores or os.cpu_count() or 1
         count = max(1, min(self.api_processes, have // (2 * self.servers)))
         why = (
@@ -80,7 +80,7 @@ class Preset:
         executable: Sequence[str] = ("vllm",),
         cores: int | None = None,
     ) -> list[str]:
-        """The full command. A flag among `extra_args` replaces ours of the same name."""
+        """Returns the full command. A flag in `extra_args` replaces ours of the same name."""
         given = {_bare(word) for word in extra_args if word.startswith("--")}
         ours = [
             word for flag in self.all_flags(cores) if _bare(flag.name) not in given for word in flag.words
@@ -90,7 +90,7 @@ class Preset:
         return [*executable, "serve", model, *where, *ours, *extra_args]
 
     def environment(self, gpu: int | None) -> dict[str, str]:
-        """What the server's environment gets on top of ours. No GPU: none is hidden from it."""
+        """The variables to add to the server's environment. Without a GPU number it sees all GPUs."""
         own = {flag.name: flag.value or "" for flag in (*_PRIVATE, *self.env)}
         return own if gpu is None else {"CUDA_VISIBLE_DEVICES": str(gpu), **own}
 
@@ -279,13 +279,13 @@ _TABLE = (
 
 PRESETS: Mapping[str, Preset] = MappingProxyType({row.name: row for row in _TABLE})
 
-# least memory of the card, in GB as drivers count them; the first that fits
+# minimum memory of the card, in GB as drivers count them; the first that fits
 _BY_MEMORY = ((170.0, "b200"), (100.0, "h200"), (38.0, "a100"), (20.0, "l4"), (7.0, "rtx4060"))
 _BY_NAME = (("B200", "b200"), ("H200", "h200"), ("4090", "rtx4090"), ("4060", "rtx4060"), ("L4 ", "l4"))
 
 
 def preset(name: str, card: Card | None = None) -> Preset:
-    """A preset by name. `auto` takes the card's, by its name or its memory, and `cpu` without one."""
+    """Returns a preset by name. `auto` chooses by the card's name or memory, and `cpu` without a card."""
     if name == "auto":
         return PRESETS[_for_card(card)]
     if name not in PRESETS:
@@ -299,8 +299,8 @@ def _for_card(card: Card | None) -> str:
     for part, name in _BY_NAME:
         if part in card.name + " ":
             return name
-    for least, name in _BY_MEMORY:
-        if card.memory_gb >= least:
+    for min_gb, name in _BY_MEMORY:
+        if card.memory_gb >= min_gb:
             return name
     raise UsageError(
         f"GPU {card.index} ({card.name}) has {card.memory_gb:.0f} GB; the smallest preset needs 8.",
@@ -309,7 +309,7 @@ def _for_card(card: Card | None) -> str:
 
 
 def cards() -> list[Card]:
-    """The GPUs nvidia-smi knows and CUDA_VISIBLE_DEVICES leaves us; none where it finds none."""
+    """Returns the GPUs that nvidia-smi lists and CUDA_VISIBLE_DEVICES allows."""
     query = ["nvidia-smi", "--query-gpu=index,name,memory.total", "--format=csv,noheader,nounits"]
     try:
         done = subprocess.run(query, capture_output=True, text=True, timeout=20, check=False)
@@ -321,7 +321,7 @@ def cards() -> list[Card]:
 
 
 def read_cards(listing: str) -> list[Card]:
-    """One line a card: index, name, MiB."""
+    """Reads nvidia-smi's listing: one line a card with index, name, MiB."""
     found = []
     for line in listing.splitlines():
         fields = [field.strip() for field in line.split(",")]

@@ -1,6 +1,6 @@
-"""What a vLLM server is asked to learn whether it lives, works, and makes progress.
+"""Checks whether a vLLM server is up, works, and makes progress.
 
-With the standard library only: the watcher and `penstock engine` ask now and then, one thing at a time.
+Uses the standard library only: the watcher and `penstock engine` check now and then, one thing at a time.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # a prox
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watch:
-    """When a server counts as hung, and how often it is helped up."""
+    """When a server counts as hung, and how often to restart it."""
 
     every_s: float = 5.0
     answer_s: float = 10.0  # for /health, which needs no model: a choice, far above what it takes
     misses: int = 3
     stuck_s: float = 180.0  # no new token anywhere although requests run; a long prefill takes seconds
-    most_restarts: int = 5  # then something is wrong that a restart does not cure
+    max_restarts: int = 5  # then something is wrong that a restart does not cure
 
 
 def healthy(url: str, timeout_s: float) -> bool:
@@ -42,7 +42,7 @@ def healthy(url: str, timeout_s: float) -> bool:
 
 
 class Pulse:
-    """Tells a hung server from a busy one: it does not answer, or it runs requests and makes no token."""
+    """Tells a hung server from a busy one: a hung one is silent, or runs requests and makes no token."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class Pulse:
 
 
 def tokens_and_running(url: str, timeout_s: float) -> tuple[float, float] | None:
-    """All tokens read and written so far, and the requests that run; None if the server does not say."""
+    """Returns all tokens so far, and the requests that run; None if the server does not report them."""
     try:
         found = vllm_metrics.read(vllm_metrics.fetch(url, timeout_s))
     except OSError:
@@ -86,7 +86,7 @@ def tokens_and_running(url: str, timeout_s: float) -> tuple[float, float] | None
 
 
 def ask_about_a_picture(url: str, prompt: str, timeout_s: float) -> str:
-    """One small request as a recipe sends it: health alone does not prove that pictures work."""
+    """Sends one small request as a recipe does: health alone does not prove that pictures work."""
     picture = "data:image/png;base64," + base64.b64encode(sample_picture()).decode()
     content = [{"type": "image_url", "image_url": {"url": picture}}, {"type": "text", "text": prompt}]
     body = {"messages": [{"role": "user", "content": content}], "max_tokens": 8, "temperature": 0.0}
@@ -104,7 +104,7 @@ def ask_about_a_picture(url: str, prompt: str, timeout_s: float) -> str:
 
 
 def sample_picture(width: int = 112, height: int = 56) -> bytes:
-    """A white PNG with a black bar, made by hand so that no image library is loaded for it."""
+    """Returns a white PNG with a black bar, made by hand so that no image library is loaded for it."""
     bar = range(height // 3, height // 2)
     rows = b"".join(b"\0" + (b"\0" if y in bar else b"\xff") * width for y in range(height))
 

@@ -3,9 +3,9 @@
     with ManagedServer("zai-org/GLM-OCR", preset("auto"), gpu=0) as server:
         client = ChatClient([server.url], RECOGNISERS["glm-ocr"])
 
-vLLM is never imported: it is a command, in a process group of its own under a guard (guard.py) that
-ends it when we end, however that comes. A restart keeps the port, so a client that asks again what was
-in flight finds the new server at the old address.
+vLLM is never imported: it runs as a command in its own process group, under a guard (guard.py) that ends it
+when we end, however that happens. A restart keeps the port, so a client that retries finds the new server at
+the old address.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def find_vllm() -> list[str]:
 
 
 class ManagedServer:
-    """One server. `start` returns when it has answered about a real picture."""
+    """One server. `start` returns when it has answered a request with a picture."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class ManagedServer:
             log_path or Path(tempfile.gettempdir()) / f"penstock-vllm-{os.getpid()}-{self.port}.log"
         )
         self.restarts = 0
-        self.failure: OpenError | None = None  # set when it was given up
+        self.failure: OpenError | None = None  # set when we gave up restarting it
         self.pid: int | None = None  # of vLLM's first process, which leads its group
         self._extra = tuple(extra_args)
         self._served_name = served_name
@@ -117,11 +117,11 @@ class ManagedServer:
         )
 
     def environment(self) -> dict[str, str]:
-        """What is set on top of the environment we have."""
+        """The variables that are added to our own environment."""
         return {**self.preset.environment(self.gpu), **self._env}
 
     def start(self) -> None:
-        """Starts, waits for health, asks about a picture. Raises OpenError with the log's reason."""
+        """Starts, waits for health, sends a picture. Raises OpenError with the log's reason."""
         self._stopping.clear()
         self._bring_up()
         name = f"vllm-watch-{self.port}"
@@ -129,7 +129,7 @@ class ManagedServer:
         self._watcher.start()
 
     def stop(self) -> None:
-        """Ends the server and all its processes; the card is free when this returns."""
+        """Ends the server and all its processes. The GPU is free when this returns."""
         self._stopping.set()
         self._end()
         if self._watcher is not None:
@@ -139,7 +139,7 @@ class ManagedServer:
     # bringing up and down
 
     def _bring_up(self) -> None:
-        with contextlib.ExitStack() as undo:  # Ctrl-C must leave no server on the card either
+        with contextlib.ExitStack() as undo:  # Ctrl-C must leave no server on the GPU either
             undo.callback(self._end)
             self._launch()
             self._wait_for_health()
@@ -216,7 +216,7 @@ class ManagedServer:
         return guard is None or guard.poll() is not None
 
     def _keep(self) -> None:
-        """The watcher's thread: looks every few seconds until `stop` or until it gives up."""
+        """The watcher's thread: checks every few seconds until `stop`, or until it gives up."""
         pulse = Pulse(
             self._watch,
             lambda timeout_s: healthy(self.url, timeout_s),
@@ -233,7 +233,7 @@ class ManagedServer:
         with self.log_path.open("a") as log:
             log.write(f"\n--- penstock restarts this server: {trouble}\n")
         self._kill_now()
-        while self.restarts < self._watch.most_restarts and not self._stopping.is_set():
+        while self.restarts < self._watch.max_restarts and not self._stopping.is_set():
             self.restarts += 1
             try:
                 self._bring_up()
@@ -246,7 +246,7 @@ class ManagedServer:
         return False
 
     def _kill_now(self) -> None:
-        """A hung server does not hear a polite word, and what is in flight waits for the next."""
+        """Kills at once: a hung server ignores SIGTERM, and requests in flight wait for the next server."""
         if self.pid is not None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, signal.SIGKILL)
@@ -261,9 +261,9 @@ def free_port() -> int:
 
 
 def start_all(servers: Sequence[ManagedServer]) -> None:
-    """Starts them together, one after another on the same card; all are stopped if one fails.
+    """Starts all servers at once, but one after another on the same card. Stops all if one fails.
 
-    vLLM measures the card's free memory while it starts: two at once on one card measure each other.
+    vLLM measures the card's free memory while it starts: two at once on one card would measure each other.
     """
     by_card: dict[int | None, list[ManagedServer]] = {}
     for server in servers:

@@ -1,7 +1,7 @@
-"""Opens ONNX models the way every embedded engine wants them: quiet, bounded in threads and memory.
+"""Opens ONNX models for the built-in engines: quiet, with bounded threads and memory.
 
-Sessions are shared by threads (`run` is thread-safe). What onnxruntime raises becomes an EngineError
-or OpenError here and nowhere else.
+Threads share sessions (`run` is thread-safe). What onnxruntime raises becomes an EngineError or OpenError
+here and nowhere else.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from penstock.engines.weights.onnx_fusion import fused
-from penstock.errors import EngineError, OpenError
+from penstock.errors import EngineError, OpenError, first_line
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,11 +25,11 @@ QUIET = 4  # onnxruntime's "fatal only": what matters is raised
 
 
 def open_session(model: Path | bytes, threads: int = 1, *, arena: bool = False, name: str = "") -> Any:
-    """An onnxruntime.InferenceSession on `threads` cores of the CPU.
+    """Opens an onnxruntime.InferenceSession on `threads` cores of the CPU.
 
     `arena` keeps the memory of one run for the next: about 10 % faster for the layout model, and flat
     when every input has the same shape. With shapes that vary it only ever grows, so it is off.
-    `name` is what errors call a model given as bytes.
+    Errors call a model given as bytes `name`.
     """
     import onnxruntime
 
@@ -48,7 +48,7 @@ def open_session(model: Path | bytes, threads: int = 1, *, arena: bool = False, 
         return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     except Exception as exc:  # onnxruntime's exceptions share no base but this
         advice = "Run: penstock models verify"
-        raise OpenError(f"onnxruntime cannot open {_name(model, name)}: {_first_line(exc)}", advice) from exc
+        raise OpenError(f"onnxruntime cannot open {_name(model, name)}: {first_line(exc)}", advice) from exc
 
 
 _open_sessions: weakref.WeakValueDictionary[tuple[bytes, int, bool], Any] = weakref.WeakValueDictionary()
@@ -56,7 +56,7 @@ _opening = threading.Lock()
 
 
 def _shared_session(model: Path | bytes, threads: int, arena: bool, name: str) -> Any:
-    """The session of this model that is open already, or a new one.
+    """Returns the open session of this model, or opens one.
 
     Two stages of one process that use the same model share its memory: 150 MB for the recogniser.
     """
@@ -86,12 +86,12 @@ class Network:
         try:
             outputs: list[Floats] = session.run(None, {self._input: batch})
         except Exception as exc:  # onnxruntime's exceptions share no base but this
-            raise EngineError(f"{self.name} failed on an input of {batch.shape}: {_first_line(exc)}") from exc
+            raise EngineError(f"{self.name} failed on an input of {batch.shape}: {first_line(exc)}") from exc
         return outputs
 
     @property
     def metadata(self) -> dict[str, str]:
-        """What the file says of itself, such as the characters a recogniser knows."""
+        """The file's own metadata, such as the characters a recogniser knows."""
         found: dict[str, str] = self._session.get_modelmeta().custom_metadata_map
         return found
 
@@ -101,7 +101,3 @@ class Network:
 
 def _name(model: Path | bytes, name: str) -> str:
     return name or (model.name if isinstance(model, Path) else "the model")
-
-
-def _first_line(exc: Exception) -> str:
-    return (str(exc).strip().splitlines() or [type(exc).__name__])[0]

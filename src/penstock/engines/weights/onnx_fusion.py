@@ -1,11 +1,11 @@
-"""Rewrites a spelled-out hard-swish in an ONNX file so that onnxruntime can fuse it.
+"""Rewrites a hard-swish of four nodes in an ONNX file so that onnxruntime can fuse it.
 
-The layout model was exported as x * clip(x + 3, 0, 6) / 6 in four nodes, 94 times. onnxruntime knows
-no such pattern: it leaves its blocked memory layout and comes back around every one of them, which
-takes longer than the convolutions. As x * hardsigmoid(x) the whole folds into the convolution before
-it: 67 ms of CPU a page instead of 155 (one AVX-512 core, onnxruntime 1.31), outputs equal to 1e-5.
+The layout model was exported as x * clip(x + 3, 0, 6) / 6 in four nodes, 94 times. onnxruntime does not know
+the pattern: it leaves its blocked memory layout and comes back around each of them, which takes longer than
+the convolutions. Written as x * hardsigmoid(x), it folds into the convolution before it: 67 ms of CPU a page
+instead of 155 (one AVX-512 core, onnxruntime 1.31), outputs equal to 1e-5.
 
-Works on the protobuf bytes, for lack of any other need of the onnx package.
+Works on the protobuf bytes: nothing else needs the onnx package.
 """
 
 from __future__ import annotations
@@ -15,6 +15,15 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from penstock.engines.weights.protobuf import (
+    FIXED32,
+    VARINT,
+    Field,
+    encoded_field,
+    encoded_varint,
+    fields,
+)
+
 # Field numbers of onnx.proto
 MODEL_GRAPH = 7
 GRAPH_NODE, GRAPH_OUTPUT = 1, 12
@@ -23,19 +32,7 @@ ATTRIBUTE_NAME, ATTRIBUTE_FLOAT, ATTRIBUTE_TENSOR, ATTRIBUTE_TYPE = 1, 2, 5, 20
 TENSOR_RAW = 9
 VALUE_NAME = 1
 
-VARINT, BYTES, FIXED32 = 0, 2, 5  # protobuf's wire types
-FIXED_SIZES = {1: 8, FIXED32: 4}
 FLOAT_TYPE = 1  # AttributeProto.FLOAT
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """One field of a message: its number, the span of its value, and where the whole begins."""
-
-    number: int
-    begin: int
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +47,21 @@ class Node:
 
 
 def fused(model: bytes) -> bytes:
-    """The same network with every spelled-out hard-swish as two nodes. Others come back unchanged."""
+    """Returns the network with every hard-swish of four nodes as two; others unchanged."""
     try:
-        graph = next(field for field in _fields(model, 0, len(model)) if field.number == MODEL_GRAPH)
+        graph = next(field for field in fields(model, 0, len(model)) if field.number == MODEL_GRAPH)
         patches = _patches(model, graph)
     except (StopIteration, IndexError, ValueError, struct.error):
-        return model  # not ONNX: onnxruntime says better what is wrong with it
+        return model  # not ONNX: onnxruntime explains better what is wrong
     if not patches:
         return model
     changed = _patched(model, graph, patches)
-    return model[: graph.begin] + _field(MODEL_GRAPH, changed) + model[graph.end :]
+    return model[: graph.begin] + encoded_field(MODEL_GRAPH, changed) + model[graph.end :]
 
 
 def _patches(model: bytes, graph: Field) -> dict[int, tuple[Field, bytes]]:
-    """What to put in place of which nodes, by where they begin."""
-    nodes = [_node(model, f) for f in _fields(model, graph.start, graph.end) if f.number == GRAPH_NODE]
+    """Returns the nodes to replace and their replacements, by where the nodes begin."""
+    nodes = [_node(model, f) for f in fields(model, graph.start, graph.end) if f.number == GRAPH_NODE]
     makers = {output: node for node in nodes for output in node.outputs}
     uses = Counter(name for node in nodes for name in node.inputs)
     uses.update(_graph_outputs(model, graph))
@@ -78,7 +75,7 @@ def _patches(model: bytes, graph: Field) -> dict[int, tuple[Field, bytes]]:
 
 
 def _hard_swish(div: Node, makers: dict[str, Node], uses: Counter[str]) -> list[Node] | None:
-    """The Div, Mul, Clip and Add of x * clip(x + 3, 0, 6) / 6 that ends in `div`, if it does."""
+    """Returns Div, Mul, Clip and Add if they are x * clip(x + 3, 0, 6) / 6 and end in `div`."""
     parts = [div]
     for op, operand, constants in (
         ("Div", 0, (6.0,)),
@@ -92,7 +89,7 @@ def _hard_swish(div: Node, makers: dict[str, Node], uses: Counter[str]) -> list[
         if op == "Add":
             break
         before = makers.get(node.inputs[operand])
-        # a value that someone else reads too must stay
+        # a value that another node reads too must stay
         if before is None or uses[before.outputs[0]] != 1:
             return None
         parts.append(before)
@@ -122,7 +119,7 @@ def _patched(model: bytes, graph: Field, patches: dict[int, tuple[Field, bytes]]
 
 
 def _graph_outputs(model: bytes, graph: Field) -> Iterator[str]:
-    for field in _fields(model, graph.start, graph.end):
+    for field in fields(model, graph.start, graph.end):
         if field.number == GRAPH_OUTPUT:
             yield from _texts(model, field, VALUE_NAME)
 
@@ -136,10 +133,10 @@ def _node(model: bytes, field: Field) -> Node:
 
 
 def _scalar(model: bytes, node: Field) -> float | None:
-    """The one float a Constant node holds, if it is that."""
+    """Returns the float of a Constant node that holds exactly one."""
     at = node
     for number in (NODE_ATTRIBUTE, ATTRIBUTE_TENSOR, TENSOR_RAW):
-        inner = next((f for f in _fields(model, at.start, at.end) if f.number == number), None)
+        inner = next((f for f in fields(model, at.start, at.end) if f.number == number), None)
         if inner is None:
             return None
         at = inner
@@ -150,59 +147,18 @@ def _scalar(model: bytes, node: Field) -> float | None:
 
 
 def _texts(model: bytes, message: Field, number: int) -> Iterator[str]:
-    for field in _fields(model, message.start, message.end):
+    for field in fields(model, message.start, message.end):
         if field.number == number:
             yield model[field.start : field.end].decode()
 
 
-def _fields(model: bytes, at: int, end: int) -> Iterator[Field]:
-    while at < end:
-        begin = at
-        key, at = _varint(model, at)
-        start = at
-        if key & 7 == VARINT:
-            _, stop = _varint(model, at)
-        elif key & 7 == BYTES:
-            length, start = _varint(model, at)
-            stop = start + length
-        elif key & 7 in FIXED_SIZES:
-            stop = at + FIXED_SIZES[key & 7]
-        else:
-            raise ValueError(f"not a protobuf wire type: {key & 7}")
-        yield Field(key >> 3, begin, start, stop)
-        at = stop
-
-
-def _varint(model: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = model[at]
-        value |= (byte & 0x7F) << shift
-        at, shift = at + 1, shift + 7
-        if byte < 0x80:
-            return value, at
-
-
 def _operation(op: str, inputs: tuple[str, ...], output: str, attributes: bytes = b"") -> bytes:
-    reads = b"".join(_field(NODE_INPUT, name.encode()) for name in inputs)
-    writes = _field(NODE_OUTPUT, output.encode()) + _field(NODE_OP, op.encode())
-    return _field(GRAPH_NODE, reads + writes + attributes)
+    reads = b"".join(encoded_field(NODE_INPUT, name.encode()) for name in inputs)
+    writes = encoded_field(NODE_OUTPUT, output.encode()) + encoded_field(NODE_OP, op.encode())
+    return encoded_field(GRAPH_NODE, reads + writes + attributes)
 
 
 def _attribute(name: str, value: float) -> bytes:
-    number = _encoded(ATTRIBUTE_FLOAT << 3 | FIXED32) + struct.pack("<f", value)
-    kind = _encoded(ATTRIBUTE_TYPE << 3 | VARINT) + _encoded(FLOAT_TYPE)
-    return _field(NODE_ATTRIBUTE, _field(ATTRIBUTE_NAME, name.encode()) + number + kind)
-
-
-def _field(number: int, value: bytes) -> bytes:
-    return _encoded(number << 3 | BYTES) + _encoded(len(value)) + value
-
-
-def _encoded(value: int) -> bytes:
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
+    number = encoded_varint(ATTRIBUTE_FLOAT << 3 | FIXED32) + struct.pack("<f", value)
+    kind = encoded_varint(ATTRIBUTE_TYPE << 3 | VARINT) + encoded_varint(FLOAT_TYPE)
+    return encoded_field(NODE_ATTRIBUTE, encoded_field(ATTRIBUTE_NAME, name.encode()) + number + kind)

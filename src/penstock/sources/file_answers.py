@@ -1,0 +1,32 @@
+"""Counts the pages of PDFs and the frames of pictures. Runs in the child that probe.py starts."""
+
+from __future__ import annotations
+
+from penstock.engines.image import decode
+from penstock.engines.image.decode import Frames
+from penstock.engines.pdf.file import count_pages
+from penstock.errors import BadInput
+from penstock.sources.formats import Kind
+from penstock.sources.probe import CountParts
+
+
+class FileAnswers:
+    """Answers CountParts: a number for each file, or why it cannot be counted."""
+
+    def __init__(self, password: str | None) -> None:
+        decode.trust_our_bound()  # counting frames decodes none of them
+        self._password = password
+
+    def __call__(self, question: CountParts) -> list[int | BadInput]:
+        return [self._count(path, kind) for path, kind in question.files]
+
+    def _count(self, path: str, kind: Kind) -> int | BadInput:
+        try:
+            return count_pages(path, self._password) if kind == "pdf" else _count_frames(path)
+        except BadInput as exc:
+            return exc
+
+
+def _count_frames(path: str) -> int:
+    with Frames(path, max_pixels=1 << 62) as frames:  # reading a frame tells whether it is too large
+        return frames.num_frames
