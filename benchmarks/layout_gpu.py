@@ -26,7 +26,7 @@ import torch
 
 from penstock.engines.layout import doclayout
 from penstock.engines.layout.clean import clean
-from penstock.engines.layout.doclayout import DocLayout, found_in, placed
+from penstock.engines.layout.doclayout import DocLayoutEngine, found_in, placed
 from penstock.engines.layout.doclayout_net import Output
 from penstock.region import LABELS
 
@@ -144,7 +144,7 @@ def measure(options: argparse.Namespace, folder: str) -> dict[str, Any]:
         "ms": {},
     }
     started = time.perf_counter()
-    layout = DocLayout(options.model or folder, batch=options.batch, compile=options.compile)
+    layout = DocLayoutEngine(options.model or folder, batch=options.batch, compile=options.compile)
     report["open_s"] = round(time.perf_counter() - started, 1)
     report["mode"] = getattr(layout._network, "mode", "eager")
     report["device"] = torch.cuda.get_device_name() if torch.cuda.is_available() else "cpu"
@@ -163,7 +163,9 @@ def measure(options: argparse.Namespace, folder: str) -> dict[str, Any]:
     return report
 
 
-def steps(report: dict[str, Any], layout: DocLayout, jpegs: list[bytes], options: argparse.Namespace) -> None:
+def steps(
+    report: dict[str, Any], layout: DocLayoutEngine, jpegs: list[bytes], options: argparse.Namespace
+) -> None:
     """Each step alone on one batch."""
     batch = jpegs[: options.batch]
     pages, network = layout._input, layout._network
@@ -190,7 +192,7 @@ def steps(report: dict[str, Any], layout: DocLayout, jpegs: list[bytes], options
     )
 
 
-def post(layout: DocLayout, rows: np.ndarray[Any, Any], size: tuple[int, int]) -> list[Any]:
+def post(layout: DocLayoutEngine, rows: np.ndarray[Any, Any], size: tuple[int, int]) -> list[Any]:
     return placed(layout._native, clean(found_in(rows, *size, 0.3), *size), size)
 
 
@@ -202,7 +204,9 @@ def check(report: dict[str, Any], network: Any, pixels: Any) -> None:
     print(f"greatest difference of a score, captured and eager: {report['score_difference']:.2g}")
 
 
-def whole(report: dict[str, Any], layout: DocLayout, jpegs: list[bytes], options: argparse.Namespace) -> None:
+def whole(
+    report: dict[str, Any], layout: DocLayoutEngine, jpegs: list[bytes], options: argparse.Namespace
+) -> None:
     """All steps through the engine's own call."""
     rows = torch.from_numpy(known_rows(options.batch, 300))
     layout._network = KnownBoxes(layout._network, rows.to("cuda" if torch.cuda.is_available() else "cpu"))
@@ -216,7 +220,7 @@ def whole(report: dict[str, Any], layout: DocLayout, jpegs: list[bytes], options
         report["peak_gb"] = round(torch.cuda.max_memory_allocated() / 1e9, 2)
 
 
-def inside(report: dict[str, Any], layout: DocLayout, jpegs: list[bytes]) -> None:
+def inside(report: dict[str, Any], layout: DocLayoutEngine, jpegs: list[bytes]) -> None:
     """Where one call of the engine spends its time, by its own steps (loading runs ahead in a thread)."""
     spent: dict[str, float] = {}
 

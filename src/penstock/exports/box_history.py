@@ -21,7 +21,7 @@ GIVEN = "given.json"
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _MeasuredBoxes:
     attempt: int = 0
     boxes: tuple[str, ...] = ()
 
@@ -36,26 +36,26 @@ def with_boxes(out: Out, photos: Iterable[Photo], boxes: Sequence[GivenBox]) -> 
     listed = []
     for photo in photos:
         own = [box for box in boxes if is_for(box, photo)]
-        last, said = told.get(photo.id, _Told()), tuple(str(replace(box, photo="")) for box in own)
+        last, said = told.get(photo.id, _MeasuredBoxes()), tuple(str(replace(box, photo="")) for box in own)
         if said != last.boxes:
             done = entries[photo.id].attempt if photo.id in entries else 0
-            last = told[photo.id] = _Told(max(last.attempt, done) + 1, said)
+            last = told[photo.id] = _MeasuredBoxes(max(last.attempt, done) + 1, said)
         objects = tuple(PhotoObject(label=box.label, box=box.box, finder="given") for box in own)
         listed.append(replace(photo, attempt=max(photo.attempt, last.attempt), objects=objects))
     _write(out, told)
     yield from listed
 
 
-def _read(out: Out) -> dict[str, _Told]:
+def _read(out: Out) -> dict[str, _MeasuredBoxes]:
     path = out / GIVEN
     try:
         rows = json.loads(path.read_text("utf-8")) if path.is_file() else {}
-        return {id: _Told(row["attempt"], tuple(row["boxes"])) for id, row in rows.items()}
+        return {id: _MeasuredBoxes(row["attempt"], tuple(row["boxes"])) for id, row in rows.items()}
     except (ValueError, LookupError, TypeError, AttributeError) as exc:
         raise StoreError(f"{path} is damaged.", "Use --fresh to start over.") from exc
 
 
-def _write(out: Out, told: dict[str, _Told]) -> None:
+def _write(out: Out, told: dict[str, _MeasuredBoxes]) -> None:
     rows = {id: {"attempt": one.attempt, "boxes": one.boxes} for id, one in told.items()}
     with replacing(out / GIVEN, out) as file:
         file.write(json.dumps(rows, ensure_ascii=False, indent=1).encode("utf-8", "replace"))

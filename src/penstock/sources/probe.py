@@ -116,9 +116,9 @@ def _count_pages(path: str, password: str | None) -> int:
 
 
 def _count_frames(path: str) -> int:
-    from penstock.engines.image.decode import Frames
+    from penstock.engines.image.decode import PictureFile
 
-    with Frames(path, max_pixels=1 << 62) as frames:  # whether a frame is too large is told when it is read
+    with PictureFile(path, max_pixels=1 << 62) as frames:  # reading tells of frames too large
         return frames.num_frames
 
 

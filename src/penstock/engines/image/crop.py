@@ -23,7 +23,7 @@ MAX_ASPECT = 200  # its server refuses longer strips
 PAPER = 255
 GREY = 24  # levels the channels may differ by in a picture without colour, JPEG and scanners included
 INK = 60  # levels between paper and print on one row
-LEAST_PRINT = 6  # pixels: less is a rule or a speck
+MIN_PRINT = 6  # pixels: less is a rule or a speck
 BAND = 64  # rows looked at together: one or two lines of print
 PRINT = 96  # levels between black and white that no grain makes: nothing has to be smoothed to see it
 GREEN = 1  # the channel that is nearest to brightness
@@ -118,7 +118,7 @@ def text_height(crop: Pixels) -> float:
     inked = np.ptp(grey, axis=1) > INK
     edges = np.flatnonzero(np.diff(np.concatenate(([0], inked.astype(np.int8), [0]))))
     heights = edges[1::2] - edges[::2]
-    tall = heights[heights >= LEAST_PRINT]
+    tall = heights[heights >= MIN_PRINT]
     return float(np.median(tall)) if len(tall) else 0.0
 
 

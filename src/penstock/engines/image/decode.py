@@ -62,7 +62,7 @@ def trust_our_bound() -> None:
 
 def decode(data: bytes, max_pixels: int = MAX_PIXELS) -> Picture:
     """The first frame of an encoded picture. Raises BadInput."""
-    with Frames(io.BytesIO(data), max_pixels) as frames:
+    with PictureFile(io.BytesIO(data), max_pixels) as frames:
         if not _is_plain(data, frames.image):
             return frames.picture(0)
         pixels = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR_RGB)
@@ -73,7 +73,7 @@ def decode(data: bytes, max_pixels: int = MAX_PIXELS) -> Picture:
 
 def size(data: bytes, max_pixels: int = MAX_PIXELS) -> tuple[int, int, float]:
     """Width, height and dpi of the first frame, from the header."""
-    with Frames(io.BytesIO(data), max_pixels) as frames:
+    with PictureFile(io.BytesIO(data), max_pixels) as frames:
         return frames.size(0)
 
 
@@ -82,7 +82,7 @@ def as_encoded(data: bytes, max_pixels: int = MAX_PIXELS) -> Encoded:
 
     Plain bytes are not decoded: damage inside them is found by whoever decodes them.
     """
-    with Frames(io.BytesIO(data), max_pixels) as frames:
+    with PictureFile(io.BytesIO(data), max_pixels) as frames:
         if _is_plain(data, frames.image):
             return Encoded(data, *frames.image.size, dpi=_dpi(frames.image))
         picture = frames.picture(0)
@@ -112,7 +112,7 @@ def _encode(suffix: str, pixels: Pixels, options: list[int]) -> bytes:
     return data.tobytes()
 
 
-class Frames:
+class PictureFile:
     """An open picture file whose frames are decoded one by one. Close it, or use it in a `with`."""
 
     def __init__(self, source: str | IO[bytes], max_pixels: int = MAX_PIXELS) -> None:
@@ -133,7 +133,7 @@ class Frames:
             self.close()
             raise
 
-    def __enter__(self) -> Frames:
+    def __enter__(self) -> PictureFile:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from penstock.engines.layout.cdla import Detection
-from penstock.engines.layout.clean import Found, Rules, clean
+from penstock.engines.layout.clean import FoundBoxes, Rules, clean
 from penstock.engines.layout.polygons import Polygon, outline
 from penstock.errors import EngineError, MissingModel, OpenError, install_advice
 from penstock.region import LABELS
@@ -49,7 +49,7 @@ class DocLayoutEngine:
     for the network where the device has it (a CPU runs fp32); boxes are float32 either way. `compile`
     takes a minute and a half to save a millisecond a page: it pays from some 85,000 pages.
 
-        layout = DocLayout(batch=64)
+        layout = DocLayoutEngine(batch=64)
         for blocks in layout.detect([jpeg_bytes, rgb_array]):
             print([(block.order, block.label, block.box) for block in blocks])
     """
@@ -126,10 +126,10 @@ class DocLayoutEngine:
                 "Choose a smaller layout batch, or leave more of the card free of model servers.",
             ) from exc
 
-    def _cleaned(self, rows: NDArray[np.float32], size: tuple[int, int]) -> Found:
+    def _cleaned(self, rows: NDArray[np.float32], size: tuple[int, int]) -> FoundBoxes:
         return clean(found_in(rows, *size, self._rules.lowest_threshold), *size, self._rules)
 
-    def _masks(self, output: Any, page: int, found: Found) -> Any:
+    def _masks(self, output: Any, page: int, found: FoundBoxes) -> Any:
         if not self._polygons or len(found) == 0:
             return None
         from penstock.engines.layout.doclayout_net import masks_of
@@ -202,16 +202,16 @@ def _best_convolutions() -> Any:
     return torch.backends.cudnn.flags(enabled=True, benchmark=True)  # `enabled` is off unless said
 
 
-def found_in(rows: NDArray[np.float32], width: int, height: int, threshold: float) -> Found:
+def found_in(rows: NDArray[np.float32], width: int, height: int, threshold: float) -> FoundBoxes:
     """A page's rows of network output (see doclayout_net) as boxes in its pixels."""
     rows = rows[rows[:, 0] >= threshold]
     boxes = rows[:, 4:] * np.array((width, height, width, height), dtype=np.float32)
     labels, query, order = (rows[:, column].astype(np.int64) for column in (1, 2, 3))
-    return Found(labels, rows[:, 0].astype(np.float64), boxes.astype(np.float64), order, query)
+    return FoundBoxes(labels, rows[:, 0].astype(np.float64), boxes.astype(np.float64), order, query)
 
 
 def placed(
-    native: Sequence[str], found: Found, size: tuple[int, int], masks: Any = None
+    native: Sequence[str], found: FoundBoxes, size: tuple[int, int], masks: Any = None
 ) -> list[PlacedDetection]:
     """Cleaned boxes of a page of `size` as detections, with outlines where there are masks."""
     columns = zip(found.labels.tolist(), found.boxes.tolist(), found.scores.tolist(), strict=True)

@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Pages:
+class PageBatch:
     """A batch ready for the network. `sizes` are (width, height) in pixels of the pictures themselves."""
 
     pixels: Tensor
@@ -50,9 +50,9 @@ class PageInput:
         self._ahead.shutdown(wait=True, cancel_futures=True)
         self._threads.shutdown(wait=True, cancel_futures=True)
 
-    def load_ahead(self, batches: Sequence[Sequence[bytes | Pixels]]) -> Iterator[Pages]:
+    def load_ahead(self, batches: Sequence[Sequence[bytes | Pixels]]) -> Iterator[PageBatch]:
         """Each batch loaded, the next one already while the caller works on the last."""
-        waiting: Future[Pages] | None = None
+        waiting: Future[PageBatch] | None = None
         for batch in batches:
             loading = self._ahead.submit(self.load, batch)
             if waiting is not None:
@@ -61,7 +61,7 @@ class PageInput:
         if waiting is not None:
             yield waiting.result()
 
-    def load(self, images: Sequence[bytes | Pixels]) -> Pages:
+    def load(self, images: Sequence[bytes | Pixels]) -> PageBatch:
         """Raises BadInput, before anything is scaled, when one of the pictures is broken."""
         pictures = self._pictures(images)
         scaled = torch.empty(
@@ -69,7 +69,7 @@ class PageInput:
         )
         for place, picture in enumerate(pictures):  # one by one: a stack of full pages would be gigabytes
             scaled[place] = scale(picture, self._size)
-        return Pages(scaled, [(int(p.shape[2]), int(p.shape[1])) for p in pictures])
+        return PageBatch(scaled, [(int(p.shape[2]), int(p.shape[1])) for p in pictures])
 
     def _pictures(self, images: Sequence[bytes | Pixels]) -> list[Tensor]:
         """Tensors (3, height, width) of bytes on the device."""
@@ -110,7 +110,7 @@ def _is_plain_jpeg(image: bytes | Pixels) -> bool:
     """Whether nvJPEG shows it as a viewer would: whole, grey or RGB, not turned by EXIF."""
     if not isinstance(image, bytes) or not image.startswith(b"\xff\xd8"):
         return False
-    with raster.Frames(io.BytesIO(image)) as frames:
+    with raster.PictureFile(io.BytesIO(image)) as frames:
         turned = frames.image.getexif().get(raster.ORIENTATION, 1) not in (0, 1)
         return (
             not turned

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from penstock.box import Pixels
-    from penstock.engines.ocr.recognise import Reading
+    from penstock.engines.ocr.recognise import LineReading
 
 # Word confidences on three pages: digits 0.85-0.97, Latin letters taken for digits 0-0.89. Reading a digit
 # again does no harm. CER 0.018 at 0.8, 0.010 at 0.9, 0.007 at 0.95, 0.007 for all.
@@ -146,7 +146,7 @@ def _gap(dark: NDArray[np.bool_], near: float, step: int, blank: int, reach: int
 
 
 def spliced(
-    symbols: Sequence[Symbol], stretches: Sequence[Stretch], readings: Sequence[Reading]
+    symbols: Sequence[Symbol], stretches: Sequence[Stretch], readings: Sequence[LineReading]
 ) -> tuple[str, float]:
     """The line's text and confidence, with the stretches as they were read again."""
     parts: list[tuple[str, float]] = []

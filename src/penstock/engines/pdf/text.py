@@ -61,12 +61,12 @@ def read_words(page: Any, place: Placement) -> Iterator[Word]:
     if not textpage:
         return
     try:
-        yield from _Reader(textpage, place).words()
+        yield from _WordReader(textpage, place).words()
     finally:
         raw.FPDFText_ClosePage(textpage)
 
 
-class _Reader:
+class _WordReader:
     """One page's characters, with what was already asked about its objects and fonts."""
 
     def __init__(self, textpage: Any, place: Placement) -> None:
