@@ -228,7 +228,9 @@ def test_missing_weights_say_what_to_run(tmp_path: Path) -> None:
 
 def test_missing_packages_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "transformers", None)
-    with pytest.raises(MissingModel, match=r"transformers is not installed.*pip install 'penstock\[gpu\]'"):
+    with pytest.raises(
+        MissingModel, match=r"transformers is not installed.*pip install 'penstock-pipeline\[gpu\]'"
+    ):
         DocLayoutEngine("anything")
 
 

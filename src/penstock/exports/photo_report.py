@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import cv2
 import numpy as np
 
+from penstock.engines.image.codec import encode_jpeg
 from penstock.exports.inventory import Inventory, InventoryLine, photo_name, read_inventory
 from penstock.exports.page_pictures import page_pictures
 from penstock.exports.photo_phrases import HOW, PAGE, Both, both, language_of, name_of, notes_of
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 PHOTO_SIDE = 1100  # pixels: sharp on a screen, a few hundred kB
 THUMB_SIDE, THUMB_MARGIN = 160, 0.06
+JPEG_QUALITY = 85
 COLOURS = ((37, 99, 235), (220, 38, 38), (5, 150, 105), (217, 119, 6), (124, 58, 237), (8, 145, 178))
 TEMPLATE = Path(__file__).with_name("photo_report.html")
 
@@ -112,8 +114,7 @@ def _photo(item: Photo, picture: Pixels, lines: list[InventoryLine], out: Out) -
 
 
 def _jpeg(pixels: Pixels) -> str:
-    data = cv2.imencode(".jpg", pixels[:, :, ::-1], [cv2.IMWRITE_JPEG_QUALITY, 85])[1].tobytes()
-    return f"data:image/jpeg;base64,{base64.b64encode(data).decode()}"
+    return f"data:image/jpeg;base64,{base64.b64encode(encode_jpeg(pixels, JPEG_QUALITY)).decode()}"
 
 
 def _thumb(picture: Pixels, line: InventoryLine) -> str:

@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 
 from penstock.box import Box
-from penstock.errors import EngineError
+from penstock.engines.image.codec import encode_jpeg
 
 if TYPE_CHECKING:
     from penstock.box import Pixels
@@ -97,11 +97,8 @@ def is_blank(crop: Pixels) -> bool:
 
 def as_jpeg(crop: Pixels, quality: int) -> bytes:
     """One encode from the page's own pixels. Print without colour goes as grey: a third of the work."""
-    picture = cv2.extractChannel(crop, GREEN) if _is_grey(crop) else cv2.cvtColor(crop, cv2.COLOR_RGB2BGR)
-    done, encoded = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, quality])
-    if not done:
-        raise EngineError(f"A crop of {crop.shape[1]} x {crop.shape[0]} pixels could not be encoded.")
-    return encoded.tobytes()
+    grey = _is_grey(crop)
+    return encode_jpeg(np.asarray(cv2.extractChannel(crop, GREEN), np.uint8) if grey else crop, quality)
 
 
 def _is_grey(crop: Pixels) -> bool:

@@ -13,10 +13,10 @@ import zlib
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
-import cv2
 import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
 
+from penstock.engines.image.codec import decode_rgb, encode_jpeg, encode_png
 from penstock.errors import BadInput
 
 if TYPE_CHECKING:
@@ -65,10 +65,10 @@ def decode(data: bytes, max_pixels: int = MAX_PIXELS) -> Picture:
     with PictureFile(io.BytesIO(data), max_pixels) as frames:
         if not _is_plain(data, frames.image):
             return frames.picture(0)
-        pixels = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR_RGB)
+        pixels = decode_rgb(data)
         if pixels is None:
             return frames.picture(0)
-        return Picture(np.asarray(pixels, np.uint8), _dpi(frames.image))
+        return Picture(pixels, _dpi(frames.image))
 
 
 def size(data: bytes, max_pixels: int = MAX_PIXELS) -> tuple[int, int, float]:
@@ -92,24 +92,14 @@ def as_encoded(data: bytes, max_pixels: int = MAX_PIXELS) -> Encoded:
 def as_png(picture: Picture) -> Encoded:
     """Lossless, for pictures that were someone's scan or photo."""
     height, width = picture.pixels.shape[:2]
-    return Encoded(
-        _encode(".png", picture.pixels, [cv2.IMWRITE_PNG_COMPRESSION, 1]), width, height, picture.dpi
-    )
+    return Encoded(encode_png(picture.pixels), width, height, picture.dpi)
 
 
 def as_jpeg(picture: Picture) -> Encoded:
     """Without colour subsampling, which smears small red and blue print."""
     height, width = picture.pixels.shape[:2]
-    options = [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY]
-    options += [cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444]
-    return Encoded(_encode(".jpg", picture.pixels, options), width, height, picture.dpi)
-
-
-def _encode(suffix: str, pixels: Pixels, options: list[int]) -> bytes:
-    done, data = cv2.imencode(suffix, cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR), options)
-    if not done:
-        raise BadInput(f"its {pixels.shape[1]} x {pixels.shape[0]} pixels cannot be written as {suffix[1:]}.")
-    return data.tobytes()
+    data = encode_jpeg(picture.pixels, JPEG_QUALITY, full_colour=True)
+    return Encoded(data, width, height, picture.dpi)
 
 
 class PictureFile:

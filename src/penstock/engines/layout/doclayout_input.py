@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
-from torch.nn import functional
 
 from penstock.engines.image import decode as raster
+from penstock.engines.layout.torch_import import functional, torch
 from penstock.errors import BadInput
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ import cv2
 import numpy as np
 
 from penstock.engines.ocr.tesseract import Symbol, ink
+from penstock.scripts import has_syllable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,10 +46,6 @@ class Stretch:
     end: int
 
 
-def is_hangul(text: str) -> bool:
-    return any("가" <= char <= "힣" for char in text)
-
-
 def doubtful(symbols: Sequence[Symbol], width: float, height: float) -> list[Stretch]:
     """What Tesseract cannot have read in a line of this size: no Hangul and unsure, or no symbol at all."""
     found = []
@@ -71,7 +68,7 @@ def _is_doubtful(token: Sequence[Symbol]) -> bool:
 
 def _foreign(symbols: Sequence[Symbol]) -> list[bool]:
     """Which symbols are not Hangul, or are Hangul only because Tesseract knows nothing else."""
-    hangul = [is_hangul(symbol.text) for symbol in symbols]
+    hangul = [has_syllable(symbol.text) for symbol in symbols]
     foreign = [not known for known in hangul]
     for start, end in _runs(hangul):
         weak = max(symbol.confidence for symbol in symbols[start:end]) < NO_HANGUL

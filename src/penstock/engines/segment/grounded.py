@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock.box import iou
 from penstock.engines.segment.common import device_of, found, full_masks, load, modules, ready, tensor
 from penstock.engines.segment.segmenter import FoundThing, SegmenterOptions
 
@@ -74,7 +75,7 @@ class GroundedSegmenter:
             if (
                 x1 - x0 > 2
                 and y1 - y0 > 2
-                and not any(_iou((x0, y0, x1, y1), box) > OVERLAP for *_, box in kept)
+                and not any(iou((x0, y0, x1, y1), box) > OVERLAP for *_, box in kept)
             ):
                 kept.append((label, float(sure[query]), (x0, y0, x1, y1)))
         return kept
@@ -161,12 +162,3 @@ def _prompts(boxes: list[tuple[str, float, Box]], picture: Pixels, most: int) ->
     scale = (SAM_SIDE / width, SAM_SIDE / height, SAM_SIDE / width, SAM_SIDE / height)
     scaled = [[v * s for v, s in zip(box, scale, strict=True)] for _, _, box in boxes]
     return scaled + [scaled[0]] * (most - len(scaled))
-
-
-def _iou(one: Box, other: Box) -> float:
-    wide = min(one[2], other[2]) - max(one[0], other[0])
-    tall = min(one[3], other[3]) - max(one[1], other[1])
-    if wide <= 0 or tall <= 0:
-        return 0.0
-    areas = [(box[2] - box[0]) * (box[3] - box[1]) for box in (one, other)]
-    return wide * tall / (sum(areas) - wide * tall)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from penstock.box import Box
+from penstock.scripts import is_syllable
 
 SPLIT_BELOW = 0.7  # a line with this much of its width in one cell belongs to it whole
 ROW_OVERLAP = 0.5  # lines that share this much of the lower one's height stand side by side
@@ -161,7 +162,7 @@ def _is_beside(a: Box, b: Box) -> bool:
 def _words(piece: TextPiece) -> list[TextPiece]:
     """The words with the boxes they would have if all letters were of one of two widths."""
     left, top, right, bottom = piece.box
-    steps = [2.0 if _is_unspaced(letter) or "가" <= letter <= "힣" else 1.0 for letter in piece.text]
+    steps = [2.0 if _is_unspaced(letter) or is_syllable(letter) else 1.0 for letter in piece.text]
     unit = (right - left) / sum(steps)
     words, at = [], 0
     for word in piece.text.split(" "):
