@@ -62,7 +62,7 @@ class TextLayer:
 
     words: tuple[Word, ...] = ()
     strokes: tuple[Box, ...] = ()  # thin drawn lines and rectangle edges: table rulings
-    pictures: tuple[Box, ...] = ()  # embedded images
+    pictures: tuple[Box, ...] = ()  # pictures inside the PDF
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

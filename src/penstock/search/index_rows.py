@@ -6,7 +6,6 @@ run over a page break, and a table or picture brings what pass 2 found out, wher
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -18,7 +17,7 @@ from penstock.documents.docjson.page_blocks import block_key
 from penstock.exports import enrichments
 from penstock.exports.page_rows import page_text
 from penstock.page import Page
-from penstock.region import MARGIN_LABELS
+from penstock.region import MARGIN_LABELS, content_name
 from penstock.search import vectors
 from penstock.search.to_embed import page_entries, plain_text, to_embed
 from penstock.store.out import Out
@@ -225,4 +224,4 @@ class _Document:
 
 def _digest(parts: Iterable[str]) -> str:
     said = "\1".join(parts)
-    return hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()[:24]
+    return content_name(said.encode("utf-8", "replace"))

@@ -6,7 +6,6 @@ A page that was read again since has another digest and is embedded again, under
 
 from __future__ import annotations
 
-import hashlib
 import html
 import re
 from collections.abc import Iterable, Iterator
@@ -20,7 +19,7 @@ import pyarrow.parquet as pq
 from penstock.documents.vectored import Vectored, VectorPart
 from penstock.exports.page_rows import page_text
 from penstock.page import Page
-from penstock.region import MARGIN_LABELS, PICTURE_LABELS, Region
+from penstock.region import MARGIN_LABELS, PICTURE_LABELS, Region, content_name
 from penstock.stages.embed import EmbeddedRegions
 from penstock.store.ledger import ITEMS_DIR, Entry
 from penstock.store.out import Out
@@ -153,4 +152,4 @@ def plain_text(content: str) -> str:
 
 
 def _digest(parts: Iterable[str]) -> str:
-    return hashlib.sha256("\1".join(parts).encode("utf-8", "replace")).hexdigest()[:24]
+    return content_name("\1".join(parts).encode("utf-8", "replace"))

@@ -6,7 +6,6 @@ stand in several shards with different attempts; readers take the latest.
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -19,7 +18,7 @@ import pyarrow.parquet as pq
 
 from penstock.page import Page
 from penstock.photo import Photo, PhotoObject
-from penstock.region import Asset, Region
+from penstock.region import Asset, Region, content_name
 from penstock.stage import ItemT
 from penstock.store import schema
 from penstock.store.atomic_files import replacing
@@ -94,7 +93,7 @@ class ShardWriter(Generic[ItemT]):
         rows = [schema.storable(self._rows.to_row(item)) for item in items]
         table = pa.Table.from_pylist(rows, schema=rows_schema)
         keys = sorted(f"{item.id}\0{item.attempt}" for item in items)
-        name = hashlib.sha256("\n".join(keys).encode()).hexdigest()[:24]
+        name = content_name("\n".join(keys).encode())
         with replacing(self._out / folder / f"{name}.parquet", self._out) as file:
             pq.write_table(table, file, compression="zstd")
 

@@ -1,4 +1,4 @@
-"""The embedded readers of one worker: text by script, tables by structure.
+"""The built-in readers of one worker: text by script, tables by structure.
 
 Boxes come in and go out in pixels of the page; what an engine sees is a cut of it.
 """

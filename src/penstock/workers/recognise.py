@@ -207,7 +207,7 @@ def _may_hide_text(region: Region, item: Page) -> bool:
 
 
 def _is_raster(region: Region, item: Page) -> bool:
-    """Whether an embedded image lies under the region: drawn charts have their text in the layer."""
+    """Whether a picture inside the PDF lies under the region: drawn charts have their text in the layer."""
     pictures = item.layer.pictures if item.layer else ()
     return any(shared_area(region.box, picture) > 0.3 * area(region.box) for picture in pictures)
 

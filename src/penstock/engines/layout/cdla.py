@@ -70,7 +70,7 @@ MAX_CANDIDATES = 500  # of 10,105 cells; a crowded page has about 200
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """One block. `label` is one of item.LABELS, `native_label` the network's own word."""
+    """One block. `label` is one of region.LABELS, `native_label` the network's own word."""
 
     label: str
     native_label: str

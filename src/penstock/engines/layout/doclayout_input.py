@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from penstock.engines.image import decode as raster
+from penstock.engines.image.decode import ORIENTATION, PictureFile, decode
 from penstock.engines.layout.torch_import import functional, torch
 from penstock.errors import BadInput
 
@@ -99,7 +99,7 @@ def scale(picture: Tensor, size: int) -> Tensor:
 
 
 def _on_cpu(image: bytes | Pixels) -> Pixels:
-    pixels = raster.decode(image).pixels if isinstance(image, bytes) else image
+    pixels = decode(image).pixels if isinstance(image, bytes) else image
     if pixels.ndim != 3 or pixels.shape[2] != 3 or pixels.dtype != np.uint8 or 0 in pixels.shape:
         raise BadInput(f"a page must be RGB bytes, height x width x 3, not {pixels.dtype} {pixels.shape}.")
     return np.ascontiguousarray(pixels) if pixels.flags.writeable else pixels.copy()
@@ -109,8 +109,8 @@ def _is_plain_jpeg(image: bytes | Pixels) -> bool:
     """Whether nvJPEG shows it as a viewer would: whole, grey or RGB, not turned by EXIF."""
     if not isinstance(image, bytes) or not image.startswith(b"\xff\xd8"):
         return False
-    with raster.PictureFile(io.BytesIO(image)) as frames:
-        turned = frames.image.getexif().get(raster.ORIENTATION, 1) not in (0, 1)
+    with PictureFile(io.BytesIO(image)) as frames:
+        turned = frames.image.getexif().get(ORIENTATION, 1) not in (0, 1)
         return (
             not turned
             and frames.image.mode in ("RGB", "L")
@@ -128,9 +128,9 @@ def _nvjpeg(device: str) -> Any:
         log.info("JPEGs are decoded on the CPU: torchvision cannot be loaded (%s)", exc)
         return None
 
-    def decode(images: list[bytes]) -> list[Tensor]:
+    def on_gpu(images: list[bytes]) -> list[Tensor]:
         # bytearray: torch wants memory it may write to
         encoded = [torch.frombuffer(bytearray(image), dtype=torch.uint8) for image in images]
         return list(decode_jpeg(encoded, mode=ImageReadMode.RGB, device=device))
 
-    return decode
+    return on_gpu

@@ -62,7 +62,7 @@ class SlanetTable:
         return decode(places[0], odds[0], self._tokens, (height, width))
 
     def fill(self, structure: TableStructure, lines: Sequence[PlacedText]) -> str:
-        """See `table_grid.fill`."""
+        """See `grid.fill`."""
         return fill(structure, lines)
 
     def close(self) -> None:
