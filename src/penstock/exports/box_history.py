@@ -1,8 +1,8 @@
 """Boxes that users drew on photos, and with which of them each photo was measured.
 
-A photo whose boxes are others than the last time is measured again, under its next attempt; no other is.
-OUT/given.json says which attempt has which boxes, and says so before the photo is measured: whatever is
-killed in between, the row of that attempt is missing, and the next run makes it.
+A photo whose boxes changed since the last run is measured again, under its next attempt; others are not.
+OUT/given.json names the boxes of each attempt before the photo is measured: if a run is killed in between,
+the row of that attempt is missing and the next run makes it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class _MeasuredBoxes:
 
 
 def with_boxes(out: Out, photos: Iterable[Photo], boxes: Sequence[GivenBox]) -> Iterator[Photo]:
-    """The photos, each with the boxes that are for it as its objects. To be listed under OUT's lock."""
+    """Gives each photo its boxes as objects. Call it while you hold OUT's lock."""
     told = _read(out)
     if not boxes and not told:
         yield from photos

@@ -43,7 +43,7 @@ class Inventory:
 
 
 def read_inventory(out: Out, items: Iterable[Photo]) -> Inventory:
-    """The inventory of a run, grouped as the run was asked to."""
+    """The inventory of a run. The run's options say whether its photos show one room."""
     run = out.run()
     return inventory(items, bool(run.get("same_room")))
 

@@ -137,7 +137,7 @@ def _colour(line: InventoryLine) -> tuple[int, int, int]:
 
 
 def _tint(drawn: Pixels, line: InventoryLine, out: Out) -> None:
-    """The mask as a veil with an edge."""
+    """Tints the thing's pixels and draws its edge."""
     path = line.thing.mask_path
     if path is None or not (out / path).is_file():
         return

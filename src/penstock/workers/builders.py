@@ -22,7 +22,7 @@ CLOUDS = "clouds"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PhotoScene:
-    """What all objects of one photo share: worked out once."""
+    """What all objects of one photo share. Worked out once."""
 
     id: str
     pixels: Pixels
@@ -38,7 +38,7 @@ class Builder(Protocol):
         ...
 
     def finish(self, photo: PhotoScene) -> None:
-        """Forgets what was kept for a photo."""
+        """Deletes what the builder keeps for a photo."""
         ...
 
     def close(self) -> None: ...

@@ -51,7 +51,7 @@ class Readers:
     def table(
         self, pixels: Pixels, region: Region, words: Sequence[Word], read: Sequence[TextLine]
     ) -> Region:
-        """The region with its cells as HTML. Words of the layer are placed one by one, lines whole."""
+        """The region with its cells as HTML. Places words of the layer one by one, lines whole."""
         engine = self._table_engine()
         left, top = max(0, int(region.box[0])), max(0, int(region.box[1]))
         texts = [TextLine(word.text, word.box, 1.0, "layer") for word in words] + list(read)

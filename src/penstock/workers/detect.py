@@ -100,7 +100,7 @@ def _covered(one: FoundThing) -> PhotoObject:
 def _objects(
     pixels: Pixels, found: list[FoundThing], finder: str
 ) -> tuple[list[PhotoObject], list[FoundThing]]:
-    """The things that stand, and those that others cover."""
+    """The things in view, and those that others cover."""
     objects = []
     lost = dict(enumerate(found))
     for claim in settle([Claim(f.label, f.score, masks.cleaned(f.mask), n) for n, f in lost.items()]):

@@ -43,7 +43,7 @@ class ReconstructWorker(Worker[Photo]):
         self._builder.close()
 
     def kill(self) -> None:
-        """Ends the crew from any thread: whoever waits for it gets an error now and not at its deadline."""
+        """Ends the processes, from any thread. Callers that wait get an error now, not at their deadline."""
         # not the pool: parts it had cancelled would never be told, and their photo would wait for them
         self._builder.close()
 

@@ -72,7 +72,7 @@ class Sam3dBuilder:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _reply(self, request: MeshRequest, photo: str) -> MeshReply:
-        """Where the GPU is too small for a setting, the next smaller one is tried."""
+        """Asks a process; if the GPU is too small for the setting, asks again with the next smaller one."""
         try:
             return self._pool.call(request, affinity=photo)
         except OutOfMemory:
@@ -97,7 +97,7 @@ class Sam3dBuilder:
         )
 
     def _depth(self, photo: PhotoScene) -> Floats | None:
-        """What was measured, else an empty room where that was asked for; else a member's model is asked."""
+        """The measured depth, or an empty room's if the options say so. None: the process estimates it."""
         return floor_depth(photo.camera) if self._is_bare(photo) else photo.depth
 
     def _is_bare(self, photo: PhotoScene) -> bool:

@@ -34,7 +34,7 @@ def encode_png(pixels: Pixels, compression: int = 1) -> bytes:
 
 
 def decode_rgb(data: bytes) -> Pixels | None:
-    """The picture as RGB, or None if nobody can read it."""
+    """The picture as RGB, or None if the bytes are no picture."""
     pixels = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR_RGB) if data else None
     return None if pixels is None else np.asarray(pixels, np.uint8)
 

@@ -65,7 +65,7 @@ def _is_rectangle(corners: np.ndarray[tuple[int, ...], np.dtype[np.int32]], widt
 
 
 def sendable(crop: Pixels) -> Pixels:
-    """The crop with white about it where it is thinner than a server takes; nothing is resampled."""
+    """Adds white around a crop that is thinner than a server takes. Resamples nothing."""
     height, width = crop.shape[:2]
     least = max(MIN_SIDE, math.ceil(max(height, width) / MAX_ASPECT))
     if min(height, width) >= least:
@@ -96,7 +96,7 @@ def is_blank(crop: Pixels) -> bool:
 
 
 def as_jpeg(crop: Pixels, quality: int) -> bytes:
-    """One encode from the page's own pixels. Print without colour goes as grey: a third of the work."""
+    """Encodes the page's own pixels once. Print without colour goes as grey: a third of the work."""
     grey = _is_grey(crop)
     return encode_jpeg(np.asarray(cv2.extractChannel(crop, GREEN), np.uint8) if grey else crop, quality)
 

@@ -39,7 +39,7 @@ BROKEN = (
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """One decoded frame. `dpi` is 0 where the file does not tell, or not sanely."""
+    """One decoded frame. `dpi` is 0 where the file names none, or one that no scanner has."""
 
     pixels: Pixels
     dpi: float
@@ -80,7 +80,7 @@ def size(data: bytes, max_pixels: int = MAX_PIXELS) -> tuple[int, int, float]:
 def as_encoded(data: bytes, max_pixels: int = MAX_PIXELS) -> Encoded:
     """The same bytes where they are a plain PNG or JPEG, else the first frame as PNG.
 
-    Plain bytes are not decoded: damage inside them is found by whoever decodes them.
+    Does not decode plain bytes: whoever decodes them finds damage inside.
     """
     with PictureFile(io.BytesIO(data), max_pixels) as frames:
         if _is_plain(data, frames.image):
@@ -90,13 +90,13 @@ def as_encoded(data: bytes, max_pixels: int = MAX_PIXELS) -> Encoded:
 
 
 def as_png(picture: Picture) -> Encoded:
-    """Lossless, for pictures that were someone's scan or photo."""
+    """The picture without loss: for scans and photos."""
     height, width = picture.pixels.shape[:2]
     return Encoded(encode_png(picture.pixels), width, height, picture.dpi)
 
 
 def as_jpeg(picture: Picture) -> Encoded:
-    """Without colour subsampling, which smears small red and blue print."""
+    """The picture as JPEG, every pixel with its own colour: shared colour smears small red and blue print."""
     height, width = picture.pixels.shape[:2]
     data = encode_jpeg(picture.pixels, JPEG_QUALITY, full_colour=True)
     return Encoded(data, width, height, picture.dpi)
@@ -183,7 +183,7 @@ class PictureFile:
             )
 
     def _is_turned(self) -> bool:
-        """Whether the picture lies on its side. A TIFF's size is told as it will be shown."""
+        """Whether the picture lies on its side. Pillow gives a TIFF's size as it will be shown."""
         if self.image.format == "TIFF" or (self.image.format == "PNG" and "exif" not in self.image.info):
             return False  # asking a PNG for EXIF it does not have would decode the whole picture
         return self.image.getexif().get(ORIENTATION, 1) in (5, 6, 7, 8)

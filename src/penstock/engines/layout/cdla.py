@@ -189,7 +189,7 @@ def distinct(boxes: Floats, kinds: Indices) -> list[int]:
 
 
 def _swallowed(kinds: Indices) -> NDArray[np.bool_]:
-    """Whether block i, if it lies inside block j, goes.
+    """Whether block i is dropped if it lies inside block j.
 
     A picture or formula in running text stays, and so does text in a picture, which nobody else reads.
     """

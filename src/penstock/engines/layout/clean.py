@@ -85,7 +85,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class RuleArrays:
-    """The rules as arrays that a label's number looks up."""
+    """The rules as arrays, indexed by a label's number."""
 
     thresholds: Floats
     large: Flags
@@ -143,7 +143,7 @@ def _touching(boxes: Floats) -> tuple[Ints, Ints]:
 
 
 def _unsuppressed(labels: Ints, boxes: Floats, pairs: tuple[Ints, Ints]) -> Flags:
-    """Rows (best first) that no better row which stays itself overlaps too much.
+    """Keeps the rows (best first) that no better kept row overlaps too much.
 
     Boxes count their last pixel in, as integer boxes do: each side is one longer.
     """
@@ -220,7 +220,7 @@ def _unclipped(found: FoundBoxes, tables: RuleArrays) -> FoundBoxes:
 
 
 def _on_page(found: FoundBoxes, width: int, height: int) -> FoundBoxes:
-    """Cut to the page; what has no area there is dropped."""
+    """Cuts boxes to the page and drops those with no area left."""
     boxes = np.maximum(found.boxes, 0.0)
     np.minimum(boxes, (width, height, width, height), out=boxes)
     stay = (boxes[:, 0] < boxes[:, 2]) & (boxes[:, 1] < boxes[:, 3])

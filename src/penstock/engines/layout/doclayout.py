@@ -183,7 +183,7 @@ def load_model(model: str) -> Any:
     """The transformers model in float32, from a folder, the local cache or the hub."""
     try:
         from transformers import PPDocLayoutV3ForObjectDetection
-    except ImportError as exc:
+    except ModuleNotFoundError as exc:
         raise missing(exc) from exc
     try:
         return PPDocLayoutV3ForObjectDetection.from_pretrained(model, dtype="float32")

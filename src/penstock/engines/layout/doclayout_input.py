@@ -50,7 +50,7 @@ class PageInput:
         self._threads.shutdown(wait=True, cancel_futures=True)
 
     def load_ahead(self, batches: Sequence[Sequence[bytes | Pixels]]) -> Iterator[PageBatch]:
-        """Each batch loaded, the next one already while the caller works on the last."""
+        """Loads the batches in order, each while the caller works on the one before."""
         waiting: Future[PageBatch] | None = None
         for batch in batches:
             loading = self._ahead.submit(self.load, batch)
@@ -106,7 +106,7 @@ def _on_cpu(image: bytes | Pixels) -> Pixels:
 
 
 def _is_plain_jpeg(image: bytes | Pixels) -> bool:
-    """Whether nvJPEG shows it as a viewer would: whole, grey or RGB, not turned by EXIF."""
+    """Whether nvJPEG decodes it as a viewer would: whole, grey or RGB, not turned by EXIF."""
     if not isinstance(image, bytes) or not image.startswith(b"\xff\xd8"):
         return False
     with PictureFile(io.BytesIO(image)) as frames:

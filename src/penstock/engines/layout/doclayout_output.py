@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlacedDetection(Detection):
-    """A block with its place in reading order, and its outline where polygons were asked for."""
+    """A block with its place in reading order, and its outline if the engine makes polygons."""
 
     order: int = 0
     polygon: Polygon = ()

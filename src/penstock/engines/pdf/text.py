@@ -67,7 +67,7 @@ def read_words(page: Any, place: Placement) -> Iterator[Word]:
 
 
 class _WordReader:
-    """One page's characters, with what was already asked about its objects and fonts."""
+    """Reads one page's characters, and asks PDFium about each object and font once."""
 
     def __init__(self, textpage: Any, place: Placement) -> None:
         self._handle = textpage

@@ -28,7 +28,7 @@ OVERLAP = 0.7  # of two boxes' union: one thing
 
 
 class GroundedSegmenter:
-    """`wanted.model` is "DINO+SAM2", names or folders. Give `parts` to bring models of one's own."""
+    """`wanted.model` is "DINO+SAM2", names or folders. `parts` are your own models."""
 
     def __init__(self, wanted: SegmenterOptions, parts: tuple[Any, Any, Any] | None = None) -> None:
         self._wanted = wanted

@@ -19,7 +19,7 @@ MAX_THINGS = 40
 
 
 class RfDetrSegmenter:
-    """Labels are the model's own; those in `wanted.labels` are kept."""
+    """Gives the model's own labels, and keeps those in `wanted.labels`."""
 
     def __init__(self, wanted: SegmenterOptions, model: Any = None) -> None:
         _, transformers = modules()

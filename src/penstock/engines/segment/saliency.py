@@ -30,7 +30,7 @@ LIKELY = 0.6
 
 
 class SaliencySegmenter:
-    """One thing a photo, called by the only label given, or `object`."""
+    """Finds one thing in a photo and gives it the only label there is, or `object`."""
 
     def __init__(self, wanted: SegmenterOptions, threads: int = 1) -> None:
         self._saliency = Saliency(threads)

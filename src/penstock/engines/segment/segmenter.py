@@ -51,7 +51,7 @@ class FoundThing:
 
 @dataclass(frozen=True, slots=True)
 class SegmenterOptions:
-    """What to look for, and how sure to be."""
+    """What a segmenter looks for, and the least score it keeps."""
 
     labels: tuple[str, ...] = LABELS
     min_score: float = 0.3

@@ -26,7 +26,7 @@ MAX_THINGS = 40
 
 
 class YoloeSegmenter:
-    """Give `model` to bring one of one's own, its classes set."""
+    """Loads YOLOE, or takes your own `model` with its classes set."""
 
     def __init__(self, wanted: SegmenterOptions, model: Any = None) -> None:
         self._wanted = wanted
