@@ -76,11 +76,11 @@ def timed(calls: list[Callable[[], Any]], seconds: float = 0.5) -> float:
 
 
 def ours(pages: list[dict[str, list[Any]]]) -> list[Callable[[], list[list[Any]]]]:
-    from penstock.engines.layout.clean import Found, clean
-    from penstock.engines.layout.doclayout import placed
+    from penstock.engines.layout.clean import FoundBoxes, clean
+    from penstock.engines.layout.doclayout_output import placed
 
     def call(columns: dict[str, Any]) -> list[Any]:
-        found = Found(*columns.values(), query=np.arange(len(columns["labels"])))
+        found = FoundBoxes(*columns.values(), query=np.arange(len(columns["labels"])))
         return placed(NAMES, clean(found, WIDTH, HEIGHT), (WIDTH, HEIGHT))
 
     kinds = {"labels": np.int64, "scores": np.float64, "boxes": np.float64, "order": np.int64}

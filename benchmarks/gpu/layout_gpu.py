@@ -26,8 +26,9 @@ import torch
 
 from penstock.engines.layout import doclayout
 from penstock.engines.layout.clean import clean
-from penstock.engines.layout.doclayout import DocLayoutEngine, found_in, placed
+from penstock.engines.layout.doclayout import DocLayoutEngine
 from penstock.engines.layout.doclayout_net import Output
+from penstock.engines.layout.doclayout_output import found_in, placed
 from penstock.region import LABELS
 
 BOXES = 25  # a page, of which post keeps what is no duplicate and not nested

@@ -26,7 +26,7 @@ import transformers
 
 from penstock.engines.segment.grounded import GroundedSegmenter
 from penstock.engines.segment.rfdetr import RfDetrSegmenter
-from penstock.engines.segment.segmenter import LABELS, Segmenter, Wanted
+from penstock.engines.segment.segmenter import LABELS, Segmenter, SegmenterOptions
 
 if TYPE_CHECKING:
     from penstock.box import Pixels
@@ -107,7 +107,7 @@ def tokenizer() -> Any:
         return transformers.BertTokenizer(str(path))
 
 
-def grounded(wanted: Wanted, smoke: bool) -> tuple[Segmenter, int]:
+def grounded(wanted: SegmenterOptions, smoke: bool) -> tuple[Segmenter, int]:
     dino = transformers.GroundingDinoForObjectDetection(
         transformers.GroundingDinoConfig(**(SMALL_DINO if smoke else {}))
     )
@@ -115,7 +115,7 @@ def grounded(wanted: Wanted, smoke: bool) -> tuple[Segmenter, int]:
     return GroundedSegmenter(wanted, (tokenizer(), KnownBoxes(dino), sam)), size_of(dino) + size_of(sam)
 
 
-def rfdetr(wanted: Wanted, smoke: bool) -> tuple[Segmenter, int]:
+def rfdetr(wanted: SegmenterOptions, smoke: bool) -> tuple[Segmenter, int]:
     names = {number: LABELS[number % len(LABELS)] for number in range(91)}
     config = transformers.RfDetrConfig(**(SMALL_RFDETR if smoke else RFDETR), id2label=names)
     network = transformers.RfDetrForInstanceSegmentation(config)
@@ -144,9 +144,11 @@ def room(seed: int, height: int, width: int) -> Pixels:
     return np.asarray(cv2.resize(noise, (width, height), interpolation=cv2.INTER_CUBIC), np.uint8)
 
 
-def measured(make: Callable[[Wanted, bool], tuple[Segmenter, int]], options: argparse.Namespace) -> Any:
+def measured(
+    make: Callable[[SegmenterOptions, bool], tuple[Segmenter, int]], options: argparse.Namespace
+) -> Any:
     torch.manual_seed(0)
-    segmenter, weights = make(Wanted(min_score=0.3), options.smoke)
+    segmenter, weights = make(SegmenterOptions(min_score=0.3), options.smoke)
     figures: dict[str, Any] = {"million_weights": round(weights / 1e6, 1)}
     for batch in options.batches:
         photos = [room(n, *options.size) for n in range(batch)]

@@ -5,6 +5,7 @@ A box is (x0, y0, x1, y1) in pixels of its picture, origin at the top left.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -37,3 +38,9 @@ def iou(one: Box, other: Box) -> float:
 
 def moved(box: Box, right: float, down: float) -> Box:
     return (box[0] + right, box[1] + down, box[2] + right, box[3] + down)
+
+
+def enclosing(boxes: Sequence[Box]) -> Box:
+    """The smallest box around them all."""
+    x0s, y0s, x1s, y1s = zip(*boxes, strict=True)
+    return (min(x0s), min(y0s), max(x1s), max(y1s))

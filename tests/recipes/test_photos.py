@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from penstock.cli.app import app
 from penstock.engines.segment.saliency import SaliencySegmenter
-from penstock.engines.segment.segmenter import Wanted
+from penstock.engines.segment.segmenter import SegmenterOptions
 from penstock.engines.weights import registry as weights
 from penstock.errors import EngineError, PlanMismatch, UsageError
 from penstock.exports.box_history import with_boxes
@@ -185,7 +185,7 @@ def test_a_box_that_others_cover_is_told_and_not_forgotten(tmp_path: Path) -> No
 @needs_saliency
 @pytest.mark.parametrize("shade", [0, 128, 255])
 def test_nothing_is_found_where_nothing_is(shade: int) -> None:
-    finder = SaliencySegmenter(Wanted(()))
+    finder = SaliencySegmenter(SegmenterOptions(()))
     assert finder.find([np.full((300, 400, 3), shade, np.uint8)]) == [[]]
     finder.close()
 
@@ -195,7 +195,10 @@ def test_what_is_less_sure_than_asked_for_is_dropped_on_the_cpu_too() -> None:
     room = cv2.imdecode(np.frombuffer(rooms.draw(3, width=800, height=600).jpeg, np.uint8), cv2.IMREAD_COLOR)
     assert room is not None
     pixels = np.asarray(room[:, :, ::-1], np.uint8)
-    usual, strict = SaliencySegmenter(Wanted(())), SaliencySegmenter(Wanted((), min_score=1.0))
+    usual, strict = (
+        SaliencySegmenter(SegmenterOptions(())),
+        SaliencySegmenter(SegmenterOptions((), min_score=1.0)),
+    )
     assert usual.find([pixels])[0] and not strict.find([pixels])[0]
     usual.close()
     strict.close()

@@ -29,7 +29,6 @@ from penstock.testing.fake_recipe import fake
 
 pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
 
-from penstock.store.out import Out
 from penstock.testing import FAKE
 from tests.support.running_service import SAMPLE, Client, Running, await_up, free_port
 

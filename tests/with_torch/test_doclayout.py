@@ -18,8 +18,8 @@ transformers = pytest.importorskip("transformers")
 
 import torch  # noqa: E402
 
-from penstock.engines import doclayout  # noqa: E402
-from penstock.engines.layout.doclayout import DocLayout, FixedBatch  # noqa: E402
+from penstock.engines.layout import doclayout  # noqa: E402
+from penstock.engines.layout.doclayout import DocLayoutEngine, FixedBatch  # noqa: E402
 from penstock.engines.layout.doclayout_input import PageInput, scale  # noqa: E402
 from penstock.engines.layout.doclayout_net import LayoutNet, Output, mask_boxes, masks_of, places  # noqa: E402
 from penstock.errors import BadInput, MissingModel, OpenError  # noqa: E402
@@ -90,8 +90,8 @@ def checkpoint(model: object, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def layout(checkpoint: Path) -> Iterator[DocLayout]:
-    engine = DocLayout(str(checkpoint), device="cpu", batch=2, polygons=True)
+def layout(checkpoint: Path) -> Iterator[DocLayoutEngine]:
+    engine = DocLayoutEngine(str(checkpoint), device="cpu", batch=2, polygons=True)
     yield engine
     engine.close()
 
@@ -183,7 +183,7 @@ def test_pictures_are_scaled_as_the_processor_does_on_a_gpu() -> None:
     assert torch.equal(scale(picture, 200), theirs / 255)
 
 
-def test_blocks_come_in_reading_order_inside_their_page(layout: DocLayout) -> None:
+def test_blocks_come_in_reading_order_inside_their_page(layout: DocLayoutEngine) -> None:
     pages = layout.detect([page(1), page(2, 500, 300), page(3)])
     assert len(pages) == 3
     assert sum(map(len, pages)) > 5, "random weights should find something"
@@ -197,24 +197,24 @@ def test_blocks_come_in_reading_order_inside_their_page(layout: DocLayout) -> No
             assert all(0 <= x <= width and 0 <= y <= height for x, y in block.polygon)
 
 
-def test_a_page_reads_the_same_alone_and_among_others(layout: DocLayout) -> None:
+def test_a_page_reads_the_same_alone_and_among_others(layout: DocLayoutEngine) -> None:
     alone = layout.detect([page(2)])[0]
     among = layout.detect([page(1), page(2), page(3)])[1]
     assert [(b.label, b.order) for b in alone] == [(b.label, b.order) for b in among]
     assert np.allclose([b.box for b in alone], [b.box for b in among], atol=0.01)
 
 
-def test_encoded_pages_and_arrays_give_the_same(layout: DocLayout) -> None:
+def test_encoded_pages_and_arrays_give_the_same(layout: DocLayoutEngine) -> None:
     pixels = page(4)
     encoded = cv2.imencode(".png", cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR))[1].tobytes()
     assert layout.detect([encoded]) == layout.detect([pixels])
 
 
-def test_no_pages_give_no_results(layout: DocLayout) -> None:
+def test_no_pages_give_no_results(layout: DocLayoutEngine) -> None:
     assert layout.detect([]) == []
 
 
-def test_broken_bytes_are_a_sentence(layout: DocLayout) -> None:
+def test_broken_bytes_are_a_sentence(layout: DocLayoutEngine) -> None:
     with pytest.raises(BadInput, match="not a picture"):
         layout.detect([page(1), b"not a picture at all"])
     with pytest.raises(BadInput, match="must be RGB"):
@@ -223,13 +223,15 @@ def test_broken_bytes_are_a_sentence(layout: DocLayout) -> None:
 
 def test_missing_weights_say_what_to_run(tmp_path: Path) -> None:
     with pytest.raises(MissingModel, match="hf download PaddlePaddle"):
-        DocLayout(str(tmp_path), device="cpu")
+        DocLayoutEngine(str(tmp_path), device="cpu")
 
 
 def test_missing_packages_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "transformers", None)
-    with pytest.raises(MissingModel, match=r"transformers is not installed.*pip install 'penstock\[gpu\]'"):
-        DocLayout("anything")
+    with pytest.raises(
+        MissingModel, match=r"transformers is not installed.*pip install 'penstock-pipeline\[gpu\]'"
+    ):
+        DocLayoutEngine("anything")
 
 
 def test_a_checkpoint_with_other_classes_is_refused() -> None:

@@ -13,9 +13,9 @@ transformers = pytest.importorskip("transformers")
 
 import torch  # noqa: E402
 
-from penstock.engines.segment.grounded import GroundedSegmenter, _Words  # noqa: E402
+from penstock.engines.segment.grounded import GroundedSegmenter, _LabelTokens  # noqa: E402
 from penstock.engines.segment.rfdetr import RfDetrSegmenter  # noqa: E402
-from penstock.engines.segment.segmenter import Found, Wanted, open_segmenter  # noqa: E402
+from penstock.engines.segment.segmenter import FoundThing, SegmenterOptions, open_segmenter  # noqa: E402
 from penstock.engines.segment.yoloe import YoloeSegmenter  # noqa: E402
 from penstock.errors import MissingModel  # noqa: E402
 
@@ -72,7 +72,7 @@ def tiny_sam2() -> object:
     return transformers.Sam2Model(config)
 
 
-def check(found: list[list[Found]]) -> None:
+def check(found: list[list[FoundThing]]) -> None:
     assert len(found) == 2
     for things, picture in zip(found, pictures(), strict=True):
         for thing in things:
@@ -83,7 +83,7 @@ def check(found: list[list[Found]]) -> None:
 
 def test_grounding_dino_and_sam2_give_masks_of_each_photos_size(parts: tuple[object, object, object]) -> None:
     labels = ("sofa", "office chair", "table")
-    segmenter = GroundedSegmenter(Wanted(labels, min_score=0.0, device="cpu"), parts)
+    segmenter = GroundedSegmenter(SegmenterOptions(labels, min_score=0.0, device="cpu"), parts)
     batched = segmenter.find(pictures())
     check(batched)
     assert sum(len(things) for things in batched) > 0
@@ -91,8 +91,8 @@ def test_grounding_dino_and_sam2_give_masks_of_each_photos_size(parts: tuple[obj
 
 
 def test_a_batch_finds_what_one_by_one_finds(parts: tuple[object, object, object]) -> None:
-    grounded = GroundedSegmenter(Wanted(("sofa", "table"), min_score=0.0, device="cpu"), parts)
-    closed = RfDetrSegmenter(Wanted(("chair", "couch"), min_score=0.0, device="cpu"), tiny_rfdetr())
+    grounded = GroundedSegmenter(SegmenterOptions(("sofa", "table"), min_score=0.0, device="cpu"), parts)
+    closed = RfDetrSegmenter(SegmenterOptions(("chair", "couch"), min_score=0.0, device="cpu"), tiny_rfdetr())
     for segmenter, photos in ((grounded, pictures()[:1] * 2), (closed, pictures())):
         for together, picture in zip(segmenter.find(photos), photos, strict=True):
             [alone] = segmenter.find([picture])
@@ -103,7 +103,7 @@ def test_a_batch_finds_what_one_by_one_finds(parts: tuple[object, object, object
 
 
 def test_a_label_of_two_words_is_one_label(parts: tuple[object, object, object]) -> None:
-    words = _Words(parts[0], ("sofa", "office chair"))
+    words = _LabelTokens(parts[0], ("sofa", "office chair"))
     assert len(words.ids) == 1 + 2 + 3 + 1
     chance = np.zeros((1, len(words.ids)), np.float32)
     chance[0, 4] = 0.9  # "chair" of "office chair"
@@ -111,7 +111,7 @@ def test_a_label_of_two_words_is_one_label(parts: tuple[object, object, object])
 
 
 def test_nothing_sure_is_nothing_found(parts: tuple[object, object, object]) -> None:
-    segmenter = GroundedSegmenter(Wanted(("sofa",), min_score=1.0, device="cpu"), parts)
+    segmenter = GroundedSegmenter(SegmenterOptions(("sofa",), min_score=1.0, device="cpu"), parts)
     assert segmenter.find(pictures()) == [[], []]
 
 
@@ -131,8 +131,8 @@ def tiny_rfdetr() -> object:
 
 
 def test_rf_detr_gives_masks_of_each_photos_size_and_only_wanted_things() -> None:
-    def find(**wanted: object) -> list[list[Found]]:
-        return RfDetrSegmenter(Wanted(device="cpu", **wanted), tiny_rfdetr()).find(pictures())  # type: ignore[arg-type]
+    def find(**wanted: object) -> list[list[FoundThing]]:
+        return RfDetrSegmenter(SegmenterOptions(device="cpu", **wanted), tiny_rfdetr()).find(pictures())  # type: ignore[arg-type]
 
     found = find(labels=("chair", "couch"), min_score=0.0)
     check(found)
@@ -159,7 +159,7 @@ def test_yoloe_results_are_read_as_ultralytics_gives_them() -> None:
         asked.update(options)
         return [full, SimpleNamespace(masks=None)]
 
-    found = YoloeSegmenter(Wanted(device="cpu"), SimpleNamespace(predict=predict)).find(pictures())
+    found = YoloeSegmenter(SegmenterOptions(device="cpu"), SimpleNamespace(predict=predict)).find(pictures())
     assert [[thing.label for thing in things] for things in found] == [["sofa"], []]
     assert asked["retina_masks"] is True
     check(found)
@@ -168,9 +168,9 @@ def test_yoloe_results_are_read_as_ultralytics_gives_them() -> None:
 def test_absent_weights_say_what_to_fetch(tmp_path: Path) -> None:
     for name in ("grounded", "rfdetr"):
         with pytest.raises(MissingModel, match="cannot be loaded"):
-            open_segmenter(name, Wanted(model=str(tmp_path / "none"), device="cpu"))
+            open_segmenter(name, SegmenterOptions(model=str(tmp_path / "none"), device="cpu"))
     with pytest.raises(MissingModel, match=r"ultralytics|not there"):
-        open_segmenter("yoloe", Wanted(model=str(tmp_path / "none.pt")))
+        open_segmenter("yoloe", SegmenterOptions(model=str(tmp_path / "none.pt")))
 
 
 def save(folder: Path, *things: object) -> Path:

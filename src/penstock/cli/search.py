@@ -14,7 +14,8 @@ import typer
 from penstock.cli.options import AsJson, Config, Log, Out, words
 from penstock.errors import UsageError
 from penstock.processes.background import Background
-from penstock.search.tokens import has_hangul, question_tokens
+from penstock.scripts import has_syllable
+from penstock.search.tokens import question_tokens
 
 if TYPE_CHECKING:
     from penstock.passes.search import Found, SearchOptions
@@ -59,7 +60,7 @@ def search(
 def _found(out: Path, question: str, wanted: _Wanted) -> list[Hit]:
     with Background() as background:
         # before what follows is loaded: nothing takes as long as Kiwi. Other languages' words need no model
-        tokens = background.do(partial(question_tokens, question)) if has_hangul(question) else None
+        tokens = background.do(partial(question_tokens, question)) if has_syllable(question) else None
         from penstock.passes.search import search_out
 
         options = wanted.options()

@@ -26,7 +26,7 @@ from penstock.cli.progress import progress
 
 if TYPE_CHECKING:
     from penstock.driver import Run
-    from penstock.exports.inventory import Inventory, Line
+    from penstock.exports.inventory import Inventory, InventoryLine
     from penstock.photo import Photo
 
 BOX_HELP = "A thing's box in pixels and its label: x,y,w,h:chair or room.jpg=x,y,w,h:chair; repeatable."
@@ -204,7 +204,7 @@ def _totals(found: Inventory) -> str:
     )
 
 
-def _cells(line: Line) -> list[str]:
+def _cells(line: InventoryLine) -> list[str]:
     from rich.markup import escape
 
     from penstock.exports.inventory import how_sure, photo_name

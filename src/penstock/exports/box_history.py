@@ -1,8 +1,8 @@
 """Boxes that users drew on photos, and with which of them each photo was measured.
 
-A photo whose boxes are others than the last time is measured again, under its next attempt; no other is.
-OUT/given.json says which attempt has which boxes, and says so before the photo is measured: whatever is
-killed in between, the row of that attempt is missing, and the next run makes it.
+A photo whose boxes changed since the last run is measured again, under its next attempt; others are not.
+OUT/given.json names the boxes of each attempt before the photo is measured: if a run is killed in between,
+the row of that attempt is missing and the next run makes it.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ GIVEN = "given.json"
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _MeasuredBoxes:
     attempt: int = 0
     boxes: tuple[str, ...] = ()
 
 
 def with_boxes(out: Out, photos: Iterable[Photo], boxes: Sequence[GivenBox]) -> Iterator[Photo]:
-    """The photos, each with the boxes that are for it as its objects. To be listed under OUT's lock."""
+    """Gives each photo its boxes as objects. Call it while you hold OUT's lock."""
     told = _read(out)
     if not boxes and not told:
         yield from photos
@@ -36,10 +36,10 @@ def with_boxes(out: Out, photos: Iterable[Photo], boxes: Sequence[GivenBox]) -> 
     listed = []
     for photo in photos:
         own = [box for box in boxes if is_for(box, photo)]
-        last, said = told.get(photo.id, _Told()), tuple(str(replace(box, photo="")) for box in own)
+        last, said = told.get(photo.id, _MeasuredBoxes()), tuple(str(replace(box, photo="")) for box in own)
         if said != last.boxes:
             done = entries[photo.id].attempt if photo.id in entries else 0
-            last = told[photo.id] = _Told(max(last.attempt, done) + 1, said)
+            last = told[photo.id] = _MeasuredBoxes(max(last.attempt, done) + 1, said)
         objects = tuple(given_object(box) for box in own)
         listed.append(replace(photo, attempt=max(photo.attempt, last.attempt), objects=objects))
     _write(out, told)
@@ -51,16 +51,16 @@ def given_object(box: GivenBox) -> PhotoObject:
     return PhotoObject(label=box.label, box=box.box, finder="given")
 
 
-def _read(out: Out) -> dict[str, _Told]:
+def _read(out: Out) -> dict[str, _MeasuredBoxes]:
     path = out / GIVEN
     try:
         rows = json.loads(path.read_text("utf-8")) if path.is_file() else {}
-        return {id: _Told(row["attempt"], tuple(row["boxes"])) for id, row in rows.items()}
+        return {id: _MeasuredBoxes(row["attempt"], tuple(row["boxes"])) for id, row in rows.items()}
     except (ValueError, LookupError, TypeError, AttributeError) as exc:
         raise StoreError(f"{path} is damaged.", "Use --fresh to start over.") from exc
 
 
-def _write(out: Out, told: dict[str, _Told]) -> None:
+def _write(out: Out, told: dict[str, _MeasuredBoxes]) -> None:
     rows = {id: {"attempt": one.attempt, "boxes": one.boxes} for id, one in told.items()}
     with replacing(out / GIVEN, out) as file:
         file.write(json.dumps(rows, ensure_ascii=False, indent=1).encode("utf-8", "replace"))

@@ -8,6 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING
 
+import cv2
+import numpy as np
+
 from penstock import __version__
 from penstock.documents.docjson import file as docjson_file
 from penstock.documents.docjson.assemble import Assembler
@@ -15,7 +18,9 @@ from penstock.documents.docjson.model import Chunk, Producer
 from penstock.documents.docjson.spool import Spools
 from penstock.documents.formats import docling, mineru
 from penstock.documents.formats import html as html_page
+from penstock.engines.image.codec import encode_jpeg
 from penstock.exports import enrichments
+from penstock.exports.page_pictures import page_pictures
 from penstock.exports.pages import Pages, output_names
 from penstock.page import Page
 from penstock.store.atomic_files import TMP, replacing
@@ -90,8 +95,6 @@ def write_html(pages: Pages) -> list[Path]:
 
 
 def _shown(pages: Pages, items: Iterable[Page], folder: Path) -> Iterator[tuple[Page, str]]:
-    from penstock.exports.page_pictures import page_pictures
-
     for item, picture in page_pictures(pages.out, items, pages.password):
         if isinstance(picture, str):
             if item.failure is None:
@@ -105,11 +108,9 @@ def _shown(pages: Pages, items: Iterable[Page], folder: Path) -> Iterator[tuple[
 
 
 def _jpeg(picture: Pixels) -> bytes:
-    import cv2
-
     scale = min(1.0, PAGE_SIDE / max(picture.shape[:2]))
     small = cv2.resize(picture, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
-    return bytes(cv2.imencode(".jpg", small[:, :, ::-1], [cv2.IMWRITE_JPEG_QUALITY, PAGE_QUALITY])[1])
+    return encode_jpeg(np.asarray(small, np.uint8), PAGE_QUALITY)
 
 
 def _each(pages: Pages, folder: str, suffix: str, write: Write) -> list[Path]:

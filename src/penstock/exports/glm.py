@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.documents.formats.glm import PICTURES, WrittenPage, blocks_of, page_blocks, written
+from penstock.engines.image.codec import decode_rgb, encode_jpeg
 from penstock.exports.pages import Pages, output_names
 from penstock.page import Page
 from penstock.store.atomic_files import replacing
@@ -87,12 +88,9 @@ def _write_pictures(out: Out, folder: Path, pictures: Mapping[str, str]) -> Iter
 def _jpeg(crop: bytes) -> bytes:
     if crop.startswith(b"\xff\xd8"):
         return crop
-    import cv2
-    import numpy as np
-
-    pixels = cv2.imdecode(np.frombuffer(crop, np.uint8), cv2.IMREAD_COLOR)
+    pixels = decode_rgb(crop)
     assert pixels is not None  # the store wrote it
-    return bytes(cv2.imencode(".jpg", pixels, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])[1])
+    return encode_jpeg(pixels, JPEG_QUALITY)
 
 
 def _remove_older(folder: Path, kept: Iterable[Path]) -> None:

@@ -16,7 +16,7 @@ PARTS = {"pdf": "page", "arrow": "row", "parquet": "row"}  # what a source's par
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class InventoryLine:
     """One thing. `same_as` is the number of the line it repeats; it is then not counted again.
 
     `looks_like` is that number where nobody said that the photos show one room: counted, but told.
@@ -35,7 +35,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    lines: tuple[Line, ...]
+    lines: tuple[InventoryLine, ...]
     failed: tuple[Photo, ...]  # photos that could not be read
     empty: tuple[str, ...]  # photos in which nothing was found
     boxes: Total
@@ -43,7 +43,7 @@ class Inventory:
 
 
 def read_inventory(out: Out, items: Iterable[Photo]) -> Inventory:
-    """The inventory of a run, grouped as the run was asked to."""
+    """The inventory of a run. The run's options say whether its photos show one room."""
     run = out.run()
     return inventory(items, bool(run.get("same_room")))
 
@@ -61,7 +61,7 @@ def inventory(items: Iterable[Photo], same_room: bool) -> Inventory:
         things += [(item, thing) for thing in item.objects]
     first = [owner + 1 if owner != n else None for n, owner in enumerate(_owners(things))]
     lines = tuple(
-        Line(n + 1, item, thing, first[n] if same_room else None, None if same_room else first[n])
+        InventoryLine(n + 1, item, thing, first[n] if same_room else None, None if same_room else first[n])
         for n, (item, thing) in enumerate(things)
     )
     counted = [line.thing for line in lines if line.counted]
@@ -70,7 +70,7 @@ def inventory(items: Iterable[Photo], same_room: bool) -> Inventory:
     return Inventory(lines, tuple(failed), tuple(empty), boxes, moving)
 
 
-def object_row(line: Line) -> dict[str, Any]:
+def object_row(line: InventoryLine) -> dict[str, Any]:
     """One line of objects.jsonl."""
     thing, item = line.thing, line.item
     size = dict(zip(("width", "depth", "height"), thing.size, strict=True)) if thing.size else None

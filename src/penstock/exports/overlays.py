@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import cv2
 import numpy as np
 
+from penstock.engines.image.codec import encode_jpeg
 from penstock.region import LABELS, Region
 
 if TYPE_CHECKING:
@@ -22,10 +23,10 @@ def draw(regions: Iterable[Region], pixels: Pixels) -> bytes:
     """The page as JPEG with every region's box, label and place in the reading order."""
     scale = min(1.0, MAX_SIDE / max(pixels.shape[:2]))
     small = cv2.resize(pixels, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
-    canvas = np.ascontiguousarray(small[:, :, ::-1], dtype=np.uint8)
+    canvas = np.array(small, dtype=np.uint8)  # the caller keeps its picture
     for region in regions:
         _draw_region(canvas, region, scale)
-    return bytes(cv2.imencode(".jpg", canvas, [cv2.IMWRITE_JPEG_QUALITY, QUALITY])[1])
+    return encode_jpeg(canvas, QUALITY)
 
 
 def _draw_region(canvas: Pixels, region: Region, scale: float) -> None:
@@ -41,7 +42,7 @@ def _draw_region(canvas: Pixels, region: Region, scale: float) -> None:
 
 
 def _colour(label: str) -> tuple[int, int, int]:
-    """BGR, one hue a label, the same in every run."""
+    """One hue a label, the same in every run."""
     place = LABELS.index(label) if label in LABELS else len(LABELS)
     red, green, blue = colorsys.hsv_to_rgb(place * 0.618 % 1.0, 0.8, 0.7)
-    return int(blue * 255), int(green * 255), int(red * 255)
+    return int(red * 255), int(green * 255), int(blue * 255)

@@ -10,11 +10,10 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
-import cv2
-
 from penstock.documents.escape import comment
 from penstock.documents.formats.markdown import document_markdown, page_markdown
 from penstock.documents.formats.searchable_pdf import PictureOfPage, write_searchable_pdf
+from penstock.engines.image.codec import encode_jpeg
 from penstock.exports.overlays import draw
 from penstock.exports.page_pictures import page_pictures
 from penstock.exports.page_rows import page_text, result_row
@@ -101,6 +100,6 @@ def _pictures_of_pages(pages: Pages, items: Iterable[Page]) -> Iterator[PictureO
         if isinstance(picture, str):
             log.warning("%s page %d is not in the PDF: %s", item.document, item.part + 1, picture)
             continue
-        jpeg = cv2.imencode(".jpg", picture[:, :, ::-1], [cv2.IMWRITE_JPEG_QUALITY, PAGE_QUALITY])[1]
         lines = tuple(line for region in item.regions for line in region.lines)
-        yield PictureOfPage(jpeg=jpeg.tobytes(), lines=lines, dpi=item.dpi or FALLBACK_DPI)
+        jpeg = encode_jpeg(picture, PAGE_QUALITY)
+        yield PictureOfPage(jpeg=jpeg, lines=lines, dpi=item.dpi or FALLBACK_DPI)

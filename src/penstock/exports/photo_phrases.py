@@ -6,10 +6,10 @@ Both are in the page; its reader chooses. A label keeps the user's own word in t
 from __future__ import annotations
 
 import html
-import re
 
 from penstock.photo import PhotoObject
 from penstock.photos.furniture import SYNONYMS, UNKNOWN, Furniture
+from penstock.scripts import has_syllable
 
 Both = tuple[str, str]  # English, Korean
 
@@ -59,7 +59,6 @@ SENTENCES: dict[str, Both] = {
         "비스듬히 놓여 확인이 필요합니다.",
     ),
 }
-HANGUL = re.compile("[가-힣]")
 
 
 def both(words: Both) -> str:
@@ -73,11 +72,11 @@ def both(words: Both) -> str:
 def name_of(thing: PhotoObject) -> Both:
     """'소파' is a sofa in English, and 'couch' a 소파 in Korean."""
     kind = thing.kind or Furniture.open().find(thing.label).name
-    korean = next((word for word in SYNONYMS.get(kind, ()) if HANGUL.search(word)), thing.label)
+    korean = next((word for word in SYNONYMS.get(kind, ()) if has_syllable(word)), thing.label)
     label = thing.label.replace("_", " ")
     if kind == UNKNOWN:
         return label, "물건" if label == UNKNOWN else label
-    return (kind.replace("_", " "), label) if HANGUL.search(label) else (label, korean)
+    return (kind.replace("_", " "), label) if has_syllable(label) else (label, korean)
 
 
 def notes_of(thing: PhotoObject, same_as: int | None, looks_like: int | None) -> list[Both]:
@@ -108,4 +107,4 @@ def notes_of(thing: PhotoObject, same_as: int | None, looks_like: int | None) ->
 
 def language_of(things: list[PhotoObject]) -> str:
     """The language the page opens in: the one its labels were written in."""
-    return "ko" if any(HANGUL.search(thing.label) for thing in things) else "en"
+    return "ko" if any(has_syllable(thing.label) for thing in things) else "en"

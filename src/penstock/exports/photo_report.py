@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import cv2
 import numpy as np
 
-from penstock.exports.inventory import Inventory, Line, photo_name, read_inventory
+from penstock.engines.image.codec import encode_jpeg
+from penstock.exports.inventory import Inventory, InventoryLine, photo_name, read_inventory
 from penstock.exports.page_pictures import page_pictures
 from penstock.exports.photo_phrases import HOW, PAGE, Both, both, language_of, name_of, notes_of
 from penstock.photo import Photo, PhotoObject
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 PHOTO_SIDE = 1100  # pixels: sharp on a screen, a few hundred kB
 THUMB_SIDE, THUMB_MARGIN = 160, 0.06
+JPEG_QUALITY = 85
 COLOURS = ((37, 99, 235), (220, 38, 38), (5, 150, 105), (217, 119, 6), (124, 58, 237), (8, 145, 178))
 TEMPLATE = Path(__file__).with_name("photo_report.html")
 
@@ -37,7 +39,7 @@ def report(out: Out, items: list[Photo]) -> str:
     """The whole page."""
     found = read_inventory(out, items)
     photos, thumbs = [], {}
-    lines_of: dict[str, list[Line]] = {}
+    lines_of: dict[str, list[InventoryLine]] = {}
     for line in found.lines:
         lines_of.setdefault(line.item.id, []).append(line)
     for item, picture in page_pictures(out, items, None):
@@ -95,7 +97,7 @@ def _span(total: Total, factor: float, unit: str, digits: int) -> Both:
     return f"likely {low} to {high} {unit}", f"예상 {low} ~ {high} {unit}"
 
 
-def _photo(item: Photo, picture: Pixels, lines: list[Line], out: Out) -> str:
+def _photo(item: Photo, picture: Pixels, lines: list[InventoryLine], out: Out) -> str:
     scale = min(1.0, PHOTO_SIDE / max(picture.shape[:2]))
     small = cv2.resize(picture, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
     drawn = np.ascontiguousarray(small, np.uint8)
@@ -112,11 +114,10 @@ def _photo(item: Photo, picture: Pixels, lines: list[Line], out: Out) -> str:
 
 
 def _jpeg(pixels: Pixels) -> str:
-    data = cv2.imencode(".jpg", pixels[:, :, ::-1], [cv2.IMWRITE_JPEG_QUALITY, 85])[1].tobytes()
-    return f"data:image/jpeg;base64,{base64.b64encode(data).decode()}"
+    return f"data:image/jpeg;base64,{base64.b64encode(encode_jpeg(pixels, JPEG_QUALITY)).decode()}"
 
 
-def _thumb(picture: Pixels, line: Line) -> str:
+def _thumb(picture: Pixels, line: InventoryLine) -> str:
     """The thing cut out of its photo with a little of what is around it."""
     height, width = picture.shape[:2]
     x0, y0, x1, y1 = line.thing.box
@@ -131,12 +132,12 @@ def _thumb(picture: Pixels, line: Line) -> str:
     return f'<img class="thumb" alt="" src="{_jpeg(np.asarray(small, np.uint8))}">'
 
 
-def _colour(line: Line) -> tuple[int, int, int]:
+def _colour(line: InventoryLine) -> tuple[int, int, int]:
     return COLOURS[((line.same_as or line.number) - 1) % len(COLOURS)]
 
 
-def _tint(drawn: Pixels, line: Line, out: Out) -> None:
-    """The mask as a veil with an edge."""
+def _tint(drawn: Pixels, line: InventoryLine, out: Out) -> None:
+    """Tints the thing's pixels and draws its edge."""
     path = line.thing.mask_path
     if path is None or not (out / path).is_file():
         return
@@ -148,7 +149,7 @@ def _tint(drawn: Pixels, line: Line, out: Out) -> None:
     cv2.drawContours(drawn, edges, -1, colour, 3, cv2.LINE_AA)
 
 
-def _mark(line: Line, scale: float, radius: float) -> str:
+def _mark(line: InventoryLine, scale: float, radius: float) -> str:
     """The thing's box and number on the photo."""
     x0, y0, x1, y1 = (v * scale for v in line.thing.box)
     colour = f"rgb{_colour(line)}"
@@ -164,7 +165,7 @@ def _mark(line: Line, scale: float, radius: float) -> str:
     )
 
 
-def _row(line: Line, thumb: str) -> str:
+def _row(line: InventoryLine, thumb: str) -> str:
     thing = line.thing
     dot = f'<span class="dot" style="background:rgb{_colour(line)}">{line.number}</span>'
     head = f"<td>{dot}</td><td>{thumb}</td>"

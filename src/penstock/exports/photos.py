@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from penstock.exports.inventory import failed_row, object_row, read_inventory
+from penstock.exports.photo_report import report
 from penstock.photo import Photo
+from penstock.photos.gaussians import Gaussians
+from penstock.photos.ply import read_ply, write_splat
+from penstock.photos.turntable import turntable
 from penstock.store.atomic_files import replacing
 from penstock.store.out import Out
-
-if TYPE_CHECKING:
-    from penstock.photos.gaussians import Gaussians
 
 OBJECTS, REPORT, SPLATS, TURNTABLES = "objects.jsonl", "report.html", "splats", "turntables"
 
@@ -30,23 +30,17 @@ def write_objects(out: Out, items: Iterable[Photo]) -> list[Path]:
 
 def write_splats(out: Out, items: Iterable[Photo]) -> list[Path]:
     """Every cloud again as .splat, for web viewers."""
-    from penstock.photos.ply import write_splat
-
     return _write_clouds(out, items, f"{SPLATS}/{{}}.splat", write_splat)
 
 
 def write_turntables(out: Out, items: Iterable[Photo]) -> list[Path]:
     """Every cloud as a turning GIF."""
-    from penstock.photos.turntable import turntable
-
     return _write_clouds(out, items, f"{TURNTABLES}/{{}}.gif", turntable)
 
 
 def _write_clouds(
     out: Out, items: Iterable[Photo], place: str, made: Callable[[Gaussians], bytes]
 ) -> list[Path]:
-    from penstock.photos.ply import read_ply
-
     paths = []
     for thing in (thing for item in items for thing in item.objects if thing.cloud_path):
         source = out / str(thing.cloud_path)
@@ -58,8 +52,6 @@ def _write_clouds(
 
 
 def write_report(out: Out, items: Iterable[Photo]) -> list[Path]:
-    from penstock.exports.photo_report import report
-
     path = out / REPORT
     page = report(out, list(items))
     with replacing(path, out) as file:

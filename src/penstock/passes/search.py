@@ -10,6 +10,7 @@ from pathlib import Path
 
 from penstock.passes.embed import embed_question
 from penstock.processes.background import Background
+from penstock.scripts import has_syllable
 from penstock.search.searcher import (
     NO_FILTERS,
     Filters,
@@ -19,7 +20,7 @@ from penstock.search.searcher import (
     checked_weights,
     compares_vectors,
 )
-from penstock.search.tokens import has_hangul, question_tokens
+from penstock.search.tokens import question_tokens
 from penstock.stage import secret
 from penstock.store.out import Out
 
@@ -59,7 +60,7 @@ def search_out(
     """
     checked_question(question)
     weights = checked_weights(options.weights)
-    if tokens is None and has_hangul(question):
+    if tokens is None and has_syllable(question):
         tokens = background.do(partial(question_tokens, question))
     ask = partial(embed_question, out, question, options.api_key)
     vector = background.do(ask) if compares_vectors(weights) else None

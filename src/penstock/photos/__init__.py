@@ -1,1 +1,1 @@
-"""Gaussian clouds, volumes and what is known about furniture: arrays in, numbers out."""
+"""What a thing in a photo is: camera, depth, clouds, sizes, furniture. No models, no files of OUT."""

@@ -59,7 +59,7 @@ def groups(things: Sequence[Seen]) -> list[int]:
 
 
 def _firsts(things: Sequence[Seen]) -> list[int]:
-    """The same for things of one label: each is held against all before it at once."""
+    """The same for things of one label: compares each with all before it at once."""
     looks = np.array([thing.look for thing in things])
     volumes = np.maximum([thing.volume for thing in things], 1e-9)
     photos = np.unique([thing.photo for thing in things], return_inverse=True)[1]

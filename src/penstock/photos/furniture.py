@@ -152,7 +152,7 @@ class Furniture:
 
 
 def without_password(url: str | None) -> str | None:
-    """Where a table is, for a run's own notes."""
+    """The table's address without its password, for run.json."""
     return None if url is None else re.sub(r"(://[^/@:]*):[^/@]*@", r"\1@", url)
 
 

@@ -31,7 +31,7 @@ class Gaussians:
         return len(self.position)
 
     def scaled(self, factor: float) -> Gaussians:
-        """The same cloud `factor` times as large. Raises BadInput for a scale that is no scale."""
+        """The same cloud `factor` times as large. Raises BadInput if `factor` is not a positive number."""
         if not np.isfinite(factor) or factor <= 0:
             raise BadInput(f"A cloud cannot be scaled by {factor}.")
         return replace(

@@ -17,7 +17,7 @@ LEFT = 0.3  # of a mask that must remain after others took theirs
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Claim:
-    """One thing someone says is there. `number` tells whoever made the claims which of them stand."""
+    """One thing that a finder claims to see. `number` says which of its claims it is."""
 
     label: str
     score: float

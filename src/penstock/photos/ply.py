@@ -23,7 +23,7 @@ NAMES = (
 ROW_BYTES = 4 * len(NAMES)
 SH_C0 = 0.28209479177387814  # the zeroth spherical harmonic: colour = 0.5 + SH_C0 * f_dc
 MAX_HEADER = 65_536
-SMALLEST = 1e-7  # of an opacity's distance to 0 and 1, and of a sigma: their logarithms must be finite
+MIN_SHARE = 1e-7  # of an opacity's distance to 0 and 1, and of a sigma: their logarithms must be finite
 _TYPES = {
     "float": "<f4", "float32": "<f4", "double": "<f8", "float64": "<f8", "uchar": "u1", "uint8": "u1",
     "char": "i1", "int8": "i1", "short": "<i2", "int16": "<i2", "ushort": "<u2", "uint16": "<u2",
@@ -46,9 +46,9 @@ def _filled(header: bytes, cloud: Gaussians) -> bytes:
         table = np.frombuffer(whole, "<f4", offset=len(header)).reshape(cloud.num, len(NAMES))
         table[:, 0:3] = cloud.position
         table[:, 6:9] = (cloud.colour - np.float32(0.5)) * np.float32(1 / SH_C0)
-        opacity = np.clip(cloud.opacity, SMALLEST, 1 - SMALLEST, dtype=np.float32)
+        opacity = np.clip(cloud.opacity, MIN_SHARE, 1 - MIN_SHARE, dtype=np.float32)
         table[:, 9] = np.log(opacity / (1 - opacity))
-        table[:, 10:13] = np.log(np.maximum(cloud.sigma, np.float32(SMALLEST)))
+        table[:, 10:13] = np.log(np.maximum(cloud.sigma, np.float32(MIN_SHARE)))
         table[:, 13:17] = cloud.rotation  # normals stay zero: viewers want the columns only
         del table  # it holds the buffer
     return out.getvalue()

@@ -47,7 +47,7 @@ class Outline:
 class Estimate:
     """Medians, and the range of the volume that holds SURE of truths.
 
-    `fits` is False where the outline could not be used and only the class speaks.
+    `fits` is False where the outline is of no use and only the class counts.
     """
 
     width: float

@@ -18,7 +18,7 @@ class GivenBox:
     label: str
 
     def __str__(self) -> str:
-        """As the command line has it; run.json and complaints about another plan say it so."""
+        """The form of the command line, which run.json and messages use too."""
         x0, y0, x1, y1 = self.box
         where = f"{self.photo}=" if self.photo else ""
         return f"{where}{x0:g},{y0:g},{x1 - x0:g},{y1 - y0:g}:{self.label}"

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from penstock.errors import MissingModel, install_advice
+from penstock.scripts import SYLLABLE
 
 KEPT_TAGS = (
     "NNG",
@@ -28,7 +29,6 @@ KEPT_TAGS = (
 PAIRS_FROM = 3  # syllables of a noun
 CHUNK = 512  # texts Kiwi's threads share at once
 
-_HANGUL = re.compile(r"[가-힣]")
 _LATIN = re.compile(r"[^\W\d_가-힣\u3040-\u30ff\u3400-\u9fff]+|\d+")
 _HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]+")
 
@@ -71,7 +71,7 @@ class Tokeniser:
         """Where wanted words stand, by their letters: ten snippets by Kiwi cost 35 ms, so 0.2."""
         found = [word for word in self._others(text) if word.token in wanted]
         for token in wanted:
-            if _HANGUL.match(token):
+            if SYLLABLE.match(token):
                 found += [SearchWord(token, m.start(), m.end()) for m in re.finditer(re.escape(token), text)]
         return sorted(found, key=lambda word: word.start)
 
@@ -80,11 +80,11 @@ class Tokeniser:
         return " ".join(word.token for word in words)
 
     def _chunk(self, texts: list[str]) -> Iterator[list[SearchWord]]:
-        korean = [text for text in texts if _HANGUL.search(text)]
+        korean = [text for text in texts if SYLLABLE.search(text)]
         split = iter(_kiwi(self._threads).tokenize(korean) if korean else ())
         for text in texts:
             words = list(self._others(text))
-            if _HANGUL.search(text):
+            if SYLLABLE.search(text):
                 words += _korean(next(split))
             yield sorted(words, key=lambda word: word.start)
 
@@ -114,7 +114,7 @@ def _kiwi(threads: int) -> Any:
 
 def _korean(tokens: Iterable[Any]) -> Iterator[SearchWord]:
     for token in tokens:
-        if not token.tag.startswith(KEPT_TAGS) or not _HANGUL.search(token.form):
+        if not token.tag.startswith(KEPT_TAGS) or not SYLLABLE.search(token.form):
             continue
         end = token.start + token.len
         for form in token.form.split():  # Kiwi knows some names of two words
@@ -162,7 +162,3 @@ def _merged(hits: list[SearchWord]) -> Iterator[tuple[int, int]]:
 def question_tokens(question: str) -> list[str]:
     """The words of a question to search by, for a process of its own: Kiwi takes seconds to load."""
     return [word.token for word in Tokeniser().of(question)]
-
-
-def has_hangul(text: str) -> bool:
-    return _HANGUL.search(text) is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock.engines.image import decode
-from penstock.engines.image.decode import Frames
+from penstock.engines.image.decode import PictureFile
 from penstock.engines.pdf.file import count_pages
 from penstock.errors import BadInput
 from penstock.sources.formats import Kind
@@ -28,5 +28,5 @@ class FileAnswers:
 
 
 def _count_frames(path: str) -> int:
-    with Frames(path, max_pixels=1 << 62) as frames:  # reading a frame tells whether it is too large
+    with PictureFile(path, max_pixels=1 << 62) as frames:  # reading a frame tells whether it is too large
         return frames.num_frames

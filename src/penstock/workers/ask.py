@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from penstock.documents.formats.searchable_pdf import jpeg_shape
+from penstock.documents.jpeg import jpeg_shape
 from penstock.engines.chat.client import Answer, ChatClient, ChatRequest
 from penstock.engines.chat.recognisers import recogniser
 from penstock.engines.chat.region_tasks import Task, task_of, token_budget

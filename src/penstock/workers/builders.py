@@ -21,8 +21,8 @@ CLOUDS = "clouds"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scene:
-    """What all objects of one photo share: worked out once."""
+class PhotoScene:
+    """What all objects of one photo share. Worked out once."""
 
     id: str
     pixels: Pixels
@@ -33,12 +33,12 @@ class Scene:
 class Builder(Protocol):
     """Makes clouds. Called from several threads."""
 
-    def build(self, photo: Scene, thing: PhotoObject) -> PhotoObject:
+    def build(self, photo: PhotoScene, thing: PhotoObject) -> PhotoObject:
         """The thing with cloud and estimate. Raises ItemError."""
         ...
 
-    def finish(self, photo: Scene) -> None:
-        """Forgets what was kept for a photo."""
+    def finish(self, photo: PhotoScene) -> None:
+        """Deletes what the builder keeps for a photo."""
         ...
 
     def close(self) -> None: ...
@@ -50,20 +50,20 @@ class Silhouettes:
     def __init__(self, furniture: Furniture) -> None:
         self._furniture = furniture
 
-    def build(self, photo: Scene, thing: PhotoObject) -> PhotoObject:
+    def build(self, photo: PhotoScene, thing: PhotoObject) -> PhotoObject:
         thing = with_estimate(photo, thing, self._furniture)
         assert thing.mask is not None
         assert thing.size is not None
         return with_cloud(thing, inflate(photo.pixels, unpack(thing.mask), *thing.size))
 
-    def finish(self, photo: Scene) -> None:
+    def finish(self, photo: PhotoScene) -> None:
         pass
 
     def close(self) -> None:
         pass
 
 
-def with_estimate(photo: Scene, thing: PhotoObject, furniture: Furniture) -> PhotoObject:
+def with_estimate(photo: PhotoScene, thing: PhotoObject, furniture: Furniture) -> PhotoObject:
     """The thing with size and range by outline, camera and class."""
     assert thing.mask is not None
     mask = unpack(thing.mask)

@@ -1,4 +1,4 @@
-"""The embedded readers of one worker: text by script, tables by structure.
+"""The built-in readers of one worker: text by script, tables by structure.
 
 Boxes come in and go out in pixels of the page; what an engine sees is a cut of it.
 """
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from penstock.box import Box
+from penstock.box import Box, moved
 from penstock.engines.image.crop import cut
 from penstock.engines.ocr.ppocr import LineBox, TextLine
 from penstock.engines.ocr.reader import PageReader, Script
@@ -51,11 +51,11 @@ class Readers:
     def table(
         self, pixels: Pixels, region: Region, words: Sequence[Word], read: Sequence[TextLine]
     ) -> Region:
-        """The region with its cells as HTML. Words of the layer are placed one by one, lines whole."""
+        """The region with its cells as HTML. Places words of the layer one by one, lines whole."""
         engine = self._table_engine()
         left, top = max(0, int(region.box[0])), max(0, int(region.box[1]))
         texts = [TextLine(word.text, word.box, 1.0, "layer") for word in words] + list(read)
-        inside = [replace(text, box=_moved(text.box, -left, -top)) for text in texts if text.text.strip()]
+        inside = [replace(text, box=moved(text.box, -left, -top)) for text in texts if text.text.strip()]
         structure = engine.structure(cut(pixels, region.box))
         reader = "+".join(filter(None, [region.reader, "slanet"]))
         return replace(region, content=engine.fill(structure, inside), reader=reader)
@@ -75,10 +75,6 @@ class Readers:
             return self._tables
 
 
-def _moved(box: Box, right: float, down: float) -> Box:
-    return (box[0] + right, box[1] + down, box[2] + right, box[3] + down)
-
-
 def _shifted(line: LineBox, right: float, down: float) -> LineBox:
     if not right and not down:
         return line
@@ -86,4 +82,4 @@ def _shifted(line: LineBox, right: float, down: float) -> LineBox:
     if quad is not None:
         a, b, c, d = ((x + right, y + down) for x, y in quad)
         quad = (a, b, c, d)
-    return replace(line, box=_moved(line.box, right, down), quad=quad)
+    return replace(line, box=moved(line.box, right, down), quad=quad)

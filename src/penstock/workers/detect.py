@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from penstock.box import Pixels
 from penstock.engines.segment.saliency import SaliencySegmenter
-from penstock.engines.segment.segmenter import Found, Segmenter, Wanted, open_segmenter
+from penstock.engines.segment.segmenter import FoundThing, Segmenter, SegmenterOptions, open_segmenter
 from penstock.errors import Failure, ItemError
 from penstock.photo import Photo, PhotoObject
 from penstock.photos import masks
@@ -50,7 +50,7 @@ class DetectWorker(Worker[Photo]):
             if engine is not None:
                 engine.close()
 
-    def _photo(self, photo: Photo, given: list[GivenBox], found: list[Found]) -> Photo:
+    def _photo(self, photo: Photo, given: list[GivenBox], found: list[FoundThing]) -> Photo:
         if photo.pixels is None:
             return photo
         failed: list[PhotoObject] = []
@@ -66,7 +66,7 @@ class DetectWorker(Worker[Photo]):
         objects += failed
         return replace(photo, objects=tuple(replace(o, index=n) for n, o in enumerate(objects)))
 
-    def _in_given(self, pixels: Pixels, given: list[GivenBox]) -> tuple[list[Found], list[PhotoObject]]:
+    def _in_given(self, pixels: Pixels, given: list[GivenBox]) -> tuple[list[FoundThing], list[PhotoObject]]:
         found, failed = [], []
         with self._opening:
             segmenter = self._in_boxes = self._in_boxes or _open_for_boxes(self._stage)
@@ -87,7 +87,7 @@ def _failed(one: GivenBox, failure: Failure) -> PhotoObject:
     return PhotoObject(label=one.label, box=one.box, finder="given", failure=failure)
 
 
-def _covered(one: Found) -> PhotoObject:
+def _covered(one: FoundThing) -> PhotoObject:
     failure = Failure(
         stage="detect",
         kind="BadInput",
@@ -97,8 +97,10 @@ def _covered(one: Found) -> PhotoObject:
     return PhotoObject(label=one.label, box=one.box, finder="given", failure=failure)
 
 
-def _objects(pixels: Pixels, found: list[Found], finder: str) -> tuple[list[PhotoObject], list[Found]]:
-    """The things that stand, and those that others cover."""
+def _objects(
+    pixels: Pixels, found: list[FoundThing], finder: str
+) -> tuple[list[PhotoObject], list[FoundThing]]:
+    """The things in view, and those that others cover."""
     objects = []
     lost = dict(enumerate(found))
     for claim in settle([Claim(f.label, f.score, masks.cleaned(f.mask), n) for n, f in lost.items()]):
@@ -127,8 +129,8 @@ def _all_boxed(stage: Detect) -> bool:
 
 
 def _open(stage: Detect, words: tuple[str, ...]) -> Segmenter:
-    return open_segmenter(stage.engine, Wanted(words, stage.min_score, stage.model))
+    return open_segmenter(stage.engine, SegmenterOptions(words, stage.min_score, stage.model))
 
 
 def _open_for_boxes(stage: Detect) -> SaliencySegmenter:
-    return SaliencySegmenter(Wanted(stage.labels or ("object",)))
+    return SaliencySegmenter(SegmenterOptions(stage.labels or ("object",)))

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from penstock.engines.layout.doclayout import DocLayoutEngine, PlacedDetection
+from penstock.engines.layout.doclayout import DocLayoutEngine
+from penstock.engines.layout.doclayout_output import PlacedDetection
 from penstock.page import Page
 from penstock.region import Region
 from penstock.stage import Worker

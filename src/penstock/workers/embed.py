@@ -10,11 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import cv2
 import numpy as np
 
 from penstock.documents.vectored import Vectored, VectorPart
 from penstock.engines.embed.embedder import Embedder, open_embedder
+from penstock.engines.image.codec import decode_rgb, encode_jpeg
 from penstock.errors import EngineError
 from penstock.stage import Worker
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from penstock.stages.embed import Embed
 
 SETTINGS = ("model", "dimensions", "max_image_tokens", "server", "in_flight", "device", "style", "api_key")
+JPEG_QUALITY = 92
 
 
 class EmbedWorker(Worker[Vectored]):
@@ -99,8 +100,8 @@ def _upright(page: Vectored) -> bytes:
         raise EngineError(f"{page.id} has no picture.")
     if not page.rotation:
         return page.image
-    pixels = cv2.imdecode(np.frombuffer(page.image, np.uint8), cv2.IMREAD_COLOR)
+    pixels = decode_rgb(page.image)
     if pixels is None:
         raise EngineError(f"The picture of {page.id} cannot be decoded to turn it upright.")
     turned = np.ascontiguousarray(np.rot90(pixels, k=-page.rotation // 90))
-    return cv2.imencode(".jpg", turned, [cv2.IMWRITE_JPEG_QUALITY, 92])[1].tobytes()
+    return encode_jpeg(turned, JPEG_QUALITY)

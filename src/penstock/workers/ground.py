@@ -22,6 +22,7 @@ from penstock.documents.grounding.page import read_page, regions_of, shifted
 from penstock.engines.chat.client import Answer, ChatClient, ChatRequest
 from penstock.engines.chat.deepseek import FIRST, LADDER, MAX_TOKENS, MODELS, NgramGuard, Way, page_recogniser
 from penstock.engines.chat.deepseek_hf import HfClient, HfModel
+from penstock.engines.image.codec import decode_rgb, encode_jpeg
 from penstock.engines.vllm.deepseek_presets import page_preset
 from penstock.engines.vllm.presets import Card, cards
 from penstock.engines.vllm.server import ManagedServer, start_all
@@ -224,17 +225,13 @@ def _pictures(image: bytes, way: Way) -> list[bytes]:
     pixels = _decoded(image)
     if way.halves:
         middle = pixels.shape[0] // 2
-        return [_jpeg(pixels[:middle]), _jpeg(pixels[middle:])]
+        return [encode_jpeg(pixels[:middle], QUALITY), encode_jpeg(pixels[middle:], QUALITY)]
     smaller = cv2.resize(pixels, None, fx=way.scale, fy=way.scale, interpolation=cv2.INTER_AREA)
-    return [_jpeg(smaller)]  # type: ignore[arg-type]
+    return [encode_jpeg(np.asarray(smaller, np.uint8), QUALITY)]
 
 
 def _decoded(image: bytes) -> Pixels:
-    pixels = cv2.imdecode(np.frombuffer(image, np.uint8), cv2.IMREAD_COLOR)
+    pixels = decode_rgb(image)
     if pixels is None:
         raise BadInput("The page's picture cannot be decoded.")
-    return np.ascontiguousarray(pixels[:, :, ::-1], dtype=np.uint8)
-
-
-def _jpeg(pixels: Pixels) -> bytes:
-    return bytes(cv2.imencode(".jpg", pixels[:, :, ::-1], [cv2.IMWRITE_JPEG_QUALITY, QUALITY])[1])
+    return pixels

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from penstock.documents.layout.rules import MIN_PICTURE
 from penstock.documents.layout.text_layer import trust
 from penstock.engines.image import decode
-from penstock.engines.image.decode import Encoded, Frames, Picture
+from penstock.engines.image.decode import Encoded, Picture, PictureFile
 from penstock.engines.pdf.file import PdfFile
 from penstock.errors import BadInput
 from penstock.item import PictureItem
@@ -67,7 +67,7 @@ class LoadWorker(Worker[PictureItem]):
         self._spec = spec
         self._lock = threading.Lock()
         self._pdfs: OpenFiles[PdfFile] = OpenFiles()
-        self._frames: OpenFiles[Frames] = OpenFiles()
+        self._frames: OpenFiles[PictureFile] = OpenFiles()
         self._shards: OpenFiles[ColumnReader] = OpenFiles()
 
     def __call__(self, items: list[PictureItem]) -> list[PictureItem]:
@@ -109,7 +109,7 @@ class LoadWorker(Worker[PictureItem]):
         path = Path(item.uri)
         if _picture_kind(path) not in formats.MULTI_FRAME:
             return self._load_image(item, _read(path))
-        frames = self._frames.get(item.uri, lambda: Frames(item.uri, self._spec.max_pixels))
+        frames = self._frames.get(item.uri, lambda: PictureFile(item.uri, self._spec.max_pixels))
         if self._spec.render == "never":
             return _with_size(item, frames.size(item.part))
         picture = frames.picture(item.part)

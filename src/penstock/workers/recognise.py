@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from penstock.box import Box
+from penstock.box import Box, area, shared_area
 from penstock.documents.layout.corrections import (
     is_prose,
     swallows_words,
@@ -20,7 +20,6 @@ from penstock.documents.layout.corrections import (
     without_mistakes,
     without_prose,
 )
-from penstock.documents.layout.lines import area, shared_area
 from penstock.documents.layout.paragraph_breaks import paragraphs
 from penstock.documents.layout.paragraphs import join_lines
 from penstock.documents.layout.ruled_tables import ruled_table
@@ -208,7 +207,7 @@ def _may_hide_text(region: Region, item: Page) -> bool:
 
 
 def _is_raster(region: Region, item: Page) -> bool:
-    """Whether an embedded image lies under the region: drawn charts have their text in the layer."""
+    """Whether a picture inside the PDF lies under the region: drawn charts have their text in the layer."""
     pictures = item.layer.pictures if item.layer else ()
     return any(shared_area(region.box, picture) > 0.3 * area(region.box) for picture in pictures)
 

@@ -17,7 +17,7 @@ from penstock.photos.furniture import Furniture
 from penstock.photos.user_boxes import is_for
 from penstock.processes.part_pool import PartPool
 from penstock.stage import Worker
-from penstock.workers.builders import Builder, Scene, Silhouettes
+from penstock.workers.builders import Builder, PhotoScene, Silhouettes
 from penstock.workers.sam3d import Sam3dBuilder
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class ReconstructWorker(Worker[Photo]):
         self._builder.close()
 
     def kill(self) -> None:
-        """Ends the builder's processes from any thread: who waits for one gets an error now."""
+        """Ends the processes, from any thread. Callers that wait get an error now, not at their deadline."""
         # not the pool: parts it had cancelled would never be told, and their photo would wait for them
         self._builder.close()
 
@@ -62,14 +62,14 @@ class ReconstructWorker(Worker[Photo]):
         }
         return replace(photo, objects=tuple(done.get(thing.index, thing) for thing in photo.objects))
 
-    def _look(self, photo: Photo, pixels: Pixels) -> Scene:
+    def _look(self, photo: Photo, pixels: Pixels) -> PhotoScene:
         stage = self._stage
         path = photo.uri if photo.media == "image" else None
         pitch = math.radians(stage.pitch) if stage.pitch is not None else None
         camera = look_at(pixels, path, stage.camera_height, pitch)
         given = [one.path for one in stage.depths if is_for(one, photo)]
         depth = read_depth(given[0], photo.width, photo.height) if given else None
-        return Scene(photo.id, pixels, camera, depth)
+        return PhotoScene(photo.id, pixels, camera, depth)
 
 
 def _open_builder(stage: Reconstruct) -> Builder:

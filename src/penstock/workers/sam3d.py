@@ -26,7 +26,7 @@ from penstock.processes.resources import cores, environment, visible_gpus
 from penstock.processes.scratch import scratch_folder
 from penstock.region import asset
 from penstock.stage import Supervision
-from penstock.workers.builders import Scene, with_cloud, with_estimate
+from penstock.workers.builders import PhotoScene, with_cloud, with_estimate
 
 TRIM = 0.01
 MESHES = "meshes"
@@ -50,7 +50,7 @@ class Sam3dBuilder:
     def starts(self) -> int:
         return self._pool.starts
 
-    def build(self, photo: Scene, thing: PhotoObject) -> PhotoObject:
+    def build(self, photo: PhotoScene, thing: PhotoObject) -> PhotoObject:
         asked = self._asking.submit(self._reply, self._request(photo, thing), photo.id)
         thing = with_estimate(photo, thing, self._furniture)  # while the GPU is busy anyway
         reply = asked.result()
@@ -62,7 +62,7 @@ class Sam3dBuilder:
         thing = replace(thing, estimate="metric" if reply.metric else "anchored")
         return with_cloud(_with_mesh(thing, reply.glb), cloud)
 
-    def finish(self, photo: Scene) -> None:
+    def finish(self, photo: PhotoScene) -> None:
         for path in self._paths(photo):
             path.unlink(missing_ok=True)
 
@@ -72,7 +72,7 @@ class Sam3dBuilder:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _reply(self, request: MeshRequest, photo: str) -> MeshReply:
-        """Where the GPU is too small for a setting, the next smaller one is tried."""
+        """Asks a process; if the GPU is too small for the setting, asks again with the next smaller one."""
         try:
             return self._pool.call(request, affinity=photo)
         except OutOfMemory:
@@ -80,7 +80,7 @@ class Sam3dBuilder:
                 raise
             return self._reply(replace(request, setting=SMALLER[request.setting]), photo)
 
-    def _request(self, photo: Scene, thing: PhotoObject) -> MeshRequest:
+    def _request(self, photo: PhotoScene, thing: PhotoObject) -> MeshRequest:
         image, points = self._paths(photo)
         _save_once(image, photo.pixels)
         if not points.exists() and (depth := self._depth(photo)) is not None:
@@ -96,15 +96,15 @@ class Sam3dBuilder:
             result=str(self._folder / f"{image.stem}-{thing.index}.npy"),
         )
 
-    def _depth(self, photo: Scene) -> Floats | None:
-        """What was measured, else an empty room where that was asked for; else a member's model is asked."""
+    def _depth(self, photo: PhotoScene) -> Floats | None:
+        """The measured depth, or an empty room's if the options say so. None: the process estimates it."""
         return floor_depth(photo.camera) if self._is_bare(photo) else photo.depth
 
-    def _is_bare(self, photo: Scene) -> bool:
+    def _is_bare(self, photo: PhotoScene) -> bool:
         options = self._options
         return options.floor_depth and not options.moge and photo.depth is None
 
-    def _paths(self, photo: Scene) -> tuple[Path, Path]:
+    def _paths(self, photo: PhotoScene) -> tuple[Path, Path]:
         """The photo's picture and its pointmap, which the first member that needs it makes."""
         name = photo.id.replace("/", "_")
         return self._folder / f"{name}.npy", self._folder / f"{name}.points.npy"

@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 import pytest
 
-from penstock.engines.layout.clean import Found, Rules, clean
+from penstock.engines.layout.clean import FoundBoxes, Rules, clean
 from penstock.region import LABELS
 from tests.support import reference_layout_post as reference
 
@@ -17,8 +17,8 @@ LIVE_SEEDS = range(100_000, 103_000)
 
 def found(
     *rows: tuple[str, float, tuple[float, float, float, float]], order: list[int] | None = None
-) -> Found:
-    return Found(
+) -> FoundBoxes:
+    return FoundBoxes(
         labels=np.array([LABELS.index(label) for label, _, _ in rows], dtype=np.int64),
         scores=np.array([score for _, score, _ in rows], dtype=np.float64),
         boxes=np.array([box for _, _, box in rows], dtype=np.float64).reshape(-1, 4),
@@ -27,14 +27,14 @@ def found(
     )
 
 
-def numbers(result: Found) -> list[int]:
+def numbers(result: FoundBoxes) -> list[int]:
     return [int(n) for n in result.query]
 
 
 def of_case(case: reference.Case) -> list[list[float]]:
     """A reference case through the vectorised rules, in the golden file's form."""
     rows = case.rows
-    page = Found(
+    page = FoundBoxes(
         labels=np.array([row.label for row in rows], dtype=np.int64),
         scores=np.array([row.score for row in rows], dtype=np.float64),
         boxes=np.array([row.box for row in rows], dtype=np.float64).reshape(-1, 4),

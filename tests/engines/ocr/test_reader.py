@@ -16,7 +16,7 @@ from rapidfuzz.distance import Levenshtein
 import penstock
 from penstock.engines.ocr import splice
 from penstock.engines.ocr.reader import PageReader
-from penstock.engines.ocr.recognise import Reading
+from penstock.engines.ocr.recognise import LineReading
 from penstock.engines.ocr.tesseract import Symbol, Tesseract
 from penstock.engines.weights import registry as weights
 from penstock.errors import EngineError, MissingModel
@@ -217,10 +217,10 @@ def test_ink_without_symbols_is_doubtful() -> None:
 
 def test_what_was_read_again_is_spliced_in_with_its_brackets() -> None:
     line = symbols("승", 0.9) + [Symbol(s.text, s.x0, s.x1, 0.3, False) for s in symbols("(0068)", 0.3)]
-    text, _ = splice.spliced(line, [splice.Stretch(1, 7)], [Reading("dpkg", 0.99, 0.0)])
+    text, _ = splice.spliced(line, [splice.Stretch(1, 7)], [LineReading("dpkg", 0.99, 0.0)])
     assert text == "승(dpkg)"
 
 
 def test_an_unsure_second_reading_changes_nothing() -> None:
     line = symbols("0068", 0.3)
-    assert splice.spliced(line, [splice.Stretch(0, 4)], [Reading("x", 0.3, 0.0)])[0] == "0068"
+    assert splice.spliced(line, [splice.Stretch(0, 4)], [LineReading("x", 0.3, 0.0)])[0] == "0068"

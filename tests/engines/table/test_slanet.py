@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from penstock.box import Box
 from penstock.engines.table.grid import from_lines, to_html
-from penstock.engines.table.slanet import Cell, SlanetTable, TableStructure, decode, fill
+from penstock.engines.table.slanet import GridCell, SlanetTable, TableStructure, decode, fill
 from penstock.errors import EngineError, MissingModel
 
 TOKENS = ["sos", "<tr>", "</tr>", "<td", ">", "</td>", ' colspan="2"', ' rowspan="3"', "<td></td>", "eos"]
@@ -41,7 +41,7 @@ def slanet() -> Iterator[SlanetTable]:
 
 def grid(rows: int, cols: int) -> TableStructure:
     cells = [
-        Cell(r, c, 1, 1, (100.0 * c, 40.0 * r, 100.0 * c + 100, 40.0 * r + 40))
+        GridCell(r, c, 1, 1, (100.0 * c, 40.0 * r, 100.0 * c + 100, 40.0 * r + 40))
         for r in range(rows)
         for c in range(cols)
     ]
@@ -153,8 +153,8 @@ def test_text_is_escaped() -> None:
 
 
 def test_an_empty_wide_first_row_goes_and_one_with_text_stays() -> None:
-    head = Cell(0, 0, 1, 2, (0, 0, 200, 10))
-    rest = tuple(Cell(1, c, 1, 1, (100.0 * c, 12, 100.0 * c + 100, 40)) for c in range(2))
+    head = GridCell(0, 0, 1, 2, (0, 0, 200, 10))
+    rest = tuple(GridCell(1, c, 1, 1, (100.0 * c, 12, 100.0 * c + 100, 40)) for c in range(2))
     ghost = TableStructure(2, 2, (head, *rest), 1.0)
     body = [Line("a", (5, 15, 20, 35)), Line("b", (105, 15, 120, 35))]
     assert fill(ghost, body) == "<table><tr><td>a</td><td>b</td></tr></table>"

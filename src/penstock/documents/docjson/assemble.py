@@ -33,8 +33,8 @@ from penstock.documents.docjson.page_blocks import PageBlocks, page_blocks
 from penstock.documents.docjson.page_breaks import Continued, is_continuation
 from penstock.documents.docjson.references import References, caption_key, mentions
 from penstock.documents.docjson.sections import Heading, Sections
-from penstock.documents.layout.scripts import HANGUL
 from penstock.page import Page
+from penstock.scripts import HANGUL
 
 MIMETYPES = {"pdf": "application/pdf", "image": "image/*"}
 UNCITING = frozenset({"caption", "furniture", "contents"})  # roles whose words name no other block

@@ -8,7 +8,6 @@ they come, one in memory at a time.
 
 from __future__ import annotations
 
-import struct
 import unicodedata
 import zlib
 from collections.abc import Iterable, Sequence
@@ -16,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import IO
 
 from penstock.documents.formats.glyphless_font import CIDS, NARROW, WIDE, font_objects
+from penstock.documents.jpeg import JpegShape, jpeg_shape
 from penstock.errors import BadInput
 from penstock.region import Line
 
@@ -149,28 +149,6 @@ def _number(value: float) -> bytes:
 
 def _advance(char: str) -> int:
     return WIDE if unicodedata.east_asian_width(char) in "WF" else NARROW
-
-
-@dataclass(frozen=True, slots=True)
-class JpegShape:
-    width: int
-    height: int
-    channels: int
-
-
-def jpeg_shape(data: bytes) -> JpegShape:
-    """Size and channels from a JPEG's frame header."""
-    at = 2
-    while data[:2] == b"\xff\xd8" and at + 9 < len(data) and data[at] == 0xFF:
-        marker = data[at + 1]
-        if marker == 0xFF or 0xD0 <= marker <= 0xD7 or marker == 0x01:  # fill bytes and bare markers
-            at += 1 if marker == 0xFF else 2
-            continue
-        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
-            height, width, channels = struct.unpack(">HHB", data[at + 5 : at + 10])
-            return JpegShape(width, height, channels)
-        at += 2 + int.from_bytes(data[at + 2 : at + 4], "big")
-    raise BadInput("the picture of a page is not a JPEG.")
 
 
 def _picture_entries(shape: JpegShape) -> bytes:

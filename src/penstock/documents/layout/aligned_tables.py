@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from penstock.box import Box
+from penstock.box import Box, enclosing
 from penstock.documents.layout.blocks import Fragment
 from penstock.documents.layout.columns import gutters
-from penstock.documents.layout.lines import enclosing
 from penstock.documents.layout.ruled_tables import TOUCH, Ruling
-from penstock.documents.layout.scripts import is_unspaced
 from penstock.documents.table_html import Cell
+from penstock.scripts import is_unspaced
 
 FEWEST_ROWS = 3
 FEWEST_COLUMNS = 3

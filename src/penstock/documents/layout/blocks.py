@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from penstock.box import Box
-from penstock.documents.layout.lines import around, enclosing, in_reading_direction, join, lines_of, rows_of
+from penstock.box import Box, enclosing
+from penstock.documents.layout.lines import around, in_reading_direction, join, lines_of, rows_of
 from penstock.region import Line, Word
 
 # In units of the font size unless told otherwise.

@@ -14,6 +14,8 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 
+from penstock.scripts import is_syllable
+
 BAD_SHARE = 0.05  # of all characters; one in twenty makes a page unreadable
 BULLET_SHARE = 0.3  # of all words: lone symbol-font glyphs are bullets unless they are this many
 CID_SHARE = 0.05
@@ -85,7 +87,7 @@ def _mojibake(counts: Counter[str]) -> str:
 
 
 def _broken_hangul(counts: Counter[str]) -> str:
-    syllables = {c: n for c, n in counts.items() if "가" <= c <= "힣"}
+    syllables = {c: n for c, n in counts.items() if is_syllable(c)}
     total = sum(syllables.values())
     if total < FEWEST_SYLLABLES:
         return ""

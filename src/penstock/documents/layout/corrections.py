@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from penstock.box import Box
+from penstock.box import Box, area, enclosing, shared_area
 from penstock.documents.layout.columns import split
-from penstock.documents.layout.lines import area, enclosing, rows_of, shared_area
+from penstock.documents.layout.lines import rows_of
 from penstock.documents.layout.text_columns import stacks
 from penstock.documents.layout.text_layer import assign, lines_from
 from penstock.page import Page

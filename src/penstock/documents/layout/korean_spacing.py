@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from penstock.scripts import is_syllable
+
 BIAS = -1.3
 PRIOR = 0.28  # the share of gaps between syllables that are spaces
 EDGE, DIGIT, LETTER = "^0A"  # beside a syllable: no letter, a space, a line's end; digits; other letters
@@ -61,6 +63,6 @@ def log_odds(before: str, after: str) -> float:
 
 
 def _kind(char: str) -> str:
-    if "가" <= char <= "힣":
+    if is_syllable(char):
         return char
     return DIGIT if char.isdigit() else LETTER if char.isalpha() else EDGE

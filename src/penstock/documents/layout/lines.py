@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from penstock.box import Box
+from penstock.box import Box, enclosing
 from penstock.documents.layout import rotated_text
-from penstock.documents.layout.scripts import is_unspaced, reads_right_to_left
 from penstock.region import Line, Word
+from penstock.scripts import is_unspaced, reads_right_to_left
 
 # All in units of the font size.
 SPACE = 0.1  # a typeset space is 0.25, squeezed 0.15; pieces of one word lie within 0.05
@@ -133,20 +133,6 @@ def _spaced(a: Word, b: Word) -> bool:
 
 def around(words: Sequence[Word]) -> Box:
     return enclosing([w.box for w in words])
-
-
-def enclosing(boxes: Sequence[Box]) -> Box:
-    """The smallest box around them all."""
-    x0s, y0s, x1s, y1s = zip(*boxes, strict=True)
-    return (min(x0s), min(y0s), max(x1s), max(y1s))
-
-
-def area(box: Box) -> float:
-    return max(0.0, box[2] - box[0]) * max(0.0, box[3] - box[1])
-
-
-def shared_area(a: Box, b: Box) -> float:
-    return area((max(a[0], b[0]), max(a[1], b[1]), min(a[2], b[2]), min(a[3], b[3])))
 
 
 def as_line(row: Sequence[Word]) -> Line:

@@ -13,11 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from penstock.box import Box
+from penstock.box import Box, enclosing
 from penstock.documents.layout.labels import LEADER
-from penstock.documents.layout.lines import enclosing
-from penstock.documents.layout.scripts import UNSPACED, is_unspaced, reads_right_to_left
 from penstock.region import Line
+from penstock.scripts import UNSPACED, is_unspaced, reads_right_to_left
 
 # All in units of a row's height.
 MARGIN = 1.0  # beyond the next word: estimates of its width are that rough

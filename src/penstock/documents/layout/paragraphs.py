@@ -17,8 +17,8 @@ import re
 from collections.abc import Sequence
 
 from penstock.documents.layout import korean_spacing
-from penstock.documents.layout.scripts import is_hangul, is_unspaced
 from penstock.region import Line
+from penstock.scripts import is_hangul, is_unspaced
 
 CUT_WORD = re.compile(r"[^\W\d_]{2,}[-\u2010]$")
 SOFT_HYPHEN = re.compile("[\x02\xad\ufffe]+$")

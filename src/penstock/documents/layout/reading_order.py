@@ -14,9 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.box import Box
+from penstock.box import Box, enclosing
 from penstock.documents.layout.columns import Grain, cut
-from penstock.documents.layout.lines import enclosing
 from penstock.region import PICTURE_LABELS
 
 # Fractions of the page's width or height.

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
-from penstock.box import Box
+from penstock.box import Box, area, enclosing
 from penstock.documents.layout import rotated_text
 from penstock.documents.layout.aligned_tables import AlignedTable, ruled_bands, table_in_band, tables_in_rows
 from penstock.documents.layout.blocks import (
@@ -24,7 +24,6 @@ from penstock.documents.layout.blocks import (
 )  # fmt: skip
 from penstock.documents.layout.columns import Grain, cut
 from penstock.documents.layout.labels import PageFacts, labelled
-from penstock.documents.layout.lines import area, enclosing
 from penstock.documents.layout.paragraphs import join_lines
 from penstock.documents.layout.reading_order import reading_order
 from penstock.documents.layout.ruled_tables import Grid, cells_of, grids, rulings

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 INSIDE = 0.5  # share of a word that must lie in a box for the word to belong to it
 STICKS_OUT = 1.0  # of a word's height: how far beyond its region's side a word may begin or end
-COVERED = 0.7  # share of ink words must explain; 590 text regions had 0.77 to 1, embedded pictures mostly 0
+COVERED = (
+    0.7  # share of ink words must explain; 590 text regions had 0.77 to 1, pictures inside a PDF mostly 0
+)
 CELL = 8  # pixels: ink is looked for in squares of this side; a line at 200 dpi is three or four high
 STEP = 2  # every second pixel is looked at: strokes of letters are wider, and it takes a quarter of the time
 CONTRAST = 48  # levels of grey between the lightest and darkest pixel of an inked square

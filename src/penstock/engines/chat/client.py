@@ -22,11 +22,15 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import cv2
+import numpy as np
+
 from penstock.engines.chat.dispatcher import FIRST_CONTACT_S, SMALLER, Dispatcher
 from penstock.engines.chat.errors import Unwelcome
 from penstock.engines.chat.job import Answer, Job, Outcome, Settings
 from penstock.engines.chat.recognisers import Recogniser
 from penstock.engines.chat.server import base_url
+from penstock.engines.image.codec import decode_rgb, encode_jpeg
 from penstock.errors import EngineError, OpenError, UsageError
 
 __all__ = ["Answer", "ChatClient", "ChatRequest", "Settings", "smaller_jpeg"]
@@ -240,13 +244,10 @@ class _PendingAnswers:
 
 def smaller_jpeg(image: bytes, scale: float) -> bytes:
     """Scales the picture's sides and returns it as JPEG. Raises EngineError if it cannot be decoded."""
-    import cv2
-    import numpy as np
-
-    pixels = cv2.imdecode(np.frombuffer(image, np.uint8), cv2.IMREAD_COLOR) if image else None
+    pixels = decode_rgb(image)
     if pixels is None:
         raise EngineError("The picture is too large for the server and cannot be decoded to scale it.")
     height, width = (max(MIN_SIDE, round(side * scale)) for side in pixels.shape[:2])
     # area averaging keeps thin strokes; 90 because it is compressed a second time
     resized = cv2.resize(pixels, (width, height), interpolation=cv2.INTER_AREA)
-    return cv2.imencode(".jpg", resized, [cv2.IMWRITE_JPEG_QUALITY, 90])[1].tobytes()
+    return encode_jpeg(np.asarray(resized, np.uint8), 90)

@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 
 from penstock.box import Box
-from penstock.errors import EngineError
+from penstock.engines.image.codec import encode_jpeg
 
 if TYPE_CHECKING:
     from penstock.box import Pixels
@@ -23,7 +23,7 @@ MAX_ASPECT = 200  # its server refuses longer strips
 PAPER = 255
 GREY = 24  # levels the channels may differ by in a picture without colour, JPEG and scanners included
 INK = 60  # levels between paper and print on one row
-LEAST_PRINT = 6  # pixels: less is a rule or a speck
+MIN_PRINT = 6  # pixels: less is a rule or a speck
 BAND = 64  # rows looked at together: one or two lines of print
 PRINT = 96  # levels between black and white that no grain makes: nothing has to be smoothed to see it
 GREEN = 1  # the channel that is nearest to brightness
@@ -65,7 +65,7 @@ def _is_rectangle(corners: np.ndarray[tuple[int, ...], np.dtype[np.int32]], widt
 
 
 def sendable(crop: Pixels) -> Pixels:
-    """The crop with white about it where it is thinner than a server takes; nothing is resampled."""
+    """Adds white around a crop that is thinner than a server takes. Resamples nothing."""
     height, width = crop.shape[:2]
     least = max(MIN_SIDE, math.ceil(max(height, width) / MAX_ASPECT))
     if min(height, width) >= least:
@@ -96,12 +96,9 @@ def is_blank(crop: Pixels) -> bool:
 
 
 def as_jpeg(crop: Pixels, quality: int) -> bytes:
-    """One encode from the page's own pixels. Print without colour goes as grey: a third of the work."""
-    picture = cv2.extractChannel(crop, GREEN) if _is_grey(crop) else cv2.cvtColor(crop, cv2.COLOR_RGB2BGR)
-    done, encoded = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, quality])
-    if not done:
-        raise EngineError(f"A crop of {crop.shape[1]} x {crop.shape[0]} pixels could not be encoded.")
-    return encoded.tobytes()
+    """Encodes the page's own pixels once. Print without colour goes as grey: a third of the work."""
+    grey = _is_grey(crop)
+    return encode_jpeg(np.asarray(cv2.extractChannel(crop, GREEN), np.uint8) if grey else crop, quality)
 
 
 def _is_grey(crop: Pixels) -> bool:
@@ -118,7 +115,7 @@ def text_height(crop: Pixels) -> float:
     inked = np.ptp(grey, axis=1) > INK
     edges = np.flatnonzero(np.diff(np.concatenate(([0], inked.astype(np.int8), [0]))))
     heights = edges[1::2] - edges[::2]
-    tall = heights[heights >= LEAST_PRINT]
+    tall = heights[heights >= MIN_PRINT]
     return float(np.median(tall)) if len(tall) else 0.0
 
 

@@ -13,10 +13,10 @@ import zlib
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
-import cv2
 import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
 
+from penstock.engines.image.codec import decode_rgb, encode_jpeg, encode_png
 from penstock.errors import BadInput
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ BROKEN = (
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """One decoded frame. `dpi` is 0 where the file does not tell, or not sanely."""
+    """One decoded frame. `dpi` is 0 where the file names none, or one that no scanner has."""
 
     pixels: Pixels
     dpi: float
@@ -62,27 +62,27 @@ def trust_our_bound() -> None:
 
 def decode(data: bytes, max_pixels: int = MAX_PIXELS) -> Picture:
     """The first frame of an encoded picture. Raises BadInput."""
-    with Frames(io.BytesIO(data), max_pixels) as frames:
+    with PictureFile(io.BytesIO(data), max_pixels) as frames:
         if not _is_plain(data, frames.image):
             return frames.picture(0)
-        pixels = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR_RGB)
+        pixels = decode_rgb(data)
         if pixels is None:
             return frames.picture(0)
-        return Picture(np.asarray(pixels, np.uint8), _dpi(frames.image))
+        return Picture(pixels, _dpi(frames.image))
 
 
 def size(data: bytes, max_pixels: int = MAX_PIXELS) -> tuple[int, int, float]:
     """Width, height and dpi of the first frame, from the header."""
-    with Frames(io.BytesIO(data), max_pixels) as frames:
+    with PictureFile(io.BytesIO(data), max_pixels) as frames:
         return frames.size(0)
 
 
 def as_encoded(data: bytes, max_pixels: int = MAX_PIXELS) -> Encoded:
     """The same bytes where they are a plain PNG or JPEG, else the first frame as PNG.
 
-    Plain bytes are not decoded: damage inside them is found by whoever decodes them.
+    Does not decode plain bytes: whoever decodes them finds damage inside.
     """
-    with Frames(io.BytesIO(data), max_pixels) as frames:
+    with PictureFile(io.BytesIO(data), max_pixels) as frames:
         if _is_plain(data, frames.image):
             return Encoded(data, *frames.image.size, dpi=_dpi(frames.image))
         picture = frames.picture(0)
@@ -90,29 +90,19 @@ def as_encoded(data: bytes, max_pixels: int = MAX_PIXELS) -> Encoded:
 
 
 def as_png(picture: Picture) -> Encoded:
-    """Lossless, for pictures that were someone's scan or photo."""
+    """The picture without loss: for scans and photos."""
     height, width = picture.pixels.shape[:2]
-    return Encoded(
-        _encode(".png", picture.pixels, [cv2.IMWRITE_PNG_COMPRESSION, 1]), width, height, picture.dpi
-    )
+    return Encoded(encode_png(picture.pixels), width, height, picture.dpi)
 
 
 def as_jpeg(picture: Picture) -> Encoded:
-    """Without colour subsampling, which smears small red and blue print."""
+    """The picture as JPEG, every pixel with its own colour: shared colour smears small red and blue print."""
     height, width = picture.pixels.shape[:2]
-    options = [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY]
-    options += [cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444]
-    return Encoded(_encode(".jpg", picture.pixels, options), width, height, picture.dpi)
+    data = encode_jpeg(picture.pixels, JPEG_QUALITY, full_colour=True)
+    return Encoded(data, width, height, picture.dpi)
 
 
-def _encode(suffix: str, pixels: Pixels, options: list[int]) -> bytes:
-    done, data = cv2.imencode(suffix, cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR), options)
-    if not done:
-        raise BadInput(f"its {pixels.shape[1]} x {pixels.shape[0]} pixels cannot be written as {suffix[1:]}.")
-    return data.tobytes()
-
-
-class Frames:
+class PictureFile:
     """An open picture file whose frames are decoded one by one. Close it, or use it in a `with`."""
 
     def __init__(self, source: str | IO[bytes], max_pixels: int = MAX_PIXELS) -> None:
@@ -133,7 +123,7 @@ class Frames:
             self.close()
             raise
 
-    def __enter__(self) -> Frames:
+    def __enter__(self) -> PictureFile:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -193,7 +183,7 @@ class Frames:
             )
 
     def _is_turned(self) -> bool:
-        """Whether the picture lies on its side. A TIFF's size is told as it will be shown."""
+        """Whether the picture lies on its side. Pillow gives a TIFF's size as it will be shown."""
         if self.image.format == "TIFF" or (self.image.format == "PNG" and "exif" not in self.image.info):
             return False  # asking a PNG for EXIF it does not have would decode the whole picture
         return self.image.getexif().get(ORIENTATION, 1) in (5, 6, 7, 8)

@@ -70,7 +70,7 @@ MAX_CANDIDATES = 500  # of 10,105 cells; a crowded page has about 200
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """One block. `label` is one of item.LABELS, `native_label` the network's own word."""
+    """One block. `label` is one of region.LABELS, `native_label` the network's own word."""
 
     label: str
     native_label: str
@@ -189,7 +189,7 @@ def distinct(boxes: Floats, kinds: Indices) -> list[int]:
 
 
 def _swallowed(kinds: Indices) -> NDArray[np.bool_]:
-    """Whether block i, if it lies inside block j, goes.
+    """Whether block i is dropped if it lies inside block j.
 
     A picture or formula in running text stays, and so does text in a picture, which nobody else reads.
     """

@@ -36,7 +36,7 @@ MERGE: Mapping[str, Merge] = {**dict.fromkeys(LABELS, "large"), "reference": "sm
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundBoxes:
     """Boxes as columns. `order` is the place in reading order, `query` where the box came from."""
 
     labels: Ints  # (n,), places in the vocabulary
@@ -48,9 +48,9 @@ class Found:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def take(self, which: Ints | Flags) -> Found:
+    def take(self, which: Ints | Flags) -> FoundBoxes:
         """The rows that `which` names, in its order."""
-        return Found(
+        return FoundBoxes(
             self.labels[which], self.scores[which], self.boxes[which], self.order[which], self.query[which]
         )
 
@@ -68,13 +68,13 @@ class Rules:
     unclip: tuple[float, float] = (1.0, 1.0)
     unclip_by_class: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     names: tuple[str, ...] = LABELS
-    _tables: Tables = field(init=False, repr=False, compare=False)
+    _tables: RuleArrays = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_tables", _tables(self))
 
     @property
-    def tables(self) -> Tables:
+    def tables(self) -> RuleArrays:
         return self._tables
 
     @property
@@ -84,8 +84,8 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Tables:
-    """The rules as arrays that a label's number looks up."""
+class RuleArrays:
+    """The rules as arrays, indexed by a label's number."""
 
     thresholds: Floats
     large: Flags
@@ -96,10 +96,10 @@ class Tables:
     image: int
 
 
-def _tables(rules: Rules) -> Tables:
+def _tables(rules: Rules) -> RuleArrays:
     names = rules.names
     unclip = np.array([rules.unclip_by_class.get(name, rules.unclip) for name in names], dtype=np.float64)
-    return Tables(
+    return RuleArrays(
         thresholds=np.array([rules.class_thresholds.get(name, rules.threshold) for name in names]),
         large=np.array([rules.merge.get(name) == "large" for name in names]),
         small=np.array([rules.merge.get(name) == "small" for name in names]),
@@ -113,7 +113,7 @@ def _tables(rules: Rules) -> Tables:
 DEFAULT = Rules()
 
 
-def clean(found: Found, width: int, height: int, rules: Rules = DEFAULT) -> Found:
+def clean(found: FoundBoxes, width: int, height: int, rules: Rules = DEFAULT) -> FoundBoxes:
     """The boxes that stay, in reading order, grown as the rules say and cut to the page."""
     tables = rules.tables
     rows = np.flatnonzero(found.scores >= tables.thresholds[found.labels])
@@ -143,7 +143,7 @@ def _touching(boxes: Floats) -> tuple[Ints, Ints]:
 
 
 def _unsuppressed(labels: Ints, boxes: Floats, pairs: tuple[Ints, Ints]) -> Flags:
-    """Rows (best first) that no better row which stays itself overlaps too much.
+    """Keeps the rows (best first) that no better kept row overlaps too much.
 
     Boxes count their last pixel in, as integer boxes do: each side is one longer.
     """
@@ -181,7 +181,9 @@ def _not_page_sized(labels: Ints, boxes: Floats, stay: Flags, width: int, height
     return smaller if smaller.any() else stay
 
 
-def _not_nested(labels: Ints, boxes: Floats, pairs: tuple[Ints, Ints], stay: Flags, tables: Tables) -> Flags:
+def _not_nested(
+    labels: Ints, boxes: Floats, pairs: tuple[Ints, Ints], stay: Flags, tables: RuleArrays
+) -> Flags:
     """Drops what lies inside a box of a `large` class, and what holds a box of a `small` class."""
     judged = stay[pairs[0]] & stay[pairs[1]] & tables.movable[labels[pairs[0]]]
     inner, outer = pairs[0][judged], pairs[1][judged]
@@ -207,20 +209,20 @@ def _not_around(labels: Ints, inner: Ints, outer: Ints) -> Flags:
     return free
 
 
-def _unclipped(found: Found, tables: Tables) -> Found:
+def _unclipped(found: FoundBoxes, tables: RuleArrays) -> FoundBoxes:
     if not tables.grows:
         return found
     sizes = found.boxes[:, 2:] - found.boxes[:, :2]
     centres = found.boxes[:, :2] + sizes / 2
     reach = sizes * tables.unclip[found.labels] / 2
     boxes = np.concatenate([centres - reach, centres + reach], axis=1)
-    return Found(found.labels, found.scores, boxes, found.order, found.query)
+    return FoundBoxes(found.labels, found.scores, boxes, found.order, found.query)
 
 
-def _on_page(found: Found, width: int, height: int) -> Found:
-    """Cut to the page; what has no area there is dropped."""
+def _on_page(found: FoundBoxes, width: int, height: int) -> FoundBoxes:
+    """Cuts boxes to the page and drops those with no area left."""
     boxes = np.maximum(found.boxes, 0.0)
     np.minimum(boxes, (width, height, width, height), out=boxes)
     stay = (boxes[:, 0] < boxes[:, 2]) & (boxes[:, 1] < boxes[:, 3])
-    cut = Found(found.labels, found.scores, boxes, found.order, found.query)
+    cut = FoundBoxes(found.labels, found.scores, boxes, found.order, found.query)
     return cut if stay.all() else cut.take(stay)

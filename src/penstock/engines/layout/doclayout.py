@@ -1,8 +1,8 @@
 """Finds the blocks of pages, and the order they are read in, with PP-DocLayoutV3 on a GPU.
 
 Batches have one fixed shape whatever documents their pages come from, so that the network can be compiled
-and replayed. Runs on a CPU too, at seconds a page. What the network finds is cleaned by
-`layout_post`; outlines are made on request by `polygons`.
+and replayed. Runs on a CPU too, at seconds a page. clean.py cleans what the network finds, polygons.py
+makes outlines on request.
 """
 
 from __future__ import annotations
@@ -10,16 +10,18 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from penstock.engines.layout.cdla import Detection
-from penstock.engines.layout.clean import Found, Rules, clean
-from penstock.engines.layout.polygons import Polygon, outline
-from penstock.errors import EngineError, MissingModel, OpenError, first_line, install_advice
+from penstock.engines.image.codec import encode_jpeg
+from penstock.engines.layout.clean import FoundBoxes, Rules, clean
+from penstock.engines.layout.doclayout_input import PageInput
+from penstock.engines.layout.doclayout_net import LayoutNet, masks_of
+from penstock.engines.layout.doclayout_output import PlacedDetection, found_in, placed
+from penstock.engines.layout.torch_import import missing, torch
+from penstock.errors import EngineError, MissingModel, OpenError, first_line
 from penstock.region import LABELS
 
 if TYPE_CHECKING:
@@ -29,17 +31,10 @@ if TYPE_CHECKING:
 
 MODEL = "PaddlePaddle/PP-DocLayoutV3_safetensors"
 SIZE = 800  # the side of the network's input, whatever the page's shape
+WARM_UP_QUALITY = 95
 WARM_UPS = 2  # runs before a capture: the first picks its convolutions, the second has settled
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class PlacedDetection(Detection):
-    """A block with its place in reading order, and its outline where polygons were asked for."""
-
-    order: int = 0
-    polygon: Polygon = ()
 
 
 class DocLayoutEngine:
@@ -49,7 +44,7 @@ class DocLayoutEngine:
     for the network where the device has it (a CPU runs fp32); boxes are float32 either way. `compile`
     takes a minute and a half to save a millisecond a page: it pays from some 85,000 pages.
 
-        layout = DocLayout(batch=64)
+        layout = DocLayoutEngine(batch=64)
         for blocks in layout.detect([jpeg_bytes, rgb_array]):
             print([(block.order, block.label, block.box) for block in blocks])
     """
@@ -65,7 +60,6 @@ class DocLayoutEngine:
         threshold: float = 0.3,
         rules: Rules | None = None,
     ) -> None:
-        torch = _torch()
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
         half = precision == "fp16" and device.startswith("cuda")
@@ -75,9 +69,6 @@ class DocLayoutEngine:
         self._rules = rules or Rules(threshold=threshold)
 
     def _open(self, network: Any, device: str, dtype: Any, batch: int, compile: bool) -> None:
-        from penstock.engines.layout.doclayout_input import PageInput
-        from penstock.engines.layout.doclayout_net import LayoutNet
-
         self._native = native_labels(network.config)
         self._batch = batch
         self._input = PageInput(SIZE, device, dtype)
@@ -90,10 +81,8 @@ class DocLayoutEngine:
 
     def _warm_up(self) -> None:
         """One page through all of it: the first call of nvJPEG and of each kernel takes half a second."""
-        import cv2
-
         page = np.full((3508, 2480, 3), 255, dtype=np.uint8)  # A4 at 300 dpi, as large as pages usually are
-        self._run(self._input.load([cv2.imencode(".jpg", page)[1].tobytes()]).pixels)
+        self._run(self._input.load([encode_jpeg(page, WARM_UP_QUALITY)]).pixels)
 
     def close(self) -> None:
         self._input.close()
@@ -113,8 +102,6 @@ class DocLayoutEngine:
                 yield placed(self._native, *page)
 
     def _run(self, pixels: Any) -> tuple[Any, NDArray[np.float32]]:
-        import torch
-
         try:
             with torch.inference_mode():
                 output = self._network(pixels)
@@ -126,14 +113,12 @@ class DocLayoutEngine:
                 "Choose a smaller layout batch, or leave more of the card free of model servers.",
             ) from exc
 
-    def _cleaned(self, rows: NDArray[np.float32], size: tuple[int, int]) -> Found:
+    def _cleaned(self, rows: NDArray[np.float32], size: tuple[int, int]) -> FoundBoxes:
         return clean(found_in(rows, *size, self._rules.lowest_threshold), *size, self._rules)
 
-    def _masks(self, output: Any, page: int, found: Found) -> Any:
+    def _masks(self, output: Any, page: int, found: FoundBoxes) -> Any:
         if not self._polygons or len(found) == 0:
             return None
-        from penstock.engines.layout.doclayout_net import masks_of
-
         return masks_of(output, page, found.query.tolist(), self._rules.threshold)
 
 
@@ -148,8 +133,6 @@ class FixedBatch:
     def __init__(
         self, net: Any, shape: tuple[int, int, int, int], device: str, dtype: Any, compile: bool
     ) -> None:
-        import torch
-
         self._eager = net
         self._pixels = torch.zeros(shape, dtype=dtype, device=device).contiguous(
             memory_format=torch.channels_last
@@ -165,16 +148,12 @@ class FixedBatch:
             log.warning("the layout network runs %s: %s: %s", self.mode, type(exc).__name__, exc)
 
     def _compile(self) -> None:
-        import torch
-
         compiled = torch.compile(self._eager, dynamic=False)
         compiled(self._pixels)
         self._call, self.mode = compiled, "compiled"
 
     def _capture(self) -> None:
         """Records the kernels of one call, so that a batch is one launch and not hundreds."""
-        import torch
-
         beside = torch.cuda.Stream()  # capturing wants what was warmed up on another stream than the default
         beside.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(beside):
@@ -197,53 +176,15 @@ class FixedBatch:
 
 def _best_convolutions() -> Any:
     """Lets cuDNN try its algorithms and keep the best: it pays where all shapes stay the same."""
-    import torch
-
     return torch.backends.cudnn.flags(enabled=True, benchmark=True)  # `enabled` is off unless said
-
-
-def found_in(rows: NDArray[np.float32], width: int, height: int, threshold: float) -> Found:
-    """A page's rows of network output (see doclayout_net) as boxes in its pixels."""
-    rows = rows[rows[:, 0] >= threshold]
-    boxes = rows[:, 4:] * np.array((width, height, width, height), dtype=np.float32)
-    labels, query, order = (rows[:, column].astype(np.int64) for column in (1, 2, 3))
-    return Found(labels, rows[:, 0].astype(np.float64), boxes.astype(np.float64), order, query)
-
-
-def placed(
-    native: Sequence[str], found: Found, size: tuple[int, int], masks: Any = None
-) -> list[PlacedDetection]:
-    """Cleaned boxes of a page of `size` as detections, with outlines where there are masks."""
-    columns = zip(found.labels.tolist(), found.boxes.tolist(), found.scores.tolist(), strict=True)
-    return [
-        PlacedDetection(
-            label=LABELS[label],
-            native_label=native[label],
-            box=(x0, y0, x1, y1),
-            score=score,
-            order=order,
-            polygon=outline(masks[order], (x0, y0, x1, y1), *size) if masks is not None else (),
-        )
-        for order, (label, (x0, y0, x1, y1), score) in enumerate(columns)
-    ]
-
-
-def _torch() -> Any:
-    try:
-        import torch
-        import transformers  # noqa: F401
-    except ImportError as exc:
-        raise MissingModel(
-            f"PP-DocLayoutV3 needs torch and transformers, and {exc.name} is not installed.",
-            install_advice("gpu"),
-        ) from exc
-    return torch
 
 
 def load_model(model: str) -> Any:
     """The transformers model in float32, from a folder, the local cache or the hub."""
-    from transformers import PPDocLayoutV3ForObjectDetection
-
+    try:
+        from transformers import PPDocLayoutV3ForObjectDetection
+    except ModuleNotFoundError as exc:
+        raise missing(exc) from exc
     try:
         return PPDocLayoutV3ForObjectDetection.from_pretrained(model, dtype="float32")
     except (OSError, ValueError) as exc:

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
-from torch.nn import functional
 
-from penstock.engines.image import decode as raster
+from penstock.engines.image.decode import ORIENTATION, PictureFile, decode
+from penstock.engines.layout.torch_import import functional, torch
 from penstock.errors import BadInput
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Pages:
+class PageBatch:
     """A batch ready for the network. `sizes` are (width, height) in pixels of the pictures themselves."""
 
     pixels: Tensor
@@ -50,9 +49,9 @@ class PageInput:
         self._ahead.shutdown(wait=True, cancel_futures=True)
         self._threads.shutdown(wait=True, cancel_futures=True)
 
-    def load_ahead(self, batches: Sequence[Sequence[bytes | Pixels]]) -> Iterator[Pages]:
-        """Each batch loaded, the next one already while the caller works on the last."""
-        waiting: Future[Pages] | None = None
+    def load_ahead(self, batches: Sequence[Sequence[bytes | Pixels]]) -> Iterator[PageBatch]:
+        """Loads the batches in order, each while the caller works on the one before."""
+        waiting: Future[PageBatch] | None = None
         for batch in batches:
             loading = self._ahead.submit(self.load, batch)
             if waiting is not None:
@@ -61,7 +60,7 @@ class PageInput:
         if waiting is not None:
             yield waiting.result()
 
-    def load(self, images: Sequence[bytes | Pixels]) -> Pages:
+    def load(self, images: Sequence[bytes | Pixels]) -> PageBatch:
         """Raises BadInput, before anything is scaled, when one of the pictures is broken."""
         pictures = self._pictures(images)
         scaled = torch.empty(
@@ -69,7 +68,7 @@ class PageInput:
         )
         for place, picture in enumerate(pictures):  # one by one: a stack of full pages would be gigabytes
             scaled[place] = scale(picture, self._size)
-        return Pages(scaled, [(int(p.shape[2]), int(p.shape[1])) for p in pictures])
+        return PageBatch(scaled, [(int(p.shape[2]), int(p.shape[1])) for p in pictures])
 
     def _pictures(self, images: Sequence[bytes | Pixels]) -> list[Tensor]:
         """Tensors (3, height, width) of bytes on the device."""
@@ -100,18 +99,18 @@ def scale(picture: Tensor, size: int) -> Tensor:
 
 
 def _on_cpu(image: bytes | Pixels) -> Pixels:
-    pixels = raster.decode(image).pixels if isinstance(image, bytes) else image
+    pixels = decode(image).pixels if isinstance(image, bytes) else image
     if pixels.ndim != 3 or pixels.shape[2] != 3 or pixels.dtype != np.uint8 or 0 in pixels.shape:
         raise BadInput(f"a page must be RGB bytes, height x width x 3, not {pixels.dtype} {pixels.shape}.")
     return np.ascontiguousarray(pixels) if pixels.flags.writeable else pixels.copy()
 
 
 def _is_plain_jpeg(image: bytes | Pixels) -> bool:
-    """Whether nvJPEG shows it as a viewer would: whole, grey or RGB, not turned by EXIF."""
+    """Whether nvJPEG decodes it as a viewer would: whole, grey or RGB, not turned by EXIF."""
     if not isinstance(image, bytes) or not image.startswith(b"\xff\xd8"):
         return False
-    with raster.Frames(io.BytesIO(image)) as frames:
-        turned = frames.image.getexif().get(raster.ORIENTATION, 1) not in (0, 1)
+    with PictureFile(io.BytesIO(image)) as frames:
+        turned = frames.image.getexif().get(ORIENTATION, 1) not in (0, 1)
         return (
             not turned
             and frames.image.mode in ("RGB", "L")
@@ -129,9 +128,9 @@ def _nvjpeg(device: str) -> Any:
         log.info("JPEGs are decoded on the CPU: torchvision cannot be loaded (%s)", exc)
         return None
 
-    def decode(images: list[bytes]) -> list[Tensor]:
+    def on_gpu(images: list[bytes]) -> list[Tensor]:
         # bytearray: torch wants memory it may write to
         encoded = [torch.frombuffer(bytearray(image), dtype=torch.uint8) for image in images]
         return list(decode_jpeg(encoded, mode=ImageReadMode.RGB, device=device))
 
-    return decode
+    return on_gpu

@@ -13,10 +13,7 @@ import itertools
 import math
 from typing import Any, NamedTuple
 
-import torch
-from torch import nn
-from torch.nn import functional
-
+from penstock.engines.layout.torch_import import functional, nn, torch
 from penstock.errors import OpenError
 
 Tensor = Any  # torch.Tensor, which a type checker without torch does not know

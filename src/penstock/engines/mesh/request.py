@@ -27,7 +27,7 @@ class OutOfMemory(EngineError):
 
 @dataclass(frozen=True, slots=True)
 class MeshOptions:
-    """How SAM-3D is run. What costs much and adds nothing to a volume is off.
+    """How SAM-3D is run. Options that cost much and add nothing to a volume are off.
 
     `python` is the interpreter of its environment, `config` its pipeline.yaml. `moge` names metric
     depth weights (MoGe-2) its environment can load; without, and without a depth map, SAM-3D asks its own

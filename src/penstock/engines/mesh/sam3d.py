@@ -23,7 +23,7 @@ def open_sam3d(options: MeshOptions) -> Sam3d:
 
 
 class Sam3d:
-    """One pipeline on the one GPU this process sees, warm when it is open."""
+    """Holds one pipeline on the GPU of this process. Warms it up when it opens."""
 
     def __init__(self, options: MeshOptions) -> None:
         self._options = options

@@ -2,7 +2,7 @@
 
 The network paints a map of how likely each pixel belongs to the core of a text line (differentiable
 binarisation); here its blobs become boxes and are grown back to the full height of the text.
-It does not read: see ocr_read.py.
+It does not read: see recognise.py.
 """
 
 from __future__ import annotations

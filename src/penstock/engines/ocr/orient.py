@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from penstock.engines.ocr import recognise, splice
+from penstock.engines.ocr import recognise
 from penstock.engines.ocr.ppocr import LineBox, PPOcr
 from penstock.engines.ocr.tesseract import Tesseract
 from penstock.errors import MissingModel
+from penstock.scripts import has_syllable
 
 if TYPE_CHECKING:
     from penstock.box import Pixels
@@ -166,5 +167,5 @@ def _best_two(scores: Sequence[float]) -> float:
 
 
 def _sureness(tesseract: Tesseract, cut: Pixels) -> float:
-    sure = [symbol.confidence for symbol in tesseract.read_line(cut) if splice.is_hangul(symbol.text)]
+    sure = [symbol.confidence for symbol in tesseract.read_line(cut) if has_syllable(symbol.text)]
     return float(np.mean(sure)) if len(sure) > 2 else 0.0

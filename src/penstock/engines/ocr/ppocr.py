@@ -21,7 +21,7 @@ import numpy as np
 from penstock.box import Box
 from penstock.engines.ocr import detect, recognise
 from penstock.engines.ocr.detect import LineBox, Quad
-from penstock.engines.ocr.recognise import Reading
+from penstock.engines.ocr.recognise import LineReading
 from penstock.engines.weights import registry as weights
 from penstock.engines.weights.onnx import Network
 from penstock.engines.weights.onnx_denormals import flushed
@@ -92,11 +92,11 @@ class PPOcr:
             for line, reading in zip(lines, read, strict=True)
         ]
 
-    def read_cuts(self, cuts: Sequence[Pixels]) -> list[Reading]:
+    def read_cuts(self, cuts: Sequence[Pixels]) -> list[LineReading]:
         """What pictures say that hold one level line each."""
         parts = [recognise.pieces(recognise.at_height(cut)) for cut in cuts]
         flat = [piece for pieces in parts for piece in pieces]
-        read: dict[int, Reading] = {}
+        read: dict[int, LineReading] = {}
         for batch in recognise.batches([piece.shape[1] for piece in flat]):
             lines = [flat[index] for index in batch]
             chances = self._recogniser(recognise.stacked(lines))[0]

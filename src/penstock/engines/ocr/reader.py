@@ -21,6 +21,7 @@ from penstock.engines.ocr import recognise, splice
 from penstock.engines.ocr.ppocr import LineBox, PPOcr, TextLine
 from penstock.engines.ocr.tesseract import Symbol, Tesseract
 from penstock.errors import MissingModel
+from penstock.scripts import has_syllable
 
 if TYPE_CHECKING:
     from penstock.box import Pixels
@@ -189,13 +190,13 @@ def _samples(pixels: Pixels, lines: Sequence[LineBox]) -> list[Pixels]:
 
 def _is_korean(symbols: Sequence[Symbol], at_least: float, num_syllables: int = 1) -> bool:
     """Whether Hangul was read and surely so: Tesseract sees some, unsurely, in anything."""
-    sure = [symbol.confidence for symbol in symbols if splice.is_hangul(symbol.text)]
+    sure = [symbol.confidence for symbol in symbols if has_syllable(symbol.text)]
     enough = len(sure) >= max(num_syllables, HANGUL_SHARE * len(symbols))
     return enough and float(np.mean(sure)) >= at_least
 
 
 def _is_mostly_korean(symbols: Sequence[Symbol]) -> bool:
-    num_hangul = sum(splice.is_hangul(symbol.text) for symbol in symbols)
+    num_hangul = sum(has_syllable(symbol.text) for symbol in symbols)
     return num_hangul >= FEW_HANGUL * len(symbols) and _is_korean(symbols, HANGUL_SURE)
 
 
@@ -203,5 +204,5 @@ def _is_foreign(said: Said, symbols: Sequence[Symbol]) -> bool:
     """Whether PP-OCR read a whole line that Tesseract made little of."""
     if _is_korean(symbols, HANGUL_SURE):
         return said.passed_over < PASSED_NOTHING and said.confidence >= FOREIGN_CLEAR
-    hangul = any(splice.is_hangul(symbol.text) for symbol in symbols)
+    hangul = any(has_syllable(symbol.text) for symbol in symbols)
     return said.passed_over <= PASSED_OVER and said.confidence >= (FOREIGN_SURE if hangul else UNREAD)

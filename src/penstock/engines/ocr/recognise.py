@@ -31,7 +31,7 @@ TALL = 1.5  # higher than this many widths: the text runs downwards
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class LineReading:
     """What the recogniser made of a line.
 
     `passed_over` is the share of the ink that got no symbol: 0 for the scripts it knows (0.03 at most on 200
@@ -111,14 +111,14 @@ def stacked(lines: Sequence[Pixels]) -> NDArray[np.float32]:
 
 def decoded(
     chances: NDArray[np.float32], charset: NDArray[np.str_], lines: Sequence[Pixels]
-) -> list[Reading]:
+) -> list[LineReading]:
     """What a batch of `lines` says: best symbol a step, repeats and blanks (0) dropped."""
     best = chances.argmax(axis=2)
     sure = np.take_along_axis(chances, best[:, :, None], axis=2)[:, :, 0]
     keep = best != 0
     keep[:, 1:] &= best[:, 1:] != best[:, :-1]
     return [
-        Reading(
+        LineReading(
             "".join(charset[symbols[kept]]),
             float(chance[kept].mean()) if kept.any() else 0.0,
             _passed_over(line, kept),
@@ -140,12 +140,12 @@ def _passed_over(line: Pixels, kept: NDArray[np.bool_]) -> float:
     return float((dark & ~near).sum() / dark.sum())
 
 
-def joined(parts: list[Reading]) -> Reading:
+def joined(parts: list[LineReading]) -> LineReading:
     """The pieces of one line as one, weighed by the length of their text."""
     if len(parts) == 1:
         return replace(parts[0], text=parts[0].text.strip())
     lengths = [max(1, len(part.text)) for part in parts]
-    return Reading(
+    return LineReading(
         " ".join(part.text.strip() for part in parts).strip(),
         float(np.average([part.confidence for part in parts], weights=lengths)),
         float(np.mean([part.passed_over for part in parts])),

@@ -17,12 +17,13 @@ import cv2
 import numpy as np
 
 from penstock.engines.ocr.tesseract import Symbol, ink
+from penstock.scripts import has_syllable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from penstock.box import Pixels
-    from penstock.engines.ocr.recognise import Reading
+    from penstock.engines.ocr.recognise import LineReading
 
 # Word confidences on three pages: digits 0.85-0.97, Latin letters taken for digits 0-0.89. Reading a digit
 # again does no harm. CER 0.018 at 0.8, 0.010 at 0.9, 0.007 at 0.95, 0.007 for all.
@@ -43,10 +44,6 @@ class Stretch:
 
     start: int
     end: int
-
-
-def is_hangul(text: str) -> bool:
-    return any("가" <= char <= "힣" for char in text)
 
 
 def doubtful(symbols: Sequence[Symbol], width: float, height: float) -> list[Stretch]:
@@ -71,7 +68,7 @@ def _is_doubtful(token: Sequence[Symbol]) -> bool:
 
 def _foreign(symbols: Sequence[Symbol]) -> list[bool]:
     """Which symbols are not Hangul, or are Hangul only because Tesseract knows nothing else."""
-    hangul = [is_hangul(symbol.text) for symbol in symbols]
+    hangul = [has_syllable(symbol.text) for symbol in symbols]
     foreign = [not known for known in hangul]
     for start, end in _runs(hangul):
         weak = max(symbol.confidence for symbol in symbols[start:end]) < NO_HANGUL
@@ -146,7 +143,7 @@ def _gap(dark: NDArray[np.bool_], near: float, step: int, blank: int, reach: int
 
 
 def spliced(
-    symbols: Sequence[Symbol], stretches: Sequence[Stretch], readings: Sequence[Reading]
+    symbols: Sequence[Symbol], stretches: Sequence[Stretch], readings: Sequence[LineReading]
 ) -> tuple[str, float]:
     """The line's text and confidence, with the stretches as they were read again."""
     parts: list[tuple[str, float]] = []

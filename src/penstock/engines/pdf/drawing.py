@@ -1,4 +1,4 @@
-"""Finds the drawn lines and embedded pictures of a PDF page: what table rulings are made of.
+"""Finds the drawn lines and the pictures of a PDF page: what table rulings are made of.
 
 A stroke is a thin box: a drawn line, a thin filled rectangle, or one edge of a larger rectangle.
 Curves, text and shadings are passed by.

@@ -105,7 +105,7 @@ class PdfFile:
         self._document.close()
 
     def _load(self, index: int) -> pdfium.PdfPage:
-        """The page, kept until another is asked for: size, picture and layer share one parse."""
+        """Opens a page and keeps it until another is asked for: size, picture and layer share one parse."""
         if self._page is not None and self._page[0] == index:
             return self._page[1]
         self._drop_page()
@@ -129,7 +129,7 @@ class PdfFile:
 
 
 def count_pages(path: str, password: str | None = None) -> int:
-    """How many pages the file says it has. Raises BadInput when it cannot be opened or lies."""
+    """How many pages the file has. Raises BadInput if it cannot be opened or claims too many."""
     with PdfFile(path, password) as file:
         count = file.num_pages
     # a page tree can claim a million pages in one kilobyte, and each would become a failed row

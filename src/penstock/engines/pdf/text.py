@@ -61,13 +61,13 @@ def read_words(page: Any, place: Placement) -> Iterator[Word]:
     if not textpage:
         return
     try:
-        yield from _Reader(textpage, place).words()
+        yield from _WordReader(textpage, place).words()
     finally:
         raw.FPDFText_ClosePage(textpage)
 
 
-class _Reader:
-    """One page's characters, with what was already asked about its objects and fonts."""
+class _WordReader:
+    """Reads one page's characters, and asks PDFium about each object and font once."""
 
     def __init__(self, textpage: Any, place: Placement) -> None:
         self._handle = textpage

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import cv2
 import numpy as np
 
-from penstock.engines.segment.segmenter import Found, Mask
+from penstock.engines.segment.segmenter import FoundThing, Mask
 from penstock.errors import MissingModel, first_line, install_advice
 
 if TYPE_CHECKING:
@@ -86,9 +86,9 @@ def full_masks(logits: Any, width: int, height: int) -> list[Mask]:
     return masks
 
 
-def found(label: str, score: float, mask: Mask) -> Found | None:
+def found(label: str, score: float, mask: Mask) -> FoundThing | None:
     rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
     if not len(rows):
         return None
     box = (float(columns[0]), float(rows[0]), float(columns[-1] + 1), float(rows[-1] + 1))
-    return Found(label, score, box, mask)
+    return FoundThing(label, score, box, mask)

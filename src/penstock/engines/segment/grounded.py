@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock.box import iou
 from penstock.engines.segment.common import device_of, found, full_masks, load, modules, ready, tensor
-from penstock.engines.segment.segmenter import Found, Wanted
+from penstock.engines.segment.segmenter import FoundThing, SegmenterOptions
 
 if TYPE_CHECKING:
     from penstock.box import Box, Pixels
@@ -22,22 +23,22 @@ if TYPE_CHECKING:
 DINO, SAM2 = "IDEA-Research/grounding-dino-tiny", "facebook/sam2.1-hiera-tiny"
 SHORT_SIDE, LONG_SIDE = 800, 1333  # Grounding DINO's own
 SAM_SIDE = 1024
-MOST = 40  # boxes a photo: a room with more is a shop
+MAX_BOXES = 40  # boxes a photo: a room with more is a shop
 OVERLAP = 0.7  # of two boxes' union: one thing
 
 
 class GroundedSegmenter:
-    """`wanted.model` is "DINO+SAM2", names or folders. Give `parts` to bring models of one's own."""
+    """`wanted.model` is "DINO+SAM2", names or folders. `parts` are your own models."""
 
-    def __init__(self, wanted: Wanted, parts: tuple[Any, Any, Any] | None = None) -> None:
+    def __init__(self, wanted: SegmenterOptions, parts: tuple[Any, Any, Any] | None = None) -> None:
         self._wanted = wanted
         self._device = device_of(wanted.device)
         tokenizer, dino, sam = parts or _load(wanted.model)
         self._tokenizer = tokenizer
         self._dino, self._sam = ready(dino, self._device), ready(sam, self._device)
-        self._words = _Words(tokenizer, wanted.labels)
+        self._words = _LabelTokens(tokenizer, wanted.labels)
 
-    def find(self, pictures: Sequence[Pixels]) -> list[list[Found]]:
+    def find(self, pictures: Sequence[Pixels]) -> list[list[FoundThing]]:
         """Things in each picture; both models see the whole batch at once."""
         torch, _ = modules()
         with torch.inference_mode():
@@ -68,21 +69,23 @@ class GroundedSegmenter:
         kept: list[tuple[str, float, Box]] = []
         for query in np.argsort(-sure):
             x0, y0, x1, y1 = (float(v) for v in places[query])
-            if sure[query] < self._wanted.min_score or len(kept) == MOST:
+            if sure[query] < self._wanted.min_score or len(kept) == MAX_BOXES:
                 break
             label = self._wanted.labels[best[query]]
             if (
                 x1 - x0 > 2
                 and y1 - y0 > 2
-                and not any(_iou((x0, y0, x1, y1), box) > OVERLAP for *_, box in kept)
+                and not any(iou((x0, y0, x1, y1), box) > OVERLAP for *_, box in kept)
             ):
                 kept.append((label, float(sure[query]), (x0, y0, x1, y1)))
         return kept
 
-    def _masks(self, pictures: list[Pixels], boxes: list[list[tuple[str, float, Box]]]) -> list[list[Found]]:
+    def _masks(
+        self, pictures: list[Pixels], boxes: list[list[tuple[str, float, Box]]]
+    ) -> list[list[FoundThing]]:
         torch, _ = modules()
         with_boxes = [n for n in range(len(pictures)) if boxes[n]]
-        result: list[list[Found]] = [[] for _ in pictures]
+        result: list[list[FoundThing]] = [[] for _ in pictures]
         if not with_boxes:
             return result
         values, _ = tensor(
@@ -106,7 +109,7 @@ class GroundedSegmenter:
         return result
 
 
-class _Words:
+class _LabelTokens:
     """The prompt's tokens, and which of them belong to which label."""
 
     def __init__(self, tokenizer: Any, labels: tuple[str, ...]) -> None:
@@ -159,12 +162,3 @@ def _prompts(boxes: list[tuple[str, float, Box]], picture: Pixels, most: int) ->
     scale = (SAM_SIDE / width, SAM_SIDE / height, SAM_SIDE / width, SAM_SIDE / height)
     scaled = [[v * s for v, s in zip(box, scale, strict=True)] for _, _, box in boxes]
     return scaled + [scaled[0]] * (most - len(scaled))
-
-
-def _iou(one: Box, other: Box) -> float:
-    wide = min(one[2], other[2]) - max(one[0], other[0])
-    tall = min(one[3], other[3]) - max(one[1], other[1])
-    if wide <= 0 or tall <= 0:
-        return 0.0
-    areas = [(box[2] - box[0]) * (box[3] - box[1]) for box in (one, other)]
-    return wide * tall / (sum(areas) - wide * tall)

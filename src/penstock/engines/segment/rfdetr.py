@@ -9,19 +9,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from penstock.engines.segment.common import device_of, found, full_masks, load, modules, ready, tensor
-from penstock.engines.segment.segmenter import Found, Wanted
+from penstock.engines.segment.segmenter import FoundThing, SegmenterOptions
 
 if TYPE_CHECKING:
     from penstock.box import Pixels
 
 MODEL = "Roboflow/rf-detr-seg-medium"
-MOST = 40
+MAX_THINGS = 40
 
 
 class RfDetrSegmenter:
-    """Labels are the model's own; those in `wanted.labels` are kept."""
+    """Gives the model's own labels, and keeps those in `wanted.labels`."""
 
-    def __init__(self, wanted: Wanted, model: Any = None) -> None:
+    def __init__(self, wanted: SegmenterOptions, model: Any = None) -> None:
         _, transformers = modules()
         self._wanted = wanted
         self._device = device_of(wanted.device)
@@ -31,7 +31,7 @@ class RfDetrSegmenter:
         self._model = ready(model, self._device)
         self._side = _side(model.config)
 
-    def find(self, pictures: Sequence[Pixels]) -> list[list[Found]]:
+    def find(self, pictures: Sequence[Pixels]) -> list[list[FoundThing]]:
         torch, _ = modules()
         sizes = [(self._side, self._side)] * len(pictures)
         with torch.inference_mode():
@@ -46,9 +46,9 @@ class RfDetrSegmenter:
     def close(self) -> None:
         self._model = None
 
-    def _of_photo(self, picture: Pixels, scores: Any, labels: Any, masks: Any) -> list[Found]:
+    def _of_photo(self, picture: Pixels, scores: Any, labels: Any, masks: Any) -> list[FoundThing]:
         height, width = picture.shape[:2]
-        best, order = (values.tolist() for values in scores.topk(min(MOST, len(scores))))
+        best, order = (values.tolist() for values in scores.topk(min(MAX_THINGS, len(scores))))
         names = [self._label(number) for number in labels[order].tolist()]
         wanted = self._wanted
         kept = [n for n, name in enumerate(names) if best[n] >= wanted.min_score and name in wanted.labels]

@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.engines.segment.segmenter import Found, Mask, Wanted
+from penstock.engines.segment.segmenter import FoundThing, Mask, SegmenterOptions
 from penstock.engines.segment.u2net import Saliency
 from penstock.errors import EngineError
 
@@ -30,17 +30,17 @@ LIKELY = 0.6
 
 
 class SaliencySegmenter:
-    """One thing a photo, called by the only label given, or `object`."""
+    """Finds one thing in a photo and gives it the only label there is, or `object`."""
 
-    def __init__(self, wanted: Wanted, threads: int = 1) -> None:
+    def __init__(self, wanted: SegmenterOptions, threads: int = 1) -> None:
         self._saliency = Saliency(threads)
         self._label = wanted.labels[0] if len(wanted.labels) == 1 else "object"
         self._min_score = wanted.min_score
 
-    def find(self, pictures: Sequence[Pixels]) -> list[list[Found]]:
+    def find(self, pictures: Sequence[Pixels]) -> list[list[FoundThing]]:
         return [self._one(picture) for picture in pictures]
 
-    def in_box(self, picture: Pixels, box: Box, label: str) -> Found:
+    def in_box(self, picture: Pixels, box: Box, label: str) -> FoundThing:
         """The thing in a box. Raises EngineError for a box that is not in the picture."""
         height, width = picture.shape[:2]
         x0, y0, x1, y1 = (round(v) for v in box)
@@ -56,12 +56,12 @@ class SaliencySegmenter:
         inner = (x0 - around[0], y0 - around[1], x1 - around[0], y1 - around[1])
         mask = np.zeros((height, width), bool)
         mask[around[1] : around[3], around[0] : around[2]] = self._outline(cut, inner)
-        return Found(label, 1.0, (float(x0), float(y0), float(x1), float(y1)), mask)
+        return FoundThing(label, 1.0, (float(x0), float(y0), float(x1), float(y1)), mask)
 
     def close(self) -> None:
         self._saliency.close()
 
-    def _one(self, picture: Pixels) -> list[Found]:
+    def _one(self, picture: Pixels) -> list[FoundThing]:
         attention = self._saliency.attention(picture)
         mask = _largest(attention > THRESHOLD)
         if np.count_nonzero(mask) < SPECK * mask.size:
@@ -71,7 +71,7 @@ class SaliencySegmenter:
             return []
         rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
         box = (float(columns[0]), float(rows[0]), float(columns[-1] + 1), float(rows[-1] + 1))
-        return [Found(self._label, score, box, mask)]
+        return [FoundThing(self._label, score, box, mask)]
 
     def _outline(self, cut: Pixels, inner: tuple[int, int, int, int]) -> Mask:
         height, width = cut.shape[:2]

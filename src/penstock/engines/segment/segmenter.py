@@ -40,7 +40,7 @@ CLOSED = frozenset({"rfdetr"})  # these know their own labels and no others
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class FoundThing:
     """One thing in a picture. `mask` has the picture's height and width."""
 
     label: str
@@ -50,8 +50,8 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What to look for, and how sure to be."""
+class SegmenterOptions:
+    """What a segmenter looks for, and the least score it keeps."""
 
     labels: tuple[str, ...] = LABELS
     min_score: float = 0.3
@@ -60,12 +60,12 @@ class Wanted:
 
 
 class Segmenter(Protocol):
-    def find(self, pictures: Sequence[Pixels]) -> list[list[Found]]: ...
+    def find(self, pictures: Sequence[Pixels]) -> list[list[FoundThing]]: ...
 
     def close(self) -> None: ...
 
 
-def open_segmenter(name: str, wanted: Wanted) -> Segmenter:
+def open_segmenter(name: str, wanted: SegmenterOptions) -> Segmenter:
     """The segmenter of this name, with its weights loaded."""
     if name not in SEGMENTERS:
         raise UsageError(f"There is no segmenter {name!r}.", f"Choose from: {', '.join(SEGMENTERS)}.")

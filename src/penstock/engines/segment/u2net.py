@@ -20,7 +20,7 @@ MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # ImageNet's
 
 
 class Saliency:
-    """How much each pixel belongs to the thing in the middle of attention. Thread-safe."""
+    """Says of each pixel how much it belongs to what stands out. Thread-safe."""
 
     def __init__(self, threads: int = 1) -> None:
         self._network = Network(weights.path("u2netp"), threads)

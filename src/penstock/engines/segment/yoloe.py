@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from penstock.engines.segment.segmenter import Found, Wanted
+from penstock.engines.segment.segmenter import FoundThing, SegmenterOptions
 from penstock.errors import EngineError, MissingModel
 
 if TYPE_CHECKING:
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
 
 MODEL = "yoloe-11l-seg.pt"
 SIDE = 640
-MOST = 40
+MAX_THINGS = 40
 
 
 class YoloeSegmenter:
-    """Give `model` to bring one of one's own, its classes set."""
+    """Loads YOLOE, or takes your own `model` with its classes set."""
 
-    def __init__(self, wanted: Wanted, model: Any = None) -> None:
+    def __init__(self, wanted: SegmenterOptions, model: Any = None) -> None:
         self._wanted = wanted
         self._model = model if model is not None else _load(wanted)
 
-    def find(self, pictures: Sequence[Pixels]) -> list[list[Found]]:
+    def find(self, pictures: Sequence[Pixels]) -> list[list[FoundThing]]:
         results = self._model.predict(
             [np.ascontiguousarray(picture[:, :, ::-1]) for picture in pictures],  # it takes BGR
             conf=self._wanted.min_score,
             imgsz=SIDE,
             retina_masks=True,  # masks of the photo's own size
-            max_det=MOST,
+            max_det=MAX_THINGS,
             device=None if self._wanted.device == "auto" else self._wanted.device,
             verbose=False,
         )
@@ -48,19 +48,19 @@ class YoloeSegmenter:
         self._model = None
 
 
-def _things(result: Any) -> list[Found]:
+def _things(result: Any) -> list[FoundThing]:
     if result.masks is None:  # nothing was found
         return []
     masks = result.masks.data.cpu().numpy() > 0.5
     boxes, scores = result.boxes.xyxy.cpu().numpy(), result.boxes.conf.cpu().numpy()
     names = [result.names[int(number)] for number in result.boxes.cls.cpu().numpy()]
     return [
-        Found(name, float(score), (float(box[0]), float(box[1]), float(box[2]), float(box[3])), mask)
+        FoundThing(name, float(score), (float(box[0]), float(box[1]), float(box[2]), float(box[3])), mask)
         for name, score, box, mask in zip(names, scores, boxes, masks, strict=True)
     ]
 
 
-def _load(wanted: Wanted) -> Any:
+def _load(wanted: SegmenterOptions) -> Any:
     os.environ.setdefault("YOLO_AUTOINSTALL", "false")  # it would pip install behind our back
     try:
         from ultralytics import YOLOE  # type: ignore[import-not-found, unused-ignore]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from penstock.box import Box
+from penstock.scripts import is_syllable
 
 SPLIT_BELOW = 0.7  # a line with this much of its width in one cell belongs to it whole
 ROW_OVERLAP = 0.5  # lines that share this much of the lower one's height stand side by side
@@ -19,8 +20,8 @@ ROW_OVERLAP = 0.5  # lines that share this much of the lower one's height stand 
 UNSPACED = (("\u3000", "\u30ff"), ("\u3400", "\u9fff"), ("\uf900", "\ufaff"), ("\uff00", "\uffef"))
 
 
-class TextLine(Protocol):
-    """A line of text, whoever read it."""
+class PlacedText(Protocol):
+    """A text with its box, whoever read it."""
 
     @property
     def text(self) -> str: ...
@@ -29,7 +30,7 @@ class TextLine(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class GridCell:
     """One cell: its place and spans in the grid, and its box in pixels of the table's picture."""
 
     row: int
@@ -45,29 +46,29 @@ class TableStructure:
 
     rows: int = 0
     cols: int = 0
-    cells: tuple[Cell, ...] = ()
+    cells: tuple[GridCell, ...] = ()
     score: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TextPiece:
     """A line of text, or the words of one that stand in one cell."""
 
     text: str
     box: Box
 
 
-def fill(structure: TableStructure, lines: Sequence[TextLine]) -> str:
+def fill(structure: TableStructure, lines: Sequence[PlacedText]) -> str:
     """The table as HTML, every line in the cell it overlaps best, in reading order.
 
     Without a structure, or with one column where the lines stand in several, the grid is made from
     where the lines stand.
     """
-    pieces = [Piece(line.text.strip(), line.box) for line in lines if line.text.strip()]
+    pieces = [TextPiece(line.text.strip(), line.box) for line in lines if line.text.strip()]
     if structure.cols < 2:
         made = from_lines(lines)
         structure = made if made.cols > structure.cols else structure
-    held: dict[Cell, list[Piece]] = {cell: [] for cell in structure.cells}
+    held: dict[GridCell, list[TextPiece]] = {cell: [] for cell in structure.cells}
     for piece in pieces:
         for part, cell in _placed(piece, structure.cells):
             held[cell].append(part)
@@ -75,7 +76,7 @@ def fill(structure: TableStructure, lines: Sequence[TextLine]) -> str:
     return to_html(*_without_empty_head(structure, texts))
 
 
-def to_html(structure: TableStructure, texts: dict[Cell, str]) -> str:
+def to_html(structure: TableStructure, texts: dict[GridCell, str]) -> str:
     """Plain rows of `td` with spans; texts are escaped."""
     rows = []
     for row in range(structure.rows):
@@ -84,7 +85,7 @@ def to_html(structure: TableStructure, texts: dict[Cell, str]) -> str:
     return "<table>" + "".join(rows) + "</table>"
 
 
-def from_lines(lines: Iterable[TextLine]) -> TableStructure:
+def from_lines(lines: Iterable[PlacedText]) -> TableStructure:
     """A grid without spans from the lines alone: rows by height, columns by the gaps rows share."""
     boxes = [line.box for line in lines if line.text.strip()]
     rows = _bands([(box[1], box[3]) for box in boxes], ROW_OVERLAP)
@@ -92,19 +93,19 @@ def from_lines(lines: Iterable[TextLine]) -> TableStructure:
     crowded = [box for box in boxes if sum(_is_beside(box, other) for other in boxes) > 1]
     cols = _bands([(box[0], box[2]) for box in crowded or boxes], 0.0)
     cells = [
-        Cell(row, col, 1, 1, (left, top, right, bottom))
+        GridCell(row, col, 1, 1, (left, top, right, bottom))
         for row, (top, bottom) in enumerate(rows)
         for col, (left, right) in enumerate(cols)
     ]
     return TableStructure(len(rows), len(cols), tuple(cells))
 
 
-def joined(pieces: Sequence[Piece]) -> str:
+def joined(pieces: Sequence[TextPiece]) -> str:
     """The text of one cell in reading order, its line ends closed."""
     rows = _bands([(piece.box[1], piece.box[3]) for piece in pieces], ROW_OVERLAP)
     middles = [(top + bottom) / 2 for top, bottom in rows]
 
-    def place(piece: Piece) -> tuple[int, float]:
+    def place(piece: TextPiece) -> tuple[int, float]:
         middle = (piece.box[1] + piece.box[3]) / 2
         nearest = min(range(len(middles)), key=lambda row: abs(middles[row] - middle))
         return nearest, piece.box[0]
@@ -117,8 +118,8 @@ def joined(pieces: Sequence[Piece]) -> str:
 
 
 def _without_empty_head(
-    structure: TableStructure, texts: dict[Cell, str]
-) -> tuple[TableStructure, dict[Cell, str]]:
+    structure: TableStructure, texts: dict[GridCell, str]
+) -> tuple[TableStructure, dict[GridCell, str]]:
     """The table without a first row that is one wide empty cell: slanet-plus often invents one."""
     head = [cell for cell in structure.cells if cell.row == 0]
     is_ghost = len(head) == 1 and head[0].rowspan == 1 and not texts.get(head[0])
@@ -129,20 +130,20 @@ def _without_empty_head(
     return shorter, {moved[cell]: text for cell, text in texts.items() if cell in moved}
 
 
-def _placed(piece: Piece, cells: Sequence[Cell]) -> list[tuple[Piece, Cell]]:
+def _placed(piece: TextPiece, cells: Sequence[GridCell]) -> list[tuple[TextPiece, GridCell]]:
     """The piece with its cell, or its words with theirs where a row of numbers was read as one line."""
     best = min(cells, key=lambda cell: _misfit(piece.box, cell.box))
     width = piece.box[2] - piece.box[0]
     if _common(piece.box, best.box, 0) >= SPLIT_BELOW * width or not _is_numbers(piece.text):
         return [(piece, best)]
     beside = [cell for cell in cells if _is_beside(piece.box, cell.box)] or [best]
-    found: list[tuple[Piece, Cell]] = []
+    found: list[tuple[TextPiece, GridCell]] = []
     for word in _words(piece):
         cell = min(beside, key=lambda cell: _misfit(word.box, cell.box))
         if found and found[-1][1] == cell:
             before = found[-1][0]
             box = (before.box[0], before.box[1], word.box[2], word.box[3])
-            found[-1] = (Piece(f"{before.text} {word.text}", box), cell)
+            found[-1] = (TextPiece(f"{before.text} {word.text}", box), cell)
         else:
             found.append((word, cell))
     return found
@@ -158,16 +159,18 @@ def _is_beside(a: Box, b: Box) -> bool:
     return _common(a, b, 1) > ROW_OVERLAP * min(a[3] - a[1], b[3] - b[1])
 
 
-def _words(piece: Piece) -> list[Piece]:
+def _words(piece: TextPiece) -> list[TextPiece]:
     """The words with the boxes they would have if all letters were of one of two widths."""
     left, top, right, bottom = piece.box
-    steps = [2.0 if _is_unspaced(letter) or "가" <= letter <= "힣" else 1.0 for letter in piece.text]
+    steps = [2.0 if _is_unspaced(letter) or is_syllable(letter) else 1.0 for letter in piece.text]
     unit = (right - left) / sum(steps)
     words, at = [], 0
     for word in piece.text.split(" "):
         start = left + unit * sum(steps[:at])
         if word:
-            words.append(Piece(word, (start, top, start + unit * sum(steps[at : at + len(word)]), bottom)))
+            words.append(
+                TextPiece(word, (start, top, start + unit * sum(steps[at : at + len(word)]), bottom))
+            )
         at += len(word) + 1
     return words
 
@@ -202,7 +205,7 @@ def _is_unspaced(letter: str) -> bool:
     return any(first <= letter <= last for first, last in UNSPACED)
 
 
-def _td(cell: Cell, text: str) -> str:
+def _td(cell: GridCell, text: str) -> str:
     rows = f' rowspan="{cell.rowspan}"' if cell.rowspan > 1 else ""
     cols = f' colspan="{cell.colspan}"' if cell.colspan > 1 else ""
     return f"<td{rows}{cols}>{html.escape(text, quote=False)}</td>"

@@ -14,7 +14,7 @@ import cv2
 import numpy as np
 
 from penstock.box import Box
-from penstock.engines.table.grid import Cell, TableStructure, TextLine, fill
+from penstock.engines.table.grid import GridCell, PlacedText, TableStructure, fill
 from penstock.engines.weights import registry as weights
 from penstock.engines.weights.onnx import Network
 from penstock.errors import EngineError, OpenError
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-__all__ = ["Cell", "SlanetTable", "TableStructure", "TextLine", "fill"]
+__all__ = ["GridCell", "PlacedText", "SlanetTable", "TableStructure", "fill"]
 
 SIDE = 488  # of the network's square input; what the picture leaves of it is zero
 MEAN = (0.485, 0.456, 0.406)  # ImageNet's, in the order the model's package applies them: to B, G, R
@@ -61,8 +61,8 @@ class SlanetTable:
         places, odds = self._network(prepare(pixels))
         return decode(places[0], odds[0], self._tokens, (height, width))
 
-    def fill(self, structure: TableStructure, lines: Sequence[TextLine]) -> str:
-        """See `table_grid.fill`."""
+    def fill(self, structure: TableStructure, lines: Sequence[PlacedText]) -> str:
+        """See `grid.fill`."""
         return fill(structure, lines)
 
     def close(self) -> None:
@@ -91,19 +91,19 @@ def decode(places: Floats, odds: Floats, tokens: Sequence[str], shape: tuple[int
     score = float(odds[:steps].max(axis=1).mean()) if steps else 0.0
     if steps == MAX_STEPS or score < MIN_SCORE:
         return TableStructure()
-    grid = _Grid()
+    grid = _GridBuilder()
     for step in range(steps):
         grid.take(chosen[step], _box(places[step], shape))
     return grid.finished(score)
 
 
-class _Grid:
+class _GridBuilder:
     """Places cells as a browser would: each in the first free slot of its row."""
 
     def __init__(self) -> None:
         self._rows = 0
-        self._open: Cell | None = None
-        self._cells: list[Cell] = []
+        self._open: GridCell | None = None
+        self._cells: list[GridCell] = []
         self._taken: set[tuple[int, int]] = set()
 
     def take(self, token: str, box: Box) -> None:
@@ -111,11 +111,11 @@ class _Grid:
             self._rows += 1
         elif token in CELL_TOKENS:
             self._close()
-            self._open = Cell(max(0, self._rows - 1), 0, 1, 1, box)
+            self._open = GridCell(max(0, self._rows - 1), 0, 1, 1, box)
         elif token.startswith((" colspan=", " rowspan=")) and self._open is not None:
             cell, span = self._open, int(token.split('"')[1])
             rowspan, colspan = (span, cell.colspan) if "rowspan" in token else (cell.rowspan, span)
-            self._open = Cell(cell.row, cell.col, rowspan, colspan, cell.box)
+            self._open = GridCell(cell.row, cell.col, rowspan, colspan, cell.box)
         elif token in ("</td>", "</tr>"):
             self._close()
 
@@ -128,7 +128,7 @@ class _Grid:
             col += 1
         slots = {(cell.row + r, col + c) for r in range(cell.rowspan) for c in range(cell.colspan)}
         self._taken |= slots
-        self._cells.append(Cell(cell.row, col, cell.rowspan, cell.colspan, cell.box))
+        self._cells.append(GridCell(cell.row, col, cell.rowspan, cell.colspan, cell.box))
 
     def finished(self, score: float) -> TableStructure:
         self._close()
@@ -136,7 +136,7 @@ class _Grid:
         cols = max((cell.col + cell.colspan for cell in self._cells), default=0)
         # a span past the last row is the network's guess of rows that it did not write
         cells = tuple(
-            Cell(cell.row, cell.col, min(cell.rowspan, rows - cell.row), cell.colspan, cell.box)
+            GridCell(cell.row, cell.col, min(cell.rowspan, rows - cell.row), cell.colspan, cell.box)
             for cell in self._cells
         )
         return TableStructure(rows, cols, cells, score)

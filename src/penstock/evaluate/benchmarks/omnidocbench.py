@@ -16,13 +16,14 @@ from penstock.evaluate.benchmarks.base import Benchmark, HubFiles, Sample, Score
 from penstock.evaluate.benchmarks.files import need_folder, picture_for
 from penstock.evaluate.metrics.formulas import cdm
 from penstock.evaluate.metrics.invented import invented_content
-from penstock.evaluate.metrics.text import has_hangul, korean_error_rates
+from penstock.evaluate.metrics.text import korean_error_rates
 from penstock.evaluate.omnidocbench.elements import INLINE, predicted_elements
 from penstock.evaluate.omnidocbench.page import PageScore, ScoredPair, score_page
 from penstock.evaluate.omnidocbench.protocols import ProtocolVersion, protocol_named
 from penstock.evaluate.omnidocbench.truth import TruePage, read_pages
 from penstock.evaluate.omnidocbench.v1_6 import page as v1_6
 from penstock.evaluate.results import SampleResult
+from penstock.scripts import has_hangul
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,9 @@ from typing import ClassVar
 from penstock.errors import UsageError
 from penstock.evaluate.benchmarks.base import Benchmark, Sample, Scores
 from penstock.evaluate.benchmarks.files import PICTURES, need_folder
-from penstock.evaluate.metrics.text import collapse_spaces, has_hangul, korean_error_rates, nid
+from penstock.evaluate.metrics.text import collapse_spaces, korean_error_rates, nid
 from penstock.evaluate.results import SampleResult
+from penstock.scripts import has_hangul
 
 _IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
 _TAG = re.compile(r"</?[a-zA-Z][^>]{0,200}>|<!--.*?-->", re.DOTALL)

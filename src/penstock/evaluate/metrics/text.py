@@ -21,7 +21,6 @@ NEAR_EDITS = 31  # tried first, in a narrow band; changes the speed only
 
 _SPACES = re.compile(r"\s+")
 _SPACE_RUN = re.compile(r"\s\s+")
-_HANGUL = re.compile(r"[\uac00-\ud7a3\u1100-\u11ff\u3130-\u318f]")
 
 
 def edit_distance(truth: Sequence[Hashable], predicted: Sequence[Hashable]) -> int:
@@ -110,10 +109,6 @@ def spacing_errors(truth: str, predicted: str) -> tuple[int, int]:
             compared += 1
             wrong += true_gaps[op.src_start + offset] != gaps[op.dest_start + offset]
     return wrong, compared
-
-
-def has_hangul(text: str) -> bool:
-    return _HANGUL.search(text) is not None
 
 
 def bleu(truths: Sequence[str], predictions: Sequence[str], max_order: int = 4) -> float:

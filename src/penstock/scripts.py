@@ -1,24 +1,44 @@
-"""Which script a character belongs to, as far as spaces and joins depend on it."""
+"""Which script a character belongs to: Hangul, scripts without spaces, scripts from right to left.
+
+Ranges are text for a regular expression's brackets, so that others can build patterns from them.
+"""
 
 from __future__ import annotations
 
 import re
 
-HANGUL = "\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3"
+SYLLABLES = "\uac00-\ud7a3"  # Hangul as it is written today: 가 to 힣
+HANGUL = f"\u1100-\u11ff\u3130-\u318f{SYLLABLES}"  # and its single letters
 # Scripts written without spaces between words: Han, kana, bopomofo, and their full-width marks.
 UNSPACED = (
     "\u2e80-\u2fdf\u3001-\u312f\u3190-\u31ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff9f\U00020000-\U0003ffff"
 )
 RIGHT_TO_LEFT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff"
 
+SYLLABLE = re.compile(f"[{SYLLABLES}]")
 _HANGUL = re.compile(f"[{HANGUL}]")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _RIGHT_TO_LEFT = re.compile(f"[{RIGHT_TO_LEFT}]")
 _LETTER = re.compile(r"[^\W\d_]")
 
 
+def is_syllable(char: str) -> bool:
+    return "가" <= char <= "힣"
+
+
+def has_syllable(text: str) -> bool:
+    """Whether a word or more of the text is Korean."""
+    return SYLLABLE.search(text) is not None
+
+
 def is_hangul(char: str) -> bool:
+    """Whether the character is a syllable or a single letter of Hangul."""
     return _HANGUL.match(char) is not None
+
+
+def has_hangul(text: str) -> bool:
+    """Whether the text holds a syllable or a single letter of Hangul."""
+    return _HANGUL.search(text) is not None
 
 
 def is_unspaced(char: str) -> bool:
