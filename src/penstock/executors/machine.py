@@ -32,7 +32,7 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class MachineReport:
     """What a machine has to say since it was last asked. Spans start in seconds since 1970."""
 
     items: tuple[Item, ...] = ()
@@ -63,13 +63,13 @@ class Machine:
         for item in items:
             self._inbox.put(item)
 
-    def take(self, wait_s: float) -> Told:
+    def take(self, wait_s: float) -> MachineReport:
         """What is new; waits for it up to `wait_s`."""
         with self._news:
             self._news.wait_for(lambda: self._items or self._error, timeout=wait_s)
             items, self._items = self._items, []
             spans, counts = self._relay.drain()
-            return Told(tuple(items), spans, counts, self._error)
+            return MachineReport(tuple(items), spans, counts, self._error)
 
     def _run(self, plan: Plan) -> None:
         # Standing still is no fault here: others may have all the work. Whoever feeds us watches that.

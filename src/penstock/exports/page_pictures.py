@@ -29,19 +29,19 @@ def page_pictures(
     out: Out, items: Iterable[Pictured], password: str | None
 ) -> Iterator[tuple[Pictured, Pixels | str]]:
     """Each page or photo with its picture, or why there is none."""
-    with Pictures(out, password) as pictures:
+    with PageRenderer(out, password) as pictures:
         for item in items:
             yield item, pictures.picture(item)
 
 
-class Pictures:
+class PageRenderer:
     """Makes page pictures as the run saw them, turned upright. Not for several threads at once."""
 
     def __init__(self, out: Out, password: str | None = None) -> None:
         self._load = load_of(out, password)
         self._child: Child[list[PictureItem], list[PictureItem]] = Child(self._load.open, name="pictures")
 
-    def __enter__(self) -> Pictures:
+    def __enter__(self) -> PageRenderer:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -35,7 +35,7 @@ class SearchOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class SearchResult:
     """The best pages. `is_stale`: OUT was embedded anew since, so only words were compared.
 
     `documents` are those of the index, where nothing was found in the ones that were named.
@@ -52,7 +52,7 @@ def search_out(
     options: SearchOptions,
     background: Background,
     tokens: Future[list[str]] | None = None,
-) -> Found:
+) -> SearchResult:
     """Raises UsageError for an empty question, wrong weights, or an OUT without an index.
 
     `tokens` are the question's, for a caller who began to look for them before this module was loaded.
@@ -73,4 +73,4 @@ def search_out(
             weights=weights,
         )
         documents = searcher.documents() if options.filters.documents and not hits else []
-        return Found(hits=hits, is_stale=searcher.is_stale, documents=documents)
+        return SearchResult(hits=hits, is_stale=searcher.is_stale, documents=documents)

@@ -22,7 +22,7 @@ Reply = TypeVar("Reply")
 
 BREAK_AFTER = 10  # deaths in a row: five poisoned tasks next to each other are still bad luck
 REST_S = 30.0  # before one task is tried again
-BACKOFF_S, MOST_BACKOFF_S = 0.05, 5.0  # before a dead member starts anew; doubled by each death in a row
+BACKOFF_S, MAX_BACKOFF_S = 0.05, 5.0  # before a dead member starts anew; doubled by each death in a row
 
 
 class Breaker:
@@ -52,7 +52,7 @@ class Breaker:
         with self._lock:
             self._deaths += 1
             self._tried = self._clock()
-            wait: float = min(MOST_BACKOFF_S, BACKOFF_S * 2.0 ** (self._deaths - 1))
+            wait: float = min(MAX_BACKOFF_S, BACKOFF_S * 2.0 ** (self._deaths - 1))
             return wait
 
     def went_well(self) -> None:

@@ -79,7 +79,7 @@ def read_about(folder: Path) -> dict[str, Any] | None:
     return found if found.get("version") == VERSION else None
 
 
-class Reading:
+class OpenedIndex:
     """A folder that is read, and what the index holds. Close it; it closes itself when it is forgotten."""
 
     def __init__(self, folder: Path, about: dict[str, Any]) -> None:
@@ -89,11 +89,11 @@ class Reading:
         fcntl.flock(descriptor, fcntl.LOCK_SH)
 
 
-def open_index(folder: Path) -> Reading:
+def open_index(folder: Path) -> OpenedIndex:
     """The index that counts now. Raises UsageError where there is none."""
     while (about := read_about(folder)) is not None:
         try:
-            reading = Reading(folder, about)
+            reading = OpenedIndex(folder, about)
         except FileNotFoundError:  # another build was published just now; else it is no index
             if read_about(folder) == about:
                 break

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from penstock.documents.docjson.assemble import Assembler, Piece
+from penstock.documents.docjson.assemble import AssembledPage, Assembler
 from penstock.documents.docjson.model import Chunk
 from penstock.documents.docjson.page_blocks import block_key
 from penstock.exports import enrichments
@@ -102,7 +102,7 @@ def rows_of(out: Out) -> tuple[Widths, Iterator[PageRow]]:
 class _Vectors:
     """Vectors by id; none where there is no table."""
 
-    def __init__(self, table: vectors.Table | None) -> None:
+    def __init__(self, table: vectors.VectorTable | None) -> None:
         self._array = table.array if table else None
         self._place = {id: row for row, id in enumerate(table.ids) if table.valid[row]} if table else {}
 
@@ -143,7 +143,7 @@ class _Document:
             tail = list(map(self._chunk, self.assembler.finish().chunks))
             yield replace(last, chunks=(*last.chunks, *tail, *self._left.values()))
 
-    def _page(self, page: Page, piece: Piece) -> PageRow:
+    def _page(self, page: Page, piece: AssembledPage) -> PageRow:
         for section in self.assembler.sections[len(self._sections) :]:
             self._sections[section.id] = STEP.join(section.path)
         self._page_ids[page.part + 1] = page.id
@@ -169,7 +169,7 @@ class _Document:
             chunks=tuple(map(self._chunk, piece.chunks)),
         )
 
-    def _region_rows(self, page: Page, piece: Piece) -> Iterator[RegionRow]:
+    def _region_rows(self, page: Page, piece: AssembledPage) -> Iterator[RegionRow]:
         by_key = {block_key(page.id, region): region for region in page.regions}
         for block in piece.blocks:
             region = by_key[piece.keys[block.id]]

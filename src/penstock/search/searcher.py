@@ -128,7 +128,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Match:
     """A row that speaks for a page. `row` is the table's own number of it, for taking it out fast."""
 
     page_id: str
@@ -138,7 +138,7 @@ class _Found:
     row: int
 
 
-_Ranked = dict[str, _Found]  # by page
+_Ranked = dict[str, _Match]  # by page
 NO_FILTERS = Filters()
 
 
@@ -258,7 +258,7 @@ class Searcher:
             new = [id for id in _pages_of(table, key, filters) if id not in found]
             rank += bool(new)  # all pages of one chunk share its rank: it does not say which one is meant
             likeness = 1 - value if score == "_distance" else value  # cosine distance -> similarity
-            found |= {id: _Found(id, rank, likeness, table, number) for id in new}
+            found |= {id: _Match(id, rank, likeness, table, number) for id in new}
         return found
 
     def _hits(
@@ -291,7 +291,7 @@ class Searcher:
     def _snippet(self, text: str, tokens: set[str]) -> str:
         return snippet(text, self._words.places(text, tokens), tokens)
 
-    def _fetch(self, answers: Sequence[_Found]) -> dict[tuple[str, int], dict[str, Any]]:
+    def _fetch(self, answers: Sequence[_Match]) -> dict[tuple[str, int], dict[str, Any]]:
         """The rows of the answers, of each table in one go."""
         wanted: dict[str, list[int]] = defaultdict(list)
         for one in answers:
@@ -368,7 +368,7 @@ def _pages_of(table: str, row: dict[str, Any], filters: Filters) -> Iterator[str
     yield from (id for id, page in pages if filters.has_page(page))
 
 
-def _answer(page: str, rankings: Mapping[str, _Ranked]) -> _Found:
+def _answer(page: str, rankings: Mapping[str, _Ranked]) -> _Match:
     """The part of a page that answers best: found by its words, else by its vector; else the whole page."""
     names = (*ANSWERS, *rankings)
     return next(rankings[name][page] for name in names if page in rankings.get(name, {}))
@@ -380,5 +380,5 @@ def _part(row: dict[str, Any]) -> dict[str, Any]:
     return {**{name: row.get(column) for name, column in names.items()}, "box": tuple(box) if box else None}
 
 
-def _place(one: _Found) -> tuple[int, float]:
+def _place(one: _Match) -> tuple[int, float]:
     return one.rank, round(one.value, 4)

@@ -37,7 +37,7 @@ IMAGES, TEXTS, REGIONS, QUERIES = "corpus_images", "corpus_ocr_text", "regions",
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class VectorRow:
     """One row of a .npy: whose it is, and its vector, or None where there was nothing to embed."""
 
     id: str
@@ -84,17 +84,17 @@ def write_queries(out: Out, ids: list[str], precision: Precision = "float32") ->
     return _write(out, QUERIES, rows, _measure(row.vector for row in rows), precision)
 
 
-def _text_rows(item: Vectored) -> list[Row]:
-    return [Row(item.id, item.text_vector, {})]
+def _text_rows(item: Vectored) -> list[VectorRow]:
+    return [VectorRow(item.id, item.text_vector, {})]
 
 
-def _image_rows(item: Vectored) -> list[Row]:
-    return [Row(item.id, item.image_vector, {})]
+def _image_rows(item: Vectored) -> list[VectorRow]:
+    return [VectorRow(item.id, item.image_vector, {})]
 
 
-def _region_rows(item: Vectored) -> list[Row]:
+def _region_rows(item: Vectored) -> list[VectorRow]:
     return [
-        Row(
+        VectorRow(
             f"{item.id}#{part.index}",
             part.vector,
             {"page_id": item.id, "index": part.index, "label": part.label, "seen": part.seen},
@@ -103,7 +103,7 @@ def _region_rows(item: Vectored) -> list[Row]:
     ]
 
 
-ROWS_OF: dict[str, Callable[[Vectored], list[Row]]] = {
+ROWS_OF: dict[str, Callable[[Vectored], list[VectorRow]]] = {
     TEXTS: _text_rows,
     IMAGES: _image_rows,
     REGIONS: _region_rows,
@@ -166,7 +166,7 @@ def _measure(vectors: Iterable[bytes | None]) -> tuple[int, int]:
 
 
 def _write(
-    out: Out, name: str, rows: Iterable[Row], shape: tuple[int, int], precision: Precision
+    out: Out, name: str, rows: Iterable[VectorRow], shape: tuple[int, int], precision: Precision
 ) -> list[Path]:
     """Row by row: 40,781 pages of 2,048 numbers are never in memory at once."""
     array, ids = out / FOLDER / f"{name}.npy", out / FOLDER / f"{name}.ids.jsonl"
@@ -197,7 +197,7 @@ def _remove(out: Out, name: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class VectorTable:
     """One .npy with its ids. `array` is mapped from the disk; `valid` tells rows that hold a vector."""
 
     name: str
@@ -216,11 +216,11 @@ class Table:
     def chunks(self, size: int) -> Iterator[tuple[int, NDArray[np.float32]]]:
         """Unit rows, `size` at a time with the number of the first."""
         for start in range(0, len(self.ids), size):
-            part = Table(self.name, self.array[start : start + size], [], [], [])
+            part = VectorTable(self.name, self.array[start : start + size], [], [], [])
             yield start, part.unit()
 
 
-def read(out: Out, name: str) -> Table | None:
+def read(out: Out, name: str) -> VectorTable | None:
     """The vectors of that name, or None where there are none. Raises StoreError on any mismatch."""
     array, ids = out / FOLDER / f"{name}.npy", out / FOLDER / f"{name}.ids.jsonl"
     if not array.is_file():
@@ -231,7 +231,7 @@ def read(out: Out, name: str) -> Table | None:
     values = np.load(array, mmap_mode="r")
     if len(rows) != len(values):
         raise StoreError(f"{array} has {len(values)} rows and {len(rows)} ids.", "Run: penstock embed OUT")
-    table = Table(name, values, [row["id"] for row in rows], [row["valid"] for row in rows], rows)
+    table = VectorTable(name, values, [row["id"] for row in rows], [row["valid"] for row in rows], rows)
     if name in (IMAGES, TEXTS) and table.ids != result_ids(out):
         raise StoreError(f"The rows of {array} are not those of {RESULTS}.", "Run: penstock embed OUT")
     return table

@@ -17,14 +17,14 @@ from dataclasses import dataclass, field
 from penstock.documents.docjson.captions import VISUAL
 from penstock.documents.docjson.chunks import Chunker
 from penstock.documents.docjson.model import (
-    Asset,
     Block,
     Chunk,
+    DocAsset,
     DocJSON,
+    DocOrigin,
     DocPage,
     Enrichment,
     Join,
-    Origin,
     Producer,
     Relation,
     Section,
@@ -42,13 +42,13 @@ EnrichmentOf = Callable[[str], Enrichment | None]
 
 
 @dataclass(slots=True)
-class Piece:
+class AssembledPage:
     """What one page adds to its document."""
 
     page: DocPage
     blocks: list[Block]
     relations: list[Relation]
-    assets: list[Asset]
+    assets: list[DocAsset]
     chunks: list[Chunk]
     joins: list[Join]
     keys: dict[str, str]  # block id -> key of its enrichment
@@ -78,10 +78,10 @@ class Assembler:
     _letters: Counter[str] = field(default_factory=Counter)
     _references: References = field(default_factory=References)
     _ids: hashlib._Hash = field(default_factory=hashlib.sha256)
-    _origin: Origin = field(default_factory=Origin)
+    _origin: DocOrigin = field(default_factory=DocOrigin)
     _index: int = 0
 
-    def page(self, item: Page) -> Piece:
+    def page(self, item: Page) -> AssembledPage:
         made = page_blocks(item, self._index, bool(self.title))
         self._note_page(item)
         texts = {block.id: block.text for block in made.blocks}
@@ -97,7 +97,7 @@ class Assembler:
             self._counts[block.category] += 1
         self._index += len(made.blocks)
         joins = self._continued.ended()
-        return Piece(made.page, made.blocks, relations, made.assets, chunks, joins, made.keys)
+        return AssembledPage(made.page, made.blocks, relations, made.assets, chunks, joins, made.keys)
 
     @property
     def sections(self) -> list[Section]:

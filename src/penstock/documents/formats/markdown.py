@@ -19,7 +19,7 @@ from penstock.documents.layout.paragraphs import join_lines, joined_word
 from penstock.documents.table_html import from_html, to_html, to_pipes
 from penstock.region import FORMULA_LABELS, MARGIN_LABELS, PICTURE_LABELS, Region
 
-DEEPEST = 6  # heading levels of Markdown
+MAX_HEADING_LEVEL = 6  # heading levels of Markdown
 SHORT_LINE = 60  # letters; a longer line is a paragraph
 HARD_BREAK = "  \n"
 
@@ -156,7 +156,7 @@ def _content(label: str, text: str) -> Iterator[str]:
 def _heading(label: str, text: str) -> str:
     words = re.sub(r"^(?:#+\s*|[-*]\s+)", "", " ".join(text.split()))
     level = 1 if label == "doc_title" else 1 + _depth(words)
-    return "#" * min(level, DEEPEST) + " " + re.sub(r"(?=#+$)", r"\\", escape.inline(words))
+    return "#" * min(level, MAX_HEADING_LEVEL) + " " + re.sub(r"(?=#+$)", r"\\", escape.inline(words))
 
 
 def _depth(title: str) -> int:

@@ -27,7 +27,7 @@ _BARE = re.compile(
     re.MULTILINE,
 )
 _DIGITS = frozenset("0123456789.,+-eE \t\n")
-LONGEST_NUMBERS = 4_000  # characters of one anchor's boxes
+MAX_NUMBERS = 4_000  # characters of one anchor's boxes
 _DET_FIRST = re.compile(r"\s*([A-Za-z][A-Za-z_ ]{0,31}?)\s*(?=\[)")
 _NOISE = re.compile(
     r"^(?:={5,}|(?:NO )?PATCHES:?.*|BASE:\s.*|image(?: size)?:?\s+\(?\d.*|valid image tokens.*|"
@@ -162,7 +162,7 @@ class _Walk:
 def _end_of_numbers(text: str) -> int:
     """Where the bracket that opens `text` is closed; where digits end if it never is."""
     depth = 0
-    for place, char in enumerate(text[:LONGEST_NUMBERS]):
+    for place, char in enumerate(text[:MAX_NUMBERS]):
         if char == "[":
             depth += 1
         elif char == "]":
@@ -171,4 +171,4 @@ def _end_of_numbers(text: str) -> int:
                 return place + 1
         elif char not in _DIGITS:
             return place
-    return min(len(text), LONGEST_NUMBERS)
+    return min(len(text), MAX_NUMBERS)

@@ -18,9 +18,9 @@ from penstock.documents.grounding.anchors import Anchor, Dialect, find_anchors
 from penstock.documents.grounding.grid import GridBox, Quads, around, in_pixels, on_grid, quads
 from penstock.documents.grounding.repetition import cut_lines, cut_tail, runs
 
-LONGEST_ANSWER = 400_000  # characters; 8,192 tokens are some 30,000
-MOST_ALIKE = 3  # equal blocks in a row; a fourth is a loop
-LONGEST_LABEL = 40
+MAX_ANSWER = 400_000  # characters; 8,192 tokens are some 30,000
+MAX_ALIKE = 3  # equal blocks in a row; a fourth is a loop
+MAX_LABEL = 40
 
 # Labels seen in answers and in the parsers others wrote for them.
 LABELS = frozenset({
@@ -68,7 +68,7 @@ class GroundedAnswer:
 
 def read_grounded(text: str, width: int = 0, height: int = 0) -> GroundedAnswer:
     """The blocks of an answer in its order. The picture's size tells pixel boxes from grid boxes."""
-    text, looped = cut_tail(text[:LONGEST_ANSWER])
+    text, looped = cut_tail(text[:MAX_ANSWER])
     dialect, anchors = find_anchors(text)
     read = [quads(anchor.numbers) for anchor in anchors]
     pixels = in_pixels([box for each in read for box in each.boxes], width, height)
@@ -101,7 +101,7 @@ def _label(written: str | None) -> tuple[str, str]:
     """The label, and the sentence that stood in its place: "OCR this image" writes text there."""
     if written is None:
         return "", ""
-    name = re.sub(r"[\s\-]+", "_", written.strip()[:LONGEST_LABEL].lower())
+    name = re.sub(r"[\s\-]+", "_", written.strip()[:MAX_LABEL].lower())
     if name in LABELS:
         return name, ""
     if _CLASS.fullmatch(written.strip()):
@@ -215,7 +215,7 @@ def _without_runs(blocks: list[Grounded]) -> tuple[list[Grounded], bool]:
     kept: list[Grounded] = []
     cut = False
     for start, length in runs([(block.label, block.content) for block in blocks]):
-        loop = length > MOST_ALIKE and (bool(blocks[start].content) or length > 4 * MOST_ALIKE)
+        loop = length > MAX_ALIKE and (bool(blocks[start].content) or length > 4 * MAX_ALIKE)
         cut = cut or loop
         first = blocks[start]
         kept += [replace(first, issues=(*first.issues, "loop"))] if loop else blocks[start : start + length]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 GRID = 999  # the grid's last line, as the model's authors scale it: x / 999 of the width
-MOST_BOXES = 64  # of one anchor; more is a model that has lost its way
+MAX_BOXES = 64  # of one anchor; more is a model that has lost its way
 NEAR = 30  # units beyond the grid that are rounding, not another scale
 
 GridBox = tuple[int, int, int, int]
@@ -29,10 +29,10 @@ class Quads:
 
 def quads(text: str) -> Quads:
     """Every four numbers of `text` are a box."""
-    values = [float(found) for found in NUMBER.findall(text[: MOST_BOXES * 64])]
+    values = [float(found) for found in NUMBER.findall(text[: MAX_BOXES * 64])]
     whole = len(values) // 4 * 4
     boxes = tuple(_quad(values[i : i + 4]) for i in range(0, whole, 4))
-    return Quads(boxes[:MOST_BOXES], len(values) - whole)
+    return Quads(boxes[:MAX_BOXES], len(values) - whole)
 
 
 def _quad(values: Sequence[float]) -> Quad:
