@@ -16,6 +16,7 @@ from penstock.documents.docjson.spool import Spools
 from penstock.documents.formats import docling, mineru
 from penstock.documents.formats import html as html_page
 from penstock.exports import enrichments
+from penstock.exports.page_pictures import page_pictures
 from penstock.exports.pages import Pages, output_names
 from penstock.page import Page
 from penstock.store.atomic_files import TMP, replacing
@@ -90,8 +91,6 @@ def write_html(pages: Pages) -> list[Path]:
 
 
 def _shown(pages: Pages, items: Iterable[Page], folder: Path) -> Iterator[tuple[Page, str]]:
-    from penstock.exports.page_pictures import page_pictures
-
     for item, picture in page_pictures(pages.out, items, pages.password):
         if isinstance(picture, str):
             if item.failure is None:

@@ -11,6 +11,7 @@ from typing import Any
 from penstock.documents.formats.glm import PICTURES, WrittenPage, blocks_of, page_blocks, written
 from penstock.exports.pages import Pages, output_names
 from penstock.page import Page
+from penstock.store import old_rows
 from penstock.store.atomic_files import replacing
 from penstock.store.out import Out
 
@@ -22,11 +23,11 @@ log = logging.getLogger(__name__)
 
 def write_glm(pages: Pages) -> list[Path]:
     names = output_names((entry.document for entry in pages.entries), "")
-    furniture = _furniture_was_read(pages.out)
+    margins = _margins_were_read(pages.out)
     paths = []
     for document, items in pages.by_document():
         folder = pages.out / FOLDER / names[document]
-        paths += _write_document(pages.out, folder, _pages(items, furniture))
+        paths += _write_document(pages.out, folder, _pages(items, margins))
     return paths
 
 
@@ -40,16 +41,19 @@ def json_pages(pages: Iterable[list[dict[str, Any]]]) -> Iterator[str]:
     yield "[]" if opening == "[" else "\n]"
 
 
-def _furniture_was_read(out: Out) -> bool:
-    """Whether the run was asked to read headers and footers; others may have them, but not in this format."""
-    run = out.run()
-    return any(stage.get("furniture") == "read" for stage in run.get("plan", []))
+def _margins_were_read(out: Out) -> bool:
+    """Whether the run was asked to read headers and footers.
+
+    Other runs may hold them too; this format then leaves them out, as the SDK does.
+    """
+    plan = old_rows.upgrade_settings(out.run().get("plan", []))
+    return any(stage.get("margins") == "read" for stage in plan)
 
 
-def _pages(items: Iterable[Page], furniture: bool) -> Iterator[WrittenPage]:
+def _pages(items: Iterable[Page], margins: bool) -> Iterator[WrittenPage]:
     """A failed page is an empty one: it keeps its place, as it does in the SDK's list."""
     return written(
-        page_blocks(blocks_of(item.regions, item.width, item.height, furniture=furniture))
+        page_blocks(blocks_of(item.regions, item.width, item.height, margins=margins))
         if item.failure is None
         else []
         for item in items

@@ -19,6 +19,7 @@ from penstock.passes.work import Work
 from penstock.photo import Photo
 from penstock.photos.user_boxes import GivenBox, GivenDepth, is_for
 from penstock.plan import Plan
+from penstock.stages.reconstruct import Reconstruct
 from penstock.store.out import Out
 from penstock.store.schema import PHOTOS
 from penstock.trace.spans import Trace
@@ -120,7 +121,7 @@ class NamedPhotos:
 
 
 def _depths_of(plan: Plan) -> tuple[GivenDepth, ...]:
-    return tuple(depth for stage in plan for depth in getattr(stage, "depths", ()))
+    return tuple(depth for stage in plan if isinstance(stage, Reconstruct) for depth in stage.depths)
 
 
 def parse_box(text: str) -> GivenBox:

@@ -12,7 +12,7 @@ from penstock.documents import escape
 from penstock.documents.formats.markdown import document_markdown, page_markdown
 from penstock.documents.table_html import Cell, from_html, to_html, to_pipes
 from penstock.errors import Failure
-from penstock.region import LABELS, Region
+from penstock.region import LABELS, Asset, Region
 
 
 def region(label: str, content: str | None, index: int = 0, **more: object) -> Region:
@@ -96,14 +96,14 @@ def test_a_word_cut_between_regions_is_made_whole() -> None:
     )
 
 
-def test_furniture_is_left_out_unless_asked_for() -> None:
+def test_margins_are_left_out_unless_asked_for() -> None:
     regions = [region("header", "머리말", 0), region("text", "본문", 1), region("number", "- 3 -", 2)]
     assert page_markdown(regions) == "본문"
-    assert page_markdown(regions, furniture=True).startswith("머리말\n\n본문")
+    assert page_markdown(regions, margins=True).startswith("머리말\n\n본문")
 
 
 def test_pictures_link_to_their_crops_from_where_the_file_is() -> None:
-    picture = region("chart", None, crop_path="crops/ab cd.jpg")
+    picture = region("chart", None, crop=Asset(path="crops/ab cd.jpg"))
     assert page_markdown([picture], root="../") == "![chart](../crops/ab%20cd.jpg)"
 
 

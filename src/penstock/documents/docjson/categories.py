@@ -40,7 +40,7 @@ _TICK = re.compile(r"[-+]?\d[\d,.:/%]*(?:m|km|kg|s|h|년|월|일|%)?")
 
 def role_of(label: str) -> Role:
     if label in MARGIN_LABELS:
-        return "furniture"
+        return "furniture"  # DocJSON's word for margins
     if label in FORMULA_LABELS or label == "formula_number":
         return "formula"
     return ROLES.get(label, "")

@@ -7,6 +7,7 @@ is its JSON Schema. `DocJSON.model_validate_json(text)` reads a file back withou
 
 from __future__ import annotations
 
+import json
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -18,6 +19,8 @@ Category = Literal[
 ]
 VisualCategory = Literal["table", "graph", "diagram", "complex_image"]
 CategorySource = Literal["label", "rule", "model"]
+# "furniture" is the format's word, here and in `Block.layer`, for what stands in the margins: headers,
+# footers, page numbers (Docling says so too). Code calls these regions margins.
 Role = Literal["", "caption", "footnote", "formula", "list", "reference", "code", "contents", "furniture"]
 PageStatus = Literal["ok", "partial", "failed"]
 RelationType = Literal["caption_of", "footnote_of", "continues", "refers_to"]
@@ -131,7 +134,7 @@ class Enrichment(DocModel):
 
 
 class Block(DocModel):
-    """One block. `doc_index` counts body blocks and furniture together, in reading order."""
+    """One block. `doc_index` counts blocks of the body and of the margins together, in reading order."""
 
     id: str
     doc_index: int
@@ -236,6 +239,4 @@ class DocJSON(DocModel):
 
 def schema_text() -> str:
     """The JSON Schema as the file beside this one holds it."""
-    import json
-
     return json.dumps(DocJSON.model_json_schema(), ensure_ascii=False, indent=1, sort_keys=True) + "\n"

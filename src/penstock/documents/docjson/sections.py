@@ -103,7 +103,7 @@ class Sections:
         return section
 
     def reach(self, page_no: int) -> None:
-        """What is open now goes on to this page. Not for furniture: a header ends no section."""
+        """Stretches the open sections to this page. Not called for margins: a page header ends no section."""
         self._page_no = page_no
 
     def finish(self, doc_index: int) -> list[Section]:

@@ -58,13 +58,13 @@ class WrittenPage:
 
 
 def blocks_of(
-    regions: Iterable[Region], width: int, height: int, *, furniture: bool = False
+    regions: Iterable[Region], width: int, height: int, *, margins: bool = False
 ) -> list[GlmBlock]:
-    """The regions in reading order, as recognised. `furniture` keeps headers, footers and the like."""
+    """The regions in reading order, as recognised. `margins` keeps headers, footers and the like."""
     return [
         _block_of(region, width, height)
         for region in sorted(regions, key=lambda region: region.index)
-        if furniture or region.label not in MARGIN_LABELS
+        if margins or region.label not in MARGIN_LABELS
     ]
 
 

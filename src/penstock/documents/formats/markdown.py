@@ -32,12 +32,12 @@ _BRACKET = re.compile(r"(?<!\\)[\[\]]")
 _WRAPS = (("$$", "$$"), (r"\[", r"\]"), (r"\(", r"\)"), ("$", "$"))
 
 
-def page_markdown(regions: Sequence[Region], *, furniture: bool = False, root: str = "") -> str:
+def page_markdown(regions: Sequence[Region], *, margins: bool = False, root: str = "") -> str:
     """The page's Markdown. `root` leads from the Markdown file to the folder crops are named from.
 
     page_markdown(item.regions, root="../")
     """
-    kept = [r for r in sorted(regions, key=lambda r: r.index) if furniture or r.label not in MARGIN_LABELS]
+    kept = [r for r in sorted(regions, key=lambda r: r.index) if margins or r.label not in MARGIN_LABELS]
     blocks = (block for region in _joined(_tagged(kept)) for block in _blocks(region, root))
     return _stacked(blocks)
 
