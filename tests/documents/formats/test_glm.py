@@ -32,8 +32,7 @@ def through(pages: list[list[list[Any]]]) -> list[WrittenPage]:
     """Pages of [label, content, box on the grid, has a crop], on a page of 2000 pixels a side."""
     return list(
         written(
-            page_blocks(blocks_of(regions(p, page), 2000, 2000, margins=True))
-            for p, page in enumerate(pages)
+            page_blocks(blocks_of(regions(p, page), 2000, 2000, margins=True)) for p, page in enumerate(pages)
         )
     )
 

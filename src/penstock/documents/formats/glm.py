@@ -57,9 +57,7 @@ class WrittenPage:
     pictures: dict[str, str] = field(default_factory=dict)
 
 
-def blocks_of(
-    regions: Iterable[Region], width: int, height: int, *, margins: bool = False
-) -> list[GlmBlock]:
+def blocks_of(regions: Iterable[Region], width: int, height: int, *, margins: bool = False) -> list[GlmBlock]:
     """The regions in reading order, as recognised. `margins` keeps headers, footers and the like."""
     return [
         _block_of(region, width, height)
