@@ -9,7 +9,7 @@ from penstock.documents.docjson.model import Block, Relation
 from penstock.documents.docjson.references import caption_key
 
 VISUAL = frozenset({"table", "graph", "diagram", "complex_image"})
-FARTHEST = 120  # grid units (an eighth of the page) between a caption and what it names
+MAX_DISTANCE = 120  # grid units (an eighth of the page) between a caption and what it names
 OTHER_KIND = 60  # grid units a figure's caption is worse off at a table: screenshots of tables exist
 BELOW = {"table": 15, "figure": -15}  # captions of tables stand above them, of figures below
 ONLY_NUMBER = re.compile(
@@ -45,7 +45,7 @@ def _pair(captions: Sequence[Block], targets: Sequence[Block], blocks: Sequence[
         if caption.id in taken or target.caption_ids:
             continue
         parts = [caption, *_rest_of(caption, blocks)] if ONLY_NUMBER.fullmatch(caption.text) else [caption]
-        sure = round(max(0.0, 1 - max(0.0, distance) / (2 * FARTHEST)), 2)
+        sure = round(max(0.0, 1 - max(0.0, distance) / (2 * MAX_DISTANCE)), 2)
         for part in parts:
             part.role = "caption"
             taken.add(part.id)
@@ -76,7 +76,7 @@ def _distance(caption: Block, target: Block) -> float | None:
     if min(right, x1) - max(left, x0) <= 0:
         return None
     gap = max(0, top - y1, y0 - bottom)
-    if gap > FARTHEST:
+    if gap > MAX_DISTANCE:
         return None
     key = caption_key(caption.text)
     kind = _native_kind(caption) or (key[0] if key else "")
@@ -98,7 +98,7 @@ def _footnote(note: Block, targets: Sequence[Block]) -> list[Relation]:
     above = [
         (top - block.bbox.norm999[3], block)
         for block in targets
-        if -10 <= top - block.bbox.norm999[3] <= FARTHEST
+        if -10 <= top - block.bbox.norm999[3] <= MAX_DISTANCE
         and min(x1, block.bbox.norm999[2]) > max(x0, block.bbox.norm999[0])
     ]
     if not above:
