@@ -212,7 +212,7 @@ def _loose_spans(attributes: str) -> tuple[int, int]:
 
 
 def to_pipes(cells: Sequence[HtmlCell]) -> str | None:
-    """A Markdown table with the first row as its head, or None where pipes cannot say it."""
+    """Returns a Markdown table with the first row as its head, or None where pipes cannot say it."""
     if any(c.row_span > 1 or c.column_span > 1 for c in cells) or not cells:
         return None
     num_rows, num_columns = max(c.row for c in cells) + 1, max(c.column for c in cells) + 1

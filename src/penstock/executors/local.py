@@ -3,8 +3,8 @@
     feeder -> [channel] -> stage workers -> [channel] -> ... -> [channel] -> the caller
 
 Every channel is bounded, so a slow stage stops the feeder and memory is flat. A worker opens when
-its first item arrives, a process of its own as soon as there is an item for it on the way. Whoever
-breaks fails the whole run once; closing the stream (or Ctrl-C) ends every thread and process it started.
+its first item arrives, a process of its own as soon as there is an item for it on the way. The
+first error ends the whole run; closing the stream (or Ctrl-C) ends every thread and process it started.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """One machine's half of a run over several: the local executor, fed and asked from outside.
 
-Knows nothing of Ray: what it says and hears are plain values, so it can be tested without a cluster.
+Knows nothing of Ray: it takes and gives plain values, so tests need no cluster.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class MachineReport:
-    """What a machine has to say since it was last asked. Spans start in seconds since 1970."""
+    """What a machine did since it was last asked. Spans start in seconds since 1970."""
 
     items: tuple[Item, ...] = ()
     spans: tuple[Span, ...] = ()
@@ -64,7 +64,7 @@ class Machine:
             self._inbox.put(item)
 
     def take(self, wait_s: float) -> MachineReport:
-        """What is new; waits for it up to `wait_s`."""
+        """Returns what is new; waits for it up to `wait_s`."""
         with self._news:
             self._news.wait_for(lambda: self._items or self._error, timeout=wait_s)
             items, self._items = self._items, []

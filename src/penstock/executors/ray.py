@@ -170,7 +170,7 @@ class _RayRun:
         yield from told.items
 
     def _patience(self, worker: _ClusterWorker) -> Iterator[Item]:
-        """A worker that never began, or stands still with items in its hands, is given up."""
+        """Gives up a worker that never began, or that holds items and stands still."""
         waited = time.monotonic() - worker.since
         if not worker.up and waited > START_S:
             yield from self._lost(
@@ -225,7 +225,7 @@ class _RayRun:
 
 
 def _slots(node: dict[str, Any]) -> Iterator[tuple[str, dict[str, int]]]:
-    """A worker for each GPU of a machine with its share of the cores, or one for all of its cores."""
+    """Yields a slot for each GPU of a machine with its share of the cores, or one with all cores."""
     if not node["Alive"]:
         return
     cpus, gpus = int(node["Resources"].get("CPU", 0)), int(node["Resources"].get("GPU", 0))

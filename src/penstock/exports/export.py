@@ -55,7 +55,7 @@ def export(folder: str | Path, formats: Iterable[str], password: str | None = No
 
 
 def check_formats(formats: Iterable[str]) -> list[str]:
-    """The formats, each once. Raises UsageError for one we do not have: better before a run than after."""
+    """Returns the formats, each once. Raises UsageError for an unknown one, before a run begins."""
     chosen = list(dict.fromkeys(formats))
     for name in chosen:
         if name not in FORMATS:

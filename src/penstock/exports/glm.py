@@ -32,7 +32,7 @@ def write_glm(pages: Pages) -> list[Path]:
 
 
 def json_pages(pages: Iterable[list[dict[str, Any]]]) -> Iterator[str]:
-    """The list of pages as indented JSON, piece by piece: equal to dumping the whole with indent 2."""
+    """Yields the list of pages as indented JSON, piece by piece: equal to dumping the whole with indent 2."""
     opening = "["
     for rows in pages:
         dumped = json.dumps(rows, ensure_ascii=False, indent=2).replace("\n", "\n  ")
@@ -42,7 +42,7 @@ def json_pages(pages: Iterable[list[dict[str, Any]]]) -> Iterator[str]:
 
 
 def _margins_were_read(out: Out) -> bool:
-    """Whether the run was asked to read headers and footers.
+    """Returns whether the run was asked to read headers and footers.
 
     Other runs may hold them too; this format then leaves them out, as the SDK does.
     """
@@ -51,7 +51,7 @@ def _margins_were_read(out: Out) -> bool:
 
 
 def _pages(items: Iterable[Page], margins: bool) -> Iterator[WrittenPage]:
-    """A failed page is an empty one: it keeps its place, as it does in the SDK's list."""
+    """Yields every page. A failed one is empty and keeps its place, as in the SDK's list."""
     return written(
         page_blocks(blocks_of(item.regions, item.width, item.height, margins=margins))
         if item.failure is None
@@ -100,6 +100,6 @@ def _jpeg(crop: bytes) -> bytes:
 
 
 def _remove_older(folder: Path, kept: Iterable[Path]) -> None:
-    """Pictures of an earlier export that this one does not have."""
+    """Removes pictures of an earlier export that this one does not have."""
     for path in set(folder.glob("cropped_page*_idx*.jpg")) - set(kept):
         path.unlink(missing_ok=True)

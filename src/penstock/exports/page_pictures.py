@@ -28,7 +28,7 @@ Pictured = TypeVar("Pictured", bound=PictureItem)
 def page_pictures(
     out: Out, items: Iterable[Pictured], password: str | None
 ) -> Iterator[tuple[Pictured, Pixels | str]]:
-    """Each page or photo with its picture, or why there is none."""
+    """Yields each page or photo with its picture, or why there is none."""
     with PageRenderer(out, password) as pictures:
         for item in items:
             yield item, pictures.picture(item)
@@ -48,7 +48,7 @@ class PageRenderer:
         self._child.close()
 
     def picture(self, item: PictureItem) -> Pixels | str:
-        """The page's picture, or a sentence on why there is none."""
+        """Returns the page's picture, or a sentence on why there is none."""
         if item.failure is not None:
             return item.failure.message
         bare = PictureItem(id=item.id, uri=item.uri, document=item.document, part=item.part, media=item.media)
@@ -61,7 +61,7 @@ class PageRenderer:
 
 
 def load_of(out: Out, password: str | None, give: Give = "pixels") -> Load:
-    """The load stage of the run, so that boxes fit the pictures."""
+    """Returns the load stage of the run, so that boxes fit the pictures."""
     run = out.run()
     if not run:
         raise UsageError(f"{out} holds no run.", "Run: penstock parse INPUT -o OUT")

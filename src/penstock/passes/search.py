@@ -36,7 +36,7 @@ class SearchOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
-    """The best pages. `is_stale`: OUT was embedded anew since, so only words were compared.
+    """The best pages. `is_stale`: OUT was embedded again after indexing, so only words were compared.
 
     `documents` are those of the index, where nothing was found in the ones that were named.
     """

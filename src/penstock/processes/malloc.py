@@ -1,7 +1,7 @@
 """Two settings of glibc's memory that page processing wants otherwise; elsewhere they do nothing.
 
 Ten threads that each decode pages and run models leave ten heaps at their high-water mark: 1.2 GB against
-1.0 GB with two shared heaps for the embedded recipe, at the same speed (docs/log.md).
+1.0 GB with two shared heaps for the built-in recipe, at the same speed (docs/log.md).
 
 And glibc maps arrays as large as a page anew each time, which the system clears as they are touched:
 6,500 page faults, 20 ms of the 55 that a JPEG page of 2480 x 3508 takes to decode.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def scratch_folder(what: str) -> Path:
-    """A new folder for this process; those of processes that were killed are removed."""
+    """Returns a new folder for this process; those of processes that were killed are removed."""
     prefix = f"penstock-{what}-"
     for old in Path(tempfile.gettempdir()).glob(f"{prefix}*-*"):
         owner = old.name.removeprefix(prefix).split("-", 1)[0]

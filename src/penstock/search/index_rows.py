@@ -90,7 +90,7 @@ class Widths:
 
 
 def rows_of(out: Out) -> tuple[Widths, Iterator[PageRow]]:
-    """The pages of OUT with their vectors, which are checked against ocr_results.jsonl first."""
+    """Returns the pages of OUT with their vectors, which are checked against ocr_results.jsonl first."""
     out.need_rows()
     tables = {name: vectors.read(out, name) for name in (vectors.TEXTS, vectors.IMAGES, vectors.REGIONS)}
     width = {name: table.array.shape[1] if table else 0 for name, table in tables.items()}
@@ -191,7 +191,7 @@ class _Document:
             )
 
     def _whole(self, page: Page, regions: Sequence[RegionRow]) -> ChunkRow:
-        """The page as a chunk, for one that is all headings: else others would outrank it among chunks."""
+        """Returns a page of headings alone as a chunk: else other pages would outrank it among chunks."""
         return ChunkRow(
             id=f"{self.assembler.name}#p{page.part + 1:05d}",
             document=self.assembler.name,

@@ -111,7 +111,7 @@ ROWS_OF: dict[str, Callable[[Vectored], list[VectorRow]]] = {
 
 
 def _matched(out: Out, embedded: Ledger[Vectored], regions: EmbeddedRegions) -> list[Entry]:
-    """The pass's entries in the order of ocr_results.jsonl, each checked against the page it claims to be."""
+    """Returns the pass's entries in the order of ocr_results.jsonl, each checked against its page."""
     entries, found, pages = embedded.entries(), [], out.pages
     expected = page_entries(out)
     _check_order(out, [entry.id for entry in expected])
@@ -145,20 +145,20 @@ def _check_order(out: Out, ids: list[str]) -> None:
 
 
 def result_ids(out: Out) -> list[str]:
-    """The page ids of ocr_results.jsonl, in its order."""
+    """Returns the page ids of ocr_results.jsonl, in its order."""
     with (out / RESULTS).open(encoding="utf-8") as lines:
         return [json.loads(line)["page_id"] for line in lines]
 
 
 def _measure(vectors: Iterable[bytes | None]) -> tuple[int, int]:
-    """How many rows and how many numbers in each. Raises when they differ."""
+    """Returns how many rows and how many numbers in each. Raises when they differ."""
     count, width = 0, 0
     for vector in vectors:
         count += 1
         if vector is not None:
             if width and len(vector) // 4 != width:
                 raise UsageError(
-                    f"Vectors of {width} and of {len(vector) // 4} numbers lie in one run.",
+                    f"One run holds vectors of {width} and of {len(vector) // 4} numbers.",
                     "Run: penstock embed OUT --fresh",
                 )
             width = len(vector) // 4
@@ -168,7 +168,7 @@ def _measure(vectors: Iterable[bytes | None]) -> tuple[int, int]:
 def _write(
     out: Out, name: str, rows: Iterable[VectorRow], shape: tuple[int, int], precision: Precision
 ) -> list[Path]:
-    """Row by row: 40,781 pages of 2,048 numbers are never in memory at once."""
+    """Writes row by row: 40,781 pages of 2,048 numbers are never in memory at once."""
     array, ids = out / FOLDER / f"{name}.npy", out / FOLDER / f"{name}.ids.jsonl"
     kind = np.dtype(precision)
     header = {"descr": np.lib.format.dtype_to_descr(kind), "fortran_order": False, "shape": shape}
@@ -207,7 +207,7 @@ class VectorTable:
     facts: list[dict[str, Any]]
 
     def unit(self) -> NDArray[np.float32]:
-        """All rows as float32 of length 1; rows without a vector stay zero."""
+        """Returns all rows as float32 of length 1; rows without a vector stay zero."""
         rows = np.asarray(self.array, dtype=np.float32)
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         made: NDArray[np.float32] = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
@@ -221,7 +221,7 @@ class VectorTable:
 
 
 def read(out: Out, name: str) -> VectorTable | None:
-    """The vectors of that name, or None where there are none. Raises StoreError on any mismatch."""
+    """Returns the vectors of that name, or None where there are none. Raises StoreError on any mismatch."""
     array, ids = out / FOLDER / f"{name}.npy", out / FOLDER / f"{name}.ids.jsonl"
     if not array.is_file():
         return None
@@ -238,7 +238,7 @@ def read(out: Out, name: str) -> VectorTable | None:
 
 
 def about(out: Out) -> dict[str, Any]:
-    """What embedded OUT: engine, model, dimensions. Empty when nothing did."""
+    """Returns what embedded OUT: engine, model, dimensions. Empty when nothing did."""
     path = out / FOLDER / ABOUT
     try:
         found = json.loads(path.read_text("utf-8")) if path.is_file() else {}

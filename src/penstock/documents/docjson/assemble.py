@@ -112,7 +112,7 @@ class Assembler:
         )
 
     def head(self) -> DocJSON:
-        """The document without its lists."""
+        """Returns the document without its lists."""
         return DocJSON(
             doc_id=self._ids.hexdigest(),
             name=self.name,
@@ -152,7 +152,7 @@ class Assembler:
                 self._letters[script] += found
 
     def _link(self, made: PageBlocks, texts: dict[str, str]) -> list[Relation]:
-        """The references this page settles, to its own captions and those of other pages."""
+        """Returns the references this page settles, to its own captions and those of other pages."""
         found: list[Relation] = []
         for block in made.blocks:
             if block.category in VISUAL and block.caption_ids:
@@ -169,7 +169,7 @@ class Assembler:
 
 
 def _decide_by_model(block: Block, kind: str) -> None:
-    """What a model saw in a picture, where neither its label nor its caption told."""
+    """Takes the category from a model, where neither the label nor the caption decided."""
     if block.category_source == "label" and block.category == "complex_image":
         if kind == "graph":
             block.category, block.category_source = "graph", "model"
@@ -194,7 +194,7 @@ def assemble(
     enrichment_of: EnrichmentOf = lambda key: None,
     producer: Producer | None = None,
 ) -> DocJSON:
-    """A whole document in memory. For long ones, and for files, see docjson_file.write."""
+    """Returns a whole document in memory. For long ones, and for files, see docjson/file.py."""
     assembler = Assembler(name, enrichment_of, producer or Producer())
     pieces = [assembler.page(item) for item in items]
     tail = assembler.finish()

@@ -55,7 +55,7 @@ def _pair(captions: Sequence[Block], targets: Sequence[Block], blocks: Sequence[
 
 
 def _rest_of(caption: Block, blocks: Sequence[Block]) -> list[Block]:
-    """What stands on the row of a caption that is a number only, from left to right."""
+    """Returns what stands on the row of a caption that is a number only, from left to right."""
     _, top, right, bottom = caption.bbox.norm999
     row = [
         block
@@ -70,7 +70,7 @@ def _rest_of(caption: Block, blocks: Sequence[Block]) -> list[Block]:
 
 
 def _distance(caption: Block, target: Block) -> float | None:
-    """In grid units; None where they are too far apart or side by side."""
+    """Returns grid units; None where they are too far apart or side by side."""
     left, top, right, bottom = caption.bbox.norm999
     x0, y0, x1, y1 = target.bbox.norm999
     if min(right, x1) - max(left, x0) <= 0:
@@ -93,7 +93,7 @@ def _native_kind(caption: Block) -> str:
 
 
 def _footnote(note: Block, targets: Sequence[Block]) -> list[Relation]:
-    """To the nearest picture or table above it."""
+    """Links a footnote to the nearest picture or table above it."""
     x0, top, x1, _ = note.bbox.norm999
     above = [
         (top - block.bbox.norm999[3], block)

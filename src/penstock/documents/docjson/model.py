@@ -238,5 +238,5 @@ class DocJSON(DocModel):
 
 
 def schema_text() -> str:
-    """The JSON Schema as the file beside this one holds it."""
+    """Returns the JSON Schema as the file beside this one holds it."""
     return json.dumps(DocJSON.model_json_schema(), ensure_ascii=False, indent=1, sort_keys=True) + "\n"

@@ -48,7 +48,7 @@ class PageBlocks:
 
 
 def page_blocks(item: Page, doc_index: int, has_title: bool) -> PageBlocks:
-    """`doc_index` is the first block's; `has_title` whether the document's title was seen before."""
+    """Returns the page's blocks. `doc_index` is the first one's; `has_title`: a title was seen before."""
     regions = sorted(item.regions, key=lambda region: region.index)
     made = PageBlocks(_page(item, regions), [], [], [], {}, {}, {})
     for order, region in enumerate(regions):
@@ -130,7 +130,7 @@ def _block(region: Region, item: Page, order: int, doc_index: int, is_title: boo
 
 
 def _is_caption(label: str, text: str) -> bool:
-    """Whether words that were labelled as text are a caption by their number."""
+    """Returns whether words that were labelled as text are a caption by their number."""
     return (
         label in ("text", "reference_content", "reference")
         and len(text) <= MAX_CAPTION
@@ -161,7 +161,7 @@ def _line_height(region: Region) -> float:
 
 
 def _hashes(region: Region) -> int:
-    """A grounded recipe keeps the depth its model gave a heading behind the native label."""
+    """Returns a heading's depth by the model; a grounded recipe keeps it behind the native label."""
     found = _HASHES.search(region.native_label)
     return len(found[1]) if found else 0
 

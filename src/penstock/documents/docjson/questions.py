@@ -46,7 +46,7 @@ class BlockQuestion:
 
 
 def questions(name: str, pages: Callable[[], Iterable[Page]]) -> Iterator[BlockQuestion]:
-    """The questions of one document. `pages` gives its pages in order, and is called twice."""
+    """Yields the questions of one document. `pages` gives its pages in order, and is called twice."""
     cited = _citing(name, pages())
     assembler = Assembler(name)
     paths: dict[str, tuple[str, ...]] = {}
@@ -143,7 +143,7 @@ def _asked(
 
 
 def _near(block: Block, flow: list[Block]) -> list[Block]:
-    """The text before and after a block in reading order."""
+    """Returns the text before and after a block in reading order."""
     above = [other for other in flow if _place(other) < _place(block)][-BEFORE:]
     below = [other for other in flow if _place(other) > _place(block)][:AFTER]
     return [*above, *below]

@@ -25,7 +25,7 @@ _NUMERIC = re.compile(r"[-+±~<>≤≥]?\s?[₩$€£]?\s?\d[\d,.\s:/\-]*\s?(?:[
 
 
 def read_table(text: str) -> Table:
-    """The table of a region's content. Never raises."""
+    """Returns the table of a region's content. Never raises."""
     cells = _pipes(text) if text.lstrip().startswith("|") else _cells(text)
     if cells is None:
         return Table(html=text, is_complex=True, complexity_reasons=["not one plain table"])
@@ -33,12 +33,12 @@ def read_table(text: str) -> Table:
 
 
 def words_of(table: Table) -> str:
-    """The words of a table that could not be read as cells; "" for one that was."""
+    """Returns the words of a table that could not be read as cells; "" for one that was."""
     return " ".join(unescape(_ANY_TAG.sub(" ", table.html)).split())
 
 
 def made_of(cells: list[Cell]) -> Table:
-    """A table with its size, its headers marked and what makes it hard to read."""
+    """Returns a table with its size, its headers marked and what makes it hard to read."""
     rows = max((cell.r + cell.rs for cell in cells), default=0)
     columns = max((cell.c + cell.cs for cell in cells), default=0)
     _mark_headers(cells, rows)
@@ -53,7 +53,7 @@ def is_numeric(text: str) -> bool:
 
 
 def rows_of(table: Table) -> list[list[str]]:
-    """A grid of texts; a spanning cell stands in each place it covers."""
+    """Returns a grid of texts; a spanning cell stands in each place it covers."""
     rows, columns = table.num_rows, table.num_cols
     grid = [[""] * columns for _ in range(rows)]
     for cell in table.cells:
@@ -67,12 +67,12 @@ def rows_of(table: Table) -> list[list[str]]:
 
 
 def header_depth(table: Table) -> int:
-    """How many rows at the top are headers."""
+    """Returns how many rows at the top are headers."""
     return 1 + max((cell.r + cell.rs - 1 for cell in table.cells if cell.is_header), default=-1)
 
 
 def _plain_cells(text: str) -> list[Cell]:
-    """The cells of the commonest kind of table, rows of `<td>` and nothing else, in a third of the time."""
+    """Reads the commonest kind of table, rows of `<td>` and nothing else, in a third of the time."""
     return _CELLS.validate_python(
         [
             {"r": r, "c": c, "text": loose_text(cell.partition("</td>")[0])}

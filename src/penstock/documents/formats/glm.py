@@ -58,7 +58,7 @@ class WrittenPage:
 
 
 def blocks_of(regions: Iterable[Region], width: int, height: int, *, margins: bool = False) -> list[GlmBlock]:
-    """The regions in reading order, as recognised. `margins` keeps headers, footers and the like."""
+    """Returns the regions in reading order, as recognised. `margins` keeps headers, footers and the like."""
     return [
         _block_of(region, width, height)
         for region in sorted(regions, key=lambda region: region.index)
@@ -67,7 +67,7 @@ def blocks_of(regions: Iterable[Region], width: int, height: int, *, margins: bo
 
 
 def page_blocks(blocks: Iterable[GlmBlock]) -> list[GlmBlock]:
-    """What a page shows: contents formatted, empty blocks gone, what belongs together joined."""
+    """Returns what a page shows: contents formatted, empty blocks gone, what belongs together joined."""
     dressed = (_dressed(block) for block in blocks)
     shown = [block for block in dressed if block.label == "image" or (block.content or "").strip()]
     return _with_missing_bullets(_hyphens_joined(_numbers_merged(shown)))
@@ -104,7 +104,7 @@ def _dressed(block: GlmBlock) -> GlmBlock:
 
 
 def _numbers_merged(blocks: Sequence[GlmBlock]) -> list[GlmBlock]:
-    """Each formula with the number beside it as its tag. A number alone says nothing and is left out."""
+    """Makes the number beside a formula its tag. Leaves out a number alone."""
     merged = []
     waiting = iter(range(len(blocks)))
     for i in waiting:
@@ -132,7 +132,7 @@ def _tagged(formula: GlmBlock, number: GlmBlock) -> GlmBlock:
 
 
 def _hyphens_joined(blocks: Sequence[GlmBlock]) -> list[GlmBlock]:
-    """A text that ends in a hyphen with the next that begins with a small letter, if that makes a word."""
+    """Joins a text that ends in a hyphen to the next in small letters, if that makes a word."""
     following = _next_small(blocks)
     taken: set[int] = set()
     joined = []
@@ -176,7 +176,7 @@ def _is_word(joined: str) -> bool:
 
 
 def _with_missing_bullets(blocks: list[GlmBlock]) -> list[GlmBlock]:
-    """A paragraph between two items of a list, at their left edge, is an item too."""
+    """Makes a paragraph between two items of a list, at their left edge, an item too."""
     for i in range(1, len(blocks) - 1):
         before, block, after = blocks[i - 1 : i + 2]
         if not _is_item(block) and _lists(before, block) and _lists(after, block):
@@ -189,7 +189,7 @@ def _is_item(block: GlmBlock) -> bool:
 
 
 def _lists(item: GlmBlock, block: GlmBlock) -> bool:
-    """Whether `item` is a list's item and `block` a paragraph at its left edge."""
+    """Returns whether `item` is a list's item and `block` a paragraph at its left edge."""
     both_text = item.native_label == block.native_label == "text"
     return both_text and _is_item(item) and abs(item.bbox[0] - block.bbox[0]) <= ALIGNED
 

@@ -35,7 +35,7 @@ class Repetition:
 
 
 def cut_repeats(text: str) -> str:
-    """The text up to its repetition with one copy of what repeats; all of it when nothing does."""
+    """Returns the text up to its repetition with one copy of what repeats; all of it when nothing does."""
     if len(text) < MIN_TEXT:
         return text
     found = first_repetition(text.strip())
@@ -45,7 +45,7 @@ def cut_repeats(text: str) -> str:
 
 
 def first_repetition(text: str) -> Repetition | None:
-    """The leftmost ten copies in a row of ten characters or more, as the shortest unit that fits there."""
+    """Returns the leftmost ten copies of ten characters or more, as the shortest unit that fits."""
     found: Repetition | None = None
     scale = MIN_UNIT
     while scale * MIN_COPIES <= len(text):
@@ -57,7 +57,7 @@ def first_repetition(text: str) -> Repetition | None:
 
 
 def _first_at(text: str, scale: int) -> Repetition | None:
-    """The first repetition of a unit of `scale` to twice as many characters."""
+    """Returns the first repetition of a unit of `scale` to twice as many characters."""
     for start in range(0, len(text) - _WINDOW * scale + 1, _STEP * scale):
         head = text[start : start + _PREFIX * scale]
         again = text.find(head, start + 1, start + _WINDOW * scale)
@@ -70,7 +70,7 @@ def _first_at(text: str, scale: int) -> Repetition | None:
 
 
 def _whole(text: str, inside: int, period: int) -> Repetition | None:
-    """The repetition of this period around `inside`, or None where it is too short to count."""
+    """Returns the repetition of this period around `inside`, or None where it is too short to count."""
     start = inside - _alike_before(text, inside, period)
     length = inside + _alike_after(text, inside, period) + period - start
     unit = period * -(-MIN_UNIT // period)  # several copies of a short one make a unit
@@ -78,7 +78,7 @@ def _whole(text: str, inside: int, period: int) -> Repetition | None:
 
 
 def _alike_after(text: str, at: int, period: int) -> int:
-    """How many characters from `at` on equal those a period later; by slices, which compare fast."""
+    """Returns how many characters from `at` on equal those a period later; by slices, which compare fast."""
     alike, step = 0, 64
     while step:
         left = at + alike
@@ -92,7 +92,7 @@ def _alike_after(text: str, at: int, period: int) -> int:
 
 
 def _alike_before(text: str, at: int, period: int) -> int:
-    """How many characters before `at` equal those a period later."""
+    """Returns how many characters before `at` equal those a period later."""
     alike, step = 0, 64
     while step:
         right = at - alike

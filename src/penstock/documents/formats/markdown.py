@@ -33,7 +33,7 @@ _WRAPS = (("$$", "$$"), (r"\[", r"\]"), (r"\(", r"\)"), ("$", "$"))
 
 
 def page_markdown(regions: Sequence[Region], *, margins: bool = False, root: str = "") -> str:
-    """The page's Markdown. `root` leads from the Markdown file to the folder crops are named from.
+    """Returns the page's Markdown. `root` leads from the Markdown file to the folder crops are named from.
 
     page_markdown(item.regions, root="../")
     """
@@ -43,7 +43,7 @@ def page_markdown(regions: Sequence[Region], *, margins: bool = False, root: str
 
 
 def document_markdown(pages: Iterable[tuple[int, str]]) -> str:
-    """Pages, numbered from 1, as one text with an anchor before each."""
+    """Returns pages, numbered from 1, as one text with an anchor before each."""
     return "".join(
         f"<!-- page {number} -->\n\n{text}\n\n" if text else f"<!-- page {number} -->\n\n"
         for number, text in pages
@@ -51,7 +51,7 @@ def document_markdown(pages: Iterable[tuple[int, str]]) -> str:
 
 
 def _stacked(blocks: Iterable[str]) -> str:
-    """Blocks with a blank line between them; items of one list stay together."""
+    """Returns blocks with a blank line between them; items of one list stay together."""
     parts: list[str] = []
     last = ""
     for block in blocks:
@@ -184,7 +184,7 @@ def _table(text: str) -> str:
 
 
 def _paragraphs(parts: Sequence[str]) -> Iterator[str]:
-    """Each part by itself, but short lines one under the other stay so: an address, a receipt."""
+    """Yields each part by itself, but short lines one under the other stay so: an address, a receipt."""
     block = ""
     for above, part in zip(["", *parts], parts, strict=False):
         line = _paragraph(part)
@@ -203,7 +203,7 @@ def _paragraphs(parts: Sequence[str]) -> Iterator[str]:
 
 
 def _columns(text: str) -> int:
-    """How wide the text is in letters; Korean and Chinese ones count twice."""
+    """Returns how wide the text is in letters; Korean and Chinese ones count twice."""
     return len(text) + sum(east_asian_width(char) in "WF" for char in text)
 
 

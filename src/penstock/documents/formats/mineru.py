@@ -65,7 +65,7 @@ def _box(block: Block) -> list[int]:
 
 
 def table_html(table: Table) -> str:
-    """The cells as HTML; text is escaped."""
+    """Returns the cells as HTML; text is escaped."""
     if not table.cells:
         return html.escape(table.html, quote=False)
     rows: dict[int, list[str]] = {row: [] for row in range(table.num_rows)}

@@ -108,7 +108,7 @@ class _PdfWriter:
         return b"%s /F %s Tf %s Tz <%s> Tj" % (matrix, _number(size), _number(stretch), codes)
 
     def _cid(self, char: str) -> int:
-        """The character's number in the font; a document with too many shares the last."""
+        """Returns the character's number in the font; a document with too many shares the last."""
         found = self.cids.get(char)
         if found is None:
             found = len(self.cids) + 1

@@ -18,7 +18,7 @@ MAX_EQUAL_LINES = 8  # the same line this often in a row: a form's dotted lines 
 
 
 def cut_tail(text: str) -> tuple[str, bool]:
-    """The text up to and with the first unit of the loop that ends it, and whether there was one."""
+    """Returns the text up to and with the first unit of the loop that ends it, and whether there was one."""
     body = text.rstrip()
     tail = body[-WINDOW:]
     if len(tail) < MIN_LENGTH or tail.count(tail[-PROBE:]) < 2:
@@ -59,7 +59,7 @@ def _borders(text: str) -> list[int]:
 
 
 def cut_lines(text: str) -> tuple[str, bool]:
-    """The text with runs of one and the same line kept once."""
+    """Returns the text with runs of one and the same line kept once."""
     if text.count("\n") < MAX_EQUAL_LINES:
         return text, False
     kept: list[str] = []
