@@ -127,7 +127,7 @@ class Run(Generic[ItemT]):
             self._writer.commit()
 
     def profile(self) -> Profile:
-        """The executor's profile with what only the driver knows."""
+        """Returns the executor's profile with what only the driver knows."""
         return replace(
             self.executor.trace.profile(self.executor.infos(self.plan)),
             started=self.facts.get("started", _now()),
@@ -167,7 +167,7 @@ class Run(Generic[ItemT]):
 
 
 def peak_rss_mb() -> float:
-    """The most memory this process and its largest child have had."""
+    """Returns the most memory this process and its largest child have had."""
     unit = 1 if sys.platform == "darwin" else 1024  # bytes there, kB elsewhere
     own, children = (
         resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
@@ -176,7 +176,7 @@ def peak_rss_mb() -> float:
 
 
 def _cpu_s() -> float:
-    """What this process and its ended children have had of the cores."""
+    """Returns the CPU seconds that this process and its ended children used."""
     spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(use.ru_utime + use.ru_stime for use in spent)
 

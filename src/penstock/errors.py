@@ -27,7 +27,7 @@ DISTRIBUTION = "penstock-pipeline"  # what pip installs; `penstock` on the packa
 
 
 def install_advice(extra: str) -> str:
-    """The sentence that tells a user how to add an extra."""
+    """Returns the sentence that tells a user how to add an extra."""
     return f"Run: pip install '{DISTRIBUTION}[{extra}]'"
 
 
@@ -116,7 +116,7 @@ class Failure:
 
     @classmethod
     def of(cls, exc: Exception, stage: str) -> Failure:
-        """The failure that an exception in `stage` means."""
+        """Returns the failure that an exception in `stage` means."""
         if isinstance(exc, PenstockError):
             return cls(stage=stage, kind=type(exc).__name__, message=exc.message, advice=exc.advice)
         return cls(stage=stage, kind=type(exc).__name__, message=f"{type(exc).__name__}: {exc}")

@@ -43,7 +43,7 @@ class Item:
         return self.document if whole else f"{self.document} {self.unit} {self.part + 1}"
 
     def failed_parts(self) -> Iterator[tuple[str, Failure]]:
-        """What failed inside it, each with its name; the item itself did not fail."""
+        """Yields what failed inside it, each with its name; the item itself did not fail."""
         return iter(())
 
 

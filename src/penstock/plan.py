@@ -40,12 +40,12 @@ class Plan:
         return len(self.stages)
 
     def drops(self, index: int) -> tuple[str, ...]:
-        """The heavy fields that no stage after `index` reads."""
+        """Returns the heavy fields that no stage after `index` reads."""
         read_later = {field for stage in self.stages[index + 1 :] for field in stage.reads}
         return tuple(field for field in self.item.heavy if field not in read_later)
 
     def settings(self) -> Settings:
-        """What changes results, stage by stage, as plain JSON values."""
+        """Returns what changes results, stage by stage, as plain JSON values."""
         rows = [{"stage": stage.name, **stage.settings()} for stage in self.stages]
         plain: Settings = json.loads(json.dumps(rows, default=str))
         return plain
@@ -54,18 +54,18 @@ class Plan:
         return fingerprint_of(self.settings())
 
     def describe(self) -> str:
-        """One line a stage, for people."""
+        """Returns one line a stage, for people."""
         return "\n".join(_describe(stage) for stage in self.stages)
 
 
 def fingerprint_of(settings: Settings) -> str:
-    """A name for all that changes results; the same settings always give the same."""
+    """Returns a name for all that changes results; the same settings always give the same."""
     text = json.dumps(settings, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def differences(old: Settings, new: Settings) -> list[str]:
-    """What differs between two plans' settings, a line each: 'load.dpi: 200 -> 144'."""
+    """Returns what differs between two plans' settings, a line each: 'load.dpi: 200 -> 144'."""
     before, after = _flat(old), _flat(new)
     keys = sorted(before.keys() | after.keys())
     absent = "absent"
@@ -84,7 +84,7 @@ def _flat(settings: Settings) -> dict[str, Any]:
 
 
 def _item_class(stages: tuple[Stage, ...]) -> type[Item]:
-    """The class of items that all stages can work on; pages, where any would do."""
+    """Returns the class of items that all stages can work on; pages, where any would do."""
     if not stages:
         raise PlanError("A plan needs at least one stage.")
     narrowest = max((stage.item for stage in stages), key=lambda item: len(item.__mro__))

@@ -35,12 +35,12 @@ class Asset:
 
 
 def content_name(data: bytes) -> str:
-    """A file name made from what the file holds, so that equal files are one file."""
+    """Returns a file name made from what the file holds, so that equal files are one file."""
     return hashlib.sha256(data).hexdigest()[:24]
 
 
 def asset(folder: str, data: bytes, ending: str) -> Asset:
-    """The bytes as a file of `folder` below OUT, named by their content."""
+    """Returns the bytes as a file of `folder` below OUT, named by their content."""
     return Asset(path=f"{folder}/{content_name(data)}.{ending}", data=data)
 
 
@@ -103,7 +103,7 @@ class Region:
         return self.crop.path if self.crop is not None else None
 
     def bbox_2d(self, width: int, height: int) -> list[int]:
-        """The box on the published grid: integers 0..1000 of the page's width and height."""
+        """Returns the box on the published grid: integers 0..1000 of the page's width and height."""
         x0, y0, x1, y1 = self.box
         grid = (x0 / width, y0 / height, x1 / width, y1 / height)
         return [min(1000, max(0, round(v * 1000))) for v in grid]

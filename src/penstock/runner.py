@@ -64,6 +64,6 @@ def _failed(item: Item, stage: str, exc: Exception) -> Item:
 
 
 def without(item: Item, fields: tuple[str, ...]) -> Item:
-    """The item with these heavy fields empty."""
+    """Returns the item with these heavy fields empty."""
     change: dict[str, Any] = {field: None for field in fields if getattr(item, field) is not None}
     return replace(item, **change) if change else item

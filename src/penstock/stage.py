@@ -17,13 +17,13 @@ ItemT = TypeVar("ItemT", bound=Item)
 
 
 def tuning(default: T) -> T:
-    """A field that changes speed but never results: left out of the plan's fingerprint."""
+    """Returns a field that changes speed but never results: left out of the plan's fingerprint."""
     made: T = field(default=default, metadata={"tuning": True})
     return made
 
 
 def secret() -> Any:
-    """A field for a key or a password: changes no result, and is never shown."""
+    """Returns a field for a key or a password: changes no result, and is never shown."""
     return field(default=None, repr=False, metadata={"tuning": True})
 
 
@@ -110,5 +110,5 @@ class Stage:
         raise TypeError(f"stage {self.name!r} does not define open()")
 
     def settings(self) -> dict[str, Any]:
-        """The fields that change results, for the fingerprint and run.json."""
+        """Returns the fields that change results, for the fingerprint and run.json."""
         return {f.name: getattr(self, f.name) for f in fields(self) if not f.metadata.get("tuning")}

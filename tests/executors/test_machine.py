@@ -10,7 +10,7 @@ import penstock
 from penstock import sources
 from penstock.errors import MissingModel, OpenError
 from penstock.executors.inline import Inline
-from penstock.executors.machine import Machine, Told
+from penstock.executors.machine import Machine, MachineReport
 from penstock.item import Item
 from penstock.page import Page
 from penstock.plan import Plan
@@ -26,8 +26,8 @@ def pages() -> list[Item]:
     return list(sources.list_items([str(SAMPLE)], Page))
 
 
-def heard_from(machine: Machine, count: int) -> Told:
-    heard, end = Told(), time.monotonic() + 60
+def heard_from(machine: Machine, count: int) -> MachineReport:
+    heard, end = MachineReport(), time.monotonic() + 60
     while len(heard.items) < count and heard.error is None and time.monotonic() < end:
         told = machine.take(1.0)
         spans, counts = heard.spans + told.spans, heard.counts + told.counts

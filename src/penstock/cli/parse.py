@@ -98,12 +98,12 @@ def parse(
         in_flight=in_flight, margins=margins, text_height=text_height, polygons=polygons, api_key=api_key,
         max_pixels=max_pixels, page_timeout=page_timeout, cores=cores,
     )  # fmt: skip
-    run = _Run(inputs, out, recipe, settings, pages, image_column, id_column, executor, retry_failed, fresh)
+    run = _Typed(inputs, out, recipe, settings, pages, image_column, id_column, executor, retry_failed, fresh)
     run.start(words(export), dry_run=dry_run, trace=trace, as_json=as_json, quiet=quiet)
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class _Typed:
     """The options of the command line that say what is run, as they are typed."""
 
     inputs: list[str]

@@ -18,7 +18,7 @@ from penstock.scripts import has_syllable
 from penstock.search.tokens import question_tokens
 
 if TYPE_CHECKING:
-    from penstock.passes.search import Found, SearchOptions
+    from penstock.passes.search import SearchOptions, SearchResult
     from penstock.search.searcher import Filters, Hit
 
 MAX_SHOWN = 10  # documents named in a message
@@ -96,7 +96,7 @@ class _Wanted:
         return SearchOptions(top=self.top, filters=filters, weights=weights, api_key=self.api_key)
 
 
-def _warn(found: Found, filters: Filters) -> None:
+def _warn(found: SearchResult, filters: Filters) -> None:
     """Says on standard error why less was found than could have been."""
     if found.is_stale:
         print("The run was embedded anew: only words were compared. Run: penstock index OUT", file=sys.stderr)

@@ -37,7 +37,7 @@ def _inline_escape(match: re.Match[str]) -> str:
 
 
 def line(text: str) -> str:
-    """One line that stays a line of a paragraph: no heading, list, quote, rule or table."""
+    """Returns one line that stays a line of a paragraph: no heading, list, quote, rule or table."""
     escaped = inline(text.strip())
     found = _LINE_START.match(escaped)
     if not found:
@@ -48,7 +48,7 @@ def line(text: str) -> str:
 
 
 def comment(text: str) -> str:
-    """An HTML comment that ends where it should."""
+    """Returns an HTML comment that ends where it should."""
     inner = re.sub(r"-{2,}|[<>]", " ", _CONTROL.sub("", text))
     return f"<!-- {' '.join(inner.split())} -->"
 

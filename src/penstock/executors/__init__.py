@@ -1,4 +1,7 @@
-"""Where a plan runs. An executor turns an iterator of items into an iterator of items."""
+"""Where a plan runs: an executor turns an iterator of items into an iterator of items.
+
+Not here: what is done to an item. Executors never name a stage.
+"""
 
 from __future__ import annotations
 

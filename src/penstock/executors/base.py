@@ -30,7 +30,7 @@ class Executor(ABC):
     def infos(self, plan: Plan) -> list[StageInfo]: ...
 
     def depths(self) -> tuple[StageState, ...]:
-        """How much waits before each stage now; nothing where the executor has no queues."""
+        """Returns how much waits before each stage now; nothing where the executor has no queues."""
         return ()
 
 

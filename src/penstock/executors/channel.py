@@ -45,7 +45,7 @@ class Channel(Generic[T]):
             self._not_empty.notify()
 
     def take(self, max_items: int = 1, linger_s: float = 0.0) -> list[T]:
-        """One to `max_items` things: waits for the first, then up to `linger_s` for more."""
+        """Returns one to `max_items` things: waits for the first, then up to `linger_s` for more."""
         with self._not_empty:
             while not self._things:
                 if self._closed:

@@ -1,7 +1,6 @@
 """Ends a run in which nothing moves, and says where it stood.
 
-Waiting for the caller is not standing still: a full last channel means that whoever reads the
-results is busy, and the guard lets that be.
+Waiting for the caller is no stall: a full last channel means that whoever reads the results is busy.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ class StallGuard:
 
 
 def stacks() -> str:
-    """The stack of every thread, for a log."""
+    """Returns the stack of every thread, for a log."""
     names = {thread.ident: thread.name for thread in threading.enumerate()}
     parts = []
     for ident, frame in sys._current_frames().items():

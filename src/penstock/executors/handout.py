@@ -1,7 +1,7 @@
-"""Who has which items while several machines work on one listing, and what becomes of the lost ones.
+"""Keeps track of which machine has which items of one listing, and gives out again what a dead one had.
 
-An item that was with a machine when it died goes to another. Twice unlucky, it goes alone, so that a page
-that kills machines is found out and takes no other with it. Bookkeeping only: no clock, no network.
+An item that was with a machine when it died goes to another. After a second death it goes alone, so that a
+page that kills machines takes no other page with it. Bookkeeping only: no clock, no network.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ GIVEN_UP = 3
 
 
 class Handout:
-    """Gives each machine at most `window` items of `source`, and takes note of what came back."""
+    """Gives each machine at most `window` items of `source`, and notes what came back."""
 
     def __init__(self, source: Channel[Item], window: int) -> None:
         self._source = source
@@ -30,7 +30,7 @@ class Handout:
         self._deaths: dict[str, int] = {}
 
     def next_for(self, machine: str) -> list[Item]:
-        """What the machine gets now; nothing while it has enough, or a suspect."""
+        """Returns the items this machine gets now; none while it has enough, or has a suspect."""
         held = self._held.setdefault(machine, {})
         if any(self._deaths.get(item_id, 0) >= ALONE for item_id in held):
             return []
@@ -47,7 +47,7 @@ class Handout:
             self._deaths.pop(item.id, None)
 
     def lost(self, machine: str) -> list[Item]:
-        """The machine is gone: what it had is given out again. Returns those that are given up."""
+        """Gives out again what a dead machine had. Returns the items that are given up."""
         given_up = []
         for item in self._held.pop(machine, {}).values():
             deaths = self._deaths[item.id] = self._deaths.get(item.id, 0) + 1

@@ -3,8 +3,8 @@
     feeder -> [channel] -> stage workers -> [channel] -> ... -> [channel] -> the caller
 
 Every channel is bounded, so a slow stage stops the feeder and memory is flat. A worker opens when
-its first item arrives, a process of its own as soon as there is an item for it on the way. Whoever
-breaks fails the whole run once; closing the stream (or Ctrl-C) ends every thread and process it started.
+its first item arrives, a process of its own as soon as there is an item for it on the way. The
+first error ends the whole run; closing the stream (or Ctrl-C) ends every thread and process it started.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ class Local(Executor):
     def __init__(self, trace: Trace | None = None, stall_s: float = STALL_S) -> None:
         super().__init__(trace)
         self._stall_s = stall_s
-        self._run: _Run | None = None
+        self._run: _LocalRun | None = None
 
     def stream(self, plan: Plan, items: Iterable[Item]) -> Stream:
         share_heaps()
-        run = _Run(plan, items, self.trace)
+        run = _LocalRun(plan, items, self.trace)
         self._run = run
         with StallGuard(run, self._stall_s), run:
             yield from run.results()
@@ -54,7 +54,7 @@ class Local(Executor):
         return self._run.depths() if self._run else ()
 
 
-class _Run:
+class _LocalRun:
     """One stream's threads and channels, from start to end."""
 
     def __init__(self, plan: Plan, items: Iterable[Item], trace: Trace) -> None:
@@ -75,7 +75,7 @@ class _Run:
     def trace(self) -> Trace:
         return self._trace
 
-    def __enter__(self) -> _Run:
+    def __enter__(self) -> _LocalRun:
         self._start("feed", self._feed)
         for index, stage_run in enumerate(self._stages):
             source, sink = self.channels[index], self.channels[index + 1]
@@ -154,7 +154,7 @@ class _Run:
 class _StageRun:
     """One stage's workers; each serves `overlap` threads and opens on its first item."""
 
-    def __init__(self, stage: Stage, drops: tuple[str, ...], run: _Run) -> None:
+    def __init__(self, stage: Stage, drops: tuple[str, ...], run: _LocalRun) -> None:
         self.stage = stage
         self.num_threads = stage.workers * stage.overlap
         self.running = 0

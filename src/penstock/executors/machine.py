@@ -1,6 +1,6 @@
 """One machine's half of a run over several: the local executor, fed and asked from outside.
 
-Knows nothing of Ray: what it says and hears are plain values, so it can be tested without a cluster.
+Knows nothing of Ray: it takes and gives plain values, so tests need no cluster.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What a machine has to say since it was last asked. Spans start in seconds since 1970."""
+class MachineReport:
+    """What a machine did since it was last asked. Spans start in seconds since 1970."""
 
     items: tuple[Item, ...] = ()
     spans: tuple[Span, ...] = ()
@@ -63,13 +63,13 @@ class Machine:
         for item in items:
             self._inbox.put(item)
 
-    def take(self, wait_s: float) -> Told:
-        """What is new; waits for it up to `wait_s`."""
+    def take(self, wait_s: float) -> MachineReport:
+        """Returns what is new; waits for it up to `wait_s`."""
         with self._news:
             self._news.wait_for(lambda: self._items or self._error, timeout=wait_s)
             items, self._items = self._items, []
             spans, counts = self._relay.drain()
-            return Told(tuple(items), spans, counts, self._error)
+            return MachineReport(tuple(items), spans, counts, self._error)
 
     def _run(self, plan: Plan) -> None:
         # Standing still is no fault here: others may have all the work. Whoever feeds us watches that.

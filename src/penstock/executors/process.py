@@ -25,7 +25,7 @@ YIELDING = 10  # a tenth of the share of those who do not yield, all of what the
 
 
 class ProcessWorker(Worker[Item]):
-    """Opens `stage` in a child; `restarted` is told of every start after the first."""
+    """Opens `stage` in a child; calls `restarted` at every start after the first."""
 
     def __init__(
         self, stage: Stage, name: str, gpu: int | None, restarted: Callable[[], None] = lambda: None
@@ -61,7 +61,7 @@ class ProcessWorker(Worker[Item]):
                 self._restarted()
 
     def _whole(self, items: list[Item], results: list[Item]) -> list[Item]:
-        """The results with the heavy fields that stayed here."""
+        """Returns the results with the heavy fields that stayed here."""
         if len(items) != len(results):
             return results  # the Runner says what is wrong with it
         return [

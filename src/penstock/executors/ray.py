@@ -26,7 +26,7 @@ from penstock.executors.base import Executor, Stream, close_listing
 from penstock.executors.channel import Channel, Closed
 from penstock.executors.handout import Handout
 from penstock.executors.local import STALL_S, Local
-from penstock.executors.machine import Machine, Told
+from penstock.executors.machine import Machine, MachineReport
 from penstock.item import Item
 from penstock.plan import Plan
 from penstock.trace.spans import StageInfo, Trace
@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 TAKE_S = 1.0  # a machine with nothing to tell answers so often: that is its heartbeat
 START_S = 300.0  # for a worker to begin: its machine may be busy with another's job
 LOOK_S = 5.0  # between two looks for machines that came or went
-MOST_DEATHS = 6  # in a row without a single result: then it is not the machines
+MAX_DEATHS = 6  # in a row without a single result: then it is not the machines
 CALLS = 3  # put and take at once, and one to spare
 
 
@@ -56,7 +56,7 @@ class Ray(Executor):
         self._most = 1  # workers at once, for the profile
 
     def stream(self, plan: Plan, items: Iterable[Item]) -> Stream:
-        with _joined() as ray, _Run(ray, plan, items, self.trace, self._stall_s) as run:
+        with _joined() as ray, _RayRun(ray, plan, items, self.trace, self._stall_s) as run:
             for item in run.results():
                 self._most = max(self._most, run.num_workers)
                 yield item
@@ -66,7 +66,7 @@ class Ray(Executor):
 
 
 @dataclass
-class _Worker:
+class _ClusterWorker:
     """One worker in the cluster as the driver sees it."""
 
     name: str
@@ -78,7 +78,7 @@ class _Worker:
 
 
 @dataclass
-class _Run:
+class _RayRun:
     """One stream over the cluster. Everything but the feeding happens on the caller's thread."""
 
     ray: Any
@@ -86,7 +86,7 @@ class _Run:
     items: Iterable[Item]
     trace: Trace
     stall_s: float
-    workers: dict[str, _Worker] = field(default_factory=dict)  # by slot
+    workers: dict[str, _ClusterWorker] = field(default_factory=dict)  # by slot
     error: BaseException | None = None
 
     def __post_init__(self) -> None:
@@ -100,7 +100,7 @@ class _Run:
         self._began = time.monotonic()
         self._since_1970 = time.time() - self.trace.clock()
 
-    def __enter__(self) -> _Run:
+    def __enter__(self) -> _RayRun:
         threading.Thread(target=self._feed, name="feed", daemon=True).start()
         return self
 
@@ -150,9 +150,9 @@ class _Run:
         for worker in list(self.workers.values()):
             yield from self._patience(worker)
 
-    def _heard(self, worker: _Worker) -> Iterator[Item]:
+    def _heard(self, worker: _ClusterWorker) -> Iterator[Item]:
         try:
-            told: Told = self.ray.get(worker.asked)
+            told: MachineReport = self.ray.get(worker.asked)
         except self.ray.exceptions.RayTaskError as exc:
             raise exc.cause from None
         except self.ray.exceptions.RayError as exc:
@@ -169,8 +169,8 @@ class _Run:
         self._handout.came_back(worker.name, told.items)
         yield from told.items
 
-    def _patience(self, worker: _Worker) -> Iterator[Item]:
-        """A worker that never began, or stands still with items in its hands, is given up."""
+    def _patience(self, worker: _ClusterWorker) -> Iterator[Item]:
+        """Gives up a worker that never began, or that holds items and stands still."""
         waited = time.monotonic() - worker.since
         if not worker.up and waited > START_S:
             yield from self._lost(
@@ -179,16 +179,16 @@ class _Run:
         elif worker.up and waited > self.stall_s:
             yield from self._lost(worker, f"nothing came from it for {self.stall_s:g} s")
 
-    def _lost(self, worker: _Worker, why: str) -> Iterator[Item]:
+    def _lost(self, worker: _ClusterWorker, why: str) -> Iterator[Item]:
         log.warning("%s is lost: %s", worker.name, why)
         self.ray.kill(worker.actor)
         del self.workers[worker.slot]
         given_up = self._handout.lost(worker.name)
         yield from given_up
         self._deaths = 0 if given_up else self._deaths + 1  # finding the page that did it is a result
-        if self._deaths >= MOST_DEATHS:
+        if self._deaths >= MAX_DEATHS:
             raise NoProgress(
-                f"{MOST_DEATHS} workers of the cluster were lost in a row without a result: {why}.",
+                f"{MAX_DEATHS} workers of the cluster were lost in a row without a result: {why}.",
                 "Look at the logs of Ray and of the machines; finished pages are kept.",
             )
 
@@ -215,9 +215,9 @@ class _Run:
             .remote(self.plan, penstock.__version__, name)
         )
         asked = actor.take.remote(0.0)
-        self.workers[slot] = _Worker(name, slot, actor, asked, time.monotonic())
+        self.workers[slot] = _ClusterWorker(name, slot, actor, asked, time.monotonic())
 
-    def _keep_times(self, told: Told) -> None:
+    def _keep_times(self, told: MachineReport) -> None:
         for span in told.spans:
             self.trace.add(replace(span, start=span.start - self._since_1970))
         for count in told.counts:
@@ -225,7 +225,7 @@ class _Run:
 
 
 def _slots(node: dict[str, Any]) -> Iterator[tuple[str, dict[str, int]]]:
-    """A worker for each GPU of a machine with its share of the cores, or one for all of its cores."""
+    """Yields a slot for each GPU of a machine with its share of the cores, or one with all cores."""
     if not node["Alive"]:
         return
     cpus, gpus = int(node["Resources"].get("CPU", 0)), int(node["Resources"].get("GPU", 0))

@@ -60,7 +60,7 @@ def write_content_list(pages: Pages) -> list[Path]:
 
 
 def write_chunks(pages: Pages) -> list[Path]:
-    """One line a chunk of any document: what an index reads."""
+    """Writes one line a chunk, of all documents: what an index reads."""
     path = pages.out / CHUNKS
     with replacing(path, pages.out) as file:
         for document, assembler, items in _documents(pages):
@@ -77,7 +77,7 @@ def _chunk_lines(file: IO[bytes], document: str, chunks: Iterable[Chunk]) -> Non
 
 
 def write_html(pages: Pages) -> list[Path]:
-    """A page a document, with the pictures of its pages beside it."""
+    """Writes one HTML page a document, with the pictures of its pages beside it."""
     names = output_names((entry.document for entry in pages.entries), "")
     paths = []
     for document, assembler, items in _documents(pages):

@@ -61,7 +61,7 @@ BLOCKS: Rows[EnrichedBlock] = Rows(SCHEMA, _to_row, _from_row)
 
 
 def lookup(out: Out) -> Callable[[str], Enrichment | None]:
-    """A function from a block's key to its enrichment; None where it has none."""
+    """Returns a function from a block's key to its enrichment; None where it has none."""
     ledger = Ledger(out / FOLDER, BLOCKS)
     entries = ledger.entries()
 
@@ -75,7 +75,7 @@ def lookup(out: Out) -> Callable[[str], Enrichment | None]:
 
 
 def words(enrichment: Enrichment) -> str:
-    """All that pass 2 says of a block: what a search can find it by."""
+    """Returns all that pass 2 says of a block: what a search can find it by."""
     keywords = " ".join((*enrichment.keywords.ko, *enrichment.keywords.en))
     parts = (enrichment.summary.ko, enrichment.summary.en, enrichment.visible, keywords)
     return "\n".join(part for part in parts if part)

@@ -54,12 +54,12 @@ def export(folder: str | Path, names: Iterable[str], password: str | None = None
 
 
 def formats() -> tuple[str, ...]:
-    """Every name that `export` takes."""
+    """Returns every name that `export` takes."""
     return (*PAGE_FORMATS, *PHOTO_FORMATS)
 
 
 def check_formats(names: Iterable[str]) -> list[str]:
-    """The formats, each once. Raises UsageError for one we do not have: better before a run than after."""
+    """Returns the formats, each once. Raises UsageError for an unknown one, before a run begins."""
     chosen = list(dict.fromkeys(names))
     for name in chosen:
         if name not in formats():

@@ -12,6 +12,7 @@ from penstock.documents.formats.glm import PICTURES, WrittenPage, blocks_of, pag
 from penstock.engines.image.codec import decode_rgb, encode_jpeg
 from penstock.exports.pages import Pages, output_names
 from penstock.page import Page
+from penstock.store import old_rows
 from penstock.store.atomic_files import replacing
 from penstock.store.out import Out
 
@@ -23,16 +24,16 @@ log = logging.getLogger(__name__)
 
 def write_glm(pages: Pages) -> list[Path]:
     names = output_names((entry.document for entry in pages.entries), "")
-    furniture = _furniture_was_read(pages.out)
+    margins = _margins_were_read(pages.out)
     paths = []
     for document, items in pages.by_document():
         folder = pages.out / FOLDER / names[document]
-        paths += _write_document(pages.out, folder, _pages(items, furniture))
+        paths += _write_document(pages.out, folder, _pages(items, margins))
     return paths
 
 
 def json_pages(pages: Iterable[list[dict[str, Any]]]) -> Iterator[str]:
-    """The list of pages as indented JSON, piece by piece: equal to dumping the whole with indent 2."""
+    """Yields the list of pages as indented JSON, piece by piece: equal to dumping the whole with indent 2."""
     opening = "["
     for rows in pages:
         dumped = json.dumps(rows, ensure_ascii=False, indent=2).replace("\n", "\n  ")
@@ -41,16 +42,19 @@ def json_pages(pages: Iterable[list[dict[str, Any]]]) -> Iterator[str]:
     yield "[]" if opening == "[" else "\n]"
 
 
-def _furniture_was_read(out: Out) -> bool:
-    """Whether the run was asked to read headers and footers; others may have them, but not in this format."""
-    run = out.run()
-    return any(stage.get("furniture") == "read" for stage in run.get("plan", []))
+def _margins_were_read(out: Out) -> bool:
+    """Returns whether the run was asked to read headers and footers.
+
+    Other runs may hold them too; this format then leaves them out, as the SDK does.
+    """
+    plan = old_rows.upgrade_settings(out.run().get("plan", []))
+    return any(stage.get("margins") == "read" for stage in plan)
 
 
-def _pages(items: Iterable[Page], furniture: bool) -> Iterator[WrittenPage]:
-    """A failed page is an empty one: it keeps its place, as it does in the SDK's list."""
+def _pages(items: Iterable[Page], margins: bool) -> Iterator[WrittenPage]:
+    """Yields every page. A failed one is empty and keeps its place, as in the SDK's list."""
     return written(
-        page_blocks(blocks_of(item.regions, item.width, item.height, furniture=furniture))
+        page_blocks(blocks_of(item.regions, item.width, item.height, margins=margins))
         if item.failure is None
         else []
         for item in items
@@ -94,6 +98,6 @@ def _jpeg(crop: bytes) -> bytes:
 
 
 def _remove_older(folder: Path, kept: Iterable[Path]) -> None:
-    """Pictures of an earlier export that this one does not have."""
+    """Removes pictures of an earlier export that this one does not have."""
     for path in set(folder.glob("cropped_page*_idx*.jpg")) - set(kept):
         path.unlink(missing_ok=True)

@@ -20,7 +20,7 @@ QUALITY = 85
 
 
 def draw(regions: Iterable[Region], pixels: Pixels) -> bytes:
-    """The page as JPEG with every region's box, label and place in the reading order."""
+    """Returns the page as JPEG with every region's box, label and place in the reading order."""
     scale = min(1.0, MAX_SIDE / max(pixels.shape[:2]))
     small = cv2.resize(pixels, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
     canvas = np.array(small, dtype=np.uint8)  # the caller keeps its picture

@@ -58,7 +58,7 @@ def write_markdown(pages: Pages) -> list[Path]:
 
 
 def page_piece(item: Page, root: str) -> str:
-    """One page of a document's Markdown; a failed one says why it is missing."""
+    """Returns one page of a document's Markdown; a failed one says why it is missing."""
     if item.failure is not None:
         text = comment(f"failed in {item.failure.stage}: {item.failure.message}")
     else:

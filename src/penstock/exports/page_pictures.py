@@ -28,27 +28,27 @@ Pictured = TypeVar("Pictured", bound=PictureItem)
 def page_pictures(
     out: Out, items: Iterable[Pictured], password: str | None
 ) -> Iterator[tuple[Pictured, Pixels | str]]:
-    """Each page or photo with its picture, or why there is none."""
-    with Pictures(out, password) as pictures:
+    """Yields each page or photo with its picture, or why there is none."""
+    with PageRenderer(out, password) as pictures:
         for item in items:
             yield item, pictures.picture(item)
 
 
-class Pictures:
+class PageRenderer:
     """Makes page pictures as the run saw them, turned upright. Not for several threads at once."""
 
     def __init__(self, out: Out, password: str | None = None) -> None:
         self._load = load_of(out, password)
         self._child: Child[list[PictureItem], list[PictureItem]] = Child(self._load.open, name="pictures")
 
-    def __enter__(self) -> Pictures:
+    def __enter__(self) -> PageRenderer:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._child.close()
 
     def picture(self, item: PictureItem) -> Pixels | str:
-        """The page's picture, or a sentence on why there is none."""
+        """Returns the page's picture, or a sentence on why there is none."""
         if item.failure is not None:
             return item.failure.message
         bare = PictureItem(id=item.id, uri=item.uri, document=item.document, part=item.part, media=item.media)
@@ -61,7 +61,7 @@ class Pictures:
 
 
 def load_of(out: Out, password: str | None, give: Give = "pixels") -> Load:
-    """The load stage of the run, so that boxes fit the pictures."""
+    """Returns the load stage of the run, so that boxes fit the pictures."""
     run = out.run()
     if not run:
         raise UsageError(f"{out} holds no run.", "Run: penstock parse INPUT -o OUT")

@@ -11,7 +11,7 @@ from penstock.region import PICTURE_LABELS, Region
 
 
 def result_row(page: Page) -> dict[str, Any]:
-    """One line of ocr_results.jsonl."""
+    """Returns one line of ocr_results.jsonl."""
     row = {
         "page_id": page.id,
         "page_idx": page.part,
@@ -23,7 +23,7 @@ def result_row(page: Page) -> dict[str, Any]:
 
 
 def picture_row(item: PictureItem) -> dict[str, Any]:
-    """What a row says of any page or photo: which it is, its size, and whether it could be read."""
+    """Returns what a row says of any page or photo: which it is, its size, and whether it could be read."""
     row = {
         "page_id": item.id,
         "page_idx": item.part,
@@ -37,7 +37,7 @@ def picture_row(item: PictureItem) -> dict[str, Any]:
 
 
 def page_text(item: Page) -> str:
-    """What an embedder reads: the contents in reading order, without layout."""
+    """Returns what an embedder reads: the contents in reading order, without layout."""
     return "\n".join(region.content for region in item.regions if region.content)
 
 

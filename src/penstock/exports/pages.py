@@ -31,7 +31,7 @@ class Pages:
 
 
 def output_names(documents: Iterable[str], suffix: str) -> dict[str, PurePosixPath]:
-    """A file for each document: `report.pdf` -> `report.md`, or `report.pdf.md` where two would clash."""
+    """Returns a file name by document: `report.pdf` -> `report.md`, `report.pdf.md` where two clash."""
     paths = {document: safe_path(document) for document in documents}
     short = Counter(str(path.with_suffix("")).casefold() for path in paths.values())
     full = Counter(str(path).casefold() for path in paths.values())

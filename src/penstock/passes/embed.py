@@ -126,7 +126,7 @@ def _work(
 
 
 def embed_question(out: Path, question: str, api_key: str | None = None) -> Any:
-    """One question's vector by the engine that embedded OUT, or None when OUT has no vectors."""
+    """Returns one question's vector by the engine that embedded OUT, or None when OUT has no vectors."""
     with Questions(out, api_key) as questions:
         return questions.vector(question)
 

@@ -53,7 +53,7 @@ class EnrichOptions:
 
 
 def enrich_work(options: EnrichOptions, out: Path) -> Work[EnrichedBlock]:
-    """The run over OUT's tables and pictures. Raises UsageError where OUT holds no pages."""
+    """Returns the run over OUT's tables and pictures. Raises UsageError where OUT holds no pages."""
     folder = Out(out)
     plan = enrich_plan(**options.settings())
     folder.need_rows()
@@ -70,7 +70,7 @@ def enrich_work(options: EnrichOptions, out: Path) -> Work[EnrichedBlock]:
 
 
 def list_blocks(out: Out) -> Iterator[EnrichedBlock]:
-    """One item a table or picture, in source order, without bytes."""
+    """Yields one item a table or picture, in source order, without bytes."""
     for document, group in groupby(out.entries(), key=lambda entry: entry.document):
         for question in questions(document, partial(_pages, out, list(group))):
             yield _block(out, document, question)

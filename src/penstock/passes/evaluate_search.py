@@ -47,7 +47,7 @@ def evaluate_search(out: Out, queries: Sequence[Query]) -> dict[str, Summary]:
     return found
 
 
-def rank_all(out: Out, queries: Sequence[Query], asked: vectors.Table) -> dict[str, dict[str, Ranking]]:
+def rank_all(out: Out, queries: Sequence[Query], asked: vectors.VectorTable) -> dict[str, dict[str, Ranking]]:
     """Returns the rankings by source and query id."""
     questions = asked.unit()
     made: dict[str, dict[str, Ranking]] = {}
@@ -71,7 +71,7 @@ def _pages(searcher: Searcher, question: str, vector: NDArray[Any] | None) -> li
     ]
 
 
-def by_vectors(questions: NDArray[np.float32], table: vectors.Table) -> list[list[str]]:
+def by_vectors(questions: NDArray[np.float32], table: vectors.VectorTable) -> list[list[str]]:
     """Returns the ids of the nearest pages for each question; of a page's regions the nearest counts."""
     best: list[dict[str, float]] = [{} for _ in questions]
     pages = [row.get("page_id", row["id"]) for row in table.facts]

@@ -46,7 +46,7 @@ class ParseOptions:
 
 
 def parse_work(options: ParseOptions, out: Path, trace: Trace | None = None) -> Work[Page]:
-    """The run that reads `options.inputs` into OUT, and its listing. Raises UsageError before it begins."""
+    """Returns the run that reads `options.inputs` into OUT. Raises UsageError before it begins."""
     plan = options.plan()
     listing = _listing(options, out)
     run = Run(
@@ -62,12 +62,12 @@ def parse_work(options: ParseOptions, out: Path, trace: Trace | None = None) -> 
 
 
 def parse_stream(options: ParseOptions) -> PageStream:
-    """The pages as they are finished; nothing is kept."""
+    """Yields the pages as they are finished; nothing is kept."""
     return stream_pages(options.plan(), _listing(options, None), options.executor)
 
 
 def stream_pages(plan: Plan, listing: Iterable[Page], executor: str = "local") -> PageStream:
-    """The listed pages through a plan, in completion order. Closing it ends what it started."""
+    """Yields the listed pages through a plan, in completion order. Closing it ends what it started."""
     stream = make_executor(executor, Trace()).stream(plan, listing)
     return cast(PageStream, stream)  # an executor gives back what it was given
 

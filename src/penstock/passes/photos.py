@@ -19,6 +19,7 @@ from penstock.passes.work import Work
 from penstock.photo import Photo
 from penstock.photos.user_boxes import GivenBox, GivenDepth, is_for
 from penstock.plan import Plan
+from penstock.stages.reconstruct import Reconstruct
 from penstock.store.out import Out
 from penstock.store.schema import PHOTOS
 from penstock.trace.spans import Trace
@@ -86,7 +87,7 @@ class PhotoWork(Work[Photo]):
 
 
 def photos_work(options: PhotoOptions, out: Path) -> PhotoWork:
-    """The run that measures `options.photos` into OUT. Raises UsageError before it begins."""
+    """Returns the run that measures `options.photos` into OUT. Raises UsageError before it begins."""
     trace = Trace()
     executor = make_executor(options.executor, trace)
     if options.uses_sam3d and isinstance(executor, Local):
@@ -134,7 +135,7 @@ class NamedPhotos:
 
 
 def _depths_of(plan: Plan) -> tuple[GivenDepth, ...]:
-    return tuple(depth for stage in plan for depth in getattr(stage, "depths", ()))
+    return tuple(depth for stage in plan if isinstance(stage, Reconstruct) for depth in stage.depths)
 
 
 def parse_box(text: str) -> GivenBox:
@@ -148,7 +149,7 @@ def parse_box(text: str) -> GivenBox:
             f"--box {text} is not a box.", "Write x,y,w,h:label, as in 10,20,300,400:chair."
         ) from exc
     if not all(map(math.isfinite, (x, y, width, height))):
-        raise UsageError(f"--box {text} has a number without an end.", "Write x,y,w,h:label in pixels.")
+        raise UsageError(f"--box {text} has a number that is not finite.", "Write x,y,w,h:label in pixels.")
     if width <= 0 or height <= 0 or not colon or not label.strip():
         raise UsageError(f"--box {text} has no size or no label.", "Write x,y,w,h:label.")
     return GivenBox(where if equals else "", (x, y, x + width, y + height), label.strip())

@@ -285,7 +285,7 @@ def _check_source(options: PipelineOptions) -> None:
 
 
 def _free_bytes(out: Path) -> int:
-    """The free disk where OUT will be. Raises UsageError where it is too little to begin with."""
+    """Returns the free disk where OUT will be. Raises UsageError where it is too little to begin with."""
     out.mkdir(parents=True, exist_ok=True)
     free = shutil.disk_usage(out).free
     if free < MIN_FREE_BYTES:
@@ -294,7 +294,7 @@ def _free_bytes(out: Path) -> int:
 
 
 def chosen_steps(step: str | None, skip: tuple[str, ...]) -> tuple[str, ...]:
-    """The steps of a group (ocr, embed, upload) or all, in order, without those to skip."""
+    """Returns the steps of a group (ocr, embed, upload) or all, in order, without those to skip."""
     if step is not None and step not in GROUPS:
         raise UsageError(f"--step {step} is not known.", f"Choose from: {', '.join(GROUPS)}.")
     for name in skip:

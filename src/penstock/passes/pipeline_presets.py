@@ -43,13 +43,13 @@ def preset_of(name: str) -> PipelinePreset:
 
 
 def corpus_of(dataset: Path, preset: PipelinePreset) -> Path:
-    """The folder or file that holds the pages of a data set; the data set itself where none is named so."""
+    """Returns the folder or file with a data set's pages; the data set itself where none has that name."""
     named = [path for path in _shown_paths(dataset) if preset.corpus in path.name.lower()]
     return next((path for path in named if path.is_dir() or path.suffix in (".parquet", ".arrow")), dataset)
 
 
 def queries_of(dataset: Path, preset: PipelinePreset) -> Path | None:
-    """The table of questions in a data set, if it has one. Raises UsageError where it has several."""
+    """Returns the table of questions in a data set, if it has one. Raises UsageError where it has several."""
     tables = [path for path in _shown_paths(dataset) if path.suffix in (".parquet", ".arrow", ".jsonl")]
     found = [path for path in tables if preset.queries in path.relative_to(dataset).as_posix().lower()]
     if len(found) > 1:
@@ -58,7 +58,7 @@ def queries_of(dataset: Path, preset: PipelinePreset) -> Path | None:
 
 
 def _shown_paths(folder: Path) -> list[Path]:
-    """All below a folder but what is hidden: the Hub's client keeps a copy of the tree there."""
+    """Returns all below a folder but what is hidden: the Hub's client keeps a copy of the tree there."""
     paths = sorted(folder.rglob("*"))
     return [
         path for path in paths if not any(part.startswith(".") for part in path.relative_to(folder).parts)
@@ -76,7 +76,7 @@ class PipelineModels:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def plan(self, crops: bool, batch_size: int, **served: Any) -> Plan:
-        """The plan that reads pages; of `served` it gets what it takes: servers, requests under way."""
+        """Returns the plan that reads pages, with those of `served` (servers, in_flight) that it takes."""
         takes = takes_of(self.parse_recipe)
         settings = {key: value for key, value in served.items() if key in takes}
         if "crops" in takes:
@@ -88,7 +88,7 @@ class PipelineModels:
 
 
 def models_of(recipe: str, layout: str | None = None) -> PipelineModels:
-    """The models by the recipe's name. Raises UsageError for one that no pipeline reads with."""
+    """Returns the models by the recipe's name. Raises UsageError for one that no pipeline reads with."""
     settings = {"layout": layout} if layout else {}
     if recipe == BUILTIN:
         return PipelineModels(
@@ -102,7 +102,7 @@ def models_of(recipe: str, layout: str | None = None) -> PipelineModels:
 
 
 def _batched(stage: Stage, size: int) -> Stage:
-    """A layout network on a card with batches of `size`; other stages know their own best."""
+    """Returns the plan with batches of `size` for a layout network on a card; other stages keep theirs."""
     return (
         replace(stage, batch=replace(stage.batch, max_items=size)) if isinstance(stage, DocLayout) else stage
     )

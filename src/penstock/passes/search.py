@@ -36,8 +36,8 @@ class SearchOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """The best pages. `is_stale`: OUT was embedded anew since, so only words were compared.
+class SearchResult:
+    """The best pages. `is_stale`: OUT was embedded again after indexing, so only words were compared.
 
     `documents` are those of the index, where nothing was found in the ones that were named.
     """
@@ -53,7 +53,7 @@ def search_out(
     options: SearchOptions,
     background: Background,
     tokens: Future[list[str]] | None = None,
-) -> Found:
+) -> SearchResult:
     """Raises UsageError for an empty question, wrong weights, or an OUT without an index.
 
     `tokens` are the question's, for a caller who began to look for them before this module was loaded.
@@ -74,4 +74,4 @@ def search_out(
             weights=weights,
         )
         documents = searcher.documents() if options.filters.documents and not hits else []
-        return Found(hits=hits, is_stale=searcher.is_stale, documents=documents)
+        return SearchResult(hits=hits, is_stale=searcher.is_stale, documents=documents)

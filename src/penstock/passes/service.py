@@ -15,10 +15,10 @@ from penstock.trace.spans import Trace
 
 
 def service_run(plan: Plan, out: Path, inputs: str) -> Run[Page | Photo]:
-    """A run over what will be sent. To stand still is no fault of it: there may be nothing to do."""
+    """Returns a run over what will be sent. It never counts as stalled: there may be nothing to do."""
     return Run(plan, Local(Trace(), stall_s=math.inf), out, PAGES_OR_PHOTOS, facts={"inputs": [inputs]})
 
 
 def item_class(plan: Plan) -> type[Page] | type[Photo]:
-    """What the plan reads documents as."""
+    """Returns what the plan reads documents as."""
     return Photo if issubclass(plan.item, Photo) else Page

@@ -22,7 +22,7 @@ def need_token(token: str | None) -> None:
 
 
 def upload_out(folder: Path, repo: str, token: str | None = None, private: bool = True) -> str:
-    """Uploads OUT and looks whether all of it is there. Returns its address on the Hub."""
+    """Uploads OUT and checks that every file arrived. Returns its address on the Hub."""
     out = Out(folder)
     out.need_rows()
     need_token(token)
@@ -36,7 +36,7 @@ def upload_out(folder: Path, repo: str, token: str | None = None, private: bool 
 
 
 def scores_of(out: Out) -> dict[str, dict[str, str]]:
-    """What was scored of OUT, by this call or an earlier one, for the card."""
+    """Returns what was scored of OUT, by this call or an earlier one, for the card."""
     found = {}
     for path in sorted((out / FOLDER).glob(f"*/{SUMMARY}")):
         scores = {name: str(Interval(**row)) for name, row in read_summary(path)["scores"].items()}

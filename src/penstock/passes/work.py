@@ -85,7 +85,7 @@ def _hidden(run: Run[Any]) -> AbstractContextManager[None]:
 
 
 def watch_of(plan: Plan) -> RunWatch:
-    """A watch over this machine's cards and the servers that are named in the plan.
+    """Returns a watch over this machine's cards and the servers that are named in the plan.
 
     Those that a stage starts itself are announced when they are up.
     """
@@ -95,12 +95,12 @@ def watch_of(plan: Plan) -> RunWatch:
 
 
 def servers_of(plan: Iterable[Stage]) -> list[str]:
-    """The addresses of the servers that stages ask, each once."""
+    """Returns the addresses of the servers that stages ask, each once."""
     return list(dict.fromkeys(base_url(address) for stage in plan for address in stage.addresses))
 
 
 def _limits() -> dict[str, Limits]:
-    """What the servers of `penstock engine` were started with; of others we do not know."""
+    """Returns what the servers of `penstock engine` were started with; of others we do not know."""
     found = {server.url: Limits.of_command(server.command) for server in daemon.servers() if server.alive}
     by_name = {url.replace("127.0.0.1", "localhost"): limits for url, limits in found.items()}
     return found | by_name

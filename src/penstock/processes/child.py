@@ -5,7 +5,7 @@ it prints cannot break the protocol and the caller's main module is never import
 READY when its function is open, or sends back why not. It ends when its parent does: the socket
 closes, and a watching thread exits even while native code is busy. Work that takes long calls `beat()`
 as it goes: a beat comes from the work itself, so a thread that still breathes beside a hung kernel
-proves nothing and is not asked.
+proves nothing.
 
 Not a pool and not a queue: the owner calls `call` from one thread at a time and closes it.
 """
@@ -108,7 +108,7 @@ class Child(Generic[Request, Reply]):
             undo.pop_all()
 
     def call(self, request: Request, deadline_s: float) -> Reply:
-        """The child's answer.
+        """Returns the child's answer.
 
         Raises WorkerDied or DeadlinePassed after ending the process (the next call starts a new
         one), and whatever ItemError the child's function raised.
@@ -166,7 +166,7 @@ class Child(Generic[Request, Reply]):
             process.kill()
 
     def _receive(self, end: float, deadline_s: float, silence_s: float = 0.0) -> tuple[str, Any]:
-        """The next answer; beats before it only show that it is on its way."""
+        """Returns the next answer; beats before it only show that it is on its way."""
         assert self._frames is not None
         kind, value = "beat", None
         while kind == "beat":
@@ -229,7 +229,7 @@ class Child(Generic[Request, Reply]):
         return f"killed by signal {-code}"
 
     def _last_words(self) -> str:
-        """What the child last printed, for whoever has to find out why it died."""
+        """Returns what the child last printed, for whoever has to find out why it died."""
         if self._stderr is None:
             return ""
         self._stderr.seek(0, os.SEEK_END)
@@ -267,7 +267,7 @@ _last_beat = 0.0
 
 
 def beat() -> None:
-    """Tells the parent that this work moves. Cheap; does nothing outside a child.
+    """Tells the parent that this work moves. Cheap; does nothing outside of a child.
 
     Only for the thread that does the work: beats of another would prove nothing.
     """

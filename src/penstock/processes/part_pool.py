@@ -25,7 +25,7 @@ class PartPool:
         self._deadline_s = deadline_s
 
     def map(self, parts: Sequence[Callable[[], T]]) -> list[T | Failure]:
-        """Each part's result, or why it has none, in the order given.
+        """Returns each part's result, or why it has none, in the order given.
 
         Errors that no part can help (missing weights, a full disk) are raised.
         """
@@ -34,7 +34,7 @@ class PartPool:
         return [self._landed(future) for future in futures]
 
     def call(self, part: Callable[[], T]) -> T:
-        """One part's result, in its turn. Raises what it raises."""
+        """Returns one part's result, in its turn. Raises what it raises."""
         try:
             return self._pool.submit(part).result(timeout=self._deadline_s)
         except TimeoutError as exc:
@@ -59,7 +59,7 @@ class PartPool:
 
 
 def failure_of(exc: Exception, stage: str) -> Failure:
-    """A part's failure. Raises again what is not the part's fault."""
+    """Returns a part's failure. Raises again what is not the part's fault."""
     if isinstance(exc, PenstockError):
         if not isinstance(exc, ItemError):
             raise exc

@@ -3,7 +3,7 @@
 A task whose process dies is tried once more in a fresh one; the second death is the task's own
 failure. When deaths come one after another without a success between them, the fault is not the
 tasks': the breaker opens, and tasks fail at once until a trial goes well again.
-A crew holds no queue: its callers wait (`PartPool` has as many threads as a crew has members).
+A pool holds no queue: its callers wait (`PartPool` has as many threads as a pool has members).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Reply = TypeVar("Reply")
 
 BREAK_AFTER = 10  # deaths in a row: five poisoned tasks next to each other are still bad luck
 REST_S = 30.0  # before one task is tried again
-BACKOFF_S, MOST_BACKOFF_S = 0.05, 5.0  # before a dead member starts anew; doubled by each death in a row
+BACKOFF_S, MAX_BACKOFF_S = 0.05, 5.0  # before a dead member starts anew; doubled by each death in a row
 
 
 class Breaker:
@@ -43,7 +43,7 @@ class Breaker:
                 self._tried = self._clock()
                 return
             raise EngineError(
-                f"The last {self._deaths} tries each ended their process, so this one was not made.",
+                f"The last {self._deaths} tries each ended their process, so this one was skipped.",
                 "Look at the reason they give, then run again with --retry-failed.",
             )
 
@@ -52,7 +52,7 @@ class Breaker:
         with self._lock:
             self._deaths += 1
             self._tried = self._clock()
-            wait: float = min(MOST_BACKOFF_S, BACKOFF_S * 2.0 ** (self._deaths - 1))
+            wait: float = min(MAX_BACKOFF_S, BACKOFF_S * 2.0 ** (self._deaths - 1))
             return wait
 
     def went_well(self) -> None:
@@ -63,8 +63,8 @@ class Breaker:
 class ProcessPool(Generic[Request, Reply]):
     """Owns its members: closes them when it is closed.
 
-    crew = ProcessPool([Child(opener, name=f"mesh-{n}") for n in range(4)], deadline_s=300)
-    reply = crew.call(request, affinity="photo 7")
+    pool = ProcessPool([Child(opener, name=f"mesh-{n}") for n in range(4)], deadline_s=300)
+    reply = pool.call(request, affinity="photo 7")
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class ProcessPool(Generic[Request, Reply]):
                 started.result()
 
     def call(self, request: Request, affinity: str = "") -> Reply:
-        """A member's answer; one that last worked for `affinity` is preferred, it may have kept something.
+        """Returns a member's answer. Prefers the one that last worked for `affinity`: it may hold a cache.
 
         Raises what the member's function raised, WorkerDied after a second death, DeadlinePassed.
         """

@@ -23,7 +23,7 @@ def visible_gpus() -> list[int]:
 
 
 def named_gpus() -> set[int] | None:
-    """The cards CUDA_VISIBLE_DEVICES names by number. None: all of the machine.
+    """Returns the cards CUDA_VISIBLE_DEVICES names by number. None: all of the machine.
 
     Empty means that we use none; a server of ours may all the same, so it hides nothing here.
     """
@@ -37,7 +37,10 @@ def cores() -> int:
 
 
 def environment(threads: int, gpu: int | None) -> dict[str, str]:
-    """One process a worker: native libraries that each take all cores would trample one another."""
+    """Returns the variables of a worker's process: its GPUs, and threads for its native libraries.
+
+    Each worker has a process; libraries that each take all cores would slow one another.
+    """
     env = dict.fromkeys(THREAD_VARIABLES, str(max(1, threads)))
     if gpu is not None:
         env["CUDA_VISIBLE_DEVICES"] = str(gpu)

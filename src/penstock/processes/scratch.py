@@ -11,7 +11,7 @@ from penstock.processes.alive import is_alive
 
 
 def scratch_folder(what: str) -> Path:
-    """A new folder for this process; those of processes that were killed are removed."""
+    """Returns a new folder for this process; those of processes that were killed are removed."""
     prefix = f"penstock-{what}-"
     for old in Path(tempfile.gettempdir()).glob(f"{prefix}*-*"):
         owner = old.name.removeprefix(prefix).split("-", 1)[0]

@@ -105,7 +105,7 @@ class _Incoming:
 
 
 def _together(parts: list[Part]) -> Iterator[Part]:
-    """The parts in their order, short ones joined: each costs a system call."""
+    """Yields the parts in their order, short ones joined: each costs a system call."""
     short: list[Part] = []
     for part in parts:
         if len(part) < TOGETHER:

@@ -2,7 +2,7 @@
 
 OUT/index holds nothing that cannot be made again from the shards. A page or a chunk is known by its id and
 the digest of what was indexed of it, so building twice changes only what has changed. Opening reads a few
-kilobytes. What goes in is told by index_rows.py, where it lies by index_folder.py; asking it is in search.py.
+kilobytes. index_rows.py says what goes in, index_folder.py where it lies; searcher.py asks it.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def build(out: Out, rebuild: bool = False, threads: int = 1) -> IndexSummary:
 def build_rows(
     folder: Path, rows: Iterable[PageRow], widths: Widths, rebuild: bool = False, threads: int = 1
 ) -> IndexSummary:
-    """The same from any rows: those not among them are taken out."""
+    """Does what `build` does from any rows; removes indexed rows that are not among them."""
     about = {"version": index_folder.VERSION, **asdict(widths)}
     last = index_folder.read_about(folder)
     if rebuild or (last and about.items() - last.items()):
@@ -209,7 +209,7 @@ def _chunk(chunk: ChunkRow, line: str) -> dict[str, Any]:
 
 
 def _lines(words: Tokeniser, texts: list[str]) -> list[str]:
-    """The words of each text. A line is read once: chunks say what regions say, and Kiwi is the slow part."""
+    """Returns the words of each text. Reads equal lines once: chunks repeat regions, and Kiwi is slow."""
     parts = [text.split("\n") for text in texts]
     unique = dict.fromkeys(line for lines in parts for line in lines if line)
     read = dict(zip(unique, map(words.line, words.of_many(unique)), strict=True))
@@ -219,7 +219,7 @@ def _lines(words: Tokeniser, texts: list[str]) -> list[str]:
 def _joined(
     pages: list[PageRow], regions: list[tuple[PageRow, RegionRow]], lines: list[str], words: Tokeniser
 ) -> list[str]:
-    """A page's words are those of its regions."""
+    """Returns a page's words: those of its regions."""
     found: dict[str, list[str]] = {page.id: [] for page in pages}
     for (page, _), line in zip(regions, lines, strict=True):
         found[page.id].append(line)
@@ -266,7 +266,7 @@ def _delete(base: Any, name: str, column: str, values: list[str]) -> None:
 
 
 def quoted(text: str) -> str:
-    """A text as SQL writes it."""
+    """Returns a text as SQL writes it."""
     return "'" + text.replace("'", "''") + "'"
 
 

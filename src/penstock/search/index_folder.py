@@ -1,7 +1,7 @@
 """Where an index lies on the disk: every build has a folder of its own, so that readers are never disturbed.
 
 OUT/index/index.json names the folder that counts. A build begins with links to the files of the last one
-and is published by replacing index.json; one that was killed has changed nothing that counts. Who searches
+and is published by replacing index.json; one that was killed has changed nothing that counts. A reader
 holds a shared lock on the folder it opened. Folders that neither count nor are read go with the next build.
 """
 
@@ -41,7 +41,7 @@ def index_errors(folder: Path) -> Iterator[None]:
 
 
 def begin(folder: Path, last: dict[str, Any] | None) -> Path:
-    """A folder to build in: as `last` left it, or empty."""
+    """Returns a folder to build in: as `last` left it, or empty."""
     home = folder / f"{TABLES}-{secrets.token_hex(4)}"
     with store_errors(folder):
         if last is None:
@@ -71,7 +71,7 @@ def sweep(folder: Path) -> None:
 
 
 def read_about(folder: Path) -> dict[str, Any] | None:
-    """What the index holds; None where there is none, or one of another version."""
+    """Returns what the index holds; None where there is none, or one of another version."""
     try:
         found: dict[str, Any] = json.loads((folder / ABOUT).read_text("utf-8"))
     except (FileNotFoundError, NotADirectoryError, ValueError):
@@ -79,7 +79,7 @@ def read_about(folder: Path) -> dict[str, Any] | None:
     return found if found.get("version") == VERSION else None
 
 
-class Reading:
+class OpenedIndex:
     """A folder that is read, and what the index holds. Close it; it closes itself when it is forgotten."""
 
     def __init__(self, folder: Path, about: dict[str, Any]) -> None:
@@ -89,11 +89,11 @@ class Reading:
         fcntl.flock(descriptor, fcntl.LOCK_SH)
 
 
-def open_index(folder: Path) -> Reading:
-    """The index that counts now. Raises UsageError where there is none."""
+def open_index(folder: Path) -> OpenedIndex:
+    """Returns the index that counts now. Raises UsageError where there is none."""
     while (about := read_about(folder)) is not None:
         try:
-            reading = Reading(folder, about)
+            reading = OpenedIndex(folder, about)
         except FileNotFoundError:  # another build was published just now; else it is no index
             if read_about(folder) == about:
                 break

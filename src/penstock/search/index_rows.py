@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from penstock.documents.docjson.assemble import Assembler, Piece
+from penstock.documents.docjson.assemble import AssembledPage, Assembler
 from penstock.documents.docjson.model import Chunk
 from penstock.documents.docjson.page_blocks import block_key
 from penstock.exports import enrichments
@@ -89,7 +89,7 @@ class Widths:
 
 
 def rows_of(out: Out) -> tuple[Widths, Iterator[PageRow]]:
-    """The pages of OUT with their vectors, which are checked against ocr_results.jsonl first."""
+    """Returns the pages of OUT with their vectors, which are checked against ocr_results.jsonl first."""
     out.need_rows()
     tables = {name: vectors.read(out, name) for name in (vectors.TEXTS, vectors.IMAGES, vectors.REGIONS)}
     width = {name: table.array.shape[1] if table else 0 for name, table in tables.items()}
@@ -101,7 +101,7 @@ def rows_of(out: Out) -> tuple[Widths, Iterator[PageRow]]:
 class _Vectors:
     """Vectors by id; none where there is no table."""
 
-    def __init__(self, table: vectors.Table | None) -> None:
+    def __init__(self, table: vectors.VectorTable | None) -> None:
         self._array = table.array if table else None
         self._place = {id: row for row, id in enumerate(table.ids) if table.valid[row]} if table else {}
 
@@ -142,7 +142,7 @@ class _Document:
             tail = list(map(self._chunk, self.assembler.finish().chunks))
             yield replace(last, chunks=(*last.chunks, *tail, *self._left.values()))
 
-    def _page(self, page: Page, piece: Piece) -> PageRow:
+    def _page(self, page: Page, piece: AssembledPage) -> PageRow:
         for section in self.assembler.sections[len(self._sections) :]:
             self._sections[section.id] = STEP.join(section.path)
         self._page_ids[page.part + 1] = page.id
@@ -168,7 +168,7 @@ class _Document:
             chunks=tuple(map(self._chunk, piece.chunks)),
         )
 
-    def _region_rows(self, page: Page, piece: Piece) -> Iterator[RegionRow]:
+    def _region_rows(self, page: Page, piece: AssembledPage) -> Iterator[RegionRow]:
         by_key = {block_key(page.id, region): region for region in page.regions}
         for block in piece.blocks:
             region = by_key[piece.keys[block.id]]
@@ -190,7 +190,7 @@ class _Document:
             )
 
     def _whole(self, page: Page, regions: Sequence[RegionRow]) -> ChunkRow:
-        """The page as a chunk, for one that is all headings: else others would outrank it among chunks."""
+        """Returns a page of headings alone as a chunk: else other pages would outrank it among chunks."""
         return ChunkRow(
             id=f"{self.assembler.name}#p{page.part + 1:05d}",
             document=self.assembler.name,

@@ -128,7 +128,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Match:
     """A row that speaks for a page. `row` is the table's own number of it, for taking it out fast."""
 
     page_id: str
@@ -138,15 +138,15 @@ class _Found:
     row: int
 
 
-_Ranked = dict[str, _Found]  # by page
+_Ranked = dict[str, _Match]  # by page
 NO_FILTERS = Filters()
 
 
 class Searcher:
     """An open index; close it, or use it in a `with`. Kiwi comes with the first Korean question.
 
-    It goes on answering as it was opened, whatever is built meanwhile. `is_stale` says that OUT was
-    embedded otherwise since, so that only words are compared.
+    It answers from the index as it was opened, whatever is built meanwhile. `is_stale` says that OUT was
+    embedded again since then, so that only words are compared.
     """
 
     def __init__(self, out: Out, threads: int = 1) -> None:
@@ -185,9 +185,9 @@ class Searcher:
         weights: Mapping[str, float] | None = None,
         snippets: bool = True,
     ) -> list[Hit]:
-        """The best pages. `vector` is the question's, by the engine that embedded the run.
+        """Returns the best pages. `vector` is the question's, by the engine that embedded the run.
 
-        `tokens` are those of its words (documents.words), for a caller who has them.
+        `tokens` are those of its words (search/tokens.py), for a caller who has them.
         """
         checked_question(question)
         chosen = {**self._weights, **checked_weights(weights or {})}
@@ -214,7 +214,7 @@ class Searcher:
         return self._hits(best, scores, rankings, set(tokens) if snippets else None)
 
     def documents(self) -> list[str]:
-        """The names of all documents in the index."""
+        """Returns the names of all documents in the index."""
         if PAGES not in self._tables:
             return []
         rows = self._tables[PAGES].search().select(["document"]).limit(None).to_arrow()
@@ -245,7 +245,7 @@ class Searcher:
         return query.distance_type("cosine").nprobes(self._probes[table])
 
     def _ranked(self, query: Any, table: str, filters: Filters) -> _Ranked:
-        """Pages by their first place; of several regions or chunks of one page the best counts."""
+        """Returns pages by their first place; of several regions or chunks of one page the best counts."""
         where = filters.sql(table)
         query = query.where(where, prefilter=True) if where else query
         score = "_distance" if hasattr(query, "nprobes") else "_score"
@@ -258,7 +258,7 @@ class Searcher:
             new = [id for id in _pages_of(table, key, filters) if id not in found]
             rank += bool(new)  # all pages of one chunk share its rank: it does not say which one is meant
             likeness = 1 - value if score == "_distance" else value  # cosine distance -> similarity
-            found |= {id: _Found(id, rank, likeness, table, number) for id in new}
+            found |= {id: _Match(id, rank, likeness, table, number) for id in new}
         return found
 
     def _hits(
@@ -291,8 +291,8 @@ class Searcher:
     def _snippet(self, text: str, tokens: set[str]) -> str:
         return snippet(text, self._words.places(text, tokens), tokens)
 
-    def _fetch(self, answers: Sequence[_Found]) -> dict[tuple[str, int], dict[str, Any]]:
-        """The rows of the answers, of each table in one go."""
+    def _fetch(self, answers: Sequence[_Match]) -> dict[tuple[str, int], dict[str, Any]]:
+        """Returns the rows of the answers, of each table in one go."""
         wanted: dict[str, list[int]] = defaultdict(list)
         for one in answers:
             wanted[one.table].append(one.row)
@@ -307,7 +307,7 @@ class Searcher:
 
 
 def probes(num_rows: int) -> int:
-    """How many partitions of a table's vectors to look into."""
+    """Returns how many partitions of a table's vectors to look into."""
     partitions = num_partitions(num_rows)
     return min(partitions, max(MIN_PROBES, COMPARED * partitions // max(1, num_rows)))
 
@@ -327,12 +327,12 @@ def checked_weights(weights: Mapping[str, float]) -> Mapping[str, float]:
 
 
 def compares_vectors(weights: Mapping[str, float]) -> bool:
-    """Whether a question needs a vector with these weights."""
+    """Returns whether a question needs a vector with these weights."""
     return any(weights.get(name, 1.0) > 0 for name, (_, column) in SOURCES.items() if column != "words")
 
 
 class _Keys:
-    """What tells the pages of a table's rows, held in memory from the first question on.
+    """The pages of a table's rows, held in memory from the first question on.
 
     Some 50 bytes a row; taken from the disk for every ranking they were a quarter of a question's time.
     """
@@ -343,7 +343,7 @@ class _Keys:
         self._held: tuple[NDArray[Any], Any] | None = None  # row numbers, sorted, and keys
 
     def of(self, numbers: Any) -> list[dict[str, Any]]:
-        """The keys of rows by the table's own numbers of them, in the order given."""
+        """Returns the keys of rows by the table's own numbers of them, in the order given."""
         import numpy as np
 
         with self._lock:
@@ -368,8 +368,8 @@ def _pages_of(table: str, row: dict[str, Any], filters: Filters) -> Iterator[str
     yield from (id for id, page in pages if filters.has_page(page))
 
 
-def _answer(page: str, rankings: Mapping[str, _Ranked]) -> _Found:
-    """The part of a page that answers best: found by its words, else by its vector; else the whole page."""
+def _answer(page: str, rankings: Mapping[str, _Ranked]) -> _Match:
+    """Returns what answers best of a page: found by words, else by a vector, else the whole page."""
     names = (*ANSWERS, *rankings)
     return next(rankings[name][page] for name in names if page in rankings.get(name, {}))
 
@@ -380,5 +380,5 @@ def _part(row: dict[str, Any]) -> dict[str, Any]:
     return {**{name: row.get(column) for name, column in names.items()}, "box": tuple(box) if box else None}
 
 
-def _place(one: _Found) -> tuple[int, float]:
+def _place(one: _Match) -> tuple[int, float]:
     return one.rank, round(one.value, 4)

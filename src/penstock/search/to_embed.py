@@ -68,7 +68,7 @@ VECTORS: Rows[Vectored] = Rows(SCHEMA, _to_row, _from_row)
 
 
 def list_pages(out: Out, regions: EmbeddedRegions = "visual") -> Iterator[Vectored]:
-    """Every page of OUT with what is to be embedded, in source order; anew where that has changed."""
+    """Yields every page of OUT with what is to be embedded, in source order; anew where that has changed."""
     known = _digests(out / PAGES_HOME)
     ledger = out.pages
     for entry in page_entries(out):
@@ -89,7 +89,7 @@ def _later(item: Vectored, known: dict[str, tuple[int, str]]) -> Vectored:
 
 
 def _digests(home: Path) -> dict[str, tuple[int, str]]:
-    """The latest attempt of each id with the digest of what it embedded."""
+    """Returns the latest attempt of each id with the digest of what it embedded."""
     found: dict[str, tuple[int, str]] = {}
     for shard in sorted((home / ITEMS_DIR).glob("*.parquet")):
         columns = pq.read_table(shard, columns=["id", "attempt", "digest"]).to_pydict()
@@ -100,13 +100,13 @@ def _digests(home: Path) -> dict[str, tuple[int, str]]:
 
 
 def page_entries(out: Out) -> list[Entry]:
-    """Every page's entry in source order."""
+    """Returns every page's entry in source order."""
     out.need_rows()
     return out.entries()
 
 
 def to_embed(page: Page, regions: EmbeddedRegions = "visual") -> Vectored:
-    """The page without its regions: their words go along, as far as they are embedded.
+    """Returns the page without its regions: their words go along, as far as they are embedded.
 
     "visual" takes charts, tables and pictures; "all" every paragraph too.
     """
@@ -134,7 +134,7 @@ def _part(region: Region, page: Page) -> VectorPart:
 
 
 def caption_of(region: Region, page: Page) -> str:
-    """The nearest figure title right above or below the region, or nothing."""
+    """Returns the nearest figure title right above or below the region, or nothing."""
     left, top, right, bottom = region.box
     near: list[tuple[float, str]] = []
     for other in page.regions:
@@ -147,7 +147,7 @@ def caption_of(region: Region, page: Page) -> str:
 
 
 def plain_text(content: str) -> str:
-    """A table's words without its tags."""
+    """Returns a table's words without its tags."""
     return html.unescape(re.sub(r"<[^>]*>", " ", content)).strip() if "<t" in content else content
 
 

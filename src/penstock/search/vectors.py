@@ -37,7 +37,7 @@ IMAGES, TEXTS, REGIONS, QUERIES = "corpus_images", "corpus_ocr_text", "regions",
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class VectorRow:
     """One row of a .npy: whose it is, and its vector, or None where there was nothing to embed."""
 
     id: str
@@ -84,17 +84,17 @@ def write_queries(out: Out, ids: list[str], precision: Precision = "float32") ->
     return _write(out, QUERIES, rows, _measure(row.vector for row in rows), precision)
 
 
-def _text_rows(item: Vectored) -> list[Row]:
-    return [Row(item.id, item.text_vector, {})]
+def _text_rows(item: Vectored) -> list[VectorRow]:
+    return [VectorRow(item.id, item.text_vector, {})]
 
 
-def _image_rows(item: Vectored) -> list[Row]:
-    return [Row(item.id, item.image_vector, {})]
+def _image_rows(item: Vectored) -> list[VectorRow]:
+    return [VectorRow(item.id, item.image_vector, {})]
 
 
-def _region_rows(item: Vectored) -> list[Row]:
+def _region_rows(item: Vectored) -> list[VectorRow]:
     return [
-        Row(
+        VectorRow(
             f"{item.id}#{part.index}",
             part.vector,
             {"page_id": item.id, "index": part.index, "label": part.label, "seen": part.seen},
@@ -103,7 +103,7 @@ def _region_rows(item: Vectored) -> list[Row]:
     ]
 
 
-ROWS_OF: dict[str, Callable[[Vectored], list[Row]]] = {
+ROWS_OF: dict[str, Callable[[Vectored], list[VectorRow]]] = {
     TEXTS: _text_rows,
     IMAGES: _image_rows,
     REGIONS: _region_rows,
@@ -111,7 +111,7 @@ ROWS_OF: dict[str, Callable[[Vectored], list[Row]]] = {
 
 
 def _matched(out: Out, embedded: Ledger[Vectored], regions: EmbeddedRegions) -> list[Entry]:
-    """The pass's entries in the order of ocr_results.jsonl, each checked against the page it claims to be."""
+    """Returns the pass's entries in the order of ocr_results.jsonl, each checked against its page."""
     entries, found, pages = embedded.entries(), [], out.pages
     expected = page_entries(out)
     _check_order(out, [entry.id for entry in expected])
@@ -145,20 +145,20 @@ def _check_order(out: Out, ids: list[str]) -> None:
 
 
 def result_ids(out: Out) -> list[str]:
-    """The page ids of ocr_results.jsonl, in its order."""
+    """Returns the page ids of ocr_results.jsonl, in its order."""
     with (out / RESULTS).open(encoding="utf-8") as lines:
         return [json.loads(line)["page_id"] for line in lines]
 
 
 def _measure(vectors: Iterable[bytes | None]) -> tuple[int, int]:
-    """How many rows and how many numbers in each. Raises when they differ."""
+    """Returns how many rows and how many numbers in each. Raises when they differ."""
     count, width = 0, 0
     for vector in vectors:
         count += 1
         if vector is not None:
             if width and len(vector) // 4 != width:
                 raise UsageError(
-                    f"Vectors of {width} and of {len(vector) // 4} numbers lie in one run.",
+                    f"One run holds vectors of {width} and of {len(vector) // 4} numbers.",
                     "Run: penstock embed OUT --fresh",
                 )
             width = len(vector) // 4
@@ -166,9 +166,9 @@ def _measure(vectors: Iterable[bytes | None]) -> tuple[int, int]:
 
 
 def _write(
-    out: Out, name: str, rows: Iterable[Row], shape: tuple[int, int], precision: Precision
+    out: Out, name: str, rows: Iterable[VectorRow], shape: tuple[int, int], precision: Precision
 ) -> list[Path]:
-    """Row by row: 40,781 pages of 2,048 numbers are never in memory at once."""
+    """Writes row by row: 40,781 pages of 2,048 numbers are never in memory at once."""
     array, ids = out / FOLDER / f"{name}.npy", out / FOLDER / f"{name}.ids.jsonl"
     kind = np.dtype(precision)
     header = {"descr": np.lib.format.dtype_to_descr(kind), "fortran_order": False, "shape": shape}
@@ -197,7 +197,7 @@ def _remove(out: Out, name: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class VectorTable:
     """One .npy with its ids. `array` is mapped from the disk; `valid` tells rows that hold a vector."""
 
     name: str
@@ -207,7 +207,7 @@ class Table:
     facts: list[dict[str, Any]]
 
     def unit(self) -> NDArray[np.float32]:
-        """All rows as float32 of length 1; rows without a vector stay zero."""
+        """Returns all rows as float32 of length 1; rows without a vector stay zero."""
         rows = np.asarray(self.array, dtype=np.float32)
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         made: NDArray[np.float32] = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
@@ -216,12 +216,12 @@ class Table:
     def chunks(self, size: int) -> Iterator[tuple[int, NDArray[np.float32]]]:
         """Unit rows, `size` at a time with the number of the first."""
         for start in range(0, len(self.ids), size):
-            part = Table(self.name, self.array[start : start + size], [], [], [])
+            part = VectorTable(self.name, self.array[start : start + size], [], [], [])
             yield start, part.unit()
 
 
-def read(out: Out, name: str) -> Table | None:
-    """The vectors of that name, or None where there are none. Raises StoreError on any mismatch."""
+def read(out: Out, name: str) -> VectorTable | None:
+    """Returns the vectors of that name, or None where there are none. Raises StoreError on any mismatch."""
     array, ids = out / FOLDER / f"{name}.npy", out / FOLDER / f"{name}.ids.jsonl"
     if not array.is_file():
         return None
@@ -231,14 +231,14 @@ def read(out: Out, name: str) -> Table | None:
     values = np.load(array, mmap_mode="r")
     if len(rows) != len(values):
         raise StoreError(f"{array} has {len(values)} rows and {len(rows)} ids.", "Run: penstock embed OUT")
-    table = Table(name, values, [row["id"] for row in rows], [row["valid"] for row in rows], rows)
+    table = VectorTable(name, values, [row["id"] for row in rows], [row["valid"] for row in rows], rows)
     if name in (IMAGES, TEXTS) and table.ids != result_ids(out):
         raise StoreError(f"The rows of {array} are not those of {RESULTS}.", "Run: penstock embed OUT")
     return table
 
 
 def about(out: Out) -> dict[str, Any]:
-    """What embedded OUT: engine, model, dimensions. Empty when nothing did."""
+    """Returns what embedded OUT: engine, model, dimensions. Empty when nothing did."""
     path = out / FOLDER / ABOUT
     try:
         found = json.loads(path.read_text("utf-8")) if path.is_file() else {}

@@ -26,7 +26,7 @@ import penstock
 from penstock.exports.inventory import inventory, object_row
 from penstock.exports.overlays import draw
 from penstock.exports.page_files import page_piece
-from penstock.exports.page_pictures import Pictures
+from penstock.exports.page_pictures import PageRenderer
 from penstock.exports.page_rows import picture_row, result_row
 from penstock.page import Page
 from penstock.passes.embed import Questions
@@ -233,7 +233,7 @@ class _DrawnPages:
         self.opened = ExitStack()
         self._out = out
         self._in_turn = _InTurn()
-        self._maker: Pictures | None = None
+        self._maker: PageRenderer | None = None
         self._recent: OrderedDict[tuple[str, int, bool], bytes] = OrderedDict()
 
     async def __call__(self, item: Page | Photo, boxes: bool) -> bytes:
@@ -249,7 +249,7 @@ class _DrawnPages:
 
     def _made(self, item: Page | Photo, boxes: bool) -> bytes:
         if self._maker is None:
-            self._maker = self.opened.enter_context(Pictures(Out(self._out)))
+            self._maker = self.opened.enter_context(PageRenderer(Out(self._out)))
         pixels = self._maker.picture(item)
         if isinstance(pixels, str):
             raise HttpRefusal(404, pixels)

@@ -98,7 +98,7 @@ class ShardWriter(Generic[ItemT]):
             pq.write_table(table, file, compression="zstd")
 
     def _with_files(self, item: ItemT) -> ItemT:
-        """The item with its assets written: on disk before the row that names them."""
+        """Returns the item with its assets written: on disk before the row that names them."""
         if isinstance(item, Page):
             regions = tuple(self._with_crop_file(region) for region in item.regions)
             return replace(item, regions=regions, raw_answer=self._stored(item.raw_answer))
@@ -139,7 +139,7 @@ class Ledger(Generic[ItemT]):
         self._table = lru_cache(maxsize=OPEN_SHARDS)(pq.read_table)
 
     def entries(self) -> dict[str, Entry]:
-        """The latest entry of every id that is done, whether it went well or failed."""
+        """Returns the latest entry of every id that is done, whether it went well or failed."""
         latest: dict[str, Entry] = {}
         for entry in self._all_entries():
             known = latest.get(entry.id)
@@ -159,7 +159,7 @@ class Ledger(Generic[ItemT]):
 
 
 def has_rows(out: Path) -> bool:
-    """Whether any page was read or failed there, told without opening a shard."""
+    """Returns whether any page was read or failed there, told without opening a shard."""
     return any(next((out / folder).glob("*.parquet"), None) for folder in (ITEMS_DIR, FAILURES_DIR))
 
 

@@ -41,7 +41,7 @@ def upgrade_block(row: dict[str, Any]) -> None:
 
 
 def upgrade_settings(settings: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A plan's settings as today's code writes them."""
+    """Returns a plan's settings as today's code writes them."""
     return [_upgraded(dict(row)) for row in settings]
 
 

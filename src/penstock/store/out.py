@@ -54,21 +54,21 @@ class Out:
             raise UsageError(f"{self} holds no pages yet.", "Run: penstock parse INPUT -o OUT")
 
     def run(self) -> dict[str, Any]:
-        """What run.json says; empty where there is none."""
+        """Returns what run.json says; empty where there is none."""
         return manifest.read(self.path) or {}
 
     def order(self) -> dict[str, Files]:
-        """The documents in source order, each with its files."""
+        """Returns the documents in source order, each with its files."""
         return read_order(self.path)
 
     def entries(self) -> list[Entry]:
-        """Every row's entry in source order, as it is now."""
+        """Returns every row's entry in source order, as it is now."""
         return in_source_order(self.pages.entries().values(), self.order())
 
     def read_pages(self) -> Iterator[Page]:
-        """Every page in source order, failed ones with their failure. One shard in memory at a time."""
+        """Yields every page in source order, failed ones with their failure; keeps one shard in memory."""
         return (self.pages.item(entry) for entry in self.entries())
 
     def read_photos(self) -> Iterator[Photo]:
-        """Every photo in source order."""
+        """Yields every photo in source order."""
         return (self.photos.item(entry) for entry in self.entries())

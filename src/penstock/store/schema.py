@@ -127,7 +127,10 @@ class Rows(Generic[ItemT]):
 
 
 def storable(value: Any) -> Any:
-    """The value with every text writable: halves of surrogate pairs, as broken fonts give them, replaced."""
+    """Returns the value with texts that can be written.
+
+    Broken fonts give halves of surrogate pairs; these are replaced.
+    """
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
     if isinstance(value, dict):
@@ -138,12 +141,12 @@ def storable(value: Any) -> Any:
 
 
 def key_row(item: Item) -> dict[str, Any]:
-    """The columns of `KEY`."""
+    """Returns the columns of `KEY`."""
     return {**{name: getattr(item, name) for name in _KEY_FIELDS}, "kind": item.unit}
 
 
 def key_fields(row: dict[str, Any]) -> dict[str, Any]:
-    """The fields every item has, from its row: its key, and its failure where it failed."""
+    """Returns the fields every item has, from its row: its key, and its failure where it failed."""
     fields = {name: row[name] for name in _KEY_FIELDS}
     return {**fields, "failure": failure_from(row.get("failure"))}
 
@@ -161,7 +164,7 @@ def num_failed_parts(item: Item) -> int:
 
 
 def _to_row(item: Page | Photo) -> dict[str, Any]:
-    """A row of `ITEMS`, or of `FAILURES` where the item failed."""
+    """Returns a row of `ITEMS`, or of `FAILURES` where the item failed."""
     row = key_row(item)
     if item.failure is not None:
         return {**row, "failure": failure_row(item.failure)}

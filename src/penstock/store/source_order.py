@@ -1,8 +1,8 @@
 """The documents of an OUT in source order, and their pages in order.
 
-Pages finish in any order; people and datasets want theirs. The order of documents is one small file,
-rewritten whenever a run ends; the order of pages is in the rows. Losing the file costs nothing but
-the order of documents among themselves, and which pages are of a file that has changed since.
+Pages finish in any order; people and datasets want the order of the source. The order of documents is one
+small file, rewritten whenever a run ends; the order of pages is in the rows. Losing the file costs only the
+order of documents among themselves, and the knowledge which pages are of a file that has changed since.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Files = dict[str, str]  # of a document: the files it was read from, each with w
 
 
 def file_of(item: Item) -> Files:
-    """The file of a page and the beginning of its id, which is another when the file has changed.
+    """Returns the file of a page and the beginning of its id, which is another when the file has changed.
 
     Empty for a dataset's row, whose id is its own.
     """
@@ -32,7 +32,7 @@ def file_of(item: Item) -> Files:
 
 
 def read_order(out: Path) -> dict[str, Files]:
-    """The documents in source order."""
+    """Returns the documents in source order."""
     path = out / DOCUMENTS
     if not path.is_file():
         return {}
@@ -62,7 +62,7 @@ def _still_there(files: Files) -> Files:
 
 
 def in_source_order(entries: Iterable[Entry], order: Mapping[str, Files]) -> list[Entry]:
-    """The entries in order, without pages of a file as it was before it changed."""
+    """Returns the entries in order, without pages of a file as it was before it changed."""
     place = {name: number for number, name in enumerate(order)}
     last = len(place)
     current = [entry for entry in entries if _is_current(entry, order.get(entry.document, {}))]

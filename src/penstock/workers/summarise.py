@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.documents.docjson.enriched_block import EnrichedBlock
-from penstock.documents.docjson.model import Enrichment, Keywords, Words
+from penstock.documents.docjson.model import BilingualText, Enrichment, Keywords
 from penstock.documents.docjson.questions import BlockQuestion
 from penstock.engines.summarise.llm import LlmWriter
 from penstock.engines.summarise.rules import BlockFacts, NoWriter, RuleWriter, SummaryWriter, WrittenSummary
@@ -64,7 +64,7 @@ def _enriched(block: EnrichedBlock, told: WrittenSummary) -> EnrichedBlock:
 
 def _enrichment(block: EnrichedBlock, told: WrittenSummary) -> Enrichment:
     return Enrichment(
-        summary=Words(ko=told.summary_ko, en=told.summary_en),
+        summary=BilingualText(ko=told.summary_ko, en=told.summary_en),
         keywords=Keywords(ko=list(told.keywords_ko), en=list(told.keywords_en)),
         items=list(told.items),
         figure_type=_figure_type(block) or told.figure_type,

@@ -32,8 +32,7 @@ def through(pages: list[list[list[Any]]]) -> list[WrittenPage]:
     """Pages of [label, content, box on the grid, has a crop], on a page of 2000 pixels a side."""
     return list(
         written(
-            page_blocks(blocks_of(regions(p, page), 2000, 2000, furniture=True))
-            for p, page in enumerate(pages)
+            page_blocks(blocks_of(regions(p, page), 2000, 2000, margins=True)) for p, page in enumerate(pages)
         )
     )
 
@@ -122,7 +121,7 @@ def test_a_seal_that_was_kept_and_not_read_is_a_picture() -> None:
 def test_headers_are_left_out_unless_asked_for() -> None:
     header = Region(label="header", content="Annual report", box=(0, 0, 9, 9))
     assert blocks_of([header], 100, 100) == []
-    assert len(blocks_of([header], 100, 100, furniture=True)) == 1
+    assert len(blocks_of([header], 100, 100, margins=True)) == 1
 
 
 def test_the_grid_cuts_off_like_the_sdk() -> None:

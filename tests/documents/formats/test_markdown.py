@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from penstock.documents import escape
 from penstock.documents.formats.markdown import document_markdown, page_markdown
-from penstock.documents.table_html import Cell, from_html, to_html, to_pipes
+from penstock.documents.table_html import HtmlCell, from_html, to_html, to_pipes
 from penstock.errors import Failure
 from penstock.region import LABELS, Asset, Region
 
@@ -96,10 +96,10 @@ def test_a_word_cut_between_regions_is_made_whole() -> None:
     )
 
 
-def test_furniture_is_left_out_unless_asked_for() -> None:
+def test_margins_are_left_out_unless_asked_for() -> None:
     regions = [region("header", "머리말", 0), region("text", "본문", 1), region("number", "- 3 -", 2)]
     assert page_markdown(regions) == "본문"
-    assert page_markdown(regions, furniture=True).startswith("머리말\n\n본문")
+    assert page_markdown(regions, margins=True).startswith("머리말\n\n본문")
 
 
 def test_pictures_link_to_their_crops_from_where_the_file_is() -> None:
@@ -124,7 +124,11 @@ def test_pages_have_anchors() -> None:
 
 def test_tables_are_pipes_until_a_cell_spans() -> None:
     plain = to_html(
-        [Cell(row=0, column=0, text="a|b"), Cell(row=0, column=1, text="c"), Cell(row=1, column=0, text="d")]
+        [
+            HtmlCell(row=0, column=0, text="a|b"),
+            HtmlCell(row=0, column=1, text="c"),
+            HtmlCell(row=1, column=0, text="d"),
+        ]
     )
     assert markdown("table", plain) == "| a\\|b | c |\n| --- | --- |\n| d |  |"
     spanning = "<table><tr><td colspan='2'>x</td></tr><tr><td>y</td><td>z</td></tr></table>"
@@ -152,7 +156,7 @@ cells = st.lists(
 @given(cells)
 def test_tables_survive_html(found: list[tuple[int, int, str]]) -> None:
     grid = {(r, c): "".join(ch for ch in t if ch.isprintable()).strip() for r, c, t in found}
-    full = [Cell(row=r, column=c, text=grid.get((r, c), "")) for r in range(5) for c in range(5)]
+    full = [HtmlCell(row=r, column=c, text=grid.get((r, c), "")) for r in range(5) for c in range(5)]
     assert from_html(to_html(full)) == full
     assert to_pipes(full) is not None
 

@@ -17,14 +17,14 @@ from dataclasses import dataclass, field
 from penstock.documents.docjson.captions import VISUAL
 from penstock.documents.docjson.chunks import Chunker
 from penstock.documents.docjson.model import (
-    Asset,
     Block,
     Chunk,
+    DocAsset,
     DocJSON,
+    DocOrigin,
     DocPage,
     Enrichment,
     Join,
-    Origin,
     Producer,
     Relation,
     Section,
@@ -42,13 +42,13 @@ EnrichmentOf = Callable[[str], Enrichment | None]
 
 
 @dataclass(slots=True)
-class Piece:
+class AssembledPage:
     """What one page adds to its document."""
 
     page: DocPage
     blocks: list[Block]
     relations: list[Relation]
-    assets: list[Asset]
+    assets: list[DocAsset]
     chunks: list[Chunk]
     joins: list[Join]
     keys: dict[str, str]  # block id -> key of its enrichment
@@ -78,10 +78,10 @@ class Assembler:
     _letters: Counter[str] = field(default_factory=Counter)
     _references: References = field(default_factory=References)
     _ids: hashlib._Hash = field(default_factory=hashlib.sha256)
-    _origin: Origin = field(default_factory=Origin)
+    _origin: DocOrigin = field(default_factory=DocOrigin)
     _index: int = 0
 
-    def page(self, item: Page) -> Piece:
+    def page(self, item: Page) -> AssembledPage:
         made = page_blocks(item, self._index, bool(self.title))
         self._note_page(item)
         texts = {block.id: block.text for block in made.blocks}
@@ -97,7 +97,7 @@ class Assembler:
             self._counts[block.category] += 1
         self._index += len(made.blocks)
         joins = self._continued.ended()
-        return Piece(made.page, made.blocks, relations, made.assets, chunks, joins, made.keys)
+        return AssembledPage(made.page, made.blocks, relations, made.assets, chunks, joins, made.keys)
 
     @property
     def sections(self) -> list[Section]:
@@ -112,7 +112,7 @@ class Assembler:
         )
 
     def head(self) -> DocJSON:
-        """The document without its lists."""
+        """Returns the document without its lists."""
         return DocJSON(
             doc_id=self._ids.hexdigest(),
             name=self.name,
@@ -152,7 +152,7 @@ class Assembler:
                 self._letters[script] += found
 
     def _link(self, made: PageBlocks, texts: dict[str, str]) -> list[Relation]:
-        """The references this page settles, to its own captions and those of other pages."""
+        """Returns the references this page settles, to its own captions and those of other pages."""
         found: list[Relation] = []
         for block in made.blocks:
             if block.category in VISUAL and block.caption_ids:
@@ -169,7 +169,7 @@ class Assembler:
 
 
 def _decide_by_model(block: Block, kind: str) -> None:
-    """What a model saw in a picture, where neither its label nor its caption told."""
+    """Takes the category from a model, where neither the label nor the caption decided."""
     if block.category_source == "label" and block.category == "complex_image":
         if kind == "graph":
             block.category, block.category_source = "graph", "model"
@@ -194,7 +194,7 @@ def assemble(
     enrichment_of: EnrichmentOf = lambda key: None,
     producer: Producer | None = None,
 ) -> DocJSON:
-    """A whole document in memory. For long ones, and for files, see docjson_file.write."""
+    """Returns a whole document in memory. For long ones, and for files, see docjson/file.py."""
     assembler = Assembler(name, enrichment_of, producer or Producer())
     pieces = [assembler.page(item) for item in items]
     tail = assembler.finish()

@@ -9,7 +9,7 @@ from penstock.documents.docjson.model import Block, Relation
 from penstock.documents.docjson.references import caption_key
 
 VISUAL = frozenset({"table", "graph", "diagram", "complex_image"})
-FARTHEST = 120  # grid units (an eighth of the page) between a caption and what it names
+MAX_DISTANCE = 120  # grid units (an eighth of the page) between a caption and what it names
 OTHER_KIND = 60  # grid units a figure's caption is worse off at a table: screenshots of tables exist
 BELOW = {"table": 15, "figure": -15}  # captions of tables stand above them, of figures below
 ONLY_NUMBER = re.compile(
@@ -45,7 +45,7 @@ def _pair(captions: Sequence[Block], targets: Sequence[Block], blocks: Sequence[
         if caption.id in taken or target.caption_ids:
             continue
         parts = [caption, *_rest_of(caption, blocks)] if ONLY_NUMBER.fullmatch(caption.text) else [caption]
-        sure = round(max(0.0, 1 - max(0.0, distance) / (2 * FARTHEST)), 2)
+        sure = round(max(0.0, 1 - max(0.0, distance) / (2 * MAX_DISTANCE)), 2)
         for part in parts:
             part.role = "caption"
             taken.add(part.id)
@@ -55,7 +55,7 @@ def _pair(captions: Sequence[Block], targets: Sequence[Block], blocks: Sequence[
 
 
 def _rest_of(caption: Block, blocks: Sequence[Block]) -> list[Block]:
-    """What stands on the row of a caption that is a number only, from left to right."""
+    """Returns what stands on the row of a caption that is a number only, from left to right."""
     _, top, right, bottom = caption.bbox.norm999
     row = [
         block
@@ -70,13 +70,13 @@ def _rest_of(caption: Block, blocks: Sequence[Block]) -> list[Block]:
 
 
 def _distance(caption: Block, target: Block) -> float | None:
-    """In grid units; None where they are too far apart or side by side."""
+    """Returns grid units; None where they are too far apart or side by side."""
     left, top, right, bottom = caption.bbox.norm999
     x0, y0, x1, y1 = target.bbox.norm999
     if min(right, x1) - max(left, x0) <= 0:
         return None
     gap = max(0, top - y1, y0 - bottom)
-    if gap > FARTHEST:
+    if gap > MAX_DISTANCE:
         return None
     key = caption_key(caption.text)
     kind = _native_kind(caption) or (key[0] if key else "")
@@ -93,12 +93,12 @@ def _native_kind(caption: Block) -> str:
 
 
 def _footnote(note: Block, targets: Sequence[Block]) -> list[Relation]:
-    """To the nearest picture or table above it."""
+    """Links a footnote to the nearest picture or table above it."""
     x0, top, x1, _ = note.bbox.norm999
     above = [
         (top - block.bbox.norm999[3], block)
         for block in targets
-        if -10 <= top - block.bbox.norm999[3] <= FARTHEST
+        if -10 <= top - block.bbox.norm999[3] <= MAX_DISTANCE
         and min(x1, block.bbox.norm999[2]) > max(x0, block.bbox.norm999[0])
     ]
     if not above:

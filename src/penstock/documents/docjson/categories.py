@@ -40,14 +40,14 @@ _TICK = re.compile(r"[-+]?\d[\d,.:/%]*(?:m|km|kg|s|h|년|월|일|%)?")
 
 def role_of(label: str) -> Role:
     if label in MARGIN_LABELS:
-        return "furniture"
+        return "furniture"  # DocJSON's word for margins
     if label in FORMULA_LABELS or label == "formula_number":
         return "formula"
     return ROLES.get(label, "")
 
 
 def category_of(label: str, is_title: bool) -> Category:
-    """By the label alone. Pictures are complex images until something says more."""
+    """Returns the category by the label alone; pictures are complex images until more is known."""
     if label in HEADINGS:
         return "text_header" if is_title else "text_section"
     if label == "table":
@@ -60,7 +60,7 @@ def category_of(label: str, is_title: bool) -> Category:
 
 
 def visual_category(captions: Sequence[str], words: str) -> tuple[Category, CategorySource]:
-    """A picture's category by its caption, then by what is written in it."""
+    """Returns a picture's category by its caption, then by what is written in it."""
     caption = " ".join(captions)
     if _DIAGRAM.search(caption):
         return "diagram", "rule"

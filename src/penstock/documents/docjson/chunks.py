@@ -41,7 +41,7 @@ class Chunker:
     def add(
         self, block: Block, section: Sequence[str], texts: Mapping[str, str], named: Container[str] = ()
     ) -> list[Chunk]:
-        """`texts` gives the words of the page's blocks; those `named` are said with what they describe."""
+        """Takes the next block. `texts` are the page's; `named` blocks go with the block they describe."""
         if block.layer == "furniture" or block.role == "contents" or block.id in named:
             return []
         done: list[Chunk] = []
@@ -110,7 +110,7 @@ class Chunker:
 
 
 def _pieces(text: str) -> list[tuple[str, int]]:
-    """A paragraph, or its sentences in groups where it is longer than a chunk, each with its tokens."""
+    """Returns a paragraph, or groups of its sentences where it is too long, each with its tokens."""
     whole = estimate_tokens(text)
     if whole <= BUDGET:
         return [(text, whole)]
@@ -126,7 +126,7 @@ def _pieces(text: str) -> list[tuple[str, int]]:
 
 
 def _parts(sentence: str) -> Iterator[str]:
-    """A sentence longer than a chunk in parts, cut between words where there are any."""
+    """Yields a sentence longer than a chunk in parts, cut between words where there are any."""
     while (tokens := estimate_tokens(sentence)) > BUDGET:
         most = max(1, len(sentence) * BUDGET // tokens)
         at = sentence.rfind(" ", most // 2, most)

@@ -42,7 +42,7 @@ def _add(spool: Spool, things: Iterable[BaseModel]) -> None:
 
 
 def read(path: Path) -> DocJSON:
-    """The document of a DocJSON file. Raises BadInput with the first thing that is wrong."""
+    """Returns the document of a DocJSON file. Raises BadInput with the first thing that is wrong."""
     try:
         return DocJSON.model_validate_json(path.read_bytes())
     except ValidationError as exc:
@@ -52,7 +52,7 @@ def read(path: Path) -> DocJSON:
 
 
 def dump(doc: DocJSON) -> bytes:
-    """The bytes that `write` writes for the same document."""
+    """Returns the bytes that `write` writes for the same document."""
     parts = {name: [_line(each) for each in getattr(doc, name)] for name in LISTS}
     fields = []
     for name in DocJSON.model_fields:

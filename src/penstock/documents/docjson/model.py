@@ -7,6 +7,7 @@ is its JSON Schema. `DocJSON.model_validate_json(text)` reads a file back withou
 
 from __future__ import annotations
 
+import json
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -18,6 +19,8 @@ Category = Literal[
 ]
 VisualCategory = Literal["table", "graph", "diagram", "complex_image"]
 CategorySource = Literal["label", "rule", "model"]
+# "furniture" is the format's word, here and in `Block.layer`, for what stands in the margins: headers,
+# footers, page numbers (Docling says so too). Code calls these regions margins.
 Role = Literal["", "caption", "footnote", "formula", "list", "reference", "code", "contents", "furniture"]
 PageStatus = Literal["ok", "partial", "failed"]
 RelationType = Literal["caption_of", "footnote_of", "continues", "refers_to"]
@@ -26,19 +29,19 @@ Norm = tuple[int, int, int, int]  # on the 0..999 grid of the page
 Pixels = tuple[float, float, float, float]
 
 
-class Model(BaseModel):
+class DocModel(BaseModel):
     """Unknown fields are mistakes: a later version says so in `schema_version`."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class Origin(Model):
+class DocOrigin(DocModel):
     path: str = ""
     mimetype: str = ""
     page_count: int = 0  # pages in this document, read or failed
 
 
-class Producer(Model):
+class Producer(DocModel):
     """What made it: enough to make it again."""
 
     version: str = ""  # of Penstock
@@ -48,7 +51,7 @@ class Producer(Model):
     enrich_fingerprint: str = ""
 
 
-class Attempt(Model):
+class Attempt(DocModel):
     """One try at a page. `finish_reason` is the server's: stop, length, repetition, or error."""
 
     n: int
@@ -60,14 +63,14 @@ class Attempt(Model):
     issues: list[str] = Field(default_factory=list)
 
 
-class Quality(Model):
+class Quality(DocModel):
     box_issues: int = 0
     unlabelled_chars: int = 0
     failed_blocks: int = 0
     mean_confidence: float | None = None
 
 
-class DocPage(Model):
+class DocPage(DocModel):
     page_no: int  # from 1
     page_id: str
     width_px: int = 0
@@ -81,12 +84,12 @@ class DocPage(Model):
     quality: Quality = Field(default_factory=Quality)
 
 
-class BBox(Model):
+class BBox(DocModel):
     norm999: Norm
     px: Pixels
 
 
-class Cell(Model):
+class Cell(DocModel):
     r: int
     c: int
     rs: int = 1
@@ -95,7 +98,7 @@ class Cell(Model):
     is_header: bool = False
 
 
-class Table(Model):
+class Table(DocModel):
     num_rows: int = 0
     num_cols: int = 0
     cells: list[Cell] = Field(default_factory=list)
@@ -104,20 +107,20 @@ class Table(Model):
     complexity_reasons: list[str] = Field(default_factory=list)
 
 
-class Words(Model):
+class BilingualText(DocModel):
     ko: str = ""
     en: str = ""
 
 
-class Keywords(Model):
+class Keywords(DocModel):
     ko: list[str] = Field(default_factory=list)
     en: list[str] = Field(default_factory=list)
 
 
-class Enrichment(Model):
+class Enrichment(DocModel):
     """Pass 2. `flags` name what a reader should doubt, such as numbers that the content does not hold."""
 
-    summary: Words = Field(default_factory=Words)
+    summary: BilingualText = Field(default_factory=BilingualText)
     keywords: Keywords = Field(default_factory=Keywords)
     items: list[str] = Field(default_factory=list)
     figure_type: str = ""
@@ -130,8 +133,8 @@ class Enrichment(Model):
     flags: list[str] = Field(default_factory=list)
 
 
-class Block(Model):
-    """One block. `doc_index` counts body blocks and furniture together, in reading order."""
+class Block(DocModel):
+    """One block. `doc_index` counts blocks of the body and of the margins together, in reading order."""
 
     id: str
     doc_index: int
@@ -159,7 +162,7 @@ class Block(Model):
     enrichment: Enrichment | None = None
 
 
-class Section(Model):
+class Section(DocModel):
     """A heading and what stands under it: the blocks with `span[0] <= doc_index < span[1]`."""
 
     id: str
@@ -173,14 +176,14 @@ class Section(Model):
     page_span: tuple[int, int]
 
 
-class Relation(Model):
+class Relation(DocModel):
     type: RelationType
     source: str
     target: str
     score: float = 1.0
 
 
-class Join(Model):
+class Join(DocModel):
     """A paragraph or table that a page break cut, whole again; its blocks keep their pages."""
 
     id: str
@@ -191,7 +194,7 @@ class Join(Model):
     table: Table | None = None
 
 
-class Asset(Model):
+class DocAsset(DocModel):
     id: str
     block_id: str
     kind: Literal["crop"] = "crop"
@@ -199,7 +202,7 @@ class Asset(Model):
     sha256_24: str  # the first 24 hexadecimal digits of its content's hash
 
 
-class Chunk(Model):
+class Chunk(DocModel):
     """A piece for retrieval. `block_ids` say where it comes from, `section_path` what it stands under."""
 
     id: str
@@ -213,7 +216,7 @@ class Chunk(Model):
     token_estimate: int = 0
 
 
-class DocJSON(Model):
+class DocJSON(DocModel):
     """A whole document. Field order is file order: what is small and asked for first stands first."""
 
     schema_name: Literal["DocJSON"] = "DocJSON"
@@ -222,20 +225,18 @@ class DocJSON(Model):
     name: str
     title: str = ""
     languages: list[str] = Field(default_factory=list)
-    origin: Origin = Field(default_factory=Origin)
+    origin: DocOrigin = Field(default_factory=DocOrigin)
     producer: Producer = Field(default_factory=Producer)
     pages: list[DocPage] = Field(default_factory=list)
     blocks: list[Block] = Field(default_factory=list)
     sections: list[Section] = Field(default_factory=list)
     relations: list[Relation] = Field(default_factory=list)
     joins: list[Join] = Field(default_factory=list)
-    assets: list[Asset] = Field(default_factory=list)
+    assets: list[DocAsset] = Field(default_factory=list)
     chunks: list[Chunk] = Field(default_factory=list)
     counts: dict[str, int] = Field(default_factory=dict)  # blocks by category
 
 
 def schema_text() -> str:
-    """The JSON Schema as the file beside this one holds it."""
-    import json
-
+    """Returns the JSON Schema as the file beside this one holds it."""
     return json.dumps(DocJSON.model_json_schema(), ensure_ascii=False, indent=1, sort_keys=True) + "\n"

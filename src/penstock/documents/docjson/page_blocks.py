@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass
 from penstock.documents.docjson.captions import link
 from penstock.documents.docjson.categories import category_of, role_of, visual_category
 from penstock.documents.docjson.model import (
-    Asset,
     Attempt,
     BBox,
     Block,
+    DocAsset,
     DocPage,
     PageStatus,
     Quality,
@@ -29,7 +29,7 @@ BOX_ISSUES = frozenset({
     "unit_box", "pixel_box", "off_grid", "swapped_corners", "no_area", "partial_box", "no_box",
     "unclosed_det",
 })  # fmt: skip
-LONGEST_CAPTION = 200  # characters
+MAX_CAPTION = 200  # characters
 _ONLY_NUMBER = re.compile(r"\d{1,2}(?:\.\d{1,3}){0,4}\.?")
 _HASHES = re.compile(r"\s(#{1,6})$")
 
@@ -41,14 +41,14 @@ class PageBlocks:
     page: DocPage
     blocks: list[Block]
     relations: list[Relation]
-    assets: list[Asset]
+    assets: list[DocAsset]
     keys: dict[str, str]  # block id -> the key of its enrichment
     heights: dict[str, float]  # heading id -> height of its lines
     hashes: dict[str, int]  # heading id -> the model's own depth
 
 
 def page_blocks(item: Page, doc_index: int, has_title: bool) -> PageBlocks:
-    """`doc_index` is the first block's; `has_title` whether the document's title was seen before."""
+    """Returns the page's blocks. `doc_index` is the first one's; `has_title`: a title was seen before."""
     regions = sorted(item.regions, key=lambda region: region.index)
     made = PageBlocks(_page(item, regions), [], [], [], {}, {}, {})
     for order, region in enumerate(regions):
@@ -130,10 +130,10 @@ def _block(region: Region, item: Page, order: int, doc_index: int, is_title: boo
 
 
 def _is_caption(label: str, text: str) -> bool:
-    """Whether words that were labelled as text are a caption by their number."""
+    """Returns whether words that were labelled as text are a caption by their number."""
     return (
         label in ("text", "reference_content", "reference")
-        and len(text) <= LONGEST_CAPTION
+        and len(text) <= MAX_CAPTION
         and CAPTION.match(text) is not None
         and not text.endswith("다.")
     )
@@ -150,8 +150,8 @@ def _asset_id(path: str) -> str:
     return path.rpartition("/")[2].partition(".")[0]
 
 
-def _asset(block: Block, path: str) -> Asset:
-    return Asset(id=block.asset_id, block_id=block.id, path=path, sha256_24=block.asset_id)
+def _asset(block: Block, path: str) -> DocAsset:
+    return DocAsset(id=block.asset_id, block_id=block.id, path=path, sha256_24=block.asset_id)
 
 
 def _line_height(region: Region) -> float:
@@ -161,7 +161,7 @@ def _line_height(region: Region) -> float:
 
 
 def _hashes(region: Region) -> int:
-    """A grounded recipe keeps the depth its model gave a heading behind the native label."""
+    """Returns a heading's depth by the model; a grounded recipe keeps it behind the native label."""
     found = _HASHES.search(region.native_label)
     return len(found[1]) if found else 0
 

@@ -1,7 +1,7 @@
 """Paragraphs and tables that a page break cut in two, put together again.
 
-The blocks keep their own pages and texts; a `Join` holds the whole. Told of each page in order, it
-remembers only the chain that is still open.
+The blocks keep their own pages and texts; a `Join` holds the whole. `Continued` takes each page in
+order and keeps only the chain that is still open.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _CONTINUED = re.compile(r"계속|이어서|continued|cont\.", re.IGNORECASE)
 
 @dataclass(slots=True)
 class Continued:
-    """`page` gives the relations that page adds, `ended` the chains that have ended since it was asked."""
+    """`page` returns the relations that a page adds, `ended` the chains that ended since the last call."""
 
     _last: Block | None = None
     _chain: list[Block] = field(default_factory=list)
@@ -106,7 +106,7 @@ def _joined(chain: Sequence[Block], number: int) -> Join:
 
 
 def _one_table(tables: Sequence[Table]) -> Table:
-    """The rows of all, without headers that are said again."""
+    """Returns the rows of all, without repeated headers."""
     cells: list[Cell] = [cell.model_copy() for cell in tables[0].cells]
     rows = tables[0].num_rows
     depth = header_depth(tables[0])

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import cast
 
-from penstock.documents.docjson.assemble import Assembler, Piece
+from penstock.documents.docjson.assemble import AssembledPage, Assembler
 from penstock.documents.docjson.captions import VISUAL
 from penstock.documents.docjson.model import Block, VisualCategory
 from penstock.documents.docjson.references import Key, caption_key, mentions, sentences
@@ -46,11 +46,11 @@ class BlockQuestion:
 
 
 def questions(name: str, pages: Callable[[], Iterable[Page]]) -> Iterator[BlockQuestion]:
-    """The questions of one document. `pages` gives its pages in order, and is called twice."""
+    """Yields the questions of one document. `pages` gives its pages in order, and is called twice."""
     cited = _citing(name, pages())
     assembler = Assembler(name)
     paths: dict[str, tuple[str, ...]] = {}
-    waiting: Piece | None = None
+    waiting: AssembledPage | None = None
     before: list[Block] = []
     for item in pages():
         piece = assembler.page(item)
@@ -93,7 +93,7 @@ def _flow(blocks: Iterable[Block]) -> list[Block]:
 
 
 def _page(
-    piece: Piece,
+    piece: AssembledPage,
     before: list[Block],
     after: list[Block],
     cited: dict[Key, list[tuple[str, str]]],
@@ -107,7 +107,7 @@ def _page(
 
 
 def _asked(
-    piece: Piece,
+    piece: AssembledPage,
     block: Block,
     texts: dict[str, str],
     flow: list[Block],
@@ -143,7 +143,7 @@ def _asked(
 
 
 def _near(block: Block, flow: list[Block]) -> list[Block]:
-    """The text before and after a block in reading order."""
+    """Returns the text before and after a block in reading order."""
     above = [other for other in flow if _place(other) < _place(block)][-BEFORE:]
     below = [other for other in flow if _place(other) > _place(block)][:AFTER]
     return [*above, *below]

@@ -30,7 +30,7 @@ class References:
     _open: dict[Key, list[str]] = field(default_factory=dict)
 
     def name(self, key: Key, target: str) -> list[Relation]:
-        """`target` is what `key` stands for, unless another was first; the mentions that waited for it."""
+        """Makes `target` what `key` names, unless another was first. Returns the mentions that waited."""
         if self._targets.setdefault(key, target) != target:
             return []
         return [_relation(source, target) for source in self._open.pop(key, ())]
@@ -53,12 +53,12 @@ def caption_key(text: str) -> Key | None:
 
 
 def mentions(text: str) -> list[Key]:
-    """What a text refers to, each once, in order."""
+    """Returns what a text refers to, each once, in order."""
     return list(dict.fromkeys(_key(found) for found in _MENTION.finditer(text)))
 
 
 def sentences(text: str) -> Iterator[str]:
-    """All of a text, cut where sentences and lines end."""
+    """Yields all of a text, cut where sentences and lines end."""
     for part in _SENTENCE_END.split(text):
         if part.strip():
             yield part.strip()

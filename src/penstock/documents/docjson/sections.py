@@ -49,7 +49,7 @@ class Heading:
 
 
 def numbering(text: str) -> tuple[str, float]:
-    """A heading's own number and its rank; ("", 0.0) where it has none."""
+    """Returns a heading's own number and its rank; ("", 0.0) where it has none."""
     for pattern, rank in _NUMBERS:
         found = pattern.match(text)
         if found:
@@ -68,7 +68,7 @@ class _Open:
 
 @dataclass(slots=True)
 class Sections:
-    """Told of each heading in reading order, and how far the text goes; keeps a document's sections."""
+    """The sections of a document. Takes each heading in reading order, and how far the text goes."""
 
     done: list[Section] = field(default_factory=list)
     _stack: list[_Open] = field(default_factory=list)
@@ -103,7 +103,7 @@ class Sections:
         return section
 
     def reach(self, page_no: int) -> None:
-        """What is open now goes on to this page. Not for furniture: a header ends no section."""
+        """Stretches the open sections to this page. Not called for margins: a page header ends no section."""
         self._page_no = page_no
 
     def finish(self, doc_index: int) -> list[Section]:
@@ -118,7 +118,7 @@ class Sections:
             section.page_span = (section.page_span[0], max(section.page_span[0], self._page_no))
 
     def _rank_of_plain(self, heading: Heading) -> float:
-        """A heading without a number ranks by its mark, the model's `#`, or its size."""
+        """Returns the rank of a heading without a number, by its mark, the model's `#`, or its size."""
         if _BULLET.match(heading.text):
             return BULLET_RANK
         if heading.hashes:

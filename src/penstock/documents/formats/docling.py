@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterable
 from typing import IO, Any
 
-from penstock.documents.docjson.assemble import Assembler, Piece
+from penstock.documents.docjson.assemble import AssembledPage, Assembler
 from penstock.documents.docjson.model import Block, Cell, DocPage
 from penstock.documents.docjson.spool import Spool, Spools
 from penstock.documents.docjson.table import made_of
@@ -29,21 +29,21 @@ _ROLES = {
 
 def write(file: IO[bytes], assembler: Assembler, items: Iterable[Page], spools: Spools) -> None:
     """Writes the document of `items` while they stream by."""
-    writer = _Writer({name: spools.new() for name in _LISTS})
+    writer = _DoclingWriter({name: spools.new() for name in _LISTS})
     for item in items:
         writer.add(assembler.page(item))
     assembler.finish()
     writer.lay_out(file, assembler)
 
 
-class _Writer:
+class _DoclingWriter:
     def __init__(self, spools: dict[str, Spool]) -> None:
         self._spools = spools
         self._counts = dict.fromkeys(_LISTS, 0)
         self._body: list[dict[str, str]] = []
         self._pages: dict[str, Any] = {}
 
-    def add(self, piece: Piece) -> None:
+    def add(self, piece: AssembledPage) -> None:
         page = piece.page
         self._pages[str(page.page_no)] = {
             "size": {"width": float(page.width_px), "height": float(page.height_px)},

@@ -38,7 +38,7 @@ _BULLET = "- "
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class GlmBlock:
     """One region on the SDK's grid. `label` is its group, or its own where it has none."""
 
     label: str
@@ -57,23 +57,23 @@ class WrittenPage:
     pictures: dict[str, str] = field(default_factory=dict)
 
 
-def blocks_of(regions: Iterable[Region], width: int, height: int, *, furniture: bool = False) -> list[Block]:
-    """The regions in reading order, as recognised. `furniture` keeps headers, footers and the like."""
+def blocks_of(regions: Iterable[Region], width: int, height: int, *, margins: bool = False) -> list[GlmBlock]:
+    """Returns the regions in reading order, as recognised. `margins` keeps headers, footers and the like."""
     return [
         _block_of(region, width, height)
         for region in sorted(regions, key=lambda region: region.index)
-        if furniture or region.label not in MARGIN_LABELS
+        if margins or region.label not in MARGIN_LABELS
     ]
 
 
-def page_blocks(blocks: Iterable[Block]) -> list[Block]:
-    """What a page shows: contents formatted, empty blocks gone, what belongs together joined."""
+def page_blocks(blocks: Iterable[GlmBlock]) -> list[GlmBlock]:
+    """Returns what a page shows: contents formatted, empty blocks gone, what belongs together joined."""
     dressed = (_dressed(block) for block in blocks)
     shown = [block for block in dressed if block.label == "image" or (block.content or "").strip()]
     return _with_missing_bullets(_hyphens_joined(_numbers_merged(shown)))
 
 
-def written(pages: Iterable[Sequence[Block]]) -> Iterator[WrittenPage]:
+def written(pages: Iterable[Sequence[GlmBlock]]) -> Iterator[WrittenPage]:
     """Rows and Markdown of one document's pages; pictures are counted through all of them."""
     num_pictures = 0
     for number, blocks in enumerate(pages):
@@ -88,23 +88,23 @@ def grid(box: Box, width: int, height: int) -> tuple[int, int, int, int]:
     return int(x0 / width * 1000), int(y0 / height * 1000), int(x1 / width * 1000), int(y1 / height * 1000)
 
 
-def _block_of(region: Region, width: int, height: int) -> Block:
+def _block_of(region: Region, width: int, height: int) -> GlmBlock:
     content = region.content or None  # an empty answer is no answer: no bare "#", no empty formula
     label = _GROUP_OF.get(region.label, region.label)
     if region.crop_path and content is None:
         label = "image"  # a seal or a header's logo that was kept and not read
     bbox = grid(region.box, width, height)
-    return Block(label, region.label, content, bbox, region.crop_path)
+    return GlmBlock(label, region.label, content, bbox, region.crop_path)
 
 
-def _dressed(block: Block) -> Block:
+def _dressed(block: GlmBlock) -> GlmBlock:
     if block.content is None:
         return block
     return replace(block, content=formatted(block.content, block.label, block.native_label))
 
 
-def _numbers_merged(blocks: Sequence[Block]) -> list[Block]:
-    """Each formula with the number beside it as its tag. A number alone says nothing and is left out."""
+def _numbers_merged(blocks: Sequence[GlmBlock]) -> list[GlmBlock]:
+    """Makes the number beside a formula its tag. Leaves out a number alone."""
     merged = []
     waiting = iter(range(len(blocks)))
     for i in waiting:
@@ -119,20 +119,20 @@ def _numbers_merged(blocks: Sequence[Block]) -> list[Block]:
     return merged
 
 
-def _role(block: Block) -> str:
+def _role(block: GlmBlock) -> str:
     if block.native_label == "formula_number" and block.content is not None:
         return "number"
     return "formula" if block.label == "formula" else ""
 
 
-def _tagged(formula: Block, number: Block) -> Block:
+def _tagged(formula: GlmBlock, number: GlmBlock) -> GlmBlock:
     assert formula.content is not None and number.content is not None
     body = formula.content.removesuffix("\n$$")
     return replace(formula, content=f"{body} \\tag{{{formula_number(number.content)}}}\n$$")
 
 
-def _hyphens_joined(blocks: Sequence[Block]) -> list[Block]:
-    """A text that ends in a hyphen with the next that begins with a small letter, if that makes a word."""
+def _hyphens_joined(blocks: Sequence[GlmBlock]) -> list[GlmBlock]:
+    """Joins a text that ends in a hyphen to the next in small letters, if that makes a word."""
     following = _next_small(blocks)
     taken: set[int] = set()
     joined = []
@@ -148,7 +148,7 @@ def _hyphens_joined(blocks: Sequence[Block]) -> list[Block]:
     return joined
 
 
-def _next_small(blocks: Sequence[Block]) -> list[int | None]:
+def _next_small(blocks: Sequence[GlmBlock]) -> list[int | None]:
     """For each block, the next text that begins with a small letter."""
     following: list[int | None] = [None] * len(blocks)
     small = None
@@ -159,7 +159,7 @@ def _next_small(blocks: Sequence[Block]) -> list[int | None]:
     return following
 
 
-def _joined(block: Block, after: Block) -> str | None:
+def _joined(block: GlmBlock, after: GlmBlock) -> str | None:
     text = (block.content or "").rstrip()
     if block.label != "text" or not text.endswith("-"):
         return None
@@ -175,8 +175,8 @@ def _is_word(joined: str) -> bool:
     return _WORD.fullmatch(word) is not None and "--" not in word and "''" not in word
 
 
-def _with_missing_bullets(blocks: list[Block]) -> list[Block]:
-    """A paragraph between two items of a list, at their left edge, is an item too."""
+def _with_missing_bullets(blocks: list[GlmBlock]) -> list[GlmBlock]:
+    """Makes a paragraph between two items of a list, at their left edge, an item too."""
     for i in range(1, len(blocks) - 1):
         before, block, after = blocks[i - 1 : i + 2]
         if not _is_item(block) and _lists(before, block) and _lists(after, block):
@@ -184,17 +184,17 @@ def _with_missing_bullets(blocks: list[Block]) -> list[Block]:
     return blocks
 
 
-def _is_item(block: Block) -> bool:
+def _is_item(block: GlmBlock) -> bool:
     return (block.content or "").startswith(_BULLET)
 
 
-def _lists(item: Block, block: Block) -> bool:
-    """Whether `item` is a list's item and `block` a paragraph at its left edge."""
+def _lists(item: GlmBlock, block: GlmBlock) -> bool:
+    """Returns whether `item` is a list's item and `block` a paragraph at its left edge."""
     both_text = item.native_label == block.native_label == "text"
     return both_text and _is_item(item) and abs(item.bbox[0] - block.bbox[0]) <= ALIGNED
 
 
-def _written_page(number: int, blocks: Sequence[Block], num_pictures: int) -> WrittenPage:
+def _written_page(number: int, blocks: Sequence[GlmBlock], num_pictures: int) -> WrittenPage:
     page = WrittenPage()
     parts = []
     for index, block in enumerate(blocks):
@@ -211,7 +211,7 @@ def _written_page(number: int, blocks: Sequence[Block], num_pictures: int) -> Wr
     return replace(page, markdown="\n\n".join(parts))
 
 
-def _row(index: int, block: Block) -> dict[str, Any]:
+def _row(index: int, block: GlmBlock) -> dict[str, Any]:
     x0, y0, x1, y1 = block.bbox
     return {
         "index": index,

@@ -28,7 +28,7 @@ _FORMULA = re.compile(r"\$(?<!\$\$)((?:[^$\\]++|\\.)*+)(\$(?!\$))?")
 
 
 def formatted(content: str, label: str, native_label: str) -> str:
-    """The content as the result shows it. `label` is its group: text, table, formula or another."""
+    """Returns the content as the result shows it. `label` is its group: text, table, formula or another."""
     text = content.strip() if _is_finished(content, label) else clean(content, latex=label == "formula")
     if native_label == "doc_title":
         text = "# " + _HASHES.sub("", text)

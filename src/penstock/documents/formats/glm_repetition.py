@@ -16,11 +16,11 @@ from collections import Counter
 from dataclasses import dataclass
 
 # numbers of the SDK
-LEAST_TEXT = 2_048  # characters; shorter texts are left alone
-LEAST_UNIT = 10
-LEAST_COPIES = 10
-LEAST_LINES = 10
-LEAST_SHARE = 0.8  # of the lines that say something
+MIN_TEXT = 2_048  # characters; shorter texts are left alone
+MIN_UNIT = 10
+MIN_COPIES = 10
+MIN_LINES = 10
+MIN_SHARE = 0.8  # of the lines that say something
 IN_A_ROW = 3
 
 _STEP, _PREFIX, _WINDOW = 4, 4, 6  # in scales: ten copies of a unit hold one aligned window of six
@@ -35,8 +35,8 @@ class Repetition:
 
 
 def cut_repeats(text: str) -> str:
-    """The text up to its repetition with one copy of what repeats; all of it when nothing does."""
-    if len(text) < LEAST_TEXT:
+    """Returns the text up to its repetition with one copy of what repeats; all of it when nothing does."""
+    if len(text) < MIN_TEXT:
         return text
     found = first_repetition(text.strip())
     if found is not None:
@@ -45,10 +45,10 @@ def cut_repeats(text: str) -> str:
 
 
 def first_repetition(text: str) -> Repetition | None:
-    """The leftmost ten copies in a row of ten characters or more, as the shortest unit that fits there."""
+    """Returns the leftmost ten copies of ten characters or more, as the shortest unit that fits."""
     found: Repetition | None = None
-    scale = LEAST_UNIT
-    while scale * LEAST_COPIES <= len(text):
+    scale = MIN_UNIT
+    while scale * MIN_COPIES <= len(text):
         at_scale = _first_at(text, scale)
         if at_scale is not None and (found is None or at_scale < found):
             found = at_scale
@@ -57,7 +57,7 @@ def first_repetition(text: str) -> Repetition | None:
 
 
 def _first_at(text: str, scale: int) -> Repetition | None:
-    """The first repetition of a unit of `scale` to twice as many characters."""
+    """Returns the first repetition of a unit of `scale` to twice as many characters."""
     for start in range(0, len(text) - _WINDOW * scale + 1, _STEP * scale):
         head = text[start : start + _PREFIX * scale]
         again = text.find(head, start + 1, start + _WINDOW * scale)
@@ -70,15 +70,15 @@ def _first_at(text: str, scale: int) -> Repetition | None:
 
 
 def _whole(text: str, inside: int, period: int) -> Repetition | None:
-    """The repetition of this period around `inside`, or None where it is too short to count."""
+    """Returns the repetition of this period around `inside`, or None where it is too short to count."""
     start = inside - _alike_before(text, inside, period)
     length = inside + _alike_after(text, inside, period) + period - start
-    unit = period * -(-LEAST_UNIT // period)  # several copies of a short one make a unit
-    return Repetition(start, unit) if length >= LEAST_COPIES * unit else None
+    unit = period * -(-MIN_UNIT // period)  # several copies of a short one make a unit
+    return Repetition(start, unit) if length >= MIN_COPIES * unit else None
 
 
 def _alike_after(text: str, at: int, period: int) -> int:
-    """How many characters from `at` on equal those a period later; by slices, which compare fast."""
+    """Returns how many characters from `at` on equal those a period later; by slices, which compare fast."""
     alike, step = 0, 64
     while step:
         left = at + alike
@@ -92,7 +92,7 @@ def _alike_after(text: str, at: int, period: int) -> int:
 
 
 def _alike_before(text: str, at: int, period: int) -> int:
-    """How many characters before `at` equal those a period later."""
+    """Returns how many characters before `at` equal those a period later."""
     alike, step = 0, 64
     while step:
         right = at - alike
@@ -108,10 +108,10 @@ def _alike_before(text: str, at: int, period: int) -> int:
 def _cut_lines(text: str) -> str:
     lines = text.split("\n")
     said = [(number, line.strip()) for number, line in enumerate(lines) if line.strip()]
-    if len(said) < LEAST_LINES:
+    if len(said) < MIN_LINES:
         return text
     common, count = Counter(line for _, line in said).most_common(1)[0]
-    if count < LEAST_LINES or count / len(said) < LEAST_SHARE:
+    if count < MIN_LINES or count / len(said) < MIN_SHARE:
         return text
     in_a_row = 0
     for place, (_, line) in enumerate(said):

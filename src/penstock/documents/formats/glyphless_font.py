@@ -97,7 +97,7 @@ def _to_unicode(cids: Mapping[str, int]) -> bytes:
 
 
 def font_file() -> bytes:
-    """The smallest TrueType font readers accept."""
+    """Returns the smallest TrueType font readers accept."""
     narrow, wide = _stroke(NARROW), _stroke(WIDE)
     ends = (0, 0, len(narrow), len(narrow) + len(wide))
     box = (0, DESCENT, UNITS, ASCENT)
@@ -121,13 +121,13 @@ def font_file() -> bytes:
 
 
 def _stroke(width: int) -> bytes:
-    """A contour of two points, corner to corner: a box to measure and nothing to fill."""
+    """Returns a contour of two points, corner to corner: a box to measure and nothing to fill."""
     header = struct.pack(">5h", 1, 0, DESCENT, width, ASCENT)
     return header + struct.pack(">HHBB4h", 1, 0, 1, 1, 0, width, DESCENT, ASCENT - DESCENT)
 
 
 def _empty_cmap() -> bytes:
-    """A format 4 map with the one segment every map must end in, which leads to glyph 0."""
+    """Returns a format 4 map with the one segment every map must end in, which leads to glyph 0."""
     return struct.pack(">12H", 4, 24, 0, 2, 2, 0, 0, 0xFFFF, 0, 0xFFFF, 1, 0)
 
 
@@ -148,7 +148,7 @@ def _sfnt(tables: Mapping[bytes, bytes]) -> bytes:
 
 
 def _with_checksum(font: bytes, offset: int, tables: Mapping[bytes, bytes]) -> bytes:
-    """The whole font's checksum goes into its head table, eight bytes in."""
+    """Writes the whole font's checksum into its head table, eight bytes in."""
     total = sum(struct.unpack(f">{len(font) // 4}I", font)) & 0xFFFFFFFF
     adjustment = struct.pack(">I", (0xB1B0AFBA - total) & 0xFFFFFFFF)
     head = offset + sum(len(d) + -len(d) % 4 for tag, d in sorted(tables.items()) if tag < b"head")

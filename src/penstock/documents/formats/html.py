@@ -62,7 +62,7 @@ CLOSING = "</body></html>\n"
 
 
 def page_section(page: DocPage, blocks: Iterable[Block], picture: str) -> str:
-    """One page. `picture` is the address of its image, or "" where there is none."""
+    """Returns one page. `picture` is the address of its image, or "" where there is none."""
     rows = list(blocks)
     image = f'<img src="{escape(picture)}" alt="page {page.page_no}" loading="lazy">' if picture else ""
     shape = "" if picture else f' style="aspect-ratio:{max(page.width_px, 1)}/{max(page.height_px, 1)}"'

@@ -19,7 +19,7 @@ from penstock.documents.layout.paragraphs import join_lines, joined_word
 from penstock.documents.table_html import from_html, to_html, to_pipes
 from penstock.region import FORMULA_LABELS, MARGIN_LABELS, PICTURE_LABELS, Region
 
-DEEPEST = 6  # heading levels of Markdown
+MAX_HEADING_LEVEL = 6  # heading levels of Markdown
 SHORT_LINE = 60  # letters; a longer line is a paragraph
 HARD_BREAK = "  \n"
 
@@ -32,18 +32,18 @@ _BRACKET = re.compile(r"(?<!\\)[\[\]]")
 _WRAPS = (("$$", "$$"), (r"\[", r"\]"), (r"\(", r"\)"), ("$", "$"))
 
 
-def page_markdown(regions: Sequence[Region], *, furniture: bool = False, root: str = "") -> str:
-    """The page's Markdown. `root` leads from the Markdown file to the folder crops are named from.
+def page_markdown(regions: Sequence[Region], *, margins: bool = False, root: str = "") -> str:
+    """Returns the page's Markdown. `root` leads from the Markdown file to the folder crops are named from.
 
     page_markdown(item.regions, root="../")
     """
-    kept = [r for r in sorted(regions, key=lambda r: r.index) if furniture or r.label not in MARGIN_LABELS]
+    kept = [r for r in sorted(regions, key=lambda r: r.index) if margins or r.label not in MARGIN_LABELS]
     blocks = (block for region in _joined(_tagged(kept)) for block in _blocks(region, root))
     return _stacked(blocks)
 
 
 def document_markdown(pages: Iterable[tuple[int, str]]) -> str:
-    """Pages, numbered from 1, as one text with an anchor before each."""
+    """Returns pages, numbered from 1, as one text with an anchor before each."""
     return "".join(
         f"<!-- page {number} -->\n\n{text}\n\n" if text else f"<!-- page {number} -->\n\n"
         for number, text in pages
@@ -51,7 +51,7 @@ def document_markdown(pages: Iterable[tuple[int, str]]) -> str:
 
 
 def _stacked(blocks: Iterable[str]) -> str:
-    """Blocks with a blank line between them; items of one list stay together."""
+    """Returns blocks with a blank line between them; items of one list stay together."""
     parts: list[str] = []
     last = ""
     for block in blocks:
@@ -156,7 +156,7 @@ def _content(label: str, text: str) -> Iterator[str]:
 def _heading(label: str, text: str) -> str:
     words = re.sub(r"^(?:#+\s*|[-*]\s+)", "", " ".join(text.split()))
     level = 1 if label == "doc_title" else 1 + _depth(words)
-    return "#" * min(level, DEEPEST) + " " + re.sub(r"(?=#+$)", r"\\", escape.inline(words))
+    return "#" * min(level, MAX_HEADING_LEVEL) + " " + re.sub(r"(?=#+$)", r"\\", escape.inline(words))
 
 
 def _depth(title: str) -> int:
@@ -184,7 +184,7 @@ def _table(text: str) -> str:
 
 
 def _paragraphs(parts: Sequence[str]) -> Iterator[str]:
-    """Each part by itself, but short lines one under the other stay so: an address, a receipt."""
+    """Yields each part by itself, but short lines one under the other stay so: an address, a receipt."""
     block = ""
     for above, part in zip(["", *parts], parts, strict=False):
         line = _paragraph(part)
@@ -203,7 +203,7 @@ def _paragraphs(parts: Sequence[str]) -> Iterator[str]:
 
 
 def _columns(text: str) -> int:
-    """How wide the text is in letters; Korean and Chinese ones count twice."""
+    """Returns how wide the text is in letters; Korean and Chinese ones count twice."""
     return len(text) + sum(east_asian_width(char) in "WF" for char in text)
 
 

@@ -12,7 +12,7 @@ from penstock.documents.docjson.model import Block, Table
 from penstock.documents.grounding.grid import GRID
 from penstock.page import Page
 
-FURNITURE = {"header": "header", "footer": "footer", "number": "page_number", "aside_text": "aside_text"}
+MARGINS = {"header": "header", "footer": "footer", "number": "page_number", "aside_text": "aside_text"}
 
 
 def write(file: IO[bytes], assembler: Assembler, items: Iterable[Page], root: str = "") -> None:
@@ -39,7 +39,7 @@ def _row(block: Block, known: dict[str, Block], root: str) -> dict[str, Any]:
     notes = [known[id].text for id in block.footnote_ids]
     crop = f"{root}crops/{block.asset_id}.jpg" if block.asset_id else ""
     if block.layer == "furniture":
-        return {"type": FURNITURE.get(block.label, "aside_text"), "text": block.text}
+        return {"type": MARGINS.get(block.label, "aside_text"), "text": block.text}
     if block.category == "table":
         body = table_html(block.table) if block.table else ""
         return {
@@ -65,7 +65,7 @@ def _box(block: Block) -> list[int]:
 
 
 def table_html(table: Table) -> str:
-    """The cells as HTML; text is escaped."""
+    """Returns the cells as HTML; text is escaped."""
     if not table.cells:
         return html.escape(table.html, quote=False)
     rows: dict[int, list[str]] = {row: [] for row in range(table.num_rows)}

@@ -22,7 +22,7 @@ from penstock.region import Line
 POINTS_PER_INCH = 72.0
 BASELINE = 0.2  # of a line's height, from its foot: where most scripts' descenders end
 CATALOG, PAGES, FONT, RESERVED = 1, 2, 3, 8  # object numbers; the font takes 3 to 8
-MOST_CHARACTERS = CIDS - 1
+MAX_CHARACTERS = CIDS - 1
 TALL = 2.0  # a line higher than this times its width is set from top to bottom
 
 
@@ -41,7 +41,7 @@ def write_searchable_pdf(file: IO[bytes], pages: Iterable[PictureOfPage]) -> int
     with open("scan.pdf", "wb") as file:
         write_searchable_pdf(file, [PictureOfPage(jpeg=data, lines=region.lines, dpi=200)])
     """
-    writer = _Writer(file)
+    writer = _PdfWriter(file)
     for page in pages:
         writer.page(page)
     writer.finish()
@@ -49,7 +49,7 @@ def write_searchable_pdf(file: IO[bytes], pages: Iterable[PictureOfPage]) -> int
 
 
 @dataclass(slots=True)
-class _Writer:
+class _PdfWriter:
     """The PDF as far as it is written: offsets of objects, pages, and characters met."""
 
     stream: IO[bytes]
@@ -108,12 +108,12 @@ class _Writer:
         return b"%s /F %s Tf %s Tz <%s> Tj" % (matrix, _number(size), _number(stretch), codes)
 
     def _cid(self, char: str) -> int:
-        """The character's number in the font; a document with too many shares the last."""
+        """Returns the character's number in the font; a document with too many shares the last."""
         found = self.cids.get(char)
         if found is None:
             found = len(self.cids) + 1
-            if found > MOST_CHARACTERS:
-                return MOST_CHARACTERS
+            if found > MAX_CHARACTERS:
+                return MAX_CHARACTERS
             self.cids[char] = found
         return found
 

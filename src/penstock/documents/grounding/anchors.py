@@ -27,7 +27,7 @@ _BARE = re.compile(
     re.MULTILINE,
 )
 _DIGITS = frozenset("0123456789.,+-eE \t\n")
-LONGEST_NUMBERS = 4_000  # characters of one anchor's boxes
+MAX_NUMBERS = 4_000  # characters of one anchor's boxes
 _DET_FIRST = re.compile(r"\s*([A-Za-z][A-Za-z_ ]{0,31}?)\s*(?=\[)")
 _NOISE = re.compile(
     r"^(?:={5,}|(?:NO )?PATCHES:?.*|BASE:\s.*|image(?: size)?:?\s+\(?\d.*|valid image tokens.*|"
@@ -47,7 +47,7 @@ class Anchor:
 
 
 def find_anchors(text: str) -> tuple[Dialect, list[Anchor]]:
-    """The dialect and the anchors in order. Text without any mark is one anchor without a label."""
+    """Returns the dialect and the anchors in order. Text without any mark is one anchor without a label."""
     text = _cleaned(text)
     marks = list(_MARK.finditer(text))
     if marks:
@@ -138,7 +138,7 @@ class _Walk:
         return self._marks[self._at] == mark
 
     def _ref(self) -> tuple[str, str]:
-        """The label, and text that stands between it and whatever comes next."""
+        """Returns the label, and text that stands between it and whatever comes next."""
         label = self._take().strip()
         if self._next_is("<|/ref|>"):
             return label, self._take()
@@ -147,7 +147,7 @@ class _Walk:
         return name.strip(), rest
 
     def _det(self) -> tuple[str, str, str]:
-        """The label inside it (or ""), its numbers, and the content after it."""
+        """Returns the label inside it (or ""), its numbers, and the content after it."""
         inside = self._take()
         named = _DET_FIRST.match(inside)
         label = named[1].strip() if named else ""
@@ -160,9 +160,9 @@ class _Walk:
 
 
 def _end_of_numbers(text: str) -> int:
-    """Where the bracket that opens `text` is closed; where digits end if it never is."""
+    """Returns where the bracket that opens `text` is closed; where digits end if it never is."""
     depth = 0
-    for place, char in enumerate(text[:LONGEST_NUMBERS]):
+    for place, char in enumerate(text[:MAX_NUMBERS]):
         if char == "[":
             depth += 1
         elif char == "]":
@@ -171,4 +171,4 @@ def _end_of_numbers(text: str) -> int:
                 return place + 1
         elif char not in _DIGITS:
             return place
-    return min(len(text), LONGEST_NUMBERS)
+    return min(len(text), MAX_NUMBERS)

@@ -18,9 +18,9 @@ from penstock.documents.grounding.anchors import Anchor, Dialect, find_anchors
 from penstock.documents.grounding.grid import GridBox, Quads, around, in_pixels, on_grid, quads
 from penstock.documents.grounding.repetition import cut_lines, cut_tail, runs
 
-LONGEST_ANSWER = 400_000  # characters; 8,192 tokens are some 30,000
-MOST_ALIKE = 3  # equal blocks in a row; a fourth is a loop
-LONGEST_LABEL = 40
+MAX_ANSWER = 400_000  # characters; 8,192 tokens are some 30,000
+MAX_ALIKE = 3  # equal blocks in a row; a fourth is a loop
+MAX_LABEL = 40
 
 # Labels seen in answers and in the parsers others wrote for them.
 LABELS = frozenset({
@@ -67,8 +67,8 @@ class GroundedAnswer:
 
 
 def read_grounded(text: str, width: int = 0, height: int = 0) -> GroundedAnswer:
-    """The blocks of an answer in its order. The picture's size tells pixel boxes from grid boxes."""
-    text, looped = cut_tail(text[:LONGEST_ANSWER])
+    """Returns the blocks of an answer in its order. The picture's size tells pixel boxes from grid boxes."""
+    text, looped = cut_tail(text[:MAX_ANSWER])
     dialect, anchors = find_anchors(text)
     read = [quads(anchor.numbers) for anchor in anchors]
     pixels = in_pixels([box for each in read for box in each.boxes], width, height)
@@ -98,10 +98,10 @@ _CLASS = re.compile(r"[a-z][a-z_]{1,23}")
 
 
 def _label(written: str | None) -> tuple[str, str]:
-    """The label, and the sentence that stood in its place: "OCR this image" writes text there."""
+    """Returns the label, and the sentence that stood in its place: "OCR this image" writes text there."""
     if written is None:
         return "", ""
-    name = re.sub(r"[\s\-]+", "_", written.strip()[:LONGEST_LABEL].lower())
+    name = re.sub(r"[\s\-]+", "_", written.strip()[:MAX_LABEL].lower())
     if name in LABELS:
         return name, ""
     if _CLASS.fullmatch(written.strip()):
@@ -173,7 +173,7 @@ def _give(pieces: list[Grounded], text: str, labels: frozenset[str]) -> list[str
 
 
 def _spread_paragraphs(stack: list[Grounded], place: int) -> list[Grounded]:
-    """A table written as plain text: the caption's anchor has the first paragraph, the table the rest."""
+    """Splits a table written as plain text: its first paragraph is the caption, the rest the table."""
     last = stack[-1]
     first, gap, rest = last.content.partition("\n\n")
     if place == len(stack) - 1 or last.label not in CAPTIONS or not gap:
@@ -184,7 +184,7 @@ def _spread_paragraphs(stack: list[Grounded], place: int) -> list[Grounded]:
 
 
 def _table_parts(content: str) -> tuple[str, list[str], str]:
-    """What stands before the first table, the tables, and all other text."""
+    """Returns what stands before the first table, the tables, and all other text."""
     start = _TABLE_START.search(content)
     if start is None:
         return content, [], ""
@@ -215,7 +215,7 @@ def _without_runs(blocks: list[Grounded]) -> tuple[list[Grounded], bool]:
     kept: list[Grounded] = []
     cut = False
     for start, length in runs([(block.label, block.content) for block in blocks]):
-        loop = length > MOST_ALIKE and (bool(blocks[start].content) or length > 4 * MOST_ALIKE)
+        loop = length > MAX_ALIKE and (bool(blocks[start].content) or length > 4 * MAX_ALIKE)
         cut = cut or loop
         first = blocks[start]
         kept += [replace(first, issues=(*first.issues, "loop"))] if loop else blocks[start : start + length]
@@ -266,7 +266,7 @@ def _closed(html: str) -> tuple[str, bool]:
 
 
 def _without_copies(blocks: Iterable[Grounded]) -> list[Grounded]:
-    """Leaves out text without a word, and lines said again that their own block already holds."""
+    """Leaves out text without a word, and repeated lines that their own block already holds."""
     kept: list[Grounded] = []
     seen: dict[str, list[GridBox]] = {}
     for block in blocks:
@@ -289,7 +289,7 @@ def _one_line(text: str) -> str:
 
 
 def _holds(outer: GridBox, inner: GridBox) -> bool:
-    """Whether four fifths of `inner` lie in `outer`."""
+    """Returns whether four fifths of `inner` lie in `outer`."""
     width = min(outer[2], inner[2]) - max(outer[0], inner[0])
     height = min(outer[3], inner[3]) - max(outer[1], inner[1])
     area = (inner[2] - inner[0]) * (inner[3] - inner[1])

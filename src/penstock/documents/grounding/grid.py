@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 GRID = 999  # the grid's last line, as the model's authors scale it: x / 999 of the width
-MOST_BOXES = 64  # of one anchor; more is a model that has lost its way
+MAX_BOXES = 64  # of one anchor; more is a model that has lost its way
 NEAR = 30  # units beyond the grid that are rounding, not another scale
 
 GridBox = tuple[int, int, int, int]
@@ -28,11 +28,11 @@ class Quads:
 
 
 def quads(text: str) -> Quads:
-    """Every four numbers of `text` are a box."""
-    values = [float(found) for found in NUMBER.findall(text[: MOST_BOXES * 64])]
+    """Returns boxes: every four numbers of `text` are one."""
+    values = [float(found) for found in NUMBER.findall(text[: MAX_BOXES * 64])]
     whole = len(values) // 4 * 4
     boxes = tuple(_quad(values[i : i + 4]) for i in range(0, whole, 4))
-    return Quads(boxes[:MOST_BOXES], len(values) - whole)
+    return Quads(boxes[:MAX_BOXES], len(values) - whole)
 
 
 def _quad(values: Sequence[float]) -> Quad:
@@ -41,7 +41,7 @@ def _quad(values: Sequence[float]) -> Quad:
 
 
 def in_pixels(all_boxes: Sequence[Quad], width: int, height: int) -> bool:
-    """Whether a page's boxes are pixels: most leave the grid, and all fit the picture."""
+    """Returns whether a page's boxes are pixels: most leave the grid, and all fit the picture."""
     if not all_boxes or width <= GRID + NEAR or height <= GRID + NEAR:
         return False
     outside = sum(max(box) > GRID + NEAR for box in all_boxes)
@@ -50,7 +50,7 @@ def in_pixels(all_boxes: Sequence[Quad], width: int, height: int) -> bool:
 
 
 def on_grid(box: Quad, scale: tuple[float, float] | None = None) -> tuple[GridBox, tuple[str, ...]]:
-    """The box on the grid and what had to be done to it. `scale` is the picture's size for pixel boxes."""
+    """Returns the box on the grid and what was wrong. `scale` is the picture's size for pixel boxes."""
     issues = []
     if scale is not None:
         across, down = GRID / scale[0], GRID / scale[1]
@@ -71,13 +71,13 @@ def on_grid(box: Quad, scale: tuple[float, float] | None = None) -> tuple[GridBo
 
 
 def clamped(value: float) -> int:
-    """The nearest line of the grid."""
+    """Returns the nearest line of the grid."""
     line = round(value)
     return 0 if line < 0 else GRID if line > GRID else line
 
 
 def around(boxes: Sequence[GridBox]) -> GridBox:
-    """The box that holds all of them; the whole page where there is none."""
+    """Returns the box that holds all of them; the whole page where there is none."""
     if len(boxes) == 1:
         return boxes[0]
     if not boxes:

@@ -28,7 +28,7 @@ _HEADING = re.compile(r"(#{1,6})\s+")
 
 
 def read_page(text: str, width: int, height: int) -> GroundedAnswer:
-    """The answer's blocks; one without any box is taken apart into headings, tables and paragraphs."""
+    """Returns the answer's blocks; splits one without boxes into headings, tables and paragraphs."""
     answer = read_grounded(text, width, height)
     if answer.dialect != "none":
         return answer
@@ -39,7 +39,7 @@ def read_page(text: str, width: int, height: int) -> GroundedAnswer:
 def regions_of(
     answer: GroundedAnswer, width: int, height: int, first_page: bool, reader: str
 ) -> tuple[Region, ...]:
-    """Regions in the order of the answer. The first title of a document's first page is its title."""
+    """Returns regions in the order of the answer. The first title of a document's first page is its title."""
     titled = not first_page
     regions = []
     for index, block in enumerate(answer.blocks):
@@ -51,7 +51,7 @@ def regions_of(
 
 
 def shifted(blocks: tuple[Grounded, ...], top: float, share: float) -> tuple[Grounded, ...]:
-    """Blocks of a part of the page that begins at `top` and has `share` of its height, on the page's grid."""
+    """Returns blocks of a part of the page on the page's grid; it begins at `top` and is `share` high."""
 
     def place(box: GridBox) -> GridBox:
         x0, y0, x1, y1 = box

@@ -11,17 +11,17 @@ from itertools import groupby
 
 PROBE = 24  # characters at the end that a looping text must hold several times
 WINDOW = 4_096  # how far back a period is looked for
-MOST_PERIOD = 1_200  # characters; longer units are caught as repeated lines or blocks
-LEAST_TIMES = 5
-LEAST_LENGTH = 200  # characters of repetition: "ha ha ha ha ha" is no loop
-MOST_LINES = 8  # the same line this often in a row: a form's dotted lines are fewer
+MAX_PERIOD = 1_200  # characters; longer units are caught as repeated lines or blocks
+MIN_TIMES = 5
+MIN_LENGTH = 200  # characters of repetition: "ha ha ha ha ha" is no loop
+MAX_EQUAL_LINES = 8  # the same line this often in a row: a form's dotted lines are fewer
 
 
 def cut_tail(text: str) -> tuple[str, bool]:
-    """The text up to and with the first unit of the loop that ends it, and whether there was one."""
+    """Returns the text up to and with the first unit of the loop that ends it, and whether there was one."""
     body = text.rstrip()
     tail = body[-WINDOW:]
-    if len(tail) < LEAST_LENGTH or tail.count(tail[-PROBE:]) < 2:
+    if len(tail) < MIN_LENGTH or tail.count(tail[-PROBE:]) < 2:
         return text, False
     length = _looping(tail)
     if not length:
@@ -39,9 +39,9 @@ def _looping(tail: str) -> tuple[int, int] | None:
     reverse = tail[::-1]
     borders = _borders(reverse[:WINDOW])
     best: tuple[int, int] | None = None
-    for length in range(LEAST_LENGTH, len(reverse) + 1):
+    for length in range(MIN_LENGTH, len(reverse) + 1):
         period = length - borders[length - 1]
-        if period <= MOST_PERIOD and length >= LEAST_TIMES * period and length >= LEAST_LENGTH:
+        if period <= MAX_PERIOD and length >= MIN_TIMES * period and length >= MIN_LENGTH:
             best = (period, length)
     return best
 
@@ -59,14 +59,14 @@ def _borders(text: str) -> list[int]:
 
 
 def cut_lines(text: str) -> tuple[str, bool]:
-    """The text with runs of one and the same line kept once."""
-    if text.count("\n") < MOST_LINES:
+    """Returns the text with runs of one and the same line kept once."""
+    if text.count("\n") < MAX_EQUAL_LINES:
         return text, False
     kept: list[str] = []
     cut = False
     for line, run in groupby(text.split("\n")):
         times = sum(1 for _ in run)
-        looped = times > MOST_LINES and bool(line.strip())
+        looped = times > MAX_EQUAL_LINES and bool(line.strip())
         cut = cut or looped
         kept.extend([line] * (1 if looped else times))
     return ("\n".join(kept), True) if cut else (text, False)

@@ -14,7 +14,7 @@ from penstock.box import Box, enclosing
 from penstock.documents.layout.blocks import Fragment
 from penstock.documents.layout.columns import gutters
 from penstock.documents.layout.ruled_tables import TOUCH, Ruling
-from penstock.documents.table_html import Cell
+from penstock.documents.table_html import HtmlCell
 from penstock.scripts import is_unspaced
 
 FEWEST_ROWS = 3
@@ -31,7 +31,7 @@ GUTTER = 0.8  # font sizes
 @dataclass(frozen=True, slots=True)
 class AlignedTable:
     box: Box
-    cells: tuple[Cell, ...]
+    cells: tuple[HtmlCell, ...]
     fragments: tuple[Fragment, ...]
 
 
@@ -85,7 +85,7 @@ def _filled(rows: Sequence[Sequence[Fragment]], edges: list[float]) -> AlignedTa
         for f in row:
             column = sum(edge < (f.box[0] + f.box[2]) / 2 for edge in edges)
             texts[column] = f"{texts[column]} {f.text}".strip()
-        cells += [Cell(row=r, column=c, text=text) for c, text in enumerate(texts)]
+        cells += [HtmlCell(row=r, column=c, text=text) for c, text in enumerate(texts)]
     fragments = [f for row in rows for f in row]
     box = enclosing([f.box for f in fragments])
     return AlignedTable(box=box, cells=tuple(cells), fragments=tuple(fragments))

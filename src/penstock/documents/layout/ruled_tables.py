@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from penstock.box import Box
 from penstock.documents.layout.lines import join, lines_of
-from penstock.documents.table_html import Cell
+from penstock.documents.table_html import HtmlCell
 from penstock.region import Word
 
 THIN = 4.0  # pixels: thicker than this is a bar, not a line
@@ -139,7 +139,7 @@ def _positions(lines: list[Ruling], crossing: list[Ruling]) -> tuple[float, ...]
     return tuple(sorted(found + [end for end in ends if min(abs(end - at) for at in found) > 2 * TOUCH]))
 
 
-def cells_of(grid: Grid, words: Sequence[Word]) -> list[Cell]:
+def cells_of(grid: Grid, words: Sequence[Word]) -> list[HtmlCell]:
     """The grid's cells with their words; a word goes to the cell its middle is in."""
     num_rows, num_columns = len(grid.ys) - 1, len(grid.xs) - 1
     owner = _merged(grid, num_rows, num_columns)
@@ -150,7 +150,7 @@ def cells_of(grid: Grid, words: Sequence[Word]) -> list[Cell]:
         held.setdefault(owner[row * num_columns + column], []).append(word)
     spans = _spans(owner, num_columns)
     return [
-        Cell(
+        HtmlCell(
             row=row, column=column, row_span=rows, column_span=columns,
             text="\n".join(join(line) for line in lines_of(held.get(first, ()))),
         )
@@ -158,7 +158,7 @@ def cells_of(grid: Grid, words: Sequence[Word]) -> list[Cell]:
     ]  # fmt: skip
 
 
-def ruled_table(box: Box, words: Sequence[Word], strokes: Sequence[Box]) -> list[Cell] | None:
+def ruled_table(box: Box, words: Sequence[Word], strokes: Sequence[Box]) -> list[HtmlCell] | None:
     """The cells of a table whose lines are drawn, or None where no grid of lines fills the box."""
     x0, y0, x1, y1 = box
     near = [s for s in strokes if s[0] < x1 and s[2] > x0 and s[1] < y1 and s[3] > y0]
