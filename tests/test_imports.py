@@ -35,7 +35,7 @@ def loaded_after(code: str) -> list[str]:
         f"atexit.register(tell)\n{code}"
     )
     shown = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=100
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=300
     )
     return list(json.loads(shown.stderr.splitlines()[-1]))
 

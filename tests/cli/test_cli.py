@@ -9,7 +9,6 @@ import signal
 import struct
 import subprocess
 import sys
-import time
 import zlib
 from pathlib import Path
 
@@ -24,7 +23,7 @@ SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
 
 def run(*arguments: object, **more: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "penstock", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=100, **more)  # type: ignore[call-overload,no-any-return]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, **more)  # type: ignore[call-overload,no-any-return]
 
 
 def parse_fake(*arguments: object, **more: object) -> subprocess.CompletedProcess[str]:
@@ -190,9 +189,11 @@ def test_python_takes_what_one_would_write(good: Path, tmp_path: Path) -> None:
 def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "penstock", "parse", "-", "-o", str(tmp_path / "out")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as waiting:
-        time.sleep(1.5)  # for the imports; it then waits for a document
+        assert waiting.stdin is not None
+        waiting.stdin.write("\n" * 200_000)  # more than a pipe holds: it has begun to read when this returns
+        waiting.stdin.flush()
         waiting.send_signal(signal.SIGINT)
-        _, told = waiting.communicate(timeout=20)
+        _, told = waiting.communicate(timeout=300)
     assert (waiting.returncode, told) == (
         130,
         "penstock: stopped. Run the same command again to go on from here.\n",

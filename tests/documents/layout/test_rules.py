@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from pathlib import Path
 
 import pypdfium2 as pdfium
@@ -189,12 +188,3 @@ def _said(region: Region) -> str:
 
 def _letters(text: str) -> str:
     return re.sub(r"[\W_]", "", text)
-
-
-def test_a_page_of_three_thousand_characters_is_cheap() -> None:
-    layer = TextLayer(words=tuple(paragraph(100, 200, 48, 4) + paragraph(650, 200, 48, 4)))
-    regions_by_rules(layer, WIDTH, HEIGHT)
-    start = time.process_time()
-    for _ in range(5):
-        regions_by_rules(layer, WIDTH, HEIGHT)
-    assert (time.process_time() - start) / 5 < 0.06  # 10 ms on a quiet machine
