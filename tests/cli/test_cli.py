@@ -17,6 +17,7 @@ import pytest
 
 import penstock
 from penstock.testing import FAKE
+from tests.support.made_pdf import locked_pdf
 
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
 
@@ -81,8 +82,9 @@ def test_a_broken_file_is_one_sentence_and_the_rest_is_done(name: str, good: Pat
     assert sorted(row["valid"] for row in rows) == [False, True]
 
 
-def test_an_encrypted_pdf_says_that_a_password_is_needed(shared_data: Path, tmp_path: Path) -> None:
-    [locked] = (shared_data / "docling_tests" / "pdf_password").rglob("*.pdf")
+def test_an_encrypted_pdf_says_that_a_password_is_needed(tmp_path: Path) -> None:
+    locked = tmp_path / "locked.pdf"
+    locked.write_bytes(locked_pdf("1234"))
     shown = parse_fake(locked, "-o", tmp_path / "out")
     assert shown.returncode == 1
     assert "password" in shown.stderr
@@ -242,8 +244,9 @@ def test_defaults_come_from_a_file_and_the_environment(good: Path, tmp_path: Pat
     assert "'colour'" in shown.stderr
 
 
-def test_the_password_is_never_written(shared_data: Path, tmp_path: Path) -> None:
-    [locked] = (shared_data / "docling_tests" / "pdf_password").rglob("*.pdf")
+def test_the_password_is_never_written(tmp_path: Path) -> None:
+    locked = tmp_path / "locked.pdf"
+    locked.write_bytes(locked_pdf("1234"))
     secret = "not-the-password-7c1"
     parse_fake(locked, "-o", tmp_path / "out", "--password", secret)
     written = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]

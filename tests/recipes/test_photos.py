@@ -33,6 +33,7 @@ from penstock.store.ledger import Ledger, ShardWriter
 from penstock.store.out import Out
 from penstock.store.schema import PHOTOS
 from penstock.testing import rooms
+from tests.conftest import REPO
 
 needs_saliency = pytest.mark.skipif(
     weights.look(weights.MODELS["u2netp"]).state != "ready", reason="run: penstock models fetch u2netp"
@@ -156,6 +157,14 @@ def test_a_broken_photo_and_a_box_outside_cost_only_themselves(tmp_path: Path) -
         ("room3.jpg", "sofa"): False,
         ("broken.jpg", None): False,
     }
+
+
+@needs_saliency
+def test_the_one_thing_in_a_drawn_photo_is_found_without_a_box(tmp_path: Path) -> None:
+    photo = REPO / "tests" / "fixtures" / "run_0_1" / "in" / "sofa.jpg"
+    told = json.loads(run(str(photo), "-o", str(tmp_path / "out"), "--json", "--labels", "sofa"))
+    [row] = told["objects"]
+    assert (row["label"], row["finder"], row["estimate"]) == ("sofa", "saliency", "prior")
 
 
 @needs_saliency

@@ -14,7 +14,7 @@ from penstock.errors import UsageError
 from penstock.page import Page
 from penstock.sources import PageRange, list_items
 from penstock.sources.ids import natural_key, safe_document, safe_id, safe_stem
-from tests.support.made_pdf import pdf, text
+from tests.support.made_pdf import locked_pdf, pdf, text
 
 
 def png(path: Path, size: tuple[int, int] = (4, 3)) -> Path:
@@ -86,8 +86,9 @@ def test_a_file_that_cannot_be_read_is_one_failed_item(
     assert words in failure.message and name.split(".")[0] in failure.message
 
 
-def test_an_encrypted_pdf_asks_for_its_password(shared_data: Path) -> None:
-    locked = shared_data / "docling_tests" / "pdf_password" / "sources" / "2206.01062_pg3.pdf"
+def test_an_encrypted_pdf_asks_for_its_password(tmp_path: Path) -> None:
+    locked = tmp_path / "locked.pdf"
+    locked.write_bytes(locked_pdf("1234"))
     (item,) = list_items([str(locked)], Page)
     assert item.failure is not None and "encrypted" in item.failure.message
     assert "--password" in item.failure.advice
