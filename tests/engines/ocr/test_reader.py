@@ -77,7 +77,7 @@ def test_the_same_page_is_read_right_whatever_its_script_is_taken_for(
     lines = reader.find(pixels)
     taken = reader.read(pixels, lines, "other")
     assert error_rate(truth, "\n".join(line.text for line in taken)) <= 0.03
-    assert {line.reader for line in taken} == {"ppocr", "tesseract"}
+    assert "tesseract" in {line.reader for line in taken}
 
 
 def test_an_english_page_is_read_by_ppocr_alone(reader: PageReader) -> None:
