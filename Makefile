@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DEMO_OUT := demo-out
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow check fix bench clean
+.PHONY: help setup demo test test-slow coverage check fix bench clean
 
 include mk/vllm.mk
 include mk/docs.mk
@@ -36,7 +36,13 @@ demo: setup  ## parse the sample document with the built-in models and say where
 test: setup  ## everything that answers within minutes on a laptop
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m 'not slow'
 
-test-slow: setup  ## the patient ones: kill -9 in a loop, whole corpora, memory
+coverage: setup  ## the same under coverage; fails if a module is never loaded
+	rm -f .coverage .coverage.*
+	$(BIN)/coverage run -m pytest -n 2 --dist loadfile -m 'not slow'
+	$(BIN)/coverage combine --quiet
+	$(BIN)/python tools/coverage_report.py
+
+test-slow: setup  ## the patient ones: kill -9 in a loop, whole corpora, published data (PENSTOCK_DATA), speed
 	$(BIN)/python -m pytest -m slow
 
 check: setup  ## formatting, lint, types, import rules; changes nothing
@@ -54,4 +60,4 @@ bench: setup  ## the benchmarks behind our claims; the last line of each is JSON
 	@for script in benchmarks/cpu/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 clean:  ## remove what make made
-	rm -rf $(VENV) $(VLLM_VENV) $(DEMO_OUT) build dist site docs/reference .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VLLM_VENV) $(DEMO_OUT) build dist site docs/reference .pytest_cache .mypy_cache .ruff_cache .coverage .coverage.*

@@ -13,6 +13,14 @@ SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
 REPO = Path(__file__).resolve().parent.parent
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What compares with data we may not ship is run by `make test-slow`, where that data is."""
+    for item in items:
+        if "shared_data" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.shared_data)
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder of real pages and ground truth, which is not part of the project."""

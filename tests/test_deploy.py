@@ -28,7 +28,7 @@ def call(*words: str | Path, **environment: str) -> subprocess.CompletedProcess[
         [str(word) for word in words],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         env={**keep, **environment},
     )
 

@@ -17,10 +17,6 @@ REPO = Path(__file__).resolve().parent.parent
 EXAMPLES = REPO / "examples"
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
 
-pytestmark = pytest.mark.timeout(
-    400
-)  # the longest takes 20 s on 2 idle cores; a loaded machine may take its time
-
 
 def run(name: str, folder: Path, *arguments: str, **environment: str) -> str:
     done = subprocess.run(

@@ -9,7 +9,6 @@ import signal
 import struct
 import subprocess
 import sys
-import time
 import zlib
 from pathlib import Path
 
@@ -18,13 +17,14 @@ import pytest
 
 import penstock
 from penstock.testing import FAKE
+from tests.support.made_pdf import locked_pdf
 
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
 
 
 def run(*arguments: object, **more: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "penstock", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=100, **more)  # type: ignore[call-overload,no-any-return]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, **more)  # type: ignore[call-overload,no-any-return]
 
 
 def parse_fake(*arguments: object, **more: object) -> subprocess.CompletedProcess[str]:
@@ -82,8 +82,9 @@ def test_a_broken_file_is_one_sentence_and_the_rest_is_done(name: str, good: Pat
     assert sorted(row["valid"] for row in rows) == [False, True]
 
 
-def test_an_encrypted_pdf_says_that_a_password_is_needed(shared_data: Path, tmp_path: Path) -> None:
-    [locked] = (shared_data / "docling_tests" / "pdf_password").rglob("*.pdf")
+def test_an_encrypted_pdf_says_that_a_password_is_needed(tmp_path: Path) -> None:
+    locked = tmp_path / "locked.pdf"
+    locked.write_bytes(locked_pdf("1234"))
     shown = parse_fake(locked, "-o", tmp_path / "out")
     assert shown.returncode == 1
     assert "password" in shown.stderr
@@ -190,9 +191,11 @@ def test_python_takes_what_one_would_write(good: Path, tmp_path: Path) -> None:
 def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "penstock", "parse", "-", "-o", str(tmp_path / "out")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as waiting:
-        time.sleep(1.5)  # for the imports; it then waits for a document
+        assert waiting.stdin is not None
+        waiting.stdin.write("\n" * 200_000)  # more than a pipe holds: it has begun to read when this returns
+        waiting.stdin.flush()
         waiting.send_signal(signal.SIGINT)
-        _, told = waiting.communicate(timeout=20)
+        _, told = waiting.communicate(timeout=300)
     assert (waiting.returncode, told) == (
         130,
         "penstock: stopped. Run the same command again to go on from here.\n",
@@ -241,8 +244,9 @@ def test_defaults_come_from_a_file_and_the_environment(good: Path, tmp_path: Pat
     assert "'colour'" in shown.stderr
 
 
-def test_the_password_is_never_written(shared_data: Path, tmp_path: Path) -> None:
-    [locked] = (shared_data / "docling_tests" / "pdf_password").rglob("*.pdf")
+def test_the_password_is_never_written(tmp_path: Path) -> None:
+    locked = tmp_path / "locked.pdf"
+    locked.write_bytes(locked_pdf("1234"))
     secret = "not-the-password-7c1"
     parse_fake(locked, "-o", tmp_path / "out", "--password", secret)
     written = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]

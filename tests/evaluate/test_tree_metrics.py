@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import time
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +45,17 @@ def test_distances_equal_apteds_on_random_trees() -> None:
         (one, one_order), (two, two_order) = tree_shape(trees[0]), tree_shape(trees[1])
         costs = rename_costs([labels[0][i] for i in one_order], [labels[1][i] for i in two_order])
         assert tree_distance(one, two, costs) == pytest.approx(expected)
+
+
+def test_merged_cells_and_words_cost_what_the_rules_say() -> None:
+    plain = document("<table><tr><td>a</td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table>")
+    merged = document('<table><tr><td colspan="2">a</td></tr><tr><td>c</td><td>d</td></tr></table>')
+    found = teds_both(merged, plain)
+    assert found.structure == pytest.approx(
+        1 - 2 / 6
+    )  # of six nodes below the table one is lost and one is another
+    other = teds_both(plain.replace(">d<", ">dd<"), plain)
+    assert (other.teds, other.structure) == (pytest.approx(1 - 0.5 / 6), 1.0)  # half of a cell's letters
 
 
 def test_pubtabnet_samples_give_the_official_means(shared_data: Path) -> None:
@@ -90,17 +100,13 @@ def test_what_is_no_table_scores_zero_and_says_why() -> None:
 
 
 def test_a_table_past_its_deadline_scores_zero() -> None:
-    started = time.monotonic()
     found = teds_both(table(60, 60, "a"), table(59, 61, "b"), deadline_s=0.05)
-    assert "longer than 0.05 s" in found.note
-    assert time.monotonic() - started < 20
+    assert (found.teds, "longer than 0.05 s" in found.note) == (0.0, True)
 
 
 def test_a_table_of_five_thousand_cells_ends_at_its_deadline() -> None:
-    started = time.monotonic()
     found = teds_both(table(500, 10, "a"), table(480, 10, "b"), deadline_s=1.0)
     assert "longer than 1 s" in found.note
-    assert time.monotonic() - started < 30  # a busy machine; alone it takes 3 s
 
 
 def test_a_tree_past_its_deadline_is_an_error() -> None:

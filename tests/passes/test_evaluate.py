@@ -136,7 +136,7 @@ def test_a_data_set_comes_from_the_hub_once_and_only_what_is_needed(lines: Path,
         command = [sys.executable, "-m", "penstock", "eval", "score", "handwritten", str(given), "--json"]
         for _ in range(2):
             done = subprocess.run(
-                command, env={**os.environ, **own}, capture_output=True, text=True, timeout=100
+                command, env={**os.environ, **own}, capture_output=True, text=True, timeout=300
             )
             assert done.returncode == 0, done.stderr
         fetched = [line for line in hub.asked if line.startswith("GET") and "/resolve/" in line]

@@ -75,11 +75,11 @@ def environment(hub: Hub, root: Path) -> dict[str, str]:
 def test_what_cannot_work_is_said_before_anything_is_done(tmp_path: Path) -> None:
     with Hub() as hub:
         env = environment(hub, tmp_path)
-        gone = subprocess.run(command(tmp_path), env=env, capture_output=True, text=True, timeout=60)
+        gone = subprocess.run(command(tmp_path), env=env, capture_output=True, text=True, timeout=300)
         wrong = command(tmp_path, "--recipe", "nope")
-        unknown = subprocess.run(wrong, env=env, capture_output=True, text=True, timeout=60)
+        unknown = subprocess.run(wrong, env=env, capture_output=True, text=True, timeout=300)
         del env["HF_TOKEN"]
-        bare = subprocess.run(command(tmp_path), env=env, capture_output=True, text=True, timeout=60)
+        bare = subprocess.run(command(tmp_path), env=env, capture_output=True, text=True, timeout=300)
     assert (gone.returncode, unknown.returncode, bare.returncode) == (2, 2, 2)
     assert "There is no dataset test/kopub on the Hub" in gone.stderr
     assert "There is no recipe 'nope'" in unknown.stderr
@@ -217,7 +217,7 @@ def test_a_recipe_by_servers_reads_embeds_indexes_and_scores(tmp_path: Path) -> 
         servers = ["--server", url, "--embedding-server", other.url, "--workers", "8"]
         recipe = ["--recipe", "glm-ocr", "--layout", "cdla", "--limit", "4", "--json"]
         asked = [sys.executable, "-m", "penstock", "run", "kopub", *recipe, *where, *servers]
-        done = subprocess.run(asked, capture_output=True, text=True, timeout=100)
+        done = subprocess.run(asked, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     steps = [line.split()[1] for line in done.stderr.splitlines() if line.startswith("[")]
     assert steps == [f"{step}:" for step in STEPS]

@@ -114,7 +114,7 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     data = str(home / "data")
 
     def tell(*command: str) -> None:
-        subprocess.run(command, check=True, user=user, cwd=home, capture_output=True, timeout=60)
+        subprocess.run(command, check=True, user=user, cwd=home, capture_output=True, timeout=300)
 
     options = f"-h 127.0.0.1 -p {port} -k {home} -c fsync=off"
     try:

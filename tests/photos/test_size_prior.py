@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import time
 import tracemalloc
 from dataclasses import replace
 from pathlib import Path
@@ -154,14 +153,6 @@ def test_the_same_thing_in_two_photos_is_one_and_two_in_one_photo_are_two() -> N
         Seen("c", "chair", red, 0.9),
     ]
     assert groups(seen) == [0, 1, 0, 3, 4, 5]
-
-
-def test_a_thousand_things_are_held_against_each_other_in_a_moment() -> None:
-    looks = np.random.default_rng(0).dirichlet(np.full(108, 0.1), 1000).tolist()
-    things = [Seen(f"photo {n // 5}", "chair", tuple(look), 0.5) for n, look in enumerate(looks)]
-    began = time.process_time()
-    assert groups([*things, replace(things[7], photo="another")])[-1] == 7
-    assert time.process_time() - began < 2.0
 
 
 def test_looks_tell_drawn_furniture_apart() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -31,13 +30,14 @@ from penstock.stages.measure import Measure
 from penstock.stages.reconstruct import Reconstruct
 from penstock.testing.fake_mesh import FakeScript, fake_mesh
 from tests.support.scripted import TellPid, open_scripted
+from tests.support.together import mesh_in_rounds
 
 
 def test_a_beat_keeps_slow_work_alive_and_silence_ends_it() -> None:
-    with Child(open_scripted, name="one", supervision=Supervision(silence_s=0.8)) as child:
-        pid = child.call("work 2.0", deadline_s=30)
+    with Child(open_scripted, name="one", supervision=Supervision(silence_s=2.0)) as child:
+        pid = child.call("work 3.0", deadline_s=30)
         assert child.call("print", deadline_s=30) == pid
-        with pytest.raises(DeadlinePassed, match=r"stood still for 0.8 s"):
+        with pytest.raises(DeadlinePassed, match=r"stood still for 2 s"):
             child.call("breathe", deadline_s=30)
         assert child.call("work 0.1", deadline_s=30) != pid
 
@@ -149,7 +149,7 @@ def test_no_member_outlives_a_parent_that_is_killed() -> None:
     parent.kill()
     parent.wait()
     parent.stdout.close()
-    _, alive = psutil.wait_procs(children, timeout=10)
+    _, alive = psutil.wait_procs(children, timeout=300)
     assert not alive
 
 
@@ -233,30 +233,28 @@ def test_an_empty_rooms_depth_reaches_the_stand_in_in_its_axes_and_measures_noth
     assert thing.estimate == "anchored"
 
 
-def test_4_workers_take_2_rounds_for_8_objects_of_a_photo_and_3_for_3_of_4_photos() -> None:
-    seconds = 0.6
-    stage = next(s for s in plan(FakeScript(seconds=seconds), crew=4) if isinstance(s, Reconstruct))
-    worker = stage.open()
+@pytest.mark.parametrize(("count", "things", "rounds"), [(1, 8, 2), (4, 3, 3)])
+def test_4_workers_take_2_rounds_for_8_objects_of_a_photo_and_3_for_3_of_4_photos(
+    tmp_path: Path, count: int, things: int, rounds: int
+) -> None:
+    # a call ends when four are under way: with fewer at once, the run would not end
+    worker = Reconstruct(engine="sam3d", mesh=mesh_in_rounds(tmp_path, 4), pool_size=4, overlap=6).open()
     try:
-        worker(_Staged(1)(photos(1)))  # the first thing imports what measuring needs
-        for count, things, rounds in ((1, 8, 2), (4, 3, 3)):
-            items = _Staged(things)(photos(count))
-            began = time.monotonic()
-            with ThreadPoolExecutor(6) as threads:
-                done = list(threads.map(lambda item: worker([item])[0], items))
-            spent = time.monotonic() - began
-            assert all(thing.failure is None for item in done for thing in item.objects)
-            assert rounds <= spent / seconds < rounds + 0.95
+        with ThreadPoolExecutor(6) as threads:
+            done = list(threads.map(lambda item: worker([item])[0], _Staged(things)(photos(count))))
     finally:
         worker.close()
+    assert all(thing.failure is None for item in done for thing in item.objects)
+    calls = list(tmp_path.iterdir())
+    assert len(calls) == 4 * rounds
+    assert len({call.read_text() for call in calls}) == 4  # processes
 
 
-def test_closing_a_run_ends_a_crew_that_hangs_at_once() -> None:
+def test_closing_a_run_ends_a_crew_that_hangs() -> None:
     stream = Local().stream(plan(FakeScript(hangs=("p1/0",)), crew=2, things=1), photos(3))
     next(stream)
-    began = time.monotonic()
     stream.close()  # type: ignore[attr-defined]
-    assert time.monotonic() - began < 8
+    assert not [child for child in psutil.Process().children() if "sam3d" in " ".join(child.cmdline())]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,8 +19,6 @@ from penstock.region import LABELS
 SAMPLE = Path(penstock.__file__).parent / "sample"
 TRUTH: list[dict[str, Any]] = json.loads((SAMPLE / "sample.json").read_text("utf-8"))["pages"]
 
-pytestmark = pytest.mark.timeout(300)
-
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:

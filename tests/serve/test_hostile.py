@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
@@ -24,8 +23,11 @@ import pytest
 
 import penstock
 from penstock.serve.service import Service
+from penstock.store.ledger import Ledger
+from penstock.store.schema import PAGES
 from penstock.testing.fake_recipe import fake
 from penstock.testing.fake_stages import FakeRecognise
+from tests.support.waiting import wait_until
 
 pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
 
@@ -42,7 +44,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
         yield client
 
 
-def said(client: Client, head: str, body: bytes = b"", timeout_s: float = 20.0) -> bytes:
+def said(client: Client, head: str, body: bytes = b"", timeout_s: float = 100.0) -> bytes:
     """The whole answer to a request written by hand."""
     address = urllib.parse.urlsplit(client.url)
     with socket.create_connection((address.hostname, address.port), timeout=timeout_s) as line:
@@ -124,12 +126,8 @@ def test_a_client_that_goes_leaves_nothing(tmp_path: Path, caplog: pytest.LogCap
             line.sendall(
                 b"POST /v1/documents?name=a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nabc"
             )
-            while not list(tmp_path.glob("uploads/.incoming*")):
-                time.sleep(0.01)
-        end = time.monotonic() + 5
-        while list(tmp_path.glob("uploads/.incoming*")) and time.monotonic() < end:
-            time.sleep(0.01)
-        assert not list(tmp_path.glob("uploads/.incoming*"))
+            wait_until(lambda: list(tmp_path.glob("uploads/.incoming*")))
+        wait_until(lambda: not list(tmp_path.glob("uploads/.incoming*")))
         assert client("/v1/documents")[1] == []
     assert "Traceback" not in caplog.text
 
@@ -191,9 +189,7 @@ def test_many_documents_are_counted_together(tmp_path: Path, monkeypatch: pytest
         folder.mkdir(parents=True)
         (folder / "a.pdf").write_bytes(b"%PDF-1.4 broken")
     with Service(tmp_path, fake()) as service:
-        end = time.monotonic() + 20
-        while service.waiting and time.monotonic() < end:
-            time.sleep(0.02)
+        wait_until(lambda: not service.waiting)
         assert len([one for one in service.documents() if one.failed == 1]) == 30
     assert len(started) == 1
 
@@ -205,19 +201,18 @@ def test_the_service_ends_although_someone_is_still_sending(tmp_path: Path) -> N
     await_up(Client(f"http://127.0.0.1:{port}"))
     with socket.create_connection(("127.0.0.1", port)) as line:
         line.sendall(b"POST /v1/documents?name=a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nabc")
-        time.sleep(0.2)
+        wait_until(lambda: list(tmp_path.glob("out/uploads/.incoming*")))
         service.send_signal(signal.SIGTERM)
-        _, told = service.communicate(timeout=30)
+        _, told = service.communicate(timeout=300)
     assert service.returncode == 0
     assert "Traceback" not in told
 
 
 def test_a_service_with_a_long_queue_ends_at_once(tmp_path: Path) -> None:
-    with Service(tmp_path, fake(seconds=0.2)) as service, Running(service) as client:
+    with Service(tmp_path, fake(seconds=1.0)) as service, Running(service) as client:
         for number in range(40):
             client.send(f"{number}.pdf", SAMPLE.read_bytes())
-        began = time.monotonic()
-    assert time.monotonic() - began < 10
+    assert len(Ledger(tmp_path, PAGES).entries()) < 160  # the rest is read after the next start
 
 
 def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
@@ -259,9 +254,7 @@ def test_what_broke_is_tried_again_and_goes_on(tmp_path: Path, monkeypatch: pyte
         first = client.send("a.pdf", SAMPLE.read_bytes())["name"]
         assert client(f"/v1/document?wait=60&name={first}")[0] == 503
         there.set()
-        end = time.monotonic() + 20
-        while client("/health")[0] != 200 and time.monotonic() < end:
-            time.sleep(0.05)
+        wait_until(lambda: client("/health")[0] == 200)
         second = client.send("b.pdf", SAMPLE.read_bytes())["name"]
         assert [client.wait(name)["done"] for name in (first, second)] == [4, 4]
         assert client("/health")[1]["waiting_pages"] == 0

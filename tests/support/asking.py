@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from typing import Any
-
 import cv2
 import numpy as np
 
@@ -36,10 +33,3 @@ def answer_of(outcome: Answer | EngineError) -> Answer:
 def error_of(outcome: Answer | EngineError) -> EngineError:
     assert isinstance(outcome, EngineError), outcome
     return outcome
-
-
-def wait_until(true: Any, seconds: float = 10.0) -> None:
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "waited too long"
-        time.sleep(0.005)

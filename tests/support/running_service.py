@@ -29,7 +29,7 @@ class Client:
     def __call__(self, path: str, body: bytes | None = None, **headers: str) -> tuple[int, Any]:
         request = urllib.request.Request(self.url + path, body, headers)
         try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
+            with urllib.request.urlopen(request, timeout=300) as answer:
                 return answer.status, _read(answer)
         except urllib.error.HTTPError as exc:
             with exc:

@@ -70,7 +70,6 @@ def jpeg() -> bytes:
     return data.getvalue()
 
 
-@pytest.mark.timeout(300)
 def test_a_page_is_read_and_a_bad_picture_costs_itself(tmp_path: Path) -> None:
     model = HfModel(str(tiny(tmp_path)))
     client = HfClient(model, FIRST)

@@ -14,6 +14,7 @@ from rapidfuzz.distance import Levenshtein
 from penstock.box import Box
 from penstock.documents.layout.reading_order import reading_order
 from penstock.region import LABELS
+from tests.conftest import SAMPLE
 
 OMNIDOCBENCH = {
     "text_block": "text", "title": "paragraph_title", "header": "header", "page_number": "number",
@@ -85,6 +86,16 @@ def test_a_thousand_interlocking_boxes_take_no_time() -> None:
         x, y = rng.uniform(0, 900), rng.uniform(0, 1300)
         boxes.append((x, y, x + 120, y + 60))
     assert len(reading_order(boxes, ["text"] * 1000, 1000, 1400)) == 1000
+
+
+def test_the_order_of_the_samples_blocks_is_found() -> None:
+    sample = json.loads(SAMPLE.with_suffix(".json").read_text())
+    for page in sample["pages"]:
+        blocks = list(enumerate(page["blocks"]))
+        random.Random(page["page"]).shuffle(blocks)
+        boxes = [tuple(block["box"]) for _, block in blocks]
+        order = reading_order(boxes, [block["label"] for _, block in blocks], *sample["size"])
+        assert [blocks[i][0] for i in order] == list(range(len(blocks)))
 
 
 def test_the_order_of_annotated_pages_is_found(shared_data: Path) -> None:

@@ -41,7 +41,7 @@ def test_a_prompt_with_quotes_and_hangul_arrives_whole(fake: FakeServer, url: st
 
 
 def test_many_threads_share_one_limit(fake: FakeServer, url: str) -> None:
-    fake.delay_s = 0.02
+    fake.delay_s = 0.2
     with ChatClient([url], GLM, limit=16) as client:
         threads = [
             threading.Thread(target=client.ask, args=([request(100 * t + n) for n in range(20)],))
@@ -81,7 +81,7 @@ def test_identical_pictures_are_asked_once(fake: FakeServer, url: str) -> None:
 @pytest.mark.parametrize("fault", ["429", "503"])
 def test_a_full_server_is_asked_for_less_until_it_copes(fake: FakeServer, url: str, fault: str) -> None:
     fake.fault = lambda asked: fault if fake.running >= 8 else None
-    fake.delay_s = 0.02
+    fake.delay_s = 0.1
     with ChatClient([url], GLM, limit=64) as client:
         outcomes = client.ask(requests(200))
         stats = client.stats()
@@ -248,7 +248,7 @@ def test_a_stream_that_breaks_off_is_asked_again(fake: FakeServer, url: str) -> 
 
 def test_a_request_that_hangs_is_asked_again(fake: FakeServer, url: str) -> None:
     fake.fault = lambda asked: "hang" if asked.number == 0 else None
-    with ChatClient([url], GLM, timeout_s=0.3) as client:
+    with ChatClient([url], GLM, timeout_s=3.0) as client:
         answer = answer_of(client.ask([request()])[0])
     assert answer.attempts == 2
 

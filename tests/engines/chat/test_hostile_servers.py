@@ -69,7 +69,7 @@ def send(
 def asked(chat: Says, tokens: int = 64, **models: bytes) -> Answer | EngineError:
     with (
         speaking(chat, **models) as url,
-        ChatClient([url], GLM, retries=1, timeout_s=5.0, down_s=5.0) as client,
+        ChatClient([url], GLM, retries=1, timeout_s=60.0, down_s=60.0) as client,
     ):
         [outcome] = client.ask([request(tokens=tokens)])
     return outcome
@@ -166,7 +166,7 @@ def test_a_run_that_waits_for_a_server_says_so(
     monkeypatch.setattr("penstock.engines.chat.dispatcher.AWAY_LOOK_S", 0.05)
     monkeypatch.setattr("penstock.engines.chat.dispatcher.TELL_S", 0.1)
     with speaking(lambda handler: send(handler, message("hello"))) as url:
-        client = ChatClient([url], GLM, timeout_s=5.0, down_s=0.5)
+        client = ChatClient([url], GLM, timeout_s=60.0, down_s=0.5)
         client.ask([request(1)])
     with client:  # the server is gone
         error_of(client.ask([request(2)])[0])

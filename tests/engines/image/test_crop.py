@@ -7,10 +7,12 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+import pypdfium2
 import pytest
 
 from penstock.engines.image.crop import BAND, MIN_SIDE, cut, is_blank, sendable, window
 from penstock.engines.layout.polygons import outline
+from tests.conftest import SAMPLE
 
 
 def numbered(width: int = 60, height: int = 40) -> np.ndarray:
@@ -105,6 +107,17 @@ def test_a_dot_is_seen_on_whichever_row_it_is() -> None:
         assert not is_blank(dotted), row
         dotted[row, 20] = 190  # and here 7, or 13 beside an edge, which is noise
         assert is_blank(dotted), row
+
+
+def test_no_text_block_of_the_sample_is_blank() -> None:
+    told = json.loads(SAMPLE.with_suffix(".json").read_text())
+    document = pypdfium2.PdfDocument(SAMPLE)
+    for sheet, page in zip(document, told["pages"], strict=True):
+        pixels = np.ascontiguousarray(sheet.render(scale=2).to_numpy()[:, :, 2::-1])
+        for block in page["blocks"]:
+            if block.get("text"):
+                assert not is_blank(cut(pixels, tuple(2 * side for side in block["box"]))), block["text"]
+    document.close()
 
 
 def test_no_block_that_someone_annotated_as_text_is_blank(shared_data: Path) -> None:

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+import pypdfium2
 import pytest
+from numpy.typing import NDArray
 
 from penstock.engines.layout.cdla import CLASSES, EQUATION, FIGURE, TABLE, CdlaLayout, distinct, prepare
 from penstock.engines.weights import registry as weights
@@ -16,6 +18,7 @@ from penstock.engines.weights.onnx import Network, open_session
 from penstock.engines.weights.onnx_fusion import fused
 from penstock.errors import EngineError, MissingModel, OpenError
 from penstock.region import LABELS
+from tests.conftest import SAMPLE
 
 TEXT, TITLE = 0, 1
 
@@ -141,11 +144,23 @@ def test_boxes_that_overlap_in_part_stay_and_specks_go() -> None:
     assert distinct(boxes(), np.array([], dtype=np.intp)) == []
 
 
+def test_no_text_of_the_sample_lies_in_two_boxes(layout: CdlaLayout) -> None:
+    document = pypdfium2.PdfDocument(SAMPLE)
+    pages = [np.ascontiguousarray(sheet.render(scale=2).to_numpy()[:, :, 2::-1]) for sheet in document]
+    document.close()
+    assert_no_text_lies_in_two_boxes(layout, pages)
+
+
 def test_no_text_of_real_pages_lies_in_two_boxes(layout: CdlaLayout, shared_data: Path) -> None:
     pictures = sorted((shared_data / "omnidocbench_demo" / "images").glob("*.jpg"))[:5]
     assert pictures
-    for picture in pictures:
-        found = layout.detect(np.ascontiguousarray(cv2.imread(str(picture))[:, :, ::-1]))
+    pages = [np.ascontiguousarray(cv2.imread(str(picture))[:, :, ::-1]) for picture in pictures]
+    assert_no_text_lies_in_two_boxes(layout, pages)
+
+
+def assert_no_text_lies_in_two_boxes(layout: CdlaLayout, pages: list[NDArray[np.uint8]]) -> None:
+    for page in pages:
+        found = layout.detect(page)
         read = [block.box for block in found if block.label not in ("image", "display_formula")]
         for i, one in enumerate(read):
             for other in read[i + 1 :]:

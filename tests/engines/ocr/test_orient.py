@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from penstock.engines.ocr.orient import Orienter
 from penstock.errors import MissingModel
+from tests.conftest import SAMPLE
 from tests.support.drawn import SENTENCES, page
 
 
@@ -52,6 +53,11 @@ def test_one_line_alone_is_no_reason_to_turn(orienter: Orienter) -> None:
 
 
 @pytest.mark.parametrize("degrees", [0, 90, 180, 270])
+def test_a_set_page_is_turned_back(orienter: Orienter, degrees: int) -> None:
+    assert orienter.upright(turned(rendered(SAMPLE, 0), degrees)) == (360 - degrees) % 360
+
+
+@pytest.mark.parametrize("degrees", [0, 90, 180, 270])
 def test_real_turned_pages(orienter: Orienter, shared_data: Path, degrees: int) -> None:
     name = f"ocr_test_rotated_{degrees}.pdf" if degrees else "ocr_test.pdf"
     file = shared_data / "docling_tests" / "ocr" / "sources" / name
@@ -61,10 +67,10 @@ def test_real_turned_pages(orienter: Orienter, shared_data: Path, degrees: int) 
 
 
 @pytest.mark.parametrize("degrees", [0, 180])
-def test_a_korean_page_is_turned_back(orienter: Orienter, shared_data: Path, degrees: int) -> None:
+def test_a_korean_page_is_turned_back(orienter: Orienter, degrees: int) -> None:
     if orienter._tesseract is None:
         pytest.skip("no Korean data")
-    pixels = rendered(shared_data / "korean_text" / "project-history.ko.pdf", 12)
+    pixels = rendered(SAMPLE, 1)
     assert orienter.upright(turned(pixels, degrees)) == degrees
 
 

@@ -20,6 +20,7 @@ from penstock.engines.ocr.recognise import LineReading
 from penstock.engines.ocr.tesseract import Symbol, Tesseract
 from penstock.engines.weights import registry as weights
 from penstock.errors import EngineError, MissingModel
+from tests.conftest import SAMPLE
 from tests.support.drawn import SENTENCES, page
 
 DPI = 200
@@ -37,13 +38,14 @@ def reader() -> Iterator[PageReader]:
 
 
 @pytest.fixture(scope="module")
-def korean(shared_data: Path) -> tuple[NDArray[np.uint8], str]:
-    """The upper part of a page of running Korean with Latin words in it, and its text."""
-    document = pypdfium2.PdfDocument(shared_data / "korean_text" / "project-history.ko.pdf")
-    sheet = document[8]
-    pixels = np.ascontiguousarray(sheet.render(scale=DPI / 72).to_numpy()[:1115, :, 2::-1])
+def korean() -> tuple[NDArray[np.uint8], str]:
+    """Two paragraphs of Korean with a Latin word and figures in them, and their text."""
+    document = pypdfium2.PdfDocument(SAMPLE)
+    sheet = document[1]
+    top, bottom = round(540 * DPI / 72), round(712 * DPI / 72)
+    pixels = np.ascontiguousarray(sheet.render(scale=DPI / 72).to_numpy()[top:bottom, :, 2::-1])
     height = sheet.get_height()
-    text = sheet.get_textpage().get_text_bounded(bottom=height - 1115 * 72 / DPI)
+    text = sheet.get_textpage().get_text_bounded(bottom=height - 712, top=height - 540)
     document.close()
     return pixels, text
 
@@ -64,7 +66,7 @@ def test_korean_with_latin_words_is_read_right(
     pixels, truth = korean
     text = read(reader, pixels)
     assert error_rate(truth, text) <= 0.02
-    for word in ("dpkg", "dselect", "master.debian.org", "a.out", "Chapter 3"):
+    for word in ("Penstock", "1,440", "60"):
         assert text.count(word) == truth.count(word)
 
 
@@ -75,7 +77,7 @@ def test_the_same_page_is_read_right_whatever_its_script_is_taken_for(
     lines = reader.find(pixels)
     taken = reader.read(pixels, lines, "other")
     assert error_rate(truth, "\n".join(line.text for line in taken)) <= 0.03
-    assert {line.reader for line in taken} == {"ppocr", "tesseract"}
+    assert "tesseract" in {line.reader for line in taken}
 
 
 def test_an_english_page_is_read_by_ppocr_alone(reader: PageReader) -> None:
@@ -105,11 +107,11 @@ def test_a_heading_that_looks_like_hangul_to_tesseract_is_read_by_ppocr(reader: 
 def test_a_korean_line_on_an_english_page_is_read_by_tesseract(
     reader: PageReader, korean: tuple[NDArray[np.uint8], str]
 ) -> None:
-    pixels = np.concatenate([page()[:, :1200], korean[0][760:830, 150:1350]])
+    pixels = np.concatenate([page()[:, :1200], korean[0][:70, 190:1390]])
     taken = reader.read(pixels, reader.find(pixels), "other")
     assert [line.text for line in taken[: len(SENTENCES)]] == list(SENTENCES)
     assert taken[-1].reader == "tesseract"
-    assert "데비안" in taken[-1].text
+    assert "문서를" in taken[-1].text
 
 
 def test_a_blank_page_says_nothing(reader: PageReader) -> None:
@@ -120,7 +122,7 @@ def test_a_blank_page_says_nothing(reader: PageReader) -> None:
 
 
 def test_threads_share_one_reader(reader: PageReader, korean: tuple[NDArray[np.uint8], str]) -> None:
-    pixels = korean[0][760:870]
+    pixels = korean[0][:130]
     with ThreadPoolExecutor(3) as pool:
         texts = set(pool.map(lambda _: read(reader, pixels), range(3)))
     assert len(texts) == 1

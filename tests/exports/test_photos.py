@@ -1,0 +1,50 @@
+"""What is told of photos: names, inventory, the report's words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from penstock.exports.inventory import inventory, object_row, photo_name
+from penstock.exports.photo_phrases import both, language_of, name_of, notes_of
+from penstock.photo import Photo
+from tests.support.things import photo, thing
+
+
+def test_a_photo_is_called_by_its_file_and_a_page_by_its_number() -> None:
+    item = Photo(id="a", uri="a.jpg", document="a.jpg", media="image")
+    assert photo_name(item) == "a.jpg"
+    assert photo_name(replace(item, document="a.pdf", media="pdf")) == "a.pdf page 1"
+    assert photo_name(replace(item, document="a.tif", part=2)) == "a.tif page 3"
+    assert photo_name(replace(item, document="rooms", media="parquet")) == "rooms row 1"
+
+
+def test_the_report_names_things_in_both_languages() -> None:
+    assert name_of(thing(label="소파", kind="sofa")) == ("sofa", "소파")
+    assert name_of(thing(label="couch", kind="sofa")) == ("couch", "소파")
+    assert name_of(thing(label="가야금", kind="object")) == ("가야금", "가야금")
+    assert language_of([thing(label="소파")]) == "ko"
+    assert language_of([thing(label="sofa")]) == "en"
+    noted = thing(cut=("left", "top"), note="Turned boxes differ: check its size.", movable=False)
+    assert [korean for _, korean in notes_of(noted, None, 3)] == [
+        "3번과 비슷합니다. 같은 물품입니까?", "옮기지 않습니다.", "사진의 왼쪽, 위쪽에서 잘렸습니다.",
+        "비스듬히 놓여 확인이 필요합니다.",
+    ]  # fmt: skip
+    assert both(("<b>", "<b>")) == "&lt;b&gt;"
+
+
+def test_the_same_thing_in_two_photos_of_a_room_is_counted_once_when_asked() -> None:
+    pages = [photo("a", objects=(thing(),)), photo("b", objects=(thing(),))]
+    two = inventory(pages, same_room=False)
+    assert two.boxes.cbm == pytest.approx(2.88)
+    assert [line.looks_like for line in two.lines] == [None, 1]  # told, not silently counted twice
+    one = inventory(pages, same_room=True)
+    assert one.boxes.cbm == pytest.approx(1.44)
+    assert [object_row(line)["same_as"] for line in one.lines] == [None, 1]
+
+
+def test_what_stays_is_not_moved() -> None:
+    found = inventory([photo(objects=(thing(movable=False), thing(1)))], same_room=False)
+    assert found.moving.cbm == pytest.approx(1.4)
+    assert found.boxes.cbm == pytest.approx(2.88)

@@ -1,0 +1,46 @@
+"""Photos and their objects in the ledger."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from penstock.errors import EngineError
+from penstock.store import schema
+from penstock.store.ledger import Ledger, ShardWriter
+from penstock.store.out import Out
+from penstock.store.schema import PHOTOS
+from tests.support.things import photo, thing
+
+
+def test_objects_survive_the_store_and_their_files_are_written(tmp_path: Path) -> None:
+    writer = ShardWriter(tmp_path, PHOTOS)
+    kept = writer.add(photo(objects=(thing(), thing(1, mesh=b"glb", mesh_path="meshes/c.glb"))))
+    writer.commit()
+    [back] = Out(tmp_path).read_photos()
+    assert back == kept
+    assert back.objects[0] == thing(mask=None, cloud=None, score=1.0)
+    assert (tmp_path / "masks/a.png").read_bytes() == b"mask"
+    assert (tmp_path / "meshes/c.glb").read_bytes() == b"glb"
+
+
+def test_shards_from_before_objects_are_still_read(tmp_path: Path) -> None:
+    writer = ShardWriter(tmp_path, PHOTOS)
+    writer.add(photo())
+    writer.commit()
+    [shard] = (tmp_path / "items").glob("*.parquet")
+    pq.write_table(pq.read_table(shard).drop_columns(["objects"]), shard)
+    [back] = Out(tmp_path).read_photos()
+    assert back.objects == ()
+
+
+def test_a_photo_with_a_failed_object_is_tried_again_when_asked(tmp_path: Path) -> None:
+    from penstock.processes.part_pool import failure_of
+
+    failed = thing(failure=failure_of(EngineError("broke"), "reconstruct"))
+    assert schema.PHOTOS.to_row(photo(objects=(failed, thing(1))))["num_failed_regions"] == 1
+    writer = ShardWriter(tmp_path, PHOTOS)
+    writer.add(photo(objects=(failed,)))
+    writer.commit()
+    assert Ledger(tmp_path, PHOTOS).entries()["p"].incomplete

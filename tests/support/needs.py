@@ -1,0 +1,11 @@
+"""What a test cannot do without."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.engines.weights import registry as weights
+
+needs_saliency = pytest.mark.skipif(
+    weights.look(weights.MODELS["u2netp"]).state != "ready", reason="run: penstock models fetch u2netp"
+)

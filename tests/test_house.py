@@ -1,0 +1,195 @@
+"""Rules that no linter knows: names used once, small functions, imports that show the architecture."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+import re
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import penstock
+import penstock.passes
+import penstock.stages
+from penstock.stage import Stage
+from tests.conftest import REPO
+
+SOURCE = Path(penstock.__file__).parent
+
+MAX_MODULES = 22  # in a folder
+MAX_FILE_LINES = 400
+MAX_FUNCTION_LINES = 57
+MAX_MEDIAN, MAX_P90 = 7, 17  # lines of functions
+# here only a stage's open() imports our own modules: its worker, and with it the weights' libraries
+IMPORT_AT_THE_TOP = ("stages", "passes", "documents", "store", "exports", "search")
+OTHER_WORDS_FOR_BOUNDS = ("MOST_", "LONGEST_", "LEAST_", "FEWEST_", "SMALLEST_", "LARGEST_")
+SECRETS = ("api_key", "password", "token")
+PUBLIC = """
+    Batch Failure Item Line Needs Page PenstockError Photo PhotoObject Plan Region Stage Worker __version__
+    embed enrich evaluate export index parse read search volumes
+"""
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@cache
+def trees() -> dict[Path, ast.Module]:
+    """Every module of the package, by its path below the package."""
+    return {path.relative_to(SOURCE): ast.parse(path.read_bytes()) for path in sorted(SOURCE.rglob("*.py"))}
+
+
+@cache
+def functions() -> list[tuple[Path, Function]]:
+    return [(path, node) for path, tree in trees().items() for node in ast.walk(tree) if _is_function(node)]  # type: ignore[misc]
+
+
+def test_a_class_name_is_used_once() -> None:
+    homes: dict[str, list[str]] = defaultdict(list)
+    for path, tree in trees().items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef):
+                homes[node.name.lstrip("_")].append(str(path))
+    assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
+
+
+def test_bounds_are_called_max_and_min() -> None:
+    names = [f"{path}: {name}" for path, tree in trees().items() for name in _assigned(tree)]
+    wrong = [name for name in names if name.split(": ")[1].lstrip("_").startswith(OTHER_WORDS_FOR_BOUNDS)]
+    assert wrong == []
+
+
+def test_own_modules_are_imported_at_the_top() -> None:
+    inside = [
+        f"{path}:{line} in {function}"
+        for path, function, line in _own_imports_inside_functions()
+        if path.parts[0] in IMPORT_AT_THE_TOP and function != "open"
+    ]
+    assert inside == []
+
+
+def test_the_number_of_other_imports_inside_functions_is_the_one_written_down() -> None:
+    text = (REPO / "docs" / "ARCHITECTURE.md").read_text()
+    told = re.search(r"(\d+) imports of our own modules stand inside functions", " ".join(text.split()))
+    assert told is not None, "docs/ARCHITECTURE.md no longer says how many there are"
+    places = [
+        f"{path}:{line}"
+        for path, _, line in _own_imports_inside_functions()
+        if path.parts[0] not in IMPORT_AT_THE_TOP
+    ]
+    assert len(places) == int(told[1]), places
+
+
+def test_folders_stay_narrow() -> None:
+    modules = Counter(str(path.parent) for path in trees())
+    assert {folder: count for folder, count in modules.items() if count > MAX_MODULES} == {}
+
+
+def test_files_are_read_in_one_sitting() -> None:
+    lines = {str(path): len((SOURCE / path).read_text().splitlines()) for path in trees()}
+    assert {path: count for path, count in lines.items() if count > MAX_FILE_LINES} == {}
+
+
+def test_functions_are_paragraphs() -> None:
+    lengths = {f"{path}:{node.name}": _lines(node) for path, node in functions()}
+    assert {name: count for name, count in lengths.items() if count > MAX_FUNCTION_LINES} == {}
+    assert statistics.median(lengths.values()) <= MAX_MEDIAN
+    assert statistics.quantiles(lengths.values(), n=10)[-1] <= MAX_P90
+
+
+def test_a_stages_name_is_used_once_and_is_its_files_name() -> None:
+    names = {stage: stage.name for stage in stages()}
+    assert len(set(names.values())) == len(names)
+    assert {stage.__module__.rpartition(".")[2] for stage in names} == set(names.values())
+    assert all(stage.__module__ == f"penstock.stages.{name}" for stage, name in names.items())
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+def test_no_options_show_a_secret(secret: str) -> None:
+    assert [kind for kind in _dataclasses() if secret in _shown(kind)] == []
+
+
+def test_repr_of_no_stage_shows_a_key() -> None:
+    with_secrets = 0
+    for stage in stages():
+        secrets = {field.name for field in fields(stage) if field.name in SECRETS}
+        given = {field.name: "" for field in fields(stage) if field.init and _is_required(field)}
+        shown = repr(stage(**given, **dict.fromkeys(secrets, "s3cret")))
+        assert "s3cret" not in shown
+        with_secrets += bool(secrets)
+    assert with_secrets >= 6  # load, ask, ground, embed, look, summarise
+
+
+def test_the_public_names_are_these() -> None:
+    assert penstock.__all__ == PUBLIC.split()
+    assert all(getattr(penstock, name) is not None for name in penstock.__all__)
+
+
+def stages() -> list[type[Stage]]:
+    """Every stage that ships."""
+    return [kind for kind in _dataclasses() if issubclass(kind, Stage)]
+
+
+@cache
+def _dataclasses() -> list[type[Any]]:
+    """Every dataclass of `stages` and `passes`, where it is defined."""
+    modules = [
+        importlib.import_module(f"{package.__name__}.{info.name}")
+        for package in (penstock.stages, penstock.passes)
+        for info in pkgutil.iter_modules(package.__path__)
+    ]
+    return [
+        kind
+        for module in modules
+        for kind in vars(module).values()
+        if isinstance(kind, type) and is_dataclass(kind) and kind.__module__ == module.__name__
+    ]
+
+
+def _shown(kind: type[Any]) -> set[str]:
+    return {field.name for field in fields(kind) if field.repr}
+
+
+def _is_required(field: Any) -> bool:
+    return field.default is MISSING and field.default_factory is MISSING
+
+
+def _is_function(node: ast.AST) -> bool:
+    return isinstance(node, Function)
+
+
+def _lines(node: Function) -> int:
+    return (node.end_lineno or node.lineno) - node.lineno + 1
+
+
+def _assigned(tree: ast.Module) -> Iterator[str]:
+    """The names that a module's own lines give a value to, and those of its classes."""
+    for node in ast.walk(tree):
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        yield from (target.id for target in targets if isinstance(target, ast.Name))
+
+
+def _own_imports_inside_functions() -> list[tuple[Path, str, int]]:
+    """Module, innermost function and line of each, in that order."""
+    found = {
+        (path, child.lineno): node.name
+        for path, node in functions()
+        for child in ast.walk(node)
+        if _is_own_import(child)
+    }
+    return [(path, function, line) for (path, line), function in found.items()]
+
+
+def _is_own_import(node: ast.AST) -> bool:
+    if isinstance(node, ast.ImportFrom):
+        return (node.module or "").partition(".")[0] == "penstock"
+    return isinstance(node, ast.Import) and any(
+        name.name.partition(".")[0] == "penstock" for name in node.names
+    )
