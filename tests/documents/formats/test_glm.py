@@ -241,3 +241,20 @@ def test_the_export_writes_the_sdks_folder(tmp_path: Path) -> None:
     for path in paths[2:]:
         with Image.open(path) as shown:
             assert shown.format == "JPEG"
+
+
+@pytest.mark.parametrize(
+    "stage",
+    [
+        pytest.param({"stage": "ask", "margins": "read"}, id="today"),
+        pytest.param({"stage": "recognise", "class": "Ask", "furniture": "read"}, id="0.1.0"),
+    ],
+)
+def test_margins_are_exported_from_a_run_that_read_them(tmp_path: Path, stage: dict[str, str]) -> None:
+    header = Region(label="header", content="Annual report", box=(0, 0, 50, 5))
+    writer = ShardWriter(tmp_path, PAGES)
+    writer.add(page(0, header))
+    writer.commit()
+    (tmp_path / "run.json").write_text(json.dumps({"plan": [stage]}))
+    export(tmp_path, ["glm"])
+    assert (tmp_path / "glm" / "scans" / "report" / "report.md").read_text("utf-8") == "Annual report"
