@@ -29,7 +29,7 @@ MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 57
 MAX_MEDIAN, MAX_P90 = 7, 17  # lines of functions
 # here only a stage's open() imports our own modules: its worker, and with it the weights' libraries
-IMPORT_AT_THE_TOP = ("stages", "passes", "documents", "store", "exports", "search")
+IMPORT_AT_THE_TOP = ("stages", "passes", "documents", "store", "exports", "retrieval")
 OTHER_WORDS_FOR_BOUNDS = ("MOST_", "LONGEST_", "LEAST_", "FEWEST_", "SMALLEST_", "LARGEST_")
 SECRETS = ("api_key", "password", "token")
 PUBLIC = """

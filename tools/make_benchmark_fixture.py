@@ -13,8 +13,8 @@ import random
 from pathlib import Path
 from typing import Any
 
-from penstock.evaluate.benchmarks.omnidocbench import OmniDocBench
-from penstock.evaluate.scoring import score_folder
+from penstock.evaluation.benchmarks.omnidocbench import OmniDocBench
+from penstock.evaluation.scoring import score_folder
 
 REPO = Path(__file__).resolve().parent.parent
 SAMPLE = REPO / "src" / "penstock" / "sample" / "sample.json"

@@ -23,7 +23,7 @@ from penstock.page import Page
 from penstock.passes.embed import EmbedOptions, embed_out
 from penstock.plan import Plan
 from penstock.region import Region
-from penstock.search.to_embed import list_pages
+from penstock.retrieval.to_embed import list_pages
 from penstock.stages.embed import BATCH
 from penstock.stages.load import Load
 from penstock.store import manifest

@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 from penstock.api import enrich, parse
-from penstock.search.index import build
+from penstock.retrieval.index import build
 from penstock.store.out import Out
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))

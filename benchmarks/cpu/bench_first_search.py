@@ -25,7 +25,7 @@ IN_TURN = """
 import sys
 from pathlib import Path
 from penstock.passes.embed import embed_question
-from penstock.search.searcher import Searcher
+from penstock.retrieval.searcher import Searcher
 from penstock.store.out import Out
 with Searcher(Out(sys.argv[1])) as searcher:
     searcher.search(sys.argv[2], embed_question(Path(sys.argv[1]), sys.argv[2]))

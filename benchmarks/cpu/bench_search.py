@@ -27,10 +27,10 @@ import numpy as np
 import pypdfium2 as pdfium
 
 from penstock.processes.resources import cores
-from penstock.search.index import REGIONS, build_rows, connect
-from penstock.search.index_folder import FOLDER, open_index, read_about
-from penstock.search.index_rows import ChunkRow, PageRow, RegionRow, Widths
-from penstock.search.searcher import Searcher, probes
+from penstock.retrieval.index import REGIONS, build_rows, connect
+from penstock.retrieval.index_folder import FOLDER, open_index, read_about
+from penstock.retrieval.index_rows import ChunkRow, PageRow, RegionRow, Widths
+from penstock.retrieval.searcher import Searcher, probes
 from penstock.store.out import Out
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))

@@ -21,10 +21,10 @@ from pathlib import Path
 
 from rapidfuzz.distance import Levenshtein
 
-from penstock.evaluate.benchmarks.omnidocbench import OmniDocBench
-from penstock.evaluate.metrics.tables import TagTokens, compare_tables, document, read_table
-from penstock.evaluate.metrics.text import character_error_rate
-from penstock.evaluate.scoring import score_folder
+from penstock.evaluation.benchmarks.omnidocbench import OmniDocBench
+from penstock.evaluation.metrics.tables import TagTokens, compare_tables, document, read_table
+from penstock.evaluation.metrics.text import character_error_rate
+from penstock.evaluation.scoring import score_folder
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.lib.common import DATA

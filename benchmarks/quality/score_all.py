@@ -24,15 +24,15 @@ import cv2
 import pypdfium2 as pdfium
 
 import penstock
-from penstock.evaluate.benchmarks.base import Benchmark, Sample
-from penstock.evaluate.benchmarks.omnidocbench import OmniDocBench
-from penstock.evaluate.benchmarks.pages import PagesWithText, composed, plain_text
-from penstock.evaluate.benchmarks.tables import PubTabNet, first_document
-from penstock.evaluate.metrics.contains import contains_answer
-from penstock.evaluate.predictions import Predictions
-from penstock.evaluate.report import write_report
-from penstock.evaluate.results import SampleResult, Summary, summarise
-from penstock.evaluate.scoring import score_samples
+from penstock.evaluation.benchmarks.base import Benchmark, Sample
+from penstock.evaluation.benchmarks.omnidocbench import OmniDocBench
+from penstock.evaluation.benchmarks.pages import PagesWithText, composed, plain_text
+from penstock.evaluation.benchmarks.tables import PubTabNet, first_document
+from penstock.evaluation.metrics.contains import contains_answer
+from penstock.evaluation.predictions import Predictions
+from penstock.evaluation.report import write_report
+from penstock.evaluation.results import SampleResult, Summary, summarise
+from penstock.evaluation.scoring import score_samples
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.lib.common import DATA, REPOSITORY

@@ -12,8 +12,8 @@ from typing import Any
 
 from penstock.documents.docjson.enriched_block import EnrichedBlock
 from penstock.errors import UsageError
-from penstock.evaluate.benchmarks import open_benchmark
-from penstock.evaluate.results import Summary
+from penstock.evaluation.benchmarks import open_benchmark
+from penstock.evaluation.results import Summary
 from penstock.exports.export import export as write_exports
 from penstock.page import Page
 from penstock.passes.embed import EmbedOptions, EmbedSummary, embed_out
@@ -26,7 +26,7 @@ from penstock.passes.search import SearchOptions, search_out
 from penstock.photo import Photo
 from penstock.plan import Plan
 from penstock.processes.background import Background
-from penstock.search.searcher import NO_FILTERS, Filters, Hit
+from penstock.retrieval.searcher import NO_FILTERS, Filters, Hit
 from penstock.store import manifest
 from penstock.store.out import Out
 

@@ -19,9 +19,9 @@ from penstock.page import Page
 from penstock.passes.embed import EmbedOptions, EmbedSummary, embed_out, embed_question
 from penstock.passes.hub_card import card
 from penstock.region import Asset
-from penstock.search import vectors
-from penstock.search.index import build
-from penstock.search.to_embed import PAGES_HOME
+from penstock.retrieval import vectors
+from penstock.retrieval.index import build
+from penstock.retrieval.to_embed import PAGES_HOME
 from penstock.store.ledger import Ledger, ShardWriter
 from penstock.store.out import Out
 from penstock.store.schema import PAGES

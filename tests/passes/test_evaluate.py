@@ -19,8 +19,8 @@ from typer.testing import CliRunner
 
 from penstock.cli.eval import app
 from penstock.errors import Failure, UsageError
-from penstock.evaluate.benchmarks import open_benchmark
-from penstock.evaluate.benchmarks.base import Sample
+from penstock.evaluation.benchmarks import open_benchmark
+from penstock.evaluation.benchmarks.base import Sample
 from penstock.page import Page
 from penstock.passes import evaluate
 from penstock.passes.evaluate import data_folder, predict

@@ -10,7 +10,7 @@ import pytest
 
 from penstock.passes import evaluate_search
 from penstock.passes.evaluate_search import by_vectors
-from penstock.search import vectors
+from penstock.retrieval import vectors
 from penstock.store.out import Out
 
 

@@ -188,7 +188,7 @@ def test_a_run_without_a_recipe_is_shown_and_takes_nothing(client: Client, out: 
 
 def test_a_run_with_an_index_can_be_searched(tmp_path: Path) -> None:
     pytest.importorskip("lancedb", reason="needs penstock-pipeline[search]")
-    from penstock.search.index import build
+    from penstock.retrieval.index import build
 
     [first, *_] = penstock.parse(SAMPLE, out=tmp_path, recipe=FAKE)
     build(Out(tmp_path))

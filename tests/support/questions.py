@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from penstock.search.searcher import Filters, Searcher
+from penstock.retrieval.searcher import Filters, Searcher
 from penstock.store.out import Out
 
 Question = tuple[str, str, int]

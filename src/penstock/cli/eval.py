@@ -30,8 +30,8 @@ from penstock.cli.options import (
 from penstock.errors import MissingModel, UsageError, install_advice
 
 if TYPE_CHECKING:
-    from penstock.evaluate.compare import Comparison
-    from penstock.evaluate.results import Summary
+    from penstock.evaluation.compare import Comparison
+    from penstock.evaluation.results import Summary
 
 PACKAGES = ("rapidfuzz", "scipy", "lxml", "pylatexenc")  # of the extra `eval`
 
@@ -65,7 +65,7 @@ ScoredFolder = Annotated[Path, typer.Argument(help="A folder that `eval score` w
 def list_benchmarks(as_json: AsJson = False) -> None:
     """List the benchmarks: what they score, and which files each reads."""
     _need_packages()
-    from penstock.evaluate.benchmarks import BENCHMARKS, benchmark_class
+    from penstock.evaluation.benchmarks import BENCHMARKS, benchmark_class
 
     rows: list[dict[str, Any]] = [
         {
@@ -101,7 +101,7 @@ def score(
 ) -> None:
     """Score any tool's predictions on a benchmark. Writes samples.jsonl, summary.json, report.html."""
     _need_packages()
-    from penstock.evaluate.benchmarks import open_benchmark
+    from penstock.evaluation.benchmarks import open_benchmark
     from penstock.passes.evaluate import score_predictions
 
     benchmark, progress = open_benchmark(bench, protocol, cdm=cdm), _progress(as_json)
@@ -139,7 +139,7 @@ def run(
         in_flight=in_flight, api_key=api_key,
     )  # fmt: skip
     _need_packages()
-    from penstock.evaluate.benchmarks import open_benchmark
+    from penstock.evaluation.benchmarks import open_benchmark
     from penstock.passes.evaluate import run_benchmark
 
     outcome = run_benchmark(
@@ -174,7 +174,7 @@ def compare(
     if fail_if not in ("", "worse"):
         raise UsageError(f"--fail-if takes `worse`, not {fail_if!r}.")
     _need_packages()
-    from penstock.evaluate.compare import compare_folders
+    from penstock.evaluation.compare import compare_folders
 
     found = compare_folders(first, second, alpha, tolerance)
     if as_json:
@@ -195,7 +195,7 @@ def report(
 ) -> None:
     """Write report.html: scores, slices, and the worst cases with picture, truth and prediction."""
     _need_packages()
-    from penstock.evaluate.report import write_report
+    from penstock.evaluation.report import write_report
 
     print(write_report(folder, metric, cases))
 

@@ -13,7 +13,7 @@ from typer import Argument, Option
 from penstock.cli.options import AsJson, Config, HfToken, Log, Precision, words
 
 if TYPE_CHECKING:
-    from penstock.evaluate.results import Summary
+    from penstock.evaluation.results import Summary
     from penstock.passes.pipeline import PipelineOptions, PipelineState
 
 RESUME_HELP = "Go on where it stopped; it does so anyway."

@@ -14,12 +14,12 @@ import typer
 from penstock.cli.options import AsJson, Config, Log, Out, words
 from penstock.errors import UsageError
 from penstock.processes.background import Background
+from penstock.retrieval.tokens import question_tokens
 from penstock.scripts import has_syllable
-from penstock.search.tokens import question_tokens
 
 if TYPE_CHECKING:
     from penstock.passes.search import SearchOptions, SearchResult
-    from penstock.search.searcher import Filters, Hit
+    from penstock.retrieval.searcher import Filters, Hit
 
 MAX_SHOWN = 10  # documents named in a message
 
@@ -83,7 +83,7 @@ class _Wanted:
 
     def options(self) -> SearchOptions:
         from penstock.passes.search import SearchOptions
-        from penstock.search.searcher import Filters
+        from penstock.retrieval.searcher import Filters
         from penstock.sources import PageRange
 
         filters = Filters(

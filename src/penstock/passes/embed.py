@@ -18,8 +18,8 @@ from penstock.executors import make_executor
 from penstock.passes.work import Showing, Work
 from penstock.plan import Plan
 from penstock.recipes.embed import embed_pages, embed_queries
-from penstock.search import vectors
-from penstock.search.to_embed import PAGES_HOME, QUERIES_HOME, VECTORS, list_pages, list_queries
+from penstock.retrieval import vectors
+from penstock.retrieval.to_embed import PAGES_HOME, QUERIES_HOME, VECTORS, list_pages, list_queries
 from penstock.sources.queries import read_queries
 from penstock.stage import secret
 from penstock.stages.embed import Embed, EmbeddedRegions

@@ -15,12 +15,12 @@ from typing import Any
 
 from penstock.engines.weights.registry import cache_folder
 from penstock.errors import UsageError
-from penstock.evaluate.benchmarks.base import Benchmark, Sample
-from penstock.evaluate.benchmarks.files import with_pictures
-from penstock.evaluate.predictions import Predictions, read_predictions
-from penstock.evaluate.report import write_report
-from penstock.evaluate.results import write_atomically
-from penstock.evaluate.scoring import Outcome, samples_of, score_folder, score_samples
+from penstock.evaluation.benchmarks.base import Benchmark, Sample
+from penstock.evaluation.benchmarks.files import with_pictures
+from penstock.evaluation.predictions import Predictions, read_predictions
+from penstock.evaluation.report import write_report
+from penstock.evaluation.results import write_atomically
+from penstock.evaluation.scoring import Outcome, samples_of, score_folder, score_samples
 from penstock.page import Page
 from penstock.passes.parse import stream_pages
 from penstock.plan import Plan

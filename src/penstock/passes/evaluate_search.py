@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from penstock.errors import UsageError
-from penstock.evaluate.results import Summary
-from penstock.evaluate.retrieval import Ranking, score_rankings, write_scores
+from penstock.evaluation.results import Summary
+from penstock.evaluation.retrieval import Ranking, score_rankings, write_scores
 from penstock.page import Page
-from penstock.search import vectors
-from penstock.search.index_folder import FOLDER as INDEX
-from penstock.search.searcher import Searcher
-from penstock.search.to_embed import page_entries
+from penstock.retrieval import vectors
+from penstock.retrieval.index_folder import FOLDER as INDEX
+from penstock.retrieval.searcher import Searcher
+from penstock.retrieval.to_embed import page_entries
 from penstock.sources.datasets import ShardRef
 from penstock.sources.formats import TABLES
 from penstock.sources.queries import Query

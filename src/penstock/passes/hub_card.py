@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from penstock.search import vectors
-from penstock.search.to_embed import page_entries
+from penstock.retrieval import vectors
+from penstock.retrieval.to_embed import page_entries
 from penstock.store.out import Out
 from penstock.trace.phrases import plural
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from penstock.processes.resources import cores
-from penstock.search.index import IndexSummary, build
+from penstock.retrieval.index import IndexSummary, build
 from penstock.store.out import Out
 
 __all__ = ["IndexSummary", "index_out"]

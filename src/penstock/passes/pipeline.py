@@ -23,7 +23,7 @@ from penstock.engines.embed.openai import POOLING_FLAGS
 from penstock.engines.vllm.presets import preset
 from penstock.engines.vllm.server import ManagedServer, find_vllm
 from penstock.errors import UsageError
-from penstock.evaluate.results import Summary
+from penstock.evaluation.results import Summary
 from penstock.executors import make_executor
 from penstock.exports.export import export
 from penstock.page import Page

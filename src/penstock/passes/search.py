@@ -10,8 +10,7 @@ from pathlib import Path
 
 from penstock.passes.embed import embed_question
 from penstock.processes.background import Background
-from penstock.scripts import has_syllable
-from penstock.search.searcher import (
+from penstock.retrieval.searcher import (
     NO_FILTERS,
     Filters,
     Hit,
@@ -20,7 +19,8 @@ from penstock.search.searcher import (
     checked_weights,
     compares_vectors,
 )
-from penstock.search.tokens import question_tokens
+from penstock.retrieval.tokens import question_tokens
+from penstock.scripts import has_syllable
 from penstock.stage import secret
 from penstock.store.out import Out
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from penstock.errors import StoreError, UsageError
-from penstock.evaluate.metrics.statistics import Interval
-from penstock.evaluate.results import SUMMARY, read_summary
+from penstock.evaluation.metrics.statistics import Interval
+from penstock.evaluation.results import SUMMARY, read_summary
 from penstock.passes.evaluate_search import FOLDER
 from penstock.passes.hub_card import card
 from penstock.sources import hub

@@ -32,8 +32,8 @@ from penstock.page import Page
 from penstock.passes.embed import Questions
 from penstock.photo import Photo
 from penstock.region import Region
-from penstock.search.index_folder import FOLDER
-from penstock.search.searcher import Searcher
+from penstock.retrieval.index_folder import FOLDER
+from penstock.retrieval.searcher import Searcher
 from penstock.serve.errors import ERRORS, HttpRefusal, OriginCheckMiddleware
 from penstock.serve.origin_check import OriginCheck
 from penstock.serve.service import MAX_WAITING, Service, Status

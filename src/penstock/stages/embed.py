@@ -1,6 +1,6 @@
 """Gives pages vectors: of their picture, their text, and each chart, table and picture on them.
 
-What is embedded is decided by whoever lists the pages (search/to_embed.py), so it travels with the item and
+What is embedded is decided by whoever lists the pages (retrieval/to_embed.py), so it travels with the item and
 its digest.
 """
 
@@ -33,7 +33,7 @@ class Embed(Stage):
     max_image_tokens: int | None = None
     instruction: str = REPRESENT
     images: bool = False
-    regions: EmbeddedRegions = "visual"  # which regions the listing gave a part; see search/to_embed.py
+    regions: EmbeddedRegions = "visual"  # which regions the listing gave a part; see retrieval/to_embed.py
     # where the model runs and how many requests are under way changes no vector
     out: str = tuning("")
     server: str | None = tuning(None)

@@ -25,7 +25,10 @@ def test_what_is_less_sure_than_asked_for_is_dropped_on_the_cpu_too() -> None:
     room = cv2.imdecode(np.frombuffer(rooms.draw(3, width=800, height=600).jpeg, np.uint8), cv2.IMREAD_COLOR)
     assert room is not None
     pixels = np.asarray(room[:, :, ::-1], np.uint8)
-    usual, strict = SaliencySegmenter(SegmenterOptions(())), SaliencySegmenter(SegmenterOptions((), min_score=1.0))
+    usual, strict = (
+        SaliencySegmenter(SegmenterOptions(())),
+        SaliencySegmenter(SegmenterOptions((), min_score=1.0)),
+    )
     assert usual.find([pixels])[0] and not strict.find([pixels])[0]
     usual.close()
     strict.close()

@@ -1,0 +1,121 @@
+"""Finds a data set's files in a folder, and reads rows from JSON, JSONL or Parquet."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from penstock.errors import BadInput, UsageError
+from penstock.evaluation.benchmarks.base import Sample
+
+PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")
+HEAVY_COLUMNS = ("image", "images", "img", "png", "jpg")  # never needed to score
+IN_PARQUET = ".parquet::"  # a picture inside a file: FILE.parquet::COLUMN::ROW
+
+
+def need_folder(folder: Path, layout: str) -> Path:
+    if not folder.exists():
+        raise UsageError(f"There is no data set at {folder}.", f"It should hold {layout}.")
+    return folder
+
+
+def read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as exc:
+        raise BadInput(f"{path} cannot be read as JSON ({exc}).") from exc
+
+
+def rows(path: Path, *patterns: str) -> Iterator[dict[str, Any]]:
+    """Yields the rows of a file, or of all matching files in a folder in the order of their names."""
+    files = [path] if path.is_file() else sorted(f for p in patterns for f in path.rglob(p))
+    if not files:
+        raise UsageError(f"{path} holds no {' or '.join(patterns)}.")
+    for file in files:
+        yield from _rows_of(file)
+
+
+def _rows_of(file: Path) -> Iterator[dict[str, Any]]:
+    if file.suffix == ".parquet":
+        yield from _parquet_rows(file)
+    elif file.suffix == ".jsonl":
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
+            if line.strip():
+                yield _object(line, f"{file}, line {number}")
+    else:
+        content = read_json(file)
+        yield from content if isinstance(content, list) else [content]
+
+
+def _object(line: str, where: str) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except ValueError as exc:
+        raise BadInput(f"{where} is not JSON ({exc}).") from exc
+    if not isinstance(value, dict):
+        raise BadInput(f"{where} is not a JSON object.")
+    return value
+
+
+def _parquet_rows(file: Path) -> Iterator[dict[str, Any]]:
+    """Yields rows without their pictures; `picture` is the address that `parquet_picture` takes."""
+    import pyarrow.parquet as parquet
+
+    opened = parquet.ParquetFile(file)
+    names = opened.schema_arrow.names
+    held = next((name for name in HEAVY_COLUMNS if name in names), None)
+    number = 0
+    for batch in opened.iter_batches(batch_size=256, columns=[n for n in names if n not in HEAVY_COLUMNS]):
+        for row in batch.to_pylist():
+            yield {**row, "picture": f"{file}::{held}::{number}"} if held else row
+            number += 1
+
+
+def parquet_picture(place: str) -> bytes:
+    """Returns the bytes of one picture inside a Parquet file, as data sets of the Hub hold them."""
+    import pyarrow.parquet as parquet
+
+    name, column, number = place.rsplit("::", 2)
+    opened, row = parquet.ParquetFile(name), int(number)
+    for group in range(opened.num_row_groups):
+        count = opened.metadata.row_group(group).num_rows
+        if row < count:
+            value = opened.read_row_group(group, columns=[column]).column(0)[row].as_py()
+            held = value["bytes"] if isinstance(value, dict) else value
+            if isinstance(held, bytes):
+                return held
+            break
+        row -= count
+    raise BadInput(f"{place} holds no picture.")
+
+
+def with_pictures(samples: Sequence[Sample], folder: Path) -> list[Sample]:
+    """Returns the samples with every picture a file; writes those inside Parquet to `folder`, once."""
+    found: list[Sample] = []
+    for sample in samples:
+        if IN_PARQUET not in sample.image:
+            found.append(sample)
+            continue
+        path = folder / f"{sample.id}.png"
+        if not path.is_file():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part = path.with_suffix(".part")
+            part.write_bytes(parquet_picture(sample.image))
+            part.replace(path)
+        found.append(replace(sample, image=str(path)))
+    return found
+
+
+def row_id(row: dict[str, Any], number: int) -> str:
+    return str(row.get("id") or f"{number:06d}")
+
+
+def picture_for(folder: Path, name: str) -> str:
+    """Returns the path of a sample's picture, by its own name or with any picture suffix; "" without one."""
+    direct = folder / name
+    if name and direct.is_file():
+        return str(direct)
+    return next((str(p) for s in PICTURES if name and (p := folder / f"{name}{s}").is_file()), "")

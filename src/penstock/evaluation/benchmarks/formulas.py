@@ -1,0 +1,95 @@
+"""Scores UniMERNet's test set: LaTeX read from pictures of formulas of four kinds (Wang et al. 2024)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from penstock.errors import UsageError
+from penstock.evaluation.benchmarks.base import Benchmark, HubFiles, Sample, Scores
+from penstock.evaluation.benchmarks.files import need_folder, picture_for, row_id, rows
+from penstock.evaluation.metrics import formulas
+from penstock.evaluation.metrics.text import bleu, normalised_edit
+from penstock.evaluation.results import SampleResult
+
+SUBSETS = {
+    "spe": "simple printed",
+    "cpe": "complex printed",
+    "sce": "screen-captured",
+    "hwe": "handwritten",
+}
+_NAMED = re.compile(r"(\\(operatorname|mathrm|text|mathbf)\s?\*? {.*?})")
+_DOLLARS = re.compile(r"^\s*(?:\$\$|\\\[|\$)?(.*?)(?:\$\$|\\\]|\$)?\s*$", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class UniMerNet(Benchmark):
+    """`cdm` also renders both formulas; it needs TeX and about a second a formula."""
+
+    name: ClassVar[str] = "unimernet"
+    title: ClassVar[str] = "UniMERNet"
+    layout: ClassVar[str] = (
+        "spe.txt, cpe.txt, sce.txt, hwe.txt and folders of those names, or rows with `label`"
+    )
+    hub: ClassVar[HubFiles | None] = ("deepcopy/UniMER", ("*.parquet", "data/*.parquet"))
+    metrics: ClassVar[dict[str, bool]] = {"edit": False, "cdm": True}
+
+    cdm: bool = False
+
+    @property
+    def protocol(self) -> str:
+        return "UniMERNet edit and BLEU" + (", CDM" if self.cdm else "")
+
+    def samples(self, folder: Path) -> list[Sample]:
+        need_folder(folder, self.layout)
+        found: list[Sample] = []
+        for subset, words in SUBSETS.items():
+            file = folder / f"{subset}.txt"
+            lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+            for number, latex in enumerate(lines):
+                name = f"{subset}/{number:07d}"
+                found.append(Sample(name, latex.strip(), picture_for(folder, name), (words,)))
+        if found:
+            return found
+        made = [
+            Sample(row_id(row, number), str(row.get("label") or row.get("text")), row.get("picture", ""))
+            for number, row in enumerate(rows(folder, "*.jsonl", "*.parquet"))
+        ]
+        if not made:
+            raise UsageError(f"{folder} holds no formulas.", f"It should hold {self.layout}.")
+        return made
+
+    def score(self, sample: Sample, prediction: str) -> Scores:
+        truth, said = without_spaces(sample.truth), without_spaces(without_delimiters(prediction))
+        values = {"edit": normalised_edit(truth, said)}
+        notes: tuple[str, ...] = ()
+        if self.cdm:
+            found = formulas.cdm(sample.truth, without_delimiters(prediction))
+            values["cdm"] = found.f1
+            notes = (found.note,) if found.note else ()
+        return Scores(values, truth, said, notes)
+
+    def extra(self, results: Sequence[SampleResult]) -> dict[str, float]:
+        return {"bleu": bleu([r.truth for r in results], [r.prediction for r in results])} if results else {}
+
+
+def without_delimiters(latex: str) -> str:
+    """Returns a formula without the dollars or brackets that a model puts around it."""
+    found = _DOLLARS.match(latex)
+    return found[1].strip() if found else latex.strip()
+
+
+def without_spaces(latex: str) -> str:
+    """Returns LaTeX as UniMERNet compares it: spaces stay only between two letters and after a backslash."""
+    latex = _NAMED.sub(lambda found: found[0].replace(" ", ""), latex)
+    letter, other = "[a-zA-Z]", r"[\W_^\d]"
+    before = ""
+    while before != latex:
+        before = latex
+        latex = re.sub(rf"(?!\\ )({other})\s+?({other})", r"\1\2", latex)
+        latex = re.sub(rf"(?!\\ )({other})\s+?({letter})", r"\1\2", latex)
+        latex = re.sub(rf"({letter})\s+?({other})", r"\1\2", latex)
+    return latex
