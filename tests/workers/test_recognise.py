@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from penstock.documents.layout.corrections import swallows_words, without_prose
+from penstock.documents.layout.content import without_leaders
+from penstock.documents.layout.corrections import is_scan_of_text
+from penstock.documents.layout.draft import Draft, give_words
 from penstock.documents.layout.relabel import relabelled, titled
 from penstock.page import Page
 from penstock.region import Line, Region, TextLayer, Word
 from penstock.stages.orient import Orient
-from penstock.workers.recognise import without_leaders
 
 PAGE = Page(id="a/00000", uri="a.pdf", document="a.pdf", width=1000, height=1400)
 
@@ -28,9 +30,9 @@ def test_a_scan_whose_layer_tells_its_text_is_no_picture() -> None:
     scan = Region(label="image", box=(50, 50, 950, 1350))
     text = [word for n in range(12) for word in row(100 + 40 * n, *["running"] * 8)]
     chart = [word for n in range(12) for word in row(100 + 40 * n, f"{n}.0", "bar")]
-    assert swallows_words(scan, text, PAGE)
-    assert not swallows_words(scan, chart, PAGE)
-    assert not swallows_words(Region(label="table", box=scan.box), text, PAGE)
+    assert is_scan_of_text(scan, text, PAGE)
+    assert not is_scan_of_text(scan, chart, PAGE)
+    assert not is_scan_of_text(Region(label="table", box=scan.box), text, PAGE)
 
 
 def test_sentences_in_a_picture_are_read_and_a_diagrams_words_stay() -> None:
@@ -38,10 +40,13 @@ def test_sentences_in_a_picture_are_read_and_a_diagrams_words_stay() -> None:
     sentences = [word for n in range(4) for word in row(100 + 40 * n, *["students", "share", "food"] * 2)]
     dots = [word for n in range(14) for word in row(100 + 20 * n, *["⬤"] * 8)]
     axis = row(300, "0", "20", "40", "60", "80", "100")
-    assert without_prose([slide], [sentences], []) == ([[]], sentences)
+    page = replace(PAGE, regions=(slide,))
+    picture, *texts = give_words(page, sentences)
+    assert picture == Draft(slide)
+    assert [word for draft in texts for word in draft.words] == sentences
     for words in (dots, axis):
-        assert without_prose([slide], [words], []) == ([words], [])
-        assert not swallows_words(slide, words, PAGE)
+        assert give_words(page, words) == [Draft(slide, tuple(words))]
+        assert not is_scan_of_text(slide, words, PAGE)
 
 
 def test_dots_that_lead_to_a_figure_are_no_cells() -> None:

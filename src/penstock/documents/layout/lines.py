@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from penstock.box import Box
+from penstock.box import Box, HasBox
 from penstock.documents.layout import rotated_text
 from penstock.documents.layout.scripts import is_unspaced, reads_right_to_left
 from penstock.region import Line, Word
@@ -131,8 +131,9 @@ def _spaced(a: Word, b: Word) -> bool:
     return gap > UNSPACED_SPACE * em or not (is_unspaced(a.text[-1:]) and is_unspaced(b.text[:1]))
 
 
-def around(words: Sequence[Word]) -> Box:
-    return enclosing([w.box for w in words])
+def around(things: Sequence[HasBox]) -> Box:
+    """The smallest box around words, lines or regions."""
+    return enclosing([thing.box for thing in things])
 
 
 def enclosing(boxes: Sequence[Box]) -> Box:

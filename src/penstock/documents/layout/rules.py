@@ -28,7 +28,7 @@ from penstock.documents.layout.lines import area, enclosing
 from penstock.documents.layout.paragraphs import join_lines
 from penstock.documents.layout.reading_order import reading_order
 from penstock.documents.layout.ruled_tables import Grid, cells_of, grids, rulings
-from penstock.documents.layout.text_layer import assign, lines_from
+from penstock.documents.layout.text_layer import distribute, lines_from
 from penstock.documents.table_html import to_html
 from penstock.region import Line, Region, TextLayer, Word
 
@@ -95,7 +95,7 @@ def _on_page(box: Box, width: float, height: float) -> bool:
 
 def _ruled_tables(strokes: Sequence[Box], words: list[Word]) -> tuple[list[Region], list[Word]]:
     found = _outermost(grids(strokes))
-    inside, rest = assign(words, [grid.box for grid in found])
+    inside, rest = distribute(words, [grid.box for grid in found])
     regions = []
     for grid, held in zip(found, inside, strict=True):
         cells = cells_of(grid, held)
