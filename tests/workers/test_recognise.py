@@ -10,7 +10,7 @@ import numpy as np
 from penstock.documents.layout.content import without_leaders
 from penstock.documents.layout.corrections import is_scan_of_text
 from penstock.documents.layout.draft import Draft, give_words
-from penstock.documents.layout.relabel import relabelled, titled
+from penstock.documents.layout.relabel import relabelled, with_title
 from penstock.page import Page
 from penstock.region import Line, Region, TextLayer, Word
 from penstock.stages.orient import Orient
@@ -92,8 +92,8 @@ def test_a_title_that_was_taken_for_a_running_header_is_in_the_markdown() -> Non
     body = region("text", "Tables are everywhere.", 20, 400)
     title = region("header", "TableFormer: Robust Transformer Modeling", 30, 60)
     running = region("header", "Journal of Hydrology 310 (2005)", 21, 60)
-    assert [one.label for one in titled([title, body], 1400)] == ["doc_title", "text"]
-    assert [one.label for one in titled([running, body], 1400)] == ["header", "text"]
+    assert [one.label for one in with_title([title, body], 1400)] == ["doc_title", "text"]
+    assert [one.label for one in with_title([running, body], 1400)] == ["header", "text"]
 
 
 def test_a_rotated_page_of_words_reads_in_order(shared_data: Path) -> None:

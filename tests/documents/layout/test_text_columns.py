@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from penstock.box import Box
 from penstock.documents.layout.corrections import without_running_text
 from penstock.documents.layout.draft import Draft, give_lines, without_mistakes
-from penstock.documents.layout.text_columns import stacks
+from penstock.documents.layout.text_columns import text_columns
 from penstock.engines.ocr.ppocr import LineBox
 from penstock.page import Page
 from penstock.region import Region
@@ -24,20 +24,20 @@ def column(left: float, top: float, *widths: float) -> list[Box]:
 
 def test_columns_a_narrow_gutter_apart_are_two() -> None:
     left, right = column(0, 0, *[100.0] * 6), column(105, 3, *[100.0] * 6)
-    assert [len(stack) for stack in stacks([*left, *right])] == [6, 6]
+    assert [len(lines) for lines in text_columns([*left, *right])] == [6, 6]
 
 
 def test_a_line_across_columns_is_in_neither() -> None:
     title: list[Box] = [(0, -STEP, 205, -STEP + HEIGHT)]
-    found = stacks([*title, *column(0, 0, *[100.0] * 6), *column(105, 0, *[100.0] * 6)])
+    found = text_columns([*title, *column(0, 0, *[100.0] * 6), *column(105, 0, *[100.0] * 6)])
     assert [0] not in found
-    assert sorted(len(stack) for stack in found) == [6, 6]
+    assert sorted(len(lines) for lines in found) == [6, 6]
 
 
 def test_figures_and_names_in_a_table_are_no_columns_of_text() -> None:
     figures = column(200, 0, *[30.0] * 8)
     names = column(0, 0, 40, 90, 35, 150, 20, 45, 60, 30)
-    assert stacks([*names, *figures]) == []
+    assert text_columns([*names, *figures]) == []
 
 
 boxes = st.tuples(st.integers(0, 400), st.integers(0, 400), st.integers(1, 90), st.integers(1, 20)).map(
@@ -47,8 +47,8 @@ boxes = st.tuples(st.integers(0, 400), st.integers(0, 400), st.integers(1, 90), 
 
 @settings(deadline=None)
 @given(st.lists(boxes, max_size=40))
-def test_no_line_is_in_two_stacks(found: list[Box]) -> None:
-    placed = [index for stack in stacks(found) for index in stack]
+def test_no_line_is_in_two_columns(found: list[Box]) -> None:
+    placed = [index for lines in text_columns(found) for index in lines]
     assert len(placed) == len(set(placed))
 
 

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from penstock.box import Box
 from penstock.documents.layout.corrections import is_prose
-from penstock.documents.layout.paragraph_breaks import paragraphs
+from penstock.documents.layout.paragraph_breaks import split_paragraphs
 from penstock.documents.layout.paragraphs import join_lines
 from penstock.documents.layout.ruled_tables import ruled_table
 from penstock.documents.layout.text_layer import lines_from
@@ -69,7 +69,7 @@ def with_content(region: Region) -> Region | None:
     label = "text" if region.label in FORMULA_LABELS else region.label
     if label == "content":  # a table of contents is its lines
         return replace(region, content="\n".join(line.text for line in region.lines))
-    parts = paragraphs(region.lines) if label in PARTED else [region.lines]
+    parts = split_paragraphs(region.lines) if label in PARTED else [region.lines]
     return replace(region, label=label, content="\n".join(join_lines(part) for part in parts))
 
 

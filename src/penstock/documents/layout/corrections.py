@@ -1,7 +1,7 @@
 """Finds running text that a layout model took for a picture or a table, and tables that it did not see.
 
-A scan may be one large figure to the model, a page of columns one large table, a report's first page a
-table with paragraphs in it. What words the layer has there, or how the lines stand, tells.
+The model may take a scan for one large figure, a page of columns for one large table, a report's first
+page for a table with paragraphs in it. The words of the layer, or the places of the lines, show the mistake.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from penstock.box import Box
-from penstock.documents.layout.columns import split
+from penstock.documents.layout.columns import split_along
 from penstock.documents.layout.lines import area, enclosing, rows_of, shared_area
-from penstock.documents.layout.text_columns import stacks
+from penstock.documents.layout.text_columns import text_columns
 from penstock.documents.layout.text_layer import distribute, lines_from
 from penstock.page import Page
 from penstock.region import PICTURE_LABELS, Line, Region, Word
 
 HUGE_SHARE = 0.5  # of the page: a larger picture or table full of lines is likely a page mistaken for one
-LARGE_SHARE = 0.15  # the same where the layer tells the lines, or their columns do: surer than their number
+LARGE_SHARE = 0.15  # the same where the layer or columns of lines show running text: surer than a count
 MANY_LINES = 12
 FEW_LINES, WIDE_SHARE = 3, 0.6  # of sentences in a picture
 WIDE_LINE = 0.5  # of the width of a picture that has its words in the layer: a chart's are short
 WIDE_COLUMN = 0.3  # of a table's width: lines of a cell are shorter
-FEWEST_CELLS, FEWEST_ROWS = 4, 3  # of a table that stands among running text
+MIN_CELLS, MIN_ROWS = 4, 3  # of a table that stands among running text
 LONE_CELLS, LONE_ROWS = 3, 4  # of a table that the model did not see
 CELLS_SHARE = 0.8  # of the lines of such a table: 0.83 to 1 of them stand in rows, 0.5 of a receipt's
 
@@ -73,22 +73,22 @@ def is_prose(lines: Sequence[Line]) -> bool:
 
 
 def _wide_lines(words: Sequence[Word], box: Box) -> tuple[list[Line], list[Line]]:
-    """The lines that reach over half of the box, and all."""
+    """The lines that reach over half of the box, and all lines."""
     lines = lines_from(words)
     return [line for line in lines if line.box[2] - line.box[0] > WIDE_LINE * (box[2] - box[0])], lines
 
 
 def _table_in(table: Region, lines: Sequence[Box], is_huge: bool) -> list[Region]:
-    """The table; without the paragraphs above or below it; or none where a page is nothing but text."""
-    columns = stacks(lines)
+    """The table, or the table without the paragraphs above or below it, or nothing if all is text."""
+    columns = text_columns(lines)
     boxes = [enclosing([lines[i] for i in column]) for column in columns]
     mostly_text = is_huge and 2 * sum(len(column) for column in columns) > len(lines)
-    least = 0.0 if mostly_text else WIDE_COLUMN * (table.box[2] - table.box[0])
-    wide = [place for place, box in enumerate(boxes) if box[2] - box[0] > least]
+    min_width = 0.0 if mostly_text else WIDE_COLUMN * (table.box[2] - table.box[0])
+    wide = [place for place, box in enumerate(boxes) if box[2] - box[0] > min_width]
     running = {i for place in wide for i in columns[place]}
     rest = [line for i, line in enumerate(lines) if i not in running]
-    rows = [row for row in rows_of(rest) if len(row) >= FEWEST_CELLS]
-    grid = _grid(rest, rows) if len(rows) >= FEWEST_ROWS else None
+    rows = [row for row in rows_of(rest) if len(row) >= MIN_CELLS]
+    grid = _grid(rest, rows) if len(rows) >= MIN_ROWS else None
     if grid is None:
         return [] if mostly_text else [table]
     beside = any(boxes[place][1] < grid[3] and grid[1] < boxes[place][3] for place in wide)
@@ -98,8 +98,8 @@ def _table_in(table: Region, lines: Sequence[Box], is_huge: bool) -> list[Region
 
 
 def _grid(lines: Sequence[Box], rows: Sequence[Sequence[int]]) -> Box | None:
-    """The box around the columns that rows of several lines share, if they do."""
-    columns = split(lines, [i for row in rows for i in row], 0, 0.0)
+    """The box around the columns that the rows share, or None if they share none."""
+    columns = split_along(lines, [i for row in rows for i in row], 0, 0.0)
     # a word beside the table may stand on the height of one of its rows
     cells = [lines[i] for column in columns if 2 * len(column) >= len(rows) for i in column]
     return enclosing(cells) if cells else None

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from penstock.box import Box, HasBox
 from penstock.documents.layout.blocks import MARK
-from penstock.documents.layout.columns import Grain, cut
+from penstock.documents.layout.columns import WhiteSpace, xy_cut
 from penstock.documents.layout.corrections import (
     holds_sentences,
     is_scan_of_text,
@@ -26,7 +26,7 @@ from penstock.documents.layout.corrections import (
     without_running_text,
 )
 from penstock.documents.layout.lines import area, around, shared_area
-from penstock.documents.layout.text_columns import stacks
+from penstock.documents.layout.text_columns import text_columns
 from penstock.documents.layout.text_layer import Placed, coverage, distribute
 from penstock.page import Page
 from penstock.region import FORMULA_LABELS, PICTURE_LABELS, Region, Word
@@ -198,7 +198,7 @@ def give_lines(drafts: Sequence[Draft[HasBox]], found: Sequence[AnyLine]) -> lis
 
 def _drafts_of(lines: Sequence[AnyLine]) -> list[Draft[AnyLine]]:
     """New drafts for the lines: columns of running text first, then groups of neighbours."""
-    columns = stacks([line.box for line in lines])
+    columns = text_columns([line.box for line in lines])
     in_columns = {place for column in columns for place in column}
     rest = [line for place, line in enumerate(lines) if place not in in_columns]
     drafts = [_new_draft([lines[place] for place in column]) for column in columns]
@@ -225,8 +225,8 @@ def neighbours(things: Sequence[Placed]) -> list[list[Placed]]:
     if not things:
         return []
     em = float(np.median([thing.box[3] - thing.box[1] for thing in things])) or 1.0
-    grain = Grain(gutter=2.0 * em, gap=NEW_REGION_GAP * em)
-    return [[things[i] for i in sorted(group)] for group in cut([thing.box for thing in things], grain)]
+    white = WhiteSpace(gutter=2.0 * em, gap=NEW_REGION_GAP * em)
+    return [[things[i] for i in sorted(group)] for group in xy_cut([thing.box for thing in things], white)]
 
 
 def region_around(things: Sequence[HasBox], label: str = "text") -> Region:

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.box import Box, HasBox
-from penstock.documents.layout.broken_encoding import garbling
-from penstock.documents.layout.lines import as_line, lines_of
+from penstock.documents.layout.broken_encoding import encoding_fault
+from penstock.documents.layout.lines import as_line, rows_of_words
 from penstock.region import Line, TextLayer, Word
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 INSIDE = 0.5  # share of a word that must lie in a box for the word to belong to it
 STICKS_OUT = 1.0  # of a word's height: how far beyond its region's side a word may begin or end
-COVERED = 0.7  # share of ink words must explain; 590 text regions had 0.77 to 1, embedded pictures mostly 0
+COVERED = 0.7  # share of ink words must explain; 590 text regions had 0.77 to 1, pictures of the PDF mostly 0
 CELL = 8  # pixels: ink is looked for in squares of this side; a line at 200 dpi is three or four high
 STEP = 2  # every second pixel is looked at: strokes of letters are wider, and it takes a quarter of the time
 CONTRAST = 48  # levels of grey between the lightest and darkest pixel of an inked square
@@ -36,7 +36,7 @@ Placed = TypeVar("Placed", bound=HasBox)
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """Whether a page's layer says what the page shows; `reason` tells why not."""
+    """Whether the text layer of a page has the characters that the page shows; `reason` is why not."""
 
     ok: bool
     reason: str = ""
@@ -54,7 +54,7 @@ class Coverage:
 
 
 def trust(layer: TextLayer) -> Trust:
-    """Judges encodings, not coverage: a scan with a clean scrap of layer is trusted."""
+    """Judges the encoding, not how much text there is: a scan with a few clean words is trusted."""
     words = [w for w in layer.words if w.text.strip()]
     if not words:
         return Trust(ok=False, reason="no text layer")
@@ -63,13 +63,13 @@ def trust(layer: TextLayer) -> Trust:
         return Trust(
             ok=False, reason=f"{len(words) - placed} of {len(words)} words have no place on the page"
         )
-    reason = garbling([w.text for w in words])
+    reason = encoding_fault([w.text for w in words])
     return Trust(ok=not reason, reason=reason)
 
 
 def lines_from(words: Sequence[Word]) -> list[Line]:
     """The words of one region as lines with their spaces."""
-    lines = (as_line(row) for row in lines_of(words))
+    lines = (as_line(row) for row in rows_of_words(words))
     return [line for line in lines if line.text]
 
 
