@@ -1,8 +1,9 @@
 """Reads the regions of pages: words of the text layer first, then lines found on the picture.
 
 The way of one page: the words of a trustworthy text layer go to their regions. Where the picture shows
-ink that no word explains, lines are found, given to their regions and read. Words and lines that no
-region holds become regions of their own. So nothing is lost and nothing is read twice.
+ink that no word explains, lines are found. Pictures and tables that turn out to be running text are
+dropped. The lines go to their regions and are read. Words and lines that no region holds become regions
+of their own. So nothing is lost and nothing is read twice.
 The regions of all pages in flight share one pool of threads.
 """
 
@@ -52,11 +53,10 @@ class RecogniseWorker(Worker[Page]):
         words = usable_words(page, self._text_layer)
         drafts = give_words(page, words)
         found = self._find(page, drafts, words)
-        drafts = [_with_own_crop(draft, page) for draft in without_mistakes(drafts, found, page)]
+        drafts = without_mistakes(drafts, found, page)
+        drafts = [_with_own_crop(draft, page) for draft in drafts]
         read = self._read(page, give_lines(drafts, found))
-        finished = self._pool.map([partial(self._finish, page, draft) for draft in read])
-        regions = [_landed(draft, result) for draft, result in zip(read, finished, strict=True)]
-        return replace(page, regions=tuple(region for region in regions if region is not None))
+        return replace(page, regions=self._finished(page, read))
 
     def _find(self, page: Page, drafts: Sequence[Draft[HasBox]], words: Sequence[Word]) -> list[LineBox]:
         """Lines of text on the picture that the layer does not have."""
@@ -73,14 +73,22 @@ class RecogniseWorker(Worker[Page]):
         if pixels is None or not lines:
             return [Draft(draft.region, draft.words) for draft in drafts]
         script = self._pool.call(partial(self._readers.script, pixels, lines))
-        chunks = [chunk for draft in drafts for chunk in _chunks(draft)]
-        results = iter(
-            self._pool.map([partial(self._readers.read, pixels, chunk, script) for chunk in chunks])
-        )
-        return [_with_read(draft, list(islice(results, len(_chunks(draft))))) for draft in drafts]
+        chunks = [_chunks(draft) for draft in drafts]
+        parts = [partial(self._readers.read, pixels, chunk, script) for own in chunks for chunk in own]
+        results = iter(self._pool.map(parts))
+        return [
+            _with_read(draft, list(islice(results, len(own))))
+            for draft, own in zip(drafts, chunks, strict=True)
+        ]
+
+    def _finished(self, page: Page, drafts: Sequence[Draft[TextLine]]) -> tuple[Region, ...]:
+        """The regions of all drafts with their content, side by side; a region that fails fails alone."""
+        results = self._pool.map([partial(self._finish, page, draft) for draft in drafts])
+        regions = [_landed(draft, result) for draft, result in zip(drafts, results, strict=True)]
+        return tuple(region for region in regions if region is not None)
 
     def _finish(self, page: Page, draft: Draft[TextLine]) -> Region | None:
-        """The region with its content, or None where there is nothing to tell of it."""
+        """The region with its content, or None for a text region without text."""
         region, words, read = draft.region, draft.words, draft.lines
         if region.failure is not None:
             return region
