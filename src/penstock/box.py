@@ -6,7 +6,7 @@ A box is (x0, y0, x1, y1) in pixels of its picture, origin at the top left.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,6 +17,13 @@ else:
     Pixels = object  # numpy stays out of what only names the type: a quick --help, a spec
 
 Box = tuple[float, float, float, float]
+
+
+class HasBox(Protocol):
+    """Anything with a place on a picture: a word, a line, a region."""
+
+    @property
+    def box(self) -> Box: ...
 
 
 def area(box: Box) -> float:

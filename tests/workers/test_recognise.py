@@ -1,100 +1,88 @@
-"""What becomes of a page's words before anything is read: no paragraph ends up inside a picture."""
+"""A page's way through recognise, with readers that need no weights."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from penstock.documents.layout.corrections import swallows_words, without_prose
-from penstock.documents.layout.relabel import relabelled, titled
+from penstock.box import Box, Pixels
+from penstock.engines.ocr.ppocr import LineBox, TextLine
+from penstock.errors import BadInput
 from penstock.page import Page
-from penstock.region import Line, Region, TextLayer, Word
-from penstock.stages.orient import Orient
-from penstock.workers.recognise import without_leaders
+from penstock.region import Region, TextLayer, Word
+from penstock.stages.recognise import LayerUse, Recognise
+from penstock.workers.recognise import CHUNK_LINES, RecogniseWorker
 
-PAGE = Page(id="a/00000", uri="a.pdf", document="a.pdf", width=1000, height=1400)
-
-
-def row(y: float, *texts: str, left: float = 100.0) -> list[Word]:
-    """Words side by side, 20 px high, 100 px apart."""
-    return [
-        Word(text=text, box=(left + 100 * n, y, left + 100 * n + 90, y + 20), size=20.0)
-        for n, text in enumerate(texts)
-    ]
-
-
-def test_a_scan_whose_layer_tells_its_text_is_no_picture() -> None:
-    scan = Region(label="image", box=(50, 50, 950, 1350))
-    text = [word for n in range(12) for word in row(100 + 40 * n, *["running"] * 8)]
-    chart = [word for n in range(12) for word in row(100 + 40 * n, f"{n}.0", "bar")]
-    assert swallows_words(scan, text, PAGE)
-    assert not swallows_words(scan, chart, PAGE)
-    assert not swallows_words(Region(label="table", box=scan.box), text, PAGE)
+WORDS = tuple(
+    Word(text=text, box=(100 + 60 * n, 100, 150 + 60 * n, 120), size=20.0)
+    for n, text in enumerate(("a", "b"))
+)
+PAGE = Page(
+    id="a/00000", uri="a.pdf", document="a.pdf", width=1000, height=1400,
+    pixels=np.full((1400, 1000, 3), 255, np.uint8), layer=TextLayer(words=WORDS),
+    regions=(Region(label="text", box=(90, 90, 300, 130)), Region(label="text", box=(90, 490, 300, 1000))),
+)  # fmt: skip
 
 
-def test_sentences_in_a_picture_are_read_and_a_diagrams_words_stay() -> None:
-    slide = Region(label="image", box=(50, 50, 950, 400))
-    sentences = [word for n in range(4) for word in row(100 + 40 * n, *["students", "share", "food"] * 2)]
-    dots = [word for n in range(14) for word in row(100 + 20 * n, *["⬤"] * 8)]
-    axis = row(300, "0", "20", "40", "60", "80", "100")
-    assert without_prose([slide], [sentences], []) == ([[]], sentences)
-    for words in (dots, axis):
-        assert without_prose([slide], [words], []) == ([words], [])
-        assert not swallows_words(slide, words, PAGE)
+class Scribe:
+    """Finds `boxes` on every picture and reads each as its place; fails on the line at `bad`."""
+
+    def __init__(self, boxes: Sequence[Box], bad: Box | None = None) -> None:
+        self.boxes, self.bad, self.looks = boxes, bad, 0
+
+    def find(self, pixels: Pixels, area: Box) -> list[LineBox]:
+        self.looks += 1
+        return [LineBox(box) for box in self.boxes]
+
+    def script(self, pixels: Pixels, lines: Sequence[LineBox]) -> str:
+        return "latin"
+
+    def read(self, pixels: Pixels, lines: Sequence[LineBox], script: str) -> list[TextLine]:
+        if any(line.box == self.bad for line in lines):
+            raise BadInput("this line cannot be read.")
+        return [TextLine(f"{line.box[1]:.0f}.", line.box, 0.9) for line in lines]
+
+    def close(self) -> None: ...
 
 
-def test_dots_that_lead_to_a_figure_are_no_cells() -> None:
-    words = row(0, "Angola", *["."] * 9, "15 421")
-    assert [word.text for word in without_leaders(words)] == ["Angola", "15 421"]
-    few = row(0, "a", "...", "b")
-    assert without_leaders(few) == few
+def recognised(page: Page, scribe: Scribe, text_layer: LayerUse = "auto") -> Page:
+    worker = Recognise(text_layer=text_layer, threads=2).open()
+    assert isinstance(worker, RecogniseWorker)
+    worker._readers = scribe  # type: ignore[assignment]
+    [done] = worker([page])
+    worker.close()
+    return done
 
 
-def test_a_page_printed_sideways_is_turned_with_its_words() -> None:
-    upright = [word for n in range(6) for word in row(100 + 40 * n, "words", "that", "stand")]
-    # the page turned a quarter to the left: what was right is now on top
-    up = tuple(
-        Word(text=w.text, box=(w.box[1], 1000 - w.box[2], w.box[3], 1000 - w.box[0]), size=w.size)
-        for w in upright
-    )
-    layer = TextLayer(words=up, strokes=((100, 0, 100, 1000),))
-    pixels = np.zeros((1000, 1400, 3), dtype=np.uint8)
-    worker = Orient().open()
-    [page] = worker(
-        [Page(id="a", uri="a", document="a", width=1400, height=1000, pixels=pixels, layer=layer)]
-    )
-    assert (page.rotation, page.width, page.height) == (90, 1000, 1400)
-    assert page.layer is not None
-    assert [word.box for word in page.layer.words] == [word.box for word in upright]
-    assert page.layer.strokes == ((0, 100, 1000, 100),)
+def rows(count: int, top: float = 500) -> list[Box]:
+    return [(100, top + 30 * n, 290, top + 30 * n + 20) for n in range(count)]
 
 
-def test_a_line_set_apart_in_the_page_is_no_running_header() -> None:
-    lines = [
-        Region(label="header", box=(100, 20, 300, 50), content="Penstock"),
-        Region(label="header", box=(400, 400, 600, 430), content="Abstract"),
-        Region(label="footer", box=(400, 900, 600, 930), content="The end"),
-    ]
-    assert [region.label for region in relabelled(lines, 1400)] == ["header", "text", "text"]
+def test_lines_of_all_chunks_come_back_to_their_region_in_order() -> None:
+    boxes = rows(CHUNK_LINES + 4)
+    [region, other] = recognised(PAGE, Scribe([*boxes, (600, 100, 700, 120)]), "never").regions
+    assert [line.box for line in region.lines] == boxes
+    assert [line.text for line in other.lines] == ["100."]
 
 
-def test_a_title_that_was_taken_for_a_running_header_is_in_the_markdown() -> None:
-    def region(label: str, text: str, height: float, top: float) -> Region:
-        line = Line(text=text, box=(100, top, 800, top + height))
-        return Region(label=label, box=line.box, content=text, lines=(line,), reader="layer")
-
-    body = region("text", "Tables are everywhere.", 20, 400)
-    title = region("header", "TableFormer: Robust Transformer Modeling", 30, 60)
-    running = region("header", "Journal of Hydrology 310 (2005)", 21, 60)
-    assert [one.label for one in titled([title, body], 1400)] == ["doc_title", "text"]
-    assert [one.label for one in titled([running, body], 1400)] == ["header", "text"]
+def test_a_region_whose_lines_cannot_be_read_fails_alone() -> None:
+    near, far = rows(2, top=100), rows(CHUNK_LINES + 4)
+    page = replace(PAGE, regions=(replace(PAGE.regions[0], box=(90, 90, 300, 200)), PAGE.regions[1]))
+    good, bad = recognised(page, Scribe([*near, *far], bad=far[-1]), "never").regions
+    assert good.failure is None and len(good.lines) == 2
+    assert bad.failure is not None and "cannot be read" in bad.failure.message and not bad.lines
 
 
-def test_a_rotated_page_of_words_reads_in_order(shared_data: Path) -> None:
-    import penstock
+def test_a_layer_that_must_be_used_is_all_that_is_read() -> None:
+    scribe = Scribe(rows(3))
+    [region] = recognised(PAGE, scribe, "always").regions
+    assert (region.content, region.reader, scribe.looks) == ("a b", "layer", 0)
 
-    file = shared_data / "gnarly_pdfs" / "edgar-rotated90.pdf"
-    [page] = penstock.parse(file, pages=1, executor="inline", crops=False)
-    assert page.rotation == 270  # its words run down the page
-    assert "was King of the English from 959 until his death in 975" in page.markdown
+
+def test_a_page_without_a_layer_is_searched_once_and_a_line_in_no_region_gets_one() -> None:
+    scribe = Scribe([(600, 100, 700, 120)])
+    [region] = recognised(replace(PAGE, layer=None), scribe).regions
+    assert (region.label, region.native_label, region.content) == ("text", "leftover", "100.")
+    assert scribe.looks == 1

@@ -1,7 +1,7 @@
 """Gives pages vectors: of their picture, their text, and each chart, table and picture on them.
 
-What is embedded is decided by whoever lists the pages (retrieval/to_embed.py), so it travels with the item and
-its digest.
+Whoever lists the pages decides what is embedded (retrieval/to_embed.py), so it travels with the item and its
+digest.
 """
 
 from __future__ import annotations

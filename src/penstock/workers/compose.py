@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from penstock.documents.formats.markdown import page_markdown
 from penstock.documents.layout.reading_order import reading_order
-from penstock.documents.layout.relabel import relabelled, titled
+from penstock.documents.layout.relabel import relabelled, with_title
 from penstock.page import Page
 from penstock.region import Region
 from penstock.stage import Worker
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 
 class ComposeWorker(Worker[Page]):
+    """Keeps the order of the regions, or finds it by where they stand."""
+
     def __init__(self, stage: Compose) -> None:
         self._by_geometry = stage.order == "geometry"
 
@@ -31,6 +33,6 @@ class ComposeWorker(Worker[Page]):
 def _ordered(page: Page) -> tuple[Region, ...]:
     found = relabelled(page.regions, page.height)
     if page.part == 0:
-        found = titled(found, page.height)
+        found = with_title(found, page.height)
     order = reading_order([r.box for r in found], [r.label for r in found], page.width, page.height)
     return tuple(replace(found[place], index=index) for index, place in enumerate(order))

@@ -11,6 +11,8 @@ from penstock.stage import Worker
 
 
 class LayoutWorker(Worker[Page]):
+    """Leaves a page without a picture as it is."""
+
     def __init__(self) -> None:
         self._engine = CdlaLayout(threads=1)
 

@@ -1,4 +1,4 @@
-"""The live half of `Load`: open files, and the way each kind of item gets its picture.
+"""Loads pictures and text layers of items, and keeps the files they come from open.
 
 Imports PDFium, OpenCV and Pillow, so only `Load.open()` imports it.
 """
@@ -29,10 +29,12 @@ if TYPE_CHECKING:
     from penstock.stages.load import Load
 
 MAX_IMAGE_BYTES = 1 << 31  # of one encoded image file, which is read whole
-OPEN_FILES = 4  # kept by a worker, which sees the pages of one or two documents at a time
+MAX_OPEN_FILES = 4  # of each kind; a worker sees the pages of one or two documents at a time
 
 
 class Closable(Protocol):
+    """Anything that must be closed."""
+
     def close(self) -> None: ...
 
 
@@ -40,15 +42,15 @@ Open = TypeVar("Open", bound=Closable)
 
 
 class OpenFiles(Generic[Open]):
-    """The last few files used, open; the one used longest ago is closed first."""
+    """Keeps the last few used files open. Closes the one used longest ago first."""
 
-    def __init__(self, most: int = OPEN_FILES) -> None:
-        self._most = most
+    def __init__(self, max_open: int = MAX_OPEN_FILES) -> None:
+        self._max_open = max_open
         self._open: OrderedDict[str, Open] = OrderedDict()
 
     def get(self, key: str, opener: Callable[[], Open]) -> Open:
         if key not in self._open:
-            while len(self._open) >= self._most:
+            while len(self._open) >= self._max_open:
                 self._open.popitem(last=False)[1].close()
             self._open[key] = opener()
         self._open.move_to_end(key)
@@ -60,7 +62,7 @@ class OpenFiles(Generic[Open]):
 
 
 class LoadWorker(Worker[PictureItem]):
-    """Loads one item at a time, however many threads call it: PDFium allows no more."""
+    """Loads one item at a time, however many threads call it: PDFium is not thread-safe."""
 
     def __init__(self, spec: Load) -> None:
         decode.trust_our_bound()
@@ -87,7 +89,7 @@ class LoadWorker(Worker[PictureItem]):
             if item.media in formats.TABLES:
                 return self._load_image(item, self._row_bytes(item))
             return self._load_file(item)
-        except BadInput as exc:  # engines say what is wrong; here it is known with what
+        except BadInput as exc:  # the engine knows what is wrong, the worker knows which item
             raise BadInput(f"{_where(item)}: {exc.message}", exc.advice) from exc
 
     def _load_page(self, item: PictureItem) -> PictureItem:
@@ -97,12 +99,12 @@ class LoadWorker(Worker[PictureItem]):
         item = replace(item, width=size.width, height=size.height, dpi=size.dpi)
         if spec.text_layer and isinstance(item, Page):
             item = replace(item, layer=file.layer(item.part, size))
-        if spec.render == "never" or (spec.render == "auto" and _tells_all(item)):
+        if spec.render == "never" or (spec.render == "auto" and _needs_no_picture(item)):
             return item
         picture = Picture(file.render(item.part, size), size.dpi)
         if spec.give == "pixels":
             return _with_pixels(item, picture)
-        # as PNG 105 ms and 517 KB a page, as JPEG 19 ms and 699 KB; nothing of a rendering is lost with it
+        # a page takes 105 ms and 517 KB as PNG, 19 ms and 699 KB as JPEG; a rendering loses nothing by it
         return _with_encoded(item, decode.as_jpeg(picture))
 
     def _load_file(self, item: PictureItem) -> PictureItem:
@@ -154,10 +156,11 @@ def _with_size(item: PictureItem, size: tuple[int, int, float]) -> PictureItem:
     return replace(item, width=width, height=height, dpi=dpi)
 
 
-def _tells_all(item: PictureItem) -> bool:
-    """Whether a page's layer can be read and no picture on it wants a crop."""
-    layer, smallest = item.layer if isinstance(item, Page) else None, MIN_PICTURE * item.width * item.height
-    if layer is None or any((x1 - x0) * (y1 - y0) > smallest for x0, y0, x1, y1 in layer.pictures):
+def _needs_no_picture(item: PictureItem) -> bool:
+    """Whether the item is a page with a readable layer, and without a picture that needs a crop."""
+    layer = item.layer if isinstance(item, Page) else None
+    min_area = MIN_PICTURE * item.width * item.height
+    if layer is None or any((x1 - x0) * (y1 - y0) > min_area for x0, y0, x1, y1 in layer.pictures):
         return False
     return trust(layer).ok
 
@@ -165,7 +168,7 @@ def _tells_all(item: PictureItem) -> bool:
 def _where(item: PictureItem) -> str:
     if item.media in formats.TABLES:
         return f"{item.document}, row {item.part}"
-    # a page's own error names the page; a picture file of one frame has none
+    # the error of a page names the page; a picture file with one frame has no pages
     return item.document
 
 

@@ -1,7 +1,7 @@
-"""Turns pictures and text layers upright.
+"""Turns pages upright: their pictures and their text layers.
 
-A page with a text layer of its own stands as its words do: if they run up or down the page, it is turned
-with them. Pictures are looked at.
+For a page with a text layer, the direction of its words decides. For any other page, a model looks at the
+picture.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from penstock.page import Page
 from penstock.region import TextLayer
 from penstock.stage import Worker
 
-MIN_WORDS = 5  # fewer words than this are a scrap on a scan, not a born-digital page
-SIDEWAYS = 0.8  # of a page's characters: less is a table printed sideways on a page that stands
+MIN_WORDS = 5  # fewer words than this may stand on a scan, which is no born-digital page
+SIDEWAYS = 0.8  # of a page's characters: less is a sideways table on an upright page
 
 
 class OrientWorker(Worker[Page]):
-    """Opens its engine with the first picture: born-digital documents never need it."""
+    """Opens its engine at the first page without a text layer: born-digital documents never need it."""
 
     def __init__(self) -> None:
         self._engine: Orienter | None = None
@@ -48,13 +48,13 @@ class OrientWorker(Worker[Page]):
         if page.layer is not None and len(page.layer.words) >= MIN_WORDS:
             return _as_its_words(page, page.layer)
         degrees = self._opened().upright(page.pixels)
-        # a scrap of layer lies as the file had it: on the turned page it would be misplaced
+        # a few words of layer stand as in the file: on the turned page they would be misplaced
         return _turned(page, degrees, None) if degrees else page
 
 
 def _as_its_words(page: Page, layer: TextLayer) -> Page:
-    """The page and its layer turned by a quarter, if that is how nearly all of its words run."""
-    _, tall = rotated_text.part(layer.words)
+    """The page and its layer turned by a quarter, if nearly all of its words run up or down."""
+    _, tall = rotated_text.split_by_direction(layer.words)
     if sum(len(word.text) for word in tall) < SIDEWAYS * sum(len(word.text) for word in layer.words):
         return page
     degrees = 90 if rotated_text.runs_up(tall) else 270

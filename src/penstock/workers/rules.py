@@ -11,6 +11,8 @@ from penstock.stage import Worker
 
 
 class RulesWorker(Worker[Page]):
+    """Leaves a page without a trustworthy text layer as it is."""
+
     def __call__(self, items: list[Page]) -> list[Page]:
         return [_laid_out(page) for page in items]
 

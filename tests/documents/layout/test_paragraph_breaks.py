@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock.documents.layout.paragraph_breaks import paragraphs
+from penstock.documents.layout.paragraph_breaks import split_paragraphs
 from penstock.documents.layout.paragraphs import join_lines
 from penstock.region import Line
 
@@ -21,7 +21,7 @@ def rows(*texts: str, left: float = 0.0) -> list[Line]:
 
 
 def parts(lines: list[Line]) -> list[str]:
-    return [join_lines(part) for part in paragraphs(lines)]
+    return [join_lines(part) for part in split_paragraphs(lines)]
 
 
 def test_a_row_that_left_room_for_the_next_word_ended_its_paragraph() -> None:
@@ -36,16 +36,16 @@ def test_a_row_that_left_room_for_the_next_word_ended_its_paragraph() -> None:
 
 def test_a_short_chinese_row_before_a_number_is_a_heading() -> None:
     lines = rows("天气及其影响", "(1)含义：是一个地方短时间里阴晴、风雨、冷热等大气状况")
-    assert len(paragraphs(lines)) == 2
+    assert len(split_paragraphs(lines)) == 2
 
 
 def test_a_ragged_paragraph_stays_whole() -> None:
     lines = rows("a ragged edge comes from words that", "are too long to fit: extraordinarily", "long ones")
-    assert len(paragraphs(lines)) == 1
+    assert len(split_paragraphs(lines)) == 1
 
 
 def test_a_sentence_that_goes_on_in_small_letters_is_not_cut() -> None:
-    assert len(paragraphs(rows("Text beside a", "picture that ends in the middle of its row"))) == 1
+    assert len(split_paragraphs(rows("Text beside a", "picture that ends in the middle of its row"))) == 1
 
 
 @pytest.mark.parametrize(
@@ -69,19 +69,19 @@ def test_a_sentence_that_goes_on_in_small_letters_is_not_cut() -> None:
     ],
 )
 def test_items_of_a_list_are_paragraphs(lines: tuple[str, str, str]) -> None:
-    assert [part[0].text for part in paragraphs(rows(*lines))] == [lines[0], lines[2]]
+    assert [part[0].text for part in split_paragraphs(rows(*lines))] == [lines[0], lines[2]]
 
 
 def test_a_number_that_begins_a_row_by_chance_is_no_item() -> None:
     lines = rows(
         "There were more than a hundred and", "12 of them came back from the war on", "3 ships in May"
     )
-    assert len(paragraphs(lines)) == 1
+    assert len(split_paragraphs(lines)) == 1
 
 
 def test_contents_are_a_row_each() -> None:
     lines = rows("2. 주요 요약 ............................ 4", "2.1. 전체 요약 ......................... 4")
-    assert len(paragraphs(lines)) == 2
+    assert len(split_paragraphs(lines)) == 2
 
 
 def test_a_receipts_rows_stay_rows() -> None:
@@ -101,12 +101,13 @@ def test_a_centred_row_has_room_on_both_sides() -> None:
     assert parts(lines) == [narrow, wide]
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.text(min_size=1, max_size=5), st.integers(0, 90), st.integers(0, 90)), max_size=12)
 )
 def test_no_line_is_lost_or_said_twice(made: list[tuple[str, int, int]]) -> None:
     lines = [Line(text=text, box=(x, y, x + 9.0 * len(text), y + 10.0)) for text, x, y in made]
-    said = [line for part in paragraphs(lines) for line in part]
+    said = [line for part in split_paragraphs(lines) for line in part]
     assert said == [line for line in lines if line.text.strip()]
 
 

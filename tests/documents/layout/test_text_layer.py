@@ -6,19 +6,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.box import Box
 from penstock.documents.layout.paragraphs import join_lines
 from penstock.documents.layout.text_layer import (
-    adopt,
     assign,
     coverage,
-    leftover,
+    distribute,
     lines_from,
+    lines_not_in_layer,
     trust,
-    unsaid,
 )
 from penstock.region import Line, TextLayer, Word
 
@@ -137,25 +136,22 @@ boxes = st.tuples(numbers, numbers, numbers, numbers).map(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(boxes, max_size=30), st.lists(boxes, max_size=8))
-def test_assign_neither_loses_nor_doubles_a_word(word_boxes: list[Box], region_boxes: list[Box]) -> None:
+def test_distribute_neither_loses_nor_doubles_a_word(word_boxes: list[Box], region_boxes: list[Box]) -> None:
     words = [Word(text=str(i), box=box) for i, box in enumerate(word_boxes)]
-    given_words, left = assign(words, region_boxes)
+    given_words, left = distribute(words, region_boxes)
     seen = [w.text for group in given_words for w in group] + [w.text for w in left]
     assert sorted(seen, key=int) == [str(i) for i in range(len(words))]
 
 
-@given(st.lists(boxes, max_size=30))
-def test_leftover_says_every_word_once(word_boxes: list[Box]) -> None:
-    words = [Word(text=str(i), box=box, size=10.0) for i, box in enumerate(word_boxes)]
-    said = [word.text for group in leftover(words) for word in group]
-    assert sorted(said, key=int) == [str(i) for i in range(len(words))]
-
-
 def test_a_word_in_two_boxes_goes_to_the_smaller() -> None:
-    word = Word(text="x", box=(10, 10, 20, 20))
-    given_words, _ = assign([word], [(0, 0, 500, 500), (5, 5, 30, 30)])
-    assert given_words == [[], [word]]
+    assert assign([(10, 10, 20, 20)], [(0, 0, 500, 500), (5, 5, 30, 30)]) == [1]
+
+
+def test_a_word_in_no_box_has_no_owner() -> None:
+    assert assign([(10, 10, 20, 20), (700, 10, 720, 20)], [(0, 0, 500, 500)]) == [0, None]
+    assert assign([(10, 10, 20, 20)], []) == [None]
 
 
 def test_ink_under_words_is_covered_and_other_ink_is_not() -> None:
@@ -171,26 +167,12 @@ def test_ink_under_words_is_covered_and_other_ink_is_not() -> None:
 def test_lines_the_layer_has_are_not_said_again() -> None:
     words = words_of("이미 있는 줄", y=100)
     lines = [Line(text="이미 있는 줄", box=(100, 98, 240, 122)), Line(text="새 줄", box=(100, 140, 200, 160))]
-    assert [line.text for line in unsaid(lines, words)] == ["새 줄"]
+    assert [line.text for line in lines_not_in_layer(lines, words)] == ["새 줄"]
 
 
 def test_a_lone_figure_in_the_wide_box_a_detector_draws_is_not_said_again() -> None:
     word = Word(text="1", box=(188, 1145, 200, 1170))  # as on page 3 of the Korean report
-    assert unsaid([Line(text="1", box=(181, 1140, 212, 1176))], [word]) == []
-
-
-def test_the_word_a_box_leaves_out_at_a_lines_end_goes_back_to_its_line() -> None:
-    inside = [Word(text="추가", box=(100, 0, 140, 20)), Word(text="이상", box=(150, 0, 190, 20))]
-    stray, far = Word(text="행위가", box=(198, 0, 258, 20)), Word(text="옆 단", box=(290, 0, 350, 20))
-    bullet = Word(text="-", box=(62, 0, 70, 20))
-    taken, left = adopt([inside], [far, stray, bullet], [True])
-    assert [line.text for line in lines_from(taken[0])] == ["- 추가 이상 행위가"]
-    assert left == [far]
-
-
-def test_a_word_beside_a_picture_is_none_of_it() -> None:
-    label, stray = Word(text="a", box=(0, 0, 10, 20)), Word(text="b", box=(15, 0, 25, 20))
-    assert adopt([[label]], [stray], [False]) == ([[label]], [stray])
+    assert lines_not_in_layer([Line(text="1", box=(181, 1140, 212, 1176))], [word]) == []
 
 
 def test_pictures_with_a_scrap_of_layer_are_not_covered(shared_data: Path) -> None:

@@ -1,8 +1,8 @@
 """Finds tables that show their columns by white space alone.
 
-Few are found rather than many: a run of rows must keep the same gutters from its first row to its
-last, with short cells. Text set in columns has long lines and is left alone. Between horizontal
-rules of one length (the style of journals) less proof is asked for.
+It prefers to miss a table over inventing one: a run of rows must keep the same gutters from its first
+row to its last, with short cells. Text set in columns has long lines and is left alone. Between
+horizontal rules of one length (the style of journals) two columns are enough.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from penstock.documents.layout.ruled_tables import TOUCH, Ruling
 from penstock.documents.table_html import HtmlCell
 from penstock.scripts import is_unspaced
 
-FEWEST_ROWS = 3
-FEWEST_COLUMNS = 3
+MIN_ROWS = 3
+MIN_COLUMNS = 3
 LONG_CELL = 24  # characters; the mean cell of a real table is shorter
 PROSE_CELL = 12  # characters in three words or more, or in a script without spaces: a line of text
-MOST_PROSE = 0.4  # share of cells that may look like lines of text
+MAX_PROSE = 0.4  # share of cells that may look like lines of text
 FILLED = 0.6  # share of cells that must have text
 ROW_REACH = 2.2  # font sizes from one row to the next; more is another block
 RULES = 3  # top, head and bottom rule of a journal's table
@@ -30,23 +30,25 @@ GUTTER = 0.8  # font sizes
 
 @dataclass(frozen=True, slots=True)
 class AlignedTable:
+    """A table found by its gutters, with the fragments that its cells hold."""
+
     box: Box
     cells: tuple[HtmlCell, ...]
     fragments: tuple[Fragment, ...]
 
 
 def tables_in_rows(rows: Sequence[Sequence[Fragment]], em: float) -> list[AlignedTable]:
-    """Tables among rows that are parted at gutters already."""
+    """The tables among rows that are already split at gutters."""
     found = []
     run: list[Sequence[Fragment]] = []
     for row in [*rows, ()]:
-        if len(row) >= FEWEST_COLUMNS and (not run or _follows(run[-1], row, em)):
+        if len(row) >= MIN_COLUMNS and (not run or _follows(run[-1], row, em)):
             run.append(row)
             continue
-        table = _table(run, em, FEWEST_COLUMNS)
+        table = _table(run, em, MIN_COLUMNS)
         if table is not None:
             found.append(table)
-        run = [row] if len(row) >= FEWEST_COLUMNS else []
+        run = [row] if len(row) >= MIN_COLUMNS else []
     return found
 
 
@@ -54,17 +56,17 @@ def _follows(above: Sequence[Fragment], below: Sequence[Fragment], em: float) ->
     return min(f.box[1] for f in below) - max(f.box[3] for f in above) < ROW_REACH * em
 
 
-def _table(rows: Sequence[Sequence[Fragment]], em: float, fewest_columns: int) -> AlignedTable | None:
-    if len(rows) < FEWEST_ROWS:
+def _table(rows: Sequence[Sequence[Fragment]], em: float, min_columns: int) -> AlignedTable | None:
+    if len(rows) < MIN_ROWS:
         return None
     fragments = [f for row in rows for f in row]
     if sum(len(f.text) for f in fragments) > LONG_CELL * len(fragments):
         return None
-    if sum(_is_prose(f.text) for f in fragments) > MOST_PROSE * len(fragments):
+    if sum(_is_prose(f.text) for f in fragments) > MAX_PROSE * len(fragments):
         return None
     edges = _edges([f.box for f in fragments], em)
     num_cells = (len(edges) + 1) * len(rows)
-    if len(edges) + 1 < fewest_columns or len(fragments) < FILLED * num_cells:
+    if len(edges) + 1 < min_columns or len(fragments) < FILLED * num_cells:
         return None
     return _filled(rows, edges)
 
@@ -106,10 +108,10 @@ def ruled_bands(across: Sequence[Ruling]) -> list[Box]:
 
 
 def table_in_band(rows: Sequence[Sequence[Fragment]], band: Box, em: float) -> AlignedTable | None:
-    """The table in a band between rules, if its text keeps two columns or more."""
+    """The table in a band between rules, or None if its text does not keep two columns."""
     inside = [[f for f in row if _holds(band, f.box)] for row in rows]
     inside = [row for row in inside if row]
-    return _table(inside, em, fewest_columns=2)
+    return _table(inside, em, min_columns=2)
 
 
 def _holds(band: Box, box: Box) -> bool:

@@ -1,7 +1,7 @@
-"""Words of a page to rows, fragments and paragraphs, by geometry and type alone.
+"""Puts the words of a page into rows, fragments and text blocks, by geometry and type alone.
 
-A row is everything on one height across the page. Gutters part it into fragments, a fragment is
-a line of one column. Lines that follow each other in size, weight, distance and indent make a block.
+A row is everything on one height across the page. Gutters split it into fragments: a fragment is a line
+of one column. Lines that agree in size, weight, distance and indent make a text block.
 """
 
 from __future__ import annotations
@@ -13,12 +13,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from penstock.box import Box, enclosing
-from penstock.documents.layout.lines import around, in_reading_direction, join, lines_of, rows_of
+from penstock.documents.layout.lines import (
+    around,
+    in_reading_direction,
+    row_text,
+    rows_of,
+    rows_of_words,
+)
 from penstock.region import Line, Word
 
-# In units of the font size unless told otherwise.
+# In units of the font size, unless the comment names another unit.
 GUTTER = 0.8  # narrowest white between columns that is still wider than a stretched space
-SURE_GUTTER = 3.0  # white this wide parts columns even where it stands alone
+SURE_GUTTER = 3.0  # white this wide splits columns even in a single row
 SUPPORT = 3  # rows that must share a narrow gutter
 BODY_SHARE = 0.25  # of a page's characters: headings have less, running text has more
 SIZE_STEP = 0.08  # share by which type must differ to start another block
@@ -31,7 +37,7 @@ LIST_MARK = re.compile(
 )
 MARK_REACH = 4.0  # font sizes from a bullet to its text
 NUMBER_REACH = 2.5
-MOST_SPACED_DOTS = 8  # words of dots alone on a row; more are leaders
+MAX_SPACED_DOTS = 8  # words of dots alone on a row; more are leaders
 _BULLET_ALONE = re.compile(r"^[•‣◦▪■□◆◇○●▶►➢✓✔※·∙◾▷–—\ue000-\uf8ff-]$")
 _NUMBER_ALONE = re.compile(r"^(?:\(?(?:\d{1,2}|[a-z])[.)]|[①-⑳])$")
 # a bullet or a number as a word of its own, before what it marks
@@ -53,8 +59,8 @@ class Fragment:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """Lines that belong together."""
+class TextBlock:
+    """Lines of one column that belong together: a paragraph, a heading, an item of a list."""
 
     lines: tuple[Fragment, ...]
     box: Box
@@ -81,7 +87,7 @@ def fragment(words: Sequence[Word]) -> Fragment:
         size=main.size or main.box[3] - main.box[1],
         font=main.font,
         bold=bold,
-        text=join(words),
+        text=row_text(words),
     )
 
 
@@ -121,11 +127,11 @@ def body_type(words: Iterable[Word]) -> tuple[float, str]:
 
 
 def rows_of_fragments(words: Sequence[Word], em: float) -> list[list[Fragment]]:
-    """The page's rows, top to bottom, each parted at gutters."""
-    rows = lines_of(words)
+    """The rows of the page from top to bottom, each split at gutters into fragments."""
+    rows = rows_of_words(words)
     gaps = [(a.box[2], b.box[0]) for row in rows for a, b in _pairs(row) if b.box[0] - a.box[2] > GUTTER * em]
     support = _support(gaps, em)
-    return [[fragment(part) for part in _parted(row, support, em)] for row in rows]
+    return [[fragment(part) for part in _split_at_gutters(row, support, em)] for row in rows]
 
 
 def _pairs(row: Sequence[Word]) -> Iterable[tuple[Word, Word]]:
@@ -140,8 +146,8 @@ def _support(gaps: Sequence[tuple[float, float]], em: float) -> Counter[int]:
     return counts
 
 
-def _parted(row: Sequence[Word], support: Counter[int], em: float) -> list[list[Word]]:
-    if len(row) > MOST_SPACED_DOTS and sum(w.text.strip(".·…") == "" for w in row) > MOST_SPACED_DOTS:
+def _split_at_gutters(row: Sequence[Word], support: Counter[int], em: float) -> list[list[Word]]:
+    if len(row) > MAX_SPACED_DOTS and sum(w.text.strip(".·…") == "" for w in row) > MAX_SPACED_DOTS:
         return [list(row)]  # dot leaders: a line of a table of contents is one line
     parts = [[row[0]]]
     for a, b in _pairs(row):
@@ -169,7 +175,7 @@ def _is_mark(parts: list[list[Word]], gap: float, em: float) -> bool:
 
 
 def _with_number(parts: list[list[Word]], em: float) -> list[list[Word]]:
-    """A heading's number put back before its text, where the row holds nothing else."""
+    """Puts the number of a heading back before its text, if the row holds nothing else."""
     if len(parts) != 2 or len(parts[0]) > 1 or not _SECTION_NUMBER.match(parts[0][0].text):
         return parts
     near = parts[1][0].box[0] - parts[0][0].box[2] < NUMBER_REACH * em
@@ -177,7 +183,7 @@ def _with_number(parts: list[list[Word]], em: float) -> list[list[Word]]:
 
 
 def merged_rows(fragments: Sequence[Fragment]) -> list[Fragment]:
-    """Lines of one column: fragments on the same height put together again."""
+    """The lines of one column: joins fragments that stand on the same height."""
     rows = rows_of([f.box for f in fragments])
     return [_merged([fragments[i] for i in row]) for row in rows]
 
@@ -188,8 +194,8 @@ def _merged(row: Sequence[Fragment]) -> Fragment:
     return fragment(in_reading_direction([w for f in row for w in f.words]))
 
 
-def blocks_of(lines: Sequence[Fragment]) -> list[Block]:
-    """The lines of one column as blocks, top to bottom."""
+def blocks_of(lines: Sequence[Fragment]) -> list[TextBlock]:
+    """The text blocks of one column's lines, top to bottom."""
     if not lines:
         return []
     left, right = min(f.box[0] for f in lines), max(f.box[2] for f in lines)
@@ -211,7 +217,7 @@ def _pitch(lines: Sequence[Fragment]) -> float:
         if a.size > 0 and _alike(a.size, b.size)
     )
     steps = [s for s in steps if 0.5 < s < 3.0]
-    # the lower third: paragraphs of one line must not pass their wide gaps off as line spacing
+    # the lower third: the wide gaps between paragraphs of one line are no line spacing
     return steps[len(steps) // 3] if steps else 1.5
 
 
@@ -234,8 +240,8 @@ def _starts_block(block: list[Fragment], line: Fragment, left: float, right: flo
     return ends_short and _SENTENCE_END.search(last.text) is not None
 
 
-def _block(lines: Sequence[Fragment]) -> Block:
-    return Block(
+def _block(lines: Sequence[Fragment]) -> TextBlock:
+    return TextBlock(
         lines=tuple(lines),
         box=enclosing([f.box for f in lines]),
         size=lines[0].size,

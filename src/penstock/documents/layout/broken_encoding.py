@@ -1,8 +1,8 @@
-"""Tells text from what a broken encoding leaves of it, by counting letters.
+"""Recognises text with a broken encoding, by counting its characters.
 
 PDF fonts often map glyphs to the wrong characters: private-use codes, codes shifted by a constant,
-one code page read as another. Real text of any language has habits that such text lacks.
-`garbling` names the first habit that is broken, or returns "".
+one code page read as another. Such text differs from real text of any language in the characters it
+uses and how often.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ BAD_SHARE = 0.05  # of all characters; one in twenty makes a page unreadable
 BULLET_SHARE = 0.3  # of all words: lone symbol-font glyphs are bullets unless they are this many
 CID_SHARE = 0.05
 MOJIBAKE_SHARE = 0.3  # of letters; the most accented European text has 0.1
-FEWEST_SYLLABLES = 20
+MIN_SYLLABLES = 20
 RARE_SYLLABLES = 0.05  # outside the 2,350 of KS X 1001; plain Korean has under 0.005, random 0.79
 RARE_FINALS = 0.15  # of syllables; plain Korean has 0.04, random 0.63
-FEWEST_LETTERS = 80
-LEAST_LIKELY = -3.3  # mean log probability a letter; see LETTERS
+MIN_LETTERS = 80
+MIN_LIKELIHOOD = -3.3  # mean log probability a letter; see LETTERS
 
 # Log probabilities are taken from the letter frequencies of English, per mille. English text scores
 # -2.9, other European languages -2.9 to -3.1, shifted or random letters -3.5 and lower.
@@ -42,8 +42,8 @@ LINE_END_HYPHENS = frozenset("\x02\xad\ufffe")  # what PDFium makes of a hyphen 
 _CID = re.compile(r"\(cid:\d+\)")
 
 
-def garbling(words: Sequence[str]) -> str:
-    """Why the words are not what the page shows, or an empty string."""
+def encoding_fault(words: Sequence[str]) -> str:
+    """Why the words cannot be what the page shows, or "" if nothing speaks against them."""
     counts = Counter("".join(words))
     return (
         _bad_characters(words, counts)
@@ -81,7 +81,7 @@ def _character_ids(words: Sequence[str]) -> str:
 def _mojibake(counts: Counter[str]) -> str:
     letters = sum(n for c, n in counts.items() if c.isalpha())
     accented = sum(n for c, n in counts.items() if "\xa1" <= c <= "\xff")
-    if accented < FEWEST_SYLLABLES or accented <= MOJIBAKE_SHARE * letters:
+    if accented < MIN_SYLLABLES or accented <= MOJIBAKE_SHARE * letters:
         return ""
     return "one code page was read as another"
 
@@ -89,7 +89,7 @@ def _mojibake(counts: Counter[str]) -> str:
 def _broken_hangul(counts: Counter[str]) -> str:
     syllables = {c: n for c, n in counts.items() if is_syllable(c)}
     total = sum(syllables.values())
-    if total < FEWEST_SYLLABLES:
+    if total < MIN_SYLLABLES:
         return ""
     rare = sum(n for c, n in syllables.items() if not _is_common_syllable(c))
     odd = sum(n for c, n in syllables.items() if (ord(c) - 0xAC00) % 28 not in COMMON_FINALS)
@@ -115,7 +115,7 @@ def _unlikely_letters(counts: Counter[str]) -> str:
         elif char.isalpha():
             others += n
     total = latin.total()
-    if total < FEWEST_LETTERS or others > total:
+    if total < MIN_LETTERS or others > total:
         return ""
     mean = sum(n * math.log(LETTERS[c] / 1000) for c, n in latin.items()) / total
-    return "its letters are not those of any language" if mean < LEAST_LIKELY else ""
+    return "its letters are not those of any language" if mean < MIN_LIKELIHOOD else ""

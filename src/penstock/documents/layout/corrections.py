@@ -1,7 +1,7 @@
 """Finds running text that a layout model took for a picture or a table, and tables that it did not see.
 
-A scan may be one large figure to the model, a page of columns one large table, a report's first page a
-table with paragraphs in it. What words the layer has there, or how the lines stand, tells.
+The model may take a scan for one large figure, a page of columns for one large table, a report's first
+page for a table with paragraphs in it. The words of the layer, or the places of the lines, show the mistake.
 """
 
 from __future__ import annotations
@@ -10,54 +10,52 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from penstock.box import Box, area, enclosing, shared_area
-from penstock.documents.layout.columns import split
+from penstock.documents.layout.columns import split_along
 from penstock.documents.layout.lines import rows_of
-from penstock.documents.layout.text_columns import stacks
-from penstock.documents.layout.text_layer import assign, lines_from
+from penstock.documents.layout.text_columns import text_columns
+from penstock.documents.layout.text_layer import distribute, lines_from
 from penstock.page import Page
 from penstock.region import PICTURE_LABELS, Line, Region, Word
 
 HUGE_SHARE = 0.5  # of the page: a larger picture or table full of lines is likely a page mistaken for one
-LARGE_SHARE = 0.15  # the same where the layer tells the lines, or their columns do: surer than their number
+LARGE_SHARE = 0.15  # the same where the layer or columns of lines show running text: surer than a count
 MANY_LINES = 12
 FEW_LINES, WIDE_SHARE = 3, 0.6  # of sentences in a picture
 WIDE_LINE = 0.5  # of the width of a picture that has its words in the layer: a chart's are short
 WIDE_COLUMN = 0.3  # of a table's width: lines of a cell are shorter
-FEWEST_CELLS, FEWEST_ROWS = 4, 3  # of a table that stands among running text
+MIN_CELLS, MIN_ROWS = 4, 3  # of a table that stands among running text
 LONE_CELLS, LONE_ROWS = 3, 4  # of a table that the model did not see
 CELLS_SHARE = 0.8  # of the lines of such a table: 0.83 to 1 of them stand in rows, 0.5 of a receipt's
 
 
-def swallows_words(region: Region, words: Sequence[Word], item: Page) -> bool:
-    """Whether a picture is running text: of a scan whose layer says all that it shows."""
-    if region.label not in PICTURE_LABELS or area(region.box) < LARGE_SHARE * item.width * item.height:
+def is_scan_of_text(region: Region, words: Sequence[Word], page: Page) -> bool:
+    """Whether a picture is a scan of running text, and the text layer has all of that text."""
+    if region.label not in PICTURE_LABELS or area(region.box) < LARGE_SHARE * page.width * page.height:
         return False
-    wide = _wide_lines(assign(words, [region.box])[0][0], region.box)[0]
+    [inside], _ = distribute(words, [region.box])
+    wide, _ = _wide_lines(inside, region.box)
     return len(wide) >= MANY_LINES and is_prose(wide)
 
 
-def without_prose(
-    regions: Sequence[Region], given: list[list[Word]], loose: list[Word]
-) -> tuple[list[list[Word]], list[Word]]:
-    """Words of sentences that lie in a picture made loose: the picture stays, they are read beside it."""
-    prose = [
-        region.label in PICTURE_LABELS and _are_sentences(own, region.box)
-        for region, own in zip(regions, given, strict=True)
-    ]
-    freed = [word for own, is_text in zip(given, prose, strict=True) if is_text for word in own]
-    return [[] if is_text else own for own, is_text in zip(given, prose, strict=True)], [*loose, *freed]
+def holds_sentences(region: Region, words: Sequence[Word]) -> bool:
+    """Whether the words in a picture are sentences, line after line: those of a chart stand apart."""
+    if region.label not in PICTURE_LABELS:
+        return False
+    wide, lines = _wide_lines(words, region.box)
+    return len(wide) >= FEW_LINES and len(wide) >= WIDE_SHARE * len(lines) and is_prose(wide)
 
 
-def without_mistakes(
-    regions: Sequence[Region], given: Sequence[list[Word]], lines: Sequence[Box], item: Page
-) -> tuple[list[Region], list[list[Word]]]:
-    """The regions, but pictures and tables without the running text in them: its lines make their own."""
-    kept = [
-        (left, words)
-        for region, words in zip(regions, given, strict=True)
-        for left in ([region] if words else _without_text(region, lines, item))
-    ]
-    return [region for region, _ in kept], [words for _, words in kept]
+def without_running_text(region: Region, lines: Sequence[Box], page: Page) -> list[Region]:
+    """What is left of a picture or a table without the running text in it: all, a part or nothing."""
+    share = area(region.box) / max(1.0, page.width * page.height)
+    if region.label not in PICTURE_LABELS | {"table"} or share < LARGE_SHARE:
+        return [region]
+    inside = [line for line in lines if shared_area(line, region.box) > 0.5 * area(line)]
+    if len(inside) < MANY_LINES:
+        return [region]
+    if region.label == "table":
+        return _table_in(region, inside, share >= HUGE_SHARE)
+    return [] if share >= HUGE_SHARE else [region]
 
 
 def unseen_table(lines: Sequence[Box]) -> Box | None:
@@ -74,42 +72,23 @@ def is_prose(lines: Sequence[Line]) -> bool:
     return len(long_words) >= 6 and len(long_words) >= 0.6 * len(words)
 
 
-def _are_sentences(words: Sequence[Word], box: Box) -> bool:
-    """Whether the words fill line after line: those of a chart or a diagram stand apart."""
-    wide, lines = _wide_lines(words, box)
-    return len(wide) >= FEW_LINES and len(wide) >= WIDE_SHARE * len(lines) and is_prose(wide)
-
-
 def _wide_lines(words: Sequence[Word], box: Box) -> tuple[list[Line], list[Line]]:
-    """The lines that reach over half of the box, and all."""
+    """The lines that reach over half of the box, and all lines."""
     lines = lines_from(words)
     return [line for line in lines if line.box[2] - line.box[0] > WIDE_LINE * (box[2] - box[0])], lines
 
 
-def _without_text(region: Region, lines: Sequence[Box], item: Page) -> list[Region]:
-    """The region, or what is left of it, or nothing."""
-    share = area(region.box) / max(1.0, item.width * item.height)
-    if region.label not in PICTURE_LABELS | {"table"} or share < LARGE_SHARE:
-        return [region]
-    inside = [line for line in lines if shared_area(line, region.box) > 0.5 * area(line)]
-    if len(inside) < MANY_LINES:
-        return [region]
-    if region.label == "table":
-        return _table_in(region, inside, share >= HUGE_SHARE)
-    return [] if share >= HUGE_SHARE else [region]
-
-
 def _table_in(table: Region, lines: Sequence[Box], is_huge: bool) -> list[Region]:
-    """The table; without the paragraphs above or below it; or none where a page is nothing but text."""
-    columns = stacks(lines)
+    """The table, or the table without the paragraphs above or below it, or nothing if all is text."""
+    columns = text_columns(lines)
     boxes = [enclosing([lines[i] for i in column]) for column in columns]
     mostly_text = is_huge and 2 * sum(len(column) for column in columns) > len(lines)
-    least = 0.0 if mostly_text else WIDE_COLUMN * (table.box[2] - table.box[0])
-    wide = [place for place, box in enumerate(boxes) if box[2] - box[0] > least]
+    min_width = 0.0 if mostly_text else WIDE_COLUMN * (table.box[2] - table.box[0])
+    wide = [place for place, box in enumerate(boxes) if box[2] - box[0] > min_width]
     running = {i for place in wide for i in columns[place]}
     rest = [line for i, line in enumerate(lines) if i not in running]
-    rows = [row for row in rows_of(rest) if len(row) >= FEWEST_CELLS]
-    grid = _grid(rest, rows) if len(rows) >= FEWEST_ROWS else None
+    rows = [row for row in rows_of(rest) if len(row) >= MIN_CELLS]
+    grid = _grid(rest, rows) if len(rows) >= MIN_ROWS else None
     if grid is None:
         return [] if mostly_text else [table]
     beside = any(boxes[place][1] < grid[3] and grid[1] < boxes[place][3] for place in wide)
@@ -119,8 +98,8 @@ def _table_in(table: Region, lines: Sequence[Box], is_huge: bool) -> list[Region
 
 
 def _grid(lines: Sequence[Box], rows: Sequence[Sequence[int]]) -> Box | None:
-    """The box around the columns that rows of several lines share, if they do."""
-    columns = split(lines, [i for row in rows for i in row], 0, 0.0)
+    """The box around the columns that the rows share, or None if they share none."""
+    columns = split_along(lines, [i for row in rows for i in row], 0, 0.0)
     # a word beside the table may stand on the height of one of its rows
     cells = [lines[i] for column in columns if 2 * len(column) >= len(rows) for i in column]
     return enclosing(cells) if cells else None

@@ -1,6 +1,7 @@
-"""Names blocks by size, weight, place and wording: titles, captions, furniture, notes.
+"""Labels text blocks by size, weight, place and wording: titles, captions, margins, notes.
 
-Rules look at one page only; a running title is known by its place, not by its repetition.
+Margins are headers, footers and page numbers. The rules see one page only, so they know a running title
+by its place, not by its repetition.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from penstock.documents.layout.blocks import LIST_MARK, Block
+from penstock.documents.layout.blocks import LIST_MARK, TextBlock
 
 # Shares of the page's height.
 EDGE = 0.08  # headers and footers stand within this of the page's edge
@@ -19,9 +20,9 @@ NOTES_FROM = 0.55  # footnotes stand below this
 TITLE_SIZE = 1.5
 HEADING_SIZE = 1.12
 NOTE_SIZE = 0.93
-LONGEST_TITLE = 200  # characters
-LONGEST_HEADING = 120
-LONGEST_CAPTION = 600
+MAX_TITLE = 200  # characters
+MAX_HEADING = 120
+MAX_CAPTION = 600
 
 PAGE_NUMBER = re.compile(
     r"^(?:[-–—~<\[(|]?\s*(?:page|p\.|쪽)?\s*(?:\d{1,4}|[ivxlc]{1,7}|[IVXLC]{1,7})(?:\s*(?:/|of)\s*\d{1,4})?\s*(?:쪽)?\s*[-–—~>\])|]?)$",
@@ -58,22 +59,22 @@ class PageFacts:
     font: str  # the body's font
 
 
-def labelled(blocks: Sequence[Block], page: PageFacts) -> list[tuple[str, str]]:
-    """(label, rule's name) for each block."""
+def labelled(blocks: Sequence[TextBlock], page: PageFacts) -> list[tuple[str, str]]:
+    """For each block its label and the name of the rule that chose it."""
     names = [_name(block, blocks, page) for block in blocks]
     _only_first_title(blocks, names)
     _notes_at_the_foot(blocks, names)
     return names
 
 
-def _name(block: Block, blocks: Sequence[Block], page: PageFacts) -> tuple[str, str]:
+def _name(block: TextBlock, blocks: Sequence[TextBlock], page: PageFacts) -> tuple[str, str]:
     text = block.text
-    furniture = _furniture(block, text, blocks, page)
-    if furniture:
-        return furniture, f"{furniture} by place"
+    margin = _margin_label(block, text, blocks, page)
+    if margin:
+        return margin, f"{margin} by place"
     if LEADER.search(block.lines[0].text):
         return "content", "dot leaders"
-    if CAPTION.match(text) and len(text) <= LONGEST_CAPTION:
+    if CAPTION.match(text) and len(text) <= MAX_CAPTION:
         return "figure_title", "caption wording"
     heading = _heading(block, text, page)
     if heading:
@@ -85,7 +86,8 @@ def _name(block: Block, blocks: Sequence[Block], page: PageFacts) -> tuple[str, 
     return "text", "list item" if LIST_MARK.match(text) else "paragraph"
 
 
-def _furniture(block: Block, text: str, blocks: Sequence[Block], page: PageFacts) -> str:
+def _margin_label(block: TextBlock, text: str, blocks: Sequence[TextBlock], page: PageFacts) -> str:
+    """ "number", "header" or "footer"; "" for a block of the body."""
     _, y0, _, y1 = block.box
     at_top, at_foot = y1 < NUMBER_EDGE * page.height, y0 > (1 - NUMBER_EDGE) * page.height
     if (at_top or at_foot) and PAGE_NUMBER.match(text):
@@ -105,12 +107,12 @@ def _furniture(block: Block, text: str, blocks: Sequence[Block], page: PageFacts
     return ""
 
 
-def _same_row(a: Block, b: Block) -> bool:
+def _same_row(a: TextBlock, b: TextBlock) -> bool:
     return min(a.box[3], b.box[3]) - max(a.box[1], b.box[1]) > 0.5 * min(a.size, b.size)
 
 
-def _stands_alone(block: Block, blocks: Sequence[Block], below: bool) -> bool:
-    """Whether white of a line's height parts the block from the body."""
+def _stands_alone(block: TextBlock, blocks: Sequence[TextBlock], below: bool) -> bool:
+    """Whether white space of a line's height separates the block from the body."""
     if below:
         gaps = [b.box[1] - block.box[3] for b in blocks if b.box[1] >= block.box[3]]
     else:
@@ -118,13 +120,13 @@ def _stands_alone(block: Block, blocks: Sequence[Block], below: bool) -> bool:
     return min(gaps, default=0.0) > block.size
 
 
-def _heading(block: Block, text: str, page: PageFacts) -> tuple[str, str] | None:
-    if len(block.lines) > 4 or len(text) > LONGEST_TITLE or not _LETTER.search(text):
+def _heading(block: TextBlock, text: str, page: PageFacts) -> tuple[str, str] | None:
+    if len(block.lines) > 4 or len(text) > MAX_TITLE or not _LETTER.search(text):
         return None
     numbered = NUMBERED.match(text) is not None
     if block.size >= TITLE_SIZE * page.body and not numbered and block.box[1] < page.height / 2:
         return "doc_title", "largest type"
-    if len(text) > LONGEST_HEADING or _STOP.search(text):
+    if len(text) > MAX_HEADING or _STOP.search(text):
         return None
     if block.size >= HEADING_SIZE * page.body:
         return "paragraph_title", "large type"
@@ -139,12 +141,12 @@ def _heading(block: Block, text: str, page: PageFacts) -> tuple[str, str] | None
     return None
 
 
-def _is_note(block: Block, text: str, page: PageFacts) -> bool:
+def _is_note(block: TextBlock, text: str, page: PageFacts) -> bool:
     low, small = block.box[1] > NOTES_FROM * page.height, block.size < NOTE_SIZE * page.body
     return low and small and NOTE_MARK.match(text) is not None
 
 
-def _only_first_title(blocks: Sequence[Block], names: list[tuple[str, str]]) -> None:
+def _only_first_title(blocks: Sequence[TextBlock], names: list[tuple[str, str]]) -> None:
     """One title a page: the largest; the others are headings."""
     titles = [i for i, (label, _) in enumerate(names) if label == "doc_title"]
     if not titles:
@@ -157,7 +159,7 @@ def _only_first_title(blocks: Sequence[Block], names: list[tuple[str, str]]) -> 
             names[i] = ("paragraph_title", "large type")
 
 
-def _notes_at_the_foot(blocks: Sequence[Block], names: list[tuple[str, str]]) -> None:
+def _notes_at_the_foot(blocks: Sequence[TextBlock], names: list[tuple[str, str]]) -> None:
     """Small print with body text under it is no footnote."""
     body = [b for b, (label, _) in zip(blocks, names, strict=True) if label not in NOT_BODY]
     for i, (label, _) in enumerate(names):
@@ -165,6 +167,6 @@ def _notes_at_the_foot(blocks: Sequence[Block], names: list[tuple[str, str]]) ->
             names[i] = ("text", "paragraph")
 
 
-def _under(lower: Block, upper: Block) -> bool:
+def _under(lower: TextBlock, upper: TextBlock) -> bool:
     overlap = min(lower.box[2], upper.box[2]) - max(lower.box[0], upper.box[0])
     return lower.box[1] >= upper.box[3] and overlap > 0

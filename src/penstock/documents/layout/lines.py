@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from penstock.box import Box, enclosing
+from penstock.box import Box, HasBox, enclosing
 from penstock.documents.layout import rotated_text
 from penstock.region import Line, Word
 from penstock.scripts import is_unspaced, reads_right_to_left
@@ -24,18 +24,18 @@ _NOISE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff]|\xad(?!$)")
 _BULLET = re.compile("^[\ue000-\uf8ff](?=\\s|$)")  # a glyph of a symbol font in front of a line
 
 
-def lines_of(words: Iterable[Word]) -> list[list[Word]]:
+def rows_of_words(words: Iterable[Word]) -> list[list[Word]]:
     """The words as rows from top to bottom, each in its direction of reading.
 
-    For the words of one column: across columns use `rules.regions_by_rules`.
+    For the words of one column; `rules.regions_by_rules` handles several.
     """
-    level, tall = rotated_text.part(list(words))
+    level, tall = rotated_text.split_by_direction(list(words))
     rows = [in_reading_direction([level[i] for i in row]) for row in rows_of([w.box for w in level])]
     return rows + _sideways_lines(tall) if tall else rows
 
 
 def _sideways_lines(words: Sequence[Word]) -> list[list[Word]]:
-    turned, _ = rotated_text.turn(words, 0.0, 0.0)
+    turned, _ = rotated_text.turned_level(words, 0.0, 0.0)
     rows = rows_of([w.box for w in turned])
     return [[words[i] for i in sorted(row, key=lambda i: turned[i].box[0])] for row in rows]
 
@@ -63,7 +63,7 @@ def rows_of(boxes: Sequence[Box]) -> list[list[int]]:
 
 
 def in_reading_direction(row: Sequence[Word]) -> list[Word]:
-    """The row left to right, or right to left where its letters are; doubles removed."""
+    """The row from left to right, or from right to left for such scripts, without doubled words."""
     ordered = sorted(row, key=lambda w: w.box[0])
     if reads_right_to_left("".join(w.text for w in ordered)):
         ordered = _right_to_left(ordered)
@@ -103,8 +103,8 @@ def _em(a: Word, b: Word) -> float:
     return max(a.size, b.size) or max(a.box[3] - a.box[1], b.box[3] - b.box[1])
 
 
-def join(row: Sequence[Word]) -> str:
-    """The row's text, words parted where the page shows a space."""
+def row_text(row: Sequence[Word]) -> str:
+    """The text of the row, with a space where the page shows one."""
     parts: list[str] = []
     last: Word | None = None
     for word in row:
@@ -131,9 +131,10 @@ def _spaced(a: Word, b: Word) -> bool:
     return gap > UNSPACED_SPACE * em or not (is_unspaced(a.text[-1:]) and is_unspaced(b.text[:1]))
 
 
-def around(words: Sequence[Word]) -> Box:
-    return enclosing([w.box for w in words])
+def around(things: Sequence[HasBox]) -> Box:
+    """The smallest box around words, lines or regions."""
+    return enclosing([thing.box for thing in things])
 
 
 def as_line(row: Sequence[Word]) -> Line:
-    return Line(text=join(row), box=around(row))
+    return Line(text=row_text(row), box=around(row))

@@ -1,9 +1,9 @@
 """Finds where one paragraph of a region ends and the next begins, by boxes and wording.
 
-A layout model's text region may hold several paragraphs, a list, an address or a whole receipt. Rows
-are filled greedily: one that left room for the next row's first word was ended on purpose. Lists
-are known by their marks, contents by their dots. In doubt a row goes on: a sentence cut in two is
-worse than two sentences in one paragraph. Not for right-to-left or upright text.
+A layout model's text region may hold several paragraphs, a list, an address or a whole receipt. Text
+fills its rows: a row with room left for the first word of the next row ends a paragraph. Marks show
+lists, dots show tables of contents. In doubt the paragraph goes on: a sentence cut in two is worse than
+two sentences in one paragraph. Not for right-to-left or upright text.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _CUT = re.compile("[-\u2010\x02\xad\ufffe]$")
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _TextRow:
     """Lines on one height: an engine may find a row in pieces."""
 
     lines: tuple[Line, ...]
@@ -58,8 +58,8 @@ class _Row:
         return any(b.box[0] - a.box[2] > TAB * self.height for a, b in pairwise(self.lines))
 
 
-def paragraphs(lines: Sequence[Line]) -> list[list[Line]]:
-    """The lines as paragraphs, in the order given. Every line that says something is in one of them."""
+def split_paragraphs(lines: Sequence[Line]) -> list[list[Line]]:
+    """The lines as paragraphs, in the order given. Leaves out lines without text."""
     rows = _rows([line for line in lines if line.text.strip()])
     numbers: dict[tuple[str, str], int] = {}  # of each kind of numbering, the last that began a row
     found: list[list[Line]] = []
@@ -71,14 +71,14 @@ def paragraphs(lines: Sequence[Line]) -> list[list[Line]]:
     return found
 
 
-def _rows(lines: Sequence[Line]) -> list[_Row]:
+def _rows(lines: Sequence[Line]) -> list[_TextRow]:
     rows: list[list[Line]] = []
     for line in lines:
         if rows and _same_row(rows[-1][-1], line):
             rows[-1].append(line)
         else:
             rows.append([line])
-    return [_Row(tuple(row), enclosing([line.box for line in row])) for row in rows]
+    return [_TextRow(tuple(row), enclosing([line.box for line in row])) for row in rows]
 
 
 def _same_row(a: Line, b: Line) -> bool:
@@ -97,7 +97,7 @@ def _is_next_number(text: str, numbers: dict[tuple[str, str], int]) -> bool:
     return follows
 
 
-def _begins(rows: Sequence[_Row], place: int, first: str) -> bool:
+def _begins(rows: Sequence[_TextRow], place: int, first: str) -> bool:
     """Whether the row begins a paragraph; `first` is how the one before began."""
     above, below = rows[place - 1], rows[place]
     text, last = below.text, above.text
@@ -110,19 +110,19 @@ def _begins(rows: Sequence[_Row], place: int, first: str) -> bool:
     return _ended_early(rows, place) or _is_indented(rows, place)
 
 
-def _ended_early(rows: Sequence[_Row], place: int) -> bool:
+def _ended_early(rows: Sequence[_TextRow], place: int) -> bool:
     """Whether the row above left room for this row's first word."""
     above, below = rows[place - 1], rows[place]
     text, last = below.text, above.text
     if _CUT.search(last) or (text[0].islower() and not _SENTENCE_END.search(last)):
         return False
     word = _FIRST_WORD.match(text)
-    assert word is not None  # a row says something
+    assert word is not None  # no row is without text
     margin = UNSPACED_MARGIN if is_unspaced(word[0][-1]) else MARGIN
     return _room(rows, place) > below.width * len(word[0]) / len(text) + margin * below.height > 0
 
 
-def _room(rows: Sequence[_Row], place: int) -> float:
+def _room(rows: Sequence[_TextRow], place: int) -> float:
     """How much farther the row above could have reached; on both sides if rows are centred here."""
     near = rows[max(0, place - 1 - AROUND) : place + 1 + AROUND]
     left, _, right, _ = enclosing([row.box for row in near])
@@ -135,7 +135,7 @@ def _room(rows: Sequence[_Row], place: int) -> float:
     return right - left - above.width if centred else right - above.box[2]
 
 
-def _is_indented(rows: Sequence[_Row], place: int) -> bool:
+def _is_indented(rows: Sequence[_TextRow], place: int) -> bool:
     """Whether the row starts farther in than both its neighbours, after the end of a sentence."""
     if place + 1 >= len(rows) or not _SENTENCE_END.search(rows[place - 1].text):
         return False

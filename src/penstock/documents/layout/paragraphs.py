@@ -1,12 +1,12 @@
 """Joins the lines of a paragraph into running text.
 
-Latin lines are joined by a space and a word cut at a hyphen is made whole. Chinese and Japanese
-lines are joined as they are. Korean breaks lines between words or, in most books and reports,
-between any two syllables, and the page does not say which. The rule for Hangul on either side:
+Latin lines are joined by a space, and a word cut at a hyphen becomes whole. Chinese and Japanese
+lines are joined without a space. Korean breaks lines between words or, in most books and reports,
+between any two syllables, and the page does not show which. The rule for Hangul on either side:
 1. The line leaves room for the next syllable, so only a word boundary can have ended it: a space.
-2. The paragraph breaks between words, by what its lines say together: how far each could have
-   reached had its spaces not been stretched, and whether a word may end with it. A space.
-3. Otherwise what the syllables on both sides make likelier.
+2. The lines of the paragraph together show that it breaks between words only: by the room each line
+   would have without stretched spaces, and by whether a word may end with it. A space.
+3. Otherwise the syllables on both sides decide, by what is likelier.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ ROOMY = 1.4  # half of the lines that break between words have more room, 1 in 1
 ENOUGH = 8.0  # a shorter line does not tell how wide a syllable is
 
 # Natural logarithms of odds.
-WHITE, ROOM, NO_ROOM = 3.0, 1.8, -0.6  # as ROOMY says: 0.5 to 0.08, 0.5 to 0.92; white was not even filled
-KEEPS_WORDS = 1.0  # what it takes: more text breaks anywhere
+ROOM, NO_ROOM = 1.8, -0.6  # as at ROOMY: 0.5 to 0.08, and 0.5 to 0.92
+WHITE = 3.0  # room that is still there with the spaces stretched
+KEEPS_WORDS = 1.0  # the sum it takes: more text breaks anywhere
 
 
 def join_lines(lines: Sequence[Line]) -> str:
@@ -48,7 +49,7 @@ def join_lines(lines: Sequence[Line]) -> str:
     parts: list[str] = []
     for above, below in itertools.pairwise(shown):
         at_word = keeps_words or right - above.box[2] > 1.2 * (above.box[3] - above.box[1]) > 0
-        parts += _seam(above.text.strip(), below.text.strip(), at_word)
+        parts += _joint(above.text.strip(), below.text.strip(), at_word)
     if shown:
         parts.append(SOFT_HYPHEN.sub("-", shown[-1].text.strip()))
     return "".join(parts)
@@ -59,7 +60,7 @@ def joined_word(above: str, below: str) -> str | None:
     above, below = above.rstrip(), below.lstrip()
     if not CUT_WORD.search(above[-64:]) or not below[:1].islower():
         return None
-    return "".join((*_hyphen_seam(above), below))
+    return "".join((*_hyphen_joint(above), below))
 
 
 def _keeps_words(lines: Sequence[Line], right: float) -> bool:
@@ -78,17 +79,17 @@ def _keeps_words(lines: Sequence[Line], right: float) -> bool:
 def _evidence(above: Line, below: Line, right: float, syllable: float) -> float:
     """How much likelier a line's end is in text broken between words than in text broken anywhere."""
     odds = korean_spacing.log_odds(above.text.rstrip(), below.text.lstrip())
-    said = -math.log1p(math.exp(-odds)) - math.log(korean_spacing.PRIOR)
+    by_wording = -math.log1p(math.exp(-odds)) - math.log(korean_spacing.PRIOR)
     if not syllable:
-        return said
+        return by_wording
     x0, _, x1, _ = above.box
     if right - x1 > ROOMY * syllable:
-        return said + WHITE
-    return said + (ROOM if right - x0 - syllable * _width(above.text) > ROOMY * syllable else NO_ROOM)
+        return by_wording + WHITE
+    return by_wording + (ROOM if right - x0 - syllable * _width(above.text) > ROOMY * syllable else NO_ROOM)
 
 
 def _syllable(lines: Sequence[Line]) -> float:
-    """How wide a syllable is in the line whose spaces are stretched least; 0 if that is not to be told."""
+    """How wide a syllable is in the line whose spaces are stretched least; 0 if no line is long enough."""
     widths = [(line.box[2] - line.box[0], _width(line.text)) for line in lines]
     return min((across / units for across, units in widths if units > ENOUGH), default=0.0)
 
@@ -97,13 +98,13 @@ def _width(text: str) -> float:
     return sum(1.0 if char > "\u1100" else WIDTHS.get(char, NARROW) for char in text.strip())
 
 
-def _seam(above: str, below: str, at_word: bool) -> tuple[str, str]:
-    """The upper line as it stays and what stands between it and the next."""
+def _joint(above: str, below: str, at_word: bool) -> tuple[str, str]:
+    """The text of the upper line, and what stands between it and the next line."""
     if SOFT_HYPHEN.search(above[-4:]):
         whole = SOFT_HYPHEN.sub("", above)
         return (whole, "") if below[0].islower() else (whole + "-", "")
     if below[0].islower() and CUT_WORD.search(above[-64:]):
-        return _hyphen_seam(above)
+        return _hyphen_joint(above)
     a, b = above[-1], below[0]
     if is_unspaced(a) and is_unspaced(b):
         return above, ""
@@ -112,6 +113,6 @@ def _seam(above: str, below: str, at_word: bool) -> tuple[str, str]:
     return above, " "
 
 
-def _hyphen_seam(above: str) -> tuple[str, str]:
+def _hyphen_joint(above: str) -> tuple[str, str]:
     first = re.split(r"[^\w']", above[-64:-1])[-1].lower()
     return (above, "") if first in KEEPS_HYPHEN else (above[:-1], "")

@@ -1,8 +1,8 @@
 """Puts the regions of a page into reading order by where they stand.
 
-Furniture goes to the ends: headers first, then the body, footnotes, footers. Captions travel with
-what they describe. The body is cut along its white space (columns.py); what interlocks is ordered
-by precedence: above before below within a column, then left before right.
+The order is headers, body, footnotes, footers. A caption stays with what it describes. The body is cut
+along its white space (columns.py); regions that interlock are ordered by precedence: above before below
+within a column, then left before right.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.box import Box, enclosing
-from penstock.documents.layout.columns import Grain, cut
+from penstock.documents.layout.columns import WhiteSpace, xy_cut
 from penstock.region import PICTURE_LABELS
 
 # Fractions of the page's width or height.
-GUTTER = 0.004  # layout boxes hug the text, so any clear white line parts columns
+GUTTER = 0.004  # layout boxes hug the text, so any clear white line separates columns
 GAP = 0.0  # bands need no white between them: boxes one under the other are apart
 SLACK = 0.006  # detectors' boxes run into each other by a few pixels
 CAPTION_REACH = 0.04  # a caption farther from its figure than this is left to the cut
 
-MOST_INTERLOCKED = 1500  # boxes; a page with more is a map or a drawing, read row by row
+MAX_INTERLOCKED = 1500  # boxes; a page with more is a map or a drawing, read row by row
 
 CAPTIONED = frozenset({"image", "chart", "table", "algorithm"})
 CAPTIONS = frozenset({"figure_title", "vision_footnote"})
@@ -34,7 +34,7 @@ LAST = frozenset({"footer", "footer_image", "aside_text"})
 
 
 @dataclass(frozen=True, slots=True)
-class _Unit:
+class _RegionGroup:
     """Regions that stay together, with the box around them; members in reading order."""
 
     members: tuple[int, ...]
@@ -84,13 +84,13 @@ def _body(
     unit_boxes = [unit.box for unit in units]
     side = min(width, height)
     kinds = [_kind(labels, unit) for unit in units]
-    grain = Grain(gutter=GUTTER * side, gap=GAP * side, slack=SLACK * side)
-    groups = cut(unit_boxes, grain, lambda columns: _arranged(unit_boxes, kinds, columns))
+    white = WhiteSpace(gutter=GUTTER * side, gap=GAP * side, slack=SLACK * side)
+    groups = xy_cut(unit_boxes, white, lambda columns: _arranged(unit_boxes, kinds, columns))
     flat = [u for group in groups for u in _by_precedence(unit_boxes, group)]
     return [i for u in flat for i in units[u].members]
 
 
-def _kind(labels: Sequence[str], unit: _Unit) -> str:
+def _kind(labels: Sequence[str], unit: _RegionGroup) -> str:
     """ "picture", "title" or "text"."""
     if any(labels[i] in PICTURE_LABELS for i in unit.members):
         return "picture"
@@ -98,7 +98,7 @@ def _kind(labels: Sequence[str], unit: _Unit) -> str:
 
 
 def _arranged(boxes: Sequence[Box], kinds: Sequence[str], columns: list[list[int]]) -> list[list[int]]:
-    """Columns left to right, but an upright title leads and pictures low beside text follow it."""
+    """The columns from left to right, but an upright title comes first, and low pictures after the text."""
     texts = [boxes[i] for column in columns for i in column if kinds[i] != "picture"]
     middle = (min(b[1] for b in texts) + max(b[3] for b in texts)) / 2 if texts else float("inf")
 
@@ -115,8 +115,10 @@ def _is_tall(box: Box) -> bool:
     return box[3] - box[1] > 3 * (box[2] - box[0])  # set from top to bottom, not a short line
 
 
-def _units(boxes: Sequence[Box], labels: Sequence[str], indices: list[int], height: float) -> list[_Unit]:
-    """Every caption joined to the nearest thing it can describe, every formula number to its formula."""
+def _units(
+    boxes: Sequence[Box], labels: Sequence[str], indices: list[int], height: float
+) -> list[_RegionGroup]:
+    """Groups each caption with the nearest thing it can describe, each formula number with its formula."""
     groups = {i: [i] for i in indices}
     for i in indices:
         owner = _owner(boxes, labels, indices, i, height)
@@ -126,8 +128,8 @@ def _units(boxes: Sequence[Box], labels: Sequence[str], indices: list[int], heig
     return [_unit(boxes, members) for members in groups.values()]
 
 
-def _unit(boxes: Sequence[Box], members: list[int]) -> _Unit:
-    return _Unit(members=tuple(_rows(boxes, members)), box=enclosing([boxes[i] for i in members]))
+def _unit(boxes: Sequence[Box], members: list[int]) -> _RegionGroup:
+    return _RegionGroup(members=tuple(_rows(boxes, members)), box=enclosing([boxes[i] for i in members]))
 
 
 def _owner(
@@ -162,8 +164,8 @@ def _overlap(a: Box, b: Box, axis: int) -> float:
 
 
 def _by_precedence(boxes: Sequence[Box], group: list[int]) -> list[int]:
-    """Order of boxes that no straight cut parts: the next is one that nothing left must precede."""
-    if len(group) == 1 or len(group) > MOST_INTERLOCKED:
+    """The order of boxes that no straight cut separates: next comes a box with nothing left before it."""
+    if len(group) == 1 or len(group) > MAX_INTERLOCKED:
         return _rows(boxes, group)
     before = _before(np.array([boxes[i] for i in group]))
     blockers = before.sum(axis=0)

@@ -1,7 +1,7 @@
-"""Corrects a layout model's labels by what the regions turned out to say.
+"""Corrects the labels of a layout model, once the text of the regions is known.
 
-A small model calls page numbers footers, captions text, equation numbers text and lines set apart
-headers. The words decide, or where they stand.
+A small model takes page numbers for footers, captions and equation numbers for text, and lines that
+stand alone for headers. The wording or the place of a region decides.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import replace
 
-from penstock.documents.layout.labels import CAPTION, LONGEST_CAPTION, NUMBER_EDGE, PAGE_NUMBER
+from penstock.documents.layout.labels import CAPTION, MAX_CAPTION, NUMBER_EDGE, PAGE_NUMBER
 from penstock.region import FORMULA_LABELS, Region
 
 FORMULA_NUMBER = re.compile(r"^[(（]\s*\d{1,3}(?:[.\-]\d{1,3})*[a-z]?\s*[)）]$")
@@ -36,13 +36,13 @@ def _label(region: Region, regions: Sequence[Region], height: float) -> str:
         return region.label
     if FORMULA_NUMBER.match(text) and any(_beside(region, other) for other in regions):
         return "formula_number"
-    if CAPTION.match(text) and len(text) <= LONGEST_CAPTION:
+    if CAPTION.match(text) and len(text) <= MAX_CAPTION:
         return "figure_title"
     return region.label
 
 
 def _is_in_the_page(region: Region, height: float) -> bool:
-    """Whether a line set apart was taken for a running header or footer."""
+    """Whether the model took a line inside the page for a running header or footer."""
     if region.label == "header":
         return region.box[1] > RUNNING_EDGE * height
     return region.label == "footer" and region.box[3] < (1 - RUNNING_EDGE) * height
@@ -54,10 +54,10 @@ def _beside(number: Region, other: Region) -> bool:
     return other.label in FORMULA_LABELS and shared > 0.5 * (number.box[3] - number.box[1])
 
 
-def titled(regions: Sequence[Region], height: float) -> list[Region]:
-    """A first page's regions, its largest heading made the document's title if it stands above the text.
+def with_title(regions: Sequence[Region], height: float) -> list[Region]:
+    """The regions of a first page, with its largest heading as the document's title if it is above the text.
 
-    A title at the very top may be taken for a running header, and would be left out of the Markdown.
+    The model may take a title at the very top for a running header, which the Markdown leaves out.
     """
     regions = _without_large_headers(regions)
     headings = [region for region in regions if region.label in {"paragraph_title", "doc_title"}]
@@ -72,7 +72,7 @@ def titled(regions: Sequence[Region], height: float) -> list[Region]:
 
 
 def _without_large_headers(regions: Sequence[Region]) -> list[Region]:
-    """Headers in large type as titles. By the layer only: boxes around read lines are too rough for it."""
+    """Makes titles of headers in large type. By the layer only: boxes of lines read by OCR are too rough."""
     sizes = [
         line.box[3] - line.box[1] for region in regions if region.label == "text" for line in region.lines
     ]

@@ -1,6 +1,6 @@
-"""Text that runs up or down the page: tables printed sideways, labels of axes, margins.
+"""Finds text that runs up or down the page, and turns it level: sideways tables, labels of axes, margins.
 
-Turned by a quarter it is text like any other, so the rules for level text apply to it as well.
+After a quarter turn it is text like any other, so the rules for level text apply to it.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from dataclasses import replace
 from itertools import pairwise
 
 from penstock.box import Box
-from penstock.documents.layout.columns import Grain, cut
+from penstock.documents.layout.columns import WhiteSpace, xy_cut
 from penstock.region import Word
 
 TALL = 1.5  # a word of several letters higher than this times its width runs up or down
 LINE = 1.7  # times the font size: no font's line is higher
 LEVEL = 1.05  # times the font size: what the line of a sideways word takes across the page
-FEWEST = 3  # words; below this short words nearby are not looked for
+MIN_WORDS = 3  # sideways words without which short words nearby count as level
 
 
 def is_sideways(word: Word) -> bool:
@@ -27,10 +27,10 @@ def is_sideways(word: Word) -> bool:
     return y1 - y0 > LINE * word.size or x1 - x0 >= LEVEL * word.size
 
 
-def part(words: Sequence[Word]) -> tuple[list[Word], list[Word]]:
-    """Level words and sideways words, each in their old order."""
+def split_by_direction(words: Sequence[Word]) -> tuple[list[Word], list[Word]]:
+    """The level words and the sideways words, both in the order given."""
     tall = {id(w) for w in words if is_sideways(w)}
-    if len(tall) >= FEWEST:
+    if len(tall) >= MIN_WORDS:
         tall |= _companions(words, tall)
     if not tall:
         return list(words), []
@@ -42,8 +42,8 @@ def _companions(words: Sequence[Word], tall: set[int]) -> set[int]:
     boxes = [w.box for w in words if id(w) in tall]
     em = sorted(b[2] - b[0] for b in boxes)[len(boxes) // 2]
     areas = []
-    for group in cut(boxes, Grain(gutter=3 * em, gap=3 * em)):
-        if len(group) >= FEWEST:
+    for group in xy_cut(boxes, WhiteSpace(gutter=3 * em, gap=3 * em)):
+        if len(group) >= MIN_WORDS:
             x0s, y0s, x1s, y1s = zip(*(boxes[i] for i in group), strict=True)
             areas.append((min(x0s), min(y0s), max(x1s), max(y1s)))
     return {id(w) for w in words if id(w) not in tall and _is_short(w) and _within(w.box, areas)}
@@ -68,8 +68,10 @@ def runs_up(words: Sequence[Word]) -> bool:
     return up >= down
 
 
-def turn(words: Sequence[Word], width: float, height: float) -> tuple[list[Word], Callable[[Box], Box]]:
-    """The words with their boxes on the page turned level, and what turns a box back."""
+def turned_level(
+    words: Sequence[Word], width: float, height: float
+) -> tuple[list[Word], Callable[[Box], Box]]:
+    """The words on the page turned level, and a function that turns a box back."""
     if runs_up(words):
         turned = [replace(w, box=(height - w.box[3], w.box[0], height - w.box[1], w.box[2])) for w in words]
         return turned, lambda b: (b[1], height - b[2], b[3], height - b[0])

@@ -1,6 +1,6 @@
-"""Finds tables drawn with lines: grids of rulings become cells with spans.
+"""Finds tables that are drawn with lines, and turns their grids into cells with spans.
 
-Strokes that touch make one drawing. Where its lines cross they bound elementary cells; cells with
+Strokes that touch make one drawing. Its crossing lines bound elementary cells; elementary cells with
 no line between them are one cell with a span. A frame with a single cell is no table.
 """
 
@@ -11,16 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from penstock.box import Box
-from penstock.documents.layout.lines import join, lines_of
+from penstock.documents.layout.lines import row_text, rows_of_words
 from penstock.documents.table_html import HtmlCell
 from penstock.region import Word
 
 THIN = 4.0  # pixels: thicker than this is a bar, not a line
 TOUCH = 4.0  # pixels between line ends that are meant to meet
-MOST_LINES = 1500  # a page with more rulings is a drawing (maps have 100,000)
-MOST_CELLS = 10_000
+MAX_LINES = 1500  # a page with more rulings is a drawing (maps have 100,000)
+MAX_CELLS = 10_000
 FILLS = 0.75  # share of a table's box that its drawn grid must take to be the table's own
-HELD = 0.6  # share of an edge that must be drawn to part two cells
+HELD = 0.6  # share of an edge that must be drawn to separate two cells
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class Ruling:
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
-    """Where a drawing's lines are; `xs` and `ys` are its distinct positions, ascending."""
+class RuledGrid:
+    """The lines of a drawing; `xs` and `ys` are their distinct positions, ascending."""
 
     xs: tuple[float, ...]
     ys: tuple[float, ...]
@@ -47,7 +47,7 @@ class Grid:
 
 
 def rulings(strokes: Sequence[Box]) -> tuple[list[Ruling], list[Ruling]]:
-    """The horizontal and the vertical lines among the strokes, pieces of one line joined."""
+    """The horizontal and the vertical lines among the strokes. Joins the pieces of one line."""
     across, down = [], []
     for x0, y0, x1, y1 in strokes:
         width, height = x1 - x0, y1 - y0
@@ -82,10 +82,10 @@ def _near(lines: list[Ruling]) -> list[list[Ruling]]:
     return runs
 
 
-def grids(strokes: Sequence[Box]) -> list[Grid]:
-    """Drawings with at least two rows or columns of cells, in no order."""
+def grids(strokes: Sequence[Box]) -> list[RuledGrid]:
+    """The grids of drawings with two cells or more, in no order."""
     across, down = rulings(strokes)
-    if len(across) < 2 or len(down) < 2 or len(across) + len(down) > MOST_LINES:
+    if len(across) < 2 or len(down) < 2 or len(across) + len(down) > MAX_LINES:
         return []
     found = []
     for horizontals, verticals in _touching(across, down):
@@ -122,12 +122,12 @@ def _touching(across: list[Ruling], down: list[Ruling]) -> list[tuple[list[Rulin
     return list(drawings.values())
 
 
-def _grid(horizontals: list[Ruling], verticals: list[Ruling]) -> Grid | None:
+def _grid(horizontals: list[Ruling], verticals: list[Ruling]) -> RuledGrid | None:
     xs, ys = _positions(verticals, horizontals), _positions(horizontals, verticals)
     num_cells = (len(xs) - 1) * (len(ys) - 1)
-    if len(xs) < 2 or len(ys) < 2 or not 2 <= num_cells <= MOST_CELLS:
+    if len(xs) < 2 or len(ys) < 2 or not 2 <= num_cells <= MAX_CELLS:
         return None
-    return Grid(xs, ys, tuple(horizontals), tuple(verticals))
+    return RuledGrid(xs, ys, tuple(horizontals), tuple(verticals))
 
 
 def _positions(lines: list[Ruling], crossing: list[Ruling]) -> tuple[float, ...]:
@@ -139,7 +139,7 @@ def _positions(lines: list[Ruling], crossing: list[Ruling]) -> tuple[float, ...]
     return tuple(sorted(found + [end for end in ends if min(abs(end - at) for at in found) > 2 * TOUCH]))
 
 
-def cells_of(grid: Grid, words: Sequence[Word]) -> list[HtmlCell]:
+def cells_of(grid: RuledGrid, words: Sequence[Word]) -> list[HtmlCell]:
     """The grid's cells with their words; a word goes to the cell its middle is in."""
     num_rows, num_columns = len(grid.ys) - 1, len(grid.xs) - 1
     owner = _merged(grid, num_rows, num_columns)
@@ -152,14 +152,14 @@ def cells_of(grid: Grid, words: Sequence[Word]) -> list[HtmlCell]:
     return [
         HtmlCell(
             row=row, column=column, row_span=rows, column_span=columns,
-            text="\n".join(join(line) for line in lines_of(held.get(first, ()))),
+            text="\n".join(row_text(line) for line in rows_of_words(held.get(first, ()))),
         )
         for first, (row, column, rows, columns) in spans.items()
     ]  # fmt: skip
 
 
 def ruled_table(box: Box, words: Sequence[Word], strokes: Sequence[Box]) -> list[HtmlCell] | None:
-    """The cells of a table whose lines are drawn, or None where no grid of lines fills the box."""
+    """The cells of a table with drawn lines, or None if no grid of lines fills the box."""
     x0, y0, x1, y1 = box
     near = [s for s in strokes if s[0] < x1 and s[2] > x0 and s[1] < y1 and s[3] > y0]
     for grid in grids(near):
@@ -174,7 +174,7 @@ def _slot(edges: tuple[float, ...], value: float) -> int:
     return min(max(bisect_left(edges, value) - 1, 0), len(edges) - 2)
 
 
-def _merged(grid: Grid, num_rows: int, num_columns: int) -> list[int]:
+def _merged(grid: RuledGrid, num_rows: int, num_columns: int) -> list[int]:
     """For each elementary cell the first cell of the rectangle it belongs to, row by row."""
     below = _drawn(grid.horizontals, grid.ys, grid.xs)
     beside = _drawn(grid.verticals, grid.xs, grid.ys)

@@ -1,8 +1,7 @@
-"""Layout without a model: regions of a born-digital page from its fonts and geometry.
+"""Finds the regions of a born-digital page without a model, by its fonts and geometry.
 
-Tables first (rulings, then aligned columns), then the remaining words are cut into columns and
-blocks, blocks get their labels, and everything is put into reading order. Every word of the layer
-ends up in exactly one region.
+First come tables (rulings, then aligned columns). The words left are cut into columns and text blocks,
+blocks get labels, and all regions are put into reading order. Each word of the layer is in one region.
 """
 
 from __future__ import annotations
@@ -15,19 +14,19 @@ from penstock.box import Box, area, enclosing
 from penstock.documents.layout import rotated_text
 from penstock.documents.layout.aligned_tables import AlignedTable, ruled_bands, table_in_band, tables_in_rows
 from penstock.documents.layout.blocks import (
-    Block,
     Fragment,
+    TextBlock,
     blocks_of,
     body_type,
     merged_rows,
     rows_of_fragments,
 )  # fmt: skip
-from penstock.documents.layout.columns import Grain, cut
+from penstock.documents.layout.columns import WhiteSpace, xy_cut
 from penstock.documents.layout.labels import PageFacts, labelled
 from penstock.documents.layout.paragraphs import join_lines
 from penstock.documents.layout.reading_order import reading_order
-from penstock.documents.layout.ruled_tables import Grid, cells_of, grids, rulings
-from penstock.documents.layout.text_layer import assign, lines_from
+from penstock.documents.layout.ruled_tables import RuledGrid, cells_of, grids, rulings
+from penstock.documents.layout.text_layer import distribute, lines_from
 from penstock.documents.table_html import to_html
 from penstock.region import Line, Region, TextLayer, Word
 
@@ -37,15 +36,15 @@ SMALL_BODY = 1 / 60  # of the page's height (14 points on A4): larger type is a 
 COLUMN_GUTTER = 0.8
 SAME_EDGE = 2.5  # font sizes: how far the edges of one column may lie apart
 MIN_PICTURE = 0.0015  # share of the page: below this it is a bullet or a line
-LARGEST_PICTURE = 0.85  # above this it is the page's background
+MAX_PICTURE = 0.85  # above this it is the page's background
 SIDEWAYS_TEXT = frozenset({"text", "header", "footer", "number", "footnote", "doc_title"})
-FEWEST_CELLS_WITH_TEXT = 2
+MIN_CELLS_WITH_TEXT = 2
 FILLED = 0.25  # share of a table's cells with text; frames of drawings have less
 
 
 def regions_by_rules(layer: TextLayer, width: float, height: float) -> list[Region]:
     """Regions in reading order, `index` set, with content, lines and `reader="layer"`."""
-    words, tall = rotated_text.part([w for w in layer.words if w.text.strip()])
+    words, tall = rotated_text.split_by_direction([w for w in layer.words if w.text.strip()])
     strokes = [s for s in layer.strokes if _on_page(s, width, height)]
     regions = _regions(words, strokes, width, height) + _pictures(layer.pictures, width, height)
     if tall:
@@ -68,8 +67,8 @@ def _regions(words: list[Word], strokes: list[Box], width: float, height: float)
 
 
 def _sideways_regions(words: list[Word], width: float, height: float) -> list[Region]:
-    """The same for words that run up or down, on the page turned; its edges are not the page's."""
-    turned, back = rotated_text.turn(words, width, height)
+    """The same for words that run up or down, on the turned page. No header or footer stands at its edges."""
+    turned, back = rotated_text.turned_level(words, width, height)
     regions = _in_order(_regions(turned, [], height, width), height, width)
     return [
         replace(
@@ -94,12 +93,12 @@ def _on_page(box: Box, width: float, height: float) -> bool:
 
 def _ruled_tables(strokes: Sequence[Box], words: list[Word]) -> tuple[list[Region], list[Word]]:
     found = _outermost(grids(strokes))
-    inside, rest = assign(words, [grid.box for grid in found])
+    inside, rest = distribute(words, [grid.box for grid in found])
     regions = []
     for grid, held in zip(found, inside, strict=True):
         cells = cells_of(grid, held)
         num_texts = sum(bool(c.text) for c in cells)
-        if num_texts < max(FEWEST_CELLS_WITH_TEXT, FILLED * len(cells)):
+        if num_texts < max(MIN_CELLS_WITH_TEXT, FILLED * len(cells)):
             rest += held
             continue
         table = _region("table", "ruled table", grid.box, to_html(cells))
@@ -107,9 +106,9 @@ def _ruled_tables(strokes: Sequence[Box], words: list[Word]) -> tuple[list[Regio
     return regions, rest
 
 
-def _outermost(found: list[Grid]) -> list[Grid]:
+def _outermost(found: list[RuledGrid]) -> list[RuledGrid]:
     """Grids that lie in no other: a frame inside a cell belongs to the table around it."""
-    kept: list[Grid] = []
+    kept: list[RuledGrid] = []
     for grid in sorted(found, key=lambda g: area(g.box), reverse=True):
         if not any(_inside(grid.box, other.box) for other in kept):
             kept.append(grid)
@@ -153,8 +152,8 @@ def _region(label: str, rule: str, box: Box, content: str | None) -> Region:
 
 def _text_regions(fragments: list[Fragment], page: PageFacts, em: float) -> list[Region]:
     gap = max(BAND_GAP * em, LOOSE_GAP * _white_between(fragments))
-    grain = Grain(gutter=COLUMN_GUTTER * em, gap=gap)
-    groups = cut([f.box for f in fragments], grain) if fragments else []
+    white = WhiteSpace(gutter=COLUMN_GUTTER * em, gap=gap)
+    groups = xy_cut([f.box for f in fragments], white) if fragments else []
     runs = _column_runs([merged_rows([fragments[i] for i in group]) for group in groups], em)
     blocks = [block for run in runs for block in blocks_of(run)]
     names = labelled(blocks, page)
@@ -194,7 +193,7 @@ def _white_between(fragments: Sequence[Fragment]) -> float:
     return whites[len(whites) // 2] if len(whites) > 2 else 0.0
 
 
-def _text_region(block: Block, label: str, rule: str) -> Region:
+def _text_region(block: TextBlock, label: str, rule: str) -> Region:
     lines = block.as_lines()
     content = "\n".join(line.text for line in lines) if label == "content" else join_lines(lines)
     return replace(_region(label, rule, block.box, content), lines=lines)
@@ -202,7 +201,7 @@ def _text_region(block: Block, label: str, rule: str) -> Region:
 
 def _pictures(boxes: Sequence[Box], width: float, height: float) -> list[Region]:
     page = width * height
-    kept = [b for b in boxes if MIN_PICTURE * page < area(b) < LARGEST_PICTURE * page]
+    kept = [b for b in boxes if MIN_PICTURE * page < area(b) < MAX_PICTURE * page]
     whole: list[Box] = []
     for box in sorted(kept, key=area, reverse=True):
         if not any(_inside(box, other) for other in whole):

@@ -1,7 +1,7 @@
-"""Finds columns of running text among lines: full lines one under the other, evenly high.
+"""Finds columns of running text among lines: full lines one under the other, of even height.
 
-For pages on which a layout model sees no blocks, or one large table: newspapers, gazettes. What is not
-running text (titles, names and amounts, labels of a drawing) is in no stack.
+For pages on which a layout model sees no blocks, or one large table: newspapers, gazettes. Titles, names
+and amounts, and labels of a drawing are not running text, and in no column.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from numpy.typing import NDArray
 
 from penstock.box import Box
 
-FEWEST = 4  # lines; fewer may be cells of a table
-MOST_LINES = 1500  # of a page, each compared with each: 150 MB; a dense newspaper page has 800
-FULL = 0.7  # of the stack's width: at least half of its lines reach this far, names in a list do not
+MIN_LINES = 4  # of a column; fewer may be cells of a table
+MAX_LINES = 1500  # of a page, each compared with each: 150 MB; a dense newspaper page has 800
+FULL = 0.7  # of the column's width: at least half of its lines reach this far, names in a list do not
 # In heights of a line.
 GAP = 0.7
 INDENT = 3.0
 ALIKE = 0.75  # the lower of two lines over the higher
-NARROWEST = 6.0  # of a newspaper's columns, in boxes drawn around lines; a column of figures is narrower
+MIN_WIDTH = 6.0  # of a newspaper's columns, in boxes drawn around lines; a column of figures is narrower
 
 
-def stacks(boxes: Sequence[Box]) -> list[list[int]]:
+def text_columns(boxes: Sequence[Box]) -> list[list[int]]:
     """Indices of the lines of each column, top to bottom; no line is in two."""
-    if not FEWEST <= len(boxes) <= MOST_LINES:
+    if not MIN_LINES <= len(boxes) <= MAX_LINES:
         return []
     array = np.array(boxes, dtype=np.float64)
     below = _below(array)
@@ -35,7 +35,7 @@ def stacks(boxes: Sequence[Box]) -> list[list[int]]:
     follower = {int(a): int(b) for a, b in np.argwhere(linked)}
     firsts = sorted(set(range(len(boxes))) - set(follower.values()))
     chains = [_chain(first, follower) for first in firsts]
-    return [chain for chain in chains if len(chain) >= FEWEST and _is_full([boxes[i] for i in chain])]
+    return [chain for chain in chains if len(chain) >= MIN_LINES and _is_full([boxes[i] for i in chain])]
 
 
 def _below(boxes: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -74,4 +74,4 @@ def _is_full(lines: Sequence[Box]) -> bool:
     width = max(line[2] for line in lines) - min(line[0] for line in lines)
     height = float(np.median([line[3] - line[1] for line in lines]))
     usual = float(np.median([line[2] - line[0] for line in lines]))
-    return usual >= FULL * width and width >= NARROWEST * height
+    return usual >= FULL * width and width >= MIN_WIDTH * height

@@ -1,49 +1,42 @@
-"""Decides what a PDF's text layer is good for, and gives its words to regions.
+"""Decides what a PDF's text layer is good for, and which region holds each word.
 
-`trust` judges a whole page, `coverage` one region by where the ink is. Each word belongs to one
-region only, so that nothing is lost and nothing is said twice.
+`trust` judges a whole page, `coverage` judges one region by where the ink is. `assign` gives each
+word or line to one region at most, so that nothing is read twice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.box import Box
-from penstock.documents.layout.blocks import MARK
-from penstock.documents.layout.broken_encoding import garbling
-from penstock.documents.layout.columns import Grain, cut
-from penstock.documents.layout.lines import around, as_line, lines_of
-from penstock.region import Line, Region, TextLayer, Word
+from penstock.box import Box, HasBox
+from penstock.documents.layout.broken_encoding import encoding_fault
+from penstock.documents.layout.lines import as_line, rows_of_words
+from penstock.region import Line, TextLayer, Word
 
 if TYPE_CHECKING:
     from penstock.box import Pixels
 
 INSIDE = 0.5  # share of a word that must lie in a box for the word to belong to it
 STICKS_OUT = 1.0  # of a word's height: how far beyond its region's side a word may begin or end
-COVERED = (
-    0.7  # share of ink words must explain; 590 text regions had 0.77 to 1, pictures inside a PDF mostly 0
-)
+COVERED = 0.7  # share of ink words must explain; 590 text regions had 0.77 to 1, pictures of the PDF mostly 0
 CELL = 8  # pixels: ink is looked for in squares of this side; a line at 200 dpi is three or four high
 STEP = 2  # every second pixel is looked at: strokes of letters are wider, and it takes a quarter of the time
 CONTRAST = 48  # levels of grey between the lightest and darkest pixel of an inked square
 REACH = 0.25  # of its height: accents and descenders reach this far out of a word's box
 NEIGHBOURS = 1.0  # of a line's height: words this near are read as one
 MARGIN = 0.35  # of a line's height: detectors draw their boxes this much wider than the letters
-WORD_SPACE = 0.85  # of a word's height: justified lines stretch their spaces up to here, gutters are wider
-MARK_SPACE = 2.0  # the same from a bullet or number to its text
-MOST_LOOSE = 2000  # words of a page in no region; more are a map, and looking beside each would take seconds
-MOST_STRAYS = 3  # words of a line that a layout model's box leaves out at one end; more are a region
-LEFTOVER_GAP = 0.8  # of a line's height: words farther apart than this are two regions
+
+Placed = TypeVar("Placed", bound=HasBox)
 
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """Whether a page's layer says what the page shows; `reason` tells why not."""
+    """Whether the text layer of a page has the characters that the page shows; `reason` is why not."""
 
     ok: bool
     reason: str = ""
@@ -61,7 +54,7 @@ class Coverage:
 
 
 def trust(layer: TextLayer) -> Trust:
-    """Judges encodings, not coverage: a scan with a clean scrap of layer is trusted."""
+    """Judges the encoding, not how much text there is: a scan with a few clean words is trusted."""
     words = [w for w in layer.words if w.text.strip()]
     if not words:
         return Trust(ok=False, reason="no text layer")
@@ -70,26 +63,32 @@ def trust(layer: TextLayer) -> Trust:
         return Trust(
             ok=False, reason=f"{len(words) - placed} of {len(words)} words have no place on the page"
         )
-    reason = garbling([w.text for w in words])
+    reason = encoding_fault([w.text for w in words])
     return Trust(ok=not reason, reason=reason)
 
 
 def lines_from(words: Sequence[Word]) -> list[Line]:
     """The words of one region as lines with their spaces."""
-    lines = (as_line(row) for row in lines_of(words))
+    lines = (as_line(row) for row in rows_of_words(words))
     return [line for line in lines if line.text]
 
 
-def assign(words: Sequence[Word], boxes: Sequence[Box]) -> tuple[list[list[Word]], list[Word]]:
-    """Each word to the box that holds most of it (the smallest on a tie), and the words in none."""
-    given: list[list[Word]] = [[] for _ in boxes]
-    left: list[Word] = []
-    if not boxes or not words:
-        return given, list(words)
-    owner = _owners(np.array([w.box for w in words]), np.array(boxes, dtype=float))
-    for word, best in zip(words, owner, strict=True):
-        (given[best] if best >= 0 else left).append(word)
-    return given, left
+def assign(boxes: Sequence[Box], holders: Sequence[Box]) -> list[int | None]:
+    """For each box the index of the holder that has most of it, the smallest on a tie; None for no holder."""
+    if not boxes or not holders:
+        return [None] * len(boxes)
+    owner = _owners(np.array(boxes), np.array(holders, dtype=float))
+    return [best if best >= 0 else None for best in owner.tolist()]
+
+
+def distribute(things: Sequence[Placed], holders: Sequence[Box]) -> tuple[list[list[Placed]], list[Placed]]:
+    """The things that each holder has, and the things in none. Everything keeps its order."""
+    held: list[list[Placed]] = [[] for _ in holders]
+    loose: list[Placed] = []
+    owners = assign([thing.box for thing in things], holders)
+    for thing, owner in zip(things, owners, strict=True):
+        (loose if owner is None else held[owner]).append(thing)
+    return held, loose
 
 
 def _owners(words: NDArray[np.float64], boxes: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -121,65 +120,10 @@ def _holders(
     return np.where(inside, best, -1)
 
 
-def adopt(
-    given: Sequence[list[Word]], loose: Sequence[Word], takes: Sequence[bool]
-) -> tuple[list[list[Word]], list[Word]]:
-    """Loose words that begin or end a region's line go to it, as far as `takes` lets it; and the others.
+def coverage(words: Sequence[HasBox], pixels: Pixels, box: Box, strokes: Sequence[Box] = ()) -> Coverage:
+    """Compares the ink in a region with its words, or with other things that explain the ink.
 
-    A layout model may cut a box a word too narrow: alone, that word would stand after the paragraph.
-    """
-    grown = [list(words) for words in given]
-    for _ in range(MOST_STRAYS):
-        lines = [(word, owner) for owner, words in enumerate(grown) if takes[owner] for word in words]
-        if not lines or not 0 < len(loose) <= MOST_LOOSE:
-            break
-        boxes = np.array([word.box for word, _ in lines])
-        nearest = [_next_to(word, boxes) for word in loose]
-        for word, near in zip(loose, nearest, strict=True):
-            if near is not None:
-                grown[lines[near][1]].append(word)
-        left = [word for word, near in zip(loose, nearest, strict=True) if near is None]
-        if len(left) == len(loose):
-            break
-        loose = left
-    return grown, list(loose)
-
-
-def _next_to(word: Word, boxes: NDArray[np.float64]) -> int | None:
-    """Which of the boxes stands a word space beside the word, on its row and about as high."""
-    x0, y0, x1, y1 = word.box
-    height = y1 - y0
-    down = np.minimum(boxes[:, 3], y1) - np.maximum(boxes[:, 1], y0)
-    heights = boxes[:, 3] - boxes[:, 1]
-    alike = (down > 0.6 * np.maximum(heights, height)) & (height > 0)
-    before, after = boxes[:, 0] - x1, x0 - boxes[:, 2]  # how far the word ends before the box, starts after
-    reach = MARK_SPACE if MARK.match(word.text) else WORD_SPACE
-    beside = ((before > -0.2 * height) & (before < reach * height)) | (
-        (after > -0.2 * height) & (after < WORD_SPACE * height)
-    )
-    gap = np.where(alike & beside, np.maximum(before, after), np.inf)
-    best = int(np.argmin(gap))
-    return best if np.isfinite(gap[best]) else None
-
-
-def leftover(words: Sequence[Word]) -> list[list[Word]]:
-    """Words that no region holds as groups, one for a new region: neighbours together, one column each."""
-    if not words:
-        return []
-    em = float(np.median([w.box[3] - w.box[1] for w in words])) or 1.0
-    grain = Grain(gutter=2.0 * em, gap=LEFTOVER_GAP * em)
-    return [[words[i] for i in sorted(group)] for group in cut([w.box for w in words], grain)]
-
-
-def region_of(words: Sequence[Word]) -> Region:
-    """A region around words that had none."""
-    return Region(label="text", native_label="leftover", box=around(words))
-
-
-def coverage(words: Sequence[Word], pixels: Pixels, box: Box, strokes: Sequence[Box] = ()) -> Coverage:
-    """Compares the ink in a region with its words.
-
-    `pixels` is the page's picture, `box` the region in it. Drawn lines (`strokes`) are no ink.
+    `pixels` is the page's picture, `box` the region in it. Drawn lines (`strokes`) do not count as ink.
     """
     x0, y0, x1, y1 = _clipped(box, pixels.shape[1], pixels.shape[0])
     if x1 - x0 < CELL or y1 - y0 < CELL:
@@ -218,8 +162,8 @@ def _erase(ink: NDArray[np.bool_], box: Box, left: int, top: int, reach: float) 
     ink[rows, columns] = False
 
 
-def unsaid(lines: Sequence[Line], words: Sequence[Word]) -> list[Line]:
-    """The lines an OCR engine read where the layer has no words: nothing is said twice."""
+def lines_not_in_layer(lines: Sequence[Placed], words: Sequence[Word]) -> list[Placed]:
+    """The lines found on the picture where the layer has no words, so that nothing is read twice."""
     if not lines or not words:
         return list(lines)
     boxes = np.array([w.box for w in words])

@@ -1,0 +1,43 @@
+"""Which pictures are running text: no paragraph ends up inside a picture."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from penstock.documents.layout.corrections import is_scan_of_text
+from penstock.documents.layout.draft import Draft, give_words
+from penstock.page import Page
+from penstock.region import Region, Word
+
+PAGE = Page(id="a/00000", uri="a.pdf", document="a.pdf", width=1000, height=1400)
+
+
+def row(y: float, *texts: str, left: float = 100.0) -> list[Word]:
+    """Words side by side, 20 px high, 100 px apart."""
+    return [
+        Word(text=text, box=(left + 100 * n, y, left + 100 * n + 90, y + 20), size=20.0)
+        for n, text in enumerate(texts)
+    ]
+
+
+def test_a_scan_whose_layer_tells_its_text_is_no_picture() -> None:
+    scan = Region(label="image", box=(50, 50, 950, 1350))
+    text = [word for n in range(12) for word in row(100 + 40 * n, *["running"] * 8)]
+    chart = [word for n in range(12) for word in row(100 + 40 * n, f"{n}.0", "bar")]
+    assert is_scan_of_text(scan, text, PAGE)
+    assert not is_scan_of_text(scan, chart, PAGE)
+    assert not is_scan_of_text(Region(label="table", box=scan.box), text, PAGE)
+
+
+def test_sentences_in_a_picture_are_read_and_a_diagrams_words_stay() -> None:
+    slide = Region(label="image", box=(50, 50, 950, 400))
+    sentences = [word for n in range(4) for word in row(100 + 40 * n, *["students", "share", "food"] * 2)]
+    dots = [word for n in range(14) for word in row(100 + 20 * n, *["⬤"] * 8)]
+    axis = row(300, "0", "20", "40", "60", "80", "100")
+    page = replace(PAGE, regions=(slide,))
+    picture, *texts = give_words(page, sentences)
+    assert picture == Draft(slide)
+    assert [word for draft in texts for word in draft.words] == sentences
+    for words in (dots, axis):
+        assert give_words(page, words) == [Draft(slide, tuple(words))]
+        assert not is_scan_of_text(slide, words, PAGE)
