@@ -18,6 +18,7 @@ import penstock
 from penstock.engines.mesh.request import MeshOptions
 from penstock.errors import DeadlinePassed, EngineError, MissingModel, OpenError, WorkerDied
 from penstock.executors.local import Local
+from penstock.page import Page
 from penstock.photo import Photo, PhotoObject
 from penstock.photos.masks import pack
 from penstock.photos.user_boxes import GivenDepth
@@ -271,7 +272,8 @@ class Worn(Stage):
 
 def test_the_executor_recycles_a_stage_that_asks_for_it() -> None:
     local = Local()
-    pids = [item.markdown for item in local.stream(Plan(Worn()), photos(6))]
+    pages = [Page(id=f"p{n}", uri="p.pdf", document="p.pdf", part=n) for n in range(6)]
+    pids = [item.markdown for item in local.stream(Plan(Worn()), pages)]
     assert len(set(pids)) == 3
     assert local.trace.profile(local.infos(Plan(Worn()))).stages[0].restarts == 2
 
