@@ -272,7 +272,7 @@ class Worn(Stage):
 
 def test_the_executor_recycles_a_stage_that_asks_for_it() -> None:
     local = Local()
-    pages = [Page(id=f"p{n}", uri="", document="p", part=n) for n in range(6)]
+    pages = [Page(id=f"p{n}", uri="p.pdf", document="p.pdf", part=n) for n in range(6)]
     pids = [item.markdown for item in local.stream(Plan(Worn()), pages)]
     assert len(set(pids)) == 3
     assert local.trace.profile(local.infos(Plan(Worn()))).stages[0].restarts == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,6 +28,7 @@ from penstock.cli.progress import progress
 if TYPE_CHECKING:
     from penstock.driver import Run
     from penstock.exports.inventory import Inventory, InventoryLine
+    from penstock.passes.photos import PhotoOptions
     from penstock.photo import Photo
 
 BOX_HELP = "A thing's box in pixels and its label: x,y,w,h:chair or room.jpg=x,y,w,h:chair; repeatable."
@@ -104,9 +106,8 @@ def volumes(
         stage1_steps=stage1_steps, stage2_steps=stage2_steps, with_mesh=mesh, with_texture=texture,
         with_mesh_postprocess=mesh_postprocess, with_layout_postprocess=layout_postprocess,
     )  # fmt: skip
-    given = {"photos": tuple(photos), "boxes": tuple(box or ()), "depths": tuple(depth or ())}
-    how = {"same_room": same_room, "executor": executor, "retry_failed": retry_failed, "fresh": fresh}
-    _volumes({**given, **how, "settings": settings, "sam3d": sam3d}, out, words(export), as_json, quiet)
+    given = _TypedPhotos(photos, box, depth, settings, sam3d, same_room, executor, retry_failed, fresh)
+    given.start(out, words(export), as_json=as_json, quiet=quiet)
 
 
 def sam3d_settings(**given: Any) -> dict[str, Any]:
@@ -114,18 +115,49 @@ def sam3d_settings(**given: Any) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value}
 
 
-def _volumes(options: dict[str, Any], out: Path, formats: list[str], as_json: bool, quiet: bool) -> None:
-    from penstock.exports.export import check_formats
-    from penstock.passes.photos import PhotoOptions, photos_work
+@dataclass(frozen=True, slots=True)
+class _TypedPhotos:
+    """The options of the command line that say what is measured, as they are typed."""
 
-    check_formats(formats)
-    work = photos_work(PhotoOptions(**options), out)
-    work.finish(progress(quiet or as_json))
-    for photo in work.missed:
-        print(f"penstock: no photo is called {photo}: its --box or --depth was not used.", file=sys.stderr)
-    _finish(work.run, formats, as_json)
-    if work.missed:
-        raise typer.Exit(1)
+    photos: list[str]
+    box: list[str] | None
+    depth: list[str] | None
+    settings: dict[str, Any]
+    sam3d: dict[str, Any]
+    same_room: bool
+    executor: str
+    retry_failed: bool
+    fresh: bool
+
+    def start(self, out: Path, formats: list[str], *, as_json: bool, quiet: bool) -> None:
+        from penstock.exports.export import check_formats
+        from penstock.passes.photos import photos_work
+
+        check_formats(formats)
+        work = photos_work(self._options(), out)
+        work.finish(progress(quiet or as_json))
+        for photo in work.missed:
+            print(
+                f"penstock: no photo is called {photo}: its --box or --depth was not used.", file=sys.stderr
+            )
+        _finish(work.run, formats, as_json)
+        if work.missed:
+            raise typer.Exit(1)
+
+    def _options(self) -> PhotoOptions:
+        from penstock.passes.photos import PhotoOptions
+
+        return PhotoOptions(
+            photos=tuple(self.photos),
+            boxes=tuple(self.box or ()),
+            depths=tuple(self.depth or ()),
+            settings=self.settings,
+            sam3d=self.sam3d,
+            same_room=self.same_room,
+            executor=self.executor,
+            retry_failed=self.retry_failed,
+            fresh=self.fresh,
+        )
 
 
 def _finish(run: Run[Photo], formats: list[str], as_json: bool) -> None:
