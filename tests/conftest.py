@@ -11,6 +11,9 @@ import penstock
 
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
 REPO = Path(__file__).resolve().parent.parent
+LONG_FILES = frozenset(
+    {"test_readme.py", "test_examples.py", "test_pipeline.py", "test_hostile.py", "test_documents.py"}
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -19,6 +22,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if "shared_data" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.shared_data)
             item.add_marker(pytest.mark.slow)
+    # one file is one worker's: the longest begin first, so that no core waits for the last of them
+    items.sort(key=lambda item: item.path.name not in LONG_FILES)
 
 
 @pytest.fixture(scope="session")

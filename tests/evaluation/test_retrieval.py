@@ -117,7 +117,7 @@ def test_questions_come_from_any_common_file(tmp_path: Path) -> None:
         ("q.txt", b"\xff\xfe\x00", "UTF-8"),
         ("q.json", b"5", "has no query"),
         ("q.json", b"{", "not JSON"),
-        ("q.jsonl", b'{"query": "a", "ground_truth": "[1,"}', "no list of pages"),
+        ("q.jsonl", b'{"query": "a", "ground_truth": "[1,"}', "is not a list of pages"),
         ("q.jsonl", b'{"query": "a"}\n{"query": ""}', "row 2 has no query"),
         ("q.parquet", b"PAR1", "cannot be read"),
         ("q.arrow", b"ARROW1", "cannot be read"),

@@ -62,9 +62,9 @@ def test_inputs_of_like_length_share_a_batch_under_its_budget() -> None:
 
     lengths = [100, 1_400, 90, 1_300, 80, 20]
     inputs = [_Input(n, "", object() if n in (1, 3) else None, length) for n, length in enumerate(lengths)]
-    batches = [[one.place for one in batch] for batch in buckets(inputs, most_tokens=3_000)]
+    batches = [[one.place for one in batch] for batch in buckets(inputs, max_tokens=3_000)]
     assert batches == [[1, 3], [0, 2, 4, 5]]  # pictures and texts apart, the longest first
-    assert [len(batch) for batch in buckets(inputs, most_tokens=250)] == [1, 1, 2, 2]
+    assert [len(batch) for batch in buckets(inputs, max_tokens=250)] == [1, 1, 2, 2]
 
 
 def test_the_embedded_encoder_knows_korean_and_english_alike() -> None:

@@ -115,7 +115,7 @@ def test_a_hub_that_cannot_be_reached_is_a_sentence_without_the_token(
     with pytest.raises(StoreError, match="cannot be reached") as gone:
         hub.download("me/pages", tmp_path, token=TOKEN)
     assert TOKEN not in str(gone.value)
-    with pytest.raises(UsageError, match="no name of a dataset"):
+    with pytest.raises(UsageError, match="is not the name of a dataset"):
         hub.download("no such name", tmp_path)
 
 
@@ -242,7 +242,8 @@ def test_the_server_that_reads_is_gone_before_the_one_that_embeds_comes(
         life.append(line.split()[1])
     assert life == [
         "check:", "download:", "start zai-org/GLM-OCR", "serve:", "parse:", "stop zai-org/GLM-OCR", "stop:",
-        "start Qwen/Qwen3-VL-Embedding-2B", "stop Qwen/Qwen3-VL-Embedding-2B", "embed:", "index:", "upload:",
+        "enrich:", "start Qwen/Qwen3-VL-Embedding-2B", "stop Qwen/Qwen3-VL-Embedding-2B", "embed:", "index:",
+        "upload:",
     ]  # fmt: skip
     assert pipeline.state.pages["done"] == 4
 

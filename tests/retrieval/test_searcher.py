@@ -21,6 +21,7 @@ from penstock.cli.app import app
 from penstock.cli.search import _show
 from penstock.errors import EngineError, StoreError, UsageError
 from penstock.processes.background import Background
+from penstock.retrieval import tokens
 from penstock.retrieval.index import PAGES_AT_ONCE, build_rows
 from penstock.retrieval.index_folder import FOLDER
 from penstock.retrieval.index_rows import PageRow, RegionRow, Widths
@@ -257,6 +258,7 @@ def test_a_document_cannot_speak_to_the_terminal(capsys: pytest.CaptureFixture[s
 
 def test_kiwi_comes_with_the_first_korean_question(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kiwipiepy.Kiwi", None)
+    tokens._kiwi.cache_clear()  # another test may have opened it in this process
     with Searcher(Out(made)) as searcher:
         assert searcher.search("turbines")
         with pytest.raises(TypeError):
