@@ -201,3 +201,17 @@ def test_transformers_reads_only_the_second_model_and_says_when_it_is_absent() -
     if find_spec("torch") is None:
         with pytest.raises(MissingModel, match="needs torch"):
             recipes.build("grounded-2", {"engine": "hf"}).stages[-1].open()
+
+
+def test_the_published_rows_hold_only_regions_of_the_page(
+    server: tuple[FakeServer, str], tmp_path: Path
+) -> None:
+    fake, url = server
+    fake.says = Script()
+    pages = parse(url, tmp_path)
+    [results, _] = export(tmp_path, ["jsonl"])
+    rows = [json.loads(line) for line in results.read_text("utf-8").splitlines()]
+    blocks = [len(page["blocks"]) for page in sample_truth()["pages"]]
+    assert [len(row["regions"]) for row in rows] == blocks
+    assert {region["reader"] for row in rows for region in row["regions"]} == {"deepseek-ocr"}
+    assert all(len(page.attempts) == 1 and page.raw_answer is not None for page in pages)
