@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from penstock.engines.vllm.presets import Preset
 from penstock.errors import StoreError, UsageError
 from penstock.passes.pipeline import STEPS, Pipeline, PipelineOptions, chosen_steps
 from penstock.passes.pipeline_presets import PRESETS, corpus_of, queries_of
@@ -236,7 +237,12 @@ def test_the_server_that_reads_is_gone_before_the_one_that_embeds_comes(
     write_dataset(tmp_path / "set")
     life: list[str] = []
     monkeypatch.setattr("penstock.passes.pipeline.find_vllm", lambda: ["vllm"])
-    monkeypatch.setattr("penstock.passes.pipeline.ManagedServer", partial(StandIn, life))
+    smi = tmp_path / "bin" / "nvidia-smi"
+    smi.parent.mkdir()
+    smi.write_text("#!/bin/sh\necho '3, NVIDIA L4, 23034'\n")
+    smi.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{smi.parent}:{os.environ['PATH']}")
+    monkeypatch.setattr("penstock.engines.vllm.choice.ManagedServer", partial(StandIn, life))
     pipeline = Pipeline(served(tmp_path))
     for line in pipeline.run(chosen_steps(None, ("evaluate",))):
         life.append(line.split()[1])
@@ -252,23 +258,36 @@ class StandIn:
     """Stands where a managed vLLM would: a server of words, or of vectors when it is told to pool."""
 
     def __init__(
-        self, life: list[str], model: str, _: object, extra_args: Sequence[str], probe: bool
+        self,
+        life: list[str],
+        model: str,
+        preset: Preset,
+        gpu: int | None,
+        extra_args: Sequence[str],
+        prompt: str,
+        probe: bool,
     ) -> None:
-        self._life, self._model = life, model
+        self._life, self._model, self.gpu = life, model, gpu
         self._open = ExitStack()
         self._pools = "--runner" in extra_args
         assert probe is not self._pools
-        assert tuple(extra_args[:2]) == ("--gpu-memory-utilization", "0.8")
+        assert (preset.name, gpu) == ("l4", 3)
 
     def __enter__(self) -> StandIn:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
         self._life.append(f"start {self._model}")
         if self._pools:
             self.url = self._open.enter_context(Server(model=self._model)).url
         else:
             self.url = self._open.enter_context(serving(FakeServer(model=self._model)))
-        return self
 
-    def __exit__(self, *_: object) -> None:
+    def stop(self) -> None:
         self._open.close()
         self._life.append(f"stop {self._model}")
 

@@ -11,10 +11,12 @@ from typing import Annotated, Any
 import typer
 
 from penstock.cli.options import AsJson
+from penstock.engines.chat.deepseek import MODELS as PAGE_MODELS
 from penstock.engines.chat.recognisers import RECOGNISERS
 from penstock.engines.vllm import daemon
+from penstock.engines.vllm.choice import preset_for
 from penstock.engines.vllm.daemon import DetachedServer
-from penstock.engines.vllm.presets import PRESETS, Card, Preset, cards, preset
+from penstock.engines.vllm.presets import PRESETS, Card, Preset, cards
 from penstock.engines.vllm.probe import healthy, tokens_and_running
 from penstock.engines.vllm.server import find_vllm, free_port
 from penstock.errors import MissingModel, UsageError
@@ -109,14 +111,16 @@ def _is_named(server: DetachedServer, names: list[str]) -> bool:
 def _plan(
     model: str, extra: list[str], preset_name: str, gpu: str, port: int, name: str, dry_run: bool
 ) -> list[DetachedServer]:
-    known = RECOGNISERS.get(model)
+    known = RECOGNISERS.get(model) or PAGE_MODELS.get(model)
     if known is not None and not known.model:
         raise UsageError(f"{model!r} has no model of its own.", "Name the model to serve instead.")
     path = known.model if known else model
     title = name or (known.name if known else Path(path).name.lower())
     flags = (*(known.server_flags if known else ()), *extra)
     prompt = (known or RECOGNISERS["glm-ocr"]).prompt("text")
-    places = [place for card in _cards(gpu, preset_name, dry_run) for place in _places(card, preset_name)]
+    places = [
+        place for card in _cards(gpu, preset_name, dry_run) for place in _places(card, preset_name, model)
+    ]
     servers = []
     for number, (card, chosen) in enumerate(places):
         own = title if len(places) == 1 else f"{title}-{number + 1}"
@@ -136,6 +140,7 @@ def _plan(
                 extra_args=flags,
                 log=str(daemon.folder() / f"{own}.log"),
                 command=tuple(command),
+                recogniser=known.name if known else "",
             )
         )
     return servers
@@ -169,8 +174,8 @@ def _cards(gpu: str, preset_name: str, dry_run: bool) -> list[Card | None]:
     return [by_number.get(number) or Card(number, preset_name, 0.0) for number in numbers]
 
 
-def _places(card: Card | None, preset_name: str) -> list[tuple[Card | None, Preset]]:
-    chosen = preset(preset_name, card)
+def _places(card: Card | None, preset_name: str, model: str) -> list[tuple[Card | None, Preset]]:
+    chosen = preset_for(model, preset_name, card)
     return [(card, chosen)] * chosen.servers
 
 
@@ -179,18 +184,19 @@ def _show_plan(servers: list[DetachedServer], as_json: bool) -> None:
         print(json.dumps([_plan_row(server) for server in servers], indent=2))
         return
     for server in servers:
-        own = preset(server.preset)
+        own = preset_for(server.recogniser, server.preset, None)
         variables = [f"{key}={shlex.quote(value)}" for key, value in own.environment(server.gpu).items()]
         print(" ".join([*variables, shlex.join(server.command)]))
     print()
-    for flag in preset(servers[0].preset).all_flags():
+    first = preset_for(servers[0].recogniser, servers[0].preset, None)
+    for flag in first.all_flags():
         print(f"# {' '.join(flag.words)}: {flag.why}")
-    for flag in preset(servers[0].preset).env:
+    for flag in first.env:
         print(f"# {flag.name}={flag.value}: {flag.why}")
 
 
 def _plan_row(server: DetachedServer) -> dict[str, Any]:
-    own = preset(server.preset)
+    own = preset_for(server.recogniser, server.preset, None)
     return {
         "name": server.name,
         "preset": server.preset,

@@ -39,11 +39,16 @@ def run(
     limit: Annotated[int | None, Option(help="Only the first N pages.", min=1)] = None,
     layout: Annotated[str | None, Option(help=LAYOUT_HELP)] = None,
     no_crops: Annotated[bool, Option("--no-crops", help="Keep no crops of pictures and charts.")] = False,
-    ocr_model: Annotated[str, Option(help="The recogniser that is served.")] = "glm-ocr",
-    ocr_dtype: Annotated[str, Option(help="Numbers it computes with: fp8, bf16, auto.")] = "fp8",
-    gpu_mem_util: Annotated[float, Option(help="Share of the card's memory for it.", min=0.1, max=1)] = 0.80,
+    ocr_model: Annotated[str, Option(help="The model that is served; the recipe's own when not given.")] = "",
+    ocr_dtype: Annotated[
+        str, Option(help="Numbers it computes with: auto (measured best), bf16, fp8.")
+    ] = "auto",
+    preset: Annotated[str, Option(help="Flags of servers that are started; see engine.")] = "auto",
+    gpu_mem_util: Annotated[
+        float | None, Option(help="Share of the card's memory for it; the preset's own.", min=0.1, max=1)
+    ] = None,
     batch_size: Annotated[int, Option(help="Pages of a layout batch.", min=1)] = 8,
-    workers: Annotated[int, Option(help="Requests under way at once.", min=1)] = 128,
+    workers: Annotated[int | None, Option(help="Requests at once; the preset's own.", min=1)] = None,
     server: Annotated[list[str] | None, Option(help="A server that reads already; may be repeated.")] = None,
     embedding_model: Annotated[str | None, Option(help="The embedder that is served.")] = None,
     embedding_server: Annotated[str | None, Option(help="A server that embeds already.")] = None,
@@ -63,10 +68,11 @@ def run(
     from penstock.passes.pipeline_presets import preset_of
 
     options = PipelineOptions(
-        out=output_dir, data=data_dir, preset=preset_of(pipeline), dataset=dataset or "",
+        out=output_dir, data=data_dir, source_preset=preset_of(pipeline), dataset=dataset or "",
         inputs=tuple(inputs or ()), recipe=recipe, queries=queries, layout=layout, limit=limit,
-        crops=not no_crops, ocr_model=ocr_model, ocr_dtype=ocr_dtype, gpu_mem_util=gpu_mem_util,
-        batch_size=batch_size, workers=workers, servers=tuple(server or ()), enrich=enrich,
+        crops=not no_crops, ocr_model=ocr_model, ocr_dtype=ocr_dtype, preset=preset,
+        gpu_mem_util=gpu_mem_util, batch_size=batch_size, workers=workers,
+        servers=tuple(server or ()), enrich=enrich,
         embedding_model=embedding_model, embedding_server=embedding_server, precision=precision,
         repo=hf_repo, private=not public, token=hf_token,
     )  # fmt: skip

@@ -10,7 +10,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -18,10 +18,15 @@ from typing import Any
 
 from penstock import sources
 from penstock.driver import Run
-from penstock.engines.chat.recognisers import recogniser
-from penstock.engines.embed.openai import POOLING_FLAGS
-from penstock.engines.vllm.presets import preset
-from penstock.engines.vllm.server import ManagedServer, find_vllm
+from penstock.engines.vllm.choice import (
+    ServerChoice,
+    check_dtype,
+    embedding_server,
+    reading_servers,
+    requests_in_flight,
+)
+from penstock.engines.vllm.presets import cards
+from penstock.engines.vllm.server import find_vllm, start_all
 from penstock.errors import UsageError
 from penstock.evaluation.results import Summary
 from penstock.executors import make_executor
@@ -45,6 +50,8 @@ from penstock.plan import Plan
 from penstock.sources import hub
 from penstock.sources.queries import read_queries
 from penstock.stage import secret
+from penstock.stages.ask import Ask
+from penstock.stages.ground import Ground
 from penstock.store.out import Out
 from penstock.store.schema import PAGES
 from penstock.trace.spans import Trace
@@ -58,7 +65,6 @@ GROUPS = {
     "upload": ("upload",),
 }
 MIN_FREE_BYTES = 2 << 30  # of disk to begin with; a large corpus takes ten times as much
-DTYPES = {"fp8": ("--quantization", "fp8"), "bf16": ("--dtype", "bfloat16"), "auto": ("--dtype", "auto")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +73,7 @@ class PipelineOptions:
 
     out: Path
     data: Path  # where a data set of the Hub is downloaded to
-    preset: PipelinePreset = field(default_factory=PipelinePreset)
+    source_preset: PipelinePreset = field(default_factory=PipelinePreset)
     dataset: str = ""  # the preset's own if empty
     inputs: tuple[str, ...] = ()  # pages of one's own instead of a data set
     recipe: str = BUILTIN
@@ -75,11 +81,12 @@ class PipelineOptions:
     layout: str | None = None
     limit: int | None = None
     crops: bool = True
-    ocr_model: str = "glm-ocr"
-    ocr_dtype: str = "fp8"
-    gpu_mem_util: float = 0.80
+    ocr_model: str = ""  # a folder or hub name; the recipe's own if empty
+    ocr_dtype: str = "auto"  # auto: the preset's own
+    preset: str = "auto"
+    gpu_mem_util: float | None = None  # share of a card that servers have together; None: the preset's own
     batch_size: int = 8
-    workers: int = 128
+    workers: int | None = None  # requests under way at once; None: as many as keep the servers busy
     servers: tuple[str, ...] = ()  # that read already, so none is started
     enrich: bool = False
     embedding_model: str | None = None
@@ -91,7 +98,7 @@ class PipelineOptions:
 
     @property
     def source(self) -> str:
-        return self.dataset or self.preset.dataset
+        return self.dataset or self.source_preset.dataset
 
 
 @dataclass
@@ -122,6 +129,7 @@ class Pipeline:
         self._models = models_of(options.recipe, options.layout)
         self._server = ExitStack()
         self._urls: tuple[str, ...] = options.servers
+        self._in_flight = 0
 
     def run(self, steps: tuple[str, ...]) -> Iterator[str]:
         with self._server:
@@ -140,18 +148,16 @@ class Pipeline:
         if options.queries:
             read_queries(options.queries)
         _check_source(options)
-        if options.ocr_dtype not in DTYPES:
-            choices = ", ".join(DTYPES)
-            raise UsageError(f"--ocr-dtype {options.ocr_dtype} is not known.", f"Choose from: {choices}.")
+        check_dtype(options.ocr_dtype)
         if options.repo:
             need_token(options.token)
-        if self._models.served:
-            recogniser(options.ocr_model)
         starts = self._models.served and not (options.servers and options.embedding_server)
+        where = "no model server is to be started"
         if starts:
             find_vllm()
+            chosen = self._reading_servers()
+            where = f"vLLM with preset {chosen[0].preset.name}"
         free = _free_bytes(options.out)
-        where = "vLLM is there" if starts else "no model server is to be started"
         return f"recipe {self._models.name}, {where}, {free / 2**30:.0f} GB free"
 
     def _download(self) -> str:
@@ -169,22 +175,30 @@ class Pipeline:
             return "nothing to serve"
         if self.options.servers:
             return f"{', '.join(self.options.servers)} as they are"
-        model = recogniser(self.options.ocr_model).model
-        self._urls = (self._server.enter_context(self._serving(model, DTYPES[self.options.ocr_dtype])),)
-        return f"{model} at {self._urls[0]}"
+        chosen = self._reading_servers()
+        servers = [choice.managed() for choice in chosen]
+        start_all(servers)
+        for server in servers:
+            self._server.callback(server.stop)
+        self._urls = tuple(server.url for server in servers)
+        self._in_flight = requests_in_flight(chosen)
+        return f"{chosen[0].model} at {', '.join(self._urls)}"
 
-    @contextmanager
-    def _serving(self, model: str, flags: tuple[str, ...]) -> Iterator[str]:
-        memory = ("--gpu-memory-utilization", f"{self.options.gpu_mem_util:g}")
-        pooling = "--runner" in flags
-        server = ManagedServer(model, preset("auto"), extra_args=(*memory, *flags), probe=not pooling)
-        with server:
-            yield server.url
+    def _reading_servers(self) -> list[ServerChoice]:
+        options = self.options
+        return reading_servers(
+            recogniser_of(self._plan()),
+            cards(),
+            model=options.ocr_model,
+            preset_name=options.preset,
+            dtype=options.ocr_dtype,
+            memory=options.gpu_mem_util,
+        )
 
     def _plan(self) -> Plan:
         options = self.options
         return self._models.plan(
-            options.crops, options.batch_size, server=self._urls, in_flight=options.workers
+            options.crops, options.batch_size, server=self._urls, in_flight=options.workers or self._in_flight
         )
 
     def _parse(self) -> str:
@@ -200,7 +214,7 @@ class Pipeline:
 
     def _parse_work(self) -> Work[Page]:
         options = self.options
-        inputs = list(options.inputs) or [str(corpus_of(self._folder(), options.preset))]
+        inputs = list(options.inputs) or [str(corpus_of(self._folder(), options.source_preset))]
         facts: dict[str, Any] = {
             "inputs": inputs,
             "dataset": "" if options.inputs else options.source,
@@ -236,7 +250,10 @@ class Pipeline:
                 model, url = options.embedding_model, options.embedding_server
                 if url is None:
                     model = model or EMBEDDING_MODEL
-                    url = stack.enter_context(self._serving(model, POOLING_FLAGS))
+                    chosen_server = embedding_server(
+                        model, cards(), preset_name=options.preset, memory=options.gpu_mem_util
+                    )
+                    url = stack.enter_context(chosen_server.managed()).url
                 settings = {"server": url, "model": model, "in_flight": options.workers}
             chosen = EmbedOptions(
                 engine=self._models.embedder,
@@ -276,7 +293,12 @@ class Pipeline:
     def _queries_path(self) -> Path | None:
         if self.options.queries or self.options.inputs:
             return self.options.queries
-        return queries_of(self._folder(), self.options.preset)
+        return queries_of(self._folder(), self.options.source_preset)
+
+
+def recogniser_of(plan: Plan) -> str:
+    """Returns the name of the model that a plan reads with."""
+    return next(stage.recogniser for stage in plan if isinstance(stage, Ask | Ground))
 
 
 def _check_source(options: PipelineOptions) -> None:

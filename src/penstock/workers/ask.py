@@ -17,8 +17,9 @@ from penstock.engines.chat.client import Answer, ChatClient, ChatRequest
 from penstock.engines.chat.recognisers import recogniser
 from penstock.engines.chat.region_tasks import Task, task_of, token_budget
 from penstock.engines.chat.server import base_url
-from penstock.engines.vllm.presets import Card, cards, preset
-from penstock.engines.vllm.server import ManagedServer, start_all
+from penstock.engines.vllm.choice import ServerChoice, reading_servers, requests_in_flight
+from penstock.engines.vllm.presets import cards
+from penstock.engines.vllm.server import start_all
 from penstock.errors import EngineError, Failure
 from penstock.page import Page
 from penstock.region import Region
@@ -50,8 +51,10 @@ class AskWorker(Worker[Page]):
     def __init__(self, stage: Ask) -> None:
         self._stage = stage
         self._recogniser = recogniser(stage.recogniser)
-        self._servers = [] if stage.servers else _start_servers(stage)
-        limit = stage.limit or OTHERS_LIMIT * len(stage.servers) or _limit_of(stage)
+        chosen = [] if stage.servers else _servers(stage)
+        self._servers = [choice.managed() for choice in chosen]
+        start_all(self._servers)
+        limit = stage.limit or OTHERS_LIMIT * len(stage.servers) or requests_in_flight(chosen)
         self._client = ChatClient(
             stage.servers or [server.url for server in self._servers],
             self._recogniser,
@@ -109,24 +112,5 @@ def _kept(regions: Sequence[Region]) -> tuple[Region, ...]:
     return tuple(replace(region, index=index) for index, region in enumerate(kept))
 
 
-def _limit_of(stage: Ask) -> int:
-    places: list[Card | None] = [*cards()] or [None]
-    return sum(preset(stage.preset, card).in_flight for card in places)
-
-
-def _start_servers(stage: Ask) -> list[ManagedServer]:
-    """As many servers on every card as the preset says; one on the CPU where there is no card."""
-    known = recogniser(stage.recogniser)
-    places: list[Card | None] = [*cards()] or [None]
-    servers = [
-        ManagedServer(
-            stage.model or known.model,
-            chosen,
-            gpu=card.index if card else None,
-            extra_args=known.server_flags,
-        )
-        for card, chosen in ((card, preset(stage.preset, card)) for card in places)
-        for _ in range(chosen.servers)
-    ]
-    start_all(servers)
-    return servers
+def _servers(stage: Ask) -> list[ServerChoice]:
+    return reading_servers(stage.recogniser, cards(), model=stage.model, preset_name=stage.preset)

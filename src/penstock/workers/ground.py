@@ -20,12 +20,12 @@ from penstock.documents.grounding.answer import GroundedAnswer
 from penstock.documents.grounding.attempts import raw_answer
 from penstock.documents.grounding.page import read_page, regions_of, shifted
 from penstock.engines.chat.client import Answer, ChatClient, ChatRequest
-from penstock.engines.chat.deepseek import FIRST, LADDER, MAX_TOKENS, MODELS, NgramGuard, Way, page_recogniser
+from penstock.engines.chat.deepseek import FIRST, LADDER, MAX_TOKENS, NgramGuard, Way, page_recogniser
 from penstock.engines.chat.deepseek_hf import HfClient, HfModel
 from penstock.engines.image.codec import decode_rgb, encode_jpeg
-from penstock.engines.vllm.deepseek_presets import page_preset
-from penstock.engines.vllm.presets import Card, cards
-from penstock.engines.vllm.server import ManagedServer, start_all
+from penstock.engines.vllm.choice import reading_servers, requests_in_flight
+from penstock.engines.vllm.presets import cards
+from penstock.engines.vllm.server import start_all
 from penstock.errors import BadInput, EngineError, Failure
 from penstock.page import Page, PageAttempt
 from penstock.region import Region
@@ -58,9 +58,15 @@ class GroundWorker(Worker[Page]):
         self._stage = stage
         alone = stage.engine == "hf" or bool(stage.servers)
         self._hf = _load(stage) if stage.engine == "hf" else None
-        self._managed = [] if alone else _start(stage, cards())
+        chosen = (
+            []
+            if alone
+            else reading_servers(stage.recogniser, cards(), model=stage.model, preset_name=stage.preset)
+        )
+        self._managed = [choice.managed() for choice in chosen]
+        start_all(self._managed)
         self._urls = list(stage.servers) or [server.url for server in self._managed]
-        self._limit = stage.in_flight or sum(server.preset.in_flight for server in self._managed) or IN_FLIGHT
+        self._limit = stage.in_flight or requests_in_flight(chosen) or IN_FLIGHT
         self._clients: dict[NgramGuard, ChatClient | HfClient] = {}
         self._lock = threading.Lock()
         if stage.servers and stage.engine != "hf":
@@ -166,18 +172,6 @@ class GroundWorker(Worker[Page]):
 
 def _load(stage: Ground) -> HfModel:
     return HfModel(stage.model)
-
-
-def _start(stage: Ground, found: Sequence[Card]) -> list[ManagedServer]:
-    """One server a card, or one on the CPU; loaded once for however many documents."""
-    model = stage.model or MODELS[stage.recogniser].model
-    places: list[Card | None] = [*found] or [None]
-    servers = [
-        ManagedServer(model, page_preset(stage.preset, card), gpu=card.index if card else None)
-        for card in places
-    ]
-    start_all(servers)
-    return servers
 
 
 def _with_crop(region: Region, pixels: Pixels) -> Region:

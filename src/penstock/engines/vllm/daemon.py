@@ -22,7 +22,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from penstock.engines.vllm.presets import preset
+from penstock.engines.vllm.choice import preset_for
 from penstock.engines.vllm.server import ManagedServer
 from penstock.engines.weights.registry import cache_folder
 from penstock.errors import OpenError, UsageError
@@ -45,6 +45,7 @@ class DetachedServer:
     extra_args: tuple[str, ...]
     log: str
     command: tuple[str, ...]
+    recogniser: str = ""  # whose preset it has, where that is one of ours
     state: str = "starting"  # starting, ready, failed
     reason: str = ""
     keeper: int = 0  # process ids; 0 before there is one
@@ -172,7 +173,7 @@ def keep(path: Path) -> int:
     write(server)
     managed = ManagedServer(
         server.model,
-        preset(server.preset),
+        preset_for(server.recogniser, server.preset, None),
         server.gpu,
         server.port,
         server.extra_args,

@@ -59,7 +59,7 @@ class Preset:
     api_processes: int = 1
 
     def all_flags(self, cores: int | None = None) -> list[Flag]:
-        """All flags, with as many API processes as the machine has cores for."""
+        """All flags, with as many API processes as the machine has cores for. A preset's own replace ours."""
         have = cores or os.cpu_count() or 1
         count = max(1, min(self.api_processes, have // (2 * self.servers)))
         why = (
@@ -68,7 +68,7 @@ class Preset:
             f"{self.api_processes} at best, fewer where there are less than two cores for each"
         )
         extra = [Flag("--api-server-count", str(count), why)] if count > 1 else []
-        return [*_COMMON, *self.flags, *extra]
+        return list({flag.name: flag for flag in (*_COMMON, *self.flags, *extra)}.values())
 
     def command(
         self,

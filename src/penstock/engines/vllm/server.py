@@ -265,6 +265,8 @@ def start_all(servers: Sequence[ManagedServer]) -> None:
 
     vLLM measures the card's free memory while it starts: two at once on one card would measure each other.
     """
+    if not servers:
+        return
     by_card: dict[int | None, list[ManagedServer]] = {}
     for server in servers:
         by_card.setdefault(server.gpu, []).append(server)

@@ -1,0 +1,125 @@
+"""Decides which vLLM servers read or embed on this machine: model, preset, card and flags.
+
+The one place that decides, for every verb: `parse`, `run`, `eval run`, `serve` and `engine start`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from penstock.engines.chat.deepseek import MODELS as PAGE_MODELS
+from penstock.engines.chat.recognisers import recogniser
+from penstock.engines.embed.openai import POOLING_FLAGS
+from penstock.engines.vllm.deepseek_presets import page_preset
+from penstock.engines.vllm.presets import Card, Preset, preset
+from penstock.engines.vllm.server import ManagedServer
+from penstock.errors import UsageError
+
+Dtype = Literal["auto", "bf16", "fp8"]
+# what replaces the preset's own numbers; "auto" leaves them, because fp8 was slower where it was measured
+DTYPES: dict[str, tuple[str, ...]] = {
+    "auto": (),
+    "bf16": ("--dtype", "bfloat16"),
+    "fp8": ("--quantization", "fp8"),
+}
+EMBEDDING_MEMORY = 0.85  # of a card that the embedder has to itself
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerChoice:
+    """One server to start. `probe`: whether it is asked about a picture before it counts as up."""
+
+    model: str
+    preset: Preset
+    gpu: int | None
+    flags: tuple[str, ...] = ()
+    prompt: str = "Text Recognition:"
+    probe: bool = True
+
+    def managed(self) -> ManagedServer:
+        return ManagedServer(
+            self.model,
+            self.preset,
+            gpu=self.gpu,
+            extra_args=self.flags,
+            prompt=self.prompt,
+            probe=self.probe,
+        )
+
+
+def reading_servers(
+    name: str,
+    found: Sequence[Card],
+    *,
+    model: str = "",
+    preset_name: str = "auto",
+    dtype: str = "auto",
+    memory: float | None = None,
+) -> list[ServerChoice]:
+    """Returns the servers for a recogniser by its name: as many on every card as its preset says.
+
+    Without a card it is one on the CPU. `memory` is the share of a card that its servers have together.
+    """
+    known = recogniser(name) if name not in PAGE_MODELS else PAGE_MODELS[name]
+    if not (model or known.model):
+        raise UsageError(f"{name!r} has no model of its own.", "Name the model to serve instead.")
+    choices: list[ServerChoice] = []
+    places: list[Card | None] = [*found] or [None]
+    for card in places:
+        chosen = preset_for(name, preset_name, card)
+        flags = (*known.server_flags, *dtype_flags(dtype, chosen), *_memory_flags(memory, chosen))
+        choice = ServerChoice(
+            model=model or known.model,
+            preset=chosen,
+            gpu=card.index if card else None,
+            flags=flags,
+            prompt=known.prompt("text"),
+        )
+        choices += [choice] * chosen.servers
+    return choices
+
+
+def embedding_server(
+    model: str, found: Sequence[Card], *, preset_name: str = "auto", memory: float | None = None
+) -> ServerChoice:
+    """Returns the one server that embeds, on the first card or on the CPU. It has the card to itself."""
+    card = next(iter(found), None)
+    chosen = replace(preset(preset_name, card), servers=1)
+    share = memory or (EMBEDDING_MEMORY if card else None)
+    flags = (*POOLING_FLAGS, *_memory_flags(share, chosen))
+    return ServerChoice(
+        model=model, preset=chosen, gpu=card.index if card else None, flags=flags, probe=False
+    )
+
+
+def preset_for(name: str, preset_name: str, card: Card | None) -> Preset:
+    """Returns the preset of a recogniser: one that reads whole pages has numbers of its own."""
+    return page_preset(preset_name, card) if name in PAGE_MODELS else preset(preset_name, card)
+
+
+def requests_in_flight(choices: Sequence[ServerChoice]) -> int:
+    """Returns how many requests keep these servers busy: a preset's number is for its whole card."""
+    by_card = {choice.gpu: choice.preset.in_flight for choice in choices}
+    return sum(by_card.values())
+
+
+def check_dtype(dtype: str) -> None:
+    """Raises UsageError for numbers we do not know."""
+    if dtype not in DTYPES:
+        raise UsageError(f"--ocr-dtype {dtype} is not known.", f"Choose from: {', '.join(DTYPES)}.")
+
+
+def dtype_flags(dtype: str, chosen: Preset) -> tuple[str, ...]:
+    """Returns the flags for `--ocr-dtype`. Raises UsageError for one we do not know or the CPU cannot do."""
+    check_dtype(dtype)
+    if dtype != "auto" and chosen.name == "cpu":
+        raise UsageError(f"--ocr-dtype {dtype} needs a GPU.", "Leave it out: a CPU computes in float32.")
+    return DTYPES[dtype]
+
+
+def _memory_flags(memory: float | None, chosen: Preset) -> tuple[str, ...]:
+    if memory is None or chosen.name == "cpu":
+        return ()
+    return ("--gpu-memory-utilization", f"{memory / chosen.servers:g}")
