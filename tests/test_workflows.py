@@ -20,13 +20,13 @@ def test_every_word_that_a_job_runs_is_in_the_makefile() -> None:
     makefiles = [REPO / "Makefile", *(REPO / "mk").glob("*.mk")]
     known = {word for file in makefiles for word in re.findall(r"^([a-z-]+):", file.read_text("utf-8"), re.M)}
     run = {word.removeprefix("make ") for job in JOBS for word in words(job)}
-    assert run == {"check", "coverage", "test-slow", "test-vllm", "docs"}
+    assert run == {"check", "test", "coverage", "test-slow", "test-vllm", "docs"}
     assert run <= known
 
 
 def test_the_checks_run_on_both_pythons_and_the_long_ones_once() -> None:
     assert JOBS["test"]["strategy"]["matrix"]["python"] == ["3.11", "3.12"]
-    assert words("test") == ["make check", "make coverage"]
+    assert words("test") == ["make check", "make test COVERAGE=1", "make coverage"]
     assert [job for job in JOBS if "strategy" in JOBS[job]] == ["test"]
     assert [job for job in JOBS if "make test-vllm" in words(job)] == ["vllm"]
 

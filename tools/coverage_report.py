@@ -13,6 +13,16 @@ from pathlib import Path
 
 REPO = Path(__file__).resolve().parent.parent
 SOURCE = REPO / "src" / "penstock"
+# torch is not in the environment of the fast tests: `make test-vllm` runs tests/with_torch, which load these
+NEED_TORCH = (
+    "engines/layout/doclayout*.py",
+    "engines/layout/torch_import.py",
+    "engines/segment/common.py",
+    "engines/segment/grounded.py",
+    "engines/segment/rfdetr.py",
+    "engines/segment/yoloe.py",
+    "workers/doclayout.py",
+)
 
 
 def covered(files: dict[str, dict[str, dict[str, int]]]) -> dict[str, tuple[int, int]]:
@@ -41,10 +51,14 @@ def main() -> int:
             folders[folder][1] += lines
     for folder, (hit, lines) in sorted(folders.items()):
         print(f"{folder:30} {100 * hit / max(1, lines):5.1f} % of {lines:,} lines")
-    unseen = [name for name, (hit, lines) in modules.items() if lines and not hit]
+    unseen = [name for name, (hit, lines) in modules.items() if lines and not hit and not _needs_torch(name)]
     for name in unseen:
         print(f"no test loads src/penstock/{name}", file=sys.stderr)
     return 1 if unseen else 0
+
+
+def _needs_torch(name: str) -> bool:
+    return any(Path(name).match(pattern) for pattern in NEED_TORCH)
 
 
 if __name__ == "__main__":

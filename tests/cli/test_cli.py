@@ -98,7 +98,11 @@ def test_an_out_that_cannot_be_written_is_a_sentence(good: Path, tmp_path: Path)
     assert "Traceback" not in shown.stderr
 
 
-def test_a_full_disk_is_a_sentence_and_leaves_a_resumable_out(good: Path, tmp_path: Path) -> None:
+def test_a_full_disk_is_a_sentence_and_leaves_a_resumable_out(
+    good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)  # its own file would not fit either
+
     def small_files() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
 
