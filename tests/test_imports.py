@@ -9,6 +9,7 @@ import sys
 import pytest
 
 HEAVY = (
+    "aiohttp",
     "cv2",
     "fastapi",
     "lancedb",
@@ -49,3 +50,8 @@ def test_importing_the_command_line_loads_nothing_heavy(module: str) -> None:
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     code = f"sys.argv = {['penstock', *arguments]!r}\nfrom penstock.cli import main\nmain()"
     assert loaded_after(code) == []
+
+
+def test_a_run_is_put_together_without_models_and_without_an_http_client() -> None:
+    code = "import penstock.passes.parse, penstock.exports.export, penstock.exports.page_files"
+    assert loaded_after(code) == ["numpy", "pyarrow"]

@@ -20,8 +20,8 @@ from penstock.store.out import Out
 PAGE_FORMATS = {
     "md": "penstock.exports.page_files:write_markdown",
     "jsonl": "penstock.exports.page_files:write_jsonl",
-    "overlays": "penstock.exports.page_files:write_overlays",
-    "searchable-pdf": "penstock.exports.page_files:write_searchable",
+    "overlays": "penstock.exports.picture_files:write_overlays",
+    "searchable-pdf": "penstock.exports.picture_files:write_searchable",
     "docjson": "penstock.exports.documents:write_docjson",
     "docling": "penstock.exports.documents:write_docling",
     "content_list": "penstock.exports.documents:write_content_list",

@@ -1,32 +1,20 @@
-"""Files of pages as people read them: JSON lines, Markdown, overlays, searchable PDFs."""
+"""Files of pages as people read them: JSON lines and Markdown."""
 
 from __future__ import annotations
 
 import json
-import logging
-from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
 from penstock.documents.escape import comment
 from penstock.documents.formats.markdown import document_markdown, page_markdown
-from penstock.documents.formats.searchable_pdf import PictureOfPage, write_searchable_pdf
-from penstock.engines.image.codec import encode_jpeg
-from penstock.exports.overlays import draw
-from penstock.exports.page_pictures import page_pictures
 from penstock.exports.page_rows import page_text, result_row
 from penstock.exports.pages import Pages, output_names
 from penstock.page import Page
 from penstock.store.atomic_files import replacing
 
 RESULTS, TEXTS, MARKDOWN = "ocr_results.jsonl", "parsed_texts.jsonl", "markdown"
-OVERLAYS, SEARCHABLE = "overlays", "searchable"
-PAGE_QUALITY = 80  # JPEG of whole pages in a searchable PDF: about 300 kB at 200 dpi
-FALLBACK_DPI = 150.0  # for pictures that do not say; a phone's photo of A4 is near it
-
-log = logging.getLogger(__name__)
 
 
 def write_jsonl(pages: Pages) -> list[Path]:
@@ -64,42 +52,3 @@ def page_piece(item: Page, root: str) -> str:
     else:
         text = page_markdown(item.regions, root=root)
     return document_markdown([(item.part + 1, text)]) + "\n"
-
-
-def write_overlays(pages: Pages) -> list[Path]:
-    names = output_names((entry.document for entry in pages.entries), "")
-    paths = []
-    for item, picture in page_pictures(pages.out, pages.items(), pages.password):
-        if isinstance(picture, str):
-            log.warning("no overlay of %s page %d: %s", item.document, item.part + 1, picture)
-            continue
-        path = pages.out / OVERLAYS / names[item.document] / f"{item.part + 1:05d}.jpg"
-        with replacing(path, pages.out, sync=False) as file:
-            file.write(draw(item.regions, picture))
-        paths.append(path)
-    return paths
-
-
-def write_searchable(pages: Pages) -> list[Path]:
-    names = output_names((entry.document for entry in pages.entries), ".pdf")
-    paths = []
-    for document, items in pages.by_document():
-        pictures = _pictures_of_pages(pages, items)
-        first = next(pictures, None)
-        if first is None:  # a PDF without a page is none
-            continue
-        path = pages.out / SEARCHABLE / names[document]
-        with replacing(path, pages.out) as file:
-            write_searchable_pdf(file, chain([first], pictures))
-        paths.append(path)
-    return paths
-
-
-def _pictures_of_pages(pages: Pages, items: Iterable[Page]) -> Iterator[PictureOfPage]:
-    for item, picture in page_pictures(pages.out, items, pages.password):
-        if isinstance(picture, str):
-            log.warning("%s page %d is not in the PDF: %s", item.document, item.part + 1, picture)
-            continue
-        lines = tuple(line for region in item.regions for line in region.lines)
-        jpeg = encode_jpeg(picture, PAGE_QUALITY)
-        yield PictureOfPage(jpeg=jpeg, lines=lines, dpi=item.dpi or FALLBACK_DPI)

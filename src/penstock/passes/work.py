@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Generic
 
 from penstock.driver import Run
-from penstock.engines.chat.server import base_url
+from penstock.engines.chat.address import base_url
 from penstock.engines.vllm import daemon
 from penstock.plan import Plan
 from penstock.stage import ItemT, Stage

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from penstock.documents.jpeg import jpeg_shape
+from penstock.engines.chat.address import base_url
 from penstock.engines.chat.client import Answer, ChatClient, ChatRequest
 from penstock.engines.chat.recognisers import recogniser
 from penstock.engines.chat.region_tasks import Task, task_of, token_budget
-from penstock.engines.chat.server import base_url
 from penstock.engines.vllm.choice import ServerChoice, reading_servers, requests_in_flight
 from penstock.engines.vllm.presets import cards
 from penstock.engines.vllm.server import start_all

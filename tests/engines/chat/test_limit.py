@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from penstock.engines.chat.address import base_url
 from penstock.engines.chat.client import ChatClient
 from penstock.engines.chat.errors import understand
 from penstock.engines.chat.limit import Fill, Limit, ServerLoad
 from penstock.engines.chat.recognisers import recogniser
-from penstock.engines.chat.server import base_url, read_load
+from penstock.engines.chat.server import read_load
 from penstock.errors import UsageError
 from tests.support.asking import GLM
 

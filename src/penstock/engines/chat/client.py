@@ -25,11 +25,11 @@ from typing import Any
 import cv2
 import numpy as np
 
+from penstock.engines.chat.address import base_url
 from penstock.engines.chat.dispatcher import FIRST_CONTACT_S, SMALLER, Dispatcher
 from penstock.engines.chat.errors import Unwelcome
 from penstock.engines.chat.job import Answer, Job, Outcome, Settings
 from penstock.engines.chat.recognisers import Recogniser
-from penstock.engines.chat.server import base_url
 from penstock.engines.image.codec import decode_rgb, encode_jpeg
 from penstock.errors import EngineError, OpenError, UsageError
 

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import Callable
-from urllib.parse import urlsplit
 
 import aiohttp
 
+from penstock.engines.chat.address import base_url
 from penstock.engines.chat.errors import message_of
 from penstock.engines.chat.limit import ServerLoad
-from penstock.errors import UsageError
 from penstock.trace import vllm_metrics
 
 LOOK_S = 2.0  # /metrics is 50 kB of text and 0.5 ms of our time
@@ -25,18 +23,6 @@ HUNG_AFTER = 3  # looks without an answer
 FIRST_PROBE_PAUSE_S, MAX_PROBE_PAUSE_S = 0.1, 5.0
 # of an answer: 8,192 tokens are 2.5 MB when each comes in an event of its own
 MAX_ANSWER_BYTES = 16 << 20
-
-
-def base_url(address: str) -> str:
-    """`host:8000`, `http://host:8000/v1` and the full path of a route all mean the same server."""
-    text = address.strip()
-    if "://" not in text:
-        text = "http://" + text
-    parts = urlsplit(text)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise UsageError(f"{address!r} is not the address of a server.", "Write it like http://host:8000.")
-    path = re.sub(r"/(v1(/chat/completions)?/?)?$", "", parts.path)
-    return f"{parts.scheme}://{parts.netloc}{path}"
 
 
 def read_load(metrics: bytes) -> ServerLoad | None:
