@@ -187,7 +187,7 @@ def test_real_models_drive_the_whole_recipe(
     from PIL import Image
 
     from penstock.executors.inline import Inline
-    from penstock.page import Page
+    from penstock.photo import Photo
     from penstock.recipes.photos import photos
 
     tokenizer, dino, sam = parts
@@ -198,7 +198,7 @@ def test_real_models_drive_the_whole_recipe(
     for number, picture in enumerate(pictures()):
         Image.fromarray(picture).save(tmp_path / f"{number}.png")
     items = [
-        Page(id=f"p{n}", uri=str(tmp_path / f"{n}.png"), document=f"{n}.png", kind="photo", media="image")
+        Photo(id=f"p{n}", uri=str(tmp_path / f"{n}.png"), document=f"{n}.png", media="image")
         for n in range(2)
     ]
     labels = ("소파", "의자", "table")  # its words are sofa or couch, chair, table
