@@ -49,6 +49,7 @@ def test_a_real_server_reads_pages_and_ends_a_loop(
     grounding: ManagedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # random weights repeat themselves and never end: two rungs are enough to see both ends of an answer
+    monkeypatch.setattr(deepseek, "MAX_TOKENS", 48)
     monkeypatch.setattr("penstock.workers.ground.MAX_TOKENS", 48)
     monkeypatch.setattr("penstock.workers.ground.LADDER", deepseek.LADDER[:2])
     # at 40 dpi a page is one view of 256 tokens and no tiles
