@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -250,11 +252,17 @@ def test_4_workers_take_2_rounds_for_8_objects_of_a_photo_and_3_for_3_of_4_photo
     assert len({call.read_text() for call in calls}) == 4  # processes
 
 
+def commands_of_children() -> Iterator[str]:
+    for child in psutil.Process().children():
+        with suppress(psutil.NoSuchProcess):  # it ended meanwhile, or has ended and waits to be collected
+            yield " ".join(child.cmdline())
+
+
 def test_closing_a_run_ends_a_crew_that_hangs() -> None:
     stream = Local().stream(plan(FakeScript(hangs=("p1/0",)), crew=2, things=1), photos(3))
     next(stream)
     stream.close()  # type: ignore[attr-defined]
-    assert not [child for child in psutil.Process().children() if "sam3d" in " ".join(child.cmdline())]
+    assert not [command for command in commands_of_children() if "sam3d" in command]
 
 
 @dataclass(frozen=True, kw_only=True)
