@@ -23,6 +23,7 @@ from penstock.cli.options import (
     Lang,
     LayoutModel,
     Model,
+    OcrDtype,
     Preset,
     Servers,
     recipe_settings,
@@ -125,6 +126,7 @@ def run(
     model: Model = None,
     layout_model: LayoutModel = None,
     preset: Preset = None,
+    ocr_dtype: OcrDtype = None,
     in_flight: InFlight = None,
     api_key: ApiKey = None,
     protocol: Version = "",
@@ -136,7 +138,7 @@ def run(
     """Run a recipe on a benchmark's pictures, then score it. Skips pictures that it has read before."""
     options = recipe_settings(
         lang=lang, layout=layout, server=server, model=model, layout_model=layout_model, preset=preset,
-        in_flight=in_flight, api_key=api_key,
+        ocr_dtype=ocr_dtype, in_flight=in_flight, api_key=api_key,
     )  # fmt: skip
     _need_packages()
     from penstock.evaluation.benchmarks import open_benchmark

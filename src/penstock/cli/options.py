@@ -83,6 +83,7 @@ Servers = Annotated[
 Model = Annotated[str | None, typer.Option(help="The model as the server calls it, or a folder.")]
 LayoutModel = Annotated[str | None, typer.Option(help="Folder or hub name of PP-DocLayoutV3.")]
 Preset = Annotated[str | None, typer.Option(help="Flags of a server that is started; see engine.")]
+OcrDtype = Annotated[str | None, typer.Option(help="Numbers of a server that is started: auto, bf16, fp8.")]
 InFlight = Annotated[int | None, typer.Option(help="Requests in flight at the servers.", min=1)]
 ApiKey = Annotated[str | None, typer.Option(help="Key of the servers.")]
 Precision = Annotated[str, typer.Option(help="Numbers of the .npy files: float32, float16, int8.")]

@@ -25,6 +25,7 @@ from penstock.cli.options import (
     LayoutModel,
     Log,
     Model,
+    OcrDtype,
     Preset,
     Quiet,
     Results,
@@ -32,7 +33,7 @@ from penstock.cli.options import (
     recipe_settings,
     words,
 )
-from penstock.cli.progress import progress, tell_failures
+from penstock.cli.progress import progress, tell_failures, tell_notes
 
 if TYPE_CHECKING:
     from penstock.driver import Run
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
 LAYOUT_HELP = (
     "How regions are found. documents: model, or rules (fonts and geometry, no model)."
-    " glm-ocr and its like: pp-doclayoutv3, or cdla (on the CPU)."
+    " glm-ocr and its like: pp-doclayoutv3 (with torch), or cdla (on the CPU)."
 )
 Inputs = Annotated[
     list[str],
@@ -71,6 +72,7 @@ def parse(
     model: Model = None,
     layout_model: LayoutModel = None,
     preset: Preset = None,
+    ocr_dtype: OcrDtype = None,
     engine: Annotated[str | None, Option(help="grounded recipes: vllm, or hf (transformers).")] = None,
     in_flight: InFlight = None,
     margins: Annotated[str | None, Option(help="Headers, footers, page numbers: drop or read.")] = None,
@@ -94,9 +96,9 @@ def parse(
     """Turn documents into Markdown, JSON and crops. Run it again to go on where it stopped."""
     settings = recipe_settings(
         dpi=dpi, lang=lang, layout=layout, text_layer=text_layer, crops=crops, password=password,
-        server=server, model=model, layout_model=layout_model, preset=preset, engine=engine,
-        in_flight=in_flight, margins=margins, text_height=text_height, polygons=polygons, api_key=api_key,
-        max_pixels=max_pixels, page_timeout=page_timeout, cores=cores,
+        server=server, model=model, layout_model=layout_model, preset=preset, ocr_dtype=ocr_dtype,
+        engine=engine, in_flight=in_flight, margins=margins, text_height=text_height, polygons=polygons,
+        api_key=api_key, max_pixels=max_pixels, page_timeout=page_timeout, cores=cores,
     )  # fmt: skip
     run = _Typed(inputs, out, recipe, settings, pages, image_column, id_column, executor, retry_failed, fresh)
     run.start(words(export), dry_run=dry_run, trace=trace, as_json=as_json, quiet=quiet)
@@ -129,6 +131,7 @@ class _Typed:
 
                 print(forecast(work.run, work.listing, as_json))
                 return
+            tell_notes(work.run.plan, quiet)
             profile = work.finish(progress(quiet or as_json))
             _finish(work, profile, formats, self.settings.get("password"), as_json)
 

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from penstock.cli.options import AsJson, Config, HfToken, Log, Precision, words
+from penstock.cli.options import AsJson, Config, HfToken, Log, Precision, Quiet, words
+from penstock.cli.progress import progress
 
 if TYPE_CHECKING:
     from penstock.evaluation.results import Summary
     from penstock.passes.pipeline import PipelineOptions, PipelineState
 
+RECIPE_HELP = "builtin (any CPU), or one that reads by server; glm-ocr if not given and there is a GPU."
 RESUME_HELP = "Go on where it stopped; it does so anyway."
 LAYOUT_HELP = "How regions are found: model, rules; pp-doclayoutv3, cdla by server."
 Inputs = Annotated[
@@ -28,7 +30,7 @@ def run(
         str, Argument(help="Which: kopub, or pages for a data set of your own.", metavar="PIPELINE")
     ],
     inputs: Inputs = None,
-    recipe: Annotated[str, Option(help="builtin (any CPU), or a recipe that reads by server.")] = "builtin",
+    recipe: Annotated[str, Option(help=RECIPE_HELP)] = "",
     step: Annotated[str | None, Option(help="Only ocr, embed or upload.")] = None,
     skip: Annotated[str, Option(help="Steps to leave out: index,evaluate,...")] = "",
     resume: Annotated[bool, Option("--resume", help=RESUME_HELP, show_default=False)] = True,
@@ -62,6 +64,7 @@ def run(
     config: Config = None,
     log: Log = None,
     as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Read, embed, index, score and upload a dataset of pages. Run it again to go on where it stopped."""
     from penstock.passes.pipeline import PipelineOptions
@@ -76,13 +79,13 @@ def run(
         embedding_model=embedding_model, embedding_server=embedding_server, precision=precision,
         repo=hf_repo, private=not public, token=hf_token,
     )  # fmt: skip
-    _run(options, step, words(skip), as_json)
+    _run(options, step, words(skip), as_json, quiet)
 
 
-def _run(options: PipelineOptions, step: str | None, skip: list[str], as_json: bool) -> None:
+def _run(options: PipelineOptions, step: str | None, skip: list[str], as_json: bool, quiet: bool) -> None:
     from penstock.passes.pipeline import Pipeline, chosen_steps
 
-    pipeline = Pipeline(options)
+    pipeline = Pipeline(options, progress(quiet or as_json))
     for line in pipeline.run(chosen_steps(step, tuple(skip))):
         print(line, file=sys.stderr if as_json else sys.stdout, flush=True)
     state = pipeline.state

@@ -19,6 +19,7 @@ def grounded(
     server: tuple[str, ...] = (),
     model: str = "",
     preset: str = "auto",
+    ocr_dtype: str = "auto",
     in_flight: int = 0,
     api_key: str | None = None,
     dpi: int = 144,
@@ -50,12 +51,13 @@ def grounded(
         crops=crops,
         servers=server,
         preset=preset,
+        dtype=ocr_dtype,
         in_flight=in_flight,
         api_key=api_key,
         timeout_s=page_timeout,
         overlap=1 if engine == "hf" else in_flight or THREADS,
     )
-    return Plan(load, ground, name="grounded")
+    return Plan(load, ground, name="grounded" if recogniser == "deepseek-ocr" else "grounded-2")
 
 
 grounded_2 = partial(grounded, "deepseek-ocr-2")

@@ -6,10 +6,11 @@ Layout finds regions on one GPU, vLLM reads them on the same or others; pages ar
 from __future__ import annotations
 
 from functools import partial
+from importlib.util import find_spec
 from typing import Literal
 
 from penstock.engines.chat.region_tasks import Margins
-from penstock.errors import UsageError
+from penstock.errors import UsageError, install_advice
 from penstock.plan import Plan
 from penstock.processes.resources import cores as usable_cores
 from penstock.stage import Needs, Stage
@@ -24,6 +25,7 @@ from penstock.stages.load import MAX_PIXELS, Load
 # processes scale every crop on the same cores: in its first seconds a run would take them half of those.
 FEEDING = Needs(process=True, yields=True)
 PAGES_IN_FLIGHT = 160  # pages whose regions wait for answers: at 8 a page more than the largest card takes
+TORCH = ("torch", "transformers")  # what PP-DocLayoutV3 runs on
 LAYOUT_MODEL = "PaddlePaddle/PP-DocLayoutV3_safetensors"
 
 
@@ -32,11 +34,13 @@ def regions(
     server: tuple[str, ...] = (),
     model: str = "",
     preset: str = "auto",
+    ocr_dtype: str = "auto",
     in_flight: int = 0,
     api_key: str | None = None,
-    layout: Literal["pp-doclayoutv3", "cdla"] = "pp-doclayoutv3",
+    layout: Literal["auto", "pp-doclayoutv3", "cdla"] = "auto",
     layout_model: str = LAYOUT_MODEL,
     polygons: bool = False,
+    crops: bool = True,
     margins: Margins = "drop",
     text_height: float = 0.0,
     dpi: int = 200,
@@ -46,12 +50,10 @@ def regions(
     cores: int | None = None,
 ) -> Plan:
     """Pages to regions read by a model; `layout="cdla"` finds them on the CPU with the built-in network."""
-    if layout not in ("pp-doclayoutv3", "cdla"):
-        raise UsageError(f"--layout {layout} is not known.", "Choose from: pp-doclayoutv3, cdla.")
-    if margins not in ("drop", "read"):
-        raise UsageError(f"--margins {margins} is not known.", "Choose from: drop, read.")
+    network, notes = chosen_layout(layout)
+    check_margins(margins)
     count = cores or usable_cores()
-    on_gpu = layout == "pp-doclayoutv3"
+    on_gpu = network == "pp-doclayoutv3"
     load = Load(
         dpi=dpi,
         max_pixels=max_pixels,
@@ -63,10 +65,8 @@ def regions(
         needs=FEEDING,
     )
     find: Stage = DocLayout(model=layout_model, polygons=polygons) if on_gpu else Layout(overlap=count)
-    if on_gpu:
-        cut = CropRegions(margins=margins, text_height=text_height, needs=FEEDING, workers=max(1, count // 2))
-    else:
-        cut = CropRegions(margins=margins, text_height=text_height, decode=False, overlap=count)
+    where = {"needs": FEEDING, "workers": max(1, count // 2)} if on_gpu else {"overlap": count}
+    cut = CropRegions(margins=margins, text_height=text_height, crops=crops, decode=on_gpu, **where)
     return Plan(
         load,
         find,
@@ -77,12 +77,34 @@ def regions(
             margins=margins,
             servers=server,
             preset=preset,
-            limit=in_flight,
+            dtype=ocr_dtype,
+            in_flight=in_flight,
             api_key=api_key,
             overlap=PAGES_IN_FLIGHT,
         ),
         Compose(order="given" if on_gpu else "geometry"),
         name=recogniser,
+        notes=notes,
+    )
+
+
+def check_margins(name: str) -> None:
+    if name not in ("drop", "read"):
+        raise UsageError(f"--margins {name} is not known.", "Choose from: drop, read.")
+
+
+def chosen_layout(name: str) -> tuple[str, tuple[str, ...]]:
+    """Returns the layout and what is to be said of it: without torch the built-in network finds regions."""
+    if name not in ("auto", "pp-doclayoutv3", "cdla"):
+        raise UsageError(f"--layout {name} is not known.", "Choose from: auto, pp-doclayoutv3, cdla.")
+    if name != "auto":
+        return name, ()
+    absent = [package for package in TORCH if find_spec(package) is None]
+    if not absent:
+        return "pp-doclayoutv3", ()
+    return "cdla", (
+        f"Without {' and '.join(absent)} the built-in network finds the regions, on the CPU."
+        f" For PP-DocLayoutV3: {install_advice('gpu')}",
     )
 
 

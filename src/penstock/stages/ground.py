@@ -24,6 +24,7 @@ class Ground(Stage):
     crops: bool = True
     servers: tuple[str, ...] = tuning(())
     preset: str = tuning("auto")
+    dtype: str = tuning("auto")  # the numbers a server of our own computes with
     in_flight: int = tuning(0)  # pages at the servers at once; 0: the preset's
     timeout_s: float = tuning(600.0)
     api_key: str | None = secret()

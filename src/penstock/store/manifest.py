@@ -48,7 +48,7 @@ def check(out: Path, plan: Plan) -> None:
     manifest = read(out)
     if manifest is None or not has_rows(out):
         return
-    settings = old_rows.upgrade_settings(manifest["plan"])
+    settings = plan.completed(old_rows.upgrade_settings(manifest["plan"]))
     if fingerprint_of(settings) == plan.fingerprint():
         return
     lines = "\n".join(f"  {line}" for line in differences(settings, plan.settings()))

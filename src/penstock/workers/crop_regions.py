@@ -45,7 +45,7 @@ class CropRegionsWorker(Worker[Page]):
     def _region(self, region: Region, pixels: Pixels) -> Region:
         piece = cut(pixels, region.box, region.polygon)
         if task_of(region.label, self._stage.margins) == "keep":
-            return replace(region, crop=crop_asset(piece))
+            return replace(region, crop=crop_asset(piece)) if self._stage.crops else region
         if is_blank(piece):
             return replace(region, content="", note="The region is blank; it was not sent.")
         return replace(region, request=as_jpeg(sendable(scaled(piece, self._scale(piece))), SENT_QUALITY))

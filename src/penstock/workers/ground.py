@@ -23,9 +23,7 @@ from penstock.engines.chat.client import Answer, ChatClient, ChatRequest
 from penstock.engines.chat.deepseek import FIRST, LADDER, MAX_TOKENS, NgramGuard, Way, page_recogniser
 from penstock.engines.chat.deepseek_hf import HfClient, HfModel
 from penstock.engines.image.codec import decode_rgb, encode_jpeg
-from penstock.engines.vllm.choice import reading_servers, requests_in_flight
-from penstock.engines.vllm.presets import cards
-from penstock.engines.vllm.server import start_all
+from penstock.engines.vllm.asked import AskedServers
 from penstock.errors import BadInput, EngineError, Failure
 from penstock.page import Page, PageAttempt
 from penstock.region import Region
@@ -56,20 +54,11 @@ class GroundWorker(Worker[Page]):
 
     def __init__(self, stage: Ground) -> None:
         self._stage = stage
-        alone = stage.engine == "hf" or bool(stage.servers)
         self._hf = _load(stage) if stage.engine == "hf" else None
-        chosen = (
-            []
-            if alone
-            else reading_servers(stage.recogniser, cards(), model=stage.model, preset_name=stage.preset)
-        )
-        self._managed = [choice.managed() for choice in chosen]
-        start_all(self._managed)
-        self._urls = list(stage.servers) or [server.url for server in self._managed]
-        self._limit = stage.in_flight or requests_in_flight(chosen) or IN_FLIGHT
+        self._servers = None if self._hf else _servers(stage)
         self._clients: dict[NgramGuard, ChatClient | HfClient] = {}
         self._lock = threading.Lock()
-        if stage.servers and stage.engine != "hf":
+        if stage.servers and self._servers:
             self._meet()
 
     def __call__(self, items: list[Page]) -> list[Page]:
@@ -78,10 +67,9 @@ class GroundWorker(Worker[Page]):
     def close(self) -> None:
         for client in self._clients.values():
             client.close()
-        for server in self._managed:
-            server.stop()
-        if self._hf is not None:
-            self._hf.close()
+        for opened in (self._servers, self._hf):
+            if opened is not None:
+                opened.close()
 
     def _meet(self) -> None:
         """A wrong address ends the run at once; every page would fail for it one after the other."""
@@ -99,12 +87,13 @@ class GroundWorker(Worker[Page]):
     def _open_client(self, guard: NgramGuard) -> ChatClient | HfClient:
         if self._hf is not None:
             return HfClient(self._hf, guard)
-        stage = self._stage
+        assert self._servers is not None
+        stage, servers = self._stage, self._servers
         return ChatClient(
-            self._urls,
+            servers.urls,
             page_recogniser(stage.recogniser, guard),
-            model=(stage.model or None) if stage.servers else None,
-            limit=self._limit,
+            model=servers.model,
+            limit=servers.in_flight,
             timeout_s=stage.timeout_s,
             api_key=stage.api_key,
         )
@@ -168,6 +157,18 @@ class GroundWorker(Worker[Page]):
             return regions
         pixels = _decoded(page.image or b"")
         return tuple(_with_crop(region, pixels) for region in regions)
+
+
+def _servers(stage: Ground) -> AskedServers:
+    return AskedServers(
+        stage.recogniser,
+        stage.servers,
+        model=stage.model,
+        preset=stage.preset,
+        dtype=stage.dtype,
+        in_flight=stage.in_flight,
+        others=IN_FLIGHT,
+    )
 
 
 def _load(stage: Ground) -> HfModel:
