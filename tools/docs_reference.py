@@ -148,7 +148,7 @@ def _arguments(member: Any) -> str:
 def _signature(name: str, thing: Any) -> str:
     """A function as it is called, a dataclass with its fields, another class by its name."""
     if dataclasses.is_dataclass(thing):
-        fields = [_field(field) for field in dataclasses.fields(thing) if not _is_common(field.name, thing)]
+        fields = [_field(field) for field in dataclasses.fields(thing) if _is_shown(field.name, thing)]
         return (
             "\n".join([f"class {name}:", *(f"    {field}" for field in fields)])
             if fields
@@ -163,6 +163,10 @@ def _signature(name: str, thing: Any) -> str:
 
 def _plain_kind(kind: Any) -> str:
     return str(getattr(kind, "__forward_arg__", kind))
+
+
+def _is_shown(name: str, thing: Any) -> bool:
+    return not name.startswith("_") and not _is_common(name, thing)
 
 
 def _is_common(name: str, thing: Any) -> bool:

@@ -109,9 +109,11 @@ def pdf(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def doc(pdf: Path) -> Iterator[penstock.Document]:
-    with penstock.convert(pdf, recipe=Plan(Written(), name="written"), executor="inline") as document:
+@pytest.fixture(scope="module")
+def doc(tmp_path_factory: pytest.TempPathFactory) -> Iterator[penstock.Document]:
+    path = tmp_path_factory.mktemp("doc") / "year.pdf"
+    path.write_bytes(made_pdf.pdf([made_pdf.text("a"), made_pdf.text("b")]))
+    with penstock.convert(path, recipe=Plan(Written(), name="written"), executor="inline") as document:
         yield document
 
 
@@ -280,12 +282,22 @@ def test_what_was_kept_goes_when_the_document_is_closed_or_forgotten(pdf: Path) 
     assert kept() - before == set()
 
 
-def test_a_document_that_is_left_early_ends_its_run(tmp_path: Path) -> None:
+def test_a_document_that_is_left_early_or_forgotten_ends_its_run(tmp_path: Path) -> None:
     path = tmp_path / "long.pdf"
     path.write_bytes(made_pdf.pdf([made_pdf.text(f"page {n}") for n in range(1, 55)]))
     with penstock.convert(path, recipe=meeting("early", others=1)) as doc:
         assert doc.pages[0].number == 1
-    assert [thread for thread in threading.enumerate() if thread.name.startswith(("feed", "meet-"))] == []
+    assert threads() == []
+    doc = penstock.convert(path, recipe=meeting("forgotten", others=1))
+    assert doc.pages
+    assert threads() != []
+    del doc
+    gc.collect()
+    assert threads() == []
+
+
+def threads() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name.startswith(("feed", "meet-"))]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,7 +23,6 @@ from penstock.testing.fake_stages import FakeLayout, FakeRecognise
 from tests.support import made_pdf
 from tests.support.local_server import LocalServer
 
-PDF = made_pdf.pdf([made_pdf.text("one"), made_pdf.text("two")])
 PLAN = Plan(Load(dpi=36), FakeLayout(), FakeRecognise(), name="fake")
 
 
@@ -38,32 +37,53 @@ def drawn() -> Image.Image:
     return picture
 
 
-def pdf_file(folder: Path) -> Path:
-    path = folder / "report.pdf"
-    path.write_bytes(PDF)
+def png() -> bytes:
+    """The picture as a file: one page that nobody must count."""
+    encoded = io.BytesIO()
+    drawn().save(encoded, "PNG")
+    return encoded.getvalue()
+
+
+PNG = png()
+
+
+def png_file(folder: Path) -> Path:
+    path = folder / "scan.png"
+    path.write_bytes(PNG)
     return path
 
 
-SOURCES: dict[str, tuple[Callable[[Path], Any], str]] = {
-    "path": (pdf_file, "report.pdf"),
-    "text": (lambda folder: str(pdf_file(folder)), "report.pdf"),
-    "bytes": (lambda folder: PDF, "document.pdf"),
-    "bytearray": (lambda folder: bytearray(PDF), "document.pdf"),
-    "memoryview": (lambda folder: memoryview(PDF), "document.pdf"),
-    "stream": (lambda folder: io.BytesIO(PDF), "document.pdf"),
-    "file": (lambda folder: pdf_file(folder).open("rb"), "report.pdf"),
+def stream_of(folder: Path) -> io.BytesIO:
+    stream = io.BytesIO(PNG)
+    stream.name = "/elsewhere/letter.old"
+    return stream
+
+
+FILES: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "path": (png_file, "scan.png"),
+    "text": (lambda folder: str(png_file(folder)), "scan.png"),
+    "bytes": (lambda folder: PNG, "document.png"),
+    "bytearray": (lambda folder: bytearray(PNG), "document.png"),
+    "memoryview": (lambda folder: memoryview(PNG), "document.png"),
+    "stream": (lambda folder: io.BytesIO(PNG), "document.png"),
+    "named stream": (stream_of, "letter.png"),
 }
 
 
-@pytest.mark.parametrize("kind", SOURCES)
-def test_a_pdf_may_be_given_as(kind: str, tmp_path: Path) -> None:
-    make, name = SOURCES[kind]
-    source = make(tmp_path)
-    with convert(source) as doc:
-        assert doc.name == name
+@pytest.mark.parametrize("kind", FILES)
+def test_a_file_may_be_given_as(kind: str, tmp_path: Path) -> None:
+    make, name = FILES[kind]
+    with convert(make(tmp_path)) as doc:
+        [page] = doc.pages
+        assert (doc.name, page.number, page.width, page.height) == (name, 1, 80, 60)
+
+
+def test_an_open_file_has_a_name_and_pages(tmp_path: Path) -> None:
+    path = tmp_path / "report.pdf"
+    path.write_bytes(made_pdf.pdf([made_pdf.text("one"), made_pdf.text("two")]))
+    with path.open("rb") as file, convert(file) as doc:
+        assert doc.name == "report.pdf"
         assert [(page.number, page.width, page.height) for page in doc.pages] == [(1, 100, 50), (2, 100, 50)]
-    if kind == "file":
-        source.close()
 
 
 PICTURES: dict[str, Callable[[], Any]] = {
@@ -113,8 +133,13 @@ class Files(BaseHTTPRequestHandler):
             self.rfile.read(1)  # nothing comes: ends with the connection
         elif path in ("/moved", "/to-a-file"):
             self.send_response(302)
-            self.send_header("Location", "/report.pdf" if path == "/moved" else "file:///etc/hostname")
+            self.send_header("Location", "/scan.png" if path == "/moved" else "file:///etc/hostname")
             self.end_headers()
+        elif path == "/cut-off":
+            self.send_response(200)
+            self.send_header("Content-Length", str(2 * len(PNG)))
+            self.end_headers()
+            self.wfile.write(PNG)
         elif path in ANSWERS:
             self.send_response(200)
             self.send_header("Content-Type", "application/octet-stream")
@@ -127,9 +152,9 @@ class Files(BaseHTTPRequestHandler):
 
 
 ANSWERS = {
-    "/report.pdf": PDF,
-    "/%EB%B3%B4%EA%B3%A0%EC%84%9C.pdf": PDF,
-    "/download": PDF,
+    "/scan.png": PNG,
+    "/%EB%B3%B4%EA%B3%A0%EC%84%9C.png": PNG,
+    "/download": PNG,
     "/page": b"<html>hello",
 }
 
@@ -143,15 +168,15 @@ def server() -> Iterator[str]:
 @pytest.mark.parametrize(
     ("path", "name"),
     [
-        ("/report.pdf", "report.pdf"),
-        ("/download?key=secret", "download.pdf"),
-        ("/%EB%B3%B4%EA%B3%A0%EC%84%9C.pdf", "보고서.pdf"),
-        ("/moved", "moved.pdf"),
+        ("/scan.png", "scan.png"),
+        ("/download?key=secret", "download.png"),
+        ("/%EB%B3%B4%EA%B3%A0%EC%84%9C.png", "보고서.png"),
+        ("/moved", "moved.png"),
     ],
 )
 def test_an_address_is_downloaded(server: str, path: str, name: str) -> None:
     with convert(server + path) as doc:
-        assert (doc.name, len(doc.pages)) == (name, 2)
+        assert (doc.name, doc.pages[0].width) == (name, 80)
 
 
 @pytest.mark.parametrize(
@@ -159,6 +184,7 @@ def test_an_address_is_downloaded(server: str, path: str, name: str) -> None:
     [
         ("/nothing?key=secret", r"/nothing cannot be downloaded: the server answered 404 Not Found\. Check"),
         ("/page", r"/page is not a document\. Penstock reads PDF"),
+        ("/cut-off", rf"/cut-off cannot be downloaded: {len(PNG)} of {2 * len(PNG)} bytes came"),
         ("/to-a-file", r"cannot be downloaded: .*(Found|not allowed|unknown)"),
     ],
 )
@@ -169,9 +195,9 @@ def test_what_cannot_be_downloaded_is_said_in_a_sentence(server: str, path: str,
 
 
 def test_a_download_has_a_size_and_a_deadline(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(downloads, "MAX_DOWNLOAD_BYTES", len(PDF) - 1)
-    with pytest.raises(UsageError, match=f"larger than {len(PDF) - 1:,} bytes"):
-        convert(f"{server}/report.pdf")
+    monkeypatch.setattr(downloads, "MAX_DOWNLOAD_BYTES", len(PNG) - 1)
+    with pytest.raises(UsageError, match=f"larger than {len(PNG) - 1:,} bytes"):
+        convert(f"{server}/scan.png")
     monkeypatch.setattr(downloads, "DEADLINE_S", 0.1)
     with pytest.raises(UsageError, match=r"/silent was not there after 0\.1 s"):
         convert(f"{server}/silent")
@@ -209,11 +235,11 @@ def test_what_is_no_document_is_refused_in_a_sentence(
 
 
 def test_a_folder_goes_into_a_list(tmp_path: Path) -> None:
-    pdf_file(tmp_path)
+    png_file(tmp_path)
     with pytest.raises(UsageError, match=r"is a folder of documents\. Give a list"):
         convert(tmp_path)
     with convert([tmp_path]) as documents:  # type: ignore[attr-defined]
-        assert [doc.name for doc in documents] == ["report.pdf"]
+        assert [doc.name for doc in documents] == ["scan.png"]
 
 
 def test_a_file_that_cannot_be_opened_is_said_at_once(tmp_path: Path) -> None:
@@ -223,12 +249,18 @@ def test_a_file_that_cannot_be_opened_is_said_at_once(tmp_path: Path) -> None:
         convert(path)
 
 
+def test_a_picture_whose_file_is_cut_off_is_said(tmp_path: Path) -> None:
+    with Image.open(io.BytesIO(PNG[: len(PNG) // 2])) as cut:
+        with pytest.raises(UsageError, match="The picture cannot be read: "):
+            convert(cut)
+
+
 def test_an_endless_stream_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inputs, "MAX_STREAM_BYTES", 3 << 20)
 
     class Endless(io.RawIOBase):
         def read(self, size: int = -1) -> bytes:
-            return PDF[:size].ljust(size)
+            return PNG[:size].ljust(size)
 
     with pytest.raises(UsageError, match="more than 3,145,728 bytes"):
         convert(Endless())

@@ -43,6 +43,9 @@ class Documents(Sequence[Document]):
             yield self._document(place)
             place += 1
 
+    def __bool__(self) -> bool:
+        return self._has(0)
+
     def __len__(self) -> int:
         while self._conversion.advance():
             pass

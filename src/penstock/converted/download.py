@@ -9,7 +9,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
-from http.client import HTTPException
+from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -73,19 +73,28 @@ def _fetch(asked: Download) -> int:
     headers = {"User-Agent": f"penstock/{__version__}", "Accept-Encoding": "identity"}
     try:
         request = urllib.request.Request(asked.url, headers=headers)
-        with _opener().open(request, timeout=SILENCE_S) as answer, Path(asked.path).open("wb") as file:
-            size = 0
-            while chunk := answer.read1(CHUNK_BYTES):
-                size += len(chunk)
-                if size > asked.max_bytes:
-                    raise BadInput(f"it is larger than {asked.max_bytes:,} bytes.")
-                file.write(chunk)
+        with _opener().open(request, timeout=SILENCE_S) as answer:
+            size = _copied(answer, asked)
+            promised = answer.headers.get("Content-Length", "")
+            if promised.isdecimal() and size != int(promised):
+                raise BadInput(f"{size:,} of {int(promised):,} bytes came.", "Try again.")
             return size
     except urllib.error.HTTPError as exc:
         raise BadInput(f"the server answered {exc.code} {exc.reason}.", "Check the address.") from exc
     except (OSError, HTTPException, ValueError) as exc:  # URLError is an OSError
         reason = getattr(exc, "reason", None) or exc
         raise BadInput(f"{reason}.", "Check the address and the network.") from exc
+
+
+def _copied(answer: HTTPResponse, asked: Download) -> int:
+    size = 0
+    with Path(asked.path).open("wb") as file:
+        while chunk := answer.read1(CHUNK_BYTES):
+            size += len(chunk)
+            if size > asked.max_bytes:
+                raise BadInput(f"it is larger than {asked.max_bytes:,} bytes.")
+            file.write(chunk)
+    return size
 
 
 def _opener() -> urllib.request.OpenerDirector:

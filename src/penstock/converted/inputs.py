@@ -9,6 +9,7 @@ from __future__ import annotations
 import glob
 import io
 import os
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, BinaryIO
 from urllib.parse import unquote, urlsplit
@@ -84,13 +85,22 @@ def _written(stream: IO[bytes], folder: Path, stem: str) -> str:
     part = folder / "part"
     with store_errors(folder):
         folder.mkdir(parents=True)
-        with part.open("wb") as file:
-            size = file.write(head)
-            while chunk := stream.read(CHUNK_BYTES):
-                size += file.write(chunk)
-                if size > MAX_STREAM_BYTES:
-                    raise UsageError(f"The stream has more than {MAX_STREAM_BYTES:,} bytes.")
+        file = part.open("wb")
+    with file:
+        for chunk in _bounded(head, stream):
+            with store_errors(part):
+                file.write(chunk)
     return _named(part, stem, kind)
+
+
+def _bounded(head: bytes, stream: IO[bytes]) -> Iterator[bytes]:
+    size, chunk = 0, head
+    while chunk:
+        size += len(chunk)
+        if size > MAX_STREAM_BYTES:
+            raise UsageError(f"The stream has more than {MAX_STREAM_BYTES:,} bytes.")
+        yield chunk
+        chunk = stream.read(CHUNK_BYTES)
 
 
 def _named(part: Path, stem: str, kind: formats.Kind) -> str:
@@ -101,9 +111,7 @@ def _named(part: Path, stem: str, kind: formats.Kind) -> str:
 
 def _png(picture: Image.Image, folder: Path) -> str:
     """Writes a picture upright and without loss."""
-    upright = ImageOps.exif_transpose(picture)
-    if upright.mode not in PNG_MODES:
-        upright = upright.convert("RGB")
+    upright = _upright(picture)
     path = folder / "image.png"
     dpi = picture.info.get("dpi")
     known = isinstance(dpi, tuple) and len(dpi) == 2 and all(0 < float(value) < 1e4 for value in dpi)
@@ -111,6 +119,14 @@ def _png(picture: Image.Image, folder: Path) -> str:
         folder.mkdir(parents=True)
         upright.save(path, "PNG", compress_level=1, **({"dpi": dpi} if known else {}))
     return str(path)
+
+
+def _upright(picture: Image.Image) -> Image.Image:
+    try:
+        upright = ImageOps.exif_transpose(picture)
+        return upright if upright.mode in PNG_MODES else upright.convert("RGB")
+    except (OSError, ValueError, SyntaxError) as exc:  # its file is opened now: cut off, or closed before
+        raise UsageError(f"The picture cannot be read: {exc}.") from exc
 
 
 def _from_array(array: NDArray[Any]) -> Image.Image:

@@ -33,6 +33,9 @@ class DocumentPages(Sequence[Page]):
     def __iter__(self) -> Iterator[Page]:
         return map(_without_links, self.linked())
 
+    def __bool__(self) -> bool:
+        return self._has(0)
+
     def __len__(self) -> int:
         while not self.are_all_read and self._conversion.advance():
             pass

@@ -31,7 +31,7 @@ class ParseOptions:
 
     inputs: tuple[str, ...]
     recipe: str | Plan = "documents"
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict, repr=False)  # a password may be among them
     pages: str | None = None  # of each document, from 1: "3-9"
     image_column: str | None = None
     id_column: str | None = None
