@@ -249,10 +249,10 @@ def test_a_file_that_cannot_be_opened_is_said_at_once(tmp_path: Path) -> None:
         convert(path)
 
 
-def test_a_picture_whose_file_is_cut_off_is_said(tmp_path: Path) -> None:
-    with Image.open(io.BytesIO(PNG[: len(PNG) // 2])) as cut:
-        with pytest.raises(UsageError, match="The picture cannot be read: "):
-            convert(cut)
+def test_a_picture_whose_file_is_cut_off_is_said() -> None:
+    cut = Image.open(io.BytesIO(PNG[: len(PNG) // 2]))
+    with pytest.raises(UsageError, match="The picture cannot be read: "):
+        convert(cut)
 
 
 def test_an_endless_stream_ends(monkeypatch: pytest.MonkeyPatch) -> None:
