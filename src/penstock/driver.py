@@ -10,7 +10,7 @@ import contextlib
 import datetime
 import resource
 import sys
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, cast
@@ -79,7 +79,8 @@ class Run(Generic[ItemT]):
     run.tally.failed
 
     A later pass over the same pages (embedding, ...) names a folder below OUT as its `home`: its own
-    ledger and run.json, under OUT's lock. `rows` is how its items are written there.
+    ledger and run.json, under OUT's lock. `rows` is how its items are written there. `on_skip` is told, on
+    the feeding thread, where the row of each item lies that is done already.
     """
 
     plan: Plan
@@ -91,6 +92,7 @@ class Run(Generic[ItemT]):
     facts: dict[str, Any] = field(default_factory=dict)  # for run.json: inputs and options
     tally: Tally = field(default_factory=Tally)
     home: str = ""
+    on_skip: Callable[[Entry], None] | None = None
     _cpu_began: float = field(default_factory=lambda: _cpu_s(), init=False)
     _writer: ShardWriter[ItemT] | None = field(default=None, init=False, repr=False)
 
@@ -158,6 +160,8 @@ class Run(Generic[ItemT]):
             else:
                 self.tally.skipped += 1
                 self.tally.failed_before += entry.incomplete
+                if self.on_skip is not None:
+                    self.on_skip(entry)
         self.tally.listing = False
 
     def _write_manifest(self, finished: str | None) -> None:

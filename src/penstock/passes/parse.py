@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
 from penstock import recipes, sources
+from penstock.documents.formats.markdown import relink
 from penstock.driver import Run
 from penstock.errors import UsageError
 from penstock.executors import make_executor
 from penstock.page import Page
+from penstock.passes.in_order import OnProgress, Order, PageOrder, PageStream, max_ahead
 from penstock.passes.work import Work
 from penstock.plan import Plan
+from penstock.store.ledger import Ledger
 from penstock.store.schema import PAGES
 from penstock.store.source_order import read_order
 from penstock.trace.spans import Trace
 
-PageStream = Generator[Page, None, None]
+ORDERS = ("source", "completion")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +31,7 @@ class ParseOptions:
 
     inputs: tuple[str, ...]
     recipe: str | Plan = "documents"
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict, repr=False)  # a password may be among them
     pages: str | None = None  # of each document, from 1: "3-9"
     image_column: str | None = None
     id_column: str | None = None
@@ -48,7 +52,7 @@ class ParseOptions:
 def parse_work(options: ParseOptions, out: Path, trace: Trace | None = None) -> Work[Page]:
     """Returns the run that reads `options.inputs` into OUT. Raises UsageError before it begins."""
     plan = options.plan()
-    listing = _listing(options, out)
+    listing = list_pages(options, out)
     run = Run(
         plan,
         make_executor(options.executor, trace or Trace()),
@@ -61,9 +65,48 @@ def parse_work(options: ParseOptions, out: Path, trace: Trace | None = None) -> 
     return Work(run, listing)
 
 
-def parse_stream(options: ParseOptions) -> PageStream:
-    """Yields the pages as they are finished; nothing is kept."""
-    return stream_pages(options.plan(), _listing(options, None), options.executor)
+def parse_pages(
+    options: ParseOptions,
+    out: Path | None = None,
+    order: Order = "source",
+    on_progress: OnProgress | None = None,
+) -> PageStream:
+    """Yields every page of the inputs: read now, or, with `out`, there from an earlier run.
+
+    Raises UsageError before it begins. Closing it ends what it started.
+    """
+    if order not in ORDERS:
+        raise UsageError(f"There is no order {order!r}.", f"Choose from: {', '.join(ORDERS)}.")
+    if out is None:
+        plan = options.plan()
+        return stream_in_order(plan, list_pages(options), options.executor, order, on_progress)
+    work = parse_work(options, out)
+    run = work.run
+    turns = PageOrder(order, max_ahead(run.plan, run.executor), Ledger(out, PAGES).item)
+    run.on_skip = turns.skip
+    return turns.delivered(run.items(turns.noted(work.listing)), on_progress)
+
+
+def stream_in_order(
+    plan: Plan,
+    listing: Iterable[Page],
+    executor: str = "local",
+    order: Order = "source",
+    on_progress: OnProgress | None = None,
+) -> PageStream:
+    """Yields the listed pages through a plan, in their order; nothing is kept."""
+    chosen = make_executor(executor, Trace())
+    turns = PageOrder(order, max_ahead(plan, chosen))
+    stream = chosen.stream(plan, turns.noted(listing))
+    return turns.delivered(cast(PageStream, stream), on_progress)  # an executor gives back what it was given
+
+
+def without_links(pages: PageStream) -> PageStream:
+    """Yields the pages with pictures as words in their Markdown: no file of them is kept to link to."""
+    with closing(pages):
+        for page in pages:
+            crops = [region.crop_path for region in page.regions if region.crop_path]
+            yield replace(page, markdown=relink(page.markdown, crops, None)) if crops else page
 
 
 def stream_pages(plan: Plan, listing: Iterable[Page], executor: str = "local") -> PageStream:
@@ -72,7 +115,8 @@ def stream_pages(plan: Plan, listing: Iterable[Page], executor: str = "local") -
     return cast(PageStream, stream)  # an executor gives back what it was given
 
 
-def _listing(options: ParseOptions, out: Path | None) -> Iterator[Page]:
+def list_pages(options: ParseOptions, out: Path | None = None) -> Iterator[Page]:
+    """Yields the pages of the inputs before they are read. Raises UsageError at once if there is none."""
     return sources.list_items(
         options.inputs,
         Page,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from penstock.documents.jpeg import jpeg_shape
@@ -37,7 +37,7 @@ class _Question:
     page: int
     place: int
     region: Region
-    picture: bytes
+    picture: bytes = field(repr=False)
     task: Task
 
 

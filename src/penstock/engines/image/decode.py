@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import struct
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,7 +49,7 @@ class Picture:
 class Encoded:
     """One frame as PNG or JPEG, upright, opaque, 8 bits a channel."""
 
-    data: bytes
+    data: bytes = field(repr=False)
     width: int
     height: int
     dpi: float
