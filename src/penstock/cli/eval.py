@@ -19,6 +19,7 @@ import typer
 from penstock.cli.options import (
     ApiKey,
     AsJson,
+    Engine,
     InFlight,
     Lang,
     LayoutModel,
@@ -26,6 +27,7 @@ from penstock.cli.options import (
     Preset,
     Servers,
     recipe_settings,
+    with_recipe_options,
 )
 from penstock.errors import MissingModel, UsageError, install_advice
 
@@ -112,9 +114,11 @@ def score(
 @app.command(
     epilog="Example: penstock eval run omnidocbench --data OmniDocBench/ --recipe documents -o scores"
 )
+@with_recipe_options
 def run(
     bench: Bench,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the predictions and the results.")],
+    more: dict[str, Any],
     data: Data = None,
     recipe: Annotated[
         str, typer.Option("--recipe", help="The recipe that reads the pictures.")
@@ -125,6 +129,7 @@ def run(
     model: Model = None,
     layout_model: LayoutModel = None,
     preset: Preset = None,
+    engine: Engine = None,
     in_flight: InFlight = None,
     api_key: ApiKey = None,
     protocol: Version = "",
@@ -136,7 +141,7 @@ def run(
     """Run a recipe on a benchmark's pictures, then score it. Skips pictures that it has read before."""
     options = recipe_settings(
         lang=lang, layout=layout, server=server, model=model, layout_model=layout_model, preset=preset,
-        in_flight=in_flight, api_key=api_key,
+        engine=engine, in_flight=in_flight, api_key=api_key, **more,
     )  # fmt: skip
     _need_packages()
     from penstock.evaluation.benchmarks import open_benchmark

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import islice
@@ -79,6 +79,7 @@ class PipelineOptions:
     recipe: str = BUILTIN
     queries: Path | None = None
     layout: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)  # more of the recipe's own options
     limit: int | None = None
     crops: bool = True
     ocr_model: str = ""  # a folder or hub name; the recipe's own if empty
@@ -95,6 +96,10 @@ class PipelineOptions:
     repo: str | None = None
     private: bool = True
     token: str | None = secret()
+
+    @property
+    def recipe_settings(self) -> dict[str, Any]:
+        return {**self.settings, **({"layout": self.layout} if self.layout else {})}
 
     @property
     def source(self) -> str:
@@ -126,7 +131,7 @@ class Pipeline:
     def __init__(self, options: PipelineOptions) -> None:
         self.options = options
         self.state = PipelineState()
-        self._models = models_of(options.recipe, options.layout)
+        self._models = models_of(options.recipe, options.recipe_settings)
         self._server = ExitStack()
         self._urls: tuple[str, ...] = options.servers
         self._in_flight = 0
@@ -151,12 +156,13 @@ class Pipeline:
         check_dtype(options.ocr_dtype)
         if options.repo:
             need_token(options.token)
-        starts = self._models.served and not (options.servers and options.embedding_server)
         where = "no model server is to be started"
-        if starts:
+        if self._models.read_by_server and not options.servers:
             find_vllm()
-            chosen = self._reading_servers()
-            where = f"vLLM with preset {chosen[0].preset.name}"
+            where = f"vLLM with preset {self._reading_servers()[0].preset.name}"
+        elif self._models.served and not options.embedding_server:
+            find_vllm()
+            where = "vLLM to embed with"
         free = _free_bytes(options.out)
         return f"recipe {self._models.name}, {where}, {free / 2**30:.0f} GB free"
 
@@ -171,7 +177,7 @@ class Pipeline:
         return f"{found.repo} at {found.revision[:12]}"
 
     def _serve(self) -> str:
-        if not self._models.served:
+        if not self._models.read_by_server:
             return "nothing to serve"
         if self.options.servers:
             return f"{', '.join(self.options.servers)} as they are"
@@ -197,9 +203,10 @@ class Pipeline:
 
     def _plan(self) -> Plan:
         options = self.options
-        return self._models.plan(
-            options.crops, options.batch_size, server=self._urls, in_flight=options.workers or self._in_flight
-        )
+        served: dict[str, Any] = {"server": self._urls, "in_flight": options.workers or self._in_flight}
+        if not self._models.read_by_server:
+            served = {"model": options.ocr_model}  # that transformers loads
+        return self._models.plan(options.crops, options.batch_size, **served)
 
     def _parse(self) -> str:
         options = self.options
@@ -225,7 +232,7 @@ class Pipeline:
 
     def _stop(self) -> str:
         """Gives the card back before the embedder wants it."""
-        if not self._models.served or self.options.servers:
+        if not self._models.read_by_server or self.options.servers:
             return "nothing was started"
         self._server.close()
         self._urls = ()

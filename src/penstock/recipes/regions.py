@@ -9,6 +9,7 @@ from functools import partial
 from typing import Literal
 
 from penstock.engines.chat.region_tasks import Margins
+from penstock.engines.layout.settings import MergeMode, Threshold, Unclip
 from penstock.errors import UsageError
 from penstock.plan import Plan
 from penstock.processes.resources import cores as usable_cores
@@ -16,15 +17,14 @@ from penstock.stage import Needs, Stage
 from penstock.stages.ask import Ask
 from penstock.stages.compose import Compose
 from penstock.stages.crop_regions import CropRegions
-from penstock.stages.doclayout import DocLayout
-from penstock.stages.layout import Layout
+from penstock.stages.doclayout import MODEL, doclayout
+from penstock.stages.layout import builtin_layout
 from penstock.stages.load import MAX_PIXELS, Load
 
 # Images come as their source had them and are decoded where a crash costs one page. The server's own
 # processes scale every crop on the same cores: in its first seconds a run would take them half of those.
 FEEDING = Needs(process=True, yields=True)
 PAGES_IN_FLIGHT = 160  # pages whose regions wait for answers: at 8 a page more than the largest card takes
-LAYOUT_MODEL = "PaddlePaddle/PP-DocLayoutV3_safetensors"
 
 
 def regions(
@@ -35,7 +35,13 @@ def regions(
     in_flight: int = 0,
     api_key: str | None = None,
     layout: Literal["pp-doclayoutv3", "cdla"] = "pp-doclayoutv3",
-    layout_model: str = LAYOUT_MODEL,
+    layout_model: str = MODEL,
+    layout_threshold: Threshold | None = None,
+    layout_merge: MergeMode | None = None,
+    layout_unclip: Unclip | None = None,
+    layout_nms: bool | None = None,
+    layout_compile: bool | None = None,
+    layout_precision: str | None = None,
     polygons: bool = False,
     margins: Margins = "drop",
     text_height: float = 0.0,
@@ -46,12 +52,20 @@ def regions(
     cores: int | None = None,
 ) -> Plan:
     """Pages to regions read by a model; `layout="cdla"` finds them on the CPU with the built-in network."""
-    if layout not in ("pp-doclayoutv3", "cdla"):
-        raise UsageError(f"--layout {layout} is not known.", "Choose from: pp-doclayoutv3, cdla.")
-    if margins not in ("drop", "read"):
-        raise UsageError(f"--margins {margins} is not known.", "Choose from: drop, read.")
+    _check_words(layout, margins)
     count = cores or usable_cores()
     on_gpu = layout == "pp-doclayoutv3"
+    if on_gpu:
+        find: Stage = doclayout(
+            model=layout_model, polygons=polygons, threshold=layout_threshold, merge=layout_merge,
+            unclip=layout_unclip, nms=layout_nms, compile=layout_compile, numbers=layout_precision,
+        )  # fmt: skip
+    else:
+        _refuse_for_builtin(
+            merge=layout_merge, unclip=layout_unclip, nms=layout_nms, compile=layout_compile,
+            precision=layout_precision,
+        )  # fmt: skip
+        find = builtin_layout(layout_threshold, count)
     load = Load(
         dpi=dpi,
         max_pixels=max_pixels,
@@ -62,28 +76,37 @@ def regions(
         workers=max(1, count // 2),
         needs=FEEDING,
     )
-    find: Stage = DocLayout(model=layout_model, polygons=polygons) if on_gpu else Layout(overlap=count)
+    ask = Ask(
+        recogniser=recogniser, model=model, margins=margins, servers=server, preset=preset, limit=in_flight,
+        api_key=api_key, overlap=PAGES_IN_FLIGHT,
+    )  # fmt: skip
+    order: Literal["given", "geometry"] = "given" if on_gpu else "geometry"
+    cut = _cut(margins, text_height, on_gpu, count)
+    return Plan(load, find, cut, ask, Compose(order=order), name=recogniser)
+
+
+def _check_words(layout: str, margins: str) -> None:
+    if layout not in ("pp-doclayoutv3", "cdla"):
+        raise UsageError(f"--layout {layout} is not known.", "Choose from: pp-doclayoutv3, cdla.")
+    if margins not in ("drop", "read"):
+        raise UsageError(f"--margins {margins} is not known.", "Choose from: drop, read.")
+
+
+def _refuse_for_builtin(**given: object) -> None:
+    """The built-in network has rules of its own and runs in float32 on the CPU."""
+    for name, value in given.items():
+        if value is not None:
+            raise UsageError(
+                f"--layout-{name} is for PP-DocLayoutV3; the built-in layout network takes a threshold only.",
+                "Leave it out, or use --layout pp-doclayoutv3.",
+            )
+
+
+def _cut(margins: Margins, text_height: float, on_gpu: bool, count: int) -> CropRegions:
     if on_gpu:
-        cut = CropRegions(margins=margins, text_height=text_height, needs=FEEDING, workers=max(1, count // 2))
-    else:
-        cut = CropRegions(margins=margins, text_height=text_height, decode=False, overlap=count)
-    return Plan(
-        load,
-        find,
-        cut,
-        Ask(
-            recogniser=recogniser,
-            model=model,
-            margins=margins,
-            servers=server,
-            preset=preset,
-            limit=in_flight,
-            api_key=api_key,
-            overlap=PAGES_IN_FLIGHT,
-        ),
-        Compose(order="given" if on_gpu else "geometry"),
-        name=recogniser,
-    )
+        workers = max(1, count // 2)
+        return CropRegions(margins=margins, text_height=text_height, needs=FEEDING, workers=workers)
+    return CropRegions(margins=margins, text_height=text_height, decode=False, overlap=count)
 
 
 glm_ocr = partial(regions, "glm-ocr")
