@@ -127,22 +127,14 @@ def test_the_guard_forbids_what_it_forbids_at_a_server(second: Path) -> None:
         return output
 
     reader._network.generate = overheard
+    reader._network.lm_head.weight.data.zero_()  # all tokens are alike, so the first that is allowed is next
     off, once = NgramGuard("off", 0, 1), NgramGuard("once", 1, 100, keep=())
-    for guard in (off, once, NgramGuard("but one", 1, 100, keep=(_likeliest(reader),))):
+    for guard in (off, once, NgramGuard("all kept", 1, 100, keep=tuple(range(VOCABULARY)))):
         reader.read(jpeg(300, 300), MARKDOWN, 16, guard)
+    reader.close()
     free, never_twice, kept = written
-    assert len(set(free)) < len(free), "random weights that do not repeat themselves show nothing"
-    assert len(set(never_twice)) == len(never_twice) > 1
-    assert set(kept) == {_likeliest(reader)}
-
-
-def _likeliest(reader: NativeReader) -> int:
-    """The token that these weights begin with."""
-    inputs = reader._processor(
-        images=Image.open(io.BytesIO(jpeg(300, 300))), text=f"<image>\n{MARKDOWN}", return_tensors="pt"
-    )
-    with reader._torch.inference_mode():
-        return int(reader._network(**inputs).logits[0, -1].argmax())
+    assert free == kept == [0] * 16
+    assert never_twice == list(range(16))
 
 
 def test_absent_weights_are_a_sentence(tmp_path: Path) -> None:
@@ -165,7 +157,8 @@ class DeepseekOCRForCausalLM(LlamaForCausalLM):
     def infer(self, tokenizer, prompt="", image_file="", output_path="", base_size=1024, image_size=640,
               crop_mode=True, test_compress=False, save_results=False, eval_mode=False):
         os.makedirs(f"{output_path}/images", exist_ok=True)
-        width, height = Image.open(image_file).size
+        with Image.open(image_file) as picture:
+            width, height = picture.size
         self.asked = (prompt, base_size, image_size, crop_mode, eval_mode)
         print("BASE: ", torch.Size([1, 256, 1280]))
         side = math.ceil(((base_size if crop_mode else image_size) // 16) / 4)
