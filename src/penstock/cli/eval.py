@@ -19,6 +19,7 @@ import typer
 from penstock.cli.options import (
     ApiKey,
     AsJson,
+    Engine,
     InFlight,
     Lang,
     LayoutModel,
@@ -27,6 +28,7 @@ from penstock.cli.options import (
     Preset,
     Servers,
     recipe_settings,
+    with_recipe_options,
 )
 from penstock.errors import MissingModel, UsageError, install_advice
 
@@ -113,9 +115,11 @@ def score(
 @app.command(
     epilog="Example: penstock eval run omnidocbench --data OmniDocBench/ --recipe documents -o scores"
 )
+@with_recipe_options
 def run(
     bench: Bench,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the predictions and the results.")],
+    more: dict[str, Any],
     data: Data = None,
     recipe: Annotated[
         str, typer.Option("--recipe", help="The recipe that reads the pictures.")
@@ -127,6 +131,7 @@ def run(
     layout_model: LayoutModel = None,
     preset: Preset = None,
     ocr_dtype: OcrDtype = None,
+    engine: Engine = None,
     in_flight: InFlight = None,
     api_key: ApiKey = None,
     protocol: Version = "",
@@ -138,7 +143,7 @@ def run(
     """Run a recipe on a benchmark's pictures, then score it. Skips pictures that it has read before."""
     options = recipe_settings(
         lang=lang, layout=layout, server=server, model=model, layout_model=layout_model, preset=preset,
-        ocr_dtype=ocr_dtype, in_flight=in_flight, api_key=api_key,
+        ocr_dtype=ocr_dtype, engine=engine, in_flight=in_flight, api_key=api_key, **more,
     )  # fmt: skip
     _need_packages()
     from penstock.evaluation.benchmarks import open_benchmark

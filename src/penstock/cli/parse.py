@@ -18,6 +18,7 @@ from penstock.cli.options import (
     AsJson,
     Config,
     Cores,
+    Engine,
     Executor,
     Fresh,
     InFlight,
@@ -31,6 +32,7 @@ from penstock.cli.options import (
     Results,
     Servers,
     recipe_settings,
+    with_recipe_options,
     words,
 )
 from penstock.cli.progress import progress, tell_failures, tell_notes
@@ -55,9 +57,11 @@ Inputs = Annotated[
 ]
 
 
+@with_recipe_options
 def parse(
     inputs: Inputs,
     out: Results,
+    more: dict[str, Any],
     recipe: Annotated[str, Option(help="Which pipeline.")] = "documents",
     pages: Annotated[str | None, Option(help="Pages of each document, from 1: 3-9 or 1,4,7-.")] = None,
     lang: Lang = None,
@@ -73,7 +77,7 @@ def parse(
     layout_model: LayoutModel = None,
     preset: Preset = None,
     ocr_dtype: OcrDtype = None,
-    engine: Annotated[str | None, Option(help="grounded recipes: vllm, or hf (transformers).")] = None,
+    engine: Engine = None,
     in_flight: InFlight = None,
     margins: Annotated[str | None, Option(help="Headers, footers, page numbers: drop or read.")] = None,
     text_height: Annotated[float | None, Option(help="Scale regions to print this high (px).", min=8)] = None,
@@ -98,7 +102,7 @@ def parse(
         dpi=dpi, lang=lang, layout=layout, text_layer=text_layer, crops=crops, password=password,
         server=server, model=model, layout_model=layout_model, preset=preset, ocr_dtype=ocr_dtype,
         engine=engine, in_flight=in_flight, margins=margins, text_height=text_height, polygons=polygons,
-        api_key=api_key, max_pixels=max_pixels, page_timeout=page_timeout, cores=cores,
+        api_key=api_key, max_pixels=max_pixels, page_timeout=page_timeout, cores=cores, **more,
     )  # fmt: skip
     run = _Typed(inputs, out, recipe, settings, pages, image_column, id_column, executor, retry_failed, fresh)
     run.start(words(export), dry_run=dry_run, trace=trace, as_json=as_json, quiet=quiet)

@@ -5,12 +5,23 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
 
-from penstock.cli.options import AsJson, Config, HfToken, Log, Precision, Quiet, words
+from penstock.cli.options import (
+    AsJson,
+    Config,
+    Engine,
+    HfToken,
+    Log,
+    Precision,
+    Quiet,
+    recipe_settings,
+    with_recipe_options,
+    words,
+)
 from penstock.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -20,15 +31,18 @@ if TYPE_CHECKING:
 RECIPE_HELP = "builtin (any CPU), or one that reads by server; glm-ocr if not given and there is a GPU."
 RESUME_HELP = "Go on where it stopped; it does so anyway."
 LAYOUT_HELP = "How regions are found: model, rules; pp-doclayoutv3, cdla by server."
+Pipelines = Annotated[
+    str, Argument(help="Which: kopub, or pages for a data set of your own.", metavar="PIPELINE")
+]
 Inputs = Annotated[
     list[str] | None, Argument(help="Pages of your own instead of a data set.", metavar="[INPUT]...")
 ]
 
 
+@with_recipe_options
 def run(
-    pipeline: Annotated[
-        str, Argument(help="Which: kopub, or pages for a data set of your own.", metavar="PIPELINE")
-    ],
+    pipeline: Pipelines,
+    more: dict[str, Any],
     inputs: Inputs = None,
     recipe: Annotated[str, Option(help=RECIPE_HELP)] = "",
     step: Annotated[str | None, Option(help="Only ocr, embed or upload.")] = None,
@@ -40,6 +54,7 @@ def run(
     queries: Annotated[Path | None, Option(help="Questions with the pages that answer them.")] = None,
     limit: Annotated[int | None, Option(help="Only the first N pages.", min=1)] = None,
     layout: Annotated[str | None, Option(help=LAYOUT_HELP)] = None,
+    engine: Engine = None,
     no_crops: Annotated[bool, Option("--no-crops", help="Keep no crops of pictures and charts.")] = False,
     ocr_model: Annotated[str, Option(help="The model that is served; the recipe's own when not given.")] = "",
     ocr_dtype: Annotated[
@@ -73,6 +88,7 @@ def run(
     options = PipelineOptions(
         out=output_dir, data=data_dir, source_preset=preset_of(pipeline), dataset=dataset or "",
         inputs=tuple(inputs or ()), recipe=recipe, queries=queries, layout=layout, limit=limit,
+        settings=recipe_settings(engine=engine, **more),
         crops=not no_crops, ocr_model=ocr_model, ocr_dtype=ocr_dtype, preset=preset,
         gpu_mem_util=gpu_mem_util, batch_size=batch_size, workers=workers,
         servers=tuple(server or ()), enrich=enrich,

@@ -8,7 +8,7 @@ comes: they share a card.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import islice
@@ -88,6 +88,7 @@ class PipelineOptions:
     recipe: str = ""  # what this machine can do best if empty
     queries: Path | None = None
     layout: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)  # more of the recipe's own options
     limit: int | None = None
     crops: bool = True
     ocr_model: str = ""  # a folder or hub name; the recipe's own if empty
@@ -104,6 +105,10 @@ class PipelineOptions:
     repo: str | None = None
     private: bool = True
     token: str | None = secret()
+
+    @property
+    def recipe_settings(self) -> dict[str, Any]:
+        return {**self.settings, **({"layout": self.layout} if self.layout else {})}
 
     @property
     def source(self) -> str:
@@ -139,7 +144,7 @@ class Pipeline:
         recipe, self._why = options.recipe, ""
         if not recipe:
             recipe, self._why = default_recipe(Out(options.out), cards())
-        self._models = models_of(recipe, options.layout)
+        self._models = models_of(recipe, options.recipe_settings)
         self._server = ExitStack()
         self._urls: tuple[str, ...] = options.servers
         self._limits: dict[str, Limits] = {}
@@ -184,7 +189,9 @@ class Pipeline:
         """Returns one of each kind of server that this pipeline will start."""
         if not self._models.served:
             return []
-        reads = [] if self.options.servers else self._reading_servers()[:1]
+        reads = (
+            self._reading_servers()[:1] if self._models.read_by_server and not self.options.servers else []
+        )
         return reads + ([] if self.options.embedding_server else [self._embedding_server()])
 
     def _meet_embedder(self) -> None:
@@ -204,7 +211,7 @@ class Pipeline:
         return f"{found.repo} at {found.revision[:12]}"
 
     def _serve(self) -> str:
-        if not self._models.served:
+        if not self._models.read_by_server:
             return "nothing to serve"
         if self.options.servers:
             return f"{', '.join(self.options.servers)} as they are"
@@ -231,9 +238,10 @@ class Pipeline:
 
     def _plan(self) -> Plan:
         options = self.options
-        return self._models.plan(
-            options.crops, options.batch_size, server=self._urls, in_flight=options.workers or self._in_flight
-        )
+        served: dict[str, Any] = {"server": self._urls, "in_flight": options.workers or self._in_flight}
+        if not self._models.read_by_server:
+            served = {"model": options.ocr_model}  # that transformers loads
+        return self._models.plan(options.crops, options.batch_size, **served)
 
     def _parse(self) -> str:
         options = self.options
@@ -259,7 +267,7 @@ class Pipeline:
 
     def _stop(self) -> str:
         """Gives the card back before the embedder wants it."""
-        if not self._models.served or self.options.servers:
+        if not self._models.read_by_server or self.options.servers:
             return "nothing was started"
         self._server.close()
         self._urls = ()

@@ -79,6 +79,11 @@ class PipelineModels:
     embedder: str
     settings: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def read_by_server(self) -> bool:
+        """Whether pages are read by a server too: transformers reads in this process."""
+        return self.served and self.settings.get("engine") != "hf"
+
     def plan(self, crops: bool, batch_size: int, **served: Any) -> Plan:
         """Returns the plan that reads pages, with those of `served` (servers, in_flight) that it takes."""
         takes = takes_of(self.parse_recipe)
@@ -91,9 +96,8 @@ class PipelineModels:
         return Plan(*(_batched(stage, batch_size) for stage in plan), name=plan.name, notes=plan.notes)
 
 
-def models_of(recipe: str, layout: str | None = None) -> PipelineModels:
+def models_of(recipe: str, settings: Mapping[str, Any]) -> PipelineModels:
     """Returns the models by the recipe's name. Raises UsageError for one that no pipeline reads with."""
-    settings = {"layout": layout} if layout else {}
     if recipe == BUILTIN:
         return PipelineModels(
             name=recipe, parse_recipe="documents", served=False, embedder="use", settings=settings

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from typing import Literal
 
 from penstock.engines.chat.region_tasks import Margins
+from penstock.engines.layout.settings import MergeMode, Threshold, Unclip
 from penstock.errors import UsageError, install_advice
 from penstock.plan import Plan
 from penstock.processes.resources import cores as usable_cores
@@ -17,8 +18,8 @@ from penstock.stage import Needs, Stage
 from penstock.stages.ask import Ask
 from penstock.stages.compose import Compose
 from penstock.stages.crop_regions import CropRegions
-from penstock.stages.doclayout import DocLayout
-from penstock.stages.layout import Layout
+from penstock.stages.doclayout import MODEL, doclayout
+from penstock.stages.layout import builtin_layout
 from penstock.stages.load import MAX_PIXELS, Load
 
 # Images come as their source had them and are decoded where a crash costs one page. The server's own
@@ -26,7 +27,6 @@ from penstock.stages.load import MAX_PIXELS, Load
 FEEDING = Needs(process=True, yields=True)
 PAGES_IN_FLIGHT = 160  # pages whose regions wait for answers: at 8 a page more than the largest card takes
 TORCH = ("torch", "transformers")  # what PP-DocLayoutV3 runs on
-LAYOUT_MODEL = "PaddlePaddle/PP-DocLayoutV3_safetensors"
 
 
 def regions(
@@ -38,7 +38,13 @@ def regions(
     in_flight: int = 0,
     api_key: str | None = None,
     layout: Literal["auto", "pp-doclayoutv3", "cdla"] = "auto",
-    layout_model: str = LAYOUT_MODEL,
+    layout_model: str = MODEL,
+    layout_threshold: Threshold | None = None,
+    layout_merge: MergeMode | None = None,
+    layout_unclip: Unclip | None = None,
+    layout_nms: bool | None = None,
+    layout_compile: bool | None = None,
+    layout_precision: str | None = None,
     polygons: bool = False,
     crops: bool = True,
     margins: Margins = "drop",
@@ -54,6 +60,17 @@ def regions(
     check_margins(margins)
     count = cores or usable_cores()
     on_gpu = network == "pp-doclayoutv3"
+    if on_gpu:
+        find: Stage = doclayout(
+            model=layout_model, polygons=polygons, threshold=layout_threshold, merge=layout_merge,
+            unclip=layout_unclip, nms=layout_nms, compile=layout_compile, numbers=layout_precision,
+        )  # fmt: skip
+    else:
+        _refuse_for_builtin(
+            merge=layout_merge, unclip=layout_unclip, nms=layout_nms, compile=layout_compile,
+            precision=layout_precision,
+        )  # fmt: skip
+        find = builtin_layout(layout_threshold, count)
     load = Load(
         dpi=dpi,
         max_pixels=max_pixels,
@@ -64,28 +81,14 @@ def regions(
         workers=max(1, count // 2),
         needs=FEEDING,
     )
-    find: Stage = DocLayout(model=layout_model, polygons=polygons) if on_gpu else Layout(overlap=count)
+    ask = Ask(
+        recogniser=recogniser, model=model, margins=margins, servers=server, preset=preset, dtype=ocr_dtype,
+        in_flight=in_flight, api_key=api_key, overlap=PAGES_IN_FLIGHT,
+    )  # fmt: skip
+    order: Literal["given", "geometry"] = "given" if on_gpu else "geometry"
     where = {"needs": FEEDING, "workers": max(1, count // 2)} if on_gpu else {"overlap": count}
     cut = CropRegions(margins=margins, text_height=text_height, crops=crops, decode=on_gpu, **where)
-    return Plan(
-        load,
-        find,
-        cut,
-        Ask(
-            recogniser=recogniser,
-            model=model,
-            margins=margins,
-            servers=server,
-            preset=preset,
-            dtype=ocr_dtype,
-            in_flight=in_flight,
-            api_key=api_key,
-            overlap=PAGES_IN_FLIGHT,
-        ),
-        Compose(order="given" if on_gpu else "geometry"),
-        name=recogniser,
-        notes=notes,
-    )
+    return Plan(load, find, cut, ask, Compose(order=order), name=recogniser, notes=notes)
 
 
 def check_margins(name: str) -> None:
@@ -106,6 +109,16 @@ def chosen_layout(name: str) -> tuple[str, tuple[str, ...]]:
         f"Without {' and '.join(absent)} the built-in network finds the regions, on the CPU."
         f" For PP-DocLayoutV3: {install_advice('gpu')}",
     )
+
+
+def _refuse_for_builtin(**given: object) -> None:
+    """The built-in network has rules of its own and runs in float32 on the CPU."""
+    for name, value in given.items():
+        if value is not None:
+            raise UsageError(
+                f"--layout-{name} is for PP-DocLayoutV3; the built-in layout network takes a threshold only.",
+                "Leave it out, or use --layout pp-doclayoutv3.",
+            )
 
 
 glm_ocr = partial(regions, "glm-ocr")
