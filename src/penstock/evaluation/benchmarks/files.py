@@ -13,6 +13,8 @@ from penstock.evaluation.benchmarks.base import Sample
 
 PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")
 HEAVY_COLUMNS = ("image", "images", "img", "png", "jpg")  # never needed to score
+NAMING_COLUMNS = ("image_path", "image", "image_name", "file_name", "filename")
+PICTURE_NAME = "picture_name"  # of a row: the picture's own name inside the file
 IN_PARQUET = ".parquet::"  # a picture inside a file: FILE.parquet::COLUMN::ROW
 
 
@@ -67,11 +69,25 @@ def _parquet_rows(file: Path) -> Iterator[dict[str, Any]]:
     opened = parquet.ParquetFile(file)
     names = opened.schema_arrow.names
     held = next((name for name in HEAVY_COLUMNS if name in names), None)
+    light = [name for name in names if name not in HEAVY_COLUMNS]
+    light += [f"{held}.path"] if held and _has_path(opened.schema_arrow.field(held).type) else []
     number = 0
-    for batch in opened.iter_batches(batch_size=256, columns=[n for n in names if n not in HEAVY_COLUMNS]):
+    for batch in opened.iter_batches(batch_size=256, columns=light):
         for row in batch.to_pylist():
-            yield {**row, "picture": f"{file}::{held}::{number}"} if held else row
+            yield _with_address(row, held, f"{file}::{held}::{number}") if held else row
             number += 1
+
+
+def _has_path(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_struct(kind) and kind.get_field_index("path") >= 0)
+
+
+def _with_address(row: dict[str, Any], held: str, address: str) -> dict[str, Any]:
+    """Returns the row with the address of its picture and the name that the picture has in the file."""
+    named = row.pop(held, None) or {}
+    return {**row, PICTURE_NAME: named.get("path") or "", "picture": address}
 
 
 def parquet_picture(place: str) -> bytes:
@@ -111,6 +127,15 @@ def with_pictures(samples: Sequence[Sample], folder: Path) -> list[Sample]:
 
 def row_id(row: dict[str, Any], number: int) -> str:
     return str(row.get("id") or f"{number:06d}")
+
+
+def row_picture(row: dict[str, Any], folder: Path) -> str:
+    """Returns the address of a row's picture: inside its Parquet file, or a file that the row names."""
+    if row.get("picture"):
+        return str(row["picture"])
+    root = folder.parent if folder.is_file() else folder
+    named = (row[name] for name in NAMING_COLUMNS if isinstance(row.get(name), str))
+    return next((found for name in named if (found := picture_for(root, name))), "")
 
 
 def picture_for(folder: Path, name: str) -> str:
