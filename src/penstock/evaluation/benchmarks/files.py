@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -92,20 +93,33 @@ def _with_address(row: dict[str, Any], held: str, address: str) -> dict[str, Any
 
 def parquet_picture(place: str) -> bytes:
     """Returns the bytes of one picture inside a Parquet file, as data sets of the Hub hold them."""
-    import pyarrow.parquet as parquet
-
     name, column, number = place.rsplit("::", 2)
-    opened, row = parquet.ParquetFile(name), int(number)
-    for group in range(opened.num_row_groups):
-        count = opened.metadata.row_group(group).num_rows
+    row = int(number)
+    for group, count in enumerate(_group_sizes(name)):
         if row < count:
-            value = opened.read_row_group(group, columns=[column]).column(0)[row].as_py()
+            value = _group(name, column, group)[row].as_py()
             held = value["bytes"] if isinstance(value, dict) else value
             if isinstance(held, bytes):
                 return held
             break
         row -= count
     raise BadInput(f"{place} holds no picture.")
+
+
+@lru_cache(maxsize=8)
+def _group_sizes(name: str) -> list[int]:
+    import pyarrow.parquet as parquet
+
+    facts = parquet.read_metadata(name)
+    return [facts.row_group(group).num_rows for group in range(facts.num_row_groups)]
+
+
+@lru_cache(maxsize=1)  # pictures are taken in their order: without it each would read all of its group
+def _group(name: str, column: str, group: int) -> Any:
+    import pyarrow.parquet as parquet
+
+    with parquet.ParquetFile(name) as opened:
+        return opened.read_row_group(group, columns=[column]).column(0)
 
 
 def with_pictures(samples: Sequence[Sample], folder: Path) -> list[Sample]:
@@ -122,6 +136,8 @@ def with_pictures(samples: Sequence[Sample], folder: Path) -> list[Sample]:
             part.write_bytes(parquet_picture(sample.image))
             part.replace(path)
         found.append(replace(sample, image=str(path)))
+    _group.cache_clear()
+    _group_sizes.cache_clear()
     return found
 
 
