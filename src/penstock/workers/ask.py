@@ -12,7 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from penstock.documents.jpeg import jpeg_shape
+from penstock.documents.asked_page import AskedPage
+from penstock.documents.jpeg import picture_size
+from penstock.engines.chat.asking import prompt_for
 from penstock.engines.chat.client import Answer, ChatClient, ChatRequest
 from penstock.engines.chat.recognisers import recogniser
 from penstock.engines.chat.region_tasks import Margins, Task, task_of, token_budget
@@ -39,6 +41,7 @@ class _Question:
     region: Region
     picture: bytes = field(repr=False)
     task: Task
+    prompt: str
 
 
 class AskWorker(Worker[Page]):
@@ -87,15 +90,21 @@ class AskWorker(Worker[Page]):
     def _questions(self, pages: Sequence[Page]) -> Iterator[_Question]:
         for number, page in enumerate(pages):
             for place, region in enumerate(page.regions):
-                task = task_of(region.label, self._stage.margins)
+                task, prompt = self._asked(page, region)
                 if region.request is not None and task not in ("keep", "drop"):
-                    yield _Question(number, place, region, region.request, task)
+                    yield _Question(number, place, region, region.request, task, prompt)
+
+    def _asked(self, page: Page, region: Region) -> tuple[Task, str]:
+        """What is asked about a region, and the words: its label's, unless the page has its own question."""
+        if isinstance(page, AskedPage) and page.asking is not None:
+            return page.asking.task, prompt_for(page.asking, self._recogniser)
+        task = task_of(region.label, self._stage.margins)
+        return task, self._recogniser.prompt(task)
 
     def _request(self, question: _Question) -> ChatRequest:
-        shape = jpeg_shape(question.picture)
-        budget = token_budget(question.task, shape.width, shape.height, self._recogniser.max_tokens)
-        cost = shape.width * shape.height / TOKENS_A_PICTURE
-        return ChatRequest(question.picture, self._recogniser.prompt(question.task), budget, cost)
+        width, height = picture_size(question.picture)
+        budget = token_budget(question.task, width, height, self._recogniser.max_tokens)
+        return ChatRequest(question.picture, question.prompt, budget, width * height / TOKENS_A_PICTURE)
 
     def _answered(self, question: _Question, answer: Answer | EngineError) -> Region:
         bare = replace(question.region, request=None)  # sent, and of no use to anyone after
