@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from penstock.cli.options import AsJson, Config, Log
+from penstock.cli.options import AsJson, Config, Log, LogLevel
 from penstock.errors import DISTRIBUTION, install_advice
 
 RECIPE_MODELS = {
@@ -21,7 +21,9 @@ _EXTRA = re.compile(r"^([A-Za-z0-9._-]+).*extra == ['\"]([a-z]+)['\"]")
 NOT_LISTED = frozenset({"all", "dev", "docs"})  # made of the others, or for those who work on Penstock
 
 
-def doctor(config: Config = None, log: Log = None, as_json: AsJson = False) -> None:
+def doctor(
+    config: Config = None, log: Log = None, log_level: LogLevel = "info", as_json: AsJson = False
+) -> None:
     """Look at this machine: what works here, and how to get the rest. Exits with 1 if a recipe lacks one."""
     report = examine()
     print(json.dumps(report, ensure_ascii=False, indent=2) if as_json else _words(report))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.options import AsJson, Config, Log, Out, words
+from penstock.cli.options import AsJson, Config, Log, LogLevel, Out, words
 
 
 def export(
@@ -25,6 +25,7 @@ def export(
     ] = None,
     config: Config = None,
     log: Log = None,
+    log_level: LogLevel = "info",
     as_json: AsJson = False,
 ) -> None:
     """Write Markdown, JSON lines, searchable PDFs or overlays from a run's rows."""

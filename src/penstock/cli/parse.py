@@ -24,6 +24,7 @@ from penstock.cli.options import (
     Lang,
     LayoutModel,
     Log,
+    LogLevel,
     Model,
     Preset,
     Quiet,
@@ -88,6 +89,7 @@ def parse(
     trace: Annotated[bool, Option(help="Keep every span, for `penstock profile --trace`.")] = False,
     config: Config = None,
     log: Log = None,
+    log_level: LogLevel = "info",
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from penstock.cli.options import AsJson, Config, HfToken, Log, Precision, words
+from penstock.cli.options import AsJson, Config, HfToken, Log, LogLevel, Precision, words
 
 if TYPE_CHECKING:
     from penstock.evaluation.results import Summary
@@ -61,6 +61,7 @@ def run(
     ] = False,
     config: Config = None,
     log: Log = None,
+    log_level: LogLevel = "info",
     as_json: AsJson = False,
 ) -> None:
     """Read, embed, index, score and upload a dataset of pages. Run it again to go on where it stopped."""

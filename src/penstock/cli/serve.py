@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
-from penstock.cli.options import ApiKey, Config, Cores, Lang, Log, Model, Servers, recipe_settings
+from penstock.cli.options import ApiKey, Config, Cores, Lang, Log, LogLevel, Model, Servers, recipe_settings
 from penstock.cli.volumes import sam3d_settings
 from penstock.errors import MissingModel, UsageError, install_advice
 
@@ -50,6 +50,7 @@ def serve(
     cores: Cores = None,
     config: Config = None,
     log: Log = None,
+    log_level: LogLevel = "info",
 ) -> None:
     """Show a run's documents, pages and search, and with a recipe read what is sent.
 

@@ -7,6 +7,7 @@ rows match a dataset's indices. Every file is replaced whole: a reader never see
 from __future__ import annotations
 
 import importlib
+import logging
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from penstock.exports.pages import Pages
 from penstock.store.atomic_files import clear_tmp
 from penstock.store.out import Out
 
+log = logging.getLogger(__name__)
 # a name and the function that writes it: from `Pages`, or from OUT and its photos. Opened when asked for.
 PAGE_FORMATS = {
     "md": "penstock.exports.page_files:write_markdown",
@@ -46,9 +48,11 @@ def export(folder: str | Path, names: Iterable[str], password: str | None = None
     written: list[Path] = []
     for name in chosen:
         if name in PAGE_FORMATS:
-            written += _writer(PAGE_FORMATS[name])(pages)
+            made = _writer(PAGE_FORMATS[name])(pages)
         else:
-            written += _writer(PHOTO_FORMATS[name])(out, out.read_photos())
+            made = _writer(PHOTO_FORMATS[name])(out, out.read_photos())
+        log.info("exported %s: %d files", name, len(made), extra={"export": name, "files": len(made)})
+        written += made
     clear_tmp(out)
     return written
 

@@ -7,6 +7,7 @@ comes: they share a card.
 
 from __future__ import annotations
 
+import logging
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -56,6 +57,7 @@ from penstock.store.out import Out
 from penstock.store.schema import PAGES
 from penstock.trace.spans import Trace
 
+log = logging.getLogger(__name__)
 STEPS = (
     "check", "download", "serve", "parse", "stop", "enrich", "embed", "index", "evaluate", "upload",
 )  # fmt: skip
@@ -135,10 +137,13 @@ class Pipeline:
         with self._server:
             for number, name in enumerate(steps, 1):
                 began = time.perf_counter()
+                log.info("step %s begins", name, extra={"step": name})
                 step: Callable[[], str] = getattr(self, f"_{name}")
                 said = step()
                 self.state.seconds[name] = round(time.perf_counter() - began, 2)
-                yield f"[{number}/{len(steps)}] {name}: {said} ({self.state.seconds[name]:.1f} s)"
+                line = f"[{number}/{len(steps)}] {name}: {said} ({self.state.seconds[name]:.1f} s)"
+                log.info("step %s", line, extra={"step": name, "seconds": self.state.seconds[name]})
+                yield line
 
     def _check(self) -> str:
         """Says everything that can be known to fail now, not after a night of reading."""

@@ -10,6 +10,7 @@ from typing import Any, Generic
 from penstock.driver import Run
 from penstock.engines.chat.address import base_url
 from penstock.engines.vllm import daemon
+from penstock.executors import Executor
 from penstock.plan import Plan
 from penstock.stage import ItemT, Stage
 from penstock.trace import report
@@ -58,12 +59,12 @@ class Work(Generic[ItemT]):
         `showing` draws progress while the block works.
         """
         run = self.run
-        with watch_of(run.plan) as watch, (showing or _hidden)(run):
+        with watch_of(run.plan, run.executor) as watch, (showing or _hidden)(run):
             for _ in self:
                 pass
         profile = watch.add_to(run.profile())
         if run.tally.done or run.tally.failed:
-            report.write(profile, run.out)
+            report.write(profile, run.out / run.home)
         return profile
 
     def summary(self) -> WorkSummary:
@@ -84,14 +85,20 @@ def _hidden(run: Run[Any]) -> AbstractContextManager[None]:
     return nullcontext()
 
 
-def watch_of(plan: Plan) -> RunWatch:
+def watch_of(plan: Plan, executor: Executor) -> RunWatch:
     """Returns a watch over this machine's cards and the servers that are named in the plan.
 
     Those that a stage starts itself are announced when they are up.
     """
     servers = servers_of(plan)
     asking = [stage.name for stage in plan if stage.addresses]
-    return RunWatch(servers, limits=_limits() if servers else {}, stage=asking[0] if asking else "")
+
+    def at_work() -> list[str]:
+        return [state.name for state in executor.depths() if state.running]
+
+    return RunWatch(
+        servers, limits=_limits() if servers else {}, stage=asking[0] if asking else "", at_work=at_work
+    )
 
 
 def servers_of(plan: Iterable[Stage]) -> list[str]:
