@@ -83,6 +83,9 @@ Cores = Annotated[int | None, typer.Option(help="CPU cores to use; all if not gi
 Executor = Annotated[
     str, typer.Option(help="local; ray for the machines of a Ray cluster; inline for debugging.")
 ]
+CropNames = Annotated[
+    str | None, typer.Option(help="Names of crops in exports: content, or page (doc_page_0_crop_2.jpg).")
+]
 Results = Annotated[Path, typer.Option("--out", "-o", help="Folder for the results; a run there is resumed.")]
 Lang = Annotated[str | None, typer.Option(help="Languages: ko, en, zh, ja, ...; found out if not given.")]
 Servers = Annotated[

@@ -18,6 +18,7 @@ from penstock.cli.options import (
     AsJson,
     Config,
     Cores,
+    CropNames,
     Executor,
     Fresh,
     InFlight,
@@ -79,6 +80,7 @@ def parse(
     polygons: Annotated[bool | None, Option("--polygons/--boxes", help="Cut along outlines.")] = None,
     api_key: ApiKey = None,
     export: Annotated[str, Option(help="Files to write at the end; see `penstock export`.")] = "md,jsonl",
+    crop_names: CropNames = None,
     retry_failed: Annotated[bool, Option(help="Try failed pages and regions again.")] = False,
     fresh: Fresh = False,
     dry_run: Annotated[bool, Option(help="Say what would run, how long, how large; run nothing.")] = False,
@@ -100,7 +102,10 @@ def parse(
         in_flight=in_flight, margins=margins, text_height=text_height, polygons=polygons, api_key=api_key,
         max_pixels=max_pixels, page_timeout=page_timeout, cores=cores,
     )  # fmt: skip
-    run = _Typed(inputs, out, recipe, settings, pages, image_column, id_column, executor, retry_failed, fresh)
+    run = _Typed(
+        inputs, out, recipe, settings, pages, image_column, id_column, executor, retry_failed, fresh,
+        crop_names,
+    )  # fmt: skip
     run.start(words(export), dry_run=dry_run, trace=trace, as_json=as_json, quiet=quiet)
 
 
@@ -118,6 +123,7 @@ class _Typed:
     executor: str
     retry_failed: bool
     fresh: bool
+    crop_names: str | None
 
     def start(self, formats: list[str], *, dry_run: bool, trace: bool, as_json: bool, quiet: bool) -> None:
         from penstock.exports.export import check_formats
@@ -147,6 +153,7 @@ class _Typed:
             executor=self.executor,
             retry_failed=self.retry_failed,
             fresh=self.fresh,
+            crop_names=self.crop_names,
         )
 
 

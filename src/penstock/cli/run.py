@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from penstock.cli.options import AsJson, Config, HfToken, Log, LogLevel, Precision, words
+from penstock.cli.options import AsJson, Config, CropNames, HfToken, Log, LogLevel, Precision, words
 
 if TYPE_CHECKING:
     from penstock.evaluation.results import Summary
@@ -39,6 +39,7 @@ def run(
     limit: Annotated[int | None, Option(help="Only the first N pages.", min=1)] = None,
     layout: Annotated[str | None, Option(help=LAYOUT_HELP)] = None,
     no_crops: Annotated[bool, Option("--no-crops", help="Keep no crops of pictures and charts.")] = False,
+    crop_names: CropNames = None,
     ocr_model: Annotated[str, Option(help="The model that is served; the recipe's own when not given.")] = "",
     ocr_dtype: Annotated[
         str, Option(help="Numbers it computes with: auto (measured best), bf16, fp8.")
@@ -71,7 +72,7 @@ def run(
     options = PipelineOptions(
         out=output_dir, data=data_dir, source_preset=preset_of(pipeline), dataset=dataset or "",
         inputs=tuple(inputs or ()), recipe=recipe, queries=queries, layout=layout, limit=limit,
-        crops=not no_crops, ocr_model=ocr_model, ocr_dtype=ocr_dtype, preset=preset,
+        crops=not no_crops, crop_names=crop_names, ocr_model=ocr_model, ocr_dtype=ocr_dtype, preset=preset,
         gpu_mem_util=gpu_mem_util, batch_size=batch_size, workers=workers,
         servers=tuple(server or ()), enrich=enrich,
         embedding_model=embedding_model, embedding_server=embedding_server, precision=precision,

@@ -37,6 +37,7 @@ from penstock.passes.embed import EmbedOptions, EmbedSummary, checked_precision,
 from penstock.passes.enrich import EnrichOptions, enrich_work
 from penstock.passes.evaluate_search import evaluate_search
 from penstock.passes.index import index_out
+from penstock.passes.parse import crop_names_of
 from penstock.passes.pipeline_presets import (
     BUILTIN,
     EMBEDDING_MODEL,
@@ -83,6 +84,7 @@ class PipelineOptions:
     layout: str | None = None
     limit: int | None = None
     crops: bool = True
+    crop_names: str | None = None  # of exports: content, page; None: as the run in OUT was asked for
     ocr_model: str = ""  # a folder or hub name; the recipe's own if empty
     ocr_dtype: str = "auto"  # auto: the preset's own
     preset: str = "auto"
@@ -154,6 +156,7 @@ class Pipeline:
             read_queries(options.queries)
         _check_source(options)
         check_dtype(options.ocr_dtype)
+        crop_names_of(options.crop_names, None)
         if options.repo:
             need_token(options.token)
         starts = self._models.served and not (options.servers and options.embedding_server)
@@ -224,6 +227,7 @@ class Pipeline:
             "inputs": inputs,
             "dataset": "" if options.inputs else options.source,
             "revision": self.state.revision or Out(options.out).run().get("revision", ""),
+            **crop_names_of(options.crop_names, options.out),
         }
         run = Run(self._plan(), make_executor("local", Trace()), options.out, PAGES, facts=facts)
         return Work(run, islice(sources.list_items(inputs, Page), options.limit))

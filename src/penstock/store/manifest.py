@@ -24,8 +24,8 @@ from penstock.trace.phrases import without_password
 RUN = "run.json"
 # everything a run writes below OUT; --fresh removes these and nothing else
 OURS = (
-    RUN, "items", "failures", "crops", "markdown", "overlays", "tmp", "documents.jsonl", "ocr_results.jsonl",
-    "parsed_texts.jsonl", "searchable", "profile.json", "profile.html", "trace.jsonl",
+    RUN, "items", "failures", "crops", "crops_by_page", "markdown", "overlays", "tmp", "documents.jsonl",
+    "ocr_results.jsonl", "parsed_texts.jsonl", "searchable", "profile.json", "profile.html", "trace.jsonl",
     "objects.jsonl", "report.html", "given.json", "masks", "clouds", "splats", "meshes", "turntables",
     "embed", "embeddings", "index", "retrieval",
     "uploads", "enrich", "docjson", "docling", "content_list", "html", "chunks.jsonl", "raw", "glm",
