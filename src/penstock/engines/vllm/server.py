@@ -30,7 +30,7 @@ from penstock.engines.vllm import guard as vllm_guard
 from penstock.engines.vllm import log as vllm_log
 from penstock.engines.vllm.presets import Preset
 from penstock.engines.vllm.probe import Pulse, Watch, ask_about_a_picture, healthy, tokens_and_running
-from penstock.errors import MissingModel, OpenError
+from penstock.errors import MissingModel, OpenError, install_advice
 
 START_DEADLINE_S = 900.0  # a first start downloads weights and compiles; 41 to 194 s were seen without
 PROBE_DEADLINE_S = 120.0  # the first picture compiles kernels
@@ -47,7 +47,7 @@ def find_vllm() -> list[str]:
     if found is None:
         raise MissingModel(
             "vLLM is not installed.",
-            "Run `pip install vllm`, best in an environment of its own with PENSTOCK_VLLM set to its `vllm`, "
+            f"{install_advice('vllm')}, or set PENSTOCK_VLLM to the `vllm` of an environment of its own, "
             "or name a running server with --server.",
         )
     return [found]
