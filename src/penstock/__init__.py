@@ -14,9 +14,12 @@ With `out="folder"` a run is kept, resumed when it is called again, and read bac
 from __future__ import annotations
 
 import importlib
+import logging
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())  # who imports us decides what is shown
 
 if TYPE_CHECKING:
     from penstock.aio import aconvert, aparse

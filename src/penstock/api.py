@@ -146,9 +146,14 @@ def read(out: str | Path) -> Iterator[Page]:
     return folder.read_pages()
 
 
-def export(out: str | Path, formats: Iterable[str], password: str | None = None) -> list[Path]:
-    """Writes files from a run's rows, such as "md", "jsonl" or "docjson". Returns their paths."""
-    return write_exports(out, formats, password)
+def export(
+    out: str | Path, formats: Iterable[str], password: str | None = None, crop_names: str | None = None
+) -> list[Path]:
+    """Writes files from a run's rows, such as "md", "jsonl" or "docjson". Returns their paths.
+
+    `crop_names="page"` names crops by document, page and order; "content" by what they hold.
+    """
+    return write_exports(out, formats, password, crop_names)
 
 
 def enrich(out: str | Path, **options: Unpack[EnrichSettings]) -> Iterator[EnrichedBlock]:

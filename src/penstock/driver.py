@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import logging
 import resource
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -29,6 +30,8 @@ from penstock.store.schema import Rows
 from penstock.store.source_order import Files, file_of, write_order
 from penstock.trace.profile import HardwareFacts, Profile
 
+log = logging.getLogger(__name__)
+
 
 @dataclass
 class Tally:
@@ -49,12 +52,19 @@ class Tally:
         self.regions += len(item.regions) if isinstance(item, Page) else 0
         for name, failure in item.failed_parts():
             self.failed_regions += 1
+            _log_failure(logging.WARNING, item, failure, f", {name},")
             _note(self.failed_parts, f"{item.place}, {name}", failure)
         if item.failure is None:
             self.done += 1
             return
         self.failed += 1
+        _log_failure(logging.ERROR, item, item.failure)
         _note(self.failures, item.place, item.failure)
+
+    def facts(self) -> dict[str, int]:
+        """The numbers, for a log."""
+        names = ("done", "failed", "failed_regions", "skipped", "failed_before", "listed")
+        return {name: getattr(self, name) for name in names}
 
     @property
     def all_well(self) -> bool:
@@ -67,6 +77,17 @@ SHOWN_FAILURES = 20
 def _note(told: list[tuple[str, str]], what: str, failure: Failure) -> None:
     if len(told) < SHOWN_FAILURES:
         told.append((what, f"{failure.message} {failure.advice}".rstrip()))
+
+
+def _log_failure(level: int, item: Item, failure: Failure, part: str = "") -> None:
+    reason = f"{failure.message} {failure.advice}".rstrip()
+    log.log(
+        level,
+        "%s %s (%s)%s failed in %s: %s: %s",
+        item.unit, item.id, item.place, part, failure.stage, failure.kind, reason,
+        extra={"item": item.id, "place": item.place, "stage": failure.stage, "kind": failure.kind,
+               "reason": reason, "attempt": item.attempt},
+    )  # fmt: skip
 
 
 @dataclass
@@ -106,10 +127,12 @@ class Run(Generic[ItemT]):
             manifest.check(folder, self.plan)
             clear_tmp(folder)
             self._write_manifest(finished=None)
+            self._log_begin(folder)
             entries = Ledger(folder, self.rows).entries()
             documents: dict[str, Files] = {}
             writer = self._writer = ShardWriter(folder, self.rows)
             stream = self.executor.stream(self.plan, self._todo(listing, entries, documents))
+            finished = False
             try:
                 # closing ends the executor's threads and processes, also when we are interrupted
                 with contextlib.closing(stream):
@@ -117,8 +140,10 @@ class Run(Generic[ItemT]):
                         self.tally.count(item)
                         yield writer.add(cast(ItemT, item))  # an executor gives back what it was given
                 self._write_manifest(finished=_now())
+                finished = True
             finally:
                 writer.commit()
+                self._log_end(folder, finished)
                 if not self.home:
                     write_order(self.out, documents)
                 clear_tmp(folder)
@@ -163,6 +188,27 @@ class Run(Generic[ItemT]):
                 if self.on_skip is not None:
                     self.on_skip(entry)
         self.tally.listing = False
+
+    def _log_begin(self, folder: Path) -> None:
+        name, print_ = self.plan.name, self.plan.fingerprint()
+        log.info(
+            "run of %s (%s) into %s by %s", name, print_, folder, self.executor.name,
+            extra={"recipe": name, "fingerprint": print_, "out": str(folder), "plan": self.plan.settings()},
+        )  # fmt: skip
+        for stage, line in zip(self.plan, self.plan.describe().splitlines(), strict=True):
+            asks = f"  asks {', '.join(stage.addresses)}" if stage.addresses else ""
+            log.info("stage %s%s", " ".join(line.split()), asks, extra={"stage": stage.name})
+        if self.facts:
+            log.info("with %s", self.facts, extra={"facts": self.facts})
+
+    def _log_end(self, folder: Path, finished: bool) -> None:
+        counts, seconds = self.tally.facts(), self.executor.trace.clock() - self.executor.trace.began
+        told = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in counts.items())
+        log.log(
+            logging.INFO if finished else logging.WARNING,
+            "run into %s %s after %.1f s: %s", folder, "ended" if finished else "was stopped", seconds, told,
+            extra={"out": str(folder), "finished": finished, "seconds": round(seconds, 3), **counts},
+        )  # fmt: skip
 
     def _write_manifest(self, finished: str | None) -> None:
         self.facts.setdefault("started", _now())

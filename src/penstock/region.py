@@ -33,6 +33,7 @@ class Asset:
 
     path: str  # relative to OUT
     data: bytes | None = field(default=None, repr=False)
+    shown: str = ""  # the name an export gives it, where that is another
 
     def stored(self) -> Asset:
         return replace(self, data=None)
@@ -105,6 +106,11 @@ class Region:
     def crop_path(self) -> str | None:
         """The kept picture's file, relative to OUT."""
         return self.crop.path if self.crop is not None else None
+
+    @property
+    def crop_link(self) -> str | None:
+        """What an export's files call the kept picture: by default its file."""
+        return self.crop.shown or self.crop.path if self.crop is not None else None
 
     def bbox_2d(self, width: int, height: int) -> list[int]:
         """Returns the box on the published grid: integers 0..1000 of the page's width and height."""

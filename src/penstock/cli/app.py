@@ -15,6 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from penstock import __version__
+from penstock.cli.log_file import show_warnings
 from penstock.errors import PenstockError
 
 INTERRUPTED = 130  # what shells say of Ctrl-C
@@ -122,6 +123,7 @@ def root(
 
 def main() -> None:
     """Runs the command line. Every error of ours is one sentence on standard error."""
+    show_warnings()
     try:
         app()
     except PenstockError as exc:

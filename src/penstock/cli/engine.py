@@ -16,6 +16,7 @@ from penstock.engines.chat.recognisers import RECOGNISERS
 from penstock.engines.vllm import daemon
 from penstock.engines.vllm.choice import preset_for, reading_servers
 from penstock.engines.vllm.daemon import DetachedServer
+from penstock.engines.vllm.memory_budget import CARD_MIB, MemoryBudget, memory_budget
 from penstock.engines.vllm.presets import PRESETS, Card, cards
 from penstock.engines.vllm.probe import healthy, tokens_and_running
 from penstock.engines.vllm.server import find_vllm, free_port
@@ -180,7 +181,7 @@ def _cards(gpu: str, preset_name: str, dry_run: bool) -> list[Card]:
 
 def _show_plan(servers: list[DetachedServer], as_json: bool) -> None:
     if as_json:
-        print(json.dumps([_plan_row(server) for server in servers], indent=2))
+        print(json.dumps([_plan_row(server, servers) for server in servers], indent=2))
         return
     for server in servers:
         own = preset_for(server.recogniser, server.preset, None)
@@ -192,10 +193,25 @@ def _show_plan(servers: list[DetachedServer], as_json: bool) -> None:
         print(f"# {' '.join(flag.words)}: {flag.why}")
     for flag in first.env:
         print(f"# {flag.name}={flag.value}: {flag.why}")
+    if budget := _budget(servers[0], servers):
+        print(f"#\n# memory of {servers[0].model} with preset {servers[0].preset}, computed:")
+        for line in budget.lines():
+            print(f"#   {line}")
 
 
-def _plan_row(server: DetachedServer) -> dict[str, Any]:
+def _budget(server: DetachedServer, all_servers: list[DetachedServer]) -> MemoryBudget | None:
+    """None on the CPU, and for a model that we cannot look into."""
+    if server.preset not in CARD_MIB:
+        return None
+    known = {card.index: round(card.memory_gb * 1e9) for card in cards()}
+    card = known.get(server.gpu if server.gpu is not None else -1) or CARD_MIB[server.preset] << 20
+    sharing = sum(other.gpu == server.gpu for other in all_servers)
+    return memory_budget(server.model, server.command, card, sharing, server.recogniser not in PAGE_MODELS)
+
+
+def _plan_row(server: DetachedServer, all_servers: list[DetachedServer]) -> dict[str, Any]:
     own = preset_for(server.recogniser, server.preset, None)
+    budget = _budget(server, all_servers)
     return {
         "name": server.name,
         "preset": server.preset,
@@ -205,6 +221,7 @@ def _plan_row(server: DetachedServer) -> dict[str, Any]:
         "env": own.environment(server.gpu),
         "in_flight": own.in_flight,
         "why": {flag.name: flag.why for flag in (*own.all_flags(), *own.env)},
+        "memory": budget.facts() if budget else None,
     }
 
 

@@ -6,7 +6,6 @@ The command line wins over PENSTOCK_* variables, those over --config FILE (TOML)
 from __future__ import annotations
 
 import inspect
-import logging
 import os
 import tomllib
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
+from penstock.cli.log_file import LogLevelName, log_file, logging_from
 from penstock.errors import UsageError
 
 PREFIX = "PENSTOCK_"
@@ -48,16 +48,16 @@ def _from_file(path: Path, verb: str, known: set[str]) -> dict[str, Any]:
     return flat
 
 
-def _log_to(path: Path | None) -> Path | None:
-    if path is not None:
-        try:
-            handler = logging.FileHandler(path, encoding="utf-8")
-        except OSError as exc:
-            raise UsageError(f"Cannot write the log {path}: {exc.strerror}.") from exc
-        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
-        logging.getLogger("penstock").addHandler(handler)
-        logging.getLogger("penstock").setLevel(logging.INFO)
+def _log_to(context: typer.Context, path: Path | None) -> Path | None:
+    if path is not None and not context.resilient_parsing:
+        context.with_resource(log_file(path, context.default_map or {}))
     return path
+
+
+def _log_from(context: typer.Context, level: LogLevelName) -> LogLevelName:
+    if not context.resilient_parsing:
+        context.with_resource(logging_from(level))
+    return level
 
 
 Config = Annotated[
@@ -69,13 +69,24 @@ Config = Annotated[
         is_eager=True,
     ),
 ]
-Log = Annotated[Path | None, typer.Option("--log", help="Append a log to this file.", callback=_log_to)]
+# before --log, whose first lines need it
+LogLevel = Annotated[
+    LogLevelName,
+    typer.Option("--log-level", help="The least that is logged.", callback=_log_from, is_eager=True),
+]
+Log = Annotated[
+    Path | None,
+    typer.Option("--log", help="Append a log to this file; .jsonl: JSON lines.", callback=_log_to),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress display.")]
 Fresh = Annotated[bool, typer.Option(help="Forget what OUT holds and start over.")]
 Cores = Annotated[int | None, typer.Option(help="CPU cores to use; all if not given.", min=1)]
 Executor = Annotated[
     str, typer.Option(help="local; ray for the machines of a Ray cluster; inline for debugging.")
+]
+CropNames = Annotated[
+    str | None, typer.Option(help="Names of crops in exports: content, or page (doc_page_0_crop_2.jpg).")
 ]
 Results = Annotated[Path, typer.Option("--out", "-o", help="Folder for the results; a run there is resumed.")]
 Lang = Annotated[str | None, typer.Option(help="Languages: ko, en, zh, ja, ...; found out if not given.")]

@@ -18,6 +18,7 @@ from penstock.cli.options import (
     AsJson,
     Config,
     Cores,
+    CropNames,
     Engine,
     Executor,
     Fresh,
@@ -25,6 +26,7 @@ from penstock.cli.options import (
     Lang,
     LayoutModel,
     Log,
+    LogLevel,
     Model,
     OcrDtype,
     Preset,
@@ -84,6 +86,7 @@ def parse(
     polygons: Annotated[bool | None, Option("--polygons/--boxes", help="Cut along outlines.")] = None,
     api_key: ApiKey = None,
     export: Annotated[str, Option(help="Files to write at the end; see `penstock export`.")] = "md,jsonl",
+    crop_names: CropNames = None,
     retry_failed: Annotated[bool, Option(help="Try failed pages and regions again.")] = False,
     fresh: Fresh = False,
     dry_run: Annotated[bool, Option(help="Say what would run, how long, how large; run nothing.")] = False,
@@ -94,6 +97,7 @@ def parse(
     trace: Annotated[bool, Option(help="Keep every span, for `penstock profile --trace`.")] = False,
     config: Config = None,
     log: Log = None,
+    log_level: LogLevel = "info",
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -104,7 +108,10 @@ def parse(
         engine=engine, in_flight=in_flight, margins=margins, text_height=text_height, polygons=polygons,
         api_key=api_key, max_pixels=max_pixels, page_timeout=page_timeout, cores=cores, **more,
     )  # fmt: skip
-    run = _Typed(inputs, out, recipe, settings, pages, image_column, id_column, executor, retry_failed, fresh)
+    run = _Typed(
+        inputs, out, recipe, settings, pages, image_column, id_column, executor, retry_failed, fresh,
+        crop_names,
+    )  # fmt: skip
     run.start(words(export), dry_run=dry_run, trace=trace, as_json=as_json, quiet=quiet)
 
 
@@ -122,6 +129,7 @@ class _Typed:
     executor: str
     retry_failed: bool
     fresh: bool
+    crop_names: str | None
 
     def start(self, formats: list[str], *, dry_run: bool, trace: bool, as_json: bool, quiet: bool) -> None:
         from penstock.exports.export import check_formats
@@ -152,6 +160,7 @@ class _Typed:
             executor=self.executor,
             retry_failed=self.retry_failed,
             fresh=self.fresh,
+            crop_names=self.crop_names,
         )
 
 

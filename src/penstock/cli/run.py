@@ -13,9 +13,11 @@ from typer import Argument, Option
 from penstock.cli.options import (
     AsJson,
     Config,
+    CropNames,
     Engine,
     HfToken,
     Log,
+    LogLevel,
     Precision,
     Quiet,
     recipe_settings,
@@ -56,6 +58,7 @@ def run(
     layout: Annotated[str | None, Option(help=LAYOUT_HELP)] = None,
     engine: Engine = None,
     no_crops: Annotated[bool, Option("--no-crops", help="Keep no crops of pictures and charts.")] = False,
+    crop_names: CropNames = None,
     ocr_model: Annotated[str, Option(help="The model that is served; the recipe's own when not given.")] = "",
     ocr_dtype: Annotated[
         str, Option(help="Numbers it computes with: auto (measured best), bf16, fp8.")
@@ -78,6 +81,7 @@ def run(
     ] = False,
     config: Config = None,
     log: Log = None,
+    log_level: LogLevel = "info",
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -89,7 +93,7 @@ def run(
         out=output_dir, data=data_dir, source_preset=preset_of(pipeline), dataset=dataset or "",
         inputs=tuple(inputs or ()), recipe=recipe, queries=queries, layout=layout, limit=limit,
         settings=recipe_settings(engine=engine, **more),
-        crops=not no_crops, ocr_model=ocr_model, ocr_dtype=ocr_dtype, preset=preset,
+        crops=not no_crops, crop_names=crop_names, ocr_model=ocr_model, ocr_dtype=ocr_dtype, preset=preset,
         gpu_mem_util=gpu_mem_util, batch_size=batch_size, workers=workers,
         servers=tuple(server or ()), enrich=enrich,
         embedding_model=embedding_model, embedding_server=embedding_server, precision=precision,

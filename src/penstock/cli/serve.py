@@ -18,6 +18,7 @@ from penstock.cli.options import (
     Cores,
     Lang,
     Log,
+    LogLevel,
     Model,
     OcrDtype,
     Preset,
@@ -63,6 +64,7 @@ def serve(
     cores: Cores = None,
     config: Config = None,
     log: Log = None,
+    log_level: LogLevel = "info",
 ) -> None:
     """Show a run's documents, pages and search, and with a recipe read what is sent.
 

@@ -13,11 +13,14 @@ from penstock.documents.formats.markdown import relink
 from penstock.driver import Run
 from penstock.errors import UsageError
 from penstock.executors import make_executor
+from penstock.exports.crop_names import check_crop_names
+from penstock.exports.export import CROP_NAMES
 from penstock.page import Page
 from penstock.passes.in_order import OnProgress, Order, PageOrder, PageStream, max_ahead
 from penstock.passes.work import Work
 from penstock.plan import Plan
 from penstock.store.ledger import Ledger
+from penstock.store.out import Out
 from penstock.store.schema import PAGES
 from penstock.store.source_order import read_order
 from penstock.trace.spans import Trace
@@ -38,6 +41,7 @@ class ParseOptions:
     executor: str = "local"
     retry_failed: bool = False
     fresh: bool = False
+    crop_names: str | None = None  # of exports; None: as the run in OUT was asked for
 
     def plan(self) -> Plan:
         """Raises UsageError for a recipe or setting that is not known, or that reads photos."""
@@ -53,6 +57,7 @@ def parse_work(options: ParseOptions, out: Path, trace: Trace | None = None) -> 
     """Returns the run that reads `options.inputs` into OUT. Raises UsageError before it begins."""
     plan = options.plan()
     listing = list_pages(options, out)
+    facts = {"inputs": list(options.inputs), "pages": options.pages}
     run = Run(
         plan,
         make_executor(options.executor, trace or Trace()),
@@ -60,9 +65,15 @@ def parse_work(options: ParseOptions, out: Path, trace: Trace | None = None) -> 
         PAGES,
         retry_failed=options.retry_failed,
         fresh=options.fresh,
-        facts={"inputs": list(options.inputs), "pages": options.pages},
+        facts={**facts, **crop_names_of(options.crop_names, None if options.fresh else out)},
     )
     return Work(run, listing)
+
+
+def crop_names_of(given: str | None, out: Path | None) -> dict[str, str]:
+    """Returns how a run's exports name crops, for run.json: as given, else as the run before was asked."""
+    word = given or (Out(out).run().get(CROP_NAMES) if out is not None else None)
+    return {CROP_NAMES: check_crop_names(word)} if word else {}
 
 
 def parse_pages(

@@ -7,6 +7,7 @@ comes: they share a card.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -36,6 +37,7 @@ from penstock.passes.embed import EmbedOptions, EmbedSummary, checked_precision,
 from penstock.passes.enrich import EnrichOptions, enrich_work
 from penstock.passes.evaluate_search import evaluate_search
 from penstock.passes.index import index_out
+from penstock.passes.parse import crop_names_of
 from penstock.passes.pipeline_check import (
     cards_in_words,
     free_bytes,
@@ -66,6 +68,7 @@ from penstock.store.schema import PAGES
 from penstock.trace.bounds import Limits
 from penstock.trace.spans import Trace
 
+log = logging.getLogger(__name__)
 STEPS = (
     "check", "download", "serve", "parse", "stop", "enrich", "embed", "index", "evaluate", "upload",
 )  # fmt: skip
@@ -91,6 +94,7 @@ class PipelineOptions:
     settings: Mapping[str, Any] = field(default_factory=dict)  # more of the recipe's own options
     limit: int | None = None
     crops: bool = True
+    crop_names: str | None = None  # of exports: content, page; None: as the run in OUT was asked for
     ocr_model: str = ""  # a folder or hub name; the recipe's own if empty
     ocr_dtype: str = "auto"  # auto: the preset's own
     preset: str = "auto"
@@ -157,10 +161,13 @@ class Pipeline:
         with self._server:
             for number, name in enumerate(steps, 1):
                 began = time.perf_counter()
+                log.info("step %s begins", name, extra={"step": name})
                 step: Callable[[], str] = getattr(self, f"_{name}")
                 said = step()
                 self.state.seconds[name] = round(time.perf_counter() - began, 2)
-                yield f"[{number}/{len(steps)}] {name}: {said} ({self.state.seconds[name]:.1f} s)"
+                line = f"[{number}/{len(steps)}] {name}: {said} ({self.state.seconds[name]:.1f} s)"
+                log.info("step %s", line, extra={"step": name, "seconds": self.state.seconds[name]})
+                yield line
 
     def _check(self) -> str:
         """Says everything that can be known to fail now, not after a night of reading."""
@@ -171,6 +178,7 @@ class Pipeline:
             read_queries(options.queries)
         _check_source(options)
         check_dtype(options.ocr_dtype)
+        crop_names_of(options.crop_names, None)
         if options.repo:
             need_token(options.token)
             hub.check_token(options.token)
@@ -261,6 +269,7 @@ class Pipeline:
             "inputs": inputs,
             "dataset": "" if options.inputs else options.source,
             "revision": self.state.revision or Out(options.out).run().get("revision", ""),
+            **crop_names_of(options.crop_names, options.out),
         }
         run = Run(self._plan(), make_executor("local", Trace()), options.out, PAGES, facts=facts)
         return Work(run, islice(sources.list_items(inputs, Page), options.limit), self._limits)

@@ -11,6 +11,7 @@ from typing import Any, Generic
 from penstock.driver import Run
 from penstock.engines.chat.address import base_url
 from penstock.engines.vllm import daemon
+from penstock.executors import Executor
 from penstock.plan import Plan
 from penstock.stage import ItemT, Stage
 from penstock.trace import report
@@ -61,12 +62,12 @@ class Work(Generic[ItemT]):
         `showing` draws progress while the block works.
         """
         run = self.run
-        with watch_of(run.plan, self.limits) as watch, (showing or _hidden)(run):
+        with watch_of(run.plan, run.executor, self.limits) as watch, (showing or _hidden)(run):
             for _ in self:
                 pass
         profile = watch.add_to(run.profile())
         if run.tally.done or run.tally.failed:
-            report.write(profile, run.out)
+            report.write(profile, run.out / run.home)
         return profile
 
     def summary(self) -> WorkSummary:
@@ -87,15 +88,22 @@ def _hidden(run: Run[Any]) -> AbstractContextManager[None]:
     return nullcontext()
 
 
-def watch_of(plan: Plan, limits: Mapping[str, Limits] = NO_LIMITS) -> RunWatch:
+def watch_of(plan: Plan, executor: Executor, limits: Mapping[str, Limits] = NO_LIMITS) -> RunWatch:
     """Returns a watch over this machine's cards and the servers that are named in the plan.
 
     Those that a stage starts itself are announced when they are up.
     """
     servers = servers_of(plan)
     asking = [stage.name for stage in plan if stage.addresses]
+
+    def at_work() -> list[str]:
+        return [state.name for state in executor.depths() if state.running]
+
     return RunWatch(
-        servers, limits={**_limits(), **limits} if servers else {}, stage=asking[0] if asking else ""
+        servers,
+        limits={**_limits(), **limits} if servers else {},
+        stage=asking[0] if asking else "",
+        at_work=at_work,
     )
 
 

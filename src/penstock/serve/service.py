@@ -150,6 +150,7 @@ class Service:
         return self._status(document)
 
     def _promise(self, path: Path) -> None:
+        log.info("took %s", _document(path), extra={"document": _document(path)})
         self._counts[_document(path)] = None
         self._waiting += 1
         self._inbox.put(path)

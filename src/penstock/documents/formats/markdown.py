@@ -144,10 +144,10 @@ def _text(region: Region) -> str:
 
 def _blocks(region: Region, root: str) -> Iterator[str]:
     text = _text(region).strip()
-    if region.crop_path and (region.label in PICTURE_LABELS or not text):
+    if region.crop_link and (region.label in PICTURE_LABELS or not text):
         # what a picture says is its alternative text: found by a search, out of the way of a reader
         says = _BRACKET.sub(r"\\\g<0>", escape.inline(" ".join(text.split())))
-        yield f"![{says or region.label}]({_address(root + region.crop_path)})"
+        yield f"![{says or region.label}]({_address(root + region.crop_link)})"
     elif text:
         yield from _content(region.label, text)
     if region.failure is not None:
