@@ -46,6 +46,7 @@ class ProcessWorker(Worker[Item]):
             name=name,
             env=environment(math.ceil(stage.needs.cpus), gpu),
             supervision=stage.supervision,
+            confined=stage.needs.confined,
         )
         self._child.start()
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pickle
 import signal
 import socket
 import subprocess
@@ -26,7 +27,22 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any, Generic, TypeVar
 
-from penstock.errors import DeadlinePassed, EngineError, ItemError, OpenError, PenstockError, WorkerDied
+from penstock.errors import (
+    BadInput,
+    DeadlinePassed,
+    EngineError,
+    ItemError,
+    OpenError,
+    PenstockError,
+    WorkerDied,
+)
+from penstock.processes.confinement import (
+    MEMORY_VARIABLE,
+    bound_memory,
+    poor_environment,
+    reader_memory_mb,
+    shut_in,
+)
 from penstock.processes.wire import Frames
 from penstock.stage import Supervision
 
@@ -52,7 +68,7 @@ class Child(Generic[Request, Reply]):
     """Calls `opener()` in a new process, then its result for each request.
 
     `opener` must pickle: a module's function, or a bound method of a frozen dataclass. `executable` is
-    another Python (3.11 or newer) with packages of its own.
+    another Python (3.11 or newer) with packages of its own. `confined` is for one that reads strangers' bytes.
 
         with Child(open_probe, name="probe") as probe:
             pages = probe.call(path, deadline_s=30)
@@ -66,8 +82,10 @@ class Child(Generic[Request, Reply]):
         env: Mapping[str, str] | None = None,
         executable: str | None = None,
         supervision: Supervision | None = None,
+        confined: bool = False,
     ) -> None:
         self.name = name
+        self._max_mb = reader_memory_mb() if confined else 0
         self.starts = 0
         self._executable = executable
         self._supervision = supervision or Supervision()
@@ -98,7 +116,7 @@ class Child(Generic[Request, Reply]):
             undo.callback(ours.close)
             self._process = _spawn(command, theirs, environment, self._stderr)
             undo.pop_all()
-        self._frames = Frames(ours)
+        self._frames = Frames(ours, wary=bool(self._max_mb))
         self.starts += 1
         self._served = 0
         with contextlib.ExitStack() as undo:
@@ -118,7 +136,7 @@ class Child(Generic[Request, Reply]):
         try:
             self._send(request, deadline_s)
             kind, value = self._receive(end, deadline_s, self._supervision.silence_s)
-        except (EOFError, ConnectionError) as exc:
+        except (EOFError, ConnectionError, pickle.UnpicklingError) as exc:
             raise self._death() from exc
         except DeadlinePassed:
             self.kill()
@@ -192,13 +210,15 @@ class Child(Generic[Request, Reply]):
         return bool(
             (supervision.max_tasks and self._served >= supervision.max_tasks)
             or (supervision.max_growth_mb and last - first > supervision.max_growth_mb)
+            or (self._max_mb and last > self._max_mb / 2)  # the next page would have too little
         )
 
     def _command(self, descriptor: int) -> tuple[list[str], dict[str, str]]:
         if self._executable is None:
             path = os.pathsep.join(filter(None, sys.path))
-            command = [sys.executable, "-P", "-m", "penstock.processes.child", str(descriptor)]
-            return command, {**os.environ, "PYTHONPATH": path, **self._env}
+            command = [sys.executable, "-P", "-m", "penstock.processes.child", str(descriptor), str(self._max_mb)]
+            inherited = poor_environment(os.environ) if self._max_mb else dict(os.environ)
+            return command, {**inherited, "PYTHONPATH": path, **self._env}
         own = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
         folder = str(Path(__file__).resolve().parents[1])
         return [self._executable, "-P", "-c", FOREIGN, str(descriptor), folder], {**own, **self._env}
@@ -240,6 +260,8 @@ class Child(Generic[Request, Reply]):
     def _death(self) -> WorkerDied:
         words = self._exit_words() + self._last_words()
         advice = "Out of memory?" if "SIGKILL" in words else ""
+        if self._max_mb:
+            advice = f"Few files need more than the {self._max_mb} MB it may use; {MEMORY_VARIABLE} sets that."
         self.kill()
         return WorkerDied(f"{self.name} died: {words}.", advice)
 
@@ -278,12 +300,14 @@ def beat() -> None:
         _reply(_parent, "beat", None)
 
 
-def _serve(parent: Frames) -> None:
+def _serve(parent: Frames, max_mb: int) -> None:
     try:
         function = parent.receive()()
     except Exception as exc:  # whatever stops it from opening is the parent's to tell
         _reply(parent, "error", _as_open_error(exc))
         return
+    if max_mb:
+        shut_in()  # after the imports, which may write what they compiled
     _reply(parent, "ok", READY)
     while True:
         try:
@@ -306,14 +330,14 @@ def _reply(parent: Frames, kind: str, value: object) -> None:
 
 
 def _used_mb() -> float:
-    """The memory of this process, and what torch holds of its GPU."""
+    """The memory of this process without files it has mapped, and what torch holds of its GPU."""
     try:
-        pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+        resident, mapped = map(int, Path("/proc/self/statm").read_text("ascii").split()[1:3])
     except OSError:  # not Linux: growth is then not seen
         return 0.0
     torch = sys.modules.get("torch")
     on_gpu = torch.cuda.memory_reserved() if torch is not None and torch.cuda.is_initialized() else 0
-    return (pages * os.sysconf("SC_PAGE_SIZE") + on_gpu) / 2**20
+    return ((resident - mapped) * os.sysconf("SC_PAGE_SIZE") + on_gpu) / 2**20
 
 
 def _as_open_error(exc: Exception) -> PenstockError:
@@ -323,6 +347,8 @@ def _as_open_error(exc: Exception) -> PenstockError:
 
 
 def _as_item_error(exc: Exception) -> ItemError:
+    if isinstance(exc, MemoryError):
+        return BadInput("it needs more memory than a process that reads files may use.", f"See {MEMORY_VARIABLE}.")
     where = traceback.extract_tb(exc.__traceback__)[-1]
     return EngineError(f"{type(exc).__name__}: {exc} ({where.name}, line {where.lineno})")
 
@@ -334,8 +360,11 @@ def _end_with_parent(parent: int) -> None:
     os._exit(1)
 
 
-def main() -> None:
+def main(max_mb: int = 0) -> None:
+    """Serves the parent. With `max_mb` it is confined, and has no more memory."""
     global _parent
+    if max_mb:
+        bound_memory(max_mb)
     # run as a script this module is __main__; whoever imports it must find the same one
     sys.modules.setdefault("penstock.processes.child", sys.modules[__name__])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's: it closes the socket
@@ -344,8 +373,8 @@ def main() -> None:
     ).start()
     with socket.socket(fileno=int(sys.argv[1])) as end, contextlib.suppress(ConnectionError):
         _parent = Frames(end)
-        _serve(_parent)
+        _serve(_parent, max_mb)
 
 
 if __name__ == "__main__":
-    main()
+    main(int(sys.argv[2]))

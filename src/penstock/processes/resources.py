@@ -1,4 +1,4 @@
-"""What a process of our own may use: which GPU, and how many threads its libraries may start."""
+"""What a process of our own may use: which GPU, how many threads its libraries may start, how much memory."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 NVIDIA_PROC = Path("/proc/driver/nvidia/gpus")
+CGROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_THREAD_LIMIT",
     "VECLIB_MAXIMUM_THREADS", "NUMEXPR_NUM_THREADS",
@@ -34,6 +35,21 @@ def named_gpus() -> set[int] | None:
 def cores() -> int:
     """The cores this process may use, which in a container are fewer than the machine's."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def machine_memory_mb() -> int:
+    """The memory this process may use, which in a container is less than the machine's."""
+    amounts = [int(text) for text in map(_read, CGROUP_LIMITS) if text.isdigit()]
+    if "SC_PHYS_PAGES" in os.sysconf_names:
+        amounts.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    return min(amounts, default=0) >> 20
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("ascii").strip()
+    except OSError:
+        return ""
 
 
 def environment(threads: int, gpu: int | None) -> dict[str, str]:

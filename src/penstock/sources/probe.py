@@ -74,7 +74,7 @@ class PageCounter:
 
     def __init__(self, password: str | None = None) -> None:
         self._child: Child[CountParts, Sequence[int | ItemError]] = Child(
-            FileProbe(password).open, name="the file probe"
+            FileProbe(password).open, name="the file probe", confined=True
         )
 
     def __enter__(self) -> PageCounter:
