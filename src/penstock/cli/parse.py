@@ -59,6 +59,7 @@ def parse(
     out: Results,
     recipe: Annotated[str, Option(help="Which pipeline.")] = "documents",
     pages: Annotated[str | None, Option(help="Pages of each document, from 1: 3-9 or 1,4,7-.")] = None,
+    max_pages: Annotated[int, Option(help="Read no more pages of one document.", min=1)] = 50_000,
     lang: Lang = None,
     dpi: Annotated[int | None, Option(help="Resolution PDF pages are rendered at.", min=36, max=600)] = None,
     layout: Annotated[str | None, Option(help=LAYOUT_HELP)] = None,
@@ -98,7 +99,9 @@ def parse(
         in_flight=in_flight, margins=margins, text_height=text_height, polygons=polygons, api_key=api_key,
         max_pixels=max_pixels, page_timeout=page_timeout, cores=cores,
     )  # fmt: skip
-    run = _Typed(inputs, out, recipe, settings, pages, image_column, id_column, executor, retry_failed, fresh)
+    run = _Typed(
+        inputs, out, recipe, settings, pages, max_pages, image_column, id_column, executor, retry_failed, fresh
+    )
     run.start(words(export), dry_run=dry_run, trace=trace, as_json=as_json, quiet=quiet)
 
 
@@ -111,6 +114,7 @@ class _Typed:
     recipe: str
     settings: dict[str, Any]
     pages: str | None
+    max_pages: int
     image_column: str | None
     id_column: str | None
     executor: str
@@ -140,6 +144,7 @@ class _Typed:
             recipe=self.recipe,
             settings=self.settings,
             pages=self.pages,
+            max_pages=self.max_pages,
             image_column=self.image_column,
             id_column=self.id_column,
             executor=self.executor,

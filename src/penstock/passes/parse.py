@@ -29,6 +29,7 @@ class ParseOptions:
     recipe: str | Plan = "documents"
     settings: Mapping[str, Any] = field(default_factory=dict)
     pages: str | None = None  # of each document, from 1: "3-9"
+    max_pages: int = sources.MAX_PAGES  # of each document; the rest of a longer one is one failure
     image_column: str | None = None
     id_column: str | None = None
     executor: str = "local"
@@ -56,7 +57,7 @@ def parse_work(options: ParseOptions, out: Path, trace: Trace | None = None) -> 
         PAGES,
         retry_failed=options.retry_failed,
         fresh=options.fresh,
-        facts={"inputs": list(options.inputs), "pages": options.pages},
+        facts={"inputs": list(options.inputs), "pages": options.pages, "max_pages": options.max_pages},
     )
     return Work(run, listing)
 
@@ -77,6 +78,7 @@ def _listing(options: ParseOptions, out: Path | None) -> Iterator[Page]:
         options.inputs,
         Page,
         pages=sources.PageRange.parse(options.pages) if options.pages else None,
+        max_pages=options.max_pages,
         password=options.settings.get("password"),
         image_column=options.image_column,
         id_column=options.id_column,

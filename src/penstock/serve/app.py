@@ -134,7 +134,7 @@ class _Routes:
             )
         if service.error is not None:
             return HttpRefusal(503, service.error.message, service.error.advice)
-        if service.waiting > MAX_WAITING:
+        if service.is_full:
             return HttpRefusal(429, f"{MAX_WAITING} pages are waiting already.", "Send it again later.")
         if self._arriving > MAX_ARRIVING:
             return HttpRefusal(429, f"{MAX_ARRIVING} documents are arriving already.", "Send it again later.")

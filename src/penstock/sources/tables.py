@@ -58,6 +58,8 @@ class ColumnReader:
             self._parquet = pa.parquet.ParquetFile(self._map) if head.startswith(b"PAR1") else None
             self._is_stream = not head.startswith(b"ARROW1")
             self._starts = _group_starts(self._parquet) if self._parquet else []
+            if self._starts and self._starts[-1] > Path(path).stat().st_size:
+                raise ValueError(f"it claims {self._starts[-1]:,} rows, more than it has bytes")
             self.schema = self._parquet.schema_arrow if self._parquet else self._open_arrow(None).schema
         except BROKEN as exc:
             self._map.close()
