@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import inspect
 import io
 import os
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ from penstock.cli.parse import parse
 from penstock.errors import UsageError
 from penstock.page import Page
 from penstock.passes.parse import ParseOptions
-from penstock.sources import PageRange, list_items
+from penstock.sources import PageRange, inputs, list_items
 from penstock.sources.ids import natural_key, safe_document, safe_id, safe_stem
 from tests.support.made_pdf import locked_pdf, pdf, text
 
@@ -108,6 +110,57 @@ def test_unsupported_files_fail_only_when_named(tmp_path: Path) -> None:
     assert documents(list(list_items([str(tmp_path)], Page))) == ["a.png"]
     told = failures(list(list_items([str(good), str(tmp_path / "notes.txt")], Page)))
     assert told == {"notes.txt": "notes.txt is not of a kind that Penstock reads."}
+
+
+@pytest.mark.parametrize("name", ["self.pdf", "self"])
+def test_a_link_to_itself_fails_alone(tmp_path: Path, name: str) -> None:
+    png(tmp_path / "a.png")
+    (tmp_path / name).symlink_to(tmp_path / name)
+    png(tmp_path / "z.png")
+    items = list(list_items([str(tmp_path)], Page))
+    assert documents(items) == ["a.png", name, "z.png"]
+    assert "Too many levels of symbolic links" in failures(items)[name]
+    named = list(list_items([str(tmp_path / name), str(tmp_path / "a.png")], Page))
+    assert "Too many levels of symbolic links" in failures(named)[name]
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EIO, errno.ESTALE])
+def test_an_entry_that_cannot_be_looked_at_fails_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """A network's disk answers so; on ours only a stand-in for the system's entry can."""
+    for name in ("a.png", "bad", "z.png"):
+        png(tmp_path / name)
+    visible, stat = inputs._visible, Path.stat
+
+    class Stale:
+        name, path = "bad", str(tmp_path / "bad")
+
+        def is_dir(self) -> bool:
+            raise OSError(number, os.strerror(number))
+
+    def looked(path: Path, **options: bool) -> os.stat_result:
+        if path.name == "bad":
+            raise OSError(number, os.strerror(number))
+        return stat(path, **options)
+
+    monkeypatch.setattr(
+        inputs, "_visible", lambda folder: [Stale() if e.name == "bad" else e for e in visible(folder)]
+    )
+    monkeypatch.setattr(Path, "stat", looked)
+    items = list(list_items([str(tmp_path)], Page))
+    assert documents(items) == ["a.png", "bad", "z.png"]
+    assert failures(items) == {"bad": f"bad cannot be opened: {os.strerror(number)}."}
+
+
+def test_what_is_left_out_of_a_folder_is_counted_by_its_ending(tmp_path: Path) -> None:
+    png(tmp_path / "a.png")
+    for name in ("1.heic", "2.HEIC", "3.avif", "b/4.docx", "README", ".hidden.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"\0\0\0\x18ftypheic")
+    left_out: Counter[str] = Counter()
+    assert documents(list(list_items([str(tmp_path)], Page, left_out=left_out))) == ["a.png"]
+    assert left_out == {".heic": 2, ".avif": 1, ".docx": 1, "no ending": 1}
 
 
 def test_nothing_at_all_is_a_usage_error_at_once(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ from penstock.cli.options import (
     recipe_settings,
     words,
 )
-from penstock.cli.progress import progress, tell_failures
+from penstock.cli.progress import progress, tell_failures, tell_left_out
 
 if TYPE_CHECKING:
     from penstock.driver import Run
@@ -100,8 +100,9 @@ def parse(
         max_pixels=max_pixels, page_timeout=page_timeout, cores=cores,
     )  # fmt: skip
     run = _Typed(
-        inputs, out, recipe, settings, pages, max_pages, image_column, id_column, executor, retry_failed, fresh
-    )
+        inputs, out, recipe, settings, pages, max_pages, image_column, id_column, executor,
+        retry_failed, fresh,
+    )  # fmt: skip
     run.start(words(export), dry_run=dry_run, trace=trace, as_json=as_json, quiet=quiet)
 
 
@@ -196,6 +197,7 @@ def _tell(run: Run[Page], profile: Profile, written: list[Path]) -> None:
     from penstock.trace import report
 
     tell_failures(run, f"{run.out / 'failures'} and {RESULTS}")
+    tell_left_out(run)
     print(report.render_text(profile) if run.tally.done else _nothing_done(run))
     for path in written[:3]:
         print(f"  {path}")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
 from penstock import recipes, sources
-from penstock.driver import Run
+from penstock.driver import Run, Tally
 from penstock.errors import UsageError
 from penstock.executors import make_executor
 from penstock.page import Page
@@ -48,8 +49,8 @@ class ParseOptions:
 
 def parse_work(options: ParseOptions, out: Path, trace: Trace | None = None) -> Work[Page]:
     """Returns the run that reads `options.inputs` into OUT. Raises UsageError before it begins."""
-    plan = options.plan()
-    listing = _listing(options, out)
+    plan, tally = options.plan(), Tally()
+    listing = _listing(options, out, tally.left_out)
     run = Run(
         plan,
         make_executor(options.executor, trace or Trace()),
@@ -58,13 +59,14 @@ def parse_work(options: ParseOptions, out: Path, trace: Trace | None = None) -> 
         retry_failed=options.retry_failed,
         fresh=options.fresh,
         facts={"inputs": list(options.inputs), "pages": options.pages, "max_pages": options.max_pages},
+        tally=tally,
     )
     return Work(run, listing)
 
 
 def parse_stream(options: ParseOptions) -> PageStream:
     """Yields the pages as they are finished; nothing is kept."""
-    return stream_pages(options.plan(), _listing(options, None), options.executor)
+    return stream_pages(options.plan(), _listing(options, None, Counter()), options.executor)
 
 
 def stream_pages(plan: Plan, listing: Iterable[Page], executor: str = "local") -> PageStream:
@@ -73,7 +75,7 @@ def stream_pages(plan: Plan, listing: Iterable[Page], executor: str = "local") -
     return cast(PageStream, stream)  # an executor gives back what it was given
 
 
-def _listing(options: ParseOptions, out: Path | None) -> Iterator[Page]:
+def _listing(options: ParseOptions, out: Path | None, left_out: Counter[str]) -> Iterator[Page]:
     return sources.list_items(
         options.inputs,
         Page,
@@ -83,4 +85,5 @@ def _listing(options: ParseOptions, out: Path | None) -> Iterator[Page]:
         image_column=options.image_column,
         id_column=options.id_column,
         known={} if options.fresh or out is None else read_order(out),
+        left_out=left_out,
     )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic
 
 from penstock.driver import Run
@@ -32,6 +32,7 @@ class WorkSummary:
     failed_before: int  # of the skipped
     seconds: float
     failures: tuple[tuple[str, str], ...]
+    left_out: Mapping[str, int] = field(default_factory=dict)  # files of folders by their ending
 
     @property
     def all_well(self) -> bool:
@@ -77,6 +78,7 @@ class Work(Generic[ItemT]):
             failed_before=tally.failed_before,
             seconds=round(trace.clock() - trace.began, 3),
             failures=(*tally.failures, *tally.failed_parts),
+            left_out=dict(tally.left_out.most_common()),
         )
 
 

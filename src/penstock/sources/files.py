@@ -92,7 +92,7 @@ class FileInspector:
         others = self._known.get(document, ())
         if found.digest or str(found.path) in others:
             others = ()
-        return document in self._documents or any(Path(other).exists() for other in others)
+        return document in self._documents or any(map(os.path.exists, others))
 
 
 def _inspect(path: Path, status: os.stat_result) -> tuple[Kind | None, str, str]:

@@ -7,6 +7,7 @@ killed counts the pages of files that may have several; a PNG or JPEG is one pag
 from __future__ import annotations
 
 import importlib
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields
 from itertools import chain, islice
@@ -41,10 +42,13 @@ def list_items(
     max_pages: int = MAX_PAGES,
     known: Mapping[str, Collection[str]] | None = None,
     stdin: IO[bytes] | None = None,
+    left_out: Counter[str] | None = None,
 ) -> Iterator[ItemT]:
     """Yields every page of the inputs as an item of `kind`. Raises UsageError at once if there is none.
 
-    A document with more than `max_pages` is listed up to there, and fails for the rest. `known` holds the files of earlier runs by document name.
+    A document with more than `max_pages` is listed up to there, and fails for the rest. `known` holds the
+    files of earlier runs by document name. `left_out` gets the endings of files in folders that are of no
+    kind that Penstock reads.
 
     for page in list_items(["scans/", "report.pdf", "more/**/*.png"], Page, pages=PageRange.parse("1-9")):
         print(page.id, page.document, page.part)
@@ -55,7 +59,8 @@ def list_items(
     named = [name for name in inputs if name not in foreign]
     items = chain.from_iterable(_by_scheme(name) for name in foreign)
     if named or not foreign:
-        listing = _Listing(pages, password, image_column, id_column, known, max_pages)
+        skipped: Counter[str] = Counter() if left_out is None else left_out
+        listing = _Listing(pages, password, image_column, id_column, known, max_pages, skipped)
         items = chain(items, listing.items(expand(named, stdin)))
     first = next(items)
     return (_as(kind, item) for item in _resumed(first, items))
@@ -88,7 +93,9 @@ class _Listing:
         id_column: str | None,
         known: Mapping[str, Collection[str]] | None,
         max_pages: int,
+        left_out: Counter[str],
     ) -> None:
+        self._left_out = left_out
         self._pages = pages
         self._max_pages = max_pages
         self._inspect = FileInspector(known)
@@ -116,7 +123,7 @@ class _Listing:
 
     def _all(self, entries: Iterator[Entry]) -> Iterator[Item]:
         for batch in _growing(entries):
-            looked = [self._inspect(entry) if isinstance(entry, FoundFile) else entry for entry in batch]
+            looked = [self._look(entry) if isinstance(entry, FoundFile) else entry for entry in batch]
             counts = self._counter.counts([one for one in looked if isinstance(one, Candidate)])
             for one in looked:
                 if isinstance(one, Candidate):
@@ -127,6 +134,13 @@ class _Listing:
                     self._before = self._matched
                 elif isinstance(one, End) and self._matched == self._before:
                     yield from self._empty(one)
+
+    def _look(self, found: FoundFile) -> Candidate | None:
+        candidate = self._inspect(found)
+        if candidate is None:
+            ending = found.path.suffix.lower()
+            self._left_out[ending if ending and ending.isprintable() else "no ending"] += 1
+        return candidate
 
     def _of_file(self, file: Candidate, count: PartCount | Failure) -> Iterator[Item]:
         if file.failure is not None and file.missing:

@@ -8,6 +8,7 @@ order of documents among themselves, and the knowledge which pages are of a file
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -58,7 +59,7 @@ def write_order(out: Path, listed: Mapping[str, Files]) -> None:
 
 
 def _still_there(files: Files) -> Files:
-    return {uri: version for uri, version in files.items() if Path(uri).exists()}
+    return {uri: version for uri, version in files.items() if os.path.exists(uri)}  # noqa: PTH110  Path.exists raises where it may not look
 
 
 def in_source_order(entries: Iterable[Entry], order: Mapping[str, Files]) -> list[Entry]:
