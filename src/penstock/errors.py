@@ -7,7 +7,7 @@ PenstockError
 │   └── OutLocked         another run is writing to OUT
 ├── MissingModel          weights or a package are absent; the message says what to run    (exit 2)
 ├── OpenError             a worker could not be opened                                     (exit 2)
-├── StoreError            OUT cannot be written: full disk, no permission                  (exit 2)
+├── StoreError            OUT cannot be written, or is damaged: a full disk, half a shard  (exit 2)
 ├── NoProgress            nothing moved for too long; the message holds depths and stacks  (exit 2)
 └── ItemError             one item failed; becomes a `Failure` and never ends a run
     ├── BadInput          the bytes are broken, encrypted, too large or not what they claim
@@ -78,7 +78,7 @@ class OpenError(PenstockError):
 
 
 class StoreError(PenstockError):
-    """OUT cannot be written."""
+    """OUT cannot be written, or what is there is damaged."""
 
 
 class NoProgress(PenstockError):

@@ -47,6 +47,7 @@ VERBS = {
     "upload": Verb("upload:upload", "Bring a run to the Hugging Face Hub.", "out --repo me/pages"),
     "serve": Verb("serve:serve", "An HTTP API and a web page over a run.", "out --recipe documents"),
     "eval": Verb("eval:app", "Score recipes and predictions on benchmarks."),
+    "check": Verb("check:check", "Say whether what a run wrote is whole.", "out --repair"),
     "profile": Verb("profile:profile", "Say where the time of a run went.", "out"),
     "engine": Verb("engine:app", "Start, watch and stop model servers."),
     "models": Verb("models:app", "List, fetch and verify the built-in weights."),

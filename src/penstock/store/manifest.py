@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock import __version__
-from penstock.errors import PlanMismatch, UsageError
+from penstock.errors import PlanMismatch, UsageError, first_line
 from penstock.plan import Plan, differences, fingerprint_of
 from penstock.processes.resources import cores
 from penstock.store import old_rows
@@ -23,8 +23,8 @@ from penstock.store.ledger import has_rows
 RUN = "run.json"
 # everything a run writes below OUT; --fresh removes these and nothing else
 OURS = (
-    RUN, "items", "failures", "crops", "markdown", "overlays", "tmp", "documents.jsonl", "ocr_results.jsonl",
-    "parsed_texts.jsonl", "searchable", "profile.json", "profile.html", "trace.jsonl",
+    RUN, "items", "failures", "damaged", "crops", "markdown", "overlays", "tmp", "documents.jsonl",
+    "ocr_results.jsonl", "parsed_texts.jsonl", "searchable", "profile.json", "profile.html", "trace.jsonl",
     "objects.jsonl", "report.html", "given.json", "masks", "clouds", "splats", "meshes", "turntables",
     "embed", "embeddings", "index", "retrieval",
     "uploads", "enrich", "docjson", "docling", "content_list", "html", "chunks.jsonl", "raw", "glm",
@@ -36,11 +36,18 @@ def read(out: Path) -> dict[str, Any] | None:
     path = out / RUN
     if not path.is_file():
         return None
+    advice = "Run: penstock check OUT --repair, or use --fresh to start over."
     try:
         manifest: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    except ValueError as exc:
-        raise UsageError(f"{path} is not a run's description.", "Use --fresh to start over.") from exc
+    except (OSError, ValueError, RecursionError) as exc:
+        raise UsageError(f"{path} is not a run's description ({first_line(exc)}).", advice) from exc
+    if not isinstance(manifest, dict) or not _is_plan(manifest.get("plan")):
+        raise UsageError(f"{path} is not a run's description: it names no plan.", advice)
     return manifest
+
+
+def _is_plan(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(row, dict) and "stage" in row for row in value)
 
 
 def check(out: Path, plan: Plan) -> None:

@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from penstock.errors import StoreError, first_line
 from penstock.item import Item
 from penstock.store.atomic_files import replacing
 from penstock.store.ledger import Entry
@@ -33,12 +34,17 @@ def file_of(item: Item) -> Files:
 
 
 def read_order(out: Path) -> dict[str, Files]:
-    """Returns the documents in source order."""
+    """Returns the documents in source order. Raises StoreError if the file is damaged."""
     path = out / DOCUMENTS
     if not path.is_file():
         return {}
-    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    return {row["document"]: row.get("files", {}) for row in rows}
+    try:
+        rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        return {str(row["document"]): dict(row.get("files", {})) for row in rows}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as exc:
+        raise StoreError(
+            f"{path} is damaged ({first_line(exc)}).", "Run: penstock check OUT --repair, then again."
+        ) from exc
 
 
 def write_order(out: Path, listed: Mapping[str, Files]) -> None:
