@@ -6,6 +6,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock import __version__
-from penstock.errors import PlanMismatch, UsageError, first_line
+from penstock.errors import PlanMismatch, UsageError, first_line, without_users
 from penstock.plan import Plan, differences, fingerprint_of
 from penstock.processes.resources import cores
 from penstock.store import old_rows
@@ -29,6 +30,8 @@ OURS = (
     "embed", "embeddings", "index", "retrieval",
     "uploads", "enrich", "docjson", "docling", "content_list", "html", "chunks.jsonl", "raw", "glm",
 )  # fmt: skip
+# user:password@host, without the http:// that people leave out
+_USER = re.compile(r"^(--[\w-]+=)?[^/\s@:]+:[^/\s@]*@(?=[^/\s@]+(/|$))")
 PACKAGES = ("numpy", "opencv-python-headless", "pypdfium2", "onnxruntime", "tesserocr", "pyarrow", "pillow")
 
 
@@ -75,7 +78,7 @@ def write(out: Path, plan: Plan, **facts: Any) -> None:
         **facts,
     }
     with replacing(out / RUN, out) as file:
-        file.write(json.dumps(manifest, ensure_ascii=False, indent=2).encode())
+        file.write(without_users(json.dumps(manifest, ensure_ascii=False, indent=2)).encode())
 
 
 def start_over(out: Path) -> None:
@@ -129,7 +132,7 @@ def _without_secrets(arguments: list[str]) -> list[str]:
         elif argument.startswith(("--password=", "--api-key=", "--hf-token=")):
             shown.append(argument.split("=", 1)[0] + "=***")
         else:
-            shown.append(argument)
+            shown.append(_USER.sub(r"\1***@", without_users(argument)))
     return shown
 
 
