@@ -94,6 +94,7 @@ def test_no_other_page_may_hold_ours_in_a_frame(client: Client) -> None:
     [
         ({"Content-Encoding": "gzip"}, "compressed"),
         ({"Content-Type": "multipart/form-data; boundary=x"}, "--data-binary"),
+        ({"Content-Type": "Multipart/Form-Data; boundary=x"}, "--data-binary"),
     ],
 )
 def test_what_would_be_kept_wrongly_is_refused(client: Client, headers: dict[str, str], words: str) -> None:

@@ -7,6 +7,8 @@ Exit codes: 0 all well; 1 some items failed, and are listed; 2 the call or the m
 from __future__ import annotations
 
 import importlib
+import os
+import signal
 import sys
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -17,7 +19,7 @@ from typer.core import TyperGroup
 from penstock import __version__
 from penstock.errors import PenstockError
 
-INTERRUPTED = 130  # what shells say of Ctrl-C
+INTERRUPTED, TERMINATED = 130, 143  # what shells say of Ctrl-C and of SIGTERM
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,15 @@ VERBS = {
 }
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, which ends a run as Ctrl-C does: threads and processes end, what is finished is committed."""
+
+
+def _on_sigterm(*_: object) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second one must not cut the commit short
+    raise Terminated
+
+
 class _Verbs(TyperGroup):
     """A group that imports a verb's file when the verb is used."""
 
@@ -79,6 +90,9 @@ class _Verbs(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
+        except Terminated:
+            print("penstock: told to end. What was finished is kept; run it again to go on.", file=sys.stderr)
+            raise typer.Exit(TERMINATED) from None
         except KeyboardInterrupt:  # caught here, before typer ends the program without a word
             print("penstock: stopped. Run the same command again to go on from here.", file=sys.stderr)
             raise typer.Exit(INTERRUPTED) from None
@@ -121,8 +135,23 @@ def root(
     """Pages and photos in, structured, searchable, measured data out."""
 
 
+def _open_closed_streams() -> None:
+    """Gives a closed standard stream (`2>&-`) the null device: else the next file takes its number."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+            setattr(sys, name, open(number, "r" if number == 0 else "w", closefd=False))  # noqa: SIM115
+
+
 def main() -> None:
     """Runs the command line. Every error of ours is one sentence on standard error."""
+    _open_closed_streams()
+    signal.signal(signal.SIGTERM, _on_sigterm)
     try:
         app()
     except PenstockError as exc:
