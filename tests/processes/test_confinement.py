@@ -107,7 +107,8 @@ def test_no_secret_reaches_a_reader(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.skipif(landlock_version() < 4, reason="this kernel cannot forbid it")
-def test_a_reader_writes_runs_and_calls_nothing(tmp_path: Path) -> None:
+def test_a_reader_writes_runs_and_calls_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PENSTOCK_READER_SANDBOX", raising=False)  # set where coverage is measured
     with socket.create_server(("127.0.0.1", 0)) as server, Child(open_spy, name="r", confined=True) as child:
         for task in (f"write {tmp_path / 'new'}", "run /bin/true", f"connect {server.getsockname()[1]}"):
             with pytest.raises(Exception, match="Permission"):

@@ -138,6 +138,8 @@ class PictureFile:
             raise BadInput("the file is gone.") from exc
         except PermissionError as exc:
             raise BadInput("the file may not be read.", "Check its permissions.") from exc
+        except MemoryError as exc:  # a WebP's canvas is made with its header
+            raise _damage(exc) from exc
         except BROKEN as exc:
             raise BadInput("its header is damaged; it is not a picture anyone can read.") from exc
         try:
