@@ -39,6 +39,7 @@ from penstock.photo import Photo
 from penstock.plan import Plan
 from penstock.processes.background import Background
 from penstock.retrieval.searcher import NO_FILTERS, Filters, Hit
+from penstock.sources import MAX_PAGES
 from penstock.store import manifest
 from penstock.store.out import Out
 
@@ -103,6 +104,7 @@ def parse(
     out: str | Path | None = None,
     recipe: str | Plan = "documents",
     pages: str | int | None = None,
+    max_pages: int = MAX_PAGES,
     order: Order = "source",
     executor: str = "local",
     retry_failed: bool = False,
@@ -127,6 +129,7 @@ def parse(
         recipe=recipe,
         settings=recipe_options(options),
         pages=None if pages is None else str(pages),
+        max_pages=max_pages,
         image_column=image_column,
         id_column=id_column,
         executor=executor,

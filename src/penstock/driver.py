@@ -11,6 +11,7 @@ import datetime
 import logging
 import resource
 import sys
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -47,6 +48,7 @@ class Tally:
     listing: bool = True
     failures: list[tuple[str, str]] = field(default_factory=list)  # the first few: (page, sentence)
     failed_parts: list[tuple[str, str]] = field(default_factory=list)  # and of those inside pages
+    left_out: Counter[str] = field(default_factory=Counter)  # endings of files that nobody can read
 
     def count(self, item: Item) -> None:
         self.regions += len(item.regions) if isinstance(item, Page) else 0

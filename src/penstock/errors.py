@@ -7,7 +7,7 @@ PenstockError
 │   └── OutLocked         another run is writing to OUT
 ├── MissingModel          weights or a package are absent; the message says what to run    (exit 2)
 ├── OpenError             a worker could not be opened                                     (exit 2)
-├── StoreError            OUT cannot be written: full disk, no permission                  (exit 2)
+├── StoreError            OUT cannot be written, or is damaged: a full disk, half a shard  (exit 2)
 ├── NoProgress            nothing moved for too long; the message holds depths and stacks  (exit 2)
 └── ItemError             one item failed; becomes a `Failure` and never ends a run
     ├── BadInput          the bytes are broken, encrypted, too large or not what they claim
@@ -21,6 +21,7 @@ in a sentence of its own.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 DISTRIBUTION = "penstock-pipeline"  # what pip installs; `penstock` on the package index is another project
@@ -36,13 +37,30 @@ def first_line(exc: BaseException) -> str:
     return (str(exc).strip().splitlines() or [type(exc).__name__])[0]
 
 
+_USER = re.compile(r"(?<=://)[^/?#\s\"']*@")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def without_users(text: str) -> str:
+    """Returns the text with `***` for user and password of every address in it."""
+    return _USER.sub("***@", text)
+
+
+def shown(text: str) -> str:
+    """Returns a text that may go to a terminal and a log: no passwords, no bytes that steer a terminal.
+
+    What servers and files say ends up in messages.
+    """
+    return _CONTROL.sub("\ufffd", without_users(text))
+
+
 class PenstockError(Exception):
     """Root of the tree. `advice` is a sentence on what to do, or empty."""
 
     def __init__(self, message: str, advice: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.advice = advice
+        self.message = shown(message)
+        self.advice = shown(advice)
+        super().__init__(self.message)
 
     def __reduce__(self) -> tuple[type[PenstockError], tuple[str, str]]:
         # errors cross process boundaries; the default drops `advice`
@@ -78,7 +96,7 @@ class OpenError(PenstockError):
 
 
 class StoreError(PenstockError):
-    """OUT cannot be written."""
+    """OUT cannot be written, or what is there is damaged."""
 
 
 class NoProgress(PenstockError):
@@ -113,6 +131,10 @@ class Failure:
     kind: str
     message: str
     advice: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", shown(self.message))
+        object.__setattr__(self, "advice", shown(self.advice))
 
     @classmethod
     def of(cls, exc: Exception, stage: str) -> Failure:

@@ -32,12 +32,14 @@ class Needs:
     """What a worker needs. `process` gives each worker a process of its own, pinned to its GPUs.
 
     `yields` lets what else runs on the machine go first: whoever feeds a model server must not slow it.
+    `confined` is for a process that reads strangers' bytes: bounded memory, no secrets, nothing to write.
     """
 
     cpus: float = 1.0
     gpus: float = 0.0
     process: bool = False
     yields: bool = False
+    confined: bool = False
 
 
 @dataclass(frozen=True, slots=True)

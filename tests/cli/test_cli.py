@@ -17,7 +17,8 @@ import pytest
 
 import penstock
 from penstock.testing import FAKE
-from tests.support.made_pdf import locked_pdf
+from tests.conftest import REPO
+from tests.support.made_pdf import locked_pdf, pdf
 
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
 
@@ -205,6 +206,61 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
         130,
         "penstock: stopped. Run the same command again to go on from here.\n",
     )
+
+
+def test_what_was_left_out_of_a_folder_is_said_once(good: Path, tmp_path: Path) -> None:
+    for name in ("1.heic", "2.heic", "notes.docx"):
+        (good / name).write_bytes(b"something else")
+    (good / "self.pdf").symlink_to(good / "self.pdf")
+    shown = parse_fake(good, "-o", tmp_path / "out")
+    assert shown.returncode == 1
+    assert shown.stderr.count("left out: 3 files of other kinds (.heic 2, .docx 1)") == 1
+    assert "self.pdf cannot be opened: Too many levels of symbolic links." in shown.stderr
+    assert [page.failure is None for page in penstock.read(tmp_path / "out")] == [True, False]
+
+
+TELLS_WHEN_ADDED = """
+import sys
+from penstock.cli import main
+from penstock.store.ledger import ShardWriter
+add = ShardWriter.add
+def told(self, item):
+    print("added", flush=True)
+    return add(self, item)
+ShardWriter.add = told
+main()
+"""
+
+
+def test_sigterm_keeps_what_is_finished_and_says_so(tmp_path: Path) -> None:
+    """The second page hangs; the first is read by then, and in no shard yet."""
+    (tmp_path / "two.pdf").write_bytes(pdf(["", ""]))
+    words = ["parse", str(tmp_path / "two.pdf"), "-o", str(tmp_path / "out"), "--recipe"]
+    command = [
+        sys.executable,
+        "-c",
+        TELLS_WHEN_ADDED,
+        *words,
+        "tests.support.hanging_recipe:hanging",
+        "--quiet",
+    ]
+    with subprocess.Popen(command, stdout=-1, stderr=-1, text=True, cwd=REPO) as working:
+        assert working.stdout is not None
+        assert working.stdout.readline() == "added\n"
+        assert not list(tmp_path.glob("out/items/*"))
+        working.send_signal(signal.SIGTERM)
+        _, told = working.communicate(timeout=300)
+    said = "penstock: told to end. What was finished is kept; run it again to go on.\n"
+    assert (working.returncode, told) == (143, said)
+    assert [(page.part, page.failure) for page in penstock.read(tmp_path / "out")] == [(0, None)]
+
+
+@pytest.mark.parametrize("closed", ["2>&-", "1>&-", "<&- 1>&- 2>&-"])
+def test_closed_streams_keep_nobody_from_working(good: Path, tmp_path: Path, closed: str) -> None:
+    command = f'"{sys.executable}" -m penstock parse "{good}" -o "{tmp_path}/out" --recipe {FAKE} {closed}'
+    done = subprocess.run(["sh", "-c", command], timeout=300)
+    assert done.returncode == 0
+    assert [page.failure for page in penstock.read(tmp_path / "out")] == [None]
 
 
 def test_a_run_that_reads_nothing_shows_no_profile(good: Path, tmp_path: Path) -> None:

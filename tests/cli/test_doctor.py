@@ -37,6 +37,23 @@ def test_a_machine_with_a_card_and_vllm_would_use_a_preset(
     assert "ready, preset l4" in told()
 
 
+@pytest.mark.parametrize(
+    ("version", "words"),
+    [
+        (0, "this system cannot keep them from writing files and from the network"),
+        (1, "they cannot write files, run programs\n"),
+        (4, "they cannot write files, run programs, use TCP\n"),
+    ],
+)
+def test_it_says_what_readers_of_files_may_do(
+    monkeypatch: pytest.MonkeyPatch, version: int, words: str
+) -> None:
+    monkeypatch.setattr("penstock.processes.confinement.landlock_version", lambda: version)
+    monkeypatch.setenv("PENSTOCK_READER_MEMORY_MB", "3000")
+    assert "have 3,000 MB each and no keys" in told()
+    assert words in told()
+
+
 def test_what_is_absent_comes_with_what_to_type(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("PENSTOCK_VLLM", raising=False)

@@ -23,8 +23,10 @@ from penstock.errors import PenstockError, StoreError, UsageError
 from penstock.passes.pipeline import STEPS, Pipeline, PipelineOptions, chosen_steps
 from penstock.passes.pipeline_presets import PRESETS, corpus_of, queries_of
 from penstock.sources import hub
+from penstock.store import manifest
 from penstock.store.ledger import Ledger
 from penstock.store.schema import PAGES
+from penstock.testing.fake_recipe import fake
 from penstock.testing.fake_server import FakeServer, serving
 from tests.support.embedding_server import WIDTH, Server
 from tests.support.hub_server import BAD_TOKEN, COMMIT, Hub
@@ -109,6 +111,31 @@ def test_a_wrong_option_is_said_before_a_page_is_read(
 def test_only_recipes_that_read_by_server_are_taken_beside_the_built_in_one(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="Choose from: builtin, glm-ocr"):
         Pipeline(PipelineOptions(out=tmp_path, data=tmp_path, recipe="photos"))
+
+
+def test_pages_of_two_revisions_are_not_mixed(tmp_path: Path) -> None:
+    manifest.write(tmp_path, fake(), revision="a" * 40)
+    options = PipelineOptions(
+        out=tmp_path, data=tmp_path / "data", dataset="me/pages", revision="b" * 12, recipe="builtin"
+    )
+    with pytest.raises(UsageError, match="holds pages of revision aaaaaaaaaaaa, not of bbbbbbbbbbbb"):
+        list(Pipeline(options).run(("download",)))
+
+
+def test_a_revision_is_asked_for_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str | None] = []
+
+    def download(repo: str, folder: Path, revision: str | None, token: str | None) -> hub.Snapshot:
+        asked.append(revision)
+        return hub.Snapshot(repo, "c" * 40, folder)
+
+    monkeypatch.setattr(hub, "download", download)
+    options = PipelineOptions(out=tmp_path, data=tmp_path, dataset="me/pages", revision="v1.2")
+    pipeline = Pipeline(options)
+    list(pipeline.run(("download",)))
+    manifest.write(tmp_path, fake(), revision=pipeline.state.revision)
+    list(Pipeline(options).run(("download",)))
+    assert asked == ["v1.2", "c" * 40]
 
 
 def test_a_hub_that_cannot_be_reached_is_a_sentence_without_the_token(

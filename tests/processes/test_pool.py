@@ -25,13 +25,13 @@ from penstock.photo import Photo, PhotoObject
 from penstock.photos.masks import pack
 from penstock.photos.user_boxes import GivenDepth
 from penstock.plan import Plan
-from penstock.processes.child import Child
+from penstock.processes.child import OPEN_PAUSES_S, Child
 from penstock.processes.pool import BREAK_AFTER, Breaker, ProcessPool
 from penstock.stage import Needs, Stage, Supervision, Worker, tuning
 from penstock.stages.measure import Measure
 from penstock.stages.reconstruct import Reconstruct
 from penstock.testing.fake_mesh import FakeScript, fake_mesh
-from tests.support.scripted import TellPid, open_scripted
+from tests.support.scripted import TellPid, open_after_deaths, open_scripted
 from tests.support.together import mesh_in_rounds
 
 
@@ -52,6 +52,33 @@ def test_a_child_is_replaced_after_so_many_tasks_or_so_much_growth() -> None:
     with Child(open_scripted, name="one", supervision=Supervision(max_growth_mb=60)) as child:
         pids = [child.call("grow 25", 30) for _ in range(8)]
         assert 2 <= len(set(pids)) <= 4
+
+
+def test_who_dies_while_it_opens_is_tried_again(tmp_path: Path) -> None:
+    pauses: list[float] = []
+    opener = partial(open_after_deaths, tmp_path / "deaths", 2)
+    with Child(opener, name="one", wait=lambda s: bool(pauses.append(s))) as child:
+        assert child.call("x", deadline_s=30)
+    assert (child.starts, pauses) == (3, list(OPEN_PAUSES_S))
+
+
+def test_who_dies_each_time_it_opens_says_what_was_seen(tmp_path: Path) -> None:
+    opener = partial(open_after_deaths, tmp_path / "deaths", 99)
+    child = Child(opener, name="mesh-0", wait=lambda _: False)
+    with pytest.raises(OpenError) as told:
+        child.start()
+    assert "mesh-0 ended 3 times while it was opening (killed by SIGKILL" in told.value.message
+    assert "after saying: half of the weights are loaded" in told.value.message
+    assert "memory" in told.value.advice
+    assert child.starts == 3
+
+
+def test_who_is_interrupted_while_it_opens_is_not_tried_again(tmp_path: Path) -> None:
+    opener = partial(open_after_deaths, tmp_path / "deaths", 99)
+    child = Child(opener, name="one", wait=lambda _: True)
+    with pytest.raises(OpenError, match="one ended while it was opening"):
+        child.start()
+    assert child.starts == 1
 
 
 def test_another_interpreter_gets_our_package_and_nothing_else_of_ours() -> None:

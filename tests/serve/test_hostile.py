@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import signal
 import socket
 import subprocess
@@ -22,11 +23,14 @@ import pyarrow.parquet as pq
 import pytest
 
 import penstock
+from penstock.serve.catalogue import Catalogue
 from penstock.serve.service import Service
+from penstock.serve.turns import Turns
 from penstock.store.ledger import Ledger
 from penstock.store.schema import PAGES
 from penstock.testing.fake_recipe import fake
 from penstock.testing.fake_stages import FakeRecognise
+from tests.support.made_pdf import pdf
 from tests.support.waiting import wait_until
 
 pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
@@ -90,6 +94,7 @@ def test_no_other_page_may_hold_ours_in_a_frame(client: Client) -> None:
     [
         ({"Content-Encoding": "gzip"}, "compressed"),
         ({"Content-Type": "multipart/form-data; boundary=x"}, "--data-binary"),
+        ({"Content-Type": "Multipart/Form-Data; boundary=x"}, "--data-binary"),
     ],
 )
 def test_what_would_be_kept_wrongly_is_refused(client: Client, headers: dict[str, str], words: str) -> None:
@@ -192,6 +197,48 @@ def test_many_documents_are_counted_together(tmp_path: Path, monkeypatch: pytest
         wait_until(lambda: not service.waiting)
         assert len([one for one in service.documents() if one.failed == 1]) == 30
     assert len(started) == 1
+
+
+def test_a_long_document_holds_up_no_short_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    put = Catalogue.put
+
+    def noted(self: Catalogue, item: Any) -> None:
+        read.append(item.document.rpartition("/")[2])
+        put(self, item)
+
+    monkeypatch.setattr(Catalogue, "put", noted)
+    for number, (name, pages) in enumerate([("long.pdf", 60), ("short.pdf", 3), ("last.pdf", 3)]):
+        folder = tmp_path / "uploads" / f"{number:016x}"
+        folder.mkdir(parents=True)
+        (folder / name).write_bytes(pdf([""] * pages))
+        os.utime(folder / name, ns=(number, number))  # the long one was sent first
+    with Service(tmp_path, fake()) as service:
+        wait_until(lambda: not service.waiting)
+    assert len(read) == 66
+    assert "long.pdf" in read[max(index for index, name in enumerate(read) if name != "long.pdf") :]
+    assert {"short.pdf", "last.pdf"} <= set(read[:40])
+
+
+def test_documents_take_turns_of_a_few_pages() -> None:
+    turns: Turns[str] = Turns()
+    for name, count in (("a", 10), ("b", 5), ("c", 4)):
+        turns.add([f"{name}{number}" for number in range(count)])
+    assert list(turns.round()) == ["a0", "a1", "a2", "a3", "b0", "b1", "b2", "b3", "c0", "c1", "c2", "c3"]
+    turns.add(["d0"])
+    assert list(turns.round()) == ["a4", "a5", "a6", "a7", "b4", "d0"]
+    assert list(turns.round()) == ["a8", "a9"]
+    assert not turns
+
+
+def test_one_long_document_does_not_keep_others_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("penstock.serve.service.MAX_WAITING", 8)
+    monkeypatch.setattr("penstock.serve.service.MAX_SHARE", 5)
+    service = Service(tmp_path, fake())
+    service._left = {"long": 40_000}
+    assert (service.is_full, service.waiting) == (False, 40_000)
+    service._left["other"] = 4
+    assert service.is_full
 
 
 def test_the_service_ends_although_someone_is_still_sending(tmp_path: Path) -> None:

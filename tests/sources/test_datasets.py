@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -19,6 +20,7 @@ from penstock.sources import PageRange, list_items
 from penstock.sources.datasets import ShardRef
 from penstock.sources.tables import ColumnReader, find_columns
 from penstock.stages.load import Load
+from tests.support.bombs import equal_cells
 
 HUB_IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 
@@ -229,6 +231,22 @@ def test_datasets_of_the_same_name_stay_apart(tmp_path: Path) -> None:
 def test_a_shard_reference_survives_any_path() -> None:
     ref = ShardRef(Path("/data/a#b:c/x.arrow"), 120, "page #1: image/경로")
     assert ShardRef.parse(ref.uri) == ref
+
+
+def test_a_table_that_claims_more_rows_than_bytes_is_one_failure(tmp_path: Path) -> None:
+    rows = 200_000
+    values = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int32)), [picture(1)])
+    pq.write_table(pa.table({"image": values}), tmp_path / "rows.parquet", store_schema=False)
+    (item,) = list_items([str(tmp_path / "rows.parquet")], Page)
+    assert item.failure is not None
+    assert "claims 200,000 rows, more than it has bytes" in item.failure.message
+
+
+def test_pictures_of_a_table_are_decoded_one_by_one(tmp_path: Path) -> None:
+    """Sixteen equal ones of 100 MB are 3 kB on disk."""
+    equal_cells(tmp_path / "a.parquet", size_mb=1)
+    with ColumnReader(str(tmp_path / "a.parquet"), "image") as reader:
+        assert [len(chunk) for _, chunk in reader._chunks_from(0)] == [1] * 16
 
 
 def test_counting_rows_needs_no_column(tmp_path: Path) -> None:

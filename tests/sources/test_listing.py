@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import errno
+import inspect
 import io
 import os
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
+from penstock.cli.parse import parse
 from penstock.errors import UsageError
 from penstock.page import Page
-from penstock.sources import PageRange, list_items
+from penstock.passes.parse import ParseOptions
+from penstock.sources import PageRange, inputs, list_items
 from penstock.sources.ids import natural_key, safe_document, safe_id, safe_stem
 from tests.support.made_pdf import locked_pdf, pdf, text
 
@@ -105,6 +110,57 @@ def test_unsupported_files_fail_only_when_named(tmp_path: Path) -> None:
     assert documents(list(list_items([str(tmp_path)], Page))) == ["a.png"]
     told = failures(list(list_items([str(good), str(tmp_path / "notes.txt")], Page)))
     assert told == {"notes.txt": "notes.txt is not of a kind that Penstock reads."}
+
+
+@pytest.mark.parametrize("name", ["self.pdf", "self"])
+def test_a_link_to_itself_fails_alone(tmp_path: Path, name: str) -> None:
+    png(tmp_path / "a.png")
+    (tmp_path / name).symlink_to(tmp_path / name)
+    png(tmp_path / "z.png")
+    items = list(list_items([str(tmp_path)], Page))
+    assert documents(items) == ["a.png", name, "z.png"]
+    assert "Too many levels of symbolic links" in failures(items)[name]
+    named = list(list_items([str(tmp_path / name), str(tmp_path / "a.png")], Page))
+    assert "Too many levels of symbolic links" in failures(named)[name]
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EIO, errno.ESTALE])
+def test_an_entry_that_cannot_be_looked_at_fails_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """A network's disk answers so; on ours only a stand-in for the system's entry can."""
+    for name in ("a.png", "bad", "z.png"):
+        png(tmp_path / name)
+    visible, stat = inputs._visible, Path.stat
+
+    class Stale:
+        name, path = "bad", str(tmp_path / "bad")
+
+        def is_dir(self) -> bool:
+            raise OSError(number, os.strerror(number))
+
+    def looked(path: Path, **options: bool) -> os.stat_result:
+        if path.name == "bad":
+            raise OSError(number, os.strerror(number))
+        return stat(path, **options)
+
+    monkeypatch.setattr(
+        inputs, "_visible", lambda folder: [Stale() if e.name == "bad" else e for e in visible(folder)]
+    )
+    monkeypatch.setattr(Path, "stat", looked)
+    items = list(list_items([str(tmp_path)], Page))
+    assert documents(items) == ["a.png", "bad", "z.png"]
+    assert failures(items) == {"bad": f"bad cannot be opened: {os.strerror(number)}."}
+
+
+def test_what_is_left_out_of_a_folder_is_counted_by_its_ending(tmp_path: Path) -> None:
+    png(tmp_path / "a.png")
+    for name in ("1.heic", "2.HEIC", "3.avif", "b/4.docx", "README", ".hidden.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"\0\0\0\x18ftypheic")
+    left_out: Counter[str] = Counter()
+    assert documents(list(list_items([str(tmp_path)], Page, left_out=left_out))) == ["a.png"]
+    assert left_out == {".heic": 2, ".avif": 1, ".docx": 1, "no ending": 1}
 
 
 def test_nothing_at_all_is_a_usage_error_at_once(tmp_path: Path) -> None:
@@ -302,11 +358,39 @@ def test_a_thousand_pictures_need_no_process(tmp_path: Path, monkeypatch: pytest
     assert [item.document for item in list_items([str(tmp_path)], Page)] == [f"{n}.png" for n in range(1000)]
 
 
-def test_a_pdf_that_claims_more_pages_than_bytes_is_one_failure(tmp_path: Path) -> None:
-    data = pdf([text("one")]).replace(b"/Count 1 ", b"/Count 900000 ")
-    (tmp_path / "liar.pdf").write_bytes(data)
+@pytest.mark.parametrize("padding", [0, 1 << 20])
+def test_a_pdf_that_claims_a_million_pages_is_its_pages_and_one_failure(tmp_path: Path, padding: int) -> None:
+    data = pdf([text("one"), text("two")]).replace(b"/Count 2 ", b"/Count 1000000 ")
+    (tmp_path / "liar.pdf").write_bytes(data + b"%" * padding)
+    first, second, rest = list_items([str(tmp_path)], Page)
+    assert (first.failure, second.failure) == (None, None)
+    assert rest.failure is not None
+    assert rest.failure.message == "liar.pdf: it claims 1,000,000 pages and has 2."
+    assert [rest.part, rest.id[-6:]] == [2, "/00002"]
+    assert [item.part for item in list_items([str(tmp_path)], Page, pages=PageRange.parse("2"))] == [1]
+    beyond = list(list_items([str(tmp_path)], Page, pages=PageRange.parse("500-600")))
+    assert [item.failure is None for item in beyond] == [False]
+
+
+def test_a_damaged_page_does_not_hide_the_pages_after_it(tmp_path: Path) -> None:
+    data = pdf([text(str(number)) for number in range(40)])
+    data = data.replace(b"Kids [3 0 R 5 0 R", b"Kids [3 0 R 999 0").replace(b" 81 0 R]", b" 999 0 R]")
+    (tmp_path / "hurt.pdf").write_bytes(data)
     items = list(list_items([str(tmp_path)], Page))
-    assert len(items) == 1
+    assert [item.part for item in items][:39] == list(range(39))
+    assert len(items) == 40
+
+
+def test_a_document_is_read_up_to_so_many_pages(tmp_path: Path) -> None:
+    (tmp_path / "long.pdf").write_bytes(pdf([""] * 12))
+    items = list(list_items([str(tmp_path)], Page, max_pages=10))
+    assert [item.part for item in items] == list(range(11))
+    assert items[-1].failure is not None
+    assert "12 pages, and 10 are read" in items[-1].failure.message
+    assert "--max-pages" in items[-1].failure.advice
+    chosen = list(list_items([str(tmp_path)], Page, max_pages=10, pages=PageRange.parse("3-")))
+    assert [item.failure for item in chosen] == [None] * 10
+    assert inspect.signature(parse).parameters["max_pages"].default == ParseOptions(inputs=()).max_pages
 
 
 def test_natural_order_and_safe_names() -> None:

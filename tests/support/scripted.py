@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from penstock.page import Page
-from penstock.processes.child import beat
+from penstock.processes.child_main import beat
 from penstock.stage import Worker
 
 
@@ -45,6 +46,16 @@ def open_scripted() -> Callable[[str], str]:
         return f"{os.getpid()}"
 
     return answer
+
+
+def open_after_deaths(counted: Path, deaths: int) -> Callable[[str], str]:
+    """Dies while it opens, so many times; the file counts them."""
+    before = counted.stat().st_size if counted.exists() else 0
+    if before < deaths:
+        counted.write_bytes(b"x" * (before + 1))
+        print("half of the weights are loaded", file=sys.stderr, flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+    return open_scripted()
 
 
 class TellPid(Worker[Page]):

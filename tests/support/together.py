@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 
 from penstock.engines.mesh.request import MeshOptions, MeshReply, MeshRequest
-from penstock.processes.child import beat
+from penstock.processes.child_main import beat
 from penstock.testing.fake_mesh import FakeSam3d, FakeScript
 from tests.support.waiting import HANGS_S
 

@@ -18,6 +18,7 @@ from penstock.page import Page
 from penstock.sources import list_items
 from penstock.stage import Worker
 from penstock.stages.load import Load
+from tests.support.bombs import far_gif
 
 
 def load(path: Path, **settings: object) -> list[Page]:
@@ -67,6 +68,20 @@ def test_exif_orientation_is_applied(tmp_path: Path, suffix: str) -> None:
     assert np.abs(pixels[8, 24] - (255, 0, 0)).max() <= 8  # red went to the top right
     (unrendered,) = load(tmp_path / f"a.{suffix}", render="never")
     assert (unrendered.width, unrendered.height) == (32, 64)
+
+
+def test_a_gif_whose_frame_lies_far_outside_keeps_its_other_frames(tmp_path: Path) -> None:
+    """Its second frame would make a picture of 30,000 x 30,000 pixels, and the third is drawn on that."""
+    (tmp_path / "far.gif").write_bytes(far_gif())
+    items = list(list_items([str(tmp_path / "far.gif")], Page))
+    worker: Worker = Load().open()
+    try:
+        for index in (1, 2, 1):
+            with pytest.raises(BadInput, match="larger than 89,478,485 pixels"):
+                worker([items[index]])
+        assert [page.width for page in worker([items[0]])] == [10]
+    finally:
+        worker.close()
 
 
 def test_transparency_lies_on_white(tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ Exit codes: 0 all well; 1 some items failed, and are listed; 2 the call or the m
 from __future__ import annotations
 
 import importlib
+import os
+import signal
 import sys
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -18,7 +20,7 @@ from penstock import __version__
 from penstock.cli.log_file import show_warnings
 from penstock.errors import PenstockError
 
-INTERRUPTED = 130  # what shells say of Ctrl-C
+INTERRUPTED, TERMINATED = 130, 143  # what shells say of Ctrl-C and of SIGTERM
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +50,21 @@ VERBS = {
     "upload": Verb("upload:upload", "Bring a run to the Hugging Face Hub.", "out --repo me/pages"),
     "serve": Verb("serve:serve", "An HTTP API and a web page over a run.", "out --recipe documents"),
     "eval": Verb("eval:app", "Score recipes and predictions on benchmarks."),
+    "check": Verb("check:check", "Say whether what a run wrote is whole.", "out --repair"),
     "profile": Verb("profile:profile", "Say where the time of a run went.", "out"),
     "engine": Verb("engine:app", "Start, watch and stop model servers."),
     "models": Verb("models:app", "List, fetch and verify the built-in weights."),
     "doctor": Verb("doctor:doctor", "Say what this machine has and what is missing.", "--json"),
 }
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, which ends a run as Ctrl-C does: threads and processes end, what is finished is committed."""
+
+
+def _on_sigterm(*_: object) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second one must not cut the commit short
+    raise Terminated
 
 
 class _Verbs(TyperGroup):
@@ -79,6 +91,9 @@ class _Verbs(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
+        except Terminated:
+            print("penstock: told to end. What was finished is kept; run it again to go on.", file=sys.stderr)
+            raise typer.Exit(TERMINATED) from None
         except KeyboardInterrupt:  # caught here, before typer ends the program without a word
             print("penstock: stopped. Run the same command again to go on from here.", file=sys.stderr)
             raise typer.Exit(INTERRUPTED) from None
@@ -121,8 +136,23 @@ def root(
     """Pages and photos in, structured, searchable, measured data out."""
 
 
+def _open_closed_streams() -> None:
+    """Gives a closed standard stream (`2>&-`) the null device: else the next file takes its number."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+            setattr(sys, name, open(number, "r" if number == 0 else "w", closefd=False))  # noqa: SIM115
+
+
 def main() -> None:
     """Runs the command line. Every error of ours is one sentence on standard error."""
+    _open_closed_streams()
+    signal.signal(signal.SIGTERM, _on_sigterm)
     show_warnings()
     try:
         app()

@@ -34,6 +34,7 @@ def doctor(
 
 def examine() -> dict[str, Any]:
     from penstock.engines.weights import registry as weights
+    from penstock.processes.confinement import landlock_version, reader_memory_mb
     from penstock.store import manifest
 
     models = {name: weights.look(model).state for name, model in weights.MODELS.items()}
@@ -44,6 +45,7 @@ def examine() -> dict[str, Any]:
     extras = _extras()
     return {
         "hardware": manifest.hardware(),
+        "readers": {"memory_mb": reader_memory_mb(), "landlock": landlock_version()},
         "versions": manifest.versions(),
         "models": models,
         "models_folder": str(weights.cache_folder()),
@@ -124,6 +126,7 @@ def _words(report: dict[str, Any]) -> str:
         f"Machine   {hardware['cpu']}, {hardware['cores']} cores, {hardware['memory_gb']} GB",
         f"GPUs      {gpus}",
         f"System    {hardware['system']}",
+        f"Readers   {_confined(report['readers'])}",
         "Packages  " + ", ".join(f"{name} {version}" for name, version in report["versions"].items()),
         f"Models    {report['models_folder']}",
         *(_row(name, state) for name, state in report["models"].items()),
@@ -136,6 +139,15 @@ def _words(report: dict[str, Any]) -> str:
         *(_row(name, _extra(name, absent)) for name, absent in report["extras"].items()),
     ]
     return "\n".join(lines)
+
+
+def _confined(readers: dict[str, int]) -> str:
+    """What the processes that read files may do here."""
+    bound = f"processes that read files have {readers['memory_mb']:,} MB each and no keys"
+    if readers["landlock"] < 1:
+        return f"{bound}; this system cannot keep them from writing files and from the network"
+    network = "" if readers["landlock"] < 4 else ", use TCP"
+    return f"{bound}; they cannot write files, run programs{network}"
 
 
 def _row(name: str, words: str) -> str:

@@ -37,7 +37,7 @@ from penstock.cli.options import (
     with_recipe_options,
     words,
 )
-from penstock.cli.progress import progress, tell_failures, tell_notes
+from penstock.cli.progress import progress, tell_failures, tell_left_out, tell_notes
 
 if TYPE_CHECKING:
     from penstock.driver import Run
@@ -66,6 +66,7 @@ def parse(
     more: dict[str, Any],
     recipe: Annotated[str, Option(help="Which pipeline.")] = "documents",
     pages: Annotated[str | None, Option(help="Pages of each document, from 1: 3-9 or 1,4,7-.")] = None,
+    max_pages: Annotated[int, Option(help="Read no more pages of one document.", min=1)] = 50_000,
     lang: Lang = None,
     dpi: Annotated[int | None, Option(help="Resolution PDF pages are rendered at.", min=36, max=600)] = None,
     layout: Annotated[str | None, Option(help=LAYOUT_HELP)] = None,
@@ -109,8 +110,8 @@ def parse(
         api_key=api_key, max_pixels=max_pixels, page_timeout=page_timeout, cores=cores, **more,
     )  # fmt: skip
     run = _Typed(
-        inputs, out, recipe, settings, pages, image_column, id_column, executor, retry_failed, fresh,
-        crop_names,
+        inputs, out, recipe, settings, pages, max_pages, image_column, id_column, executor, retry_failed,
+        fresh, crop_names,
     )  # fmt: skip
     run.start(words(export), dry_run=dry_run, trace=trace, as_json=as_json, quiet=quiet)
 
@@ -124,6 +125,7 @@ class _Typed:
     recipe: str
     settings: dict[str, Any]
     pages: str | None
+    max_pages: int
     image_column: str | None
     id_column: str | None
     executor: str
@@ -155,6 +157,7 @@ class _Typed:
             recipe=self.recipe,
             settings=self.settings,
             pages=self.pages,
+            max_pages=self.max_pages,
             image_column=self.image_column,
             id_column=self.id_column,
             executor=self.executor,
@@ -207,6 +210,7 @@ def _tell(run: Run[Page], profile: Profile, written: list[Path]) -> None:
     from penstock.trace import report
 
     tell_failures(run, f"{run.out / 'failures'} and {RESULTS}")
+    tell_left_out(run)
     print(report.render_text(profile) if run.tally.done else _nothing_done(run))
     for path in written[:3]:
         print(f"  {path}")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from penstock.trace.progress import RunState
 
 TICK_S = 0.25
+SHOWN_ENDINGS = 8
 
 
 def progress(quiet: bool) -> Showing:
@@ -84,3 +85,16 @@ def tell_failures(run: Run[Any], more_in: str) -> None:
         print(f"failed: and {untold} more, in {more_in}", file=sys.stderr)
     if not tally.all_well:
         print("Run the same command with --retry-failed to try what failed again.", file=sys.stderr)
+
+
+def tell_left_out(run: Run[Any]) -> None:
+    """What was in the folders and is of no kind that Penstock reads: once, by ending."""
+    from penstock.trace.phrases import plural
+
+    left_out = run.tally.left_out
+    if not left_out:
+        return
+    shown = [f"{ending} {count}" for ending, count in left_out.most_common(SHOWN_ENDINGS)]
+    more = ", ..." if len(left_out) > SHOWN_ENDINGS else ""
+    files = plural(left_out.total(), "file")
+    print(f"left out: {files} of other kinds ({', '.join(shown)}{more})", file=sys.stderr)

@@ -53,6 +53,7 @@ def run(
     output_dir: Annotated[Path, Option(help="Folder for the results.")] = Path("output"),
     data_dir: Annotated[Path, Option(help="Folder the dataset is downloaded to.")] = Path("data"),
     dataset: Annotated[str | None, Option(help="Name on the Hub, or a folder.")] = None,
+    revision: Annotated[str, Option(help="Commit, tag or branch of it; the newest when not given.")] = "",
     queries: Annotated[Path | None, Option(help="Questions with the pages that answer them.")] = None,
     limit: Annotated[int | None, Option(help="Only the first N pages.", min=1)] = None,
     layout: Annotated[str | None, Option(help=LAYOUT_HELP)] = None,
@@ -91,8 +92,8 @@ def run(
 
     options = PipelineOptions(
         out=output_dir, data=data_dir, source_preset=preset_of(pipeline), dataset=dataset or "",
-        inputs=tuple(inputs or ()), recipe=recipe, queries=queries, layout=layout, limit=limit,
-        settings=recipe_settings(engine=engine, **more),
+        revision=revision, inputs=tuple(inputs or ()), recipe=recipe, queries=queries, layout=layout,
+        limit=limit, settings=recipe_settings(engine=engine, **more),
         crops=not no_crops, crop_names=crop_names, ocr_model=ocr_model, ocr_dtype=ocr_dtype, preset=preset,
         gpu_mem_util=gpu_mem_util, batch_size=batch_size, workers=workers,
         servers=tuple(server or ()), enrich=enrich,

@@ -28,7 +28,7 @@ class ProcessWorker(Worker[Item]):
     """Opens `stage` in a child; calls `restarted` at every start after the first."""
 
     def __init__(
-        self, stage: Stage, name: str, gpu: int | None, restarted: Callable[[], None] = lambda: None
+        self, stage: Stage, name: str, gpu: str | None, restarted: Callable[[], None] = lambda: None
     ) -> None:
         if type(stage).__module__ == "__main__":
             raise PlanError(
@@ -46,6 +46,7 @@ class ProcessWorker(Worker[Item]):
             name=name,
             env=environment(math.ceil(stage.needs.cpus), gpu),
             supervision=stage.supervision,
+            confined=stage.needs.confined,
         )
         self._child.start()
 

@@ -39,7 +39,9 @@ class PageRenderer:
 
     def __init__(self, out: Out, password: str | None = None) -> None:
         self._load = load_of(out, password)
-        self._child: Child[list[PictureItem], list[PictureItem]] = Child(self._load.open, name="pictures")
+        self._child: Child[list[PictureItem], list[PictureItem]] = Child(
+            self._load.open, name="pictures", confined=True
+        )
 
     def __enter__(self) -> PageRenderer:
         return self

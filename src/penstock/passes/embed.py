@@ -12,6 +12,7 @@ from typing import Any
 
 from penstock.documents.vectored import Vectored
 from penstock.driver import Run, Tally
+from penstock.engines.chat.address import base_url
 from penstock.engines.embed.embedder import RETRIEVE, chosen_settings, open_embedder, takes_images
 from penstock.errors import EngineError, OpenError, UsageError
 from penstock.executors import make_executor
@@ -181,7 +182,8 @@ def _about(plan: Plan) -> dict[str, Any]:
     """For whoever asks later: how a question has to be embedded to meet these vectors."""
     stage = _stage(plan)
     names = ("engine", "model", "dimensions", "server", "images", "regions")
-    return {**{name: getattr(stage, name) for name in names}, "fingerprint": plan.fingerprint()}
+    about = {**{name: getattr(stage, name) for name in names}, "fingerprint": plan.fingerprint()}
+    return {**about, "server": base_url(stage.server) if stage.server else stage.server}
 
 
 def _summary(

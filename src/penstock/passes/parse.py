@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -10,7 +11,7 @@ from typing import Any, cast
 
 from penstock import recipes, sources
 from penstock.documents.formats.markdown import relink
-from penstock.driver import Run
+from penstock.driver import Run, Tally
 from penstock.errors import UsageError
 from penstock.executors import make_executor
 from penstock.exports.crop_names import check_crop_names
@@ -36,6 +37,7 @@ class ParseOptions:
     recipe: str | Plan = "documents"
     settings: Mapping[str, Any] = field(default_factory=dict, repr=False)  # a password may be among them
     pages: str | None = None  # of each document, from 1: "3-9"
+    max_pages: int = sources.MAX_PAGES  # of each document; the rest of a longer one is one failure
     image_column: str | None = None
     id_column: str | None = None
     executor: str = "local"
@@ -55,9 +57,9 @@ class ParseOptions:
 
 def parse_work(options: ParseOptions, out: Path, trace: Trace | None = None) -> Work[Page]:
     """Returns the run that reads `options.inputs` into OUT. Raises UsageError before it begins."""
-    plan = options.plan()
-    listing = list_pages(options, out)
-    facts = {"inputs": list(options.inputs), "pages": options.pages}
+    plan, tally = options.plan(), Tally()
+    listing = list_pages(options, out, tally.left_out)
+    facts = {"inputs": list(options.inputs), "pages": options.pages, "max_pages": options.max_pages}
     run = Run(
         plan,
         make_executor(options.executor, trace or Trace()),
@@ -66,6 +68,7 @@ def parse_work(options: ParseOptions, out: Path, trace: Trace | None = None) -> 
         retry_failed=options.retry_failed,
         fresh=options.fresh,
         facts={**facts, **crop_names_of(options.crop_names, None if options.fresh else out)},
+        tally=tally,
     )
     return Work(run, listing)
 
@@ -126,14 +129,21 @@ def stream_pages(plan: Plan, listing: Iterable[Page], executor: str = "local") -
     return cast(PageStream, stream)  # an executor gives back what it was given
 
 
-def list_pages(options: ParseOptions, out: Path | None = None) -> Iterator[Page]:
-    """Yields the pages of the inputs before they are read. Raises UsageError at once if there is none."""
+def list_pages(
+    options: ParseOptions, out: Path | None = None, left_out: Counter[str] | None = None
+) -> Iterator[Page]:
+    """Yields the pages of the inputs before they are read. Raises UsageError at once if there is none.
+
+    `left_out` counts files of a folder that are not read, by their ending.
+    """
     return sources.list_items(
         options.inputs,
         Page,
         pages=sources.PageRange.parse(options.pages) if options.pages else None,
+        max_pages=options.max_pages,
         password=options.settings.get("password"),
         image_column=options.image_column,
         id_column=options.id_column,
         known={} if options.fresh or out is None else read_order(out),
+        left_out=left_out,
     )

@@ -8,6 +8,7 @@ comes: they share a card.
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -18,6 +19,7 @@ from typing import Any
 
 from penstock import sources
 from penstock.driver import Run
+from penstock.engines.chat.address import base_url
 from penstock.engines.embed.embedder import open_embedder
 from penstock.engines.vllm.choice import (
     ServerChoice,
@@ -77,6 +79,7 @@ GROUPS = {
     "embed": ("enrich", "embed", "index", "evaluate"),
     "upload": ("upload",),
 }
+_COMMIT = re.compile(r"[0-9a-f]{7,40}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +90,7 @@ class PipelineOptions:
     data: Path  # where a data set of the Hub is downloaded to
     source_preset: PipelinePreset = field(default_factory=PipelinePreset)
     dataset: str = ""  # the preset's own if empty
+    revision: str = ""  # of the data set: a commit, a tag or a branch; the newest if empty
     inputs: tuple[str, ...] = ()  # pages of one's own instead of a data set
     recipe: str = ""  # what this machine can do best if empty
     queries: Path | None = None
@@ -213,8 +217,14 @@ class Pipeline:
         if options.inputs or Path(options.source).is_dir():
             return "pages are on this machine already"
         # a revision stays for the life of OUT: pages of two must not lie in one corpus
-        pinned = Out(options.out).run().get("revision") or None
-        found = hub.download(options.source, options.data, pinned, options.token)
+        pinned = str(Out(options.out).run().get("revision") or "")
+        wanted = options.revision
+        if pinned and _COMMIT.fullmatch(wanted) and not pinned.startswith(wanted):
+            raise UsageError(
+                f"{options.out} holds pages of revision {pinned[:12]}, not of {wanted[:12]}.",
+                "Use another --output-dir.",
+            )
+        found = hub.download(options.source, options.data, pinned or wanted or None, options.token)
         self.state.revision = found.revision
         return f"{found.repo} at {found.revision[:12]}"
 
@@ -222,7 +232,7 @@ class Pipeline:
         if not self._models.read_by_server:
             return "nothing to serve"
         if self.options.servers:
-            return f"{', '.join(self.options.servers)} as they are"
+            return f"{', '.join(map(base_url, self.options.servers))} as they are"
         chosen = self._reading_servers()
         servers = [choice.managed() for choice in chosen]
         start_all(servers)

@@ -35,6 +35,7 @@ class WorkSummary:
     failed_before: int  # of the skipped
     seconds: float
     failures: tuple[tuple[str, str], ...]
+    left_out: Mapping[str, int] = field(default_factory=dict)  # files of folders by their ending
 
     @property
     def all_well(self) -> bool:
@@ -81,6 +82,7 @@ class Work(Generic[ItemT]):
             failed_before=tally.failed_before,
             seconds=round(trace.clock() - trace.began, 3),
             failures=(*tally.failures, *tally.failed_parts),
+            left_out=dict(tally.left_out.most_common()),
         )
 
 

@@ -1,8 +1,8 @@
 """A process of our own that answers one question at a time and can be killed.
 
-The child runs `python -m penstock.processes.child FD` and speaks pickles over a private socket, so whatever
-it prints cannot break the protocol and the caller's main module is never imported again. It says
-READY when its function is open, or sends back why not. It ends when its parent does: the socket
+The child runs `child_main.py` and speaks pickles over a private socket, so whatever it prints cannot break
+the protocol and the caller's main module is never imported again. It says READY when its function is
+open, or sends back why not; if it dies before, it is tried again. It ends when its parent does: the socket
 closes, and a watching thread exits even while native code is busy. Work that takes long calls `beat()`
 as it goes: a beat comes from the work itself, so a thread that still breathes beside a hung kernel
 proves nothing.
@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pickle
+import resource
 import signal
 import socket
 import subprocess
@@ -21,12 +23,13 @@ import sys
 import tempfile
 import threading
 import time
-import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any, Generic, TypeVar
 
-from penstock.errors import DeadlinePassed, EngineError, ItemError, OpenError, PenstockError, WorkerDied
+from penstock.errors import DeadlinePassed, OpenError, WorkerDied
+from penstock.processes.child_main import READY
+from penstock.processes.confinement import MEMORY_VARIABLE, poor_environment, reader_memory_mb
 from penstock.processes.wire import Frames
 from penstock.stage import Supervision
 
@@ -34,8 +37,9 @@ Request = TypeVar("Request")
 Reply = TypeVar("Reply")
 
 OPEN_DEADLINE_S = 300.0  # loading weights from a cold disk; an engine that needs more is a server
-READY = "ready"
-BEAT_S = 0.2  # beats are sent no more often; each costs a system call
+# between tries to open: who was killed for want of memory may find some when others have ended
+OPEN_PAUSES_S = (1.0, 5.0)
+PROGRAM = "penstock.processes.child_main"
 # Another interpreter must get our package and nothing else of ours: its numpy and torch are its own.
 FOREIGN = """
 import importlib.util as u, sys
@@ -43,7 +47,7 @@ home = sys.argv[2]
 s = u.spec_from_file_location("penstock", home + "/__init__.py", submodule_search_locations=[home])
 m = sys.modules["penstock"] = u.module_from_spec(s)
 s.loader.exec_module(m)
-from penstock.processes.child import main
+from penstock.processes.child_main import main
 main()
 """
 
@@ -52,7 +56,8 @@ class Child(Generic[Request, Reply]):
     """Calls `opener()` in a new process, then its result for each request.
 
     `opener` must pickle: a module's function, or a bound method of a frozen dataclass. `executable` is
-    another Python (3.11 or newer) with packages of its own.
+    another Python (3.11 or newer) with packages of its own. `confined` is for one that reads strangers'
+    bytes. `wait` pauses between tries to open, and says whether to stop trying.
 
         with Child(open_probe, name="probe") as probe:
             pages = probe.call(path, deadline_s=30)
@@ -66,8 +71,13 @@ class Child(Generic[Request, Reply]):
         env: Mapping[str, str] | None = None,
         executable: str | None = None,
         supervision: Supervision | None = None,
+        confined: bool = False,
+        wait: Callable[[float], bool] | None = None,
     ) -> None:
         self.name = name
+        self._stopped = threading.Event()
+        self._wait = wait or self._stopped.wait
+        self._max_mb = reader_memory_mb() if confined else 0
         self.starts = 0
         self._executable = executable
         self._supervision = supervision or Supervision()
@@ -86,9 +96,26 @@ class Child(Generic[Request, Reply]):
         self.close()
 
     def start(self) -> None:
-        """Starts the process unless it runs. Raises OpenError with the child's own reason."""
+        """Starts the process unless it runs. One that dies while it opens is tried again.
+
+        Raises OpenError with the child's own reason, or what was seen of its deaths.
+        """
         if self._process is not None:
             return
+        for pause_s in (*OPEN_PAUSES_S, None):
+            try:
+                self._start_once()
+                return
+            except ChildProcessError as exc:
+                if pause_s is None or self._stopped.is_set() or self._wait(pause_s):
+                    times = f" {len(OPEN_PAUSES_S) + 1} times" if pause_s is None else ""
+                    advice = "Out of memory? Let less run beside it." if "SIGKILL" in str(exc) else ""
+                    raise OpenError(
+                        f"{self.name} ended{times} while it was opening ({exc}).", advice
+                    ) from exc
+
+    def _start_once(self) -> None:
+        """Raises ChildProcessError if the process dies before it is open."""
         ours, theirs = socket.socketpair()
         command, environment = self._command(theirs.fileno())
         # native libraries chatter; it is told only of the dead
@@ -98,13 +125,12 @@ class Child(Generic[Request, Reply]):
             undo.callback(ours.close)
             self._process = _spawn(command, theirs, environment, self._stderr)
             undo.pop_all()
-        self._frames = Frames(ours)
+        self._frames = Frames(ours, wary=bool(self._max_mb))
         self.starts += 1
         self._served = 0
         with contextlib.ExitStack() as undo:
             undo.callback(self.kill)
-            self._send(self._opener, OPEN_DEADLINE_S)
-            self._expect_ready()
+            self._open()
             undo.pop_all()
 
     def call(self, request: Request, deadline_s: float) -> Reply:
@@ -118,6 +144,9 @@ class Child(Generic[Request, Reply]):
         try:
             self._send(request, deadline_s)
             kind, value = self._receive(end, deadline_s, self._supervision.silence_s)
+        except pickle.UnpicklingError as exc:
+            self.kill()
+            raise WorkerDied(f"{self.name} answered with what is no answer ({exc}), and was ended.") from exc
         except (EOFError, ConnectionError) as exc:
             raise self._death() from exc
         except DeadlinePassed:
@@ -161,6 +190,7 @@ class Child(Generic[Request, Reply]):
 
     def interrupt(self) -> None:
         """Ends the process from any thread; the one that waits for it gets WorkerDied."""
+        self._stopped.set()
         process = self._process
         if process is not None:
             process.kill()
@@ -192,24 +222,29 @@ class Child(Generic[Request, Reply]):
         return bool(
             (supervision.max_tasks and self._served >= supervision.max_tasks)
             or (supervision.max_growth_mb and last - first > supervision.max_growth_mb)
+            or (self._max_mb and last > self._max_mb / 2)  # the next page would have too little
         )
 
     def _command(self, descriptor: int) -> tuple[list[str], dict[str, str]]:
         if self._executable is None:
             path = os.pathsep.join(filter(None, sys.path))
-            command = [sys.executable, "-P", "-m", "penstock.processes.child", str(descriptor)]
-            return command, {**os.environ, "PYTHONPATH": path, **self._env}
+            command = [sys.executable, "-P", "-m", PROGRAM, str(descriptor), str(self._max_mb)]
+            inherited = poor_environment(os.environ) if self._max_mb else dict(os.environ)
+            return command, {**inherited, "PYTHONPATH": path, **self._env}
         own = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
         folder = str(Path(__file__).resolve().parents[1])
         return [self._executable, "-P", "-c", FOREIGN, str(descriptor), folder], {**own, **self._env}
 
-    def _expect_ready(self) -> None:
+    def _open(self) -> None:
+        before = _largest_child_mb()
         try:
+            self._send(self._opener, OPEN_DEADLINE_S)
             kind, value = self._receive(time.monotonic() + OPEN_DEADLINE_S, OPEN_DEADLINE_S)
         except (EOFError, ConnectionError) as exc:
-            raise OpenError(
-                f"{self.name} ended while it was opening ({self._exit_words()}{self._last_words()})."
-            ) from exc
+            words = self._exit_words() + self._last_words()
+            largest = _largest_child_mb()
+            used = f", having used {largest:,} MB" if largest > before else ""
+            raise ChildProcessError(words + used) from exc
         if kind == "error":
             raise value
         assert value == READY
@@ -240,6 +275,10 @@ class Child(Generic[Request, Reply]):
     def _death(self) -> WorkerDied:
         words = self._exit_words() + self._last_words()
         advice = "Out of memory?" if "SIGKILL" in words else ""
+        if self._max_mb:
+            advice = (
+                f"Few files need more than the {self._max_mb} MB it may use; {MEMORY_VARIABLE} sets that."
+            )
         self.kill()
         return WorkerDied(f"{self.name} died: {words}.", advice)
 
@@ -262,90 +301,7 @@ def _spawn(
             raise OpenError(f"{command[0]} cannot be started: {exc.strerror}.") from exc
 
 
-_parent: Frames | None = None
-_last_beat = 0.0
-
-
-def beat() -> None:
-    """Tells the parent that this work moves. Cheap; does nothing outside of a child.
-
-    Only for the thread that does the work: beats of another would prove nothing.
-    """
-    global _last_beat
-    now = time.monotonic()
-    if _parent is not None and now - _last_beat >= BEAT_S:
-        _last_beat = now
-        _reply(_parent, "beat", None)
-
-
-def _serve(parent: Frames) -> None:
-    try:
-        function = parent.receive()()
-    except Exception as exc:  # whatever stops it from opening is the parent's to tell
-        _reply(parent, "error", _as_open_error(exc))
-        return
-    _reply(parent, "ok", READY)
-    while True:
-        try:
-            request = parent.receive()
-        except (EOFError, ConnectionError):
-            break
-        try:
-            _reply(parent, "ok", function(request))
-        except PenstockError as exc:
-            _reply(parent, "error", exc)
-        except Exception as exc:  # the seam to foreign code: one request fails, the process lives
-            _reply(parent, "error", _as_item_error(exc))
-    close = getattr(function, "close", None)
-    if close is not None:
-        close()
-
-
-def _reply(parent: Frames, kind: str, value: object) -> None:
-    parent.send((kind, value, _used_mb()))
-
-
-def _used_mb() -> float:
-    """The memory of this process, and what torch holds of its GPU."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
-    except OSError:  # not Linux: growth is then not seen
-        return 0.0
-    torch = sys.modules.get("torch")
-    on_gpu = torch.cuda.memory_reserved() if torch is not None and torch.cuda.is_initialized() else 0
-    return (pages * os.sysconf("SC_PAGE_SIZE") + on_gpu) / 2**20
-
-
-def _as_open_error(exc: Exception) -> PenstockError:
-    if isinstance(exc, PenstockError):
-        return exc
-    return OpenError(f"{type(exc).__name__}: {exc}")
-
-
-def _as_item_error(exc: Exception) -> ItemError:
-    where = traceback.extract_tb(exc.__traceback__)[-1]
-    return EngineError(f"{type(exc).__name__}: {exc} ({where.name}, line {where.lineno})")
-
-
-def _end_with_parent(parent: int) -> None:
-    """Ends this process when its parent is gone, even while native code runs."""
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    os._exit(1)
-
-
-def main() -> None:
-    global _parent
-    # run as a script this module is __main__; whoever imports it must find the same one
-    sys.modules.setdefault("penstock.processes.child", sys.modules[__name__])
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's: it closes the socket
-    threading.Thread(
-        target=_end_with_parent, args=(os.getppid(),), name="end-with-parent", daemon=True
-    ).start()
-    with socket.socket(fileno=int(sys.argv[1])) as end, contextlib.suppress(ConnectionError):
-        _parent = Frames(end)
-        _serve(_parent)
-
-
-if __name__ == "__main__":
-    main()
+def _largest_child_mb() -> int:
+    """The most memory that any child of ours had that has ended."""
+    unit = 1 if sys.platform == "darwin" else 1024  # bytes there, kB elsewhere
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * unit >> 20

@@ -1,7 +1,8 @@
 """Pickled values over a socket, with a deadline on either side.
 
 Made for pages: arrays and long bytes (encoded pictures) are sent from where they lie and received where they
-stay, copied by nobody but the socket. Both ends must trust each other, as a process and its child do.
+stay, copied by nobody but the socket. Both ends must trust each other, as a process and its child do; one
+that does not is `wary`: it takes data and errors, and calls nothing that the other end names.
 """
 
 from __future__ import annotations
@@ -9,11 +10,17 @@ from __future__ import annotations
 import pickle
 import socket
 import struct
+import sys
 import time
 from collections.abc import Iterator
+from dataclasses import is_dataclass
 from typing import Any
 
+from penstock.errors import PenstockError
+
 LENGTH = struct.Struct("!Q")
+# how numpy pickles its arrays and numbers
+NUMPY = frozenset({"_frombuffer", "_reconstruct", "scalar", "ndarray", "dtype"})
 TOGETHER = 64 * 1024  # bytes: shorter parts go out in one piece
 
 Part = bytes | memoryview
@@ -25,8 +32,9 @@ class Frames:
     On the wire: how many arrays, the length of each, the arrays, then the pickle, which knows its end.
     """
 
-    def __init__(self, end: socket.socket) -> None:
+    def __init__(self, end: socket.socket, *, wary: bool = False) -> None:
         self._end = end
+        self._unpickler = _WaryUnpickler if wary else pickle.Unpickler
         self._lost = False
 
     def send(self, value: object, until: float | None = None) -> None:
@@ -53,7 +61,7 @@ class Frames:
         lengths = [length for (length,) in LENGTH.iter_unpack(incoming.read(count * LENGTH.size))]
         arrays = [incoming.array(length) for length in lengths]
         try:
-            return pickle.Unpickler(incoming, buffers=arrays).load()
+            return self._unpickler(incoming, buffers=arrays).load()
         except (TimeoutError, EOFError):
             raise
         except Exception:  # half a message is left on the wire: what comes after it would mean nothing
@@ -63,6 +71,20 @@ class Frames:
 
     def close(self) -> None:
         self._end.close()
+
+
+class _WaryUnpickler(pickle.Unpickler):
+    """Makes only what is known here and holds data: a pickle may name any function there is, to be called."""
+
+    def find_class(self, module: str, name: str, /) -> Any:
+        package = module.partition(".")[0]
+        if package == "numpy" and name in NUMPY:
+            return super().find_class(module, name)
+        if package == "penstock" or module in sys.modules:
+            known = super().find_class(module, name)
+            if isinstance(known, type) and (is_dataclass(known) or issubclass(known, PenstockError)):
+                return known
+        raise pickle.UnpicklingError(f"{module}.{name} is no data")
 
 
 class _Parts:

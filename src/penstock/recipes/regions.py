@@ -24,7 +24,7 @@ from penstock.stages.load import MAX_PIXELS, Load
 
 # Images come as their source had them and are decoded where a crash costs one page. The server's own
 # processes scale every crop on the same cores: in its first seconds a run would take them half of those.
-FEEDING = Needs(process=True, yields=True)
+FEEDING = Needs(process=True, yields=True, confined=True)
 PAGES_IN_FLIGHT = 160  # pages whose regions wait for answers: at 8 a page more than the largest card takes
 TORCH = ("torch", "transformers")  # what PP-DocLayoutV3 runs on
 

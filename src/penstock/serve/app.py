@@ -134,13 +134,13 @@ class _Routes:
             )
         if service.error is not None:
             return HttpRefusal(503, service.error.message, service.error.advice)
-        if service.waiting > MAX_WAITING:
+        if service.is_full:
             return HttpRefusal(429, f"{MAX_WAITING} pages are waiting already.", "Send it again later.")
         if self._arriving > MAX_ARRIVING:
             return HttpRefusal(429, f"{MAX_ARRIVING} documents are arriving already.", "Send it again later.")
-        if headers.get("content-encoding", "identity") != "identity":
+        if headers.get("content-encoding", "identity").lower() != "identity":
             return HttpRefusal(415, "The body is compressed.", "Send the file as it is.")
-        if headers.get("content-type", "").startswith("multipart/"):
+        if headers.get("content-type", "").lower().startswith("multipart/"):
             return HttpRefusal(415, "The body is a form.", SEND_THE_BYTES)
         if int(headers.get("content-length", 0)) > self._max_bytes:
             return HttpRefusal(413, f"A document may have {self._max_bytes >> 20} MB at most.")

@@ -26,6 +26,7 @@ from penstock.passes.service import item_class, service_run
 from penstock.photo import Photo
 from penstock.plan import Plan
 from penstock.serve.catalogue import Catalogue, Place
+from penstock.serve.turns import Turns
 from penstock.sources.safe_names import safe_name
 from penstock.store.atomic_files import store_errors, sync_folder
 
@@ -37,6 +38,7 @@ INCOMING = ".incoming-"  # begins the name of a file that is still being sent
 FOLDER_DIGITS = 16  # of a hash of name and content: what was sent has a folder of its own
 AT_ONCE = 64  # documents are listed together; starting the process that counts takes a third of a second
 MAX_WAITING = 5_000  # accepted pages that are not read yet: hours of work on a laptop
+MAX_SHARE = 500  # of them that one document counts for: it must not keep others out
 AGAIN_S = 30.0  # after a run broke: a disk is emptied, a model server is started, by people
 END_S = 30.0  # for the pages in flight when the service ends; the rest is read after the next start
 
@@ -67,7 +69,7 @@ class Service:
         self._plan = plan
         self._lock = threading.Lock()
         self._counts: dict[str, int | None] = {}  # pages of each document that was sent, None: not counted
-        self._waiting = 0  # accepted pages that are not read yet; an uncounted document counts as one
+        self._left: dict[str, int] = {}  # accepted pages not read yet; an uncounted document counts as one
         self._inbox: queue.SimpleQueue[Path | None] = queue.SimpleQueue()
         self._again: set[Path] = set()  # of the inbox: sent again, to read the pages that had failed
         self._ending = threading.Event()
@@ -94,7 +96,14 @@ class Service:
 
     @property
     def waiting(self) -> int:
-        return self._waiting
+        """Returns how many accepted pages are not read yet."""
+        with self._lock:
+            return sum(self._left.values())
+
+    @property
+    def is_full(self) -> bool:
+        with self._lock:
+            return sum(min(left, MAX_SHARE) for left in self._left.values()) > MAX_WAITING
 
     # what is there
 
@@ -152,7 +161,7 @@ class Service:
     def _promise(self, path: Path) -> None:
         log.info("took %s", _document(path), extra={"document": _document(path)})
         self._counts[_document(path)] = None
-        self._waiting += 1
+        self._left[_document(path)] = 1
         self._inbox.put(path)
 
     # reading
@@ -188,8 +197,8 @@ class Service:
     def _put(self, item: Sent, run: Run[Sent]) -> None:
         self.catalogue.put(item)
         with self._lock:
-            self._waiting -= 1
-            idle = not self._waiting
+            self._left_over(item.document, self._left.get(item.document, 1) - 1)
+            idle = not self._left
         if idle:
             run.commit()
 
@@ -201,20 +210,29 @@ class Service:
             inbox = self._inbox = queue.SimpleQueue()
             earlier = self._earlier()
             self._counts.update((_document(path), None) for path in earlier)
-            self._waiting = len(earlier)
+            self._left = dict.fromkeys(map(_document, earlier), 1)
+            for path in earlier:
+                inbox.put(path)
         self.error = None
         self._begun.set()  # OUT is ours and its plan fits
-        for start in range(0, len(earlier), AT_ONCE):
-            yield from self._pages_of(earlier[start : start + AT_ONCE])
-        while sent := self._next_uploads(inbox):
-            yield from self._pages_of(sent)
+        turns: Turns[Sent] = Turns()
+        while (sent := self._next_uploads(inbox, wait=not turns)) is not None:
+            for pages in self._pages_of(sent):
+                turns.add(pages)
+            for item in turns.round():
+                if self._ending.is_set():
+                    return
+                yield item
 
-    def _next_uploads(self, inbox: queue.SimpleQueue[Path | None]) -> list[Path]:
-        """Waits for new documents and returns up to AT_ONCE of them. Returns none when the service ends."""
-        sent: list[Path | None] = []
-        while not self._ending.is_set() and (not sent or (len(sent) < AT_ONCE and not inbox.empty())):
-            sent.append(inbox.get())
-        return [path for path in sent if path is not None and not self._ending.is_set()]
+    def _next_uploads(self, inbox: queue.SimpleQueue[Path | None], wait: bool) -> list[Path] | None:
+        """Returns up to AT_ONCE new documents, waits for one if told to. None: the service ends."""
+        sent: list[Path] = []
+        while len(sent) < AT_ONCE and ((wait and not sent) or not inbox.empty()):
+            path = inbox.get()
+            if path is None or self._ending.is_set():
+                return None
+            sent.append(path)
+        return sent
 
     def _earlier(self) -> list[Path]:
         """Returns the documents accepted before this start, oldest first. Deletes half-received files."""
@@ -224,7 +242,10 @@ class Service:
         whole = [path for path in folder.glob("*/*") if path.is_file()]
         return sorted(whole, key=lambda path: path.stat().st_mtime_ns)
 
-    def _pages_of(self, paths: list[Path]) -> Iterator[Sent]:
+    def _pages_of(self, paths: list[Path]) -> Iterator[list[Sent]]:
+        """Yields the pages of each document; its name is then known with their number."""
+        if not paths:
+            return
         assert self._plan is not None
         for path, items in _listed(paths, item_class(self._plan)):
             document = _document(path)
@@ -237,11 +258,14 @@ class Service:
                 self.catalogue.forget(document, {item.part for item in items})
             with self._lock:
                 self._counts[document] = num_pages
-                self._waiting += sum(item.part not in places for item in items) - 1
-            for item in items:
-                if self._ending.is_set():
-                    return
-                yield item
+                self._left_over(document, sum(item.part not in places for item in items))
+            yield items
+
+    def _left_over(self, document: str, count: int) -> None:
+        """Notes how many pages of a document wait. Call it with the lock."""
+        self._left[document] = count
+        if count <= 0:
+            del self._left[document]
 
 
 def _listed(paths: list[Path], kind: type[Sent]) -> Iterator[tuple[Path, list[Sent]]]:

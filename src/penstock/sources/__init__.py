@@ -3,7 +3,7 @@
 Reading the pixels of a page belongs to `workers.load`.
 """
 
-from penstock.sources.listing import list_items
+from penstock.sources.listing import MAX_PAGES, list_items
 from penstock.sources.page_range import PageRange
 
-__all__ = ["PageRange", "list_items"]
+__all__ = ["MAX_PAGES", "PageRange", "list_items"]

@@ -60,7 +60,7 @@ class DatasetListing:
         image_column: str | None = None,
         id_column: str | None = None,
     ) -> None:
-        self._child: Child[TableQuestion, Any] = Child(open_tables, name="the file probe")
+        self._child: Child[TableQuestion, Any] = Child(open_tables, name="the file probe", confined=True)
         self._pages = pages
         self._image_column = image_column
         self._id_column = id_column

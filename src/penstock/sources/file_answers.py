@@ -7,26 +7,26 @@ from penstock.engines.image.decode import PictureFile
 from penstock.engines.pdf.file import count_pages
 from penstock.errors import BadInput
 from penstock.sources.formats import Kind
-from penstock.sources.probe import CountParts
+from penstock.sources.probe import CountParts, PartCount
 
 
 class FileAnswers:
-    """Answers CountParts: a number for each file, or why it cannot be counted."""
+    """Answers CountParts: the parts of each file, or why they cannot be counted."""
 
     def __init__(self, password: str | None) -> None:
         decode.trust_our_bound()  # counting frames decodes none of them
         self._password = password
 
-    def __call__(self, question: CountParts) -> list[int | BadInput]:
+    def __call__(self, question: CountParts) -> list[PartCount | BadInput]:
         return [self._count(path, kind) for path, kind in question.files]
 
-    def _count(self, path: str, kind: Kind) -> int | BadInput:
+    def _count(self, path: str, kind: Kind) -> PartCount | BadInput:
         try:
-            return count_pages(path, self._password) if kind == "pdf" else _count_frames(path)
+            return PartCount(*count_pages(path, self._password)) if kind == "pdf" else _count_frames(path)
         except BadInput as exc:
             return exc
 
 
-def _count_frames(path: str) -> int:
+def _count_frames(path: str) -> PartCount:
     with PictureFile(path, max_pixels=1 << 62) as frames:  # reading a frame tells whether it is too large
-        return frames.num_frames
+        return PartCount(frames.num_frames, frames.num_frames)

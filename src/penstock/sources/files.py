@@ -37,10 +37,11 @@ class Candidate:
         uri, document = str(self.found.path), self.found.document
         return Item(id=f"{self.prefix}/{part:05d}", uri=uri, document=document, part=part, media=media)
 
-    def failed(self, failure: Failure) -> Item:
-        """Returns the one item of a file that cannot be read, with the id of its first page."""
+    def failed(self, failure: Failure, part: int = 0) -> Item:
+        """Returns the one item of what cannot be read: the file, or its pages from `part` on."""
         uri = str(self.found.path) if _is_text(self.found.path) else self.found.document
-        return Item(id=f"{self.prefix}/00000", uri=uri, document=self.found.document, failure=failure)
+        id, document = f"{self.prefix}/{part:05d}", self.found.document
+        return Item(id=id, uri=uri, document=document, part=part, failure=failure)
 
 
 class FileInspector:
@@ -91,7 +92,7 @@ class FileInspector:
         others = self._known.get(document, ())
         if found.digest or str(found.path) in others:
             others = ()
-        return document in self._documents or any(Path(other).exists() for other in others)
+        return document in self._documents or any(map(os.path.exists, others))
 
 
 def _inspect(path: Path, status: os.stat_result) -> tuple[Kind | None, str, str]:

@@ -17,7 +17,11 @@ from typing import Any
 from penstock.errors import MissingModel, StoreError, UsageError, first_line, install_advice
 
 # of OUT: what only this machine needs, and what can be made again from the rest
-NOT_UPLOADED = (".lock", ".cache/**", "tmp/**", "embed/**", "index/**", "**/tmp/**", "trace.jsonl")
+# and never what people sent to the service: the results are published, not the documents
+NOT_UPLOADED = (
+    ".lock", ".cache/**", "tmp/**", "embed/**", "index/**", "**/tmp/**", "trace.jsonl",
+    "uploads/**", "damaged/**",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,8 +68,13 @@ def expand(inputs: Sequence[str], stdin: IO[bytes] | None = None) -> Iterator[En
 
 
 def _one(text: str, document: Sequence[str] = ()) -> Iterator[Entry]:
-    path = _settled(text)
-    if path.is_dir():
+    try:
+        path = _settled(text)
+    except (OSError, RuntimeError) as exc:  # a loop of links, a disk that does not answer
+        problem = f"cannot be looked at: {_reason(exc)}."
+        yield FoundFile(Path(text), safe_document([Path(text).name]), named=True, problem=problem)
+        return
+    if os.path.isdir(path):  # noqa: PTH112  Path.is_dir raises where there is no permission
         yield Begin()
         yield from _walk(path)
         yield End(path, safe_document([path.name]), "holds no PDF, picture or dataset.")
@@ -84,9 +89,13 @@ def _one(text: str, document: Sequence[str] = ()) -> Iterator[Entry]:
 def _settled(text: str) -> Path:
     """Returns the absolute path without `..`, one for each file. Resolves folders, not the file itself."""
     path = Path(text)
-    if path.name in ("", "..") or path.is_dir():
+    if path.name in ("", "..") or os.path.isdir(path):  # noqa: PTH112
         return path.resolve()
     return path.parent.resolve() / path.name
+
+
+def _reason(exc: OSError | RuntimeError) -> str:
+    return (exc.strerror if isinstance(exc, OSError) else None) or str(exc)
 
 
 def _from_list(name: str) -> Iterator[Entry]:
@@ -153,7 +162,7 @@ def _from_glob(text: str) -> Iterator[Entry]:
         raise UsageError(f"'{text}' is not a pattern: {exc}.", "Write ** only between slashes.") from exc
     yield Begin()
     for match in sorted(matches, key=lambda path: [natural_key(part) for part in path.parts]):
-        if match.is_dir():
+        if os.path.isdir(match):  # noqa: PTH112
             yield from _walk(match, match.relative_to(root).parts)
         else:
             yield FoundFile(match, safe_document(match.relative_to(root).parts))
@@ -193,16 +202,15 @@ def _list_folder(
     """Yields a folder's files and datasets, and each folder in it as its parts below the root, by name."""
     folder = root.joinpath(*below)
     names = (*above, *below)
-    real = folder.resolve()
-    if real in visited:
-        return
-    visited.add(real)
     try:
+        real = folder.resolve()
+        if real in visited:
+            return
+        visited.add(real)
         entries = sorted(_visible(folder), key=lambda entry: natural_key(entry.name))
-    except OSError as exc:
-        yield FoundFile(
-            folder, safe_document(names or ["folder"]), problem=f"cannot be read: {exc.strerror}."
-        )
+    except (OSError, RuntimeError) as exc:
+        document = safe_document(names or ["folder"])
+        yield FoundFile(folder, document, problem=f"cannot be read: {_reason(exc)}.")
         return
     if below and _is_penstock_output({entry.name for entry in entries}):
         return
@@ -219,12 +227,23 @@ def _sorted_entries(
     shards = [Path(entry.path) for entry in entries if _is_table(entry.name)]
     groups = {group.shards[0].name: group for group in group_shards(shards, "/".join(label))}
     for entry in entries:
-        if entry.is_dir():
+        is_folder = _is_folder(entry)
+        if is_folder is None:  # not passed by: whoever inspects it says why
+            yield FoundFile(Path(entry.path), safe_document((*names, entry.name)), named=True)
+        elif is_folder:
             yield (*below, entry.name)
         elif entry.name in groups:
             yield groups[entry.name]
         elif not _is_table(entry.name):
             yield FoundFile(Path(entry.path), safe_document((*names, entry.name)))
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool | None:
+    """Whether it is a folder; None if nobody can tell: a link to itself, a disk that does not answer."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return None
 
 
 def _is_table(name: str) -> bool:

@@ -7,6 +7,7 @@ killed counts the pages of files that may have several; a PNG or JPEG is one pag
 from __future__ import annotations
 
 import importlib
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields
 from itertools import chain, islice
@@ -20,8 +21,11 @@ from penstock.sources.files import Candidate, FileInspector
 from penstock.sources.folders import Dataset
 from penstock.sources.inputs import Begin, End, Entry, FoundFile, expand
 from penstock.sources.page_range import PageRange
-from penstock.sources.probe import MAX_AT_ONCE, PageCounter
+from penstock.sources.probe import MAX_AT_ONCE, STAGE, PageCounter, PartCount
 from penstock.stage import ItemT
+
+MAX_PAGES = 50_000  # of a document; the longest that was ever printed have half of it
+ONE_PART = PartCount(1, 1)
 
 # sources by scheme: "toy:rest" lists what the function of "toy" yields for "rest". Opened when asked for.
 SOURCES: dict[str, str] = {}
@@ -35,12 +39,16 @@ def list_items(
     password: str | None = None,
     image_column: str | None = None,
     id_column: str | None = None,
+    max_pages: int = MAX_PAGES,
     known: Mapping[str, Collection[str]] | None = None,
     stdin: IO[bytes] | None = None,
+    left_out: Counter[str] | None = None,
 ) -> Iterator[ItemT]:
     """Yields every page of the inputs as an item of `kind`. Raises UsageError at once if there is none.
 
-    `known` holds the files of earlier runs by document name.
+    A document with more than `max_pages` is listed up to there, and fails for the rest. `known` holds the
+    files of earlier runs by document name. `left_out` gets the endings of files in folders that are of no
+    kind that Penstock reads.
 
     for page in list_items(["scans/", "report.pdf", "more/**/*.png"], Page, pages=PageRange.parse("1-9")):
         print(page.id, page.document, page.part)
@@ -51,7 +59,8 @@ def list_items(
     named = [name for name in inputs if name not in foreign]
     items = chain.from_iterable(_by_scheme(name) for name in foreign)
     if named or not foreign:
-        listing = _Listing(pages, password, image_column, id_column, known)
+        skipped: Counter[str] = Counter() if left_out is None else left_out
+        listing = _Listing(pages, password, image_column, id_column, known, max_pages, skipped)
         items = chain(items, listing.items(expand(named, stdin)))
     first = next(items)
     return (_as(kind, item) for item in _resumed(first, items))
@@ -83,8 +92,12 @@ class _Listing:
         image_column: str | None,
         id_column: str | None,
         known: Mapping[str, Collection[str]] | None,
+        max_pages: int,
+        left_out: Counter[str],
     ) -> None:
+        self._left_out = left_out
         self._pages = pages
+        self._max_pages = max_pages
         self._inspect = FileInspector(known)
         self._counter = PageCounter(password)
         self._tables = DatasetListing(pages, image_column, id_column)
@@ -110,11 +123,11 @@ class _Listing:
 
     def _all(self, entries: Iterator[Entry]) -> Iterator[Item]:
         for batch in _growing(entries):
-            looked = [self._inspect(entry) if isinstance(entry, FoundFile) else entry for entry in batch]
+            looked = [self._look(entry) if isinstance(entry, FoundFile) else entry for entry in batch]
             counts = self._counter.counts([one for one in looked if isinstance(one, Candidate)])
             for one in looked:
                 if isinstance(one, Candidate):
-                    yield from self._of_file(one, counts.get(one.found.path, 1))
+                    yield from self._of_file(one, counts.get(one.found.path, ONE_PART))
                 elif isinstance(one, Dataset):
                     yield from self._of_dataset(one)
                 elif isinstance(one, Begin):
@@ -122,7 +135,14 @@ class _Listing:
                 elif isinstance(one, End) and self._matched == self._before:
                     yield from self._empty(one)
 
-    def _of_file(self, file: Candidate, count: int | Failure) -> Iterator[Item]:
+    def _look(self, found: FoundFile) -> Candidate | None:
+        candidate = self._inspect(found)
+        if candidate is None:
+            ending = found.path.suffix.lower()
+            self._left_out[ending if ending and ending.isprintable() else "no ending"] += 1
+        return candidate
+
+    def _of_file(self, file: Candidate, count: PartCount | Failure) -> Iterator[Item]:
         if file.failure is not None and file.missing:
             yield file.failed(file.failure)
             return
@@ -134,8 +154,20 @@ class _Listing:
         elif file.kind in formats.TABLES:
             yield from self._of_dataset(Dataset(file.table_name, (file.found.path,), file.found.named))
         elif file.kind is not None:
-            parts = self._pages.indices(count) if self._pages else range(count)
-            yield from (file.item(part) for part in parts)
+            yield from self._of_pages(file, count)
+
+    def _of_pages(self, file: Candidate, count: PartCount) -> Iterator[Item]:
+        """Yields the pages that are there, and one failure for those that are claimed or too many."""
+        chosen = iter(self._pages.indices(count.claimed) if self._pages else range(count.claimed))
+        for part in islice(chosen, self._max_pages):
+            if part >= count.there:
+                words = f"it claims {count.claimed:,} pages and has {count.there:,}."
+                yield file.failed(_failure(file, words, "Open it in a viewer and save it again."), part)
+                return
+            yield file.item(part)
+        for part in islice(chosen, 1):
+            words = f"it has {count.there:,} pages, and {self._max_pages:,} are read of a document."
+            yield file.failed(_failure(file, words, "Raise --max-pages, or choose with --pages."), part)
 
     def _of_dataset(self, dataset: Dataset) -> Iterator[Item]:
         if self._tables.has_listed(dataset):
@@ -149,6 +181,11 @@ class _Listing:
         file = self._inspect(FoundFile(end.path, end.document, problem=end.problem))
         if file is not None and file.failure is not None:
             yield file.failed(file.failure)
+
+
+def _failure(file: Candidate, words: str, advice: str) -> Failure:
+    message = f"{file.found.document}: {words}"
+    return Failure(stage=STAGE, kind="BadInput", message=message, advice=advice)
 
 
 def _growing(entries: Iterator[Entry]) -> Iterator[list[Entry]]:

@@ -25,9 +25,17 @@ COUNTED = formats.MULTI_FRAME | {"pdf"}
 
 @dataclass(frozen=True, slots=True)
 class CountParts:
-    """How many pages or frames has each file? Answered by numbers and BadInputs."""
+    """How many pages or frames has each file? Answered by PartCounts and BadInputs."""
 
     files: tuple[tuple[str, Kind], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PartCount:
+    """The pages or frames that a file has, and the number that it claims."""
+
+    there: int
+    claimed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +65,7 @@ class FileProbe:
 
     password: str | None = field(default=None, repr=False)
 
-    def open(self) -> Callable[[CountParts], list[int | BadInput]]:
+    def open(self) -> Callable[[CountParts], list[PartCount | BadInput]]:
         from penstock.sources.file_answers import FileAnswers  # PDFium, OpenCV: only the child loads them
 
         return FileAnswers(self.password)
@@ -73,8 +81,8 @@ class PageCounter:
     """Asks the child how many parts files have. Holds the child; close it, or use it in a `with`."""
 
     def __init__(self, password: str | None = None) -> None:
-        self._child: Child[CountParts, Sequence[int | ItemError]] = Child(
-            FileProbe(password).open, name="the file probe"
+        self._child: Child[CountParts, Sequence[PartCount | ItemError]] = Child(
+            FileProbe(password).open, name="the file probe", confined=True
         )
 
     def __enter__(self) -> PageCounter:
@@ -83,12 +91,12 @@ class PageCounter:
     def __exit__(self, *_: object) -> None:
         self._child.close()
 
-    def counts(self, files: Sequence[Candidate]) -> dict[Path, int | Failure]:
+    def counts(self, files: Sequence[Candidate]) -> dict[Path, PartCount | Failure]:
         """Returns counts by path, for the files that may have several parts."""
         asked = [file for file in files if file.kind in COUNTED]
         return dict(self._ask(asked)) if asked else {}
 
-    def _ask(self, files: Sequence[Candidate]) -> Iterator[tuple[Path, int | Failure]]:
+    def _ask(self, files: Sequence[Candidate]) -> Iterator[tuple[Path, PartCount | Failure]]:
         question = CountParts(tuple((str(file.found.path), file.kind) for file in files if file.kind))
         try:
             answers = self._child.call(question, PROBE_DEADLINE_S)
@@ -100,7 +108,7 @@ class PageCounter:
             answers = [exc]
         for file, answer in zip(files, answers, strict=True):
             document = file.found.document
-            yield file.found.path, answer if isinstance(answer, int) else as_failure(document, answer)
+            yield file.found.path, answer if isinstance(answer, PartCount) else as_failure(document, answer)
 
 
 def as_failure(where: str, exc: ItemError) -> Failure:

@@ -24,7 +24,8 @@ from penstock.sources.formats import SUFFIXES, NoPictures, sniff_picture
 if TYPE_CHECKING:
     from typing import Self
 
-PARQUET_ROWS = 16  # decoded at once: 16 pages of 1 MB are a bearable peak
+# decoded at once; a picture may have 100 MB, and 16 equal ones only one of them on disk
+PARQUET_PICTURES, PARQUET_VALUES = 1, 256
 PROBE_ROWS = 64  # looked at for a value; a column empty for longer is passed by
 ID_COLUMNS = ("id", "page_id", "image_id", "_id", "corpus_id", "corpus-id", "uid", "uuid", "key", "__key__")
 IMAGE_COLUMNS = ("image", "page_image", "img", "picture", "page")
@@ -57,6 +58,8 @@ class ColumnReader:
             self._parquet = pa.parquet.ParquetFile(self._map) if head.startswith(b"PAR1") else None
             self._is_stream = not head.startswith(b"ARROW1")
             self._starts = _group_starts(self._parquet) if self._parquet else []
+            if self._starts and self._starts[-1] > Path(path).stat().st_size:
+                raise ValueError(f"it claims {self._starts[-1]:,} rows, more than it has bytes")
             self.schema = self._parquet.schema_arrow if self._parquet else self._open_arrow(None).schema
         except BROKEN as exc:
             self._map.close()
@@ -85,6 +88,8 @@ class ColumnReader:
                 offset = start + len(values) - self._first
                 part = self._values.slice(offset, count - len(values))
                 values.extend(part.to_pylist())
+        except MemoryError as exc:
+            raise BadInput("the row needs more memory than a process that reads files may use.") from exc
         except BROKEN as exc:
             raise BadInput(
                 f"the table is damaged at row {start + len(values)} ({first_line(exc)[:MAX_REASON_CHARS]})."
@@ -122,7 +127,7 @@ class ColumnReader:
             group, first = self._group_of(row)
             groups = list(range(group, self._parquet.num_row_groups))
             batches = self._parquet.iter_batches(
-                PARQUET_ROWS, groups, [self._column] if self._column else None, use_threads=False
+                self._rows_at_once(), groups, [self._column] if self._column else None, use_threads=False
             )
         else:
             first, batches = 0, self._arrow_batches()
@@ -132,6 +137,11 @@ class ColumnReader:
                 batch.column(0 if self._column is None else batch.schema.get_field_index(self._column)),
             )
             first += batch.num_rows
+
+    def _rows_at_once(self) -> int:
+        index = self.schema.get_field_index(self._column or "")
+        pictures = index >= 0 and _may_hold_pictures(self.schema.field(index).type)
+        return PARQUET_PICTURES if pictures else PARQUET_VALUES
 
     def _group_of(self, row: int) -> tuple[int, int]:
         """The row group that holds `row`, and its first row; past the end, one after the last."""

@@ -42,7 +42,7 @@ class Load(Stage):
     text_layer: bool = True
     password: str | None = secret()  # opens a file or does not: it changes no result
 
-    needs: Needs = tuning(Needs(process=True))
+    needs: Needs = tuning(Needs(process=True, confined=True))
 
     def __post_init__(self) -> None:
         if self.dpi <= 0 or self.max_side < 1 or self.max_pixels < 1:

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Generic
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from penstock.page import Page
 from penstock.photo import Photo, PhotoObject
@@ -23,6 +22,7 @@ from penstock.region import Asset, Region, content_name
 from penstock.stage import ItemT
 from penstock.store import schema
 from penstock.store.atomic_files import replacing
+from penstock.store.shards import read_shard, shard_errors, write_shard
 
 log = logging.getLogger(__name__)
 ITEMS_DIR, FAILURES_DIR = "items", "failures"
@@ -97,7 +97,7 @@ class ShardWriter(Generic[ItemT]):
         keys = sorted(f"{item.id}\0{item.attempt}" for item in items)
         name = content_name("\n".join(keys).encode())
         with replacing(self._out / folder / f"{name}.parquet", self._out) as file:
-            pq.write_table(table, file, compression="zstd")
+            write_shard(table, file)
         shard = f"{folder}/{name}.parquet"
         log.info("committed %d rows: %s", len(rows), shard, extra={"shard": shard, "rows": len(rows)})
 
@@ -140,7 +140,7 @@ class Ledger(Generic[ItemT]):
     def __init__(self, out: Path, rows: schema.Rows[ItemT]) -> None:
         self._out = out
         self._rows = rows
-        self._table = lru_cache(maxsize=OPEN_SHARDS)(pq.read_table)
+        self._table = lru_cache(maxsize=OPEN_SHARDS)(read_shard)
 
     def entries(self) -> dict[str, Entry]:
         """Returns the latest entry of every id that is done, whether it went well or failed."""
@@ -153,7 +153,8 @@ class Ledger(Generic[ItemT]):
 
     def item(self, entry: Entry) -> ItemT:
         table = self._table(entry.shard)
-        return self._rows.from_row(table.slice(entry.row, 1).to_pylist()[0])
+        with shard_errors(entry.shard):
+            return self._rows.from_row(table.slice(entry.row, 1).to_pylist()[0])
 
     def _all_entries(self) -> Iterator[Entry]:
         # failures first: where an id failed and succeeded in the same attempt, the success counts
@@ -169,8 +170,11 @@ def has_rows(out: Path) -> bool:
 
 def _entries(shard: Path, failed: bool) -> Iterator[Entry]:
     names = ["id", "attempt", "document", "part"] + ([] if failed else ["num_failed_regions"])
-    columns = pq.read_table(shard, columns=names).to_pydict()
-    broken = columns.get("num_failed_regions", [0] * len(columns["id"]))
-    keys = zip(columns["id"], columns["attempt"], columns["document"], columns["part"], broken, strict=True)
+    columns = read_shard(shard, names).to_pydict()
+    with shard_errors(shard):
+        broken = columns.get("num_failed_regions", [0] * len(columns["id"]))
+        keys = zip(
+            columns["id"], columns["attempt"], columns["document"], columns["part"], broken, strict=True
+        )
     for row, (id, attempt, document, part, num_failed) in enumerate(keys):
         yield Entry(id, attempt, document, part, shard, row, failed, num_failed)

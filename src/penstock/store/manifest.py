@@ -6,6 +6,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock import __version__
-from penstock.errors import PlanMismatch, UsageError
+from penstock.errors import PlanMismatch, UsageError, first_line, without_users
 from penstock.plan import Plan, differences, fingerprint_of
 from penstock.processes.resources import cores
 from penstock.store import old_rows
@@ -24,12 +25,15 @@ from penstock.trace.phrases import without_password
 RUN = "run.json"
 # everything a run writes below OUT; --fresh removes these and nothing else
 OURS = (
-    RUN, "items", "failures", "crops", "crops_by_page", "markdown", "overlays", "tmp", "documents.jsonl",
+    RUN, "items", "failures", "damaged", "crops", "crops_by_page", "markdown", "overlays", "tmp",
+    "documents.jsonl",
     "ocr_results.jsonl", "parsed_texts.jsonl", "searchable", "profile.json", "profile.html", "trace.jsonl",
     "objects.jsonl", "report.html", "given.json", "masks", "clouds", "splats", "meshes", "turntables",
     "embed", "embeddings", "index", "retrieval",
     "uploads", "enrich", "docjson", "docling", "content_list", "html", "chunks.jsonl", "raw", "glm",
 )  # fmt: skip
+# user:password@host, without the http:// that people leave out
+_USER = re.compile(r"^(--[\w-]+=)?[^/\s@:]+:[^/\s@]*@(?=[^/\s@]+(/|$))")
 PACKAGES = ("numpy", "opencv-python-headless", "pypdfium2", "onnxruntime", "tesserocr", "pyarrow", "pillow")
 
 
@@ -37,11 +41,18 @@ def read(out: Path) -> dict[str, Any] | None:
     path = out / RUN
     if not path.is_file():
         return None
+    advice = "Run: penstock check OUT --repair, or use --fresh to start over."
     try:
         manifest: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    except ValueError as exc:
-        raise UsageError(f"{path} is not a run's description.", "Use --fresh to start over.") from exc
+    except (OSError, ValueError, RecursionError) as exc:
+        raise UsageError(f"{path} is not a run's description ({first_line(exc)}).", advice) from exc
+    if not isinstance(manifest, dict) or not _is_plan(manifest.get("plan")):
+        raise UsageError(f"{path} is not a run's description: it names no plan.", advice)
     return manifest
+
+
+def _is_plan(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(row, dict) and "stage" in row for row in value)
 
 
 def check(out: Path, plan: Plan) -> None:
@@ -69,7 +80,7 @@ def write(out: Path, plan: Plan, **facts: Any) -> None:
         **facts,
     }
     with replacing(out / RUN, out) as file:
-        file.write(json.dumps(manifest, ensure_ascii=False, indent=2).encode())
+        file.write(without_users(json.dumps(manifest, ensure_ascii=False, indent=2)).encode())
 
 
 def start_over(out: Path) -> None:
@@ -124,7 +135,7 @@ def _without_secrets(arguments: list[str]) -> list[str]:
         elif argument.startswith(("--password=", "--api-key=", "--hf-token=")):
             shown.append(argument.split("=", 1)[0] + "=***")
         else:
-            shown.append(argument)
+            shown.append(_USER.sub(r"\1***@", without_users(argument)))
     return shown
 
 

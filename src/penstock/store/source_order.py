@@ -8,9 +8,11 @@ order of documents among themselves, and the knowledge which pages are of a file
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from penstock.errors import StoreError, first_line
 from penstock.item import Item
 from penstock.store.atomic_files import replacing
 from penstock.store.ledger import Entry
@@ -32,12 +34,17 @@ def file_of(item: Item) -> Files:
 
 
 def read_order(out: Path) -> dict[str, Files]:
-    """Returns the documents in source order."""
+    """Returns the documents in source order. Raises StoreError if the file is damaged."""
     path = out / DOCUMENTS
     if not path.is_file():
         return {}
-    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    return {row["document"]: row.get("files", {}) for row in rows}
+    try:
+        rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        return {str(row["document"]): dict(row.get("files", {})) for row in rows}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as exc:
+        raise StoreError(
+            f"{path} is damaged ({first_line(exc)}).", "Run: penstock check OUT --repair, then again."
+        ) from exc
 
 
 def write_order(out: Path, listed: Mapping[str, Files]) -> None:
@@ -58,7 +65,7 @@ def write_order(out: Path, listed: Mapping[str, Files]) -> None:
 
 
 def _still_there(files: Files) -> Files:
-    return {uri: version for uri, version in files.items() if Path(uri).exists()}
+    return {uri: version for uri, version in files.items() if os.path.exists(uri)}  # noqa: PTH110  Path.exists raises where it may not look
 
 
 def in_source_order(entries: Iterable[Entry], order: Mapping[str, Files]) -> list[Entry]:

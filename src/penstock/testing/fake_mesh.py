@@ -20,7 +20,7 @@ import numpy as np
 
 from penstock.engines.mesh.request import MeshOptions, MeshReply, MeshRequest, OutOfMemory
 from penstock.errors import EngineError
-from penstock.processes.child import beat
+from penstock.processes.child_main import beat
 
 NUM = 6_000
 SCALE = 2.0

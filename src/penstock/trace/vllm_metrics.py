@@ -34,8 +34,17 @@ COUNTERS = {
     "steps": "vllm:iteration_tokens_total_count",
 }
 _NAMES = (RUNNING, WAITING, KV, *COUNTERS.values())
+
+
+class NoRedirects(urllib.request.HTTPRedirectHandler):
+    """Refuses to be sent elsewhere: a redirect is an HTTPError like any other."""
+
+    def redirect_request(self, *_: object) -> None:
+        return None
+
+
 # no proxy: the client that sends the requests uses none either
-_DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}), NoRedirects)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +103,7 @@ def fetch(server: str, deadline_s: float) -> bytes:
 
 def _whole(url: str, deadline_s: float) -> bytes:
     end = time.monotonic() + deadline_s
-    with _DIRECT.open(url, timeout=deadline_s) as response:
+    with DIRECT.open(url, timeout=deadline_s) as response:
         pieces = b""
         # a socket's timeout starts anew with every byte, so a trickle could hold us for ever
         while piece := response.read1(65_536):

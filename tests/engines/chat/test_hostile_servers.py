@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import threading
 import time
+import urllib.error
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -13,8 +15,10 @@ from typing import Any
 import pytest
 
 from penstock.engines.chat import server as chat_server
+from penstock.engines.chat.address import base_url
 from penstock.engines.chat.client import Answer, ChatClient
-from penstock.errors import EngineError
+from penstock.errors import EngineError, OpenError
+from penstock.trace import vllm_metrics
 from tests.support.asking import GLM, answer_of, error_of, request
 
 Says = Callable[[BaseHTTPRequestHandler], None]
@@ -183,3 +187,69 @@ def test_a_picture_that_cannot_be_scaled_fails_alone() -> None:
     with speaking(too_large) as url, ChatClient([url], GLM, smaller=broken) as client:
         [outcome] = client.ask([request()])
     assert "no such size" in error_of(outcome).message
+
+
+def test_a_redirect_is_refused_and_the_page_goes_nowhere_else() -> None:
+    elsewhere: list[str] = []
+
+    def note(handler: BaseHTTPRequestHandler) -> None:
+        elsewhere.append(handler.path)
+        send(handler, message("stolen"))
+
+    with speaking(note) as other:
+        there = f"{other}/v1/chat/completions"
+        with pytest.raises(OpenError, match=r"sends us elsewhere \(HTTP 307\)"):
+            asked(lambda handler: send(handler, b"", status=307, Location=there))
+    assert elsewhere == []
+
+
+def test_a_server_that_only_redirects_counts_as_not_there() -> None:
+    class Away(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            send(self, b"", status=302, Location="http://127.0.0.1:9/login")
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Away)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        url = f"http://127.0.0.1:{server.server_port}"
+        with ChatClient([url], GLM, retries=0, down_s=0.2) as client:
+            [outcome] = client.ask([request()])
+        with pytest.raises(urllib.error.HTTPError, match="302"):
+            vllm_metrics.fetch(url, 5.0)
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+    assert isinstance(outcome, EngineError)
+    assert "sends us elsewhere (HTTP 302)" in outcome.message
+
+
+def test_a_servers_words_cannot_steer_the_terminal() -> None:
+    words = b'{"error": {"message": "\\u001b[2J\\u001b]0;owned\\u0007 no"}}'
+    outcome = asked(lambda handler: send(handler, words, status=400))
+    assert isinstance(outcome, EngineError)
+    assert outcome.message.isprintable()
+    assert "no" in outcome.message
+
+
+def test_user_and_password_of_an_address_go_to_the_server_and_nowhere_else() -> None:
+    came: list[str | None] = []
+
+    def note(handler: BaseHTTPRequestHandler) -> None:
+        came.append(handler.headers["Authorization"])
+        send(handler, message("read"))
+
+    with speaking(note) as url:
+        address = url.replace("://", "://me:s3cret%21@")
+        with ChatClient([address], GLM) as client:
+            [outcome] = client.ask([request()])
+    assert answer_of(outcome).text == "read"
+    assert came == ["Basic " + base64.b64encode(b"me:s3cret!").decode()]
+    assert base_url(address) == url
+    with ChatClient(["http://me:s3cret@127.0.0.1:9"], GLM, retries=0, down_s=0.1) as client:
+        [outcome] = client.ask([request()])
+    assert "s3cret" not in str(outcome)

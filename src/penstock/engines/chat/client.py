@@ -77,7 +77,7 @@ class ChatClient:
         if limit < 1:
             raise UsageError(f"The limit of requests in flight is {limit}; it must be 1 or more.")
         self.recogniser = recogniser
-        self._addresses = [base_url(address) for address in servers]
+        self._addresses = [address for address in servers if base_url(address)]  # raises for a wrong one
         self._model = model
         self._settings = Settings(
             limit=limit, timeout_s=timeout_s, retries=retries, down_s=down_s, api_key=api_key, dynamic=dynamic

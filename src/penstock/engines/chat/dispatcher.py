@@ -156,9 +156,9 @@ class Dispatcher:
         stream = self._recogniser.watch_loops and job.max_tokens > self._recogniser.stream_above
         body = await self._body(job, server, stream)
         data = io.BytesIO(body) if len(body) > LARGE_BODY else body
-        headers = {"Content-Type": "application/json"}
+        headers = {"Content-Type": "application/json", **server.headers}
         url = server.url + "/v1/chat/completions"
-        async with self._session.post(url, data=data, headers=headers) as response:
+        async with self._session.post(url, data=data, headers=headers, allow_redirects=False) as response:
             if response.status != 200:
                 words = await whole(response)
                 raise RequestRefused(understand(response.status, words, response.headers.get("Retry-After")))

@@ -70,6 +70,9 @@ def understand(status: int, body: bytes, retry_after: str | None = None) -> Refu
         return large
     if status in (401, 403):
         return Refusal("none", quote, "Give its key with --api-key or PENSTOCK_API_KEY.", of_us=True)
+    if 300 <= status < 400:
+        reason = f"The server sends us elsewhere (HTTP {status}); pages go only where they were sent."
+        return Refusal("none", reason, "Name the server that answers itself with --server.", of_us=True)
     if status == 404:
         advice = "Check the address and the model's name (--server, --model)."
         return Refusal("none", quote, advice, of_us=True)

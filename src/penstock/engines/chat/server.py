@@ -10,10 +10,12 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Any
 
 import aiohttp
 
-from penstock.engines.chat.address import base_url
+from penstock.engines.chat.address import authorization, base_url
 from penstock.engines.chat.errors import message_of
 from penstock.engines.chat.limit import ServerLoad
 from penstock.trace import vllm_metrics
@@ -38,6 +40,7 @@ class Server:
 
     def __init__(self, address: str, model: str | None, changed: Callable[[], None]) -> None:
         self.url = base_url(address)
+        self.headers = authorization(address)
         self.model = model or ""
         self.context: int | None = None  # tokens of prompt and answer together, where it tells
         self.up = False
@@ -78,13 +81,15 @@ class Server:
         self._changed()
 
     async def _probe(self, session: aiohttp.ClientSession) -> bool:
-        timeout = aiohttp.ClientTimeout(total=LOOK_TIMEOUT_S)
         try:
-            async with session.get(self.url + "/health", timeout=timeout) as response:
+            async with self._get(session, "/health") as response:
+                if 300 <= response.status < 400:  # a page or a key must not go where nobody sent it
+                    self.reason = f"it sends us elsewhere (HTTP {response.status})"
+                    return False
                 if response.status >= 500:  # vLLM: the engine is dead; 404: not vLLM, fine
                     self.reason = f"HTTP {response.status} from /health"
                     return False
-            async with session.get(self.url + "/v1/models", timeout=timeout) as response:
+            async with self._get(session, "/v1/models") as response:
                 body = await whole(response)
                 if response.status >= 500:
                     self.reason = f"HTTP {response.status}: {message_of(body)}"
@@ -95,6 +100,10 @@ class Server:
             self.reason = describe(exc)
             return False
         return True
+
+    def _get(self, session: aiohttp.ClientSession, route: str) -> AbstractAsyncContextManager[Any]:
+        timeout = aiohttp.ClientTimeout(total=LOOK_TIMEOUT_S)
+        return session.get(self.url + route, timeout=timeout, headers=self.headers, allow_redirects=False)
 
     def _introduce(self, models: object) -> None:
         """Takes the first model's name if none was given, and the length of its context."""
@@ -130,9 +139,8 @@ class Server:
         self, session: aiohttp.ClientSession, looked: Callable[[ServerLoad], None]
     ) -> tuple[bool, bool]:
         """Returns whether the server has metrics at all, and whether it answered."""
-        timeout = aiohttp.ClientTimeout(total=LOOK_TIMEOUT_S)
         try:
-            async with session.get(self.url + "/metrics", timeout=timeout) as response:
+            async with self._get(session, "/metrics") as response:
                 body = await whole(response)
         except (aiohttp.ClientError, TimeoutError, OSError):
             return True, False

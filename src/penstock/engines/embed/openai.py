@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 import pybase64
 
+from penstock.engines.chat.address import authorization
 from penstock.engines.embed.embedder import punctuated, unit_rows
 from penstock.errors import EngineError, OpenError, UsageError
 
@@ -136,8 +137,9 @@ class _Wire:
     def __init__(self, base: str, timeout_s: float, api_key: str) -> None:
         parts = urlsplit(base)
         self._kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-        self._host, self._path, self._timeout_s = parts.netloc, parts.path.rstrip("/"), timeout_s
-        self._headers = {"Content-Type": "application/json"}
+        self._host, self._path = parts.netloc.rpartition("@")[2], parts.path.rstrip("/")
+        self._timeout_s = timeout_s
+        self._headers = {"Content-Type": "application/json", **authorization(base)}
         if api_key:
             self._headers["Authorization"] = f"Bearer {api_key}"
         self._local = threading.local()
@@ -247,7 +249,7 @@ def _base(server: str) -> str:
     except ValueError:  # brackets that do not close, a port beyond 65535
         is_address = False
     if not is_address or parts.scheme not in ("http", "https"):
-        raise UsageError(f"{server!r} is not the address of a server.", "Write it like http://host:8000.")
+        raise UsageError(f"{text!r} is not the address of a server.", "Write it like http://host:8000.")
     return text.rstrip("/").removesuffix("/embeddings").removesuffix("/v1")
 
 

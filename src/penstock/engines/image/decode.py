@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import io
 import struct
+import warnings
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
@@ -60,6 +63,19 @@ def trust_our_bound() -> None:
     Image.MAX_IMAGE_PIXELS = None
 
 
+@contextmanager
+def _alarm(max_pixels: int) -> Iterator[None]:
+    """Lets Pillow refuse to grow beyond the bound: a GIF's later frames may lie outside of its first."""
+    before = Image.MAX_IMAGE_PIXELS
+    Image.MAX_IMAGE_PIXELS = max(1, max_pixels // 2)  # it warns from here, and refuses from twice that
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            yield
+    finally:
+        Image.MAX_IMAGE_PIXELS = before
+
+
 def decode(data: bytes, max_pixels: int = MAX_PIXELS) -> Picture:
     """The first frame of an encoded picture. Raises BadInput."""
     with PictureFile(io.BytesIO(data), max_pixels) as frames:
@@ -107,14 +123,23 @@ class PictureFile:
 
     def __init__(self, source: str | IO[bytes], max_pixels: int = MAX_PIXELS) -> None:
         self._max_pixels = max_pixels
+        self._source = source
+        self._stumbled = False
+        self._open()
+
+    def _open(self) -> None:
+        if not isinstance(self._source, str):
+            self._source.seek(0)
         try:
-            self.image = Image.open(source)
+            self.image = Image.open(self._source)
         except Image.DecompressionBombError as exc:
-            raise BadInput(f"it is larger than {max_pixels:,} pixels.", TOO_LARGE_ADVICE) from exc
+            raise self._too_large() from exc
         except FileNotFoundError as exc:
             raise BadInput("the file is gone.") from exc
         except PermissionError as exc:
             raise BadInput("the file may not be read.", "Check its permissions.") from exc
+        except MemoryError as exc:  # a WebP's canvas is made with its header
+            raise _damage(exc) from exc
         except BROKEN as exc:
             raise BadInput("its header is damaged; it is not a picture anyone can read.") from exc
         try:
@@ -154,23 +179,45 @@ class PictureFile:
         """The frame as an RGB array. Raises BadInput when it is cut off or damaged."""
         self._seek(index)
         try:
-            self.image.load()
+            with self._watched():
+                self.image.load()
             dpi = _dpi(self.image)
             pixels = _to_rgb(ImageOps.exif_transpose(self.image))
-        except Image.DecompressionBombError as exc:
-            raise BadInput(f"it is larger than {self._max_pixels:,} pixels.", TOO_LARGE_ADVICE) from exc
         except BROKEN as exc:
             raise _damage(exc) from exc
         return Picture(pixels, dpi)
 
     def _seek(self, index: int) -> None:
+        if self._stumbled:  # Pillow forgot where it was
+            self.close()
+            self._open()
+            self._stumbled = False
         if index == 0 and self.image.tell() == 0:
             return
         try:
-            self.image.seek(index)
+            with self._watched():
+                self.image.seek(index)  # composes the frames before it
+        except MemoryError as exc:
+            raise _damage(exc) from exc
         except BROKEN as exc:
             raise BadInput(f"its page {index + 1} is missing or damaged.") from exc
         self._check_size()
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        """Bounds what Pillow makes while the block runs."""
+        try:
+            with _alarm(self._max_pixels):
+                yield
+        except Image.DecompressionBombError as exc:
+            self._stumbled = True
+            raise self._too_large() from exc
+        except BaseException:
+            self._stumbled = True
+            raise
+
+    def _too_large(self) -> BadInput:
+        return BadInput(f"it is larger than {self._max_pixels:,} pixels.", TOO_LARGE_ADVICE)
 
     def _check_size(self) -> None:
         width, height = self.image.size

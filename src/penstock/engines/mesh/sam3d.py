@@ -13,7 +13,7 @@ from typing import Any
 
 from penstock.engines.mesh.request import MeshOptions, MeshReply, MeshRequest, OutOfMemory
 from penstock.errors import EngineError, MissingModel
-from penstock.processes.child import beat
+from penstock.processes.child_main import beat
 
 SH_C0 = 0.28209479177387814
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 POINTS_PER_INCH = 72.0
 logging.getLogger("pypdfium2").setLevel(logging.ERROR)  # it warns of XFA forms, which we draw as they are
 ENCRYPTED_ADVICE = "Give its password with --password."
+MAX_DAMAGED = 16  # pages in a row that are broken in a file whose later pages are there
 REOPEN_AFTER = 256  # pages; PDFium keeps every object it has parsed until the document closes
 
 
@@ -63,6 +63,10 @@ class PdfFile:
     @property
     def num_pages(self) -> int:
         return len(self._document)
+
+    def has_page(self, index: int) -> bool:
+        """Whether the tree of pages holds it, told without reading what is on it."""
+        return bool(raw.FPDF_GetPageSizeByIndexF(self._document.raw, index, raw.FS_SIZEF()))
 
     def size(self, index: int, *, dpi: float, max_side: int) -> PageSize:
         """The picture at `dpi`, or smaller where its long side would pass `max_side`."""
@@ -128,14 +132,28 @@ class PdfFile:
             self._page = None
 
 
-def count_pages(path: str, password: str | None = None) -> int:
-    """How many pages the file has. Raises BadInput if it cannot be opened or claims too many."""
+def count_pages(path: str, password: str | None = None) -> tuple[int, int]:
+    """How many pages the file has, and how many it says it has. Raises BadInput if it cannot be opened.
+
+    The count is written in the file: one kilobyte can claim a million, and each would become a failed row.
+    """
     with PdfFile(path, password) as file:
-        count = file.num_pages
-    # a page tree can claim a million pages in one kilobyte, and each would become a failed row
-    if count > Path(path).stat().st_size:
-        raise BadInput(f"it claims {count} pages, more than it has bytes.")
-    return count
+        return _last_page(file) + 1, file.num_pages
+
+
+def _last_page(file: PdfFile) -> int:
+    """Returns the last page that is there, found by halving what is left; -1 if none is."""
+    claimed = file.num_pages
+    if file.has_page(claimed - 1):
+        return claimed - 1
+    low, high = 0, claimed
+    while low < high:
+        middle = (low + high) // 2
+        if any(file.has_page(index) for index in range(middle, min(middle + MAX_DAMAGED, claimed))):
+            low = middle + 1
+        else:
+            high = middle
+    return low - 1
 
 
 def _open(path: str, password: str | None) -> pdfium.PdfDocument:

@@ -19,8 +19,6 @@ from penstock.engines.chat.errors import message_of
 from penstock.errors import OpenError
 from penstock.trace import vllm_metrics
 
-_DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # a proxy has no way to our own port
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watch:
@@ -35,7 +33,7 @@ class Watch:
 
 def healthy(url: str, timeout_s: float) -> bool:
     try:
-        with _DIRECT.open(url + "/health", timeout=timeout_s) as response:
+        with vllm_metrics.DIRECT.open(url + "/health", timeout=timeout_s) as response:
             return bool(response.status == 200)
     except (OSError, ValueError, http.client.HTTPException):  # URLError is an OSError
         return False
@@ -93,7 +91,7 @@ def ask_about_a_picture(url: str, prompt: str, timeout_s: float) -> str:
     request = urllib.request.Request(url + "/v1/chat/completions", json.dumps(body).encode())
     request.add_header("Content-Type", "application/json")
     try:
-        with _DIRECT.open(request, timeout=timeout_s) as response:
+        with vllm_metrics.DIRECT.open(request, timeout=timeout_s) as response:
             text: str = json.load(response)["choices"][0]["message"]["content"] or ""
             return text
     except urllib.error.HTTPError as exc:

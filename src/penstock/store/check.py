@@ -1,0 +1,121 @@
+"""Tells what of an OUT is whole, what is not and which pages are gone; sets aside what is damaged.
+
+What is set aside is kept below OUT/damaged. The next run finds its pages missing and reads them again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from penstock.errors import PenstockError, StoreError
+from penstock.store import manifest
+from penstock.store.atomic_files import store_errors, sync_folder
+from penstock.store.ledger import FAILURES_DIR, ITEMS_DIR
+from penstock.store.lock import holding
+from penstock.store.shards import read_shard
+from penstock.store.source_order import DOCUMENTS, read_order
+
+DAMAGED = "damaged"  # below OUT
+# columns that name files below OUT: of a list of structs, or of the row itself
+NAMED_IN_LISTS = (
+    ("regions", "crop_path"),
+    *(("objects", f"{what}_path") for what in ("mask", "cloud", "mesh")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A file that is not whole. `pages` are the ids in it that no other shard has, where they can be read."""
+
+    path: Path
+    reason: str
+    pages: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Checkup:
+    """What a check found."""
+
+    shards: int
+    rows: int
+    damages: tuple[Damage, ...]
+    missing: tuple[str, ...]  # files that rows name and that are not there
+
+
+def check_out(out: Path) -> Checkup:
+    """Reads all of OUT's ledger, with checksums. Changes nothing."""
+    whole: set[str] = set()
+    named: set[str] = set()
+    damaged: list[tuple[Path, str]] = []
+    rows = 0
+    shards = list(_shards(out))
+    for shard in shards:
+        try:
+            table = read_shard(shard)
+        except StoreError as exc:
+            damaged.append((shard, exc.message))
+            continue
+        rows += table.num_rows
+        whole.update(table["id"].to_pylist())
+        named.update(_named_files(table))
+    found = [Damage(shard, reason, _lost(shard, whole)) for shard, reason in damaged]
+    missing = sorted(name for name in named if not (out / name).is_file())
+    return Checkup(len(shards), rows, (*_descriptions(out), *found), tuple(missing))
+
+
+def set_aside(out: Path, damages: tuple[Damage, ...]) -> list[Path]:
+    """Moves what is damaged to OUT/damaged, under OUT's lock. Returns where it is now."""
+    with holding(out), store_errors(out / DAMAGED):
+        return [_moved(damage.path, out) for damage in damages]
+
+
+def _moved(path: Path, out: Path) -> Path:
+    (out / DAMAGED).mkdir(exist_ok=True)
+    target = out / DAMAGED / "-".join(path.relative_to(out).parts)
+    path.replace(target)
+    sync_folder(path.parent)
+    sync_folder(target.parent)
+    return target
+
+
+def _shards(out: Path) -> Iterator[Path]:
+    """Yields the shards of OUT and of the passes below it."""
+    for pattern in ("", "*/", "*/*/"):
+        for folder in (FAILURES_DIR, ITEMS_DIR):
+            yield from sorted(out.glob(f"{pattern}{folder}/*.parquet"))
+
+
+def _descriptions(out: Path) -> Iterator[Damage]:
+    """Yields run.json and documents.jsonl where they cannot be read."""
+    readers: dict[str, Callable[[Path], object]] = {manifest.RUN: manifest.read, DOCUMENTS: read_order}
+    for name, reader in readers.items():
+        try:
+            reader(out)
+        except PenstockError as exc:
+            yield Damage(out / name, exc.message)
+
+
+def _lost(shard: Path, whole: set[str]) -> tuple[str, ...] | None:
+    """Returns the ids that only this shard has; None if not even those can be read."""
+    try:
+        ids = read_shard(shard, ["id"])["id"].to_pylist()
+    except (StoreError, KeyError):
+        return None
+    return tuple(id for id in ids if id not in whole)
+
+
+def _named_files(table: pa.Table) -> set[str]:
+    """Returns the crops, masks, clouds, meshes and answers that rows name."""
+    names: set[str | None] = set()
+    for column, field in NAMED_IN_LISTS:
+        if column in table.column_names:
+            parts = pc.list_flatten(table[column])
+            names.update(pc.struct_field(parts, field).unique().to_pylist())
+    if "raw_answer_path" in table.column_names:
+        names.update(table["raw_answer_path"].unique().to_pylist())
+    return {name for name in names if name}

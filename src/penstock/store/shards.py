@@ -1,0 +1,44 @@
+"""Writes and reads shards with a checksum for every page of theirs, and says which one is damaged.
+
+Shards of older versions have no checksums: of those only what breaks the format is found.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from penstock.errors import StoreError, first_line
+
+MAX_REASON_CHARS = 200  # of Arrow's own words
+
+
+def write_shard(table: pa.Table, file: IO[bytes]) -> None:
+    pq.write_table(table, file, compression="zstd", write_page_checksum=True)
+
+
+def read_shard(shard: Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """Returns the shard, or those of `columns` that it has. Raises StoreError if they are damaged."""
+    with shard_errors(shard), pq.ParquetFile(shard, page_checksum_verification=True) as file:
+        known = set(file.schema_arrow.names)
+        return file.read(None if columns is None else [name for name in columns if name in known])
+
+
+@contextlib.contextmanager
+def shard_errors(shard: Path) -> Iterator[None]:
+    """Turns what a damaged shard raises into a sentence with the way out. One that is gone is no damage."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as exc:
+        reason = first_line(exc)[:MAX_REASON_CHARS]
+        raise StoreError(
+            f"{shard} is damaged, or of another version ({reason}).",
+            "Run: penstock check OUT --repair, then the same command again.",
+        ) from exc
