@@ -61,9 +61,7 @@ def run(
     no_crops: Annotated[bool, Option("--no-crops", help="Keep no crops of pictures and charts.")] = False,
     crop_names: CropNames = None,
     ocr_model: Annotated[str, Option(help="The model that is served; the recipe's own when not given.")] = "",
-    ocr_dtype: Annotated[
-        str, Option(help="Numbers it computes with: auto (measured best), bf16, fp8.")
-    ] = "auto",
+    ocr_dtype: Annotated[str, Option(help="Numbers it computes with: auto, bf16, fp8.")] = "auto",
     preset: Annotated[str, Option(help="Flags of servers that are started; see engine.")] = "auto",
     gpu_mem_util: Annotated[
         float | None, Option(help="Share of the card's memory for it; the preset's own.", min=0.1, max=1)
@@ -77,9 +75,7 @@ def run(
     precision: Precision = "float32",
     hf_repo: Annotated[str | None, Option(help="Dataset on the Hub to upload to.")] = None,
     hf_token: HfToken = None,
-    public: Annotated[
-        bool, Option("--public", help="Upload for all to see; private when not given.")
-    ] = False,
+    public: Annotated[bool, Option("--public", help="Upload for all to see, not in private.")] = False,
     config: Config = None,
     log: Log = None,
     log_level: LogLevel = "info",

@@ -60,35 +60,27 @@ def regions(
     check_margins(margins)
     count = cores or usable_cores()
     on_gpu = network == "pp-doclayoutv3"
+    find: Stage
     if on_gpu:
-        find: Stage = doclayout(
+        find = doclayout(
             model=layout_model, polygons=polygons, threshold=layout_threshold, merge=layout_merge,
             unclip=layout_unclip, nms=layout_nms, compile=layout_compile, numbers=layout_precision,
         )  # fmt: skip
     else:
-        _refuse_for_builtin(
-            merge=layout_merge, unclip=layout_unclip, nms=layout_nms, compile=layout_compile,
-            precision=layout_precision,
-        )  # fmt: skip
+        _refuse_for_builtin(layout_merge, layout_unclip, layout_nms, layout_compile, layout_precision)
         find = builtin_layout(layout_threshold, count)
     load = Load(
-        dpi=dpi,
-        max_pixels=max_pixels,
-        give="encoded" if on_gpu else "pixels",
-        text_layer=False,
-        password=password,
-        deadline_s=page_timeout,
-        workers=max(1, count // 2),
-        needs=FEEDING,
-    )
+        dpi=dpi, max_pixels=max_pixels, give="encoded" if on_gpu else "pixels", text_layer=False,
+        password=password, deadline_s=page_timeout, workers=max(1, count // 2), needs=FEEDING,
+    )  # fmt: skip
     ask = Ask(
         recogniser=recogniser, model=model, margins=margins, servers=server, preset=preset, dtype=ocr_dtype,
         in_flight=in_flight, api_key=api_key, overlap=PAGES_IN_FLIGHT,
     )  # fmt: skip
-    order: Literal["given", "geometry"] = "given" if on_gpu else "geometry"
+    compose = Compose(order="given" if on_gpu else "geometry")
     where = {"needs": FEEDING, "workers": max(1, count // 2)} if on_gpu else {"overlap": count}
     cut = CropRegions(margins=margins, text_height=text_height, crops=crops, decode=on_gpu, **where)
-    return Plan(load, find, cut, ask, Compose(order=order), name=recogniser, notes=notes)
+    return Plan(load, find, cut, ask, compose, name=recogniser, notes=notes)
 
 
 def check_margins(name: str) -> None:
@@ -111,9 +103,9 @@ def chosen_layout(name: str) -> tuple[str, tuple[str, ...]]:
     )
 
 
-def _refuse_for_builtin(**given: object) -> None:
+def _refuse_for_builtin(*given: object) -> None:
     """The built-in network has rules of its own and runs in float32 on the CPU."""
-    for name, value in given.items():
+    for name, value in zip(("merge", "unclip", "nms", "compile", "precision"), given, strict=True):
         if value is not None:
             raise UsageError(
                 f"--layout-{name} is for PP-DocLayoutV3; the built-in layout network takes a threshold only.",
