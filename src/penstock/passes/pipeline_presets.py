@@ -103,7 +103,8 @@ def models_of(recipe: str, settings: Mapping[str, Any]) -> PipelineModels:
             name=recipe, parse_recipe="documents", served=False, embedder="use", settings=settings
         )
     served = [name for name in RECIPES if "server" in takes_of(name)]
-    if recipe not in served:
+    is_own = ":" in recipe and "server" in takes_of(recipe)  # module:function
+    if recipe not in served and not is_own:
         choices = ", ".join([BUILTIN, *served])
         raise UsageError(f"There is no recipe {recipe!r} here.", f"Choose from: {choices}.")
     return PipelineModels(name=recipe, parse_recipe=recipe, served=True, embedder="openai", settings=settings)

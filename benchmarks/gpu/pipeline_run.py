@@ -1,0 +1,110 @@
+"""Runs `penstock run` over made pages on a card: GLM-OCR reads, Qwen3-VL-Embedding embeds, a search answers.
+
+    PYTHONPATH=src python benchmarks/gpu/pipeline_run.py --pages 64 --keep FOLDER
+
+The command starts and stops its own servers. The models have their real shapes and random weights, boxes are
+known, and answers have drawn lengths (benchmarks/lib/known_recipe.py): the work is real, the text is not.
+--keep takes the run's log, profile and run.json. The last line is JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from benchmarks.lib import real_shapes
+from benchmarks.lib.bare_load import write_pages
+from benchmarks.lib.common import REPOSITORY, finish
+from benchmarks.lib.known_pages import HEIGHT, WIDTH
+
+RECIPE = "benchmarks.lib.known_recipe:glm_ocr_known"
+KEPT = ("profile.json", "profile.html", "run.json")
+
+
+def vllm_without_weights(path: Path, command: str) -> str:
+    """A script that starts vLLM so that it fills a checkpoint without weights at random."""
+    path.write_text(f'#!/bin/sh\nexec {command} "$@" --load-format dummy\n')
+    path.chmod(0o755)
+    return str(path)
+
+
+def run_all(work: Path, options: argparse.Namespace) -> dict[str, Any]:
+    pages, out = work / "pages", work / "out"
+    pages.mkdir()
+    write_pages(str(pages), range(options.pages), WIDTH, HEIGHT)
+    queries = [{"id": f"q{number}", "text": f"page {number}"} for number in range(16)]
+    (work / "queries.jsonl").write_text("".join(json.dumps(query) + "\n" for query in queries))
+    command = [
+        *(sys.executable, "-m", "penstock", "run", "pages", str(pages), "--output-dir", str(out)),
+        *("--data-dir", str(work), "--recipe", RECIPE, "--log", str(work / "run.log"), "--json"),
+        *("--ocr-model", str(real_shapes.glm_ocr(work / "GLM-OCR"))),
+        *("--embedding-model", str(real_shapes.qwen3_vl_embedding_2b(work / "Qwen3-VL-Embedding-2B"))),
+        *("--queries", str(work / "queries.jsonl")),
+    ]
+    env = {**os.environ, "PENSTOCK_VLLM": vllm_without_weights(work / "vllm", options.vllm)}
+    env["PYTHONPATH"] = f"{REPOSITORY / 'src'}:{REPOSITORY}:{env.get('PYTHONPATH', '')}"
+    began = time.perf_counter()
+    done = subprocess.run(command, env=env, stdout=subprocess.PIPE, text=True, check=False)
+    seconds = time.perf_counter() - began
+    keep(work, out, options.keep)
+    if done.returncode:
+        raise SystemExit(f"penstock run ended with {done.returncode}; its log: {work / 'run.log'}")
+    return {
+        "seconds": seconds,
+        "told": json.loads(done.stdout),
+        "shapes": shapes(out),
+        "hits": search(out, env),
+    }
+
+
+def shapes(out: Path) -> dict[str, list[int]]:
+    folder = out / "embeddings"
+    return {path.stem: list(np.load(path, mmap_mode="r").shape) for path in sorted(folder.glob("*.npy"))}
+
+
+def search(out: Path, env: dict[str, str]) -> int:
+    """How many pages a search by words finds: the server that embeds questions has ended with the run."""
+    words = ["--weights", "text=0,image=0,region=0", "--json"]
+    command = [sys.executable, "-m", "penstock", "search", str(out), "a", *words]
+    done = subprocess.run(command, env=env, stdout=subprocess.PIPE, text=True, check=False)
+    found = json.loads(done.stdout)
+    return len(found["hits"] if isinstance(found, dict) else found)
+
+
+def keep(work: Path, out: Path, target: Path | None) -> None:
+    if target is None:
+        return
+    target.mkdir(parents=True, exist_ok=True)
+    for path in [work / "run.log", *(out / name for name in KEPT)]:
+        if path.exists():
+            shutil.copy(path, target / path.name)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--pages", type=int, default=64)
+    parser.add_argument("--vllm", default="vllm", help="the command that starts vLLM")
+    parser.add_argument("--keep", type=Path, help="folder for the run's log, profile and run.json")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        result = run_all(Path(folder), options)
+    for name, seconds in result["told"]["seconds"].items():
+        print(f"{name:10} {seconds:8.1f} s")
+    finish("pipeline_run", pages=options.pages, **result)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

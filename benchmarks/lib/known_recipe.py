@@ -1,0 +1,54 @@
+"""GLM-OCR's recipe for made-up pages: the boxes they were drawn with, and answers of drawn lengths.
+
+    penstock run pages PAGES --recipe benchmarks.lib.known_recipe:glm_ocr_known --ocr-model FOLDER
+
+A model with random weights finds no regions and never ends an answer. So the boxes are put in place of the
+layout network's, and each request says how long its answer is. All else is the recipe's own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from benchmarks.lib.answer_lengths import length_of
+from benchmarks.lib.bare_load import SAMPLING
+from benchmarks.lib.known_pages import KnownBoxes
+from penstock.engines.chat import recognisers
+from penstock.plan import Plan
+from penstock.recipes.regions import glm_ocr
+from penstock.stage import Stage
+from penstock.stages.ask import Ask
+from penstock.stages.crop_regions import CropRegions
+from penstock.stages.doclayout import DocLayout
+from penstock.workers import ask
+
+BENCH = replace(
+    recognisers.RECOGNISERS["glm-ocr"],
+    name="bench",
+    sampling=SAMPLING,
+    grow=1,
+    watch_loops=False,
+    stream_above=1 << 30,
+)
+recognisers.RECOGNISERS = {**recognisers.RECOGNISERS, "bench": BENCH}
+ask.token_budget = lambda task, width, height, max_tokens: length_of(width, height)
+
+
+def glm_ocr_known(
+    server: tuple[str, ...] = (), model: str = "", in_flight: int = 0, crops: bool = True
+) -> Plan:
+    """The recipe `glm-ocr` with the layout network's place taken by the boxes that are known."""
+    recipe = glm_ocr(server=server, model=model, in_flight=in_flight, crops=crops, layout="pp-doclayoutv3")
+    return Plan(*(_known(stage) for stage in recipe), name="glm-ocr-known")
+
+
+def _known(stage: Stage) -> Stage:
+    if isinstance(stage, DocLayout):
+        return KnownBoxes()
+    if isinstance(stage, Ask):
+        return replace(stage, recogniser="bench")
+    return replace(stage, margins="drop") if isinstance(stage, CropRegions) else stage
+
+
+__all__: list[Any] = ["glm_ocr_known"]

@@ -1,0 +1,90 @@
+"""Writes checkpoints that have a published model's shape and no weights: a server fills them at random.
+
+`vllm serve FOLDER --load-format dummy` starts with one. Tokenizers know single bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.with_vllm import checkpoints
+
+# zai-org/GLM-OCR, config.json
+GLM_TEXT: dict[str, Any] = {
+    "vocab_size": 59_392,
+    "hidden_size": 1_536,
+    "intermediate_size": 4_608,
+    "num_hidden_layers": 16,
+    "num_attention_heads": 16,
+    "num_key_value_heads": 8,
+    "head_dim": 128,
+    "max_position_embeddings": 131_072,
+    "dtype": "bfloat16",
+    "rope_parameters": {
+        "rope_type": "default",
+        "mrope_section": [16, 24, 24],
+        "partial_rotary_factor": 1.0,
+        "rope_theta": 10_000.0,
+    },
+}
+GLM_VISION: dict[str, Any] = {
+    "depth": 24,
+    "hidden_size": 1_024,
+    "num_heads": 16,
+    "intermediate_size": 4_096,
+    "out_hidden_size": 1_536,
+}
+# Qwen/Qwen3-VL-Embedding-2B, config.json
+QWEN_TEXT: dict[str, Any] = {
+    "vocab_size": 151_936,
+    "hidden_size": 2_048,
+    "intermediate_size": 6_144,
+    "num_hidden_layers": 28,
+    "num_attention_heads": 16,
+    "num_key_value_heads": 8,
+    "head_dim": 128,
+    "dtype": "bfloat16",
+    "rope_parameters": {
+        "rope_type": "default",
+        "rope_theta": 5_000_000.0,
+        "mrope_section": [24, 20, 20],
+        "mrope_interleaved": True,
+    },
+}
+QWEN_VISION: dict[str, Any] = {
+    "depth": 24,
+    "hidden_size": 1_024,
+    "intermediate_size": 4_096,
+    "num_heads": 16,
+    "out_hidden_size": 2_048,
+    "deepstack_visual_indexes": [5, 11, 17],
+}
+
+
+def glm_ocr(folder: Path) -> Path:
+    checkpoints.glm_ocr(_made(folder))
+    return _with_shape(folder, GLM_TEXT, GLM_VISION)
+
+
+def qwen3_vl_embedding_2b(folder: Path) -> Path:
+    checkpoints.qwen3_vl(_made(folder))
+    return _with_shape(folder, QWEN_TEXT, QWEN_VISION)
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    return folder
+
+
+def _with_shape(folder: Path, text: dict[str, Any], vision: dict[str, Any]) -> Path:
+    """Gives a tiny checkpoint the shape of the real one, and removes its weights."""
+    config = json.loads((folder / "config.json").read_text())
+    config["text_config"] |= text
+    config["vision_config"] |= vision
+    config["dtype"] = "bfloat16"
+    (folder / "config.json").write_text(json.dumps(config))
+    for old in folder.glob("*.safetensors*"):
+        old.unlink()
+    return folder
