@@ -7,6 +7,7 @@ not loaded, and may be larger than the machine. CPU time has no bound of its own
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import resource
@@ -21,6 +22,7 @@ MEMORY_VARIABLE = "PENSTOCK_READER_MEMORY_MB"
 SANDBOX_VARIABLE = "PENSTOCK_READER_SANDBOX"  # 0: may write, as coverage of a child's lines must
 # the largest picture that is allowed takes 0.6 GB as JPEG, 2.3 GB with transparency, 2.9 GB as floats
 MIN_MEMORY_MB, MAX_MEMORY_MB = 1024, 4096
+MAX_FILE_BYTES = 16 << 20  # what libraries print goes to a file: noise without end must not fill the disk
 # a list of what is kept forgets no secret; decoders need no more than this
 KEPT = frozenset(
     {"PATH", "HOME", "USER", "LANG", "LANGUAGE", "TZ", "TMPDIR", "VIRTUAL_ENV", SANDBOX_VARIABLE}
@@ -65,6 +67,7 @@ def poor_environment(rich: Mapping[str, str]) -> dict[str, str]:
 def bound_memory(memory_mb: int) -> None:
     """Bounds this process. Beyond it Python raises MemoryError, and PDFium ends the process."""
     _lower(resource.RLIMIT_CORE, 0)  # a dump would hold the document, and fill the disk
+    _lower(resource.RLIMIT_FSIZE, MAX_FILE_BYTES)
     _lower(resource.RLIMIT_DATA, memory_mb << 20)
 
 
@@ -95,4 +98,5 @@ def landlock_version() -> int:
 def _lower(what: int, value: int) -> None:
     _, hard = resource.getrlimit(what)
     value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-    resource.setrlimit(what, (value, value))
+    with contextlib.suppress(OSError, ValueError):  # not every system bounds everything
+        resource.setrlimit(what, (value, value))
