@@ -9,10 +9,13 @@ repo=$(dirname "$here")
 PYTHON=${PYTHON:-python3}
 VENV=${VENV:-$repo/.venv-gpu}
 VLLM=${VLLM:-vllm==0.26.0} # the release behind the numbers of the presets, made for CUDA 13
-MODELS=${MODELS:-zai-org/GLM-OCR PaddlePaddle/PP-DocLayoutV3_safetensors}
+RECIPES=${RECIPES:-glm-ocr}
+MODELS=${MODELS:-}
 LEAST_DRIVER=580 # CUDA 13 asks for it
 LEAST_DISK_GB=25 # environment 12, weights 3, compiled kernels and pip's cache the rest
+ALL_WEIGHTS_GB=22 # of every recipe
 dry_run=
+models=
 
 usage() {
     cat <<END
@@ -21,10 +24,11 @@ Usage: deploy/setup.sh [--dry-run]
   --dry-run   print what would be done, do nothing
 
 Set in the environment to change it:
-  PYTHON  the Python to build on, 3.11 or newer   ($PYTHON)
-  VENV    where the environment goes              ($VENV)
-  VLLM    what pip installs as the model server   ($VLLM)
-  MODELS  weights to fetch, by hub name           ($MODELS)
+  PYTHON   the Python to build on, 3.11 or newer     ($PYTHON)
+  VENV     where the environment goes                ($VENV)
+  VLLM     what pip installs as the model server     ($VLLM)
+  RECIPES  recipes to fetch the weights of; or: all  ($RECIPES)
+  MODELS   weights to fetch instead, by hub name     ($MODELS)
 END
 }
 
@@ -82,10 +86,13 @@ check_compiler() {
 }
 
 check_disk() {
-    local free
+    local free need=$LEAST_DISK_GB
+    if [[ $RECIPES != glm-ocr ]]; then
+        need=$((LEAST_DISK_GB + ALL_WEIGHTS_GB))
+    fi
     free=$(df -Pk "$repo" | awk 'NR == 2 { print int($4 / 1048576) }')
-    if ((free < LEAST_DISK_GB)); then
-        warn "$free GB are free at $repo and $LEAST_DISK_GB are needed; set VENV and HF_HOME to a larger disk"
+    if ((free < need)); then
+        warn "$free GB are free at $repo and up to $need are needed; set VENV and HF_HOME to a larger disk"
     fi
 }
 
@@ -95,15 +102,21 @@ make_environment() {
         [[ -n $dry_run ]] || printf '*\n' >"$VENV/.gitignore"
     fi
     # one call, so that torch and transformers fit both
-    run "$VENV/bin/python" -m pip install --disable-pip-version-check -e "${repo}[gpu]" "$VLLM"
+    run "$VENV/bin/python" -m pip install --disable-pip-version-check -e "${repo}[gpu,vllm]" "$VLLM"
 }
 
 fetch_models() {
     run "$VENV/bin/penstock" models fetch
     local name
-    for name in $MODELS; do
+    for name in $models; do
         run "$VENV/bin/python" -c "import huggingface_hub, sys; huggingface_hub.snapshot_download(sys.argv[1])" "$name"
     done
+}
+
+# before anything is installed: a recipe that is not there must not cost twenty minutes
+weights() {
+    # shellcheck disable=SC2086 # several recipes are several words
+    "$here/recipes.sh" weights $RECIPES
 }
 
 main() {
@@ -122,6 +135,7 @@ main() {
         esac
         shift
     done
+    models=${MODELS:-$(weights)}
     check_gpu
     check_python
     check_compiler
@@ -129,7 +143,7 @@ main() {
     make_environment
     fetch_models
     run "$VENV/bin/penstock" doctor
-    [[ -n $dry_run ]] || say "Ready. Try: $VENV/bin/penstock parse FILE -o out --recipe glm-ocr"
+    [[ -n $dry_run ]] || say "Ready. Try: $VENV/bin/penstock parse FILE -o out --recipe ${RECIPES%% *}"
 }
 
 main "$@"

@@ -7,10 +7,18 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from penstock.engines.vllm.choice import reading_servers
+from penstock.passes.pipeline_presets import EMBEDDING_MODEL
+from penstock.recipes import RECIPES, build, takes_of
+from penstock.stages.ask import Ask
+from penstock.stages.doclayout import DocLayout
+from penstock.stages.ground import Ground
 
 REPO = Path(__file__).resolve().parent.parent
 DEPLOY = REPO / "deploy"
@@ -23,7 +31,7 @@ pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="no bash he
 
 
 def call(*words: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    keep = {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ}
+    keep = {key: os.environ[key] for key in ("PATH", "HOME", "PYTHONPATH") if key in os.environ}
     return subprocess.run(
         [str(word) for word in words],
         capture_output=True,
@@ -65,7 +73,9 @@ def add_driver(machine: Path, version: str, code: int = 0) -> None:
     (machine / "nvidia-smi").chmod(0o755)
 
 
-def set_up(machine: Path, *words: str) -> tuple[subprocess.CompletedProcess[str], list[str]]:
+def set_up(
+    machine: Path, *words: str, **environment: str
+) -> tuple[subprocess.CompletedProcess[str], list[str]]:
     calls = machine.parent / "calls"
     calls.write_text("")
     done = call(
@@ -74,6 +84,7 @@ def set_up(machine: Path, *words: str) -> tuple[subprocess.CompletedProcess[str]
         PATH=str(machine),
         VENV=str(machine.parent / "venv"),
         CALLS=str(calls),
+        **environment,
     )
     return done, calls.read_text().splitlines()
 
@@ -112,6 +123,47 @@ def test_a_dry_run_prints_every_step_and_does_none(machine: Path) -> None:
     assert all(line.startswith("python3 -c") for line in calls)  # it looks at the version, no more
 
 
+def recipes(*words: str) -> list[str]:
+    done = call(DEPLOY / "recipes.sh", *words)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+SERVED = [name for name in RECIPES if "server" in takes_of(name) and name != "openai"]
+
+
+@pytest.mark.parametrize("recipe", SERVED)
+def test_the_table_of_recipes_is_penstocks_own(recipe: str) -> None:
+    """The scripts run before Penstock is installed, so they have a copy of what it knows."""
+    plan = build(recipe, {})
+    asking = next(stage for stage in plan if isinstance(stage, Ask | Ground))
+    [choice] = reading_servers(asking.recogniser, [])
+    layout = [stage.model for stage in plan if isinstance(stage, DocLayout)]
+    assert recipes("weights", recipe) == [choice.model, *layout]
+    assert recipes("model", recipe) == [asking.recogniser]
+
+
+def test_all_weights_are_fetched_once_and_an_unknown_recipe_is_told() -> None:
+    assert len(SERVED) == 4
+    every = recipes("weights", "all")
+    assert len(every) == len(set(every)) == 6
+    assert set(recipes("weights", *SERVED)) == set(every) - {EMBEDDING_MODEL}
+    assert recipes("weights") == []
+    done = call(DEPLOY / "recipes.sh", "weights", "glm-ocr", "nope")
+    assert done.returncode == 2
+    assert "nope is no recipe" in done.stderr
+
+
+def test_set_up_fetches_the_weights_of_the_recipes_that_are_named(machine: Path) -> None:
+    done, _ = set_up(machine, "--dry-run", RECIPES="grounded paddleocr-vl")
+    fetched = [line.split()[-1] for line in done.stdout.splitlines() if "snapshot_download" in line]
+    assert fetched == recipes("weights", "grounded", "paddleocr-vl")
+    done, _ = set_up(machine, "--dry-run", MODELS="own/model")
+    assert [line.split()[-1] for line in done.stdout.splitlines() if "snapshot" in line] == ["own/model"]
+    done, calls = set_up(machine, RECIPES="nope")
+    assert (done.returncode, calls) == (2, [])
+
+
 def test_a_machine_without_a_driver_is_told_so(machine: Path) -> None:
     done, calls = set_up(machine)
     assert (done.returncode, calls) == (2, [])
@@ -131,7 +183,7 @@ def test_set_up_runs_all_steps_and_again_keeps_the_environment(machine: Path) ->
     assert done.returncode == 0, done.stderr
     steps = ["python3"] * 3 + ["python", "penstock"] + ["python"] * 2 + ["penstock"]
     assert [line.split()[0] for line in first] == steps
-    assert first[-5].endswith(f"-e {REPO}[gpu] {vllm_of('setup.sh')}")
+    assert first[-5].endswith(f"-e {REPO}[gpu,vllm] {vllm_of('setup.sh')}")
     again, second = set_up(machine)
     assert again.returncode == 0, again.stderr
     assert second == [line for line in first if "-m venv" not in line]
@@ -190,6 +242,24 @@ def test_the_server_gets_the_presets_flags(tmp_path: Path) -> None:
     assert words[-2:] == ["--host", "0.0.0.0"]  # the last one counts
 
 
+def test_the_server_of_a_recipe_gets_that_recipes_model(tmp_path: Path) -> None:
+    fake = tmp_path / "vllm"
+    fake.write_text('#!/usr/bin/env bash\nprintf "%s\\n" "$@"\n')
+    fake.chmod(0o755)
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    for name, model in {"RECIPE": "grounded", "MODEL": "deepseek-ocr"}.items():
+        environment = {"PATH": path, "PENSTOCK_VLLM": str(fake), "PRESET": "l4", name: model}
+        done = call(DEPLOY / "serve.sh", **environment)
+        assert done.stdout.split()[:2] == ["serve", "deepseek-ai/DeepSeek-OCR"], done.stderr
+
+
+def test_compose_reads_with_the_recipe_whose_model_it_serves() -> None:
+    services = compose()["services"]
+    recipe = services["engine"]["environment"]["RECIPE"]
+    assert recipe in services["parse"]["command"]
+    assert "MODEL" not in services["engine"]["environment"]
+
+
 def instructions() -> list[tuple[str, str]]:
     text = re.sub(r"^\s*#.*\n", "", (DEPLOY / "Containerfile").read_text("utf-8"), flags=re.MULTILINE)
     lines = re.sub(r"\\\n\s*", "", text).splitlines()
@@ -209,7 +279,7 @@ def test_the_containerfile_goes_from_what_changes_least_to_what_changes_most() -
         place("RUN", "apt-get install"),
         place("RUN", "${VLLM}"),
         place("COPY", "src /src/src"),
-        place("RUN", "/src[gpu]"),
+        place("RUN", "/src[gpu,vllm]"),
         place("USER", "penstock"),
         place("ENTRYPOINT", ""),
         place("CMD", ""),
@@ -239,6 +309,25 @@ def vllm_of(name: str) -> str:
 
 def test_script_and_image_install_the_same_server() -> None:
     assert vllm_of("setup.sh") == vllm_of("Containerfile")
+
+
+def test_the_table_of_servers_names_what_is_pinned() -> None:
+    text = (REPO / "docs" / "how-to" / "gpu-servers.md").read_text("utf-8")
+    rows = {
+        cells[1].strip(): cells[2]
+        for cells in (line.split("|") for line in text.splitlines())
+        if len(cells) > 4
+    }
+    on_gpus = vllm_of("setup.sh").removeprefix("vllm==")
+    [on_cpus] = re.findall(r"VLLM_VERSION := (\S+)", (REPO / "mk" / "vllm.mk").read_text("utf-8"))
+    assert "deploy/setup.sh" in rows[on_gpus] and "deploy/Containerfile" in rows[on_gpus]
+    assert "mk/vllm.mk" in rows[on_cpus]
+    [extra] = tomllib.loads((REPO / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"][
+        "vllm"
+    ]
+    low, high = (tuple(map(int, part.split("."))) for part in re.findall(r"\d+\.\d+", extra))
+    assert low == tuple(map(int, on_gpus.split(".")))[:2]
+    assert tuple(map(int, on_cpus.split(".")))[:2] < high
 
 
 def compose() -> dict[str, Any]:

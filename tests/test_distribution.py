@@ -66,7 +66,7 @@ def test_the_extra_all_holds_what_needs_no_gpu() -> None:
     assert isinstance(extras, dict)
     [together] = extras["all"]
     named = set(re.findall(r"\w+", together.split("[")[1]))
-    assert named == set(extras) - {"all", "dev", "docs", "gpu"}
+    assert named == set(extras) - {"all", "dev", "docs", "gpu", "vllm"}
 
 
 def test_the_licence_and_the_notice_are_packed() -> None:

@@ -35,6 +35,13 @@ def test_quickstart_prints_the_sample(tmp_path: Path) -> None:
     assert "# The Pipe That Feeds the Turbines" in run("quickstart.py", tmp_path)
 
 
+def test_a_converted_document_tells_its_parts(tmp_path: Path) -> None:
+    printed = run("convert.py", tmp_path)
+    assert printed.startswith("# The Pipe That Feeds the Turbines (")
+    assert "chunks for retrieval" in printed
+    assert (tmp_path / "converted" / "sample.md").is_file()
+
+
 def test_a_stage_of_ones_own_changes_every_page(tmp_path: Path) -> None:
     printed = run("own_stage.py", tmp_path)
     assert "That pipe is called a **penstock**." in printed

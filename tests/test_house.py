@@ -33,8 +33,9 @@ IMPORT_AT_THE_TOP = ("stages", "passes", "documents", "store", "exports", "retri
 OTHER_WORDS_FOR_BOUNDS = ("MOST_", "LONGEST_", "LEAST_", "FEWEST_", "SMALLEST_", "LARGEST_")
 SECRETS = ("api_key", "password", "token")
 PUBLIC = """
-    Batch Failure Item Line Needs Page PenstockError Photo PhotoObject Plan Region Stage Worker __version__
-    embed enrich evaluate export index parse read search volumes
+    Batch Document DocumentSection DocumentTable Documents Failure Figure Item Line Needs Page ParseProgress
+    PenstockError Photo PhotoObject Plan Region Stage Worker __version__
+    aconvert aparse convert embed enrich evaluate export index parse read search volumes
 """
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -125,6 +126,28 @@ def test_repr_of_no_stage_shows_a_key() -> None:
         assert "s3cret" not in shown
         with_secrets += bool(secrets)
     assert with_secrets >= 6  # load, ask, ground, embed, look, summarise
+
+
+def test_no_dataclass_shows_bytes() -> None:
+    """A notebook or a log would be full of them."""
+    shown = [
+        f"{path}: {node.name}.{ast.unparse(field.target)}"
+        for path, tree in trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef) and _is_dataclass_node(node)
+        for field in node.body
+        if isinstance(field, ast.AnnAssign) and _holds_bytes(field) and "repr=False" not in ast.unparse(field)
+    ]
+    assert shown == []
+
+
+def _is_dataclass_node(node: ast.ClassDef) -> bool:
+    words = [ast.unparse(decorator) for decorator in node.decorator_list]
+    return any(word.startswith("dataclass") and "repr=False" not in word for word in words)
+
+
+def _holds_bytes(field: ast.AnnAssign) -> bool:
+    return re.search(r"(?<!IO\[)\bbytes\b", ast.unparse(field.annotation)) is not None
 
 
 def test_the_public_names_are_these() -> None:

@@ -8,6 +8,7 @@ The pages are made when the site is built and are not kept in git.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib
 import inspect
 import os
@@ -22,10 +23,12 @@ from typer.testing import CliRunner
 import penstock
 import penstock.stages
 from penstock.cli.app import VERBS, app
+from penstock.passes.settings import EmbedSettings, EnrichSettings, ParseSettings, PhotoSettings
 from penstock.recipes import RECIPES
 
 WIDTH = "100"  # columns of the help texts
 NOT_FOR_USERS = frozenset({"fake"})
+OPTIONS = (ParseSettings, EnrichSettings, EmbedSettings, PhotoSettings)
 COMMON = frozenset(field.name for field in dataclasses.fields(penstock.Stage))
 
 
@@ -57,6 +60,8 @@ def python() -> str:
     parts += [part for name, thing in functions.items() for part in _entry(f"penstock.{name}", thing)]
     parts.append("## Classes")
     parts += [part for name, thing in classes.items() for part in _entry(f"penstock.{name}", thing)]
+    parts += ["## Options", "What `**options` stands for, by its name in a signature. All may be left out."]
+    parts += [part for thing in OPTIONS for part in _entry(thing.__name__, thing)]
     errors = importlib.import_module("penstock.errors")
     return _page([*parts, "## Errors", f"```text\n{inspect.getdoc(errors)}\n```"])
 
@@ -112,21 +117,56 @@ def _stages() -> list[type[penstock.Stage]]:
 
 def _entry(name: str, thing: Any) -> list[str]:
     short = name.rsplit(".", 1)[-1]
-    return [f"### {name}", f"```python\n{_signature(short, thing)}\n```", _doc(thing)]
+    parts = [f"### {name}", f"```python\n{_signature(short, thing)}\n```", _doc(thing)]
+    return [*parts, _members(thing)] if inspect.isclass(thing) and thing not in OPTIONS else parts
+
+
+def _members(thing: type) -> str:
+    """A line for each method and property that says what it does, and that no base class has said."""
+    own = {name: member for name, member in vars(thing).items() if not name.startswith("_")}
+    told = {name: inspect.getdoc(_unwrapped(member)) for name, member in own.items() if _is_told(member)}
+    return "\n".join(
+        f"- `{name}{_arguments(own[name])}`: {' '.join(text.split())}" for name, text in told.items() if text
+    )
+
+
+def _is_told(member: Any) -> bool:
+    return isinstance(member, (property, functools.cached_property)) or inspect.isfunction(member)
+
+
+def _unwrapped(member: Any) -> Any:
+    return getattr(member, "func", getattr(member, "fget", member))
+
+
+def _arguments(member: Any) -> str:
+    if not inspect.isfunction(member):
+        return ""
+    parameters = list(inspect.signature(member).parameters.values())[1:]
+    return f"({', '.join(_parameter(parameter) for parameter in parameters)})"
 
 
 def _signature(name: str, thing: Any) -> str:
     """A function as it is called, a dataclass with its fields, another class by its name."""
     if dataclasses.is_dataclass(thing):
-        fields = [_field(field) for field in dataclasses.fields(thing) if not _is_common(field.name, thing)]
+        fields = [_field(field) for field in dataclasses.fields(thing) if _is_shown(field.name, thing)]
         return (
             "\n".join([f"class {name}:", *(f"    {field}" for field in fields)])
             if fields
             else f"class {name}"
         )
+    if thing in OPTIONS:
+        return "\n".join(f"{key}: {_plain_kind(kind)}" for key, kind in thing.__annotations__.items())
     if inspect.isclass(thing):
         return f"class {name}"
     return _broken(name.replace("-", "_"), inspect.signature(thing))
+
+
+def _plain_kind(kind: Any) -> str:
+    return str(getattr(kind, "__forward_arg__", kind))
+
+
+def _is_shown(name: str, thing: Any) -> bool:
+    return not name.startswith("_") and not _is_common(name, thing)
 
 
 def _is_common(name: str, thing: Any) -> bool:

@@ -82,20 +82,20 @@ class DrawnLengths:
         if scripted:
             yield
             return
-        real = ground.ChatRequest, ground.LADDER, ground.page_recogniser
+        real = ground.ChatRequest, ground.ladder, ground.page_recogniser
         ground.ChatRequest = self._request
-        ground.LADDER = ground.LADDER[:1]
+        ground.ladder = lambda *asked: deepseek.ladder(*asked)[:1]
         ground.page_recogniser = endless
         try:
             yield
         finally:
-            ground.ChatRequest, ground.LADDER, ground.page_recogniser = real
+            ground.ChatRequest, ground.ladder, ground.page_recogniser = real
 
     def _request(self, image: bytes, prompt: str, max_tokens: int) -> Any:
         return ChatRequest(image, prompt, self.length(image))
 
 
-def endless(name: str, guard: deepseek.NgramGuard = deepseek.FIRST) -> Any:
+def endless(name: str, guard: deepseek.NgramGuard = deepseek.FIRST, *_: int) -> Any:
     """As the recipe asks (streamed: its budget is 7,000 tokens), for as many tokens as it says."""
     row = deepseek.page_recogniser(name, guard)
     sampling = {**row.sampling, "ignore_eos": True}

@@ -28,11 +28,11 @@ from penstock.engines.chat import recognisers
 from penstock.executors.local import Local
 from penstock.page import Page
 from penstock.plan import Plan
-from penstock.recipes.regions import LAYOUT_MODEL, glm_ocr
+from penstock.recipes.regions import glm_ocr
 from penstock.stage import Stage
 from penstock.stages.ask import Ask
 from penstock.stages.crop_regions import CropRegions
-from penstock.stages.doclayout import DocLayout
+from penstock.stages.doclayout import MODEL, DocLayout
 from penstock.trace.profile import Profile
 from penstock.trace.spans import Trace
 from penstock.workers import ask
@@ -56,7 +56,7 @@ def plan_of(options: argparse.Namespace, scale: float) -> Plan:
         server=tuple(options.server),
         model=options.model,
         in_flight=options.limit,
-        layout_model=options.layout_model or LAYOUT_MODEL,
+        layout_model=options.layout_model or MODEL,
     )
     stages: list[Stage] = []
     for stage in recipe:

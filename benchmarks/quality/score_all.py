@@ -59,7 +59,8 @@ def read(name: str, sources: Sequence[str], out: Path, **options: str) -> dict[s
     """Markdown by `path` (of a picture) or `path#page` (of a PDF), read once and kept."""
     kept = out / name / "pages"
     for page in penstock.parse(sources, out=kept, retry_failed=True, **options):
-        print(f"  {name}: {Path(page.uri).name} {page.part + 1}", flush=True)
+        if not page.resumed:
+            print(f"  {name}: {Path(page.uri).name} {page.number}", flush=True)
     found: dict[str, str] = {}
     for page in penstock.read(kept):
         if page.failure is None:

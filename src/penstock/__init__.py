@@ -2,8 +2,11 @@
 
     import penstock
 
-    for page in penstock.parse("report.pdf"):
-        print(page.markdown)
+    doc = penstock.convert("report.pdf")
+    print(doc.markdown)
+
+    for page in penstock.parse("scans/", out="folder"):
+        print(page.document, page.number, page.markdown)
 
 With `out="folder"` a run is kept, resumed when it is called again, and read back by `penstock.read`.
 """
@@ -11,15 +14,25 @@ With `out="folder"` a run is kept, resumed when it is called again, and read bac
 from __future__ import annotations
 
 import importlib
+import logging
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
+logging.getLogger(__name__).addHandler(logging.NullHandler())  # who imports us decides what is shown
+
 if TYPE_CHECKING:
-    from penstock.api import embed, enrich, evaluate, export, index, parse, read, search, volumes
+    from penstock.aio import aconvert, aparse
+    from penstock.api import convert, embed, enrich, evaluate, export, index, parse, read, search, volumes
+    from penstock.converted.collection import Documents
+    from penstock.converted.document import Document
+    from penstock.converted.figures import Figure
+    from penstock.converted.outline import DocumentSection
+    from penstock.converted.tables import DocumentTable
     from penstock.errors import Failure, PenstockError
     from penstock.item import Item
     from penstock.page import Page
+    from penstock.passes.in_order import ParseProgress
     from penstock.photo import Photo, PhotoObject
     from penstock.plan import Plan
     from penstock.region import Line, Region
@@ -27,11 +40,17 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Batch",
+    "Document",
+    "DocumentSection",
+    "DocumentTable",
+    "Documents",
     "Failure",
+    "Figure",
     "Item",
     "Line",
     "Needs",
     "Page",
+    "ParseProgress",
     "PenstockError",
     "Photo",
     "PhotoObject",
@@ -40,6 +59,9 @@ __all__ = [
     "Stage",
     "Worker",
     "__version__",
+    "aconvert",
+    "aparse",
+    "convert",
     "embed",
     "enrich",
     "evaluate",
@@ -51,15 +73,22 @@ __all__ = [
     "volumes",
 ]
 
-_VERBS = ("embed", "enrich", "evaluate", "export", "index", "parse", "read", "search", "volumes")
+_VERBS = ("convert", "embed", "enrich", "evaluate", "export", "index", "parse", "read", "search", "volumes")
 _HOMES = {
     **dict.fromkeys(_VERBS, "api"),
+    **dict.fromkeys(("aconvert", "aparse"), "aio"),
     **dict.fromkeys(("Failure", "PenstockError"), "errors"),
     **dict.fromkeys(("Photo", "PhotoObject"), "photo"),
     **dict.fromkeys(("Line", "Region"), "region"),
     **dict.fromkeys(("Batch", "Needs", "Stage", "Worker"), "stage"),
+    "Document": "converted.document",
+    "DocumentSection": "converted.outline",
+    "DocumentTable": "converted.tables",
+    "Documents": "converted.collection",
+    "Figure": "converted.figures",
     "Item": "item",
     "Page": "page",
+    "ParseProgress": "passes.in_order",
     "Plan": "plan",
 }
 

@@ -1,4 +1,4 @@
-"""The Python API: every verb of the command line as a function.
+"""The Python API: `convert` for one document, and every verb of the command line as a function.
 
 Each takes and gives plain values; the passes below do the work, as they do for the command line and the
 service.
@@ -6,10 +6,14 @@ service.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack, overload
 
+from penstock.converted.collection import Documents
+from penstock.converted.convert import convert_many, convert_one
+from penstock.converted.document import Document
+from penstock.converted.inputs import Source
 from penstock.documents.docjson.enriched_block import EnrichedBlock
 from penstock.errors import UsageError
 from penstock.evaluation.benchmarks import open_benchmark
@@ -19,10 +23,18 @@ from penstock.page import Page
 from penstock.passes.embed import EmbedOptions, EmbedSummary, embed_out
 from penstock.passes.enrich import EnrichOptions, enrich_work
 from penstock.passes.evaluate import run_benchmark, score_predictions
+from penstock.passes.in_order import OnProgress, Order
 from penstock.passes.index import IndexSummary, index_out
-from penstock.passes.parse import ParseOptions, parse_stream, parse_work
+from penstock.passes.parse import ParseOptions, parse_pages, without_links
 from penstock.passes.photos import PhotoOptions, photos_stream, photos_work
 from penstock.passes.search import SearchOptions, search_out
+from penstock.passes.settings import (
+    EmbedSettings,
+    EnrichSettings,
+    ParseSettings,
+    PhotoSettings,
+    recipe_options,
+)
 from penstock.photo import Photo
 from penstock.plan import Plan
 from penstock.processes.background import Background
@@ -34,6 +46,58 @@ from penstock.store.out import Out
 Inputs = str | Path | Sequence[str | Path]
 
 
+@overload
+def convert(
+    source: Source,
+    *,
+    recipe: str | Plan = "documents",
+    pages: str | int | None = None,
+    executor: str = "local",
+    on_progress: OnProgress | None = None,
+    **options: Unpack[ParseSettings],
+) -> Document: ...
+@overload
+def convert(
+    source: list[Any] | tuple[Any, ...] | Generator[Any, None, None],
+    *,
+    recipe: str | Plan = "documents",
+    pages: str | int | None = None,
+    executor: str = "local",
+    on_progress: OnProgress | None = None,
+    **options: Unpack[ParseSettings],
+) -> Documents: ...
+def convert(
+    source: Source | list[Any] | tuple[Any, ...] | Generator[Any, None, None],
+    *,
+    recipe: str | Plan = "documents",
+    pages: str | int | None = None,
+    executor: str = "local",
+    on_progress: OnProgress | None = None,
+    **options: Unpack[ParseSettings],
+) -> Document | Documents:
+    """Returns a document that reads its pages as they are asked for.
+
+    `source` is a path, an http or https address, bytes, a binary stream, a PIL image or a numpy array
+    (red, green, blue). A list of them gives `Documents`, which one run reads; folders, patterns and data
+    sets go into a list, too. `recipe` and `options` are those of `parse`.
+
+        doc = penstock.convert("report.pdf")
+        print(doc.markdown)
+        for table in doc.tables:
+            print(table.to_pandas())
+    """
+    chosen = ParseOptions(
+        inputs=(),
+        recipe=recipe,
+        settings=recipe_options(options),
+        pages=None if pages is None else str(pages),
+        executor=executor,
+    )
+    if isinstance(source, list | tuple | Generator):
+        return convert_many(source, chosen, on_progress)
+    return convert_one(source, chosen, on_progress)
+
+
 def parse(
     inputs: Inputs,
     *,
@@ -41,27 +105,29 @@ def parse(
     recipe: str | Plan = "documents",
     pages: str | int | None = None,
     max_pages: int = MAX_PAGES,
+    order: Order = "source",
     executor: str = "local",
     retry_failed: bool = False,
     fresh: bool = False,
     image_column: str | None = None,
     id_column: str | None = None,
-    **options: Any,
-) -> Iterator[Page]:
-    """Yields each page as it is finished, in completion order; a failed one has `failure` set.
+    on_progress: OnProgress | None = None,
+    **options: Unpack[ParseSettings],
+) -> Generator[Page, None, None]:
+    """Yields the pages one by one, in the order of the inputs; a failed one has `failure` set.
 
     `recipe` is a recipe's name, whose `options` follow (`dpi=300, lang="ko"`), or a Plan of your own.
-    With `out`, pages are kept there, and those it already holds are not done (nor yielded) again.
+    With `out`, pages are kept there. Those it already holds are not read again; they are yielded in their
+    place, with `resumed` set. With `order="completion"` a page is yielded as soon as it is finished.
+    `on_progress` is called with a `ParseProgress` before each page.
 
         for page in penstock.parse("scans/", out="out", lang="ko"):
-            print(page.document, page.part + 1, page.markdown[:80])
+            print(page.document, page.number, page.markdown[:80])
     """
-    if isinstance(options.get("lang"), str):
-        options["lang"] = tuple(options["lang"].replace(",", " ").split())
     chosen = ParseOptions(
         inputs=_names(inputs),
         recipe=recipe,
-        settings=options,
+        settings=recipe_options(options),
         pages=None if pages is None else str(pages),
         max_pages=max_pages,
         image_column=image_column,
@@ -70,7 +136,9 @@ def parse(
         retry_failed=retry_failed,
         fresh=fresh,
     )
-    return parse_stream(chosen) if out is None else iter(parse_work(chosen, Path(out)))
+    if out is None:
+        return without_links(parse_pages(chosen, None, order, on_progress))
+    return parse_pages(chosen, Path(out), order, on_progress)
 
 
 def read(out: str | Path) -> Iterator[Page]:
@@ -81,12 +149,17 @@ def read(out: str | Path) -> Iterator[Page]:
     return folder.read_pages()
 
 
-def export(out: str | Path, formats: Iterable[str], password: str | None = None) -> list[Path]:
-    """Writes files from a run's rows, such as "md", "jsonl" or "docjson". Returns their paths."""
-    return write_exports(out, formats, password)
+def export(
+    out: str | Path, formats: Iterable[str], password: str | None = None, crop_names: str | None = None
+) -> list[Path]:
+    """Writes files from a run's rows, such as "md", "jsonl" or "docjson". Returns their paths.
+
+    `crop_names="page"` names crops by document, page and order; "content" by what they hold.
+    """
+    return write_exports(out, formats, password, crop_names)
 
 
-def enrich(out: str | Path, **options: Any) -> Iterator[EnrichedBlock]:
+def enrich(out: str | Path, **options: Unpack[EnrichSettings]) -> Iterator[EnrichedBlock]:
     """Yields each table and picture of a run as its summary and keywords are written.
 
     `options` are the fields of `EnrichOptions`.
@@ -97,7 +170,7 @@ def enrich(out: str | Path, **options: Any) -> Iterator[EnrichedBlock]:
     return iter(enrich_work(EnrichOptions(**options), Path(out)))
 
 
-def embed(out: str | Path, **options: Any) -> EmbedSummary:
+def embed(out: str | Path, **options: Unpack[EmbedSettings]) -> EmbedSummary:
     """Embeds a run's pages, regions and queries. `options` are the fields of `EmbedOptions`."""
     return embed_out(Path(out), EmbedOptions(**options))
 
@@ -135,7 +208,7 @@ def volumes(
     executor: str = "local",
     retry_failed: bool = False,
     fresh: bool = False,
-    **options: Any,
+    **options: Unpack[PhotoSettings],
 ) -> Iterator[Photo]:
     """Yields each photo as its things are measured. `options` are those of the photos recipe.
 
@@ -148,7 +221,7 @@ def volumes(
         photos=_names(photos),
         boxes=tuple(boxes),
         depths=tuple(depths),
-        settings=options,
+        settings=dict(options),
         same_room=same_room,
         executor=executor,
         retry_failed=retry_failed,
@@ -165,7 +238,7 @@ def evaluate(
     predictions: str | Path | None = None,
     recipe: str = "documents",
     limit: int = 0,
-    **options: Any,
+    **options: Unpack[ParseSettings],
 ) -> Summary:
     """Scores `predictions` on a benchmark; without them, those that a recipe makes of its pictures.
 
@@ -175,7 +248,9 @@ def evaluate(
     chosen, folder = open_benchmark(benchmark), None if data is None else Path(data)
     if predictions is not None:
         return score_predictions(chosen, Path(predictions), folder, Path(out)).summary
-    return run_benchmark(chosen, Path(out), folder, recipe=recipe, options=options, limit=limit).summary
+    return run_benchmark(
+        chosen, Path(out), folder, recipe=recipe, options=recipe_options(options), limit=limit
+    ).summary
 
 
 def _names(inputs: Inputs) -> tuple[str, ...]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import logging
 import resource
 import sys
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, cast
@@ -29,6 +30,8 @@ from penstock.store.lock import holding
 from penstock.store.schema import Rows
 from penstock.store.source_order import Files, file_of, write_order
 from penstock.trace.profile import HardwareFacts, Profile
+
+log = logging.getLogger(__name__)
 
 
 @dataclass
@@ -51,12 +54,19 @@ class Tally:
         self.regions += len(item.regions) if isinstance(item, Page) else 0
         for name, failure in item.failed_parts():
             self.failed_regions += 1
+            _log_failure(logging.WARNING, item, failure, f", {name},")
             _note(self.failed_parts, f"{item.place}, {name}", failure)
         if item.failure is None:
             self.done += 1
             return
         self.failed += 1
+        _log_failure(logging.ERROR, item, item.failure)
         _note(self.failures, item.place, item.failure)
+
+    def facts(self) -> dict[str, int]:
+        """The numbers, for a log."""
+        names = ("done", "failed", "failed_regions", "skipped", "failed_before", "listed")
+        return {name: getattr(self, name) for name in names}
 
     @property
     def all_well(self) -> bool:
@@ -71,6 +81,17 @@ def _note(told: list[tuple[str, str]], what: str, failure: Failure) -> None:
         told.append((what, f"{failure.message} {failure.advice}".rstrip()))
 
 
+def _log_failure(level: int, item: Item, failure: Failure, part: str = "") -> None:
+    reason = f"{failure.message} {failure.advice}".rstrip()
+    log.log(
+        level,
+        "%s %s (%s)%s failed in %s: %s: %s",
+        item.unit, item.id, item.place, part, failure.stage, failure.kind, reason,
+        extra={"item": item.id, "place": item.place, "stage": failure.stage, "kind": failure.kind,
+               "reason": reason, "attempt": item.attempt},
+    )  # fmt: skip
+
+
 @dataclass
 class Run(Generic[ItemT]):
     """One run of a plan into OUT.
@@ -81,7 +102,8 @@ class Run(Generic[ItemT]):
     run.tally.failed
 
     A later pass over the same pages (embedding, ...) names a folder below OUT as its `home`: its own
-    ledger and run.json, under OUT's lock. `rows` is how its items are written there.
+    ledger and run.json, under OUT's lock. `rows` is how its items are written there. `on_skip` is told, on
+    the feeding thread, where the row of each item lies that is done already.
     """
 
     plan: Plan
@@ -93,6 +115,7 @@ class Run(Generic[ItemT]):
     facts: dict[str, Any] = field(default_factory=dict)  # for run.json: inputs and options
     tally: Tally = field(default_factory=Tally)
     home: str = ""
+    on_skip: Callable[[Entry], None] | None = None
     _cpu_began: float = field(default_factory=lambda: _cpu_s(), init=False)
     _writer: ShardWriter[ItemT] | None = field(default=None, init=False, repr=False)
 
@@ -106,10 +129,12 @@ class Run(Generic[ItemT]):
             manifest.check(folder, self.plan)
             clear_tmp(folder)
             self._write_manifest(finished=None)
+            self._log_begin(folder)
             entries = Ledger(folder, self.rows).entries()
             documents: dict[str, Files] = {}
             writer = self._writer = ShardWriter(folder, self.rows)
             stream = self.executor.stream(self.plan, self._todo(listing, entries, documents))
+            finished = False
             try:
                 # closing ends the executor's threads and processes, also when we are interrupted
                 with contextlib.closing(stream):
@@ -117,8 +142,10 @@ class Run(Generic[ItemT]):
                         self.tally.count(item)
                         yield writer.add(cast(ItemT, item))  # an executor gives back what it was given
                 self._write_manifest(finished=_now())
+                finished = True
             finally:
                 writer.commit()
+                self._log_end(folder, finished)
                 if not self.home:
                     write_order(self.out, documents)
                 clear_tmp(folder)
@@ -160,7 +187,30 @@ class Run(Generic[ItemT]):
             else:
                 self.tally.skipped += 1
                 self.tally.failed_before += entry.incomplete
+                if self.on_skip is not None:
+                    self.on_skip(entry)
         self.tally.listing = False
+
+    def _log_begin(self, folder: Path) -> None:
+        name, print_ = self.plan.name, self.plan.fingerprint()
+        log.info(
+            "run of %s (%s) into %s by %s", name, print_, folder, self.executor.name,
+            extra={"recipe": name, "fingerprint": print_, "out": str(folder), "plan": self.plan.settings()},
+        )  # fmt: skip
+        for stage, line in zip(self.plan, self.plan.describe().splitlines(), strict=True):
+            asks = f"  asks {', '.join(stage.addresses)}" if stage.addresses else ""
+            log.info("stage %s%s", " ".join(line.split()), asks, extra={"stage": stage.name})
+        if self.facts:
+            log.info("with %s", self.facts, extra={"facts": self.facts})
+
+    def _log_end(self, folder: Path, finished: bool) -> None:
+        counts, seconds = self.tally.facts(), self.executor.trace.clock() - self.executor.trace.began
+        told = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in counts.items())
+        log.log(
+            logging.INFO if finished else logging.WARNING,
+            "run into %s %s after %.1f s: %s", folder, "ended" if finished else "was stopped", seconds, told,
+            extra={"out": str(folder), "finished": finished, "seconds": round(seconds, 3), **counts},
+        )  # fmt: skip
 
     def _write_manifest(self, finished: str | None) -> None:
         self.facts.setdefault("started", _now())

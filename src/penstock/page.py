@@ -28,7 +28,8 @@ class Page(PictureItem):
     """One page. Its regions are in reading order; `attempts` are those of a model that reads whole pages.
 
     `shortfall` says why a page has less than it should although it has content: it is not a failed page,
-    and `--retry-failed` reads it again.
+    and `--retry-failed` reads it again. `resumed` tells a page that an earlier run left in OUT from one that
+    was read now.
     """
 
     heavy: ClassVar[tuple[str, ...]] = (*PictureItem.heavy, "layer")
@@ -40,6 +41,12 @@ class Page(PictureItem):
     attempts: tuple[PageAttempt, ...] = ()
     raw_answer: Asset | None = None  # what the model said in all attempts, as JSON
     shortfall: Failure | None = None
+    resumed: bool = field(default=False, compare=False)
+
+    @property
+    def number(self) -> int:
+        """Its number in the document, from 1."""
+        return self.part + 1
 
     def failed_parts(self) -> Iterator[tuple[str, Failure]]:
         for region in self.regions:

@@ -27,9 +27,10 @@ class Plan:
     plan = Plan(Load(dpi=200), Layout(), Recognise(), name="documents")
     """
 
-    def __init__(self, *stages: Stage, name: str = "custom") -> None:
+    def __init__(self, *stages: Stage, name: str = "custom", notes: tuple[str, ...] = ()) -> None:
         self.stages = stages
         self.name = name
+        self.notes = notes  # what was decided for this machine, a sentence each, for people
         self.item = _item_class(stages)
         _check(stages, self.item)
 
@@ -46,9 +47,15 @@ class Plan:
 
     def settings(self) -> Settings:
         """Returns what changes results, stage by stage, as plain JSON values."""
-        rows = [{"stage": stage.name, **stage.settings()} for stage in self.stages]
-        plain: Settings = json.loads(json.dumps(rows, default=str))
-        return plain
+        return _plain([{"stage": stage.name, **stage.settings()} for stage in self.stages])
+
+    def completed(self, settings: Settings) -> Settings:
+        """Returns an older run's settings with the options that came after it, at their defaults.
+
+        So an option that is added must do by default what was done before.
+        """
+        defaults = {stage.name: stage.defaults() for stage in self.stages}
+        return _plain([{**defaults.get(row["stage"], {}), **row} for row in settings])
 
     def fingerprint(self) -> str:
         return fingerprint_of(self.settings())
@@ -56,6 +63,11 @@ class Plan:
     def describe(self) -> str:
         """Returns one line a stage, for people."""
         return "\n".join(_describe(stage) for stage in self.stages)
+
+
+def _plain(rows: Settings) -> Settings:
+    plain: Settings = json.loads(json.dumps(rows, default=str))
+    return plain
 
 
 def fingerprint_of(settings: Settings) -> str:

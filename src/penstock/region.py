@@ -6,7 +6,9 @@ Plain values without a page around them, so that engines and documents can speak
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from penstock.box import Box
 from penstock.errors import Failure
@@ -20,6 +22,8 @@ LABELS = (
 )  # fmt: skip
 PICTURE_LABELS = frozenset({"image", "chart", "header_image", "footer_image", "seal"})
 FORMULA_LABELS = frozenset({"display_formula", "inline_formula"})
+WHOLE = "whole"  # the native label of a region that is a whole picture, by what is asked and not by a layout
+AskedTask = Literal["text", "table", "formula", "question", "fields"]
 MARGIN_LABELS = frozenset({"header", "footer", "number", "header_image", "footer_image", "aside_text"})
 
 
@@ -29,6 +33,7 @@ class Asset:
 
     path: str  # relative to OUT
     data: bytes | None = field(default=None, repr=False)
+    shown: str = ""  # the name an export gives it, where that is another
 
     def stored(self) -> Asset:
         return replace(self, data=None)
@@ -102,8 +107,31 @@ class Region:
         """The kept picture's file, relative to OUT."""
         return self.crop.path if self.crop is not None else None
 
+    @property
+    def crop_link(self) -> str | None:
+        """What an export's files call the kept picture: by default its file."""
+        return self.crop.shown or self.crop.path if self.crop is not None else None
+
     def bbox_2d(self, width: int, height: int) -> list[int]:
         """Returns the box on the published grid: integers 0..1000 of the page's width and height."""
         x0, y0, x1, y1 = self.box
         grid = (x0 / width, y0 / height, x1 / width, y1 / height)
         return [min(1000, max(0, round(v * 1000))) for v in grid]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """What is asked about a whole picture.
+
+    `words` is the question of a "question", `fields` are the names of the values that "fields" wants.
+    """
+
+    task: AskedTask
+    words: str = ""
+    fields: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """A short name for all that is asked: another question has another one."""
+        told = json.dumps([self.task, self.words, self.fields])
+        return hashlib.sha256(told.encode()).hexdigest()[:12]

@@ -6,12 +6,15 @@ ids must come back in the same order. Heavy fields go once they have had their l
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import Any
 
 from penstock.errors import Failure, ItemError, PenstockError, WorkerDied
 from penstock.item import Item
 from penstock.stage import Stage, Worker
+
+log = logging.getLogger(__name__)
 
 
 class Runner:
@@ -40,12 +43,21 @@ class Runner:
 
     def _after(self, exc: Exception, items: list[Item], died_before: bool) -> list[Item]:
         if len(items) > 1:  # bisect: one bad page must not fail its batch
+            self._log_again(items, exc, "each half of the batch")
             middle = len(items) // 2
             return self._run(items[:middle]) + self._run(items[middle:])
         if isinstance(exc, WorkerDied) and not died_before:
             # memory may have been short because of another page: a death gets one more chance
+            self._log_again(items, exc, "it")
             return self._run(items, died_before=True)
         return [_failed(items[0], self._stage.name, exc)]
+
+    def _log_again(self, items: list[Item], exc: Exception, what: str) -> None:
+        name, ids = self._stage.name, [item.id for item in items]
+        log.warning(
+            "retry: %s tries %s again after %s (first %s, %d in all)", name, what, exc, ids[0], len(ids),
+            extra={"stage": name, "items": ids, "reason": str(exc)},
+        )  # fmt: skip
 
     def _checked(self, sent: list[Item], got: list[Item]) -> list[Item]:
         if [item.id for item in sent] != [item.id for item in got]:

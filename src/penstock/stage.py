@@ -6,7 +6,7 @@ A `Stage` is a spec: a small frozen dataclass that pickles. Its `open()` loads w
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, ClassVar, Generic, TypeVar
 
 from penstock.item import Item
@@ -114,3 +114,8 @@ class Stage:
     def settings(self) -> dict[str, Any]:
         """Returns the fields that change results, for the fingerprint and run.json."""
         return {f.name: getattr(self, f.name) for f in fields(self) if not f.metadata.get("tuning")}
+
+    def defaults(self) -> dict[str, Any]:
+        """Returns what these settings are where nobody gave them."""
+        given = {f.name: f.default for f in fields(self) if f.default is not MISSING}
+        return {name: given[name] for name in self.settings() if name in given}

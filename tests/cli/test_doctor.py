@@ -61,4 +61,4 @@ def test_what_is_absent_comes_with_what_to_type(monkeypatch: pytest.MonkeyPatch,
     words = told()
     assert "pip install 'penstock-pipeline[search]'" in words
     assert "with --server URL" in words
-    assert "lacks vLLM (pip install vllm), a GPU" in words
+    assert "lacks vLLM (pip install 'penstock-pipeline[vllm]'), a GPU" in words

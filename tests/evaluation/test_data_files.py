@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,6 +14,8 @@ from PIL import Image
 from penstock.errors import BadInput
 from penstock.evaluation.benchmarks import open_benchmark
 from penstock.evaluation.benchmarks.files import parquet_picture, rows, with_pictures
+from penstock.evaluation.benchmarks.formulas import subset_of
+from tests.support import made_benchmarks
 
 TEXTS = ("first line", "second line", "third line")
 
@@ -72,3 +75,41 @@ def test_ocrbench_rows_of_the_hub_are_questions_too(tmp_path: Path) -> None:
     assert "Text" in sample.slices
     assert bench.score(sample, "It says centre.").values == {"accuracy": 1.0}
     assert parquet_picture(sample.image) == picture(1)
+
+
+@pytest.mark.parametrize("write", [made_benchmarks.unimernet, made_benchmarks.unimernet_parquet])
+def test_formulas_keep_their_kinds_in_every_layout(
+    write: Callable[[Path], list[bytes]], tmp_path: Path
+) -> None:
+    write(tmp_path / "data")
+    samples = open_benchmark("unimernet").samples(tmp_path / "data")
+    assert {sample.slices: sample.truth for sample in samples} == {
+        ("simple printed",): "x+1",
+        ("complex printed",): r"\frac{a}{b}",
+        ("screen-captured",): "y^{2}",
+        ("handwritten",): r"\sqrt{z}",
+    }
+
+
+@pytest.mark.parametrize(
+    ("row", "kind"),
+    [
+        ({"subset": "HWE"}, ("handwritten",)),
+        ({"picture_name": "UniMER-Test/sce/0000012.png"}, ("screen-captured",)),
+        ({"picture": "/sets/cpe/test-0.parquet::image::3"}, ("complex printed",)),
+        ({"picture": "/sets/special/test-0.parquet::image::3"}, ()),
+        ({}, ()),
+    ],
+)
+def test_a_formulas_kind_is_told_by_a_column_its_picture_or_its_file(
+    row: dict[str, str], kind: tuple[str, ...]
+) -> None:
+    assert subset_of(row) == kind
+
+
+def test_pictures_named_by_rows_of_json_lines_are_found(tmp_path: Path) -> None:
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images" / "a.png").write_bytes(picture(1))
+    (tmp_path / "lines.jsonl").write_text('{"id": "a", "text": "a line", "image": "images/a.png"}\n')
+    [sample] = open_benchmark("handwritten").samples(tmp_path)
+    assert Path(sample.image).read_bytes() == picture(1)

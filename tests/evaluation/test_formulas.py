@@ -9,11 +9,15 @@ from pathlib import Path
 
 import pytest
 from PIL import Image, ImageDraw
+from typer.testing import CliRunner
 
+from penstock.cli.eval import app
 from penstock.errors import BadInput, MissingModel
 from penstock.evaluation.metrics import formula_render
 from penstock.evaluation.metrics.formula_tokens import ColouredFormula, colour, coloured_formula
 from penstock.evaluation.metrics.formulas import cdm, sign
+from penstock.evaluation.results import read_summary
+from tests.support import made_benchmarks
 
 needs_tex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no TeX (pdflatex) on this machine")
 
@@ -66,6 +70,19 @@ def test_without_a_tex_the_error_says_what_to_install(monkeypatch: pytest.Monkey
     with pytest.raises(MissingModel, match="texlive"):
         formula_render.tex()
     formula_render.tex.cache_clear()
+
+
+def test_a_score_that_is_left_out_says_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    made_benchmarks.unimernet(tmp_path / "data")
+    given = tmp_path / "given.json"
+    given.write_text(json.dumps({"spe/0000000": "x+1"}))
+    out = tmp_path / "out"
+    command = ["score", "unimernet", str(given), "--data", str(tmp_path / "data"), "-o", str(out)]
+    shown = CliRunner().invoke(app, [*command, "--workers", "0"], catch_exceptions=False)
+    assert "cdm\tnot computed, needs pdflatex" in shown.stdout.splitlines()
+    assert read_summary(out)["not_computed"] == {"cdm": "not computed, needs pdflatex"}
+    assert "not computed, needs pdflatex" in (out / "report.html").read_text()
 
 
 def drawn(formula: ColouredFormula) -> bytes:

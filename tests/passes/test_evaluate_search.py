@@ -1,4 +1,4 @@
-"""Rankings of pages by their vectors."""
+"""Rankings of pages by their vectors, and the verb that scores them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import Result
+from typer.testing import CliRunner
 
+import penstock
+from penstock.cli.app import app
+from penstock.engines.embed.embedder import EMBEDDERS
+from penstock.errors import UsageError
+from penstock.evaluation.results import read_summary
 from penstock.passes import evaluate_search
 from penstock.passes.evaluate_search import by_vectors
 from penstock.retrieval import vectors
+from penstock.sources.listing import SOURCES
+from penstock.sources.queries import read_queries
 from penstock.store.out import Out
 
 
@@ -31,3 +40,41 @@ def test_a_page_ranks_by_its_nearest_region_and_rows_without_a_vector_do_not_cou
     assert table is not None
     questions = np.array([(0, 1), (1, 0)], "<f4")
     assert [ranking[:3] for ranking in by_vectors(questions, table)] == [["b", "a", "d"], ["a", "d", "b"]]
+
+
+@pytest.fixture
+def searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """Three pages of a toy with toy vectors, and two questions that each have one right page."""
+    monkeypatch.setitem(SOURCES, "toy", "tests.support.toys:count_up")
+    monkeypatch.setitem(EMBEDDERS, "toy", "tests.support.toys:ToyEmbedder")
+    out, queries = tmp_path / "out", tmp_path / "questions.jsonl"
+    for page in penstock.parse("toy:3", out=out, recipe="tests.support.toys:shouting"):
+        assert page.failure is None
+    rows = [{"id": f"q{n}", "query": "toe", "ground_truth": [n], "type": "text"} for n in range(2)]
+    queries.write_text("\n".join(map(json.dumps, rows)))
+    return out, queries
+
+
+def retrieval(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["eval", "retrieval", *map(str, arguments)])
+
+
+def test_a_search_is_scored_by_a_verb_of_its_own(searched: tuple[Path, Path]) -> None:
+    out, queries = searched
+    penstock.embed(out, engine="toy", queries=queries)
+    shown = retrieval(out, "--queries", queries, "--json")
+    assert shown.exit_code == 0, shown.output
+    found = json.loads(shown.stdout)["text"]
+    # all pages say the same, so they rank by their ids: the right one is first, then second
+    assert found["scores"]["recall@1"]["mean"] == 0.5
+    assert found["scores"]["mrr@10"]["mean"] == 0.75
+    assert found["scores"]["recall@1-dup"]["mean"] == 1.0
+    assert found["slices"]["type:text"]["recall@5"]["mean"] == 1.0
+    assert read_summary(out / "retrieval" / "text")["scores"] == found["scores"]
+    assert "recall@1\t0.5000" in retrieval(out, "--queries", queries).stdout
+
+
+def test_queries_that_were_not_embedded_are_a_sentence(searched: tuple[Path, Path]) -> None:
+    out, queries = searched
+    with pytest.raises(UsageError, match="has no vectors of these queries"):
+        evaluate_search.evaluate_search(Out(out), read_queries(queries))

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ import pytest
 from PIL import Image
 
 from penstock.engines.vllm.presets import Preset
-from penstock.errors import StoreError, UsageError
+from penstock.errors import PenstockError, StoreError, UsageError
 from penstock.passes.pipeline import STEPS, Pipeline, PipelineOptions, chosen_steps
 from penstock.passes.pipeline_presets import PRESETS, corpus_of, queries_of
 from penstock.sources import hub
@@ -28,8 +29,9 @@ from penstock.store.schema import PAGES
 from penstock.testing.fake_recipe import fake
 from penstock.testing.fake_server import FakeServer, serving
 from tests.support.embedding_server import WIDTH, Server
-from tests.support.hub_server import COMMIT, Hub
+from tests.support.hub_server import BAD_TOKEN, COMMIT, Hub
 from tests.support.kopub_dataset import write_dataset
+from tests.support.stand_in_machine import Machine
 
 TOKEN = "hf_a_token_for_tests"
 
@@ -103,7 +105,7 @@ def test_a_wrong_option_is_said_before_a_page_is_read(
 ) -> None:
     options = PipelineOptions(out=tmp_path / "out", data=tmp_path, inputs=("nothing.pdf",), **wrong)
     with pytest.raises(UsageError, match=words):
-        next(Pipeline(options).run(STEPS))
+        list(Pipeline(options).run(("check",)))
 
 
 def test_only_recipes_that_read_by_server_are_taken_beside_the_built_in_one(tmp_path: Path) -> None:
@@ -278,12 +280,7 @@ def test_the_server_that_reads_is_gone_before_the_one_that_embeds_comes(
 ) -> None:
     write_dataset(tmp_path / "set")
     life: list[str] = []
-    monkeypatch.setattr("penstock.passes.pipeline.find_vllm", lambda: ["vllm"])
-    smi = tmp_path / "bin" / "nvidia-smi"
-    smi.parent.mkdir()
-    smi.write_text("#!/bin/sh\necho '3, NVIDIA L4, 23034'\n")
-    smi.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{smi.parent}:{os.environ['PATH']}")
+    Machine(tmp_path / "bin", monkeypatch, [("NVIDIA L4", 23_034)])
     monkeypatch.setattr("penstock.engines.vllm.choice.ManagedServer", partial(StandIn, life))
     pipeline = Pipeline(served(tmp_path))
     for line in pipeline.run(chosen_steps(None, ("evaluate",))):
@@ -313,7 +310,7 @@ class StandIn:
         self._open = ExitStack()
         self._pools = "--runner" in extra_args
         assert probe is not self._pools
-        assert (preset.name, gpu) == ("l4", 3)
+        assert (preset.name, gpu) == ("l4", 0)
 
     def __enter__(self) -> StandIn:
         self.start()
@@ -328,6 +325,9 @@ class StandIn:
             self.url = self._open.enter_context(Server(model=self._model)).url
         else:
             self.url = self._open.enter_context(serving(FakeServer(model=self._model)))
+
+    def command(self) -> list[str]:
+        return ["vllm", "serve", self._model, "--max-num-seqs", "128"]
 
     def stop(self) -> None:
         self._open.close()
@@ -345,6 +345,74 @@ def test_the_limit_counts_pages_whatever_documents_they_are_in(tmp_path: Path) -
     assert made.state.pages["done"] == 2
 
 
-def test_crops_that_a_recipe_always_keeps_cannot_be_left_out(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="always keeps its crops"):
-        list(Pipeline(served(tmp_path, crops=False, servers=("http://a",))).run(("check",)))
+@pytest.mark.parametrize(
+    ("cards", "vllm", "recipe", "why"),
+    [
+        ([], True, "builtin", "there is no GPU here"),
+        ([("NVIDIA B200", 183_359)], True, "glm-ocr", "there is a GPU (NVIDIA B200)"),
+        ([("NVIDIA L4", 23_034)], False, "builtin", "but vLLM is not installed"),
+    ],
+)
+def test_the_machine_decides_the_recipe_and_the_first_line_says_so(
+    cards: list[tuple[str, int]],
+    vllm: bool,
+    recipe: str,
+    why: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    Machine(tmp_path / "bin", monkeypatch, cards)
+    if not vllm:
+        monkeypatch.delenv("PENSTOCK_VLLM")
+        monkeypatch.setattr("penstock.engines.vllm.server.shutil.which", lambda _: None)
+    options = PipelineOptions(out=tmp_path / "out", data=tmp_path, inputs=("nothing.pdf",))
+    first = next(Pipeline(options).run(("check",)))
+    assert first.startswith(f"recipe {recipe}: ")
+    assert why in first
+
+
+def test_a_run_that_was_begun_goes_on_with_its_recipe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Machine(tmp_path / "bin", monkeypatch, [("NVIDIA B200", 183_359)])
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "run.json").write_text('{"recipe": "documents"}')
+    options = PipelineOptions(out=tmp_path / "out", data=tmp_path, inputs=("nothing.pdf",))
+    assert next(Pipeline(options).run(("check",))).startswith("recipe builtin: ")
+
+
+def test_the_check_says_all_that_is_missing_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Machine(tmp_path / "bin", monkeypatch, [("NVIDIA B200", 183_359)])
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr("penstock.passes.pipeline_check.find_spec", lambda name: None)
+    options = replace(served(tmp_path), layout="pp-doclayoutv3", inputs=("a.pdf",))
+    with pytest.raises(UsageError) as said:
+        list(Pipeline(options).run(("check",)))
+    words = str(said.value)
+    assert "4 things are missing" in words
+    assert "PP-DocLayoutV3 needs torch and transformers" in words
+    for model in ("PaddlePaddle/PP-DocLayoutV3_safetensors", "zai-org/GLM-OCR", "Qwen/Qwen3-VL-Embedding-2B"):
+        assert f"The weights of {model} are not on this machine" in words
+    cached = tmp_path / "home" / "hub" / "models--zai-org--GLM-OCR" / "snapshots" / "1"
+    cached.mkdir(parents=True)
+    (cached / "config.json").write_text("{}")
+    with pytest.raises(UsageError, match="3 things are missing"):
+        list(Pipeline(options).run(("check",)))
+    with pytest.raises(UsageError, match="has no config"):
+        list(Pipeline(replace(options, layout="cdla", ocr_model="/nowhere")).run(("check",)))
+
+
+def test_a_token_that_the_hub_does_not_know_is_said_first(tmp_path: Path) -> None:
+    with Hub() as hub:
+        env = {**environment(hub, tmp_path), "HF_TOKEN": BAD_TOKEN}
+        done = subprocess.run(command(tmp_path), env=env, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 2
+    assert "The Hub does not know this token" in done.stderr
+    assert BAD_TOKEN not in done.stdout + done.stderr
+
+
+def test_an_embedding_server_that_is_not_there_is_said_before_a_page_is_read(tmp_path: Path) -> None:
+    options = replace(served(tmp_path), servers=("http://127.0.0.1:9",), inputs=("a.pdf",))
+    with pytest.raises(PenstockError, match=r"127\.0\.0\.1:9"):
+        list(Pipeline(replace(options, embedding_server="http://127.0.0.1:9")).run(("check",)))

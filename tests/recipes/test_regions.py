@@ -18,6 +18,7 @@ from penstock.errors import OpenError, UsageError
 from penstock.page import Page
 from penstock.plan import Plan
 from penstock.recipes import build
+from penstock.recipes.regions import glm_ocr
 from penstock.region import Region
 from penstock.stage import Stage, Worker
 from penstock.stages.ask import Ask
@@ -87,7 +88,7 @@ def plan(url: str, **ask: Any) -> Plan:
         Load(dpi=72, give="encoded", text_layer=False),
         KnownBoxes(),
         CropRegions(),
-        Ask(servers=(url,), overlap=8, limit=16, **ask),
+        Ask(servers=(url,), overlap=8, in_flight=16, **ask),
         Compose(order="given"),
     )
 
@@ -110,6 +111,27 @@ def test_every_region_is_asked_its_task_and_answers_find_their_place(server: Run
         assert by_label["chart"].crop_path
         assert by_label["chart"].content is None
         assert [region.index for region in page.regions] == list(range(len(page.regions)))
+
+
+def test_without_crops_a_picture_keeps_its_place_and_has_no_file(server: Running) -> None:
+    stages = [replace(s, crops=False) if isinstance(s, CropRegions) else s for s in plan(server.url)]
+    [page, *_] = sorted(penstock.parse(SAMPLE, recipe=Plan(*stages)), key=lambda page: page.part)
+    [chart] = [region for region in page.regions if region.label == "chart"]
+    assert chart.crop is None
+    assert chart.box[2] > chart.box[0]
+
+
+def test_without_torch_the_built_in_network_finds_regions_and_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("penstock.recipes.regions.find_spec", lambda name: None)
+    fallen_back = glm_ocr(server=("http://a",))
+    assert [stage.name for stage in fallen_back][1] == "layout"
+    [note] = fallen_back.notes
+    assert note.startswith("Without torch and transformers the built-in network finds the regions")
+    monkeypatch.setattr("penstock.recipes.regions.find_spec", lambda name: object())
+    assert [stage.name for stage in glm_ocr(server=("http://a",))][1] == "doclayout"
+    assert not glm_ocr(server=("http://a",), layout="cdla").notes
 
 
 def test_a_model_that_the_server_does_not_have_ends_the_run(server: Running) -> None:

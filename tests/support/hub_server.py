@@ -18,6 +18,7 @@ from tests.support.local_server import LocalServer
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 LFS_ABOVE = 4_096
+BAD_TOKEN = "hf_of_nobody"
 
 
 class Hub(LocalServer):
@@ -51,7 +52,9 @@ class Hub(LocalServer):
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
                 hub.asked.append(f"{self.command} {self.path}")
                 hub.tokens.add(self.headers.get("Authorization", ""))
-                status, value, headers = hub.route(self.command, self.path, body)
+                status, value, headers = hub.route(
+                    self.command, self.path, body, self.headers.get("Authorization", "")
+                )
                 data = value if isinstance(value, bytes) else json.dumps(value).encode()
                 self.send_response(status)
                 for name, text in headers.items():
@@ -63,11 +66,13 @@ class Hub(LocalServer):
 
         return Handler
 
-    def route(self, method: str, path: str, body: bytes) -> tuple[int, Any, dict[str, str]]:
+    def route(self, method: str, path: str, body: bytes, token: str = "") -> tuple[int, Any, dict[str, str]]:
         parts = urlsplit(path)
         name, query = unquote(parts.path), parse_qs(parts.query)
         if name == "/api/validate-yaml":
             return 200, {"errors": [], "warnings": []}, {}
+        if name == "/api/whoami-v2":
+            return (200, {"name": "me"}, {}) if token != f"Bearer {BAD_TOKEN}" else (401, {"error": "no"}, {})
         if name == "/api/repos/create":
             return self._create(json.loads(body))
         if match := re.fullmatch(r"/datasets/([^/]+/[^/]+)/resolve/[^/]+/(.+)", name):

@@ -15,7 +15,9 @@ import pytest
 
 import penstock
 from penstock.testing import FAKE
-from penstock.trace.profile import GpuProfile, Profile
+from penstock.trace.gpu import GpuSampler
+from penstock.trace.profile import GpuProfile, MeanAndPeak, Profile
+from penstock.trace.timeline import Timeline
 from penstock.trace.watch import RunWatch
 from tests.support.waiting import wait_until
 
@@ -47,7 +49,10 @@ def watched_cards(watch: RunWatch) -> GpuProfile:
     return gpu
 
 
-CARDS = "echo '0, NVIDIA H200, 97, 131072, 143771, 600.50'; echo '1, NVIDIA H200, [N/A], 512, 143771, [N/A]'"
+CARDS = (
+    "echo '0, NVIDIA H200, 97, 40, 131072, 143771, 600.50';"
+    " echo '1, NVIDIA H200, [N/A], [N/A], 512, 143771, [N/A]'"
+)
 
 
 def test_nvidia_smi_is_asked_where_there_is_no_nvml(smi: Path) -> None:
@@ -65,6 +70,34 @@ def test_nvidia_smi_is_asked_where_there_is_no_nvml(smi: Path) -> None:
     assert second.memory_peak_mb == 512
     assert told.cost and told.cost.cards == 1
     assert gpu.timeline.load[0][0] == pytest.approx(0.97)
+
+
+# what nvidia-smi said, second by second: load, memory bus, MB in use
+SECONDS_OF_A_CARD = [(0, 0, 1_000), (10, 5, 9_000), (30, 20, 9_000), (95, 60, 16_000), (40, 25, 15_000)]
+
+
+def test_load_bandwidth_and_memory_have_their_mean_median_and_peak_by_phase(smi: Path) -> None:
+    lines = [f"0, NVIDIA L4, {load}, {bus}, {used}, 23034, 60.0" for load, bus, used in SECONDS_OF_A_CARD]
+    (smi / "lines").write_text("\n".join(lines) + "\n")
+    fake_smi(smi, f'echo asked >> {smi}/asked; sed -n "$(wc -l < {smi}/asked)p" {smi}/lines')
+    at_work = iter([[], ["load", "doclayout"], ["doclayout"], ["doclayout", "ask"], ["ask"]])
+    sampler = GpuSampler(Timeline(), lambda: next(at_work))
+    for second in range(len(lines)):
+        sampler.look(float(second))
+    found = sampler.summary()
+    assert found is not None
+    [card] = found.cards
+    assert card.load == MeanAndPeak(pytest.approx(0.35), 0.95)
+    assert card.load_p50 == 0.30
+    assert card.bandwidth == MeanAndPeak(pytest.approx(0.22), 0.60)
+    assert (card.memory_mean_mb, card.memory_peak_mb, card.memory_total_mb) == (10_000, 16_000, 23_034)
+    phases = {phase.name: phase for phase in found.phases}
+    assert {name: phase.samples for name, phase in phases.items()} == {
+        "": 1, "load": 1, "doclayout": 3, "ask": 2,
+    }  # fmt: skip
+    assert phases["doclayout"].load == MeanAndPeak(pytest.approx(0.45), 0.95)
+    assert phases["ask"].bandwidth == MeanAndPeak(pytest.approx(0.425), 0.60)
+    assert phases[""].memory_mb == MeanAndPeak(1_000, 1_000)
 
 
 def test_only_the_cards_we_may_use_are_told(smi: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,6 +164,7 @@ def test_nvml_counts_energy_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     gpu = watched_cards(watch)
     (card,) = gpu.cards
     assert (gpu.source, card.name) == ("NVML", "NVIDIA B200")
+    assert card.bandwidth and card.bandwidth.mean == pytest.approx(0.09)
     assert card.load and card.load.mean == pytest.approx(0.4)
     assert card.power_w is None
     assert card.energy_wh and card.energy_wh >= 1
@@ -160,4 +194,12 @@ def test_a_parse_writes_what_was_watched_into_its_profile(smi: Path, tmp_path: P
     profile = json.loads((out / "profile.json").read_text("utf-8"))
     assert profile["cost"]["cards"] == 1
     assert profile["regions"] >= 0
+    [first, _] = profile["gpu"]["cards"]
+    assert (first["load_p50"], first["bandwidth"]["peak"], first["memory_mean_mb"]) == (0.97, 0.4, 131_072)
+    assert {phase["name"] for phase in profile["gpu"]["phases"]} <= {
+        "",
+        "load",
+        "fake_layout",
+        "fake_recognise",
+    }
     assert "Cards and servers" in (out / "profile.html").read_text("utf-8")

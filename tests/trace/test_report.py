@@ -1,76 +1,23 @@
-"""The profile's words and page: what they say of a run, and that they bear any run."""
+"""The profile's words: what they say of a run, and that they bear any run."""
 
 from __future__ import annotations
 
 import json
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 
 from penstock.errors import StoreError, UsageError
 from penstock.trace import report
-from penstock.trace.bounds import Limits, bounds
-from penstock.trace.cost import cost, with_price
-from penstock.trace.profile import (
-    CardProfile,
-    GpuProfile,
-    GpuTimeline,
-    HardwareFacts,
-    MeanAndPeak,
-    Profile,
-    ServerProfile,
-    ServersProfile,
-    ServersTimeline,
-    StageProfile,
-    StageTimeline,
-)
-
-SECONDS = 40.0
-
-
-def stage(name: str, busy: float, starved: float, blocked: float, **more: Any) -> StageProfile:
-    busy_s = busy * SECONDS
-    made = {
-        "name": name, "workers": 1, "overlap": 1, "process": False, "items": 80, "calls": 80, "failed": 0,
-        "restarts": 0, "open_s": 0.4, "busy": busy, "starved": starved, "blocked": blocked, "busy_s": busy_s,
-        "items_per_s": 2.0, "capacity_per_s": 80 / busy_s if busy_s else 0.0, "batch_fill": 1.0,
-        "p50_ms": 61.0, "p95_ms": 140.0,
-    }  # fmt: skip
-    return StageProfile(**{**made, **more})
-
-
-MACHINE = HardwareFacts(cpu="A CPU", cores=2, memory_gb=23.5)
+from penstock.trace.cost import with_price
+from penstock.trace.profile import HardwareFacts, Profile, StageTimeline
+from tests.support.profiles import MACHINE, nothing_ran, profile, stage, watched
 
 
 def sentences(made: Profile) -> str:
     return f"{report.finding(made)} {report.advice(made)}"
-
-
-def profile(**more: Any) -> Profile:
-    stages = (
-        stage("load", 0.31, 0.08, 0.61, process=True, workers=2),
-        stage("recognise", 0.97, 0.03, 0.0, calls=10, batch_fill=0.92, open_s=2.0),
-        stage("compose", 0.12, 0.88, 0.0),
-    )
-    bins = {one.name: ((one.busy, one.starved, one.blocked),) * 40 for one in stages}
-    made = {
-        "started": "2026-11-15T10:21:07+09:00", "seconds": SECONDS, "items": 78, "failed": 2,
-        "skipped": 0, "executor": "local", "command": "penstock parse in -o out",
-        "hardware": MACHINE, "peak_rss_mb": 812.3, "stages": stages, "timeline": StageTimeline(1.0, bins),
-        "bottleneck": "recognise",
-    }  # fmt: skip
-    return Profile(**{**made, **more})
-
-
-def nothing_ran() -> Profile:
-    idle = stage("load", 0.0, 1.0, 0.0, items=0, calls=0, batch_fill=0.0, p50_ms=0.0, p95_ms=0.0)
-    timeline = StageTimeline(1.0, {"load": ()})
-    return profile(stages=(idle,), items=0, failed=0, seconds=0.0, timeline=timeline, bottleneck="")
 
 
 def test_the_sentence_names_the_bottleneck_who_waits_for_it_and_how_full_batches_are() -> None:
@@ -188,41 +135,18 @@ def test_the_text_tells_the_totals_and_the_projection() -> None:
     assert "At this rate: 10,000 pages in 1 h 19 min, 100,000 pages in 13 h 12 min." in told
 
 
-def watched(**more: Any) -> Profile:
-    """A run that had two cards and two servers."""
-    ramp = tuple(min(1.0, second / 8) for second in range(39))
-    card = CardProfile(
-        index=0, name="NVIDIA H200", load=MeanAndPeak(0.93, 1.0), memory_peak_mb=131_072.0,
-        memory_total_mb=143_771.0, power_w=MeanAndPeak(588.0, 701.0), energy_wh=6.5,
-    )  # fmt: skip
-    server = ServerProfile(
-        url="http://127.0.0.1:8000", looks=40, running=MeanAndPeak(480.0, 512.0),
-        waiting=MeanAndPeak(12.0, 90.0), kv=MeanAndPeak(0.41, 0.62), kv_tokens=900_000,
-        prefix_hit_share=0.02, mm_hit_share=0.0, mean_step_tokens=3_100.0, requests=320,
-        prompt_tokens=260_000, generation_tokens=30_800,
-    )  # fmt: skip
-    timeline = ServersTimeline(
-        1.0,
-        tuple(960 * one for one in ramp),
-        (20.0, None, 180.0) * 13,
-        (tuple(0.6 * one for one in ramp), ()),
-    )
-    gpu = GpuProfile("NVML", (card, replace(card, index=1)), 13.0, GpuTimeline(1.0, (ramp, ramp[::-1])))
-    servers = ServersProfile((server, server), timeline)
-    found = bounds(servers.each, [Limits(1_024, 32_768)] * 2, 1_024, gpu)
-    made = profile(gpu=gpu, servers=servers, bounds=found, **more)
-    return replace(made, cost=cost(made))
-
-
-def test_cards_and_servers_take_six_lines_of_the_text() -> None:
+def test_cards_servers_and_requests_take_nine_lines_of_the_text() -> None:
     before = report.render_text(profile()).splitlines()
     told = report.render_text(watched()).splitlines()
-    assert len(told) == len(before) + 1 + 6
+    assert len(told) == len(before) + 1 + 9
     assert max(len(line) for line in told) <= 140
-    assert told[-6:] == [
-        "GPU: 2 × NVIDIA H200, busy 93 %, peak memory 128.00 GB, 1,176 W, 13.0 Wh.",
+    assert told[-9:] == [
+        "GPU: 2 × NVIDIA H200, busy 93 % (median 97 %, peak 100 %), 1,176 W, 13.0 Wh.",
+        "GPU memory 120.00 GB, peak 128.00 GB of 140.40 GB, its bus busy 41 % (peak 72 %).",
+        "GPU load while a stage worked: recognise 97 %, no stage at work 0 %.",
         "2 servers: running 960 (peak 1,024), waiting 24 (peak 180), KV cache 41 % (peak 62 %).",
         "640 requests, 520,000 tokens in, 61,600 out, prefix cache hits 2 %, picture cache hits 0 %.",
+        "Requests: 640 answered, median 840 ms, 95 % 9.0 s, 99 % 1 min 12 s, 14,857 tokens/s in, 1,760 out.",
         "At once: 80 prompts a step, 1,024 allowed in flight, 1,980 by KV cache, 2,048 sequences.",
         "The client's limit of 1,024 decides: raise --in-flight to 1,980.",
         "A million pages: 264 GPU hours, 154 kWh; a page: 6,667 tokens in, 790 tokens out.",
@@ -242,125 +166,6 @@ def test_what_bounds_the_servers_is_the_advice_for_the_stage_that_asks_them() ->
 def test_a_price_tells_what_a_machine_without_a_card_costs() -> None:
     told = report.render_text(with_price(profile(), 0.5)).splitlines()
     assert told[-1] == "A million pages: 132 hours of this machine, 65.97 at 0.5 an hour."
-
-
-def test_the_page_draws_what_was_watched() -> None:
-    text = report.render_html(watched())
-    page = Page(text)
-    assert page.open == []
-    assert page.fetched == []
-    svgs = [svg for svg in re.findall(r"<svg.*?</svg>", text, re.DOTALL) if 'class="chart"' in svg]
-    assert len(svgs) == 3
-    for svg in svgs:
-        ElementTree.fromstring(svg)
-        drawn = re.findall(r'class="line \w+" d="([^"]*)"', svg)
-        assert all(0 <= float(number) <= 300 for path in drawn for number in re.findall(r"[\d.-]+", path))
-    for told in ("GPU load", "KV cache", "13.0 Wh", "tokens out a page", "raise --in-flight"):
-        assert told in text
-    assert "Cards and servers" not in report.render_html(profile())
-
-
-def test_what_servers_and_cards_are_called_is_escaped() -> None:
-    made = watched()
-    evil = '<script>alert("$HOME & co")</script>'
-    assert made.gpu and made.servers and made.bounds
-    cards = tuple(replace(card, name=evil) for card in made.gpu.cards)
-    servers = tuple(replace(server, url=evil) for server in made.servers.each)
-    text = report.render_html(
-        replace(
-            made,
-            gpu=replace(made.gpu, cards=cards),
-            servers=replace(made.servers, each=servers),
-            bounds=replace(made.bounds, sentence=evil),
-        )
-    )
-    assert "<script" not in text
-    assert Page(text).open == []
-
-
-class Page(HTMLParser):
-    """Collects what a browser would fetch or run, and the tags left open."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.fetched: list[str] = []
-        self.open: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.fetched += [str(value) for name, value in attrs if name in ("src", "href", "srcset", "action")]
-        self.fetched += [tag] if tag in ("script", "link", "iframe", "object") else []
-        if tag not in ("meta", "br", "img"):
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """A tag that closes itself."""
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-
-def test_the_page_is_well_formed_and_needs_nothing_else() -> None:
-    text = report.render_html(profile())
-    page = Page(text)
-    assert page.open == []
-    assert page.fetched == []
-    assert not re.findall(r"@import|https?://|url\((?!#)", text)
-
-
-def test_the_page_tells_what_the_text_tells() -> None:
-    text = report.render_html(profile())
-    for told in (
-        "Bottleneck: <em>recognise</em>, busy 97 %",
-        "812 MB",
-        "100,000",
-        "A CPU, 2 cores",
-        "2 processes",
-    ):
-        assert told in text
-    assert "prefers-color-scheme: dark" in text
-
-
-def test_the_pictures_are_well_formed_and_stay_in_their_lanes() -> None:
-    bins = dict(profile().timeline.stages)
-    bins["load"] = (*bins["load"][:3], (9.0, 9.0, 9.0), *bins["load"][4:])  # a span counted past its bin
-    made = profile(seconds=39.3, timeline=StageTimeline(1.0, bins))
-    svgs = re.findall(r"<svg.*?</svg>", report.render_html(made), re.DOTALL)
-    assert len(svgs) == 2 + 3
-    for svg in svgs:
-        ElementTree.fromstring(svg)
-    timeline = next(svg for svg in svgs if 'class="timeline"' in svg)
-    assert "nan" not in timeline
-    ys = [float(y) for y in re.findall(r"V(-?[\d.]+)", timeline)]
-    assert min(ys) >= -0.1
-    xs = [float(x) for x in re.findall(r"H(-?[\d.]+)", timeline)]
-    assert max(xs) <= 960
-
-
-def test_a_long_run_does_not_make_a_large_page() -> None:
-    bins = dict.fromkeys(profile().timeline.stages, ((0.5, 0.3, 0.2),) * 40_000)
-    made = profile(seconds=40_000.0, timeline=StageTimeline(1.0, bins))
-    assert len(report.render_html(made)) < 200_000
-
-
-def test_everything_foreign_is_escaped() -> None:
-    made = profile()
-    evil = '<script>alert("$HOME & co")</script>'
-    made = replace(
-        made,
-        command=evil,
-        executor=evil,
-        started=evil,
-        unit=evil,
-        hardware=HardwareFacts(cpu=evil, gpus=(evil,)),
-        stages=tuple(replace(one, name=one.name + evil) for one in made.stages),
-        timeline=StageTimeline(1.0, {name + evil: bins for name, bins in made.timeline.stages.items()}),
-        bottleneck=made.bottleneck + evil,
-    )
-    text = report.render_html(made)
-    assert "<script" not in text
-    assert Page(text).open == []
-    assert "&lt;script&gt;alert(&quot;$HOME &amp; co&quot;)" in text
 
 
 def test_what_is_written_can_be_read_and_leaves_no_temporary_file(tmp_path: Path) -> None:

@@ -136,6 +136,7 @@ def test_counters_start_where_the_server_stood_and_survive_its_restart() -> None
             one.look(float(at))
     found = one.summary()
     assert (found.prompt_tokens, found.requests) == (6_500, 9)
+    assert (found.busy_s, found.prompt_tokens_per_s) == (2.0, 3_250.0)  # it had work at each of three looks
     assert found.prefix_hit_share == pytest.approx(3_000 / 6_500)
     assert found.mean_step_tokens is None  # no step since the first look
     assert found.kv_tokens == 500 * 128

@@ -23,7 +23,9 @@ from penstock.engines.layout.doclayout import DocLayoutEngine, FixedBatch  # noq
 from penstock.engines.layout.doclayout_input import PageInput, scale  # noqa: E402
 from penstock.engines.layout.doclayout_net import LayoutNet, Output, mask_boxes, masks_of, places  # noqa: E402
 from penstock.errors import BadInput, MissingModel, OpenError  # noqa: E402
-from penstock.region import LABELS  # noqa: E402
+from penstock.page import Page  # noqa: E402
+from penstock.recipes import build  # noqa: E402
+from penstock.region import LABELS, Region  # noqa: E402
 
 SIDE = 160
 
@@ -265,3 +267,39 @@ def test_input_batches_keep_each_picture_in_its_place() -> None:
         loader.close()
     assert pages.sizes == [(30, 40 + i) for i in range(5)]
     assert [round(float(p.mean() * 255)) for p in pages.pixels] == [0, 10, 20, 30, 40]
+
+
+def regions(checkpoint: Path, **options: object) -> tuple[Region, ...]:
+    """A page through the stage as the recipe makes it of a user's options."""
+    stage = build("glm-ocr", {"layout_model": str(checkpoint), **options}).stages[1]
+    worker = stage.open()
+    encoded = cv2.imencode(".png", page(1))[1].tobytes()
+    [read] = worker([Page(id="one", document="d", part=0, uri="", image=encoded, width=310, height=440)])
+    worker.close()
+    return read.regions
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="for the CPU: a GPU rounds otherwise")
+def test_the_options_of_the_recipe_change_the_regions_of_a_page(checkpoint: Path) -> None:
+    usual = regions(checkpoint)
+    scores = sorted(region.score for region in usual)
+    middle = scores[len(scores) // 2]
+    fewer = regions(checkpoint, layout_threshold=str(middle))
+    assert 0 < len(fewer) < len(usual) and min(region.score for region in fewer) >= middle
+    label = usual[0].label
+    without = regions(checkpoint, layout_threshold=f"{label}=1")
+    assert label not in {region.label for region in without} and without
+    assert len(regions(checkpoint, layout_merge="union", layout_nms=False)) > len(usual)
+    narrow = regions(checkpoint, layout_unclip="0.5x1.0")
+    for old, new in zip(usual, narrow, strict=True):
+        assert new.box[2] - new.box[0] < old.box[2] - old.box[0]
+        assert (new.box[1], new.box[3]) == pytest.approx((old.box[1], old.box[3]))
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="for the CPU: a GPU rounds otherwise")
+def test_precision_reaches_the_network_and_compiling_is_for_a_gpu(checkpoint: Path) -> None:
+    usual, half = regions(checkpoint), regions(checkpoint, layout_precision="bf16")
+    assert usual == regions(checkpoint, layout_precision="fp32")
+    assert half and [r.score for r in half] != [r.score for r in usual]
+    with pytest.raises(OpenError, match="compiled for a GPU only"):
+        regions(checkpoint, layout_compile=True)

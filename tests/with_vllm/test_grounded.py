@@ -1,4 +1,4 @@
-"""The grounded recipe through a real vLLM: DeepSeek-OCR-2, its language model tiny, its weights random."""
+"""The grounded recipes through a real vLLM: both models, their language models tiny, their weights random."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 import penstock
 from penstock.documents.docjson import file as docjson_file
-from penstock.engines.chat import deepseek
+from penstock.engines.chat.deepseek import ladder
 from penstock.engines.vllm.deepseek_presets import page_preset
 from penstock.engines.vllm.server import ManagedServer
 from penstock.exports.export import export
@@ -26,14 +26,21 @@ SCHEMA = Path(docjson_file.__file__).with_name("docjson.schema.json")
 pytestmark = pytest.mark.timeout(1_800)
 
 
-@pytest.fixture(scope="module")
-def grounding(checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ManagedServer]:
+# a view of 1024 pixels as each model's processor counts it, with the mark after it
+VIEWS = {"grounded": 273, "grounded-2": 257}
+FOLDERS = {"grounded": "deepseek-ocr", "grounded-2": "deepseek-ocr-2"}
+
+
+@pytest.fixture(scope="module", params=list(FOLDERS))
+def grounding(
+    request: pytest.FixtureRequest, checkpoints: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[str, ManagedServer]]:
     folder = tmp_path_factory.mktemp("deepseek")
     python = checkpoints.parent / "bin" / "python"
     env = {**os.environ, "HF_HUB_OFFLINE": "1"}
     subprocess.run([str(python), str(SHAPE), str(folder), "--tiny"], check=True, env=env)
     made = ManagedServer(
-        str(folder / "deepseek-ocr-2"),
+        str(folder / FOLDERS[request.param]),
         page_preset("cpu", None),
         extra_args=("--load-format", "dummy"),
         log_path=folder / "server.log",
@@ -42,24 +49,24 @@ def grounding(checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> It
         deadline_s=START_S,
     )
     with made:
-        yield made
+        yield request.param, made
 
 
 def test_a_real_server_reads_pages_and_ends_a_loop(
-    grounding: ManagedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    grounding: tuple[str, ManagedServer], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # random weights repeat themselves and never end: two rungs are enough to see both ends of an answer
-    monkeypatch.setattr(deepseek, "MAX_TOKENS", 48)
-    monkeypatch.setattr("penstock.workers.ground.MAX_TOKENS", 48)
-    monkeypatch.setattr("penstock.workers.ground.LADDER", deepseek.LADDER[:2])
-    # at 40 dpi a page is one view of 256 tokens and no tiles
-    options = {"server": (grounding.url,), "dpi": 40, "in_flight": 2}
-    pages = list(penstock.parse(SAMPLE, out=tmp_path, recipe="grounded-2", pages="1-2", **options))
+    monkeypatch.setattr("penstock.workers.ground.ladder", lambda *asked: ladder(*asked)[:2])
+    recipe, server = grounding
+    options = {"server": (server.url,), "resolution": "untiled", "max_tokens": 48, "in_flight": 2}
+    pages = list(penstock.parse(SAMPLE, out=tmp_path, recipe=recipe, pages="1-2", **options))
     for page in pages:
         assert page.failure is None
         tried = list(page.attempts)
         assert [each.way for each in tried] == ["page", "other guard"]
-        assert all(each.prompt_tokens > 257 and each.completion_tokens > 0 for each in tried)
+        # at 144 dpi a page would have six tiles: untiled it has one view, and the prompt's some forty tokens
+        assert all(VIEWS[recipe] < each.prompt_tokens < VIEWS[recipe] + 100 for each in tried)
+        assert all(each.completion_tokens > 0 for each in tried)
         assert tried[-1].finish_reason == "repetition"  # the server's own detector, which we ask for
         assert tried[-1].completion_tokens < 48
     [path] = export(tmp_path, ["docjson"])

@@ -83,7 +83,7 @@ def plan(url: str, labels: tuple[str, ...] = LABELS, **ask: Any) -> Plan:
         Load(dpi=72, give="encoded", text_layer=False),
         KnownBoxes(labels=labels),
         CropRegions(),
-        Ask(recogniser="tiny", servers=(url,), limit=8, overlap=8, **ask),
+        Ask(recogniser="tiny", servers=(url,), in_flight=8, overlap=8, **ask),
         Compose(order="given"),
     )
 

@@ -16,7 +16,7 @@ import penstock
 from penstock.cli.app import app
 from penstock.documents.docjson import file as docjson_file
 from penstock.documents.docjson.model import DocJSON
-from penstock.engines.chat.deepseek import LADDER, OTHER, page_recogniser
+from penstock.engines.chat.deepseek import OTHER, ladder, page_recogniser
 from penstock.engines.vllm.deepseek_presets import page_preset
 from penstock.errors import MissingModel, PlanError, UsageError
 from penstock.exports.export import export
@@ -181,7 +181,7 @@ def test_presets_say_what_fits() -> None:
 def test_an_unknown_model_is_a_sentence() -> None:
     with pytest.raises(UsageError, match="no grounded recogniser"):
         page_recogniser("tesseract")
-    assert [way.name for way in LADDER] == ["page", "other guard", "smaller", "text only", "halves"]
+    assert [way.name for way in ladder()] == ["page", "other guard", "smaller", "text only", "halves"]
 
 
 def test_what_is_kept_of_a_page_is_not_what_it_says(server: tuple[FakeServer, str], tmp_path: Path) -> None:
@@ -192,11 +192,15 @@ def test_what_is_kept_of_a_page_is_not_what_it_says(server: tuple[FakeServer, st
     assert "finish_reason" not in page_text(item)
 
 
-def test_transformers_reads_only_the_second_model_and_says_when_it_is_absent() -> None:
+def test_transformers_runs_the_first_models_code_only_where_that_is_trusted() -> None:
     from penstock import recipes
 
-    with pytest.raises(PlanError, match="reads with deepseek-ocr-2"):
+    with pytest.raises(PlanError, match=r"code that comes with its weights.*--trust-remote-code"):
         recipes.build("grounded", {"engine": "hf"})
+    assert recipes.build("grounded", {"engine": "hf", "trust_remote_code": True}).stages[-1].overlap == 1
+    for name, options in (("grounded-2", {"engine": "hf"}), ("grounded", {"engine": "vllm"})):
+        with pytest.raises(PlanError, match="--trust-remote-code is for"):
+            recipes.build(name, {**options, "trust_remote_code": True})
     assert recipes.build("grounded-2", {"engine": "hf"}).stages[-1].overlap == 1
     if find_spec("torch") is None:
         with pytest.raises(MissingModel, match="needs torch"):

@@ -17,6 +17,7 @@ import typer
 from typer.core import TyperGroup
 
 from penstock import __version__
+from penstock.cli.log_file import show_warnings
 from penstock.errors import PenstockError
 
 INTERRUPTED, TERMINATED = 130, 143  # what shells say of Ctrl-C and of SIGTERM
@@ -152,6 +153,7 @@ def main() -> None:
     """Runs the command line. Every error of ours is one sentence on standard error."""
     _open_closed_streams()
     signal.signal(signal.SIGTERM, _on_sigterm)
+    show_warnings()
     try:
         app()
     except PenstockError as exc:

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from penstock.cli.options import AsJson, Config, Log
+from penstock.cli.options import AsJson, Config, Log, LogLevel
 from penstock.errors import DISTRIBUTION, install_advice
 
 RECIPE_MODELS = {
@@ -17,11 +17,14 @@ RECIPE_MODELS = {
 }
 # recipes that ask a model server, and the extra that finds regions for them on a GPU
 SERVER_RECIPES = {"glm-ocr": "gpu", "paddleocr-vl": "gpu", "grounded": ""}
+SERVED = ("glm-ocr", "paddleocr-vl", "deepseek-ocr", "deepseek-ocr-2")  # what their servers read with
 _EXTRA = re.compile(r"^([A-Za-z0-9._-]+).*extra == ['\"]([a-z]+)['\"]")
 NOT_LISTED = frozenset({"all", "dev", "docs"})  # made of the others, or for those who work on Penstock
 
 
-def doctor(config: Config = None, log: Log = None, as_json: AsJson = False) -> None:
+def doctor(
+    config: Config = None, log: Log = None, log_level: LogLevel = "info", as_json: AsJson = False
+) -> None:
     """Look at this machine: what works here, and how to get the rest. Exits with 1 if a recipe lacks one."""
     report = examine()
     print(json.dumps(report, ensure_ascii=False, indent=2) if as_json else _words(report))
@@ -82,7 +85,7 @@ def _servers(extras: dict[str, list[str]]) -> dict[str, Any]:
     try:
         find_vllm()
     except MissingModel:
-        lacks.append("vLLM (pip install vllm)")
+        lacks.append(f"vLLM (pip install '{DISTRIBUTION}[vllm]')")
     card = next(iter(cards()), None)
     if card is None:
         lacks.append("a GPU")
@@ -95,7 +98,25 @@ def _servers(extras: dict[str, list[str]]) -> dict[str, Any]:
         name: lacks + ([f"{DISTRIBUTION}[{extra}]"] if extra and extras.get(extra) else [])
         for name, extra in SERVER_RECIPES.items()
     }
-    return {"preset": chosen, "lacks": own}
+    return {"preset": chosen, "lacks": own, "memory": _budgets(card) if chosen else {}}
+
+
+def _budgets(card: Any) -> dict[str, str]:
+    """What each served model would take of the card, computed from its shape and the preset's flags."""
+    from penstock.engines.chat.deepseek import MODELS as PAGE_MODELS
+    from penstock.engines.vllm.choice import reading_servers
+    from penstock.engines.vllm.memory_budget import memory_budget
+
+    told = {}
+    for name in SERVED:
+        servers = reading_servers(name, [card])
+        command = servers[0].managed().command(["vllm"])
+        budget = memory_budget(
+            servers[0].model, command, round(card.memory_gb * 1e9), len(servers), name not in PAGE_MODELS
+        )
+        if budget is not None:
+            told[name] = budget.sentence()
+    return told
 
 
 def _words(report: dict[str, Any]) -> str:
@@ -112,6 +133,8 @@ def _words(report: dict[str, Any]) -> str:
         "Recipes",
         *(_row(name, _built_in(recipe["missing"])) for name, recipe in report["recipes"].items()),
         *(_row(name, _served(lacks, report)) for name, lacks in report["servers"]["lacks"].items()),
+        *(["GPU memory"] if report["servers"]["memory"] else []),
+        *(_row(name, words) for name, words in report["servers"]["memory"].items()),
         "Extras",
         *(_row(name, _extra(name, absent)) for name, absent in report["extras"].items()),
     ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.cli.options import AsJson, Config, Log, Out, Precision, Quiet
+from penstock.cli.options import AsJson, Config, Log, LogLevel, Out, Precision, Quiet
 from penstock.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def embed(
     fresh: Annotated[bool, typer.Option(help="Forget all vectors of OUT and start over.")] = False,
     config: Config = None,
     log: Log = None,
+    log_level: LogLevel = "info",
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:

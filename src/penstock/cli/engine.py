@@ -14,9 +14,10 @@ from penstock.cli.options import AsJson
 from penstock.engines.chat.deepseek import MODELS as PAGE_MODELS
 from penstock.engines.chat.recognisers import RECOGNISERS
 from penstock.engines.vllm import daemon
-from penstock.engines.vllm.choice import preset_for
+from penstock.engines.vllm.choice import preset_for, reading_servers
 from penstock.engines.vllm.daemon import DetachedServer
-from penstock.engines.vllm.presets import PRESETS, Card, Preset, cards
+from penstock.engines.vllm.memory_budget import CARD_MIB, MemoryBudget, memory_budget
+from penstock.engines.vllm.presets import PRESETS, Card, cards
 from penstock.engines.vllm.probe import healthy, tokens_and_running
 from penstock.engines.vllm.server import find_vllm, free_port
 from penstock.errors import MissingModel, UsageError
@@ -28,18 +29,19 @@ app = typer.Typer(
 )
 
 DEFAULT_MODEL = "glm-ocr"
+ANY_MODEL = "openai"  # the recogniser that asks any model in plain words
+_SERVED = ", ".join(name for name, known in {**RECOGNISERS, **PAGE_MODELS}.items() if known.model)
 _PRESETS = ", ".join(("auto", *PRESETS))
 
 
 @app.command(epilog="Example: penstock engine start glm-ocr --gpu 0,1 -- --max-model-len 8192")
 def start(
-    model: Annotated[
-        str, typer.Argument(help=f"A recogniser ({', '.join(RECOGNISERS)}), a folder or a hub name.")
-    ] = DEFAULT_MODEL,
+    model: Annotated[str, typer.Argument(help=f"{_SERVED}, a folder or a hub name.")] = DEFAULT_MODEL,
     vllm_args: Annotated[
         list[str] | None, typer.Argument(help="Flags handed to `vllm serve`, after --; they replace ours.")
     ] = None,
     preset_name: Annotated[str, typer.Option("--preset", help=f"One of {_PRESETS}.")] = "auto",
+    ocr_dtype: Annotated[str, typer.Option(help="Numbers it computes with: auto, bf16, fp8.")] = "auto",
     gpu: Annotated[str, typer.Option(help="Numbers of the GPUs, like 0,1; all of them when not given.")] = "",
     port: Annotated[
         int, typer.Option(help="Of the first server; the next take the next. 0: any free.")
@@ -55,7 +57,7 @@ def start(
     extra = vllm_args or []
     if model.startswith("--"):  # no model was named, only flags for vLLM
         model, extra = DEFAULT_MODEL, [model, *extra]
-    planned = _plan(model, extra, preset_name, gpu, port, name, dry_run)
+    planned = _plan(model, extra, preset_name, ocr_dtype, gpu, port, name, dry_run)
     if dry_run:
         _show_plan(planned, as_json)
     else:
@@ -109,35 +111,37 @@ def _is_named(server: DetachedServer, names: list[str]) -> bool:
 
 
 def _plan(
-    model: str, extra: list[str], preset_name: str, gpu: str, port: int, name: str, dry_run: bool
+    model: str, extra: list[str], preset_name: str, dtype: str, gpu: str, port: int, name: str, dry_run: bool
 ) -> list[DetachedServer]:
     known = RECOGNISERS.get(model) or PAGE_MODELS.get(model)
-    if known is not None and not known.model:
-        raise UsageError(f"{model!r} has no model of its own.", "Name the model to serve instead.")
-    path = known.model if known else model
-    title = name or (known.name if known else Path(path).name.lower())
-    flags = (*(known.server_flags if known else ()), *extra)
-    prompt = (known or RECOGNISERS["glm-ocr"]).prompt("text")
-    places = [
-        place for card in _cards(gpu, preset_name, dry_run) for place in _places(card, preset_name, model)
-    ]
+    reads = known.name if known else ANY_MODEL
+    chosen = reading_servers(
+        reads,
+        _cards(gpu, preset_name, dry_run),
+        model="" if known else model,
+        preset_name=preset_name,
+        dtype=dtype,
+        more_flags=extra,
+    )
+    title = name or (known.name if known else Path(model).name.lower())
+    executable = _executable(dry_run)
     servers = []
-    for number, (card, chosen) in enumerate(places):
-        own = title if len(places) == 1 else f"{title}-{number + 1}"
+    for number, choice in enumerate(chosen):
+        own = title if len(chosen) == 1 else f"{title}-{number + 1}"
         at = port + number if port else free_port()
-        command = chosen.command(
-            path, port=at, served_name=title, extra_args=flags, executable=_executable(dry_run)
+        command = choice.preset.command(
+            choice.model, port=at, served_name=title, extra_args=choice.flags, executable=executable
         )
         servers.append(
             DetachedServer(
                 name=own,
-                model=path,
-                preset=chosen.name,
-                gpu=card.index if card else None,
+                model=choice.model,
+                preset=choice.preset.name,
+                gpu=choice.gpu,
                 port=at,
                 served_name=title,
-                prompt=prompt,
-                extra_args=flags,
+                prompt=choice.prompt,
+                extra_args=choice.flags,
                 log=str(daemon.folder() / f"{own}.log"),
                 command=tuple(command),
                 recogniser=known.name if known else "",
@@ -155,16 +159,17 @@ def _executable(dry_run: bool) -> list[str]:
         raise
 
 
-def _cards(gpu: str, preset_name: str, dry_run: bool) -> list[Card | None]:
+def _cards(gpu: str, preset_name: str, dry_run: bool) -> list[Card]:
+    """Returns the cards to start on, none for the CPU. A dry run may be about cards that are elsewhere."""
     if preset_name == "cpu":
-        return [None]
+        return []
     here = cards()
     if not gpu:
         if not here and dry_run and preset_name != "auto":
             return [Card(0, preset_name, 0.0)]
         if not here and preset_name != "auto":
             raise UsageError(f"There is no GPU here for preset {preset_name!r}.", "Use --preset cpu.")
-        return list(here) or [None]
+        return here
     by_number = {card.index: card for card in here}
     if not all(word.strip().isdigit() for word in gpu.split(",")):
         raise UsageError(f"--gpu {gpu!r} is not a list of numbers.", "Write it like 0,1.")
@@ -174,14 +179,9 @@ def _cards(gpu: str, preset_name: str, dry_run: bool) -> list[Card | None]:
     return [by_number.get(number) or Card(number, preset_name, 0.0) for number in numbers]
 
 
-def _places(card: Card | None, preset_name: str, model: str) -> list[tuple[Card | None, Preset]]:
-    chosen = preset_for(model, preset_name, card)
-    return [(card, chosen)] * chosen.servers
-
-
 def _show_plan(servers: list[DetachedServer], as_json: bool) -> None:
     if as_json:
-        print(json.dumps([_plan_row(server) for server in servers], indent=2))
+        print(json.dumps([_plan_row(server, servers) for server in servers], indent=2))
         return
     for server in servers:
         own = preset_for(server.recogniser, server.preset, None)
@@ -193,10 +193,25 @@ def _show_plan(servers: list[DetachedServer], as_json: bool) -> None:
         print(f"# {' '.join(flag.words)}: {flag.why}")
     for flag in first.env:
         print(f"# {flag.name}={flag.value}: {flag.why}")
+    if budget := _budget(servers[0], servers):
+        print(f"#\n# memory of {servers[0].model} with preset {servers[0].preset}, computed:")
+        for line in budget.lines():
+            print(f"#   {line}")
 
 
-def _plan_row(server: DetachedServer) -> dict[str, Any]:
+def _budget(server: DetachedServer, all_servers: list[DetachedServer]) -> MemoryBudget | None:
+    """None on the CPU, and for a model that we cannot look into."""
+    if server.preset not in CARD_MIB:
+        return None
+    known = {card.index: round(card.memory_gb * 1e9) for card in cards()}
+    card = known.get(server.gpu if server.gpu is not None else -1) or CARD_MIB[server.preset] << 20
+    sharing = sum(other.gpu == server.gpu for other in all_servers)
+    return memory_budget(server.model, server.command, card, sharing, server.recogniser not in PAGE_MODELS)
+
+
+def _plan_row(server: DetachedServer, all_servers: list[DetachedServer]) -> dict[str, Any]:
     own = preset_for(server.recogniser, server.preset, None)
+    budget = _budget(server, all_servers)
     return {
         "name": server.name,
         "preset": server.preset,
@@ -206,6 +221,7 @@ def _plan_row(server: DetachedServer) -> dict[str, Any]:
         "env": own.environment(server.gpu),
         "in_flight": own.in_flight,
         "why": {flag.name: flag.why for flag in (*own.all_flags(), *own.env)},
+        "memory": budget.facts() if budget else None,
     }
 
 

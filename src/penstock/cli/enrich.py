@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.cli.options import AsJson, Config, Executor, Log, Out, Quiet
+from penstock.cli.options import AsJson, Config, Executor, Log, LogLevel, Out, Quiet
 from penstock.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def enrich(
     executor: Executor = "local",
     config: Config = None,
     log: Log = None,
+    log_level: LogLevel = "info",
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:

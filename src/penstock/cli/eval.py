@@ -1,4 +1,4 @@
-"""`penstock eval`: lists benchmarks, runs, scores, compares and reports them.
+"""`penstock eval`: lists benchmarks, runs, scores, compares and reports them, and scores searches.
 
 Each command imports what does its work after `_need_packages`: a missing extra is then a sentence, and
 `--help` loads neither numpy nor the metrics' packages.
@@ -19,13 +19,17 @@ import typer
 from penstock.cli.options import (
     ApiKey,
     AsJson,
+    Engine,
     InFlight,
     Lang,
     LayoutModel,
-    Model,
+    Log,
+    OcrDtype,
+    Out,
     Preset,
     Servers,
     recipe_settings,
+    with_recipe_options,
 )
 from penstock.errors import MissingModel, UsageError, install_advice
 
@@ -36,7 +40,7 @@ if TYPE_CHECKING:
 PACKAGES = ("rapidfuzz", "scipy", "lxml", "pylatexenc")  # of the extra `eval`
 
 app = typer.Typer(
-    help="Score how well pages were read, with confidence intervals: list, run, score, compare, report.",
+    help="Score how pages are read and found, with intervals: list, run, score, retrieval, compare, report.",
     epilog="Example: penstock eval score omnidocbench predictions/ --data OmniDocBench/ -o scores",
     no_args_is_help=True,
     add_completion=False,
@@ -63,7 +67,7 @@ ScoredFolder = Annotated[Path, typer.Argument(help="A folder that `eval score` w
 
 @app.command("list", epilog="Example: penstock eval list --json")
 def list_benchmarks(as_json: AsJson = False) -> None:
-    """List the benchmarks: what they score, and which files each reads."""
+    """List the benchmarks: what each asks of a picture and scores, and which files it reads."""
     _need_packages()
     from penstock.evaluation.benchmarks import BENCHMARKS, benchmark_class
 
@@ -71,6 +75,7 @@ def list_benchmarks(as_json: AsJson = False) -> None:
         {
             "name": kind.name,
             "title": kind.title,
+            "asks": kind.asks,
             "metrics": list(kind.metrics),
             "reads": kind.layout,
             "hub": kind.hub[0] if kind.hub else None,
@@ -82,7 +87,8 @@ def list_benchmarks(as_json: AsJson = False) -> None:
         return
     for row in rows:
         where = f"; on the Hub: {row['hub']}" if row["hub"] else ""
-        print(f"{row['name']}\t{row['title']}\t{', '.join(row['metrics'])}\treads {row['reads']}{where}")
+        scores = ", ".join(row["metrics"])
+        print(f"{row['name']}\t{row['title']}\tasks: {row['asks']}\t{scores}\treads {row['reads']}{where}")
 
 
 @app.command(epilog="Example: penstock eval score dpbench markdown/ --data dp-bench/ -o scores")
@@ -109,12 +115,12 @@ def score(
     _show_summary(outcome.summary, as_json)
 
 
-@app.command(
-    epilog="Example: penstock eval run omnidocbench --data OmniDocBench/ --recipe documents -o scores"
-)
+@app.command(epilog="Example: penstock eval run ocrbench --recipe glm-ocr --server http://gpu:8000 -o scores")
+@with_recipe_options
 def run(
     bench: Bench,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the predictions and the results.")],
+    more: dict[str, Any],
     data: Data = None,
     recipe: Annotated[
         str, typer.Option("--recipe", help="The recipe that reads the pictures.")
@@ -122,21 +128,31 @@ def run(
     lang: Lang = None,
     layout: Annotated[str | None, typer.Option(help="How to find regions; see `parse --help`.")] = None,
     server: Servers = None,
-    model: Model = None,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", "--ocr-model", help="The model as the server calls it, or a folder."),
+    ] = None,
     layout_model: LayoutModel = None,
     preset: Preset = None,
+    ocr_dtype: OcrDtype = None,
+    engine: Engine = None,
     in_flight: InFlight = None,
     api_key: ApiKey = None,
     protocol: Version = "",
     cdm: Cdm = False,
     limit: Annotated[int, typer.Option("--limit", help="Only the first N samples; 0 takes all.", min=0)] = 0,
     workers: Workers = None,
+    log: Log = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a recipe on a benchmark's pictures, then score it. Skips pictures that it has read before."""
+    """Run a recipe on a benchmark's pictures, then score it. Goes on where it stopped.
+
+    Pages are read as the recipe reads them. Lines, tables, formulas, questions and fields go with their
+    picture straight to the recipe's recogniser. Scores of a recipe that only reads pages are called so.
+    """
     options = recipe_settings(
         lang=lang, layout=layout, server=server, model=model, layout_model=layout_model, preset=preset,
-        in_flight=in_flight, api_key=api_key,
+        ocr_dtype=ocr_dtype, engine=engine, in_flight=in_flight, api_key=api_key, **more,
     )  # fmt: skip
     _need_packages()
     from penstock.evaluation.benchmarks import open_benchmark
@@ -153,6 +169,32 @@ def run(
         progress=_progress(as_json),
     )
     _show_summary(outcome.summary, as_json)
+
+
+@app.command(epilog="Example: penstock eval retrieval OUT --queries questions.jsonl")
+def retrieval(
+    out: Out,
+    queries: Annotated[
+        Path, typer.Option("--queries", help="Questions with the pages that answer them, as embedded.")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Score how well OUT's pages are found: by words, by each kind of vector, and by all together.
+
+    Before: penstock embed OUT --queries FILE, and penstock index OUT. Writes a folder a source to
+    OUT/retrieval.
+    """
+    _need_packages()
+    from penstock.passes.evaluate_search import evaluate_search
+    from penstock.sources.queries import read_queries
+    from penstock.store.out import Out as Folder
+
+    found = evaluate_search(Folder(out), read_queries(queries))
+    if as_json:
+        print(json.dumps({name: asdict(summary) for name, summary in found.items()}, ensure_ascii=False))
+        return
+    for summary in found.values():
+        _show_summary(summary, as_json)
 
 
 @app.command(epilog="Example: penstock eval compare scores-main scores-branch --fail-if worse")
@@ -219,11 +261,14 @@ def _show_summary(summary: Summary, as_json: bool) -> None:
     if as_json:
         print(summary.as_json())
         return
-    print(f"{summary.benchmark}, {summary.protocol}: {summary.count} samples")
+    made = f"; {summary.method}" if summary.method else ""
+    print(f"{summary.benchmark}, {summary.protocol}: {summary.count} samples{made}")
     for name, interval in summary.scores.items():
         print(f"{name}\t{interval}\tn={interval.count}\t{_arrow(summary.higher_is_better[name])}")
     for name, value in summary.extra.items():
         print(f"{name}\t{value:.4f}")
+    for name, reason in summary.not_computed.items():
+        print(f"{name}\t{reason}")
     for warning in summary.warnings:
         print(f"warning: {warning}", file=sys.stderr)
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.options import AsJson, Config, Log, Out, words
+from penstock.cli.options import AsJson, Config, CropNames, Log, LogLevel, Out, words
 
 
 def export(
@@ -23,8 +23,10 @@ def export(
     password: Annotated[
         str | None, typer.Option(help="Password of encrypted PDFs, whose pages are drawn again.")
     ] = None,
+    crop_names: CropNames = None,
     config: Config = None,
     log: Log = None,
+    log_level: LogLevel = "info",
     as_json: AsJson = False,
 ) -> None:
     """Write Markdown, JSON lines, searchable PDFs or overlays from a run's rows."""
@@ -34,5 +36,5 @@ def export(
 
     if not words(to):
         raise UsageError("--to names no format.", f"Choose from: {', '.join(formats())}.")
-    written = [str(path) for path in write(out, words(to), password)]
+    written = [str(path) for path in write(out, words(to), password, crop_names)]
     print(json.dumps(written, ensure_ascii=False) if as_json else "\n".join(written))

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.options import AsJson, Config, Log, Out
+from penstock.cli.options import AsJson, Config, Log, LogLevel, Out
 
 
 def index(
@@ -16,6 +16,7 @@ def index(
     rebuild: Annotated[bool, typer.Option(help="Forget the index and build all of it again.")] = False,
     config: Config = None,
     log: Log = None,
+    log_level: LogLevel = "info",
     as_json: AsJson = False,
 ) -> None:
     """Build or update the search index of a run: its words, and its vectors where it has some."""

@@ -1,18 +1,20 @@
-"""Options that are the same for every verb, and where their values come from.
+"""Options that verbs share, and where their values come from.
 
 The command line wins over PENSTOCK_* variables, those over --config FILE (TOML), that over defaults.
 """
 
 from __future__ import annotations
 
-import logging
+import inspect
 import os
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from penstock.cli.log_file import LogLevelName, log_file, logging_from
 from penstock.errors import UsageError
 
 PREFIX = "PENSTOCK_"
@@ -46,16 +48,16 @@ def _from_file(path: Path, verb: str, known: set[str]) -> dict[str, Any]:
     return flat
 
 
-def _log_to(path: Path | None) -> Path | None:
-    if path is not None:
-        try:
-            handler = logging.FileHandler(path, encoding="utf-8")
-        except OSError as exc:
-            raise UsageError(f"Cannot write the log {path}: {exc.strerror}.") from exc
-        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
-        logging.getLogger("penstock").addHandler(handler)
-        logging.getLogger("penstock").setLevel(logging.INFO)
+def _log_to(context: typer.Context, path: Path | None) -> Path | None:
+    if path is not None and not context.resilient_parsing:
+        context.with_resource(log_file(path, context.default_map or {}))
     return path
+
+
+def _log_from(context: typer.Context, level: LogLevelName) -> LogLevelName:
+    if not context.resilient_parsing:
+        context.with_resource(logging_from(level))
+    return level
 
 
 Config = Annotated[
@@ -67,13 +69,24 @@ Config = Annotated[
         is_eager=True,
     ),
 ]
-Log = Annotated[Path | None, typer.Option("--log", help="Append a log to this file.", callback=_log_to)]
+# before --log, whose first lines need it
+LogLevel = Annotated[
+    LogLevelName,
+    typer.Option("--log-level", help="The least that is logged.", callback=_log_from, is_eager=True),
+]
+Log = Annotated[
+    Path | None,
+    typer.Option("--log", help="Append a log to this file; .jsonl: JSON lines.", callback=_log_to),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress display.")]
 Fresh = Annotated[bool, typer.Option(help="Forget what OUT holds and start over.")]
 Cores = Annotated[int | None, typer.Option(help="CPU cores to use; all if not given.", min=1)]
 Executor = Annotated[
     str, typer.Option(help="local; ray for the machines of a Ray cluster; inline for debugging.")
+]
+CropNames = Annotated[
+    str | None, typer.Option(help="Names of crops in exports: content, or page (doc_page_0_crop_2.jpg).")
 ]
 Results = Annotated[Path, typer.Option("--out", "-o", help="Folder for the results; a run there is resumed.")]
 Lang = Annotated[str | None, typer.Option(help="Languages: ko, en, zh, ja, ...; found out if not given.")]
@@ -83,6 +96,8 @@ Servers = Annotated[
 Model = Annotated[str | None, typer.Option(help="The model as the server calls it, or a folder.")]
 LayoutModel = Annotated[str | None, typer.Option(help="Folder or hub name of PP-DocLayoutV3.")]
 Preset = Annotated[str | None, typer.Option(help="Flags of a server that is started; see engine.")]
+OcrDtype = Annotated[str | None, typer.Option(help="Numbers of a server that is started: auto, bf16, fp8.")]
+Engine = Annotated[str | None, typer.Option(help="grounded recipes: vllm, or hf (transformers).")]
 InFlight = Annotated[int | None, typer.Option(help="Requests in flight at the servers.", min=1)]
 ApiKey = Annotated[str | None, typer.Option(help="Key of the servers.")]
 Precision = Annotated[str, typer.Option(help="Numbers of the .npy files: float32, float16, int8.")]
@@ -90,6 +105,71 @@ HfToken = Annotated[
     str | None, typer.Option(help="Token; better in HF_TOKEN.", envvar="HF_TOKEN", show_envvar=False)
 ]
 Out = Annotated[Path, typer.Argument(help="The folder of a run.", metavar="OUT", show_default=False)]
+
+# What only some recipes take, so that verbs need not write it out; see `with_recipe_options`.
+_Text, _Number, _Switch = str | None, int | None, bool | None
+RECIPE_OPTIONS: dict[str, Any] = {
+    "resolution": Annotated[
+        _Text,
+        typer.Option(help="grounded: tiny, small, base, large, gundam, untiled, or pixels as 1024+640."),
+    ],
+    "base_size": Annotated[_Number, typer.Option(help="grounded: pixels of the whole view.", min=1)],
+    "image_size": Annotated[_Number, typer.Option(help="grounded: pixels of a tile.", min=1)],
+    "crop_mode": Annotated[
+        _Switch, typer.Option("--crop-mode/--no-crop-mode", help="grounded: show tiles of the page, too.")
+    ],
+    "prompt_mode": Annotated[
+        _Text, typer.Option(help="grounded: ask for markdown, ocr, free, figure or describe.")
+    ],
+    "prompt": Annotated[_Text, typer.Option(help="grounded: ask this instead.")],
+    "locate": Annotated[_Text, typer.Option(help="grounded: ask where this text stands.")],
+    "ngram": Annotated[
+        _Number, typer.Option(help="grounded: forbid this many tokens twice; 0 forbids none.", min=0)
+    ],
+    "ngram_window": Annotated[_Number, typer.Option(help="grounded: within so many tokens.", min=1)],
+    "ngram_keep": Annotated[_Text, typer.Option(help="grounded: but never these token numbers.")],
+    "max_tokens": Annotated[_Number, typer.Option(help="grounded: of an answer.", min=1)],
+    "trust_remote_code": Annotated[
+        _Switch, typer.Option("--trust-remote-code", help="grounded --engine hf: run the weights' own code.")
+    ],
+    "layout_threshold": Annotated[
+        _Text, typer.Option(help="Least score of a region: 0.3, or by class: text=0.4,table=0.5.")
+    ],
+    "layout_merge": Annotated[
+        _Text, typer.Option(help="Of boxes inside boxes keep the large, small or all (union); or by class.")
+    ],
+    "layout_unclip": Annotated[
+        _Text, typer.Option(help="Grow boxes by a factor: 1.02, width x height: 1.1x1.0; or by class.")
+    ],
+    "layout_nms": Annotated[
+        _Switch, typer.Option("--layout-nms/--no-layout-nms", help="Drop regions that were found twice.")
+    ],
+    "layout_compile": Annotated[
+        _Switch, typer.Option("--layout-compile", help="Compile the layout network; pays on long runs.")
+    ],
+    "layout_precision": Annotated[
+        _Text, typer.Option(help="Numbers of the layout network: fp32, fp16, bf16.")
+    ],
+}
+
+
+def with_recipe_options(verb: Callable[..., None]) -> Callable[..., None]:
+    """Gives a verb the options of RECIPE_OPTIONS; those that were given reach it in `more`."""
+    own = inspect.signature(verb, eval_str=True)
+    parameters = [parameter for parameter in own.parameters.values() if parameter.name != "more"]
+    parameters += [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in RECIPE_OPTIONS.items()
+    ]
+
+    def called(**given: Any) -> None:
+        more = {name: given.pop(name) for name in RECIPE_OPTIONS}
+        verb(**given, more={name: value for name, value in more.items() if value is not None})
+
+    called.__name__, called.__doc__ = verb.__name__, verb.__doc__
+    called.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    called.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return called
 
 
 def recipe_settings(**given: Any) -> dict[str, Any]:
@@ -100,7 +180,15 @@ def recipe_settings(**given: Any) -> dict[str, Any]:
             settings[name] = tuple(words(settings[name]))
     if "server" in settings:
         settings["server"] = tuple(settings["server"])
+    if "ngram_keep" in settings:
+        settings["ngram_keep"] = _token_numbers(settings["ngram_keep"])
     return settings
+
+
+def _token_numbers(text: str) -> tuple[int, ...]:
+    if not all(word.isdecimal() for word in words(text)):
+        raise UsageError(f"--ngram-keep {text} are not numbers of tokens.", "Write 128821,128822.")
+    return tuple(int(word) for word in words(text))
 
 
 def words(text: str) -> list[str]:

@@ -18,21 +18,26 @@ from penstock.cli.options import (
     AsJson,
     Config,
     Cores,
+    CropNames,
+    Engine,
     Executor,
     Fresh,
     InFlight,
     Lang,
     LayoutModel,
     Log,
+    LogLevel,
     Model,
+    OcrDtype,
     Preset,
     Quiet,
     Results,
     Servers,
     recipe_settings,
+    with_recipe_options,
     words,
 )
-from penstock.cli.progress import progress, tell_failures, tell_left_out
+from penstock.cli.progress import progress, tell_failures, tell_left_out, tell_notes
 
 if TYPE_CHECKING:
     from penstock.driver import Run
@@ -44,7 +49,7 @@ if TYPE_CHECKING:
 
 LAYOUT_HELP = (
     "How regions are found. documents: model, or rules (fonts and geometry, no model)."
-    " glm-ocr and its like: pp-doclayoutv3, or cdla (on the CPU)."
+    " glm-ocr and its like: pp-doclayoutv3 (with torch), or cdla (on the CPU)."
 )
 Inputs = Annotated[
     list[str],
@@ -54,9 +59,11 @@ Inputs = Annotated[
 ]
 
 
+@with_recipe_options
 def parse(
     inputs: Inputs,
     out: Results,
+    more: dict[str, Any],
     recipe: Annotated[str, Option(help="Which pipeline.")] = "documents",
     pages: Annotated[str | None, Option(help="Pages of each document, from 1: 3-9 or 1,4,7-.")] = None,
     max_pages: Annotated[int, Option(help="Read no more pages of one document.", min=1)] = 50_000,
@@ -72,13 +79,15 @@ def parse(
     model: Model = None,
     layout_model: LayoutModel = None,
     preset: Preset = None,
-    engine: Annotated[str | None, Option(help="grounded recipes: vllm, or hf (transformers).")] = None,
+    ocr_dtype: OcrDtype = None,
+    engine: Engine = None,
     in_flight: InFlight = None,
     margins: Annotated[str | None, Option(help="Headers, footers, page numbers: drop or read.")] = None,
     text_height: Annotated[float | None, Option(help="Scale regions to print this high (px).", min=8)] = None,
     polygons: Annotated[bool | None, Option("--polygons/--boxes", help="Cut along outlines.")] = None,
     api_key: ApiKey = None,
     export: Annotated[str, Option(help="Files to write at the end; see `penstock export`.")] = "md,jsonl",
+    crop_names: CropNames = None,
     retry_failed: Annotated[bool, Option(help="Try failed pages and regions again.")] = False,
     fresh: Fresh = False,
     dry_run: Annotated[bool, Option(help="Say what would run, how long, how large; run nothing.")] = False,
@@ -89,19 +98,20 @@ def parse(
     trace: Annotated[bool, Option(help="Keep every span, for `penstock profile --trace`.")] = False,
     config: Config = None,
     log: Log = None,
+    log_level: LogLevel = "info",
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Turn documents into Markdown, JSON and crops. Run it again to go on where it stopped."""
     settings = recipe_settings(
         dpi=dpi, lang=lang, layout=layout, text_layer=text_layer, crops=crops, password=password,
-        server=server, model=model, layout_model=layout_model, preset=preset, engine=engine,
-        in_flight=in_flight, margins=margins, text_height=text_height, polygons=polygons, api_key=api_key,
-        max_pixels=max_pixels, page_timeout=page_timeout, cores=cores,
+        server=server, model=model, layout_model=layout_model, preset=preset, ocr_dtype=ocr_dtype,
+        engine=engine, in_flight=in_flight, margins=margins, text_height=text_height, polygons=polygons,
+        api_key=api_key, max_pixels=max_pixels, page_timeout=page_timeout, cores=cores, **more,
     )  # fmt: skip
     run = _Typed(
-        inputs, out, recipe, settings, pages, max_pages, image_column, id_column, executor,
-        retry_failed, fresh,
+        inputs, out, recipe, settings, pages, max_pages, image_column, id_column, executor, retry_failed,
+        fresh, crop_names,
     )  # fmt: skip
     run.start(words(export), dry_run=dry_run, trace=trace, as_json=as_json, quiet=quiet)
 
@@ -121,6 +131,7 @@ class _Typed:
     executor: str
     retry_failed: bool
     fresh: bool
+    crop_names: str | None
 
     def start(self, formats: list[str], *, dry_run: bool, trace: bool, as_json: bool, quiet: bool) -> None:
         from penstock.exports.export import check_formats
@@ -134,6 +145,7 @@ class _Typed:
 
                 print(forecast(work.run, work.listing, as_json))
                 return
+            tell_notes(work.run.plan, quiet)
             profile = work.finish(progress(quiet or as_json))
             _finish(work, profile, formats, self.settings.get("password"), as_json)
 
@@ -151,6 +163,7 @@ class _Typed:
             executor=self.executor,
             retry_failed=self.retry_failed,
             fresh=self.fresh,
+            crop_names=self.crop_names,
         )
 
 

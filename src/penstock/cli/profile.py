@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.options import AsJson, Config, Log, Out
+from penstock.cli.options import AsJson, Config, Log, LogLevel, Out
 from penstock.trace import cost, phrases, report
 from penstock.trace.chrome import write_trace
 
@@ -29,6 +29,7 @@ def profile(
     ] = None,
     config: Config = None,
     log: Log = None,
+    log_level: LogLevel = "info",
     as_json: AsJson = False,
 ) -> None:
     """Say where the time went, what bounds it and what to change. The picture is OUT/profile.html."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from penstock.driver import Run
     from penstock.passes.work import Showing
+    from penstock.plan import Plan
     from penstock.trace.progress import RunState
 
 TICK_S = 0.25
@@ -63,6 +64,12 @@ def _state(run: Run[Any], elapsed_s: float) -> RunState:
         elapsed_s=elapsed_s,
         unit=run.plan.item.unit,
     )
+
+
+def tell_notes(plan: Plan, quiet: bool) -> None:
+    """What was decided for this machine, on standard error."""
+    for note in () if quiet else plan.notes:
+        print(note, file=sys.stderr, flush=True)
 
 
 def tell_failures(run: Run[Any], more_in: str) -> None:

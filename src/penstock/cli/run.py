@@ -5,30 +5,48 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
 
-from penstock.cli.options import AsJson, Config, HfToken, Log, Precision, words
+from penstock.cli.options import (
+    AsJson,
+    Config,
+    CropNames,
+    Engine,
+    HfToken,
+    Log,
+    LogLevel,
+    Precision,
+    Quiet,
+    recipe_settings,
+    with_recipe_options,
+    words,
+)
+from penstock.cli.progress import progress
 
 if TYPE_CHECKING:
     from penstock.evaluation.results import Summary
     from penstock.passes.pipeline import PipelineOptions, PipelineState
 
+RECIPE_HELP = "builtin (any CPU), or one that reads by server; glm-ocr if not given and there is a GPU."
 RESUME_HELP = "Go on where it stopped; it does so anyway."
 LAYOUT_HELP = "How regions are found: model, rules; pp-doclayoutv3, cdla by server."
+Pipelines = Annotated[
+    str, Argument(help="Which: kopub, or pages for a data set of your own.", metavar="PIPELINE")
+]
 Inputs = Annotated[
     list[str] | None, Argument(help="Pages of your own instead of a data set.", metavar="[INPUT]...")
 ]
 
 
+@with_recipe_options
 def run(
-    pipeline: Annotated[
-        str, Argument(help="Which: kopub, or pages for a data set of your own.", metavar="PIPELINE")
-    ],
+    pipeline: Pipelines,
+    more: dict[str, Any],
     inputs: Inputs = None,
-    recipe: Annotated[str, Option(help="builtin (any CPU), or a recipe that reads by server.")] = "builtin",
+    recipe: Annotated[str, Option(help=RECIPE_HELP)] = "",
     step: Annotated[str | None, Option(help="Only ocr, embed or upload.")] = None,
     skip: Annotated[str, Option(help="Steps to leave out: index,evaluate,...")] = "",
     resume: Annotated[bool, Option("--resume", help=RESUME_HELP, show_default=False)] = True,
@@ -39,11 +57,11 @@ def run(
     queries: Annotated[Path | None, Option(help="Questions with the pages that answer them.")] = None,
     limit: Annotated[int | None, Option(help="Only the first N pages.", min=1)] = None,
     layout: Annotated[str | None, Option(help=LAYOUT_HELP)] = None,
+    engine: Engine = None,
     no_crops: Annotated[bool, Option("--no-crops", help="Keep no crops of pictures and charts.")] = False,
+    crop_names: CropNames = None,
     ocr_model: Annotated[str, Option(help="The model that is served; the recipe's own when not given.")] = "",
-    ocr_dtype: Annotated[
-        str, Option(help="Numbers it computes with: auto (measured best), bf16, fp8.")
-    ] = "auto",
+    ocr_dtype: Annotated[str, Option(help="Numbers it computes with: auto, bf16, fp8.")] = "auto",
     preset: Annotated[str, Option(help="Flags of servers that are started; see engine.")] = "auto",
     gpu_mem_util: Annotated[
         float | None, Option(help="Share of the card's memory for it; the preset's own.", min=0.1, max=1)
@@ -57,12 +75,12 @@ def run(
     precision: Precision = "float32",
     hf_repo: Annotated[str | None, Option(help="Dataset on the Hub to upload to.")] = None,
     hf_token: HfToken = None,
-    public: Annotated[
-        bool, Option("--public", help="Upload for all to see; private when not given.")
-    ] = False,
+    public: Annotated[bool, Option("--public", help="Upload for all to see, not in private.")] = False,
     config: Config = None,
     log: Log = None,
+    log_level: LogLevel = "info",
     as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Read, embed, index, score and upload a dataset of pages. Run it again to go on where it stopped."""
     from penstock.passes.pipeline import PipelineOptions
@@ -71,19 +89,20 @@ def run(
     options = PipelineOptions(
         out=output_dir, data=data_dir, source_preset=preset_of(pipeline), dataset=dataset or "",
         revision=revision, inputs=tuple(inputs or ()), recipe=recipe, queries=queries, layout=layout,
-        limit=limit, crops=not no_crops, ocr_model=ocr_model, ocr_dtype=ocr_dtype, preset=preset,
+        limit=limit, settings=recipe_settings(engine=engine, **more),
+        crops=not no_crops, crop_names=crop_names, ocr_model=ocr_model, ocr_dtype=ocr_dtype, preset=preset,
         gpu_mem_util=gpu_mem_util, batch_size=batch_size, workers=workers,
         servers=tuple(server or ()), enrich=enrich,
         embedding_model=embedding_model, embedding_server=embedding_server, precision=precision,
         repo=hf_repo, private=not public, token=hf_token,
     )  # fmt: skip
-    _run(options, step, words(skip), as_json)
+    _run(options, step, words(skip), as_json, quiet)
 
 
-def _run(options: PipelineOptions, step: str | None, skip: list[str], as_json: bool) -> None:
+def _run(options: PipelineOptions, step: str | None, skip: list[str], as_json: bool, quiet: bool) -> None:
     from penstock.passes.pipeline import Pipeline, chosen_steps
 
-    pipeline = Pipeline(options)
+    pipeline = Pipeline(options, progress(quiet or as_json))
     for line in pipeline.run(chosen_steps(step, tuple(skip))):
         print(line, file=sys.stderr if as_json else sys.stdout, flush=True)
     state = pipeline.state

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.cli.options import AsJson, Config, Log, Out, words
+from penstock.cli.options import AsJson, Config, Log, LogLevel, Out, words
 from penstock.errors import UsageError
 from penstock.processes.background import Background
 from penstock.retrieval.tokens import question_tokens
@@ -45,6 +45,7 @@ def search(
     api_key: Annotated[str | None, typer.Option(help="Key of the server that embedded the run.")] = None,
     config: Config = None,
     log: Log = None,
+    log_level: LogLevel = "info",
     as_json: AsJson = False,
 ) -> None:
     """Find pages by words and by meaning, with the region and the words that answer."""

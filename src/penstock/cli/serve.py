@@ -12,7 +12,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
-from penstock.cli.options import ApiKey, Config, Cores, Lang, Log, Model, Servers, recipe_settings
+from penstock.cli.options import (
+    ApiKey,
+    Config,
+    Cores,
+    Lang,
+    Log,
+    LogLevel,
+    Model,
+    OcrDtype,
+    Preset,
+    Servers,
+    recipe_settings,
+)
 from penstock.cli.volumes import sam3d_settings
 from penstock.errors import MissingModel, UsageError, install_advice
 
@@ -41,6 +53,8 @@ def serve(
     layout: Annotated[str | None, Option(help="How regions are found; see parse.")] = None,
     server: Servers = None,
     model: Model = None,
+    preset: Preset = None,
+    ocr_dtype: OcrDtype = None,
     api_key: ApiKey = None,
     detector: Annotated[str | None, Option(help="photos: what finds things; see volumes.")] = None,
     engine: Annotated[str | None, Option(help="photos: silhouette or sam3d; grounded: vllm or hf.")] = None,
@@ -50,13 +64,15 @@ def serve(
     cores: Cores = None,
     config: Config = None,
     log: Log = None,
+    log_level: LogLevel = "info",
 ) -> None:
     """Show a run's documents, pages and search, and with a recipe read what is sent.
 
     There is no login: keep it on this machine, or behind a proxy that has one (then --allow-host its name).
     """
     settings = recipe_settings(
-        lang=lang, layout=layout, server=server, model=model, api_key=api_key, detector=detector,
+        lang=lang, layout=layout, server=server, model=model, preset=preset,
+        ocr_dtype=ocr_dtype, api_key=api_key, detector=detector,
         engine=engine, labels=labels, cores=cores,
     )  # fmt: skip
     sam3d = sam3d_settings(python=sam3d_python, config=sam3d_config)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.options import Config, HfToken, Log, Out
+from penstock.cli.options import Config, HfToken, Log, LogLevel, Out
 
 
 def upload(
@@ -16,6 +16,7 @@ def upload(
     public: Annotated[bool, typer.Option("--public", help="For all to see; private when not given.")] = False,
     config: Config = None,
     log: Log = None,
+    log_level: LogLevel = "info",
 ) -> None:
     """Upload a run as a dataset with a card. What is there already is not sent again."""
     from penstock.passes.upload import upload_out

@@ -18,6 +18,7 @@ from penstock.cli.options import (
     Executor,
     Fresh,
     Log,
+    LogLevel,
     Quiet,
     Results,
     recipe_settings,
@@ -62,9 +63,7 @@ def volumes(
         float | None, Option(help="Leave out things found with a lower score.", min=0, max=1)
     ] = None,
     engine: Annotated[str | None, Option(help="silhouette (CPU, estimates) or sam3d (3D, a GPU).")] = None,
-    camera_height: Annotated[
-        float | None, Option(help="Metres above the floor; 1.45.", min=0.1, max=5)
-    ] = None,
+    camera_height: Annotated[float | None, Option(help="Metres above floor; 1.45.", min=0.1, max=5)] = None,
     pitch: Annotated[
         float | None, Option(help="Degrees the camera looked down; found.", min=-60, max=85)
     ] = None,
@@ -92,6 +91,7 @@ def volumes(
     executor: Executor = "local",
     config: Config = None,
     log: Log = None,
+    log_level: LogLevel = "info",
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:

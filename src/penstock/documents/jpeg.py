@@ -1,4 +1,4 @@
-"""Reads a JPEG's size from its header, without decoding it."""
+"""Reads the size of a JPEG or PNG from its header, without decoding it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import struct
 from dataclasses import dataclass
 
 from penstock.errors import BadInput
+
+PNG = b"\x89PNG\r\n\x1a\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,3 +30,12 @@ def jpeg_shape(data: bytes) -> JpegShape:
             return JpegShape(width, height, channels)
         at += 2 + int.from_bytes(data[at + 2 : at + 4], "big")
     raise BadInput("the picture of a page is not a JPEG.")
+
+
+def picture_size(data: bytes) -> tuple[int, int]:
+    """Width and height of a JPEG or PNG. Raises BadInput for other bytes."""
+    if data.startswith(PNG) and len(data) >= 24:
+        width, height = struct.unpack(">II", data[16:24])
+        return width, height
+    shape = jpeg_shape(data)
+    return shape.width, shape.height

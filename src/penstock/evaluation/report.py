@@ -42,7 +42,7 @@ def report_page(
     template = files("penstock.evaluation").joinpath("report.html").read_text(encoding="utf-8")
     parts = {
         "TITLE": escape(f"{summary['benchmark']}: {summary['count']} samples"),
-        "PROTOCOL": escape(summary["protocol"]),
+        "PROTOCOL": escape("; ".join(filter(None, (summary["protocol"], summary.get("method", ""))))),
         "SCORES": _scores(summary),
         "SLICES": _slices(summary),
         "WARNINGS": _warnings(summary["warnings"]),
@@ -110,6 +110,10 @@ def _scores(summary: dict[str, Any]) -> str:
     rows += [
         f"<tr><th>{escape(n)}</th><td>{v:.4f}</td><td></td><td></td></tr>"
         for n, v in summary["extra"].items()
+    ]
+    rows += [
+        f"<tr><th>{escape(name)}</th><td colspan=3>{escape(reason)}</td></tr>"
+        for name, reason in summary.get("not_computed", {}).items()
     ]
     return "\n".join(rows)
 

@@ -38,7 +38,10 @@ class SampleResult:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A run in numbers. `scores` are means over samples with 95 % intervals; `extra` are pooled sums."""
+    """A run in numbers. `scores` are means over samples with 95 % intervals; `extra` are pooled sums.
+
+    `method` says how the predictions were made, `not_computed` which scores are left out and what they need.
+    """
 
     benchmark: str
     protocol: str
@@ -48,6 +51,8 @@ class Summary:
     slices: dict[str, dict[str, Interval]]
     warnings: tuple[str, ...] = ()
     higher_is_better: dict[str, bool] = field(default_factory=dict)
+    method: str = ""
+    not_computed: dict[str, str] = field(default_factory=dict)
 
     def as_json(self) -> str:
         return json.dumps(asdict(self), ensure_ascii=False, indent=1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from penstock.errors import BadInput, ItemError
@@ -121,14 +121,26 @@ def score_samples(
             progress(count, len(tasks))
     results = tuple(done[sample.id] for sample, _ in tasks)
     warnings = [*given.warnings, *(f"{r.id}: {note}." for r in results for note in r.notes)]
-    summary = summarise(
-        benchmark.name, benchmark.protocol, results, benchmark.metrics, benchmark.extra(results), warnings
-    )
+    summary = _summary(benchmark, results, warnings)
     if out is not None:
         # only what was scored now: lines of samples that are gone would be compared and shown
         write_atomically(out / SAMPLES, "".join(map(sample_line, results)))
         write_atomically(out / SUMMARY, summary.as_json())
     return Outcome(results, summary)
+
+
+def _summary(benchmark: Benchmark, results: Sequence[SampleResult], warnings: Sequence[str]) -> Summary:
+    method = benchmark.method
+    bare = [replace(result, scores=method.bare(result.scores)) for result in results]
+    summary = summarise(
+        benchmark.name,
+        method.protocol(benchmark.protocol),
+        results,
+        method.named(benchmark.metrics),
+        method.named(benchmark.extra(bare)),
+        warnings,
+    )
+    return replace(summary, method=method.words, not_computed=method.named(benchmark.not_computed()))
 
 
 def _already_done(benchmark: Benchmark, tasks: list[Task], out: Path | None) -> dict[str, SampleResult]:
@@ -202,14 +214,14 @@ def _scored(
 
 def _digest(benchmark: Benchmark, task: Task) -> str:
     sample, prediction = task
-    return digest_of(benchmark.protocol, repr(sample.truth), prediction)
+    return digest_of(benchmark.method.protocol(benchmark.protocol), repr(sample.truth), prediction)
 
 
 def _result(benchmark: Benchmark, task: Task, scores: Scores) -> SampleResult:
     sample, _ = task
     return SampleResult(
         id=sample.id,
-        scores=scores.values,
+        scores=benchmark.method.named(scores.values),
         slices=sample.slices,
         image=sample.image,
         truth=scores.truth,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable
 from typing import ClassVar
@@ -10,6 +11,7 @@ from penstock.item import Item
 from penstock.plan import Plan
 from penstock.trace.spans import StageInfo, StageState, Trace
 
+log = logging.getLogger(__name__)
 Stream = Generator[Item, None, None]
 
 
@@ -38,3 +40,11 @@ def close_listing(items: Iterable[Item]) -> None:
     """Ends a listing that was not read to its end. Call it when nobody reads it any more."""
     if isinstance(items, Generator):
         items.close()
+
+
+def log_opened(stage: str, number: int, seconds: float) -> None:
+    """Notes that a worker is open: its weights are loaded, its servers answer."""
+    log.info(
+        "stage %s is open, worker %d, after %.1f s", stage, number, seconds,
+        extra={"stage": stage, "worker": number, "seconds": round(seconds, 3)},
+    )  # fmt: skip

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import ExitStack
 
-from penstock.executors.base import Executor, Stream
+from penstock.executors.base import Executor, Stream, log_opened
 from penstock.item import Item
 from penstock.plan import Plan
 from penstock.runner import Runner
@@ -35,9 +35,11 @@ class Inline(Executor):
         steps = []
         for index, stage in enumerate(plan):
             laps = Laps(self.trace, stage.name, "inline")
+            began = self.trace.clock()
             worker = stage.open()
             stack.callback(worker.close)
             laps.lap("open")
+            log_opened(stage.name, 0, self.trace.clock() - began)
             steps.append((stage.name, Runner(stage, worker, plan.drops(index))))
         return steps
 

@@ -9,12 +9,13 @@ first error ends the whole run; closing the stream (or Ctrl-C) ends every thread
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from penstock.executors.base import Executor, Stream, close_listing
+from penstock.executors.base import Executor, Stream, close_listing, log_opened
 from penstock.executors.channel import Channel, Closed
 from penstock.executors.guard import StallGuard
 from penstock.executors.process import ProcessWorker
@@ -26,6 +27,7 @@ from penstock.runner import Runner
 from penstock.stage import Stage, Worker
 from penstock.trace.spans import Laps, StageInfo, StageState, Trace
 
+log = logging.getLogger(__name__)
 STALL_S = 900.0  # longer than any one page may take; a run that stands still this long is broken
 JOIN_S = 5.0  # for all threads together
 
@@ -233,7 +235,9 @@ class _StageRun:
         with self._open_locks[index]:
             worker = self._workers[index]
             if worker is None:
+                began = self._run.trace.clock()
                 worker = self._workers[index] = self._open(index)
+                log_opened(self.stage.name, index, self._run.trace.clock() - began)
             return worker
 
     def _open(self, index: int) -> Worker[Any]:
@@ -242,8 +246,11 @@ class _StageRun:
         gpus = visible_gpus() if self.stage.needs.gpus else []
         gpu = gpus[index % len(gpus)] if gpus else None
         name = f"{self.stage.name}-{index}" + (f" (GPU {gpu})" if gpu is not None else "")
-        count = self._run.trace.count
-        return ProcessWorker(self.stage, name, gpu, lambda: count(self.stage.name, restarts=1))
+        return ProcessWorker(self.stage, name, gpu, lambda: self._restarted(name))
+
+    def _restarted(self, name: str) -> None:
+        self._run.trace.count(self.stage.name, restarts=1)
+        log.warning("the process %s was started again", name, extra={"stage": self.stage.name})
 
     def _leave(self, sink: Channel[Item]) -> None:
         with self._lock:

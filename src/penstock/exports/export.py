@@ -7,15 +7,19 @@ rows match a dataset's indices. Every file is replaced whole: a reader never see
 from __future__ import annotations
 
 import importlib
+import logging
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from penstock.errors import UsageError
+from penstock.exports.crop_names import CropsByPage, check_crop_names
 from penstock.exports.pages import Pages
 from penstock.store.atomic_files import clear_tmp
 from penstock.store.out import Out
 
+log = logging.getLogger(__name__)
+CROP_NAMES = "crop_names"  # in run.json: what its exports were asked for
 # a name and the function that writes it: from `Pages`, or from OUT and its photos. Opened when asked for.
 PAGE_FORMATS = {
     "md": "penstock.exports.page_files:write_markdown",
@@ -37,18 +41,33 @@ PHOTO_FORMATS = {
 }
 
 
-def export(folder: str | Path, names: Iterable[str], password: str | None = None) -> list[Path]:
-    """Writes files of all of OUT, each name one of `formats()`. Returns the paths written."""
+def export(
+    folder: str | Path,
+    names: Iterable[str],
+    password: str | None = None,
+    crop_names: str | None = None,
+) -> list[Path]:
+    """Writes files of all of OUT, each name one of `formats()`. Returns the paths written.
+
+    `crop_names` is "content" or "page"; None is what the run was asked for.
+    """
     chosen = check_formats(names)
     out = Out(folder)
     out.need_rows()
-    pages = Pages(out, out.entries(), password)
+    entries = out.entries()
+    named = check_crop_names(crop_names or out.run().get(CROP_NAMES) or "content")
+    crops = CropsByPage(out, (entry.document for entry in entries)) if named == "page" else None
+    pages = Pages(out, entries, password, crops.named if crops else None)
     written: list[Path] = []
     for name in chosen:
         if name in PAGE_FORMATS:
-            written += _writer(PAGE_FORMATS[name])(pages)
+            made = _writer(PAGE_FORMATS[name])(pages)
         else:
-            written += _writer(PHOTO_FORMATS[name])(out, out.read_photos())
+            made = _writer(PHOTO_FORMATS[name])(out, out.read_photos())
+        log.info("exported %s: %d files", name, len(made), extra={"export": name, "files": len(made)})
+        written += made
+    if crops is not None and any(name in PAGE_FORMATS for name in chosen):
+        crops.finish()
     clear_tmp(out)
     return written
 

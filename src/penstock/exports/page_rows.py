@@ -61,8 +61,8 @@ def _region_row(region: Region, item: Page) -> dict[str, Any]:
             }
             for line in region.lines
         ]
-    if region.crop_path:
-        row["crop"] = region.crop_path
+    if region.crop_link:
+        row["crop"] = region.crop_link
     if region.note:
         row["note"] = region.note
     if region.failure is not None:
@@ -76,7 +76,7 @@ def _is_picture_crop(region: Region) -> bool:
 
 def _crop_row(region: Region, item: Page) -> dict[str, Any]:
     return {
-        "path": region.crop_path,
+        "path": region.crop_link,
         "bbox": region.bbox_2d(item.width, item.height),
         "label": region.label,
     }

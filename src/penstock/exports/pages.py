@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import PurePosixPath
@@ -16,18 +16,26 @@ from penstock.store.out import Out
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """What an export is made from: OUT, its rows in source order, and how to open encrypted sources."""
+    """What an export is made from: OUT, its rows in source order, and how to open encrypted sources.
+
+    `naming` gives a page's crops other names; None leaves them as the store has them.
+    """
 
     out: Out
     entries: list[Entry]
     password: str | None = None
+    naming: Callable[[Page], Page] | None = None
 
     def items(self) -> Iterator[Page]:
-        return (self.out.pages.item(entry) for entry in self.entries)
+        return (self._item(entry) for entry in self.entries)
 
     def by_document(self) -> Iterator[tuple[str, Iterator[Page]]]:
         for document, group in groupby(self.entries, key=lambda entry: entry.document):
-            yield document, (self.out.pages.item(entry) for entry in group)
+            yield document, (self._item(entry) for entry in group)
+
+    def _item(self, entry: Entry) -> Page:
+        page = self.out.pages.item(entry)
+        return page if self.naming is None else self.naming(page)
 
 
 def output_names(documents: Iterable[str], suffix: str) -> dict[str, PurePosixPath]:

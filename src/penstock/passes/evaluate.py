@@ -1,7 +1,9 @@
 """Scores a benchmark, from predictions that are there or from those a recipe makes of its pictures.
 
-`predict` writes one Markdown file a sample, when its picture or the last page of its PDF is read; files
-that exist are not read again. The folder remembers the recipe that made them and refuses another.
+A benchmark of pages goes through the recipe: `predict` writes one Markdown file a sample, when its picture
+or the last page of its PDF is read; files that exist are not read again. A benchmark that asks something
+about each picture is asked of the recipe's recogniser (evaluate_asked.py). Where a recipe only reads pages,
+the scores are called so. OUT remembers the recipe that read it and refuses another.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +20,17 @@ from penstock.engines.weights.registry import cache_folder
 from penstock.errors import UsageError
 from penstock.evaluation.benchmarks.base import Benchmark, Sample
 from penstock.evaluation.benchmarks.files import with_pictures
+from penstock.evaluation.method import ASKED, FROM_PAGES, READ, Method
 from penstock.evaluation.predictions import Predictions, read_predictions
 from penstock.evaluation.report import write_report
 from penstock.evaluation.results import write_atomically
 from penstock.evaluation.scoring import Outcome, samples_of, score_folder, score_samples
 from penstock.page import Page
+from penstock.passes.evaluate_asked import answers, has_answers
 from penstock.passes.parse import stream_pages
 from penstock.plan import Plan
 from penstock.recipes import build
+from penstock.recipes.asking import asking_plan
 from penstock.sources import hub, list_items
 from penstock.store.lock import holding
 
@@ -69,14 +75,39 @@ def run_benchmark(
     workers: int | None = None,
     progress: Progress = no_progress,
 ) -> Outcome:
-    """Runs a recipe on a data set's pictures, then scores what it read. `limit` takes the first samples."""
+    """Runs a recipe on a data set's pictures, then scores what it read. `limit` takes the first samples.
+
+    Raises UsageError where the recipe cannot do what the benchmark asks, before anything is downloaded.
+    """
+    plan = build(recipe, dict(options or {}))
+    asked = None if benchmark.asks == "page" else asking_plan(plan, benchmark.asks)
+    benchmark = replace(benchmark, method=method_of(benchmark, recipe, asks=asked is not None))
     samples = samples_of(benchmark, data_folder(benchmark, data))
     with _alone_in(out):
         samples = with_pictures(samples[:limit] if limit else samples, out / "pictures")
-        given = predict(samples, out, recipe, options, progress)
+        if asked is None:
+            given = predict(samples, out, recipe, options, progress)
+        else:
+            _check_recipe(out, recipe, asked)
+            _need_pictures(samples)
+            given = answers(benchmark, samples, asked, out, progress)
         outcome = score_samples(benchmark, samples, given, out, workers=workers, progress=progress)
         write_report(out)
     return outcome
+
+
+def method_of(benchmark: Benchmark, recipe: str, *, asks: bool) -> Method:
+    """Returns how a recipe makes the benchmark's predictions. Raises UsageError if it has no way at all."""
+    if benchmark.asks == "page":
+        return READ
+    if asks:
+        return ASKED[benchmark.asks]
+    if benchmark.asks not in FROM_PAGES:
+        raise UsageError(
+            f"{benchmark.title} asks for {benchmark.asks}, and the recipe {recipe!r} reads pages only.",
+            "Use --recipe glm-ocr or another that asks a model, or `eval score` on predictions.",
+        )
+    return FROM_PAGES[benchmark.asks]
 
 
 def data_folder(benchmark: Benchmark, data: Path | None) -> Path:
@@ -101,14 +132,18 @@ def predict(
     folder, plan = out / FOLDER, build(recipe, dict(options or {}))
     todo = [s for s in samples if not _file(folder, s).is_file()]
     _check_recipe(out, recipe, plan)
-    without = [s.id for s in todo if not s.image]
+    _need_pictures(todo)
+    _read(todo, folder, plan, len(samples) - len(todo), len(samples), progress)
+    return read_predictions(folder, [sample.id for sample in samples], warn_extra=False)
+
+
+def _need_pictures(samples: Sequence[Sample]) -> None:
+    without = [sample.id for sample in samples if not sample.image]
     if without:
         raise UsageError(
             f"{len(without)} samples have no picture, first {without[0]}.",
             "Put the pictures where the data set's own files name them, or use `eval score` on predictions.",
         )
-    _read(todo, folder, plan, len(samples) - len(todo), len(samples), progress)
-    return read_predictions(folder, [sample.id for sample in samples], warn_extra=False)
 
 
 def _alone_in(out: Path | None) -> AbstractContextManager[None]:
@@ -120,12 +155,12 @@ def _check_recipe(out: Path, recipe: str, plan: Plan) -> None:
     own = {"recipe": recipe, "fingerprint": plan.fingerprint()}
     path, folder = out / RECIPE, out / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    if not any(folder.rglob("*.md")):
+    if not any(folder.rglob("*.md")) and not has_answers(out):
         write_atomically(path, json.dumps(own))
     known = json.loads(path.read_text("utf-8")) if path.is_file() else own  # a user's own files have none
     if known != own:
         raise UsageError(
-            f"The recipe {known['recipe']!r} read {folder}, perhaps with other settings.",
+            f"The recipe {known['recipe']!r} read {out}, perhaps with other settings.",
             "Choose another --out, or remove that folder to read it again.",
         )
 

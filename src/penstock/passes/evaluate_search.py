@@ -32,14 +32,17 @@ if TYPE_CHECKING:
 DEPTH = 100  # pages kept of each ranking
 BLOCK = 8_192  # rows compared at once: 64 MB of 2,048 numbers
 FOLDER = "retrieval"
+SOURCES = {"text": vectors.TEXTS, "image": vectors.IMAGES, "region": vectors.REGIONS}
 
 
 def evaluate_search(out: Out, queries: Sequence[Query]) -> dict[str, Summary]:
-    """Scores every source that OUT has and writes OUT/retrieval/<source>. Returns the summaries by source."""
-    asked = vectors.read(out, vectors.QUERIES)
-    if asked is None or asked.ids != [query.id for query in queries]:
-        raise UsageError(f"{out} has no vectors of these queries.", "Run: penstock embed OUT --queries FILE")
-    page_ids, keys = vectors.result_ids(out), content_keys(out)
+    """Scores every source that OUT has and writes OUT/retrieval/<source>. Returns the summaries by source.
+
+    An OUT that was indexed and never embedded is scored by its words alone.
+    """
+    out.need_rows()
+    asked = query_vectors(out, queries)
+    page_ids, keys = [entry.id for entry in page_entries(out)], content_keys(out)
     found = {}
     for name, rankings in rank_all(out, queries, asked).items():
         results = score_rankings(queries, rankings, page_ids, keys)
@@ -47,20 +50,34 @@ def evaluate_search(out: Out, queries: Sequence[Query]) -> dict[str, Summary]:
     return found
 
 
-def rank_all(out: Out, queries: Sequence[Query], asked: vectors.VectorTable) -> dict[str, dict[str, Ranking]]:
+def query_vectors(out: Out, queries: Sequence[Query]) -> vectors.VectorTable | None:
+    """Returns the queries' vectors; None where OUT has words to search and no vectors at all."""
+    asked = vectors.read(out, vectors.QUERIES)
+    if asked is not None and asked.ids == [query.id for query in queries]:
+        return asked
+    has_vectors = asked is not None or any(vectors.read(out, name) is not None for name in SOURCES.values())
+    if has_vectors or not (out / INDEX).is_dir():
+        raise UsageError(f"{out} has no vectors of these queries.", "Run: penstock embed OUT --queries FILE")
+    return None
+
+
+def rank_all(
+    out: Out, queries: Sequence[Query], asked: vectors.VectorTable | None
+) -> dict[str, dict[str, Ranking]]:
     """Returns the rankings by source and query id."""
-    questions = asked.unit()
+    questions = asked.unit() if asked is not None else None
     made: dict[str, dict[str, Ranking]] = {}
-    for source, name in (("text", vectors.TEXTS), ("image", vectors.IMAGES), ("region", vectors.REGIONS)):
+    for source, name in SOURCES.items():
         table = vectors.read(out, name)
-        if table is not None and table.array.shape[1] == questions.shape[1]:
+        if questions is not None and table is not None and table.array.shape[1] == questions.shape[1]:
             ranked = by_vectors(questions, table)
-            made[source] = dict(zip(asked.ids, ranked, strict=True))
+            made[source] = dict(zip((query.id for query in queries), ranked, strict=True))
     if (out / INDEX).is_dir():
         with Searcher(out) as searcher:
             made["bm25"] = {query.id: _pages(searcher, query.text, None) for query in queries}
-            pairs = zip(queries, questions, strict=True)
-            made["hybrid"] = {query.id: _pages(searcher, query.text, vector) for query, vector in pairs}
+            if questions is not None:
+                pairs = zip(queries, questions, strict=True)
+                made["hybrid"] = {query.id: _pages(searcher, query.text, vector) for query, vector in pairs}
     return made
 
 

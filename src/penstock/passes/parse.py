@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
 from penstock import recipes, sources
+from penstock.documents.formats.markdown import relink
 from penstock.driver import Run, Tally
 from penstock.errors import UsageError
 from penstock.executors import make_executor
+from penstock.exports.crop_names import check_crop_names
+from penstock.exports.export import CROP_NAMES
 from penstock.page import Page
+from penstock.passes.in_order import OnProgress, Order, PageOrder, PageStream, max_ahead
 from penstock.passes.work import Work
 from penstock.plan import Plan
+from penstock.store.ledger import Ledger
+from penstock.store.out import Out
 from penstock.store.schema import PAGES
 from penstock.store.source_order import read_order
 from penstock.trace.spans import Trace
 
-PageStream = Generator[Page, None, None]
+ORDERS = ("source", "completion")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +35,7 @@ class ParseOptions:
 
     inputs: tuple[str, ...]
     recipe: str | Plan = "documents"
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict, repr=False)  # a password may be among them
     pages: str | None = None  # of each document, from 1: "3-9"
     max_pages: int = sources.MAX_PAGES  # of each document; the rest of a longer one is one failure
     image_column: str | None = None
@@ -36,6 +43,7 @@ class ParseOptions:
     executor: str = "local"
     retry_failed: bool = False
     fresh: bool = False
+    crop_names: str | None = None  # of exports; None: as the run in OUT was asked for
 
     def plan(self) -> Plan:
         """Raises UsageError for a recipe or setting that is not known, or that reads photos."""
@@ -50,7 +58,8 @@ class ParseOptions:
 def parse_work(options: ParseOptions, out: Path, trace: Trace | None = None) -> Work[Page]:
     """Returns the run that reads `options.inputs` into OUT. Raises UsageError before it begins."""
     plan, tally = options.plan(), Tally()
-    listing = _listing(options, out, tally.left_out)
+    listing = list_pages(options, out, tally.left_out)
+    facts = {"inputs": list(options.inputs), "pages": options.pages, "max_pages": options.max_pages}
     run = Run(
         plan,
         make_executor(options.executor, trace or Trace()),
@@ -58,15 +67,60 @@ def parse_work(options: ParseOptions, out: Path, trace: Trace | None = None) -> 
         PAGES,
         retry_failed=options.retry_failed,
         fresh=options.fresh,
-        facts={"inputs": list(options.inputs), "pages": options.pages, "max_pages": options.max_pages},
+        facts={**facts, **crop_names_of(options.crop_names, None if options.fresh else out)},
         tally=tally,
     )
     return Work(run, listing)
 
 
-def parse_stream(options: ParseOptions) -> PageStream:
-    """Yields the pages as they are finished; nothing is kept."""
-    return stream_pages(options.plan(), _listing(options, None, Counter()), options.executor)
+def crop_names_of(given: str | None, out: Path | None) -> dict[str, str]:
+    """Returns how a run's exports name crops, for run.json: as given, else as the run before was asked."""
+    word = given or (Out(out).run().get(CROP_NAMES) if out is not None else None)
+    return {CROP_NAMES: check_crop_names(word)} if word else {}
+
+
+def parse_pages(
+    options: ParseOptions,
+    out: Path | None = None,
+    order: Order = "source",
+    on_progress: OnProgress | None = None,
+) -> PageStream:
+    """Yields every page of the inputs: read now, or, with `out`, there from an earlier run.
+
+    Raises UsageError before it begins. Closing it ends what it started.
+    """
+    if order not in ORDERS:
+        raise UsageError(f"There is no order {order!r}.", f"Choose from: {', '.join(ORDERS)}.")
+    if out is None:
+        plan = options.plan()
+        return stream_in_order(plan, list_pages(options), options.executor, order, on_progress)
+    work = parse_work(options, out)
+    run = work.run
+    turns = PageOrder(order, max_ahead(run.plan, run.executor), Ledger(out, PAGES).item)
+    run.on_skip = turns.skip
+    return turns.delivered(run.items(turns.noted(work.listing)), on_progress)
+
+
+def stream_in_order(
+    plan: Plan,
+    listing: Iterable[Page],
+    executor: str = "local",
+    order: Order = "source",
+    on_progress: OnProgress | None = None,
+) -> PageStream:
+    """Yields the listed pages through a plan, in their order; nothing is kept."""
+    chosen = make_executor(executor, Trace())
+    turns = PageOrder(order, max_ahead(plan, chosen))
+    stream = chosen.stream(plan, turns.noted(listing))
+    return turns.delivered(cast(PageStream, stream), on_progress)  # an executor gives back what it was given
+
+
+def without_links(pages: PageStream) -> PageStream:
+    """Yields the pages with pictures as words in their Markdown: no file of them is kept to link to."""
+    with closing(pages):
+        for page in pages:
+            crops = [region.crop_path for region in page.regions if region.crop_path]
+            yield replace(page, markdown=relink(page.markdown, crops, None)) if crops else page
 
 
 def stream_pages(plan: Plan, listing: Iterable[Page], executor: str = "local") -> PageStream:
@@ -75,7 +129,13 @@ def stream_pages(plan: Plan, listing: Iterable[Page], executor: str = "local") -
     return cast(PageStream, stream)  # an executor gives back what it was given
 
 
-def _listing(options: ParseOptions, out: Path | None, left_out: Counter[str]) -> Iterator[Page]:
+def list_pages(
+    options: ParseOptions, out: Path | None = None, left_out: Counter[str] | None = None
+) -> Iterator[Page]:
+    """Yields the pages of the inputs before they are read. Raises UsageError at once if there is none.
+
+    `left_out` counts files of a folder that are not read, by their ending.
+    """
     return sources.list_items(
         options.inputs,
         Page,

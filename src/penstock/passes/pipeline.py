@@ -7,10 +7,10 @@ comes: they share a card.
 
 from __future__ import annotations
 
+import logging
 import re
-import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import islice
@@ -20,6 +20,7 @@ from typing import Any
 from penstock import sources
 from penstock.driver import Run
 from penstock.engines.chat.address import base_url
+from penstock.engines.embed.embedder import open_embedder
 from penstock.engines.vllm.choice import (
     ServerChoice,
     check_dtype,
@@ -28,7 +29,7 @@ from penstock.engines.vllm.choice import (
     requests_in_flight,
 )
 from penstock.engines.vllm.presets import cards
-from penstock.engines.vllm.server import find_vllm, start_all
+from penstock.engines.vllm.server import start_all
 from penstock.errors import UsageError
 from penstock.evaluation.results import Summary
 from penstock.executors import make_executor
@@ -38,16 +39,26 @@ from penstock.passes.embed import EmbedOptions, EmbedSummary, checked_precision,
 from penstock.passes.enrich import EnrichOptions, enrich_work
 from penstock.passes.evaluate_search import evaluate_search
 from penstock.passes.index import index_out
+from penstock.passes.parse import crop_names_of
+from penstock.passes.pipeline_check import (
+    cards_in_words,
+    free_bytes,
+    is_downloaded,
+    layout_lacks,
+    need_all,
+    vllm_lacks,
+    weights_lack,
+)
 from penstock.passes.pipeline_presets import (
-    BUILTIN,
     EMBEDDING_MODEL,
     PipelinePreset,
     corpus_of,
+    default_recipe,
     models_of,
     queries_of,
 )
 from penstock.passes.upload import need_token, upload_out
-from penstock.passes.work import Work
+from penstock.passes.work import Showing, Work
 from penstock.plan import Plan
 from penstock.sources import hub
 from penstock.sources.queries import read_queries
@@ -56,8 +67,10 @@ from penstock.stages.ask import Ask
 from penstock.stages.ground import Ground
 from penstock.store.out import Out
 from penstock.store.schema import PAGES
+from penstock.trace.bounds import Limits
 from penstock.trace.spans import Trace
 
+log = logging.getLogger(__name__)
 STEPS = (
     "check", "download", "serve", "parse", "stop", "enrich", "embed", "index", "evaluate", "upload",
 )  # fmt: skip
@@ -67,7 +80,6 @@ GROUPS = {
     "upload": ("upload",),
 }
 _COMMIT = re.compile(r"[0-9a-f]{7,40}")
-MIN_FREE_BYTES = 2 << 30  # of disk to begin with; a large corpus takes ten times as much
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,11 +92,13 @@ class PipelineOptions:
     dataset: str = ""  # the preset's own if empty
     revision: str = ""  # of the data set: a commit, a tag or a branch; the newest if empty
     inputs: tuple[str, ...] = ()  # pages of one's own instead of a data set
-    recipe: str = BUILTIN
+    recipe: str = ""  # what this machine can do best if empty
     queries: Path | None = None
     layout: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)  # more of the recipe's own options
     limit: int | None = None
     crops: bool = True
+    crop_names: str | None = None  # of exports: content, page; None: as the run in OUT was asked for
     ocr_model: str = ""  # a folder or hub name; the recipe's own if empty
     ocr_dtype: str = "auto"  # auto: the preset's own
     preset: str = "auto"
@@ -99,6 +113,10 @@ class PipelineOptions:
     repo: str | None = None
     private: bool = True
     token: str | None = secret()
+
+    @property
+    def recipe_settings(self) -> dict[str, Any]:
+        return {**self.settings, **({"layout": self.layout} if self.layout else {})}
 
     @property
     def source(self) -> str:
@@ -127,42 +145,72 @@ class PipelineState:
 class Pipeline:
     """`for line in Pipeline(options).run(steps)`: a line for each thing done."""
 
-    def __init__(self, options: PipelineOptions) -> None:
+    def __init__(self, options: PipelineOptions, showing: Showing | None = None) -> None:
         self.options = options
         self.state = PipelineState()
-        self._models = models_of(options.recipe, options.layout)
+        self._showing = showing
+        recipe, self._why = options.recipe, ""
+        if not recipe:
+            recipe, self._why = default_recipe(Out(options.out), cards())
+        self._models = models_of(recipe, options.recipe_settings)
         self._server = ExitStack()
         self._urls: tuple[str, ...] = options.servers
+        self._limits: dict[str, Limits] = {}
         self._in_flight = 0
 
     def run(self, steps: tuple[str, ...]) -> Iterator[str]:
+        if self._why:
+            yield f"recipe {self._models.name}: {self._why}"
+        yield from self._plan().notes
         with self._server:
             for number, name in enumerate(steps, 1):
                 began = time.perf_counter()
+                log.info("step %s begins", name, extra={"step": name})
                 step: Callable[[], str] = getattr(self, f"_{name}")
                 said = step()
                 self.state.seconds[name] = round(time.perf_counter() - began, 2)
-                yield f"[{number}/{len(steps)}] {name}: {said} ({self.state.seconds[name]:.1f} s)"
+                line = f"[{number}/{len(steps)}] {name}: {said} ({self.state.seconds[name]:.1f} s)"
+                log.info("step %s", line, extra={"step": name, "seconds": self.state.seconds[name]})
+                yield line
 
     def _check(self) -> str:
         """Says everything that can be known to fail now, not after a night of reading."""
         options = self.options
-        self._plan()
+        plan = self._plan()
         checked_precision(options.precision)
         if options.queries:
             read_queries(options.queries)
         _check_source(options)
         check_dtype(options.ocr_dtype)
+        crop_names_of(options.crop_names, None)
         if options.repo:
             need_token(options.token)
-        starts = self._models.served and not (options.servers and options.embedding_server)
-        where = "no model server is to be started"
-        if starts:
-            find_vllm()
-            chosen = self._reading_servers()
-            where = f"vLLM with preset {chosen[0].preset.name}"
-        free = _free_bytes(options.out)
-        return f"recipe {self._models.name}, {where}, {free / 2**30:.0f} GB free"
+            hub.check_token(options.token)
+        chosen = self._started()
+        lacks = list(layout_lacks(plan))
+        if chosen:
+            lacks += vllm_lacks()
+        for choice in chosen:
+            lacks += weights_lack(choice.model)
+        need_all(lacks)
+        self._meet_embedder()
+        free = free_bytes(options.out)
+        return f"recipe {self._models.name}, {started_in_words(chosen)}, {free / 2**30:.0f} GB free"
+
+    def _started(self) -> list[ServerChoice]:
+        """Returns one of each kind of server that this pipeline will start."""
+        if not self._models.served:
+            return []
+        reads = (
+            self._reading_servers()[:1] if self._models.read_by_server and not self.options.servers else []
+        )
+        return reads + ([] if self.options.embedding_server else [self._embedding_server()])
+
+    def _meet_embedder(self) -> None:
+        """A wrong address would be seen after all pages are read, so it is asked now."""
+        if self._models.served and self.options.embedding_server:
+            embedder = open_embedder(self._models.embedder, {"server": self.options.embedding_server})
+            embedder.close()
 
     def _download(self) -> str:
         options = self.options
@@ -181,7 +229,7 @@ class Pipeline:
         return f"{found.repo} at {found.revision[:12]}"
 
     def _serve(self) -> str:
-        if not self._models.served:
+        if not self._models.read_by_server:
             return "nothing to serve"
         if self.options.servers:
             return f"{', '.join(map(base_url, self.options.servers))} as they are"
@@ -191,6 +239,7 @@ class Pipeline:
         for server in servers:
             self._server.callback(server.stop)
         self._urls = tuple(server.url for server in servers)
+        self._limits = {server.url: Limits.of_command(server.command()) for server in servers}
         self._in_flight = requests_in_flight(chosen)
         return f"{chosen[0].model} at {', '.join(self._urls)}"
 
@@ -207,14 +256,15 @@ class Pipeline:
 
     def _plan(self) -> Plan:
         options = self.options
-        return self._models.plan(
-            options.crops, options.batch_size, server=self._urls, in_flight=options.workers or self._in_flight
-        )
+        served: dict[str, Any] = {"server": self._urls, "in_flight": options.workers or self._in_flight}
+        if not self._models.read_by_server:
+            served = {"model": options.ocr_model}  # that transformers loads
+        return self._models.plan(options.crops, options.batch_size, **served)
 
     def _parse(self) -> str:
         options = self.options
         work = self._parse_work()
-        work.finish()
+        work.finish(self._showing)
         export(options.out, ["jsonl", "md"])
         tally = work.run.tally
         self.state.pages = {"done": tally.done, "skipped": tally.skipped, "failed": tally.failed}
@@ -229,13 +279,14 @@ class Pipeline:
             "inputs": inputs,
             "dataset": "" if options.inputs else options.source,
             "revision": self.state.revision or Out(options.out).run().get("revision", ""),
+            **crop_names_of(options.crop_names, options.out),
         }
         run = Run(self._plan(), make_executor("local", Trace()), options.out, PAGES, facts=facts)
-        return Work(run, islice(sources.list_items(inputs, Page), options.limit))
+        return Work(run, islice(sources.list_items(inputs, Page), options.limit), self._limits)
 
     def _stop(self) -> str:
         """Gives the card back before the embedder wants it."""
-        if not self._models.served or self.options.servers:
+        if not self._models.read_by_server or self.options.servers:
             return "nothing was started"
         self._server.close()
         self._urls = ()
@@ -245,7 +296,7 @@ class Pipeline:
         if not self.options.enrich:
             return "not asked for"
         work = enrich_work(EnrichOptions(), self.options.out)
-        work.finish()
+        work.finish(self._showing)
         tally = work.run.tally
         self.state.blocks = {"done": tally.done, "skipped": tally.skipped, "failed": tally.failed}
         return (
@@ -259,11 +310,8 @@ class Pipeline:
             if self._models.served:
                 model, url = options.embedding_model, options.embedding_server
                 if url is None:
-                    model = model or EMBEDDING_MODEL
-                    chosen_server = embedding_server(
-                        model, cards(), preset_name=options.preset, memory=options.gpu_mem_util
-                    )
-                    url = stack.enter_context(chosen_server.managed()).url
+                    chosen_server = self._embedding_server()
+                    model, url = chosen_server.model, stack.enter_context(chosen_server.managed()).url
                 settings = {"server": url, "model": model, "in_flight": options.workers}
             chosen = EmbedOptions(
                 engine=self._models.embedder,
@@ -271,8 +319,13 @@ class Pipeline:
                 precision=options.precision,
                 settings=settings,
             )
-            self.state.embedded = embed_out(options.out, chosen)
+            self.state.embedded = embed_out(options.out, chosen, self._showing)
         return self.state.embedded.sentence()
+
+    def _embedding_server(self) -> ServerChoice:
+        options = self.options
+        model = options.embedding_model or EMBEDDING_MODEL
+        return embedding_server(model, cards(), preset_name=options.preset, memory=options.gpu_mem_util)
 
     def _index(self) -> str:
         built = index_out(self.options.out)
@@ -316,13 +369,13 @@ def _check_source(options: PipelineOptions) -> None:
         raise UsageError("There is nothing to read.", "Name inputs, or a data set with --dataset.")
 
 
-def _free_bytes(out: Path) -> int:
-    """Returns the free disk where OUT will be. Raises UsageError where it is too little to begin with."""
-    out.mkdir(parents=True, exist_ok=True)
-    free = shutil.disk_usage(out).free
-    if free < MIN_FREE_BYTES:
-        raise UsageError(f"Only {free / 2**30:.1f} GB are free on the disk of {out}.")
-    return free
+def started_in_words(chosen: Sequence[ServerChoice]) -> str:
+    """'vLLM with preset b200 on 1 x NVIDIA B200', and which weights have to be downloaded first."""
+    if not chosen:
+        return "no model server is to be started"
+    absent = [choice.model for choice in chosen if not is_downloaded(choice.model)]
+    first = f", downloads {' and '.join(absent)} first" if absent else ""
+    return f"vLLM with preset {chosen[0].preset.name} on {cards_in_words(cards())}{first}"
 
 
 def chosen_steps(step: str | None, skip: tuple[str, ...]) -> tuple[str, ...]:

@@ -6,19 +6,23 @@ server; its pages are embedded with Qwen3-VL-Embedding on the same card once the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from penstock.errors import UsageError
+from penstock.engines.vllm.presets import Card
+from penstock.engines.vllm.server import find_vllm
+from penstock.errors import MissingModel, UsageError
 from penstock.plan import Plan
 from penstock.recipes import RECIPES, build, takes_of
 from penstock.stage import Stage
 from penstock.stages.doclayout import DocLayout
+from penstock.store.out import Out
 
 EMBEDDING_MODEL = "Qwen/Qwen3-VL-Embedding-2B"
 BUILTIN = "builtin"
+ON_A_CARD = "glm-ocr"  # what a machine with a GPU reads with, unless it is told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +79,11 @@ class PipelineModels:
     embedder: str
     settings: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def read_by_server(self) -> bool:
+        """Whether pages are read by a server too: transformers reads in this process."""
+        return self.served and self.settings.get("engine") != "hf"
+
     def plan(self, crops: bool, batch_size: int, **served: Any) -> Plan:
         """Returns the plan that reads pages, with those of `served` (servers, in_flight) that it takes."""
         takes = takes_of(self.parse_recipe)
@@ -84,12 +93,11 @@ class PipelineModels:
         elif not crops:
             raise UsageError(f"Recipe {self.name!r} always keeps its crops.", "Leave --no-crops out.")
         plan = build(self.parse_recipe, {**self.settings, **settings})
-        return Plan(*(_batched(stage, batch_size) for stage in plan), name=plan.name)
+        return Plan(*(_batched(stage, batch_size) for stage in plan), name=plan.name, notes=plan.notes)
 
 
-def models_of(recipe: str, layout: str | None = None) -> PipelineModels:
+def models_of(recipe: str, settings: Mapping[str, Any]) -> PipelineModels:
     """Returns the models by the recipe's name. Raises UsageError for one that no pipeline reads with."""
-    settings = {"layout": layout} if layout else {}
     if recipe == BUILTIN:
         return PipelineModels(
             name=recipe, parse_recipe="documents", served=False, embedder="use", settings=settings
@@ -99,6 +107,20 @@ def models_of(recipe: str, layout: str | None = None) -> PipelineModels:
         choices = ", ".join([BUILTIN, *served])
         raise UsageError(f"There is no recipe {recipe!r} here.", f"Choose from: {choices}.")
     return PipelineModels(name=recipe, parse_recipe=recipe, served=True, embedder="openai", settings=settings)
+
+
+def default_recipe(out: Out, found: Sequence[Card]) -> tuple[str, str]:
+    """Returns the recipe of this machine and the reason: a run that was begun goes on as it was."""
+    begun = str(out.run().get("recipe", ""))
+    if begun:
+        return (BUILTIN if begun == "documents" else begun), f"{out} was begun with it"
+    if not found:
+        return BUILTIN, "there is no GPU here"
+    try:
+        find_vllm()
+    except MissingModel:
+        return BUILTIN, f"there is a GPU ({found[0].name}), but vLLM is not installed"
+    return ON_A_CARD, f"there is a GPU ({found[0].name})"
 
 
 def _batched(stage: Stage, size: int) -> Stage:

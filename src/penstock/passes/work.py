@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Generic
 
 from penstock.driver import Run
 from penstock.engines.chat.address import base_url
 from penstock.engines.vllm import daemon
+from penstock.executors import Executor
 from penstock.plan import Plan
 from penstock.stage import ItemT, Stage
 from penstock.trace import report
@@ -17,6 +19,7 @@ from penstock.trace.bounds import Limits
 from penstock.trace.profile import Profile
 from penstock.trace.watch import RunWatch
 
+NO_LIMITS: Mapping[str, Limits] = MappingProxyType({})
 Showing = Callable[[Run[Any]], AbstractContextManager[None]]
 
 
@@ -49,6 +52,7 @@ class Work(Generic[ItemT]):
 
     run: Run[ItemT]
     listing: Iterator[ItemT]
+    limits: Mapping[str, Limits] = field(default_factory=dict)  # of servers by address, where they are known
 
     def __iter__(self) -> Iterator[ItemT]:
         return self.run.items(self.listing)
@@ -59,12 +63,12 @@ class Work(Generic[ItemT]):
         `showing` draws progress while the block works.
         """
         run = self.run
-        with watch_of(run.plan) as watch, (showing or _hidden)(run):
+        with watch_of(run.plan, run.executor, self.limits) as watch, (showing or _hidden)(run):
             for _ in self:
                 pass
         profile = watch.add_to(run.profile())
         if run.tally.done or run.tally.failed:
-            report.write(profile, run.out)
+            report.write(profile, run.out / run.home)
         return profile
 
     def summary(self) -> WorkSummary:
@@ -86,14 +90,23 @@ def _hidden(run: Run[Any]) -> AbstractContextManager[None]:
     return nullcontext()
 
 
-def watch_of(plan: Plan) -> RunWatch:
+def watch_of(plan: Plan, executor: Executor, limits: Mapping[str, Limits] = NO_LIMITS) -> RunWatch:
     """Returns a watch over this machine's cards and the servers that are named in the plan.
 
     Those that a stage starts itself are announced when they are up.
     """
     servers = servers_of(plan)
     asking = [stage.name for stage in plan if stage.addresses]
-    return RunWatch(servers, limits=_limits() if servers else {}, stage=asking[0] if asking else "")
+
+    def at_work() -> list[str]:
+        return [state.name for state in executor.depths() if state.running]
+
+    return RunWatch(
+        servers,
+        limits={**_limits(), **limits} if servers else {},
+        stage=asking[0] if asking else "",
+        at_work=at_work,
+    )
 
 
 def servers_of(plan: Iterable[Stage]) -> list[str]:

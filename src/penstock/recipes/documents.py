@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
+from penstock.engines.layout.settings import Threshold
 from penstock.errors import UsageError
 from penstock.plan import Plan
 from penstock.processes.resources import cores as usable_cores
 from penstock.stage import Stage
 from penstock.stages.compose import Compose
 from penstock.stages.crop import Crop
-from penstock.stages.layout import Layout
+from penstock.stages.layout import builtin_layout
 from penstock.stages.load import MAX_PIXELS, Load
 from penstock.stages.orient import Orient
 from penstock.stages.recognise import LayerUse, Recognise
@@ -28,6 +29,7 @@ def documents(
     dpi: int = 200,
     lang: tuple[str, ...] = (),
     layout: Literal["model", "rules"] = "model",
+    layout_threshold: Threshold | None = None,
     text_layer: LayerUse = "auto",
     crops: bool = True,
     max_pixels: int = MAX_PIXELS,
@@ -41,6 +43,8 @@ def documents(
     engines that share out one page (benchmarks/cpu/bench_parse.py).
     """
     _check_word("--layout", layout, ("model", "rules"))
+    if layout == "rules" and layout_threshold is not None:
+        raise UsageError("--layout-threshold is for a layout model; rules score nothing.", "Leave it out.")
     _check_word("--text-layer", text_layer, ("auto", "always", "never"))
     for word in lang:
         if word not in LANGUAGES:
@@ -58,7 +62,7 @@ def documents(
         deadline_s=page_timeout,
         workers=max(1, count // 2),
     )
-    find: Stage = Layout(workers=1, overlap=count) if layout == "model" else RulesLayout()
+    find: Stage = builtin_layout(layout_threshold, count) if layout == "model" else RulesLayout()
     cut = (Crop(),) if crops else ()
     return Plan(
         load,

@@ -5,6 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Literal
 
+from penstock.engines.chat.deepseek import CELLS, FIRST, MAX_TOKENS
+from penstock.engines.chat.deepseek_prompts import prompt_words
+from penstock.engines.chat.deepseek_resolution import resolution_name
 from penstock.plan import Plan
 from penstock.processes.resources import cores as usable_cores
 from penstock.stages.ground import Ground
@@ -18,7 +21,20 @@ def grounded(
     engine: Literal["vllm", "hf"] = "vllm",
     server: tuple[str, ...] = (),
     model: str = "",
+    resolution: str = "",
+    base_size: int | None = None,
+    image_size: int | None = None,
+    crop_mode: bool | None = None,
+    prompt_mode: str = "",
+    prompt: str = "",
+    locate: str = "",
+    ngram: int = FIRST.ngram,
+    ngram_window: int = FIRST.window,
+    ngram_keep: tuple[int, ...] = CELLS,
+    max_tokens: int = MAX_TOKENS,
+    trust_remote_code: bool = False,
     preset: str = "auto",
+    ocr_dtype: str = "auto",
     in_flight: int = 0,
     api_key: str | None = None,
     dpi: int = 144,
@@ -32,9 +48,35 @@ def grounded(
 
     144 dpi is the models' own: A4 becomes two by three tiles at any resolution from 72 to 300, so more
     changes pixels, not tokens. Without a server one is started for each card, once for the whole run;
-    with `engine="hf"` transformers reads one page at a time in this process.
+    with `engine="hf"` transformers reads one page at a time in this process. What a page is asked is
+    `prompt_mode` (markdown, ocr, free, figure, describe), a `prompt` of one's own, or something to `locate`.
     """
-    load = Load(
+    load = _load(dpi, max_pixels, password, page_timeout, cores)
+    ground = Ground(
+        recogniser=recogniser,
+        engine=engine,
+        model=model,
+        resolution=resolution_name(recogniser, resolution, base_size, image_size, crop_mode),
+        prompt=prompt_words(prompt_mode, prompt, locate),
+        ngram=ngram,
+        ngram_window=ngram_window,
+        ngram_keep=ngram_keep,
+        max_tokens=max_tokens,
+        trust_remote_code=trust_remote_code,
+        crops=crops,
+        servers=server,
+        preset=preset,
+        dtype=ocr_dtype,
+        in_flight=in_flight,
+        api_key=api_key,
+        timeout_s=page_timeout,
+        overlap=1 if engine == "hf" else in_flight or THREADS,
+    )
+    return Plan(load, ground, name="grounded" if recogniser == "deepseek-ocr" else "grounded-2")
+
+
+def _load(dpi: int, max_pixels: int, password: str | None, page_timeout: float, cores: int | None) -> Load:
+    return Load(
         dpi=dpi,
         give="encoded",
         text_layer=False,
@@ -43,19 +85,6 @@ def grounded(
         deadline_s=min(page_timeout, 120.0),
         workers=max(1, (cores or usable_cores()) // 2),
     )
-    ground = Ground(
-        recogniser=recogniser,
-        engine=engine,
-        model=model,
-        crops=crops,
-        servers=server,
-        preset=preset,
-        in_flight=in_flight,
-        api_key=api_key,
-        timeout_s=page_timeout,
-        overlap=1 if engine == "hf" else in_flight or THREADS,
-    )
-    return Plan(load, ground, name="grounded")
 
 
 grounded_2 = partial(grounded, "deepseek-ocr-2")

@@ -6,25 +6,27 @@ Layout finds regions on one GPU, vLLM reads them on the same or others; pages ar
 from __future__ import annotations
 
 from functools import partial
+from importlib.util import find_spec
 from typing import Literal
 
 from penstock.engines.chat.region_tasks import Margins
-from penstock.errors import UsageError
+from penstock.engines.layout.settings import MergeMode, Threshold, Unclip
+from penstock.errors import UsageError, install_advice
 from penstock.plan import Plan
 from penstock.processes.resources import cores as usable_cores
 from penstock.stage import Needs, Stage
 from penstock.stages.ask import Ask
 from penstock.stages.compose import Compose
 from penstock.stages.crop_regions import CropRegions
-from penstock.stages.doclayout import DocLayout
-from penstock.stages.layout import Layout
+from penstock.stages.doclayout import MODEL, doclayout
+from penstock.stages.layout import builtin_layout
 from penstock.stages.load import MAX_PIXELS, Load
 
 # Images come as their source had them and are decoded where a crash costs one page. The server's own
 # processes scale every crop on the same cores: in its first seconds a run would take them half of those.
 FEEDING = Needs(process=True, yields=True, confined=True)
 PAGES_IN_FLIGHT = 160  # pages whose regions wait for answers: at 8 a page more than the largest card takes
-LAYOUT_MODEL = "PaddlePaddle/PP-DocLayoutV3_safetensors"
+TORCH = ("torch", "transformers")  # what PP-DocLayoutV3 runs on
 
 
 def regions(
@@ -32,11 +34,19 @@ def regions(
     server: tuple[str, ...] = (),
     model: str = "",
     preset: str = "auto",
+    ocr_dtype: str = "auto",
     in_flight: int = 0,
     api_key: str | None = None,
-    layout: Literal["pp-doclayoutv3", "cdla"] = "pp-doclayoutv3",
-    layout_model: str = LAYOUT_MODEL,
+    layout: Literal["auto", "pp-doclayoutv3", "cdla"] = "auto",
+    layout_model: str = MODEL,
+    layout_threshold: Threshold | None = None,
+    layout_merge: MergeMode | None = None,
+    layout_unclip: Unclip | None = None,
+    layout_nms: bool | None = None,
+    layout_compile: bool | None = None,
+    layout_precision: str | None = None,
     polygons: bool = False,
+    crops: bool = True,
     margins: Margins = "drop",
     text_height: float = 0.0,
     dpi: int = 200,
@@ -46,44 +56,61 @@ def regions(
     cores: int | None = None,
 ) -> Plan:
     """Pages to regions read by a model; `layout="cdla"` finds them on the CPU with the built-in network."""
-    if layout not in ("pp-doclayoutv3", "cdla"):
-        raise UsageError(f"--layout {layout} is not known.", "Choose from: pp-doclayoutv3, cdla.")
-    if margins not in ("drop", "read"):
-        raise UsageError(f"--margins {margins} is not known.", "Choose from: drop, read.")
+    network, notes = chosen_layout(layout)
+    check_margins(margins)
     count = cores or usable_cores()
-    on_gpu = layout == "pp-doclayoutv3"
-    load = Load(
-        dpi=dpi,
-        max_pixels=max_pixels,
-        give="encoded" if on_gpu else "pixels",
-        text_layer=False,
-        password=password,
-        deadline_s=page_timeout,
-        workers=max(1, count // 2),
-        needs=FEEDING,
-    )
-    find: Stage = DocLayout(model=layout_model, polygons=polygons) if on_gpu else Layout(overlap=count)
+    on_gpu = network == "pp-doclayoutv3"
+    find: Stage
     if on_gpu:
-        cut = CropRegions(margins=margins, text_height=text_height, needs=FEEDING, workers=max(1, count // 2))
+        find = doclayout(
+            model=layout_model, polygons=polygons, threshold=layout_threshold, merge=layout_merge,
+            unclip=layout_unclip, nms=layout_nms, compile=layout_compile, numbers=layout_precision,
+        )  # fmt: skip
     else:
-        cut = CropRegions(margins=margins, text_height=text_height, decode=False, overlap=count)
-    return Plan(
-        load,
-        find,
-        cut,
-        Ask(
-            recogniser=recogniser,
-            model=model,
-            margins=margins,
-            servers=server,
-            preset=preset,
-            limit=in_flight,
-            api_key=api_key,
-            overlap=PAGES_IN_FLIGHT,
-        ),
-        Compose(order="given" if on_gpu else "geometry"),
-        name=recogniser,
+        _refuse_for_builtin(layout_merge, layout_unclip, layout_nms, layout_compile, layout_precision)
+        find = builtin_layout(layout_threshold, count)
+    load = Load(
+        dpi=dpi, max_pixels=max_pixels, give="encoded" if on_gpu else "pixels", text_layer=False,
+        password=password, deadline_s=page_timeout, workers=max(1, count // 2), needs=FEEDING,
+    )  # fmt: skip
+    ask = Ask(
+        recogniser=recogniser, model=model, margins=margins, servers=server, preset=preset, dtype=ocr_dtype,
+        in_flight=in_flight, api_key=api_key, overlap=PAGES_IN_FLIGHT,
+    )  # fmt: skip
+    compose = Compose(order="given" if on_gpu else "geometry")
+    where = {"needs": FEEDING, "workers": max(1, count // 2)} if on_gpu else {"overlap": count}
+    cut = CropRegions(margins=margins, text_height=text_height, crops=crops, decode=on_gpu, **where)
+    return Plan(load, find, cut, ask, compose, name=recogniser, notes=notes)
+
+
+def check_margins(name: str) -> None:
+    if name not in ("drop", "read"):
+        raise UsageError(f"--margins {name} is not known.", "Choose from: drop, read.")
+
+
+def chosen_layout(name: str) -> tuple[str, tuple[str, ...]]:
+    """Returns the layout and what is to be said of it: without torch the built-in network finds regions."""
+    if name not in ("auto", "pp-doclayoutv3", "cdla"):
+        raise UsageError(f"--layout {name} is not known.", "Choose from: auto, pp-doclayoutv3, cdla.")
+    if name != "auto":
+        return name, ()
+    absent = [package for package in TORCH if find_spec(package) is None]
+    if not absent:
+        return "pp-doclayoutv3", ()
+    return "cdla", (
+        f"Without {' and '.join(absent)} the built-in network finds the regions, on the CPU."
+        f" For PP-DocLayoutV3: {install_advice('gpu')}",
     )
+
+
+def _refuse_for_builtin(*given: object) -> None:
+    """The built-in network has rules of its own and runs in float32 on the CPU."""
+    for name, value in zip(("merge", "unclip", "nms", "compile", "precision"), given, strict=True):
+        if value is not None:
+            raise UsageError(
+                f"--layout-{name} is for PP-DocLayoutV3; the built-in layout network takes a threshold only.",
+                "Leave it out, or use --layout pp-doclayoutv3.",
+            )
 
 
 glm_ocr = partial(regions, "glm-ocr")

@@ -114,7 +114,7 @@ def _rows(out: Out, found: dict[str, _Vectors]) -> Iterator[PageRow]:
     ledger, pass_2 = out.pages, enrichments.lookup(out)
     entries = (entry for entry in page_entries(out) if not entry.failed)
     for document, group in groupby(entries, key=lambda entry: entry.document):
-        assembled = _Document(Assembler(document, pass_2), found)
+        assembled = _IndexedDocument(Assembler(document, pass_2), found)
         yield from assembled.rows(ledger.item(entry) for entry in group)
 
 
@@ -122,7 +122,7 @@ _Place = tuple[int, int, str, tuple[int, ...], str | None]  # of a region: page,
 
 
 @dataclass(slots=True)
-class _Document:
+class _IndexedDocument:
     """One document on its way into the index. Holds a page, and of the others what is where."""
 
     assembler: Assembler

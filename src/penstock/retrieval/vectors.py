@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -41,7 +41,7 @@ class VectorRow:
     """One row of a .npy: whose it is, and its vector, or None where there was nothing to embed."""
 
     id: str
-    vector: bytes | None
+    vector: bytes | None = field(repr=False)
     facts: dict[str, Any]
 
 

@@ -159,6 +159,7 @@ class Service:
         return self._status(document)
 
     def _promise(self, path: Path) -> None:
+        log.info("took %s", _document(path), extra={"document": _document(path)})
         self._counts[_document(path)] = None
         self._left[_document(path)] = 1
         self._inbox.put(path)

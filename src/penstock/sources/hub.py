@@ -100,6 +100,27 @@ def has_token(token: str | None) -> bool:
     return bool(token or _client().get_token())
 
 
+def check_token(token: str | None) -> None:
+    """Raises UsageError where the Hub does not know the token."""
+    hub = _client()
+    with _our_errors("this token", token):
+        try:
+            hub.HfApi(token=token).whoami()
+        except hub.errors.HfHubHTTPError as exc:
+            if getattr(exc.response, "status_code", 0) != 401:
+                raise
+            raise UsageError(
+                "The Hub does not know this token.", "Make one that may write, set HF_TOKEN."
+            ) from exc
+
+
+def is_cached(model: str) -> bool:
+    """Whether a model's description lies in the cache that all clients of this machine share."""
+    home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface")
+    cache = Path(os.environ.get("HF_HUB_CACHE") or home / "hub")
+    return any((cache / f"models--{model.replace('/', '--')}" / "snapshots").glob("*/config.json"))
+
+
 def _client() -> Any:
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")  # whether to report is the user's to decide
     if not sys.stderr.isatty():

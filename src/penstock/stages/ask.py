@@ -15,7 +15,7 @@ from penstock.stage import Stage, Worker, secret, tuning
 
 @dataclass(frozen=True, kw_only=True)
 class Ask(Stage):
-    """Text, tables and formulas by prompts. `servers` and `limit` change speed, never results."""
+    """Text, tables and formulas by prompts. `servers` and `in_flight` change speed, never results."""
 
     name: ClassVar[str] = "ask"
     reads: ClassVar[tuple[str, ...]] = ("regions",)
@@ -25,7 +25,8 @@ class Ask(Stage):
     margins: Margins = "drop"
     servers: tuple[str, ...] = tuning(())
     preset: str = tuning("auto")
-    limit: int = tuning(0)  # requests in flight; 0: the preset's
+    dtype: str = tuning("auto")  # the numbers a server of our own computes with
+    in_flight: int = tuning(0)  # requests at the servers at once; 0: the preset's
     timeout_s: float = tuning(300.0)
     down_s: float = tuning(900.0)  # how long a server that went away is waited for: a restart's time
     api_key: str | None = secret()

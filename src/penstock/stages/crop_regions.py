@@ -17,7 +17,8 @@ class CropRegions(Stage):
     """Gives regions to read their `request`, regions to keep their `crop`; leaves out what nobody wants.
 
     `text_height` scales a region down so that its print is about this high, which saves picture tokens;
-    0 sends the page's own resolution. `decode` says whether pages come as encoded images or as pixels.
+    0 sends the page's own resolution. Without `crops` a picture keeps its place and no file. `decode` says
+    whether pages come as encoded images or as pixels.
     """
 
     name: ClassVar[str] = "crop_regions"
@@ -25,6 +26,7 @@ class CropRegions(Stage):
     margins: Margins = "drop"
     text_height: float = 0.0
     max_pixels: int = MAX_PIXELS
+    crops: bool = True
     decode: bool = True
 
     @property

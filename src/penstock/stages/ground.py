@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from penstock.engines.chat.deepseek import page_recogniser
+from penstock.engines.chat.deepseek import CELLS, FIRST, MAX_TOKENS, NgramGuard, check_limits, page_recogniser
+from penstock.engines.chat.deepseek_prompts import MARKDOWN
+from penstock.engines.chat.deepseek_resolution import FIRST_MODEL, GUNDAM, check_resolution
 from penstock.errors import PlanError
 from penstock.page import Page
 from penstock.stage import Stage, Worker, secret, tuning
@@ -21,22 +23,42 @@ class Ground(Stage):
     recogniser: str = "deepseek-ocr"
     engine: Literal["vllm", "hf"] = "vllm"  # a server, or transformers in this process
     model: str = ""  # as the server calls it, or what is loaded; the recogniser's own if empty
+    resolution: str = GUNDAM  # a name, or pixels: see engines/chat/deepseek_resolution.py
+    prompt: str = MARKDOWN  # the words that are sent
+    ngram: int = FIRST.ngram  # the guard of the first way to ask; 0: none
+    ngram_window: int = FIRST.window
+    ngram_keep: tuple[int, ...] = CELLS  # tokens that no guard forbids
+    max_tokens: int = MAX_TOKENS
     crops: bool = True
     servers: tuple[str, ...] = tuning(())
     preset: str = tuning("auto")
+    dtype: str = tuning("auto")  # the numbers a server of our own computes with
     in_flight: int = tuning(0)  # pages at the servers at once; 0: the preset's
     timeout_s: float = tuning(600.0)
+    trust_remote_code: bool = tuning(False)  # lets code run that comes with the weights
     api_key: str | None = secret()
 
     def __post_init__(self) -> None:
         page_recogniser(self.recogniser)
         if self.engine not in ("vllm", "hf"):
             raise PlanError(f"There is no engine {self.engine!r}.", "Choose from: vllm, hf.")
-        if self.engine == "hf" and self.recogniser != "deepseek-ocr-2":
+        check_resolution(self.resolution, self.recogniser, self.engine)
+        check_limits(self.ngram, self.ngram_window, self.ngram_keep, self.max_tokens)
+        self._check_trust()
+
+    def _check_trust(self) -> None:
+        runs_code = self.engine == "hf" and self.recogniser == FIRST_MODEL
+        if runs_code and not self.trust_remote_code:
             raise PlanError(
-                f"The engine 'hf' reads with deepseek-ocr-2, not {self.recogniser}.",
-                "Use --recipe grounded-2.",
+                "transformers has no DeepSeek-OCR: engine 'hf' would run code that comes with its weights.",
+                "Allow that with --trust-remote-code, use --recipe grounded-2, or a server.",
             )
+        if self.trust_remote_code and not runs_code:
+            raise PlanError("--trust-remote-code is for --recipe grounded --engine hf.", "Leave it out.")
+
+    @property
+    def guard(self) -> NgramGuard:
+        return NgramGuard("first", self.ngram, self.ngram_window, keep=self.ngram_keep)
 
     @property
     def addresses(self) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ stand in several shards with different attempts; readers take the latest.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -23,6 +24,7 @@ from penstock.store import schema
 from penstock.store.atomic_files import replacing
 from penstock.store.shards import read_shard, shard_errors, write_shard
 
+log = logging.getLogger(__name__)
 ITEMS_DIR, FAILURES_DIR = "items", "failures"
 
 MAX_ROWS = 256  # a page's row is some 20 kB: shards of a few MB
@@ -96,6 +98,8 @@ class ShardWriter(Generic[ItemT]):
         name = content_name("\n".join(keys).encode())
         with replacing(self._out / folder / f"{name}.parquet", self._out) as file:
             write_shard(table, file)
+        shard = f"{folder}/{name}.parquet"
+        log.info("committed %d rows: %s", len(rows), shard, extra={"shard": shard, "rows": len(rows)})
 
     def _with_files(self, item: ItemT) -> ItemT:
         """Returns the item with its assets written: on disk before the row that names them."""

@@ -20,11 +20,13 @@ from penstock.processes.resources import cores
 from penstock.store import old_rows
 from penstock.store.atomic_files import replacing, store_errors
 from penstock.store.ledger import has_rows
+from penstock.trace.phrases import without_password
 
 RUN = "run.json"
 # everything a run writes below OUT; --fresh removes these and nothing else
 OURS = (
-    RUN, "items", "failures", "damaged", "crops", "markdown", "overlays", "tmp", "documents.jsonl",
+    RUN, "items", "failures", "damaged", "crops", "crops_by_page", "markdown", "overlays", "tmp",
+    "documents.jsonl",
     "ocr_results.jsonl", "parsed_texts.jsonl", "searchable", "profile.json", "profile.html", "trace.jsonl",
     "objects.jsonl", "report.html", "given.json", "masks", "clouds", "splats", "meshes", "turntables",
     "embed", "embeddings", "index", "retrieval",
@@ -58,7 +60,7 @@ def check(out: Path, plan: Plan) -> None:
     manifest = read(out)
     if manifest is None or not has_rows(out):
         return
-    settings = old_rows.upgrade_settings(manifest["plan"])
+    settings = plan.completed(old_rows.upgrade_settings(manifest["plan"]))
     if fingerprint_of(settings) == plan.fingerprint():
         return
     lines = "\n".join(f"  {line}" for line in differences(settings, plan.settings()))
@@ -121,7 +123,8 @@ def hardware() -> dict[str, Any]:
 
 
 def command() -> str:
-    return " ".join([Path(sys.argv[0]).name, *_without_secrets(sys.argv[1:])])
+    """Returns the command as it was typed, without passwords and keys."""
+    return without_password(" ".join([Path(sys.argv[0]).name, *_without_secrets(sys.argv[1:])]))
 
 
 def _without_secrets(arguments: list[str]) -> list[str]:

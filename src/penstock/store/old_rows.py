@@ -1,7 +1,7 @@
 """Reads what version 0.1.0 wrote before items had types of their own.
 
-Two things were different: a page's attempts travelled as a made-up last region, and stages went into
-run.json under the names of their classes.
+Three things were different: a page's attempts travelled as a made-up last region, stages went into
+run.json under the names of their classes, and some of today's settings could not be chosen.
 """
 
 from __future__ import annotations
@@ -18,6 +18,27 @@ _STAGES = {
     ("recognise", "Ask"): "ask",
 }
 _SETTINGS = {"ask": {"furniture": "margins"}, "crop_regions": {"furniture": "margins"}}
+
+# settings that came later, with what was done before there was a choice
+_CAME_LATER: dict[str, dict[str, Any]] = {
+    "ground": {
+        "resolution": "gundam",
+        "prompt": "<|grounding|>Convert the document to markdown.",
+        "ngram": 30,
+        "ngram_window": 90,
+        "ngram_keep": [128821, 128822],
+        "max_tokens": 7_000,
+    },
+    "doclayout": {
+        "class_thresholds": {},
+        "merge": None,
+        "class_merge": {},
+        "unclip": [1.0, 1.0],
+        "class_unclip": {},
+        "nms": True,
+    },
+    "layout": {"threshold": None, "class_thresholds": {}},
+}
 
 
 def upgrade_page(row: dict[str, Any]) -> None:
@@ -47,8 +68,8 @@ def upgrade_settings(settings: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _upgraded(row: dict[str, Any]) -> dict[str, Any]:
     old_class = row.pop("class", None)
-    if old_class is None:
-        return row
-    row["stage"] = _STAGES.get((row["stage"], old_class), row["stage"])
-    renamed = _SETTINGS.get(row["stage"], {})
-    return {renamed.get(key, key): value for key, value in row.items()}
+    if old_class is not None:
+        row["stage"] = _STAGES.get((row["stage"], old_class), row["stage"])
+        renamed = _SETTINGS.get(row["stage"], {})
+        row = {renamed.get(key, key): value for key, value in row.items()}
+    return {**_CAME_LATER.get(row["stage"], {}), **row}

@@ -12,7 +12,7 @@ from __future__ import annotations
 import io
 import json
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import cv2
@@ -82,7 +82,7 @@ class Placed:
 class Room:
     """A drawn photo as JPEG with EXIF, and the truth about it."""
 
-    jpeg: bytes
+    jpeg: bytes = field(repr=False)
     pixels: NDArray[np.uint8]
     things: tuple[Placed, ...]
     pitch: float

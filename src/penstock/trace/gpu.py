@@ -2,22 +2,24 @@
 
 Uses NVML if its Python package is installed, else `nvidia-smi`, else reads nothing. Load is the share of
 time in which some kernel ran, as the driver counts it; it does not say how full the card's units were.
+Bandwidth is the share of time in which the card's memory was read or written, by the same counting.
 """
 
 from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from penstock.processes.resources import named_gpus
-from penstock.trace.profile import CardProfile, GpuProfile, GpuTimeline
-from penstock.trace.timeline import Gauge, Timeline
+from penstock.trace.profile import CardProfile, GpuProfile, GpuTimeline, PhaseProfile
+from penstock.trace.timeline import Gauge, Shares, Timeline
 
 SMI_TIMEOUT_S = 5.0  # it answers in some 50 ms; with a card that fell off the bus it hangs
 MISSES = 3  # in a row; then the driver is gone and we stop asking
-SMI_FIELDS = "index,name,utilization.gpu,memory.used,memory.total,power.draw"
+SMI_FIELDS = "index,name,utilization.gpu,utilization.memory,memory.used,memory.total,power.draw"
 MB = 2**20
 
 
@@ -28,6 +30,7 @@ class CardReading:
     index: int
     name: str
     load: float | None = None
+    bandwidth: float | None = None
     memory_mb: float | None = None
     memory_total_mb: float | None = None
     power_w: float | None = None
@@ -55,12 +58,20 @@ class _CardSums:
     since_j: float | None
     last_at: float
     load: Gauge = field(default_factory=Gauge)
+    loads: Shares = field(default_factory=Shares)
+    bandwidth: Gauge = field(default_factory=Gauge)
     memory: Gauge = field(default_factory=Gauge)
     power: Gauge = field(default_factory=Gauge)
     joules: float = 0.0  # power times time, for cards that do not count their energy
 
     def add(self, reading: CardReading, at: float) -> None:
-        pairs = ((self.load, reading.load), (self.memory, reading.memory_mb), (self.power, reading.power_w))
+        pairs: tuple[tuple[Gauge | Shares, float | None], ...] = (
+            (self.load, reading.load),
+            (self.loads, reading.load),
+            (self.bandwidth, reading.bandwidth),
+            (self.memory, reading.memory_mb),
+            (self.power, reading.power_w),
+        )
         for gauge, value in pairs:
             if value is not None:
                 gauge.add(value)
@@ -75,22 +86,54 @@ class _CardSums:
         return self.joules / 3600 if self.power.count > 1 else None
 
     def summary(self) -> CardProfile:
+        memory = self.memory.summary()
         return CardProfile(
             index=self.last.index,
             name=self.last.name,
             load=self.load.summary(),
-            memory_peak_mb=self.memory.peak if self.memory.count else None,
+            load_p50=self.loads.median(),
+            bandwidth=self.bandwidth.summary(),
+            memory_mean_mb=memory.mean if memory else None,
+            memory_peak_mb=memory.peak if memory else None,
             memory_total_mb=self.last.memory_total_mb,
             power_w=self.power.summary(),
             energy_wh=self.energy_wh,
         )
 
 
-class GpuSampler:
-    """Reads the cards when told to. One thread uses it; `summary` is for after that thread's end."""
+@dataclass
+class _PhaseSums:
+    samples: int = 0
+    load: Gauge = field(default_factory=Gauge)
+    bandwidth: Gauge = field(default_factory=Gauge)
+    memory: Gauge = field(default_factory=Gauge)
 
-    def __init__(self, timeline: Timeline) -> None:
+    def add(self, readings: Sequence[CardReading]) -> None:
+        self.samples += 1
+        for gauge, values in (
+            (self.load, [one.load for one in readings]),
+            (self.bandwidth, [one.bandwidth for one in readings]),
+            (self.memory, [one.memory_mb for one in readings]),
+        ):
+            if known := [value for value in values if value is not None]:
+                gauge.add(sum(known) / len(known))
+
+    def summary(self, name: str) -> PhaseProfile:
+        return PhaseProfile(
+            name, self.samples, self.load.summary(), self.bandwidth.summary(), self.memory.summary()
+        )
+
+
+class GpuSampler:
+    """Reads the cards when told to. One thread uses it; `summary` is for after that thread's end.
+
+    `at_work` names the stages that work now, for the figures by phase; None: the run has no phases.
+    """
+
+    def __init__(self, timeline: Timeline, at_work: Callable[[], Sequence[str]] | None = None) -> None:
         self._timeline = timeline
+        self._at_work = at_work
+        self._phases: dict[str, _PhaseSums] = {}
         self._cards: dict[int, _CardSums] = {}
         self._driver = open_driver()
         self._source = self._driver.name if self._driver else ""
@@ -108,6 +151,9 @@ class GpuSampler:
             card.add(reading, at)
             if reading.load is not None:
                 self._timeline.add(at, {f"gpu/{reading.index}": reading.load})
+        if readings and self._at_work is not None:
+            for name in self._at_work() or ("",):
+                self._phases.setdefault(name, _PhaseSums()).add(readings)
 
     def close(self) -> None:
         if self._driver is not None:
@@ -126,6 +172,7 @@ class GpuSampler:
             cards=cards,
             energy_wh=sum(energy) if energy else None,
             timeline=GpuTimeline(self._timeline.bin_s, loads),
+            phases=tuple(sums.summary(name) for name, sums in self._phases.items()),
         )
 
 
@@ -171,6 +218,7 @@ class _Nvml:
             index,
             name.decode() if isinstance(name, bytes) else str(name),
             load=None if use is None else use.gpu / 100,
+            bandwidth=None if use is None else use.memory / 100,
             memory_mb=None if memory is None else memory.used / MB,
             memory_total_mb=None if memory is None else memory.total / MB,
             power_w=None if power_mw is None else power_mw / 1000,
@@ -214,11 +262,15 @@ class _Smi:
 
 def _smi_reading(line: str) -> CardReading | None:
     cells = [cell.strip() for cell in line.split(",")]
-    if len(cells) < 6 or not cells[0].isdigit():
+    if len(cells) < 7 or not cells[0].isdigit():
         return None
-    name = ", ".join(cells[1:-4])  # a name may hold a comma
-    load, used, total, power = (_number(cell) for cell in cells[-4:])
-    return CardReading(int(cells[0]), name, None if load is None else load / 100, used, total, power)
+    name = ", ".join(cells[1:-5])  # a name may hold a comma
+    load, bandwidth, used, total, power = (_number(cell) for cell in cells[-5:])
+    return CardReading(int(cells[0]), name, _share(load), _share(bandwidth), used, total, power)
+
+
+def _share(percent: float | None) -> float | None:
+    return None if percent is None else percent / 100
 
 
 def _number(cell: str) -> float | None:

@@ -8,25 +8,35 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from penstock.trace import bounds, cost, phrases
+from penstock.trace import bounds, cost, live_tables, phrases
 from penstock.trace.charts import ChartLine, chart
-from penstock.trace.profile import GpuProfile, MeanAndPeak, Profile, ServerBounds, ServerProfile
+from penstock.trace.profile import (
+    GpuProfile,
+    MeanAndPeak,
+    Profile,
+    RequestsProfile,
+    ServerBounds,
+    ServerProfile,
+)
 
 Figure = tuple[str, str, str]  # the number, what it is, its class
 CARD_WIDTH = 40  # letters of a card's name that fit a line
+PHASES = 4  # stages that fit a line; the page has all
 HEADING = """<section>
 <h2>Cards and servers</h2>
 <p class="note">{note}</p>
 <div class="charts">{charts}</div>
-</section>
+{tables}</section>
 """
 
 
 def text_lines(profile: Profile) -> list[str]:
-    """At most six lines: cards, servers in two, what limits them in two, what a million items take."""
-    lines = [_card_line(profile.gpu)] if profile.gpu else []
+    """At most nine lines: cards in three, servers in two, requests, limits in two, a million items."""
+    lines = _card_lines(profile.gpu) if profile.gpu else []
     if profile.servers:
         lines += _server_lines(profile.servers.each)
+    if profile.requests:
+        lines.append(_request_line(profile.requests))
     if profile.bounds:
         known = bounds.told(profile.bounds)
         lines += [f"At once: {known}."] if known else []
@@ -35,14 +45,20 @@ def text_lines(profile: Profile) -> list[str]:
 
 
 def figures(profile: Profile) -> list[Figure]:
-    """Tiles for the page: load, memory, energy, tokens."""
-    return [*(_gpu_figures(profile.gpu) if profile.gpu else []), *_cost_figures(profile)]
+    """Tiles for the page: load, memory, energy, requests, tokens."""
+    made = _gpu_figures(profile.gpu) if profile.gpu else []
+    if asked := profile.requests:
+        within = f"median request, 95 % within {live_tables.latency(asked.p95_s)}"
+        made.append((live_tables.latency(asked.p50_s), within, ""))
+    return [*made, *_cost_figures(profile)]
 
 
 def section(profile: Profile) -> str:
     """The page's part with charts over time."""
-    charts = _charts(profile)
-    return HEADING.format(note=_note(profile.bounds), charts=charts) if charts else ""
+    charts, numbers = _charts(profile), live_tables.tables(profile)
+    if not charts and not numbers:
+        return ""
+    return HEADING.format(note=_note(profile.bounds), charts=charts, tables=numbers)
 
 
 def _gpu_figures(gpu: GpuProfile) -> list[Figure]:
@@ -51,6 +67,8 @@ def _gpu_figures(gpu: GpuProfile) -> list[Figure]:
         made.append((phrases.percent(load), f"GPU load, {phrases.plural(len(gpu.cards), 'card')}", ""))
     if peak := _memory_peak(gpu):
         made.append((phrases.memory(peak), "peak GPU memory", ""))
+    if (bus := _mean([card.bandwidth.mean for card in gpu.cards if card.bandwidth])) is not None:
+        made.append((phrases.percent(bus), "GPU memory bus busy", ""))
     if gpu.energy_wh:
         made.append((_energy(gpu.energy_wh), "used by the cards", ""))
     return made
@@ -78,20 +96,59 @@ def _note(found: ServerBounds | None) -> str:
     return f"<b>{escape(found.sentence)}</b>{could}"
 
 
-def _card_line(gpu: GpuProfile) -> str:
+def _card_lines(gpu: GpuProfile) -> list[str]:
+    """Load and energy; memory where it was read; the stages at work, busiest first."""
     count = f"{len(gpu.cards)} × " if len(gpu.cards) > 1 else ""
     name = count + _card_names(gpu)
     parts = [name if len(name) <= CARD_WIDTH else name[: CARD_WIDTH - 1] + "…"]
     if (load := _mean(gpu.mean_loads)) is not None:
-        parts.append(f"busy {phrases.percent(load)}")
-    if (peak := _memory_peak(gpu)) is not None:
-        parts.append(f"peak memory {phrases.memory(peak)}")
+        parts.append(f"busy {phrases.percent(load)}{_median_and_peak(gpu)}")
     watts = [card.power_w.mean for card in gpu.cards if card.power_w]
     if watts:
         parts.append(f"{sum(watts):,.0f} W")
     if gpu.energy_wh:
         parts.append(_energy(gpu.energy_wh))
-    return f"GPU: {', '.join(parts)}."
+    return [f"GPU: {', '.join(parts)}.", *_memory_line(gpu), *_phase_line(gpu)]
+
+
+def _median_and_peak(gpu: GpuProfile) -> str:
+    median = _mean([card.load_p50 for card in gpu.cards])
+    if median is None:
+        return ""
+    peak = max(card.load.peak for card in gpu.cards if card.load)
+    return f" (median {phrases.percent(median)}, peak {phrases.percent(peak)})"
+
+
+def _memory_line(gpu: GpuProfile) -> list[str]:
+    peak, mean = _memory_peak(gpu), _mean([card.memory_mean_mb for card in gpu.cards])
+    parts = []
+    if peak is not None:
+        total = max((card.memory_total_mb or 0.0 for card in gpu.cards), default=0.0)
+        of = f" of {phrases.memory(total)}" if total else ""
+        used = f"{phrases.memory(mean)}, " if mean is not None else ""
+        parts.append(f"memory {used}peak {phrases.memory(peak)}{of}")
+    buses = [card.bandwidth for card in gpu.cards if card.bandwidth]
+    if (bus := _mean([one.mean for one in buses])) is not None:
+        highest = max(one.peak for one in buses)
+        parts.append(f"its bus busy {phrases.percent(bus)} (peak {phrases.percent(highest)})")
+    return [f"GPU {', '.join(parts)}."] if parts else []
+
+
+def _phase_line(gpu: GpuProfile) -> list[str]:
+    known = [(phase.name or live_tables.NO_STAGE, phase.load) for phase in gpu.phases if phase.load]
+    busiest = sorted(known, key=lambda pair: -pair[1].mean)[:PHASES]
+    told = [f"{name} {phrases.percent(load.mean)}" for name, load in busiest]
+    return [f"GPU load while a stage worked: {', '.join(told)}."] if len(told) > 1 else []
+
+
+def _request_line(asked: RequestsProfile) -> str:
+    times = zip(("median", "95 %", "99 %"), (asked.p50_s, asked.p95_s, asked.p99_s), strict=True)
+    parts = [f"Requests: {phrases.count(asked.answered)} answered"]
+    parts += [f"{name} {live_tables.latency(seconds)}" for name, seconds in times]
+    if asked.prompt_tokens_per_s is not None and asked.completion_tokens_per_s is not None:
+        parts.append(f"{phrases.rate(asked.prompt_tokens_per_s)} tokens/s in")
+        parts.append(f"{phrases.rate(asked.completion_tokens_per_s)} out")
+    return f"{', '.join(parts)}."
 
 
 def _server_lines(each: Sequence[ServerProfile]) -> list[str]:

@@ -69,15 +69,35 @@ class StageTimeline:
 
 @dataclass(frozen=True, slots=True)
 class CardProfile:
-    """One graphics card. None: the driver does not report the quantity."""
+    """One graphics card. None: the driver does not report the quantity.
+
+    `load` is the share of time in which a kernel ran, `bandwidth` that in which its memory was used.
+    """
 
     index: int
     name: str = "GPU"
     load: MeanAndPeak | None = None
+    load_p50: float | None = None
+    bandwidth: MeanAndPeak | None = None
+    memory_mean_mb: float | None = None
     memory_peak_mb: float | None = None
     memory_total_mb: float | None = None
     power_w: MeanAndPeak | None = None
     energy_wh: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseProfile:
+    """The cards while one stage was at work. Stages work side by side: a moment may count for several.
+
+    Of several cards these are the means over the cards.
+    """
+
+    name: str  # the stage; empty while none was at work, as when models are opened
+    samples: int = 0
+    load: MeanAndPeak | None = None
+    bandwidth: MeanAndPeak | None = None
+    memory_mb: MeanAndPeak | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +114,7 @@ class GpuProfile:
     cards: tuple[CardProfile, ...] = ()
     energy_wh: float | None = None
     timeline: GpuTimeline = GpuTimeline()
+    phases: tuple[PhaseProfile, ...] = ()
 
     @property
     def mean_loads(self) -> list[float]:
@@ -120,6 +141,9 @@ class ServerProfile:
     cached_tokens: int = 0
     generation_tokens: int = 0
     preemptions: int = 0
+    busy_s: float = 0.0  # time in which it had work
+    prompt_tokens_per_s: float | None = None  # of that time
+    generation_tokens_per_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +162,25 @@ class ServersProfile:
 
     each: tuple[ServerProfile, ...] = ()
     timeline: ServersTimeline = ServersTimeline()
+
+
+@dataclass(frozen=True, slots=True)
+class RequestsProfile:
+    """The requests as our own client saw them: from when one was first sent until its answer was whole."""
+
+    answered: int = 0
+    failed: int = 0
+    retries: int = 0
+    seconds: float = 0.0  # from the first sent to the last answered
+    mean_s: float = 0.0
+    p50_s: float = 0.0
+    p95_s: float = 0.0
+    p99_s: float = 0.0
+    slowest_s: float = 0.0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    prompt_tokens_per_s: float | None = None
+    completion_tokens_per_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +234,7 @@ class Profile:
     bottleneck: str = ""
     gpu: GpuProfile | None = field(default=None, metadata=OMIT_IF_NONE)
     servers: ServersProfile | None = field(default=None, metadata=OMIT_IF_NONE)
+    requests: RequestsProfile | None = field(default=None, metadata=OMIT_IF_NONE)
     bounds: ServerBounds | None = field(default=None, metadata=OMIT_IF_NONE)
     cost: RunCost | None = field(default=None, metadata=OMIT_IF_NONE)
 

@@ -121,7 +121,7 @@ def projection(profile: Profile) -> dict[int, float]:
 
 
 def render_text(profile: Profile) -> str:
-    """The terminal's summary: at most 15 lines, and 7 more for a run that had cards or servers."""
+    """The terminal's summary: at most 15 lines, and 10 more for a run that had cards or servers."""
     lines = [finding(profile), advice(profile), "", _totals_line(profile), *_projection_line(profile)]
     if profile.stages:
         lines += ["", *_text_table(profile.stages)]

@@ -6,14 +6,12 @@ a restarted server goes on counting. Requests of other clients during the run co
 
 from __future__ import annotations
 
-import threading
 import urllib.error
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
 
-from penstock.trace import vllm_metrics
+from penstock.trace import phrases, vllm_metrics
+from penstock.trace.announcements import Announcements
 from penstock.trace.bounds import Limits
 from penstock.trace.profile import Curve, ServerProfile, ServersProfile, ServersTimeline
 from penstock.trace.timeline import Gauge, Timeline, added
@@ -22,10 +20,17 @@ from penstock.trace.vllm_metrics import VllmMetrics
 DEADLINE_S = 2.0  # for one look; an idle server takes some ms, a busy front end up to a second
 TOTALS = ("requests", "prompt_tokens", "cached_tokens", "generation_tokens", "preemptions")
 
-Listener = Callable[[str, Limits, int], None]
-# Global, because a stage's worker announces and a worker is opened without any handle of the run.
-_listeners: list[Listener] = []
-_listening = threading.Lock()
+
+@dataclass(frozen=True, slots=True)
+class ServerNews:
+    """A server of this run: where it is, what it was started with, what the client allows at once."""
+
+    url: str
+    limits: Limits
+    in_flight: int
+
+
+SERVERS: Announcements[ServerNews] = Announcements()
 
 
 def announce(url: str, command: Sequence[str] = (), in_flight: int = 0) -> None:
@@ -33,22 +38,7 @@ def announce(url: str, command: Sequence[str] = (), in_flight: int = 0) -> None:
 
     `command` is the command that started it, `in_flight` what the client allows over all its servers.
     """
-    with _listening:
-        listeners = list(_listeners)
-    for listener in listeners:
-        listener(url, Limits.of_command(command), in_flight)
-
-
-@contextmanager
-def listening(listener: Listener) -> Iterator[None]:
-    """Calls `listener` for every server that is announced while the `with` lasts."""
-    with _listening:
-        _listeners.append(listener)
-    try:
-        yield
-    finally:
-        with _listening:
-            _listeners.remove(listener)
+    SERVERS.tell(ServerNews(url, Limits.of_command(command), in_flight))
 
 
 @dataclass
@@ -63,10 +53,15 @@ class _ServerSums:
     kv_tokens: int | None = None
     looks: int = 0
     missed: int = 0
+    busy_s: float = 0.0
+    looked_at: float | None = None  # and had work then
 
-    def weigh(self, seen: VllmMetrics) -> None:
+    def weigh(self, seen: VllmMetrics, at: float) -> None:
         """The means are those of its work: that it idled before says nothing of it."""
-        if not seen.running and not seen.waiting:
+        if self.looked_at is not None:
+            self.busy_s += at - self.looked_at
+        self.looked_at = at if seen.running or seen.waiting else None
+        if self.looked_at is None:
             return
         self.running.add(seen.running)
         self.waiting.add(seen.waiting)
@@ -85,6 +80,10 @@ class _ServerSums:
         if part not in self.counted or not self.counted.get(whole):
             return None
         return self.counted[part] / self.counted[whole]
+
+    def rate(self, name: str) -> float | None:
+        """A second of its work; None where no look saw it work."""
+        return self.counted[name] / self.busy_s if self.busy_s and name in self.counted else None
 
 
 class ServerSampler:
@@ -124,7 +123,7 @@ class ServerSampler:
         sums = self._sums
         totals = {name: round(sums.counted.get(name, 0)) for name in TOTALS}
         return ServerProfile(
-            url=_without_password(self.url),
+            url=phrases.without_password(self.url),
             looks=sums.looks,
             missed=sums.missed,
             running=sums.running.summary(),
@@ -134,6 +133,9 @@ class ServerSampler:
             prefix_hit_share=sums.ratio("prefix_hits", "prefix_queries"),
             mm_hit_share=sums.ratio("mm_hits", "mm_queries"),
             mean_step_tokens=sums.ratio("step_tokens", "steps"),
+            busy_s=sums.busy_s,
+            prompt_tokens_per_s=sums.rate("prompt_tokens"),
+            generation_tokens_per_s=sums.rate("generation_tokens"),
             **totals,
         )
 
@@ -142,7 +144,7 @@ class ServerSampler:
         if seen.kv_use is not None:
             numbers[f"kv/{self._number}"] = seen.kv_use
         self._timeline.add(at, numbers)
-        self._sums.weigh(seen)
+        self._sums.weigh(seen, at)
         self._sums.count(seen.counters)
 
 
@@ -159,8 +161,3 @@ def summary(samplers: Sequence[ServerSampler], timeline: Timeline) -> ServersPro
         timeline.bin_s, added(curves("running")), added(curves("waiting")), curves("kv")
     )
     return ServersProfile(each, over_time)
-
-
-def _without_password(url: str) -> str:
-    parts = urlsplit(url)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()

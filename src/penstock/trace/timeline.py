@@ -1,14 +1,15 @@
 """Numbers sampled during a run, in constant memory however long it is.
 
 A `Timeline` holds the mean of each quantity in at most 240 bins of time, which double in width when the
-run outgrows them. A `Gauge` holds the mean and the peak of one quantity.
+run outgrows them. A `Gauge` holds the mean and the peak of one quantity, `Shares` the median of a share.
 """
 
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import zip_longest
 
 from penstock.trace.profile import Curve, MeanAndPeak
@@ -72,3 +73,22 @@ class Gauge:
 
     def summary(self) -> MeanAndPeak | None:
         return MeanAndPeak(self.total / self.count, self.peak) if self.count else None
+
+
+@dataclass(slots=True)
+class Shares:
+    """The median of shares between 0 and 1. Drivers tell whole percents, so 101 counters are exact."""
+
+    counts: Counter[int] = field(default_factory=Counter)
+
+    def add(self, share: float) -> None:
+        self.counts[round(share * 100)] += 1
+
+    def median(self) -> float | None:
+        """The lower of the middle two where their number is even; None without any."""
+        left = (self.counts.total() + 1) // 2
+        for percent in sorted(self.counts):
+            left -= self.counts[percent]
+            if left <= 0:
+                return percent / 100
+        return None

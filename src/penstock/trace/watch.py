@@ -12,17 +12,18 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Protocol
 
-from penstock.trace import server_metrics
+from penstock.trace import request_times, server_metrics
 from penstock.trace.bounds import Limits, bounds
 from penstock.trace.cost import cost
 from penstock.trace.gpu import GpuSampler
 from penstock.trace.profile import Profile
-from penstock.trace.server_metrics import ServerSampler
+from penstock.trace.request_times import CLIENTS, RequestTimes
+from penstock.trace.server_metrics import SERVERS, ServerNews, ServerSampler
 from penstock.trace.timeline import Timeline
 
 EVERY_S = 1.0
@@ -39,7 +40,7 @@ class _Sampler(Protocol):
 
 
 class RunWatch:
-    """Samples while the `with` lasts; also the servers that `server_metrics.announce` names meanwhile."""
+    """Samples while the `with` lasts; also the servers and clients that announce themselves meanwhile."""
 
     def __init__(
         self,
@@ -48,12 +49,14 @@ class RunWatch:
         limits: Mapping[str, Limits] | None = None,
         in_flight: int = 0,
         stage: str = "",
+        at_work: Callable[[], Sequence[str]] | None = None,
         every_s: float = EVERY_S,
     ) -> None:
         self._given = list(dict.fromkeys(servers))
         self._limits = dict(limits or {})
         self._in_flight = in_flight
         self._stage = stage  # that asks the servers: what bounds them is what bounds it
+        self._at_work = at_work  # the stages that work now
         self._every_s = every_s
         self._began = time.monotonic()
         self._timeline = Timeline()
@@ -61,18 +64,20 @@ class RunWatch:
         self._lock = threading.Lock()
         self._gpu: GpuSampler | None = None
         self._servers: list[ServerSampler] = []
+        self._clients: list[RequestTimes] = []
         self._threads: list[threading.Thread] = []
         self._stack = ExitStack()
 
     def __enter__(self) -> RunWatch:
         self._began = time.monotonic()
-        gpu = GpuSampler(self._timeline)
+        gpu = GpuSampler(self._timeline, self._at_work)
         if gpu.alive:
             self._gpu = gpu
             self._start(gpu, "watch-gpu")
         for url in self._given:
             self._add(url, self._limits.get(url, Limits()), self._in_flight)
-        self._stack.enter_context(server_metrics.listening(self._add))
+        self._stack.enter_context(SERVERS.heard_by(self._hear))
+        self._stack.enter_context(CLIENTS.heard_by(self._clients.append))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -83,7 +88,7 @@ class RunWatch:
             thread.join(max(0.0, end - time.monotonic()))
 
     def add_to(self, profile: Profile) -> Profile:
-        """Returns the profile with the watched parts: gpu, servers, bounds and cost, where there are any."""
+        """Returns the profile with what was watched: gpu, servers, requests, bounds and cost."""
         gpu = self._gpu.summary() if self._gpu else None
         servers = server_metrics.summary(self._servers, self._timeline)
         found = bounds(servers.each, self._known_limits(), self._in_flight, gpu) if servers else None
@@ -91,12 +96,16 @@ class RunWatch:
             profile,
             gpu=gpu,
             servers=servers,
+            requests=request_times.summary(self._clients),
             bounds=replace(found, stage=self._stage) if found else None,
         )
         return replace(profile, cost=cost(profile)) if gpu or servers else profile
 
     def _known_limits(self) -> list[Limits]:
         return [sampler.limits for sampler in self._servers]
+
+    def _hear(self, news: ServerNews) -> None:
+        self._add(news.url, news.limits, news.in_flight)
 
     def _add(self, url: str, limits: Limits, in_flight: int) -> None:
         """Any thread may call it. A server that is watched already is not watched twice."""

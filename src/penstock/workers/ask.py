@@ -9,22 +9,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from penstock.documents.jpeg import jpeg_shape
-from penstock.engines.chat.address import base_url
+from penstock.documents.asked_page import AskedPage
+from penstock.documents.jpeg import picture_size
+from penstock.engines.chat.asking import prompt_for
 from penstock.engines.chat.client import Answer, ChatClient, ChatRequest
 from penstock.engines.chat.recognisers import recogniser
-from penstock.engines.chat.region_tasks import Task, task_of, token_budget
-from penstock.engines.vllm.choice import ServerChoice, reading_servers, requests_in_flight
-from penstock.engines.vllm.presets import cards
-from penstock.engines.vllm.server import start_all
+from penstock.engines.chat.region_tasks import Margins, Task, task_of, token_budget
+from penstock.engines.vllm.asked import AskedServers
 from penstock.errors import EngineError, Failure
 from penstock.page import Page
 from penstock.region import Region
 from penstock.stage import Worker
-from penstock.trace.server_metrics import announce
 
 if TYPE_CHECKING:
     from penstock.stages.ask import Ask
@@ -41,8 +39,9 @@ class _Question:
     page: int
     place: int
     region: Region
-    picture: bytes
+    picture: bytes = field(repr=False)
     task: Task
+    prompt: str
 
 
 class AskWorker(Worker[Page]):
@@ -51,25 +50,26 @@ class AskWorker(Worker[Page]):
     def __init__(self, stage: Ask) -> None:
         self._stage = stage
         self._recogniser = recogniser(stage.recogniser)
-        chosen = [] if stage.servers else _servers(stage)
-        self._servers = [choice.managed() for choice in chosen]
-        start_all(self._servers)
-        limit = stage.limit or OTHERS_LIMIT * len(stage.servers) or requests_in_flight(chosen)
+        self._servers = AskedServers(
+            stage.recogniser,
+            stage.servers,
+            model=stage.model,
+            preset=stage.preset,
+            dtype=stage.dtype,
+            in_flight=stage.in_flight,
+            others=OTHERS_LIMIT,
+        )
         self._client = ChatClient(
-            stage.servers or [server.url for server in self._servers],
+            self._servers.urls,
             self._recogniser,
-            model=(stage.model or None) if stage.servers else None,
-            limit=limit,
+            model=self._servers.model,
+            limit=self._servers.in_flight,
             timeout_s=stage.timeout_s,
             down_s=stage.down_s,
             api_key=stage.api_key,
         )
         if stage.servers:
             self._client.meet()
-        for address in stage.servers:
-            announce(base_url(address), in_flight=limit)
-        for server in self._servers:
-            announce(server.url, server.command(), limit)
 
     def __call__(self, items: list[Page]) -> list[Page]:
         questions = list(self._questions(items))
@@ -77,26 +77,34 @@ class AskWorker(Worker[Page]):
         regions = [list(page.regions) for page in items]
         for question, answer in zip(questions, answers, strict=True):
             regions[question.page][question.place] = self._answered(question, answer)
-        return [replace(page, regions=_kept(read)) for page, read in zip(items, regions, strict=True)]
+        margins = self._stage.margins
+        return [
+            replace(page, regions=_kept(read, margins)) for page, read in zip(items, regions, strict=True)
+        ]
 
     def close(self) -> None:
         log.info("ask: %s", self._client.stats())
         self._client.close()
-        for server in self._servers:
-            server.stop()
+        self._servers.close()
 
     def _questions(self, pages: Sequence[Page]) -> Iterator[_Question]:
         for number, page in enumerate(pages):
             for place, region in enumerate(page.regions):
-                task = task_of(region.label, self._stage.margins)
+                task, prompt = self._asked(page, region)
                 if region.request is not None and task not in ("keep", "drop"):
-                    yield _Question(number, place, region, region.request, task)
+                    yield _Question(number, place, region, region.request, task, prompt)
+
+    def _asked(self, page: Page, region: Region) -> tuple[Task, str]:
+        """What is asked about a region, and the words: its label's, unless the page has its own question."""
+        if isinstance(page, AskedPage) and page.asking is not None:
+            return page.asking.task, prompt_for(page.asking, self._recogniser)
+        task = task_of(region.label, self._stage.margins)
+        return task, self._recogniser.prompt(task)
 
     def _request(self, question: _Question) -> ChatRequest:
-        shape = jpeg_shape(question.picture)
-        budget = token_budget(question.task, shape.width, shape.height, self._recogniser.max_tokens)
-        cost = shape.width * shape.height / TOKENS_A_PICTURE
-        return ChatRequest(question.picture, self._recogniser.prompt(question.task), budget, cost)
+        width, height = picture_size(question.picture)
+        budget = token_budget(question.task, width, height, self._recogniser.max_tokens)
+        return ChatRequest(question.picture, question.prompt, budget, width * height / TOKENS_A_PICTURE)
 
     def _answered(self, question: _Question, answer: Answer | EngineError) -> Region:
         bare = replace(question.region, request=None)  # sent, and of no use to anyone after
@@ -106,11 +114,7 @@ class AskWorker(Worker[Page]):
         return replace(bare, content=content, reader=self._recogniser.name, note=" ".join(answer.notes))
 
 
-def _kept(regions: Sequence[Region]) -> tuple[Region, ...]:
-    """Regions that turned out to say nothing are left out; those that failed or are kept stay."""
-    kept = [r for r in regions if r.content or r.crop is not None or r.failure is not None]
+def _kept(regions: Sequence[Region], margins: Margins) -> tuple[Region, ...]:
+    """Regions that turned out to say nothing are left out; pictures and those that failed stay."""
+    kept = [r for r in regions if r.content or r.failure is not None or task_of(r.label, margins) == "keep"]
     return tuple(replace(region, index=index) for index, region in enumerate(kept))
-
-
-def _servers(stage: Ask) -> list[ServerChoice]:
-    return reading_servers(stage.recogniser, cards(), model=stage.model, preset_name=stage.preset)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from penstock.engines.layout.clean import rules_from
 from penstock.engines.layout.doclayout import DocLayoutEngine
 from penstock.engines.layout.doclayout_output import PlacedDetection
 from penstock.page import Page
@@ -25,7 +26,7 @@ class DocLayoutWorker(Worker[Page]):
             compile=stage.compile,
             precision=stage.precision,
             polygons=stage.polygons,
-            threshold=stage.threshold,
+            rules=rules_from(**stage.rules),
         )
 
     def __call__(self, items: list[Page]) -> list[Page]:

@@ -20,12 +20,12 @@ from penstock.documents.grounding.answer import GroundedAnswer
 from penstock.documents.grounding.attempts import raw_answer
 from penstock.documents.grounding.page import read_page, regions_of, shifted
 from penstock.engines.chat.client import Answer, ChatClient, ChatRequest
-from penstock.engines.chat.deepseek import FIRST, LADDER, MAX_TOKENS, NgramGuard, Way, page_recogniser
-from penstock.engines.chat.deepseek_hf import HfClient, HfModel
+from penstock.engines.chat.deepseek import NgramGuard, Way, ladder, page_recogniser
+from penstock.engines.chat.deepseek_hf import HfClient, open_reader
+from penstock.engines.chat.deepseek_prompts import is_grounded, names_words
+from penstock.engines.chat.deepseek_resolution import max_side
 from penstock.engines.image.codec import decode_rgb, encode_jpeg
-from penstock.engines.vllm.choice import reading_servers, requests_in_flight
-from penstock.engines.vllm.presets import cards
-from penstock.engines.vllm.server import start_all
+from penstock.engines.vllm.asked import AskedServers
 from penstock.errors import BadInput, EngineError, Failure
 from penstock.page import Page, PageAttempt
 from penstock.region import Region
@@ -56,20 +56,15 @@ class GroundWorker(Worker[Page]):
 
     def __init__(self, stage: Ground) -> None:
         self._stage = stage
-        alone = stage.engine == "hf" or bool(stage.servers)
-        self._hf = _load(stage) if stage.engine == "hf" else None
-        chosen = (
-            []
-            if alone
-            else reading_servers(stage.recogniser, cards(), model=stage.model, preset_name=stage.preset)
+        self._hf = (
+            open_reader(stage.recogniser, stage.model, stage.resolution) if stage.engine == "hf" else None
         )
-        self._managed = [choice.managed() for choice in chosen]
-        start_all(self._managed)
-        self._urls = list(stage.servers) or [server.url for server in self._managed]
-        self._limit = stage.in_flight or requests_in_flight(chosen) or IN_FLIGHT
+        self._servers = None if self._hf else _servers(stage)
+        self._ways = ladder(stage.prompt, stage.guard)
+        self._max_side = max_side(stage.resolution, stage.recogniser)
         self._clients: dict[NgramGuard, ChatClient | HfClient] = {}
         self._lock = threading.Lock()
-        if stage.servers and stage.engine != "hf":
+        if stage.servers and self._servers:
             self._meet()
 
     def __call__(self, items: list[Page]) -> list[Page]:
@@ -78,14 +73,13 @@ class GroundWorker(Worker[Page]):
     def close(self) -> None:
         for client in self._clients.values():
             client.close()
-        for server in self._managed:
-            server.stop()
-        if self._hf is not None:
-            self._hf.close()
+        for opened in (self._servers, self._hf):
+            if opened is not None:
+                opened.close()
 
     def _meet(self) -> None:
         """A wrong address ends the run at once; every page would fail for it one after the other."""
-        client = self._client(FIRST)
+        client = self._client(self._stage.guard)
         assert isinstance(client, ChatClient)
         client.meet()
 
@@ -97,14 +91,16 @@ class GroundWorker(Worker[Page]):
             return self._clients[guard]
 
     def _open_client(self, guard: NgramGuard) -> ChatClient | HfClient:
-        if self._hf is not None:
-            return HfClient(self._hf, guard)
         stage = self._stage
+        if self._hf is not None:
+            return HfClient(self._hf, stage.recogniser, guard, stage.max_tokens)
+        assert self._servers is not None
+        servers = self._servers
         return ChatClient(
-            self._urls,
-            page_recogniser(stage.recogniser, guard),
-            model=(stage.model or None) if stage.servers else None,
-            limit=self._limit,
+            servers.urls,
+            page_recogniser(stage.recogniser, guard, stage.max_tokens),
+            model=servers.model,
+            limit=servers.in_flight,
             timeout_s=stage.timeout_s,
             api_key=stage.api_key,
         )
@@ -127,7 +123,7 @@ class GroundWorker(Worker[Page]):
     def _climb(self, page: Page) -> list[_Try]:
         """Goes up the ladder until an answer ends well. The last try is the good one, if any is."""
         tries: list[_Try] = []
-        for way in LADDER:
+        for way in self._ways:
             tries.append(self._try(page, way))
             if tries[-1].good:
                 break
@@ -144,17 +140,18 @@ class GroundWorker(Worker[Page]):
         )
 
     def _try(self, page: Page, way: Way) -> _Try:
-        answers = self._ask(way, _pictures(page.image or b"", way))
+        answers = self._ask(way, _pictures(page.image or b"", way, self._max_side))
         share = 1 / len(answers)
-        read = [read_page(answer.text, page.width, round(page.height * share)) for answer in answers]
+        height, words = round(page.height * share), names_words(way.prompt)
+        read = [read_page(answer.text, page.width, height, words) for answer in answers]
         whole = read[0] if len(read) == 1 else _stacked(read, share)
         text = "\n\n".join(answer.text for answer in answers)
         return _Try(whole, _attempt(way, answers, whole), text, _is_good(way, answers, whole))
 
     def _ask(self, way: Way, pictures: Sequence[bytes]) -> list[Answer]:
         client = self._client(way.guard)
-        prompt = client.recogniser.prompt(way.task)
-        outcomes = client.ask([ChatRequest(picture, prompt, MAX_TOKENS) for picture in pictures])
+        limit = self._stage.max_tokens
+        outcomes = client.ask([ChatRequest(picture, way.prompt, limit) for picture in pictures])
         answers = []
         for outcome in outcomes:
             if isinstance(outcome, EngineError):
@@ -170,8 +167,16 @@ class GroundWorker(Worker[Page]):
         return tuple(_with_crop(region, pixels) for region in regions)
 
 
-def _load(stage: Ground) -> HfModel:
-    return HfModel(stage.model)
+def _servers(stage: Ground) -> AskedServers:
+    return AskedServers(
+        stage.recogniser,
+        stage.servers,
+        model=stage.model,
+        preset=stage.preset,
+        dtype=stage.dtype,
+        in_flight=stage.in_flight,
+        others=IN_FLIGHT,
+    )
 
 
 def _with_crop(region: Region, pixels: Pixels) -> Region:
@@ -184,7 +189,7 @@ def _with_crop(region: Region, pixels: Pixels) -> Region:
 def _is_good(way: Way, answers: Sequence[Answer], page: GroundedAnswer) -> bool:
     """A clean end that says something. A page without a word is believed when plain reading finds none."""
     ended = all(answer.finish_reason == "stop" for answer in answers) and not page.looped
-    return ended and (bool(page.blocks) or way.task != "page")
+    return ended and (bool(page.blocks) or not is_grounded(way.prompt))
 
 
 def _worth(page: GroundedAnswer) -> tuple[bool, int]:
@@ -212,16 +217,26 @@ def _attempt(way: Way, answers: Sequence[Answer], page: GroundedAnswer) -> PageA
     )
 
 
-def _pictures(image: bytes, way: Way) -> list[bytes]:
-    """The page as a way of asking wants it: as it is, smaller, or its upper and lower half."""
-    if way.scale == 1.0 and not way.halves:
+def _pictures(image: bytes, way: Way, max_side: int = 0) -> list[bytes]:
+    """The page as a way of asking wants it: as it is, smaller, or its upper and lower half.
+
+    None of them has a side longer than `max_side`, where that is not 0.
+    """
+    if way.scale == 1.0 and not way.halves and not max_side:
         return [image]
     pixels = _decoded(image)
-    if way.halves:
-        middle = pixels.shape[0] // 2
-        return [encode_jpeg(pixels[:middle], QUALITY), encode_jpeg(pixels[middle:], QUALITY)]
-    smaller = cv2.resize(pixels, None, fx=way.scale, fy=way.scale, interpolation=cv2.INTER_AREA)
-    return [encode_jpeg(np.asarray(smaller, np.uint8), QUALITY)]
+    middle = pixels.shape[0] // 2
+    parts = [pixels[:middle], pixels[middle:]] if way.halves else [pixels]
+    return [encode_jpeg(_scaled(part, way.scale, max_side), QUALITY) for part in parts]
+
+
+def _scaled(pixels: Pixels, scale: float, max_side: int) -> Pixels:
+    longest = max(pixels.shape[:2])
+    scale *= min(1.0, max_side / longest) if max_side else 1.0
+    if scale == 1.0:
+        return pixels
+    width, height = (max(1, round(scale * side)) for side in (pixels.shape[1], pixels.shape[0]))
+    return np.asarray(cv2.resize(pixels, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
 
 
 def _decoded(image: bytes) -> Pixels:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from penstock.engines.layout.cdla import CdlaLayout
 from penstock.page import Page
 from penstock.region import Region
 from penstock.stage import Worker
 
+if TYPE_CHECKING:
+    from penstock.stages.layout import Layout
+
 
 class LayoutWorker(Worker[Page]):
     """Leaves a page without a picture as it is."""
 
-    def __init__(self) -> None:
-        self._engine = CdlaLayout(threads=1)
+    def __init__(self, stage: Layout) -> None:
+        self._engine = CdlaLayout(1, stage.threshold, stage.class_thresholds)
 
     def __call__(self, items: list[Page]) -> list[Page]:
         return [self._page(page) for page in items]

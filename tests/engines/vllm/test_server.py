@@ -14,6 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from penstock.cli.engine import app
+from penstock.cli.log_file import log_file, logging_from
 from penstock.engines.chat.client import Answer, ChatClient, ChatRequest
 from penstock.engines.chat.recognisers import RECOGNISERS
 from penstock.engines.vllm.presets import preset
@@ -105,13 +106,21 @@ def test_what_was_in_flight_is_answered_after_a_restart(tmp_path: Path, blow: si
         assert server.pid != first
 
 
-def test_a_server_that_keeps_dying_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with managed(tmp_path) as server:
+def test_a_server_that_keeps_dying_is_given_up_and_the_log_tells_it(tmp_path: Path) -> None:
+    with logging_from("info"), log_file(tmp_path / "run.log", {}), managed(tmp_path) as server:
         (tmp_path / "vllm.py").write_text("raise SystemExit('OSError: the disk is gone')")
         assert server.pid is not None
         os.killpg(server.pid, signal.SIGKILL)
-        wait_until(lambda: server.failure is not None and server.restarts == QUICK.max_restarts)
+        wait_until(lambda: "is given up" in (tmp_path / "run.log").read_text())
+        assert server.restarts == QUICK.max_restarts
         assert "the disk is gone" in str(server.failure)
+    told = [line.split(" ", 3) for line in (tmp_path / "run.log").read_text().splitlines()]
+    said = [(level, words) for _, level, name, words in told if name == "penstock.engines.vllm.server"]
+    assert said[0][1].startswith(f"server {server.url} starts: {sys.executable}")
+    assert said[1][1].startswith(f"server {server.url} answers after")
+    again = [("WARNING", f"server {server.url} is restarted: it ended")] * QUICK.max_restarts
+    assert said[2 : 2 + len(again)] == again
+    assert said[-1][0] == "ERROR" and "is given up" in said[-1][1] and "the disk is gone" in said[-1][1]
 
 
 def test_a_server_ends_when_we_are_killed(tmp_path: Path) -> None:
@@ -176,7 +185,7 @@ def test_an_idle_server_is_not_stuck() -> None:
 def test_no_vllm_is_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("PENSTOCK_VLLM")
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(MissingModel, match="pip install vllm"):
+    with pytest.raises(MissingModel, match=r"pip install 'penstock-pipeline\[vllm\]'"):
         find_vllm()
 
 

@@ -198,7 +198,7 @@ class DocAsset(DocModel):
     id: str
     block_id: str
     kind: Literal["crop"] = "crop"
-    path: str  # relative to OUT, named by its content
+    path: str  # relative to OUT; named by its content, or by its page where an export was asked for that
     sha256_24: str  # the first 24 hexadecimal digits of its content's hash
 
 

@@ -60,8 +60,8 @@ def page_blocks(item: Page, doc_index: int, has_title: bool) -> PageBlocks:
         if region.label in ("doc_title", "paragraph_title"):
             made.heights[block.id] = _line_height(region)
             made.hashes[block.id] = _hashes(region)
-        if region.crop_path:
-            made.assets.append(_asset(block, region.crop_path))
+        if region.crop_link:
+            made.assets.append(_asset(block, region.crop_link))
     _number_headings(made.blocks)
     made.relations = link(made.blocks)
     _sort_visuals(made.blocks)
@@ -150,8 +150,8 @@ def _asset_id(path: str) -> str:
     return path.rpartition("/")[2].partition(".")[0]
 
 
-def _asset(block: Block, path: str) -> DocAsset:
-    return DocAsset(id=block.asset_id, block_id=block.id, path=path, sha256_24=block.asset_id)
+def _asset(block: Block, link: str) -> DocAsset:
+    return DocAsset(id=block.asset_id, block_id=block.id, path=link, sha256_24=block.asset_id)
 
 
 def _line_height(region: Region) -> float:

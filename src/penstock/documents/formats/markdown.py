@@ -50,6 +50,29 @@ def document_markdown(pages: Iterable[tuple[int, str]]) -> str:
     )
 
 
+def relink(markdown: str, crops: Iterable[str], root: str | None) -> str:
+    """Returns a page's Markdown with its links to `crops` led through `root`.
+
+    With None there is nothing to link to: a picture becomes its words in brackets.
+    """
+    for crop in dict.fromkeys(crops):
+        *links, rest = markdown.split(f"]({_address(crop)})")
+        markdown = "".join(_relinked(link, crop, root) for link in links) + rest
+    return markdown
+
+
+def _relinked(before: str, crop: str, root: str | None) -> str:
+    """Returns a piece of Markdown up to the words of a link, with the link's end."""
+    start = before.rfind("![")  # brackets in the words are escaped
+    if root is None and start >= 0:
+        return f"{before[:start]}\\[{before[start + 2 :]}\\]"
+    return f"{before}]({_address((root or '') + crop)})"
+
+
+def _address(path: str) -> str:
+    return quote(path, safe="/.-_~")
+
+
 def _stacked(blocks: Iterable[str]) -> str:
     """Returns blocks with a blank line between them; items of one list stay together."""
     parts: list[str] = []
@@ -121,10 +144,10 @@ def _text(region: Region) -> str:
 
 def _blocks(region: Region, root: str) -> Iterator[str]:
     text = _text(region).strip()
-    if region.crop_path and (region.label in PICTURE_LABELS or not text):
+    if region.crop_link and (region.label in PICTURE_LABELS or not text):
         # what a picture says is its alternative text: found by a search, out of the way of a reader
         says = _BRACKET.sub(r"\\\g<0>", escape.inline(" ".join(text.split())))
-        yield f"![{says or region.label}]({quote(root + region.crop_path, safe='/.-_~')})"
+        yield f"![{says or region.label}]({_address(root + region.crop_link)})"
     elif text:
         yield from _content(region.label, text)
     if region.failure is not None:

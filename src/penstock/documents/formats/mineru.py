@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import IO, Any
 
 from penstock.documents.docjson.assemble import Assembler
@@ -19,25 +19,30 @@ def write(file: IO[bytes], assembler: Assembler, items: Iterable[Page], root: st
     """`root` leads from the file to the folder crops are named from."""
     first = True
     for item in items:
-        for row in page_rows(assembler.page(item).blocks, root):
+        page = assembler.page(item)
+        crops = {asset.block_id: root + asset.path for asset in page.assets}
+        for row in page_rows(page.blocks, crops):
             file.write(b"[\n" if first else b",\n")
             file.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace"))
             first = False
     file.write(b"[]\n" if first else b"\n]\n")
 
 
-def page_rows(blocks: Iterable[Block], root: str) -> Iterator[dict[str, Any]]:
+def page_rows(blocks: Iterable[Block], crops: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """`crops` are the pictures of blocks, by the block's id."""
     known = {block.id: block for block in blocks}
     told = {id for block in known.values() for id in (*block.caption_ids, *block.footnote_ids)}
     for block in known.values():
         if block.id not in told:
-            yield _row(block, known, root) | {"bbox": _box(block), "page_idx": block.page_no - 1}
+            yield _row(block, known, crops.get(block.id, "")) | {
+                "bbox": _box(block),
+                "page_idx": block.page_no - 1,
+            }
 
 
-def _row(block: Block, known: dict[str, Block], root: str) -> dict[str, Any]:
+def _row(block: Block, known: dict[str, Block], crop: str) -> dict[str, Any]:
     captions = [known[id].text for id in block.caption_ids]
     notes = [known[id].text for id in block.footnote_ids]
-    crop = f"{root}crops/{block.asset_id}.jpg" if block.asset_id else ""
     if block.layer == "furniture":
         return {"type": MARGINS.get(block.label, "aside_text"), "text": block.text}
     if block.category == "table":

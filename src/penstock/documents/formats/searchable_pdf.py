@@ -30,7 +30,7 @@ TALL = 2.0  # a line higher than this times its width is set from top to bottom
 class PictureOfPage:
     """One page: an encoded JPEG and the lines on it, in its pixels."""
 
-    jpeg: bytes
+    jpeg: bytes = field(repr=False)
     lines: Sequence[Line]
     dpi: float = 200.0  # gives the page its size on paper
 

@@ -66,21 +66,26 @@ class GroundedAnswer:
         return "loop" in self.issues
 
 
-def read_grounded(text: str, width: int = 0, height: int = 0) -> GroundedAnswer:
-    """Returns the blocks of an answer in its order. The picture's size tells pixel boxes from grid boxes."""
+def read_grounded(text: str, width: int = 0, height: int = 0, names_words: bool = False) -> GroundedAnswer:
+    """Returns the blocks of an answer in its order. The picture's size tells pixel boxes from grid boxes.
+
+    With `names_words` an anchor names words of the page and never a class: "table" is then a word.
+    """
     text, looped = cut_tail(text[:MAX_ANSWER])
     dialect, anchors = find_anchors(text)
     read = [quads(anchor.numbers) for anchor in anchors]
     pixels = in_pixels([box for each in read for box in each.boxes], width, height)
     scale = (float(width), float(height)) if pixels else None
-    blocks = [_block(anchor, each, scale) for anchor, each in zip(anchors, read, strict=True)]
+    blocks = [_block(anchor, each, scale, names_words) for anchor, each in zip(anchors, read, strict=True)]
     blocks, collapsed = _without_runs([piece for stack in _stacks(blocks) for piece in _spread(stack)])
     kept = tuple(_without_copies(_tidy(block) for block in blocks))
     issues = ("loop",) if looped or collapsed or any("loop" in block.issues for block in kept) else ()
     return GroundedAnswer(dialect, kept, issues)
 
 
-def _block(anchor: Anchor, read: Quads, scale: tuple[float, float] | None) -> Grounded:
+def _block(
+    anchor: Anchor, read: Quads, scale: tuple[float, float] | None, names_words: bool = False
+) -> Grounded:
     issues = list(anchor.issues)
     boxes = []
     for box in read.boxes:
@@ -89,7 +94,7 @@ def _block(anchor: Anchor, read: Quads, scale: tuple[float, float] | None) -> Gr
         issues += wrong
     if read.rest or (anchor.numbers.strip() and not boxes):
         issues.append("partial_box")
-    label, said = _label(anchor.label)
+    label, said = ("text", anchor.label.strip()) if names_words and anchor.label else _label(anchor.label)
     content = anchor.content if not said else f"{said}\n{anchor.content}"
     return Grounded(label, content.strip(), tuple(boxes), 0, tuple(dict.fromkeys(issues)))
 

@@ -27,9 +27,9 @@ _PARAGRAPHS = re.compile(r"\n\s*\n")
 _HEADING = re.compile(r"(#{1,6})\s+")
 
 
-def read_page(text: str, width: int, height: int) -> GroundedAnswer:
+def read_page(text: str, width: int, height: int, names_words: bool = False) -> GroundedAnswer:
     """Returns the answer's blocks; splits one without boxes into headings, tables and paragraphs."""
-    answer = read_grounded(text, width, height)
+    answer = read_grounded(text, width, height, names_words)
     if answer.dialect != "none":
         return answer
     blocks = tuple(piece for block in answer.blocks for piece in _plain(block))

@@ -15,7 +15,7 @@ from penstock.documents.layout.lines import rows_of
 from penstock.documents.layout.text_columns import text_columns
 from penstock.documents.layout.text_layer import distribute, lines_from
 from penstock.page import Page
-from penstock.region import PICTURE_LABELS, Line, Region, Word
+from penstock.region import PICTURE_LABELS, WHOLE, Line, Region, Word
 
 HUGE_SHARE = 0.5  # of the page: a larger picture or table full of lines is likely a page mistaken for one
 LARGE_SHARE = 0.15  # the same where the layer or columns of lines show running text: surer than a count
@@ -48,7 +48,7 @@ def holds_sentences(region: Region, words: Sequence[Word]) -> bool:
 def without_running_text(region: Region, lines: Sequence[Box], page: Page) -> list[Region]:
     """What is left of a picture or a table without the running text in it: all, a part or nothing."""
     share = area(region.box) / max(1.0, page.width * page.height)
-    if region.label not in PICTURE_LABELS | {"table"} or share < LARGE_SHARE:
+    if region.label not in PICTURE_LABELS | {"table"} or share < LARGE_SHARE or region.native_label == WHOLE:
         return [region]
     inside = [line for line in lines if shared_area(line, region.box) > 0.5 * area(line)]
     if len(inside) < MANY_LINES:

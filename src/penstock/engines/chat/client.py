@@ -19,7 +19,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import cv2
@@ -45,7 +45,7 @@ _Key = tuple[bytes, str]
 class ChatRequest:
     """One question about one encoded picture. Requests with the highest `cost` are sent first."""
 
-    image: bytes
+    image: bytes = field(repr=False)
     prompt: str
     max_tokens: int
     cost: float = 1.0

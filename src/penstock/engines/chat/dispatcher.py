@@ -31,6 +31,7 @@ from penstock.engines.chat.recognisers import Recogniser
 from penstock.engines.chat.server import Server, check_length, describe, whole
 from penstock.engines.chat.wire import Reply, StreamReader, read_whole, request_body
 from penstock.errors import EngineError
+from penstock.trace.request_times import CLIENTS, RequestTimes
 
 log = logging.getLogger(__name__)
 
@@ -60,6 +61,8 @@ class Dispatcher:
     ) -> None:
         self.counts = Counts()
         self.fill = Fill()
+        self.times = RequestTimes()
+        CLIENTS.tell(self.times)
         self.limit = Limit(settings.limit, dynamic=settings.dynamic, timeout_s=settings.timeout_s)
         self.servers = [Server(address, model, self.pump) for address in addresses]
         self.in_flight = 0
@@ -241,7 +244,7 @@ class Dispatcher:
             self.limit.refused(self._loop.time())
             job.waits += 1
             job.attempts -= 1  # the server did not look at it
-            return self._retry(job, refusal.error(), job.waits, refusal.retry_after_s)
+            return self._retry(job, refusal.error(), job.waits, refusal.retry_after_s, logging.DEBUG)
         if refusal.remedy == "shrink" and job.shrinks < MAX_SHRINKS:
             job.shrinks += 1
             self.counts.shrunk += 1
@@ -263,13 +266,21 @@ class Dispatcher:
         job.failures += 1
         return self._retry(job, error, job.failures, None)
 
-    def _retry(self, job: Job, error: EngineError, times: int, after_s: float | None) -> None:
+    def _retry(
+        self, job: Job, error: EngineError, times: int, after_s: float | None, level: int = logging.INFO
+    ) -> None:
+        """Sends the job again after a pause. A full server says so many times: that is not worth a line."""
         pause = min(MAX_BACKOFF_S, FIRST_BACKOFF_S * 2 ** min(times - 1, 10))
         pause = pause * random.uniform(0.5, 1.5) if after_s is None else min(max(after_s, MIN_RETRY_S), 60.0)
         assert job.began is not None
         if self._loop.time() + pause > job.began + self._settings.deadline_s:
             return self._fail(job, error)
         self.counts.retries += 1
+        self.times.retries += 1
+        log.log(
+            level, "retry: a request is sent again in %.1f s: %s", pause, error.message,
+            extra={"pause_s": round(pause, 3), "attempts": job.attempts, "reason": error.message},
+        )  # fmt: skip
         return self._later(job, pause)
 
     def _later(self, job: Job, pause: float) -> None:
@@ -299,7 +310,9 @@ class Dispatcher:
 
     def _finish(self, job: Job, reply: Reply) -> None:
         self.counts.answered += 1
-        seconds = self._loop.time() - (job.began or 0.0)
+        ended = self._loop.time()
+        began = ended if job.began is None else job.began
+        self.times.add(began, ended, reply.prompt_tokens, reply.completion_tokens)
         job.done(
             Answer(
                 reply.text,
@@ -307,13 +320,14 @@ class Dispatcher:
                 reply.prompt_tokens,
                 reply.completion_tokens,
                 job.attempts,
-                seconds,
+                ended - began,
                 tuple(job.notes),
             )
         )
 
     def _fail(self, job: Job, error: EngineError) -> None:
         self.counts.failed += 1
+        self.times.failed += 1
         job.done(error)
 
     # background

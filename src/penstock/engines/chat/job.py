@@ -32,7 +32,7 @@ Outcome = Answer | EngineError
 class Job:
     """One picture on its way to an answer, however many attempts that takes."""
 
-    image: bytes
+    image: bytes = field(repr=False)
     prompt: str
     max_tokens: int
     cost: float

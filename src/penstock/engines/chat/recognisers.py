@@ -66,6 +66,8 @@ _TABLE = (
             "text": "Text Recognition:",
             "table": "Table Recognition:",
             "formula": "Formula Recognition:",
+            # the model's card: fields come as a JSON object with empty values after these words
+            "fields": "请按下列JSON格式输出图中信息:\n{schema}",
         },
         # the SDK's request, number by number
         sampling={"temperature": 0.0, "top_p": 1e-05, "top_k": 1, "repetition_penalty": 1.1},

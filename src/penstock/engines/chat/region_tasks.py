@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-Task = Literal["text", "table", "formula", "keep", "drop"]
+Task = Literal["text", "table", "formula", "question", "fields", "keep", "drop"]
 Margins = Literal["drop", "read"]
 
 _DROPPED = frozenset(
@@ -33,9 +33,10 @@ def task_of(label: str, margins: Margins) -> Task:
 
 
 # Tokens of an answer for each 28 x 28 pixels of the picture, with room: dense Korean print at 200 dpi
-# has about 0.7 tokens on such a square, a table's HTML about twice its text's.
-_TOKENS_A_SQUARE = {"text": 2.0, "table": 4.0, "formula": 4.0}
-_MIN_TOKENS = {"text": 64, "table": 512, "formula": 256}
+# has about 0.7 tokens on such a square, a table's HTML about twice its text's. A question may ask for a
+# formula; the names of fields are not on the picture.
+_TOKENS_A_SQUARE = {"text": 2.0, "table": 4.0, "formula": 4.0, "question": 4.0, "fields": 2.0}
+_MIN_TOKENS = {"text": 64, "table": 512, "formula": 256, "question": 256, "fields": 1_024}
 
 
 def token_budget(task: Task, width: int, height: int, max_tokens: int) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any
@@ -19,6 +20,7 @@ from penstock.engines.chat.errors import message_of
 from penstock.engines.chat.limit import ServerLoad
 from penstock.trace import vllm_metrics
 
+log = logging.getLogger(__name__)
 LOOK_S = 2.0  # /metrics is 50 kB of text and 0.5 ms of our time
 LOOK_TIMEOUT_S = 10.0  # a choice: many times what an answer takes, far below a request's timeout
 HUNG_AFTER = 3  # looks without an answer
@@ -52,6 +54,10 @@ class Server:
 
     def set_aside(self, reason: str) -> None:
         """Stops requests until a probe succeeds. Probing starts at once."""
+        if self.up:
+            log.info(
+                "server %s is set aside: %s", self.url, reason, extra={"url": self.url, "reason": reason}
+            )
         self.reason = reason
         self.up = False
         self._wanted.set()
@@ -70,6 +76,7 @@ class Server:
             await asyncio.sleep(pause)
             pause = min(MAX_PROBE_PAUSE_S, pause * 1.5)
         self._wanted.clear()
+        log.info("server %s answers as %s", self.url, self.model or "?", extra={"url": self.url})
         self.up = self.was_up = True
         self._changed()
 

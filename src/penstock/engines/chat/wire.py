@@ -105,7 +105,7 @@ class StreamReader:
     watch: LoopWatch | None
     reply: Reply = field(default_factory=Reply)
     done: bool = False
-    _rest: bytes = b""
+    _rest: bytes = field(default=b"", repr=False)
     _pieces: list[str] = field(default_factory=list)
 
     def feed(self, data: bytes) -> bool:

@@ -64,12 +64,21 @@ def _is_rectangle(corners: np.ndarray[tuple[int, ...], np.dtype[np.int32]], widt
     return len(corners) == 4 and all(on_edge) and cv2.contourArea(corners) >= (width - 1) * (height - 1)
 
 
+def is_sendable(width: int, height: int) -> bool:
+    """Whether a picture of this size is thick enough for a server."""
+    return min(width, height) >= _least_side(width, height)
+
+
+def _least_side(width: int, height: int) -> int:
+    return max(MIN_SIDE, math.ceil(max(height, width) / MAX_ASPECT))
+
+
 def sendable(crop: Pixels) -> Pixels:
     """Adds white around a crop that is thinner than a server takes. Resamples nothing."""
     height, width = crop.shape[:2]
-    least = max(MIN_SIDE, math.ceil(max(height, width) / MAX_ASPECT))
-    if min(height, width) >= least:
+    if is_sendable(width, height):
         return crop
+    least = _least_side(width, height)
     down, across = max(0, least - height), max(0, least - width)
     framed = np.full((height + down, width + across, 3), PAPER, dtype=np.uint8)
     framed[down // 2 : down // 2 + height, across // 2 : across // 2 + width] = crop

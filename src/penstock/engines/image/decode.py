@@ -13,7 +13,7 @@ import warnings
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,7 +52,7 @@ class Picture:
 class Encoded:
     """One frame as PNG or JPEG, upright, opaque, 8 bits a channel."""
 
-    data: bytes
+    data: bytes = field(repr=False)
     width: int
     height: int
     dpi: float

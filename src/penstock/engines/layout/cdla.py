@@ -7,6 +7,7 @@ document's, and in which order blocks are read, is not decided here.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -85,9 +86,12 @@ class CdlaLayout:
     blocks = layout.detect(pixels)
     """
 
-    def __init__(self, threads: int = 1) -> None:
+    def __init__(
+        self, threads: int = 1, threshold: float | None = None, by_label: Mapping[str, float] | None = None
+    ) -> None:
         # one input shape for ever, so the arena stays flat
         self._network = Network(weights.path("layout-cdla"), threads, arena=True)
+        self._min_score = min_scores(threshold, by_label or {})
 
     def detect(self, pixels: Pixels) -> list[Detection]:
         """The page's blocks, best first, with duplicates removed."""
@@ -95,7 +99,7 @@ class CdlaLayout:
         if height < 1 or width < 1:
             raise EngineError(f"Layout needs a picture, not one of {width} x {height} pixels.")
         sheet, place = on_sheet(pixels)
-        boxes, scores, kinds = decode(self._network(prepare(sheet)))
+        boxes, scores, kinds = decode(self._network(prepare(sheet)), self._min_score)
         keep = distinct(boxes, kinds)
         corner = np.array([place[0], place[1]] * 2, dtype=np.float32)
         scale = np.array([width / (place[2] - place[0]), height / (place[3] - place[1])] * 2)
@@ -105,6 +109,13 @@ class CdlaLayout:
 
     def close(self) -> None:
         self._network.close()
+
+
+def min_scores(threshold: float | None, by_label: Mapping[str, float]) -> Floats:
+    """Returns one bound for each class: that of its label, that for all, or its own."""
+    own = MIN_SCORE if threshold is None else np.full(len(CLASSES), threshold)
+    scores = [by_label.get(label, score) for (_, label), score in zip(CLASSES, own.tolist(), strict=True)]
+    return np.array(scores, dtype=np.float32)
 
 
 def on_sheet(pixels: Pixels) -> tuple[Pixels, tuple[int, int, int, int]]:

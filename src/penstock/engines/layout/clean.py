@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from penstock.engines.layout.settings import Merge
 from penstock.region import LABELS
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
     Flags = NDArray[np.bool_]
-
-Merge = Literal["large", "small", "union"]
 
 SAME_CLASS = 0.6  # overlap at which the weaker of two boxes of one class goes
 OTHER_CLASS = 0.98  # of two classes: only when they are practically the same box
@@ -59,7 +58,8 @@ class FoundBoxes:
 class Rules:
     """What counts as a find. `class_thresholds`, `merge` and `unclip_by_class` go by label name.
 
-    `unclip` grows a box about its centre by these factors of its width and height.
+    `unclip` grows a box about its centre by these factors of its width and height. Without `nms` boxes
+    that overlap stay, and only what lies inside another is judged.
     """
 
     threshold: float = 0.3
@@ -67,6 +67,7 @@ class Rules:
     merge: Mapping[str, Merge] = field(default_factory=lambda: MERGE)
     unclip: tuple[float, float] = (1.0, 1.0)
     unclip_by_class: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    nms: bool = True
     names: tuple[str, ...] = LABELS
     _tables: RuleArrays = field(init=False, repr=False, compare=False)
 
@@ -81,6 +82,27 @@ class Rules:
     def lowest_threshold(self) -> float:
         """What a network must keep so that no class loses a box too early."""
         return min([self.threshold, *self.class_thresholds.values()])
+
+
+def rules_from(
+    threshold: float,
+    class_thresholds: Mapping[str, float],
+    merge: Merge | None,
+    class_merge: Mapping[str, Merge],
+    unclip: tuple[float, float],
+    class_unclip: Mapping[str, tuple[float, float]],
+    nms: bool,
+) -> Rules:
+    """Returns the rules for a stage's settings. `merge` is for all classes; None means as published."""
+    everywhere = MERGE if merge is None else dict.fromkeys(LABELS, merge)
+    return Rules(
+        threshold=threshold,
+        class_thresholds=class_thresholds,
+        merge={**everywhere, **class_merge},
+        unclip=unclip,
+        unclip_by_class=class_unclip,
+        nms=nms,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +142,7 @@ def clean(found: FoundBoxes, width: int, height: int, rules: Rules = DEFAULT) ->
     rows = rows[np.argsort(found.scores[rows], kind="stable")[::-1]]
     labels, boxes = found.labels[rows], found.boxes[rows]
     pairs = _touching(boxes)
-    stay = _unsuppressed(labels, boxes, pairs)
+    stay = _unsuppressed(labels, boxes, pairs) if rules.nms else np.ones(len(boxes), dtype=bool)
     stay &= _not_page_sized(labels, boxes, stay, width, height, tables.image)
     stay &= _not_nested(labels, boxes, pairs, stay, tables)
     rows = rows[stay]

@@ -11,7 +11,7 @@ import logging
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from penstock.engines.layout.clean import FoundBoxes, Rules, clean
 from penstock.engines.layout.doclayout_input import PageInput
 from penstock.engines.layout.doclayout_net import LayoutNet, masks_of
 from penstock.engines.layout.doclayout_output import PlacedDetection, found_in, placed
+from penstock.engines.layout.settings import Precision
 from penstock.engines.layout.torch_import import missing, torch
 from penstock.errors import EngineError, MissingModel, OpenError, first_line
 from penstock.region import LABELS
@@ -42,7 +43,7 @@ class DocLayoutEngine:
 
     `model` is a checkpoint's folder or its name on the Hugging Face Hub. "fp16" means half precision
     for the network where the device has it (a CPU runs fp32); boxes are float32 either way. `compile`
-    takes a minute and a half to save a millisecond a page: it pays from some 85,000 pages.
+    takes a minute and a half to save a millisecond a page on a GPU: it pays from some 85,000 pages.
 
         layout = DocLayoutEngine(batch=64)
         for blocks in layout.detect([jpeg_bytes, rgb_array]):
@@ -55,16 +56,16 @@ class DocLayoutEngine:
         device: str = "auto",
         batch: int = 16,
         compile: bool = False,
-        precision: Literal["fp16", "fp32"] = "fp16",
+        precision: Precision = "fp16",
         polygons: bool = False,
         threshold: float = 0.3,
         rules: Rules | None = None,
     ) -> None:
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
-        half = precision == "fp16" and device.startswith("cuda")
-        dtype = torch.float16 if half else torch.float32
-        self._open(load_model(model), device, dtype, batch, compile)
+        if compile and not device.startswith("cuda"):
+            raise OpenError("The layout network is compiled for a GPU only.", "Leave out --layout-compile.")
+        self._open(load_model(model), device, dtype_of(precision, device), batch, compile)
         self._polygons = polygons
         self._rules = rules or Rules(threshold=threshold)
 
@@ -177,6 +178,13 @@ class FixedBatch:
 def _best_convolutions() -> Any:
     """Lets cuDNN try its algorithms and keep the best: it pays where all shapes stay the same."""
     return torch.backends.cudnn.flags(enabled=True, benchmark=True)  # `enabled` is off unless said
+
+
+def dtype_of(precision: Precision, device: str) -> Any:
+    """Returns what the network computes in. A CPU has no fast float16, so it computes in float32 then."""
+    if precision == "bf16":
+        return torch.bfloat16
+    return torch.float16 if precision == "fp16" and device.startswith("cuda") else torch.float32
 
 
 def load_model(model: str) -> Any:

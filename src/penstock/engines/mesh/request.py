@@ -8,7 +8,7 @@ folder both see, small things in the request.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from penstock.errors import EngineError
@@ -65,7 +65,7 @@ class MeshOptions:
 class MeshRequest:
     key: str  # "photo/index"
     image: str  # .npy, (height, width, 3) uint8 RGB
-    mask: bytes  # one-bit PNG of the same size
+    mask: bytes = field(repr=False)  # one-bit PNG of the same size
     pointmap: str  # .npy, (height, width, 3) float32 in PyTorch3D's axes; may not exist yet
     empty_room: bool  # the pointmap is a bare floor's: it has directions but measured nothing
     setting: Setting

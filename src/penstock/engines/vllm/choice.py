@@ -57,24 +57,26 @@ def reading_servers(
     preset_name: str = "auto",
     dtype: str = "auto",
     memory: float | None = None,
+    more_flags: Sequence[str] = (),
 ) -> list[ServerChoice]:
     """Returns the servers for a recogniser by its name: as many on every card as its preset says.
 
-    Without a card it is one on the CPU. `memory` is the share of a card that its servers have together.
+    Without a card it is one on the CPU. `memory` is the share of a card that its servers have together;
+    `more_flags` are a user's own and replace ours.
     """
-    known = recogniser(name) if name not in PAGE_MODELS else PAGE_MODELS[name]
+    known = PAGE_MODELS[name] if name in PAGE_MODELS else recogniser(name)
     if not (model or known.model):
         raise UsageError(f"{name!r} has no model of its own.", "Name the model to serve instead.")
     choices: list[ServerChoice] = []
     places: list[Card | None] = [*found] or [None]
     for card in places:
         chosen = preset_for(name, preset_name, card)
-        flags = (*known.server_flags, *dtype_flags(dtype, chosen), *_memory_flags(memory, chosen))
+        own = (*known.server_flags, *dtype_flags(dtype, chosen), *_memory_flags(memory, chosen))
         choice = ServerChoice(
             model=model or known.model,
             preset=chosen,
             gpu=card.index if card else None,
-            flags=flags,
+            flags=(*own, *more_flags),
             prompt=known.prompt("text"),
         )
         choices += [choice] * chosen.servers

@@ -6,10 +6,9 @@ The measurements behind the reasons, with GLM-OCR's shape in bf16 on one H200 (8
 picture tokens in and 770 tokens out; docs/log.md): one API process with 512 sequences and 131,072
 batched tokens gave 3.6 pages/s; two servers on the card with four API processes and 32,768 batched
 tokens each 6.1, and 11.4 with crops at 0.7 scale; fp8 was slower. With as many threads as cores instead
-of one those two gave 4.8 and 7.6. Activations take 0.22 GB for 1,024 batched tokens (29.3 GB at 131,072
-on a B200), a token of KV cache 64 KiB, the weights some 2 GB. Only the H200's numbers were run; those
-of other cards are computed from these. Memory that vLLM leaves is for the layout network, which
-shares the card.
+of one those two gave 4.8 and 7.6. Only the H200's numbers were run; those of other cards are computed from
+these. What each takes of its card is in memory_budget.py, and printed by `penstock engine start --dry-run`.
+Memory that vLLM leaves is for the layout network, which shares the card.
 """
 
 from __future__ import annotations
@@ -156,7 +155,7 @@ def _sized(memory: float, seqs: int, tokens: int, why: tuple[str, str, str]) -> 
 _PAIR = (
     "two servers a card; 16 % stay for the layout network and its batch of 64 pages",
     "measured; half of the 1,024 in flight, and room for when they fall unevenly on the two",
-    "measured best for two servers: 7 GB of activations each; 131,072 made steps longer, not fuller",
+    "measured best for two servers; 131,072 made steps longer, not fuller",
 )
 
 _TABLE = (
@@ -191,8 +190,8 @@ _TABLE = (
             32_768,
             (
                 "15 % (6 GB of 40) stay for the layout network",
-                "40 GB leave 25 GB of KV cache: 400,000 tokens, 430 crops of 930",
-                "7 GB of activations; five full-page pictures, or forty crops, a step",
+                "the KV cache of 40 GB holds 430 crops of 930 tokens, and more",
+                "five full-page pictures, or forty crops, a step",
             ),
         ),
     ),
@@ -209,9 +208,9 @@ _TABLE = (
             16_384,
             (
                 "20 % (4.5 GB) stay for the layout network",
-                "12 GB of KV cache hold 215 crops of 930 tokens; an eighth of an H200's arithmetic "
+                "its KV cache holds 215 crops of 930 tokens, and more; an eighth of an H200's arithmetic "
                 "needs no more to be busy",
-                "3.7 GB of activations; two full-page pictures a step",
+                "two full-page pictures a step, and memory for more of them waiting",
             ),
         ),
     ),
@@ -229,7 +228,7 @@ _TABLE = (
             (
                 "20 % stay for the layout network and a desktop's windows",
                 "as the L4, whose memory it has, with a third more arithmetic",
-                "3.7 GB of activations; two full-page pictures a step",
+                "two full-page pictures a step, and memory for more of them waiting",
             ),
         ),
     ),
@@ -246,8 +245,8 @@ _TABLE = (
             8_192,
             (
                 "2 GB stay for the layout network and a desktop's windows",
-                "1.9 GB of KV cache hold 30,000 tokens, 32 crops of 930",
-                "the least that encodes a full-page picture (6,144 tokens) in a step; 1.8 GB of activations",
+                "its KV cache holds 30,000 tokens, 32 crops of 930, and little more",
+                "the least that encodes a full-page picture (6,144 tokens) in a step",
             ),
         ),
     ),

@@ -11,6 +11,7 @@ the old address.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import shlex
 import shutil
@@ -29,13 +30,12 @@ from penstock.engines.vllm import guard as vllm_guard
 from penstock.engines.vllm import log as vllm_log
 from penstock.engines.vllm.presets import Preset
 from penstock.engines.vllm.probe import Pulse, Watch, ask_about_a_picture, healthy, tokens_and_running
-from penstock.errors import MissingModel, OpenError
+from penstock.errors import MissingModel, OpenError, install_advice
 
 START_DEADLINE_S = 900.0  # a first start downloads weights and compiles; 41 to 194 s were seen without
 PROBE_DEADLINE_S = 120.0  # the first picture compiles kernels
-
-
 DEFAULT_WATCH = Watch()
+log = logging.getLogger(__name__)
 
 
 def find_vllm() -> list[str]:
@@ -47,7 +47,7 @@ def find_vllm() -> list[str]:
     if found is None:
         raise MissingModel(
             "vLLM is not installed.",
-            "Run `pip install vllm`, best in an environment of its own with PENSTOCK_VLLM set to its `vllm`, "
+            f"{install_advice('vllm')}, or set PENSTOCK_VLLM to the `vllm` of an environment of its own, "
             "or name a running server with --server.",
         )
     return [found]
@@ -123,7 +123,10 @@ class ManagedServer:
     def start(self) -> None:
         """Starts, waits for health, sends a picture. Raises OpenError with the log's reason."""
         self._stopping.clear()
+        began = time.monotonic()
+        log.info("server %s starts: %s", self.url, shlex.join(self.command()), extra=self._facts())
         self._bring_up()
+        log.info("server %s answers after %.1f s", self.url, time.monotonic() - began, extra=self._facts())
         name = f"vllm-watch-{self.port}"
         self._watcher = threading.Thread(target=self._keep, name=name, daemon=True)
         self._watcher.start()
@@ -131,7 +134,10 @@ class ManagedServer:
     def stop(self) -> None:
         """Ends the server and all its processes. The GPU is free when this returns."""
         self._stopping.set()
+        running = self._guard is not None
         self._end()
+        if running:
+            log.info("server %s is stopped, %d restarts", self.url, self.restarts, extra=self._facts())
         if self._watcher is not None:
             self._watcher.join()
             self._watcher = None
@@ -153,13 +159,13 @@ class ManagedServer:
         life_read, life_write = os.pipe()
         report_read, report_write = os.pipe()
         guard = [sys.executable, "-I", vllm_guard.__file__, str(life_read), str(report_write), *command]
-        with self._lock, self.log_path.open("ab") as log:
-            self._log_start = log.seek(0, os.SEEK_END)
+        with self._lock, self.log_path.open("ab") as file:
+            self._log_start = file.seek(0, os.SEEK_END)
             self._guard = subprocess.Popen(
                 guard,
                 stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
+                stdout=file,
+                stderr=file,
                 start_new_session=True,
                 pass_fds=(life_read, report_write),
                 env={**os.environ, **self.environment()},
@@ -230,20 +236,28 @@ class ManagedServer:
                 pulse.reset()
 
     def _restart(self, trouble: str) -> bool:
-        with self.log_path.open("a") as log:
-            log.write(f"\n--- penstock restarts this server: {trouble}\n")
+        with self.log_path.open("a") as file:
+            file.write(f"\n--- penstock restarts this server: {trouble}\n")
         self._kill_now()
         while self.restarts < self._watch.max_restarts and not self._stopping.is_set():
             self.restarts += 1
+            log.warning("server %s is restarted: %s", self.url, trouble, extra=self._facts(reason=trouble))
             try:
                 self._bring_up()
             except OpenError as exc:
                 self.failure = exc
             else:
                 self.failure = None
+                log.warning("server %s answers again", self.url, extra=self._facts())
                 return True
         self.failure = self.failure or OpenError(f"{self.model} died {self.restarts} times: {trouble}.")
+        log.error("server %s is given up: %s", self.url, self.failure, extra=self._facts(reason=trouble))
         return False
+
+    def _facts(self, **more: str) -> dict[str, object]:
+        """What a log line about this server holds beside its words."""
+        return {"url": self.url, "model": self.model, "gpu": self.gpu, "restarts": self.restarts,
+                "server_log": str(self.log_path), **more}  # fmt: skip
 
     def _kill_now(self) -> None:
         """Kills at once: a hung server ignores SIGTERM, and requests in flight wait for the next server."""

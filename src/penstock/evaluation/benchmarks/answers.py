@@ -10,11 +10,20 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from penstock.errors import UsageError
-from penstock.evaluation.benchmarks.base import Benchmark, HubFiles, Sample, Scores
-from penstock.evaluation.benchmarks.files import need_folder, picture_for, read_json, row_id, rows
+from penstock.evaluation.benchmarks.base import Asks, Benchmark, HubFiles, Sample, Scores
+from penstock.evaluation.benchmarks.files import (
+    PICTURE_NAME,
+    need_folder,
+    picture_for,
+    read_json,
+    row_id,
+    row_picture,
+    rows,
+)
 from penstock.evaluation.metrics.contains import contains_answer
 from penstock.evaluation.metrics.text import anls_fields
 from penstock.evaluation.results import SampleResult
+from penstock.region import Asking
 
 TEXT_TYPES = frozenset(
     {
@@ -36,6 +45,7 @@ class OcrBench(Benchmark):
     layout: ClassVar[str] = "OCRBench.json and, beside it, the pictures it names"
     hub: ClassVar[HubFiles | None] = ("echo840/OCRBench", ("*.parquet", "data/*.parquet"))
     metrics: ClassVar[dict[str, bool]] = {"accuracy": True}
+    asks: ClassVar[Asks] = "question"
 
     @property
     def protocol(self) -> str:
@@ -46,6 +56,10 @@ class OcrBench(Benchmark):
         file = folder if folder.is_file() else folder / "OCRBench.json"
         found = read_json(file) if file.is_file() and file.suffix == ".json" else rows(folder, "*.parquet")
         return [_question(row, number, file.parent) for number, row in enumerate(found)]
+
+    def asking(self, sample: Sample) -> Asking:
+        """Sends the question as the data set has it, as the official programs do."""
+        return Asking(task="question", words=str(sample.truth.get("question", "")))
 
     def score(self, sample: Sample, prediction: str) -> Scores:
         right = contains_answer(sample.truth["answers"], prediction, sample.truth.get("dataset_name", ""))
@@ -66,6 +80,7 @@ class NanonetsKie(Benchmark):
     layout: ClassVar[str] = "*.jsonl or *.parquet rows with `annotations`, or key/*.json and img/"
     hub: ClassVar[HubFiles | None] = ("nanonets/key_information_extraction", ("*.parquet", "data/*.parquet"))
     metrics: ClassVar[dict[str, bool]] = {"anls": True}
+    asks: ClassVar[Asks] = "fields"
 
     @property
     def protocol(self) -> str:
@@ -77,12 +92,15 @@ class NanonetsKie(Benchmark):
         if keys:
             return [Sample(f.stem, _fields(read_json(f)), picture_for(folder / "img", f.stem)) for f in keys]
         found = [
-            Sample(row_id(row, number), _row_fields(row), row.get("picture", ""))
+            Sample(row_id(row, number), _row_fields(row), row_picture(row, folder))
             for number, row in enumerate(rows(folder, "*.jsonl", "*.parquet"))
         ]
         if not any(sample.truth for sample in found):
             raise UsageError(f"{folder} holds no annotated fields.", f"It should hold {self.layout}.")
         return found
+
+    def asking(self, sample: Sample) -> Asking:
+        return Asking(task="fields", fields=tuple(sample.truth))
 
     def score(self, sample: Sample, prediction: str) -> Scores:
         said, note = read_fields(prediction)
@@ -121,7 +139,7 @@ def _question(row: dict[str, Any], number: int, root: Path) -> Sample:
     known.setdefault("type", row.get("question_type", ""))
     known.setdefault("dataset_name", row.get("dataset", ""))
     picture = row.get("picture") or picture_for(root, row.get("image_path", ""))
-    truth = {name: value for name, value in known.items() if name != "picture"}
+    truth = {name: value for name, value in known.items() if name not in ("picture", PICTURE_NAME)}
     return Sample(f"{number:04d}", truth, picture, _question_slices(known))
 
 

@@ -1,5 +1,6 @@
 """What a benchmark is: it reads samples from a public data set's own files and scores one at a time.
 
+It says what it asks: whole pages, or a text, a table, a formula, an answer or fields of one picture.
 A benchmark is a small frozen dataclass that pickles, so that samples can be scored in processes.
 `score` is pure: the same sample and prediction give the same scores.
 """
@@ -9,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
+from penstock.evaluation.method import GIVEN, Method
 from penstock.evaluation.results import SampleResult
+from penstock.region import AskedTask, Asking
 
+Asks = Literal["page"] | AskedTask
 HubFiles = tuple[str, tuple[str, ...]]  # a data set's name on the Hub, and patterns of the files to take
 
 
@@ -39,13 +43,23 @@ class Scores:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """Base of all benchmarks. `metrics` says for each score whether higher is better."""
+    """Base of all benchmarks. `metrics` says for each score whether higher is better.
+
+    `method` is how the predictions were made: it changes what the scores are called.
+    """
 
     name: ClassVar[str]
     title: ClassVar[str]
     layout: ClassVar[str]  # the files it reads, in words
     hub: ClassVar[HubFiles | None] = None  # where the data set is published
     metrics: ClassVar[dict[str, bool]]
+    asks: ClassVar[Asks] = "page"  # what a recipe has to make of each picture
+
+    method: Method = field(default=GIVEN, kw_only=True)
+
+    def asking(self, sample: Sample) -> Asking | None:
+        """Returns what is asked about a sample's picture; None where it is read as a page."""
+        return None if self.asks == "page" else Asking(task=self.asks)
 
     @property
     def missing_is_empty(self) -> bool:
@@ -62,6 +76,10 @@ class Benchmark:
 
     def score(self, sample: Sample, prediction: str) -> Scores:
         raise TypeError(f"benchmark {self.name!r} does not define score()")
+
+    def not_computed(self) -> dict[str, str]:
+        """Returns the scores that this run leaves out, each with what it needs."""
+        return {}
 
     def extra(self, results: Sequence[SampleResult]) -> dict[str, float]:
         """Returns figures that are not means over samples: pooled rates, totals, overall scores."""

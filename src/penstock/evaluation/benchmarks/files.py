@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from penstock.evaluation.benchmarks.base import Sample
 
 PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")
 HEAVY_COLUMNS = ("image", "images", "img", "png", "jpg")  # never needed to score
+NAMING_COLUMNS = ("image_path", "image", "image_name", "file_name", "filename")
+PICTURE_NAME = "picture_name"  # of a row: the picture's own name inside the file
 IN_PARQUET = ".parquet::"  # a picture inside a file: FILE.parquet::COLUMN::ROW
 
 
@@ -67,29 +70,56 @@ def _parquet_rows(file: Path) -> Iterator[dict[str, Any]]:
     opened = parquet.ParquetFile(file)
     names = opened.schema_arrow.names
     held = next((name for name in HEAVY_COLUMNS if name in names), None)
+    light = [name for name in names if name not in HEAVY_COLUMNS]
+    light += [f"{held}.path"] if held and _has_path(opened.schema_arrow.field(held).type) else []
     number = 0
-    for batch in opened.iter_batches(batch_size=256, columns=[n for n in names if n not in HEAVY_COLUMNS]):
+    for batch in opened.iter_batches(batch_size=256, columns=light):
         for row in batch.to_pylist():
-            yield {**row, "picture": f"{file}::{held}::{number}"} if held else row
+            yield _with_address(row, held, f"{file}::{held}::{number}") if held else row
             number += 1
+
+
+def _has_path(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_struct(kind) and kind.get_field_index("path") >= 0)
+
+
+def _with_address(row: dict[str, Any], held: str, address: str) -> dict[str, Any]:
+    """Returns the row with the address of its picture and the name that the picture has in the file."""
+    named = row.pop(held, None) or {}
+    return {**row, PICTURE_NAME: named.get("path") or "", "picture": address}
 
 
 def parquet_picture(place: str) -> bytes:
     """Returns the bytes of one picture inside a Parquet file, as data sets of the Hub hold them."""
-    import pyarrow.parquet as parquet
-
     name, column, number = place.rsplit("::", 2)
-    opened, row = parquet.ParquetFile(name), int(number)
-    for group in range(opened.num_row_groups):
-        count = opened.metadata.row_group(group).num_rows
+    row = int(number)
+    for group, count in enumerate(_group_sizes(name)):
         if row < count:
-            value = opened.read_row_group(group, columns=[column]).column(0)[row].as_py()
+            value = _group(name, column, group)[row].as_py()
             held = value["bytes"] if isinstance(value, dict) else value
             if isinstance(held, bytes):
                 return held
             break
         row -= count
     raise BadInput(f"{place} holds no picture.")
+
+
+@lru_cache(maxsize=8)
+def _group_sizes(name: str) -> list[int]:
+    import pyarrow.parquet as parquet
+
+    facts = parquet.read_metadata(name)
+    return [facts.row_group(group).num_rows for group in range(facts.num_row_groups)]
+
+
+@lru_cache(maxsize=1)  # pictures are taken in their order: without it each would read all of its group
+def _group(name: str, column: str, group: int) -> Any:
+    import pyarrow.parquet as parquet
+
+    with parquet.ParquetFile(name) as opened:
+        return opened.read_row_group(group, columns=[column]).column(0)
 
 
 def with_pictures(samples: Sequence[Sample], folder: Path) -> list[Sample]:
@@ -106,11 +136,22 @@ def with_pictures(samples: Sequence[Sample], folder: Path) -> list[Sample]:
             part.write_bytes(parquet_picture(sample.image))
             part.replace(path)
         found.append(replace(sample, image=str(path)))
+    _group.cache_clear()
+    _group_sizes.cache_clear()
     return found
 
 
 def row_id(row: dict[str, Any], number: int) -> str:
     return str(row.get("id") or f"{number:06d}")
+
+
+def row_picture(row: dict[str, Any], folder: Path) -> str:
+    """Returns the address of a row's picture: inside its Parquet file, or a file that the row names."""
+    if row.get("picture"):
+        return str(row["picture"])
+    root = folder.parent if folder.is_file() else folder
+    named = (row[name] for name in NAMING_COLUMNS if isinstance(row.get(name), str))
+    return next((found for name in named if (found := picture_for(root, name))), "")
 
 
 def picture_for(folder: Path, name: str) -> str:

@@ -6,12 +6,19 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from penstock.errors import UsageError
-from penstock.evaluation.benchmarks.base import Benchmark, HubFiles, Sample, Scores
-from penstock.evaluation.benchmarks.files import need_folder, picture_for, row_id, rows
-from penstock.evaluation.metrics import formulas
+from penstock.evaluation.benchmarks.base import Asks, Benchmark, HubFiles, Sample, Scores
+from penstock.evaluation.benchmarks.files import (
+    PICTURE_NAME,
+    need_folder,
+    picture_for,
+    row_id,
+    row_picture,
+    rows,
+)
+from penstock.evaluation.metrics import formula_render, formulas
 from penstock.evaluation.metrics.text import bleu, normalised_edit
 from penstock.evaluation.results import SampleResult
 
@@ -21,6 +28,8 @@ SUBSETS = {
     "sce": "screen-captured",
     "hwe": "handwritten",
 }
+LATEX_COLUMNS = ("label", "latex_formula", "latex", "text")
+KIND_COLUMNS = ("subset", "kind", "type", "category", "split", "image_name", "file_name", "id")
 _NAMED = re.compile(r"(\\(operatorname|mathrm|text|mathbf)\s?\*? {.*?})")
 _DOLLARS = re.compile(r"^\s*(?:\$\$|\\\[|\$)?(.*?)(?:\$\$|\\\]|\$)?\s*$", re.DOTALL)
 
@@ -32,10 +41,11 @@ class UniMerNet(Benchmark):
     name: ClassVar[str] = "unimernet"
     title: ClassVar[str] = "UniMERNet"
     layout: ClassVar[str] = (
-        "spe.txt, cpe.txt, sce.txt, hwe.txt and folders of those names, or rows with `label`"
+        "spe.txt, cpe.txt, sce.txt, hwe.txt and folders of those names, or rows with `label` in files of them"
     )
     hub: ClassVar[HubFiles | None] = ("deepcopy/UniMER", ("*.parquet", "data/*.parquet"))
     metrics: ClassVar[dict[str, bool]] = {"edit": False, "cdm": True}
+    asks: ClassVar[Asks] = "formula"
 
     cdm: bool = False
 
@@ -55,7 +65,7 @@ class UniMerNet(Benchmark):
         if found:
             return found
         made = [
-            Sample(row_id(row, number), str(row.get("label") or row.get("text")), row.get("picture", ""))
+            Sample(row_id(row, number), _latex(row), row_picture(row, folder), subset_of(row))
             for number, row in enumerate(rows(folder, "*.jsonl", "*.parquet"))
         ]
         if not made:
@@ -72,8 +82,28 @@ class UniMerNet(Benchmark):
             notes = (found.note,) if found.note else ()
         return Scores(values, truth, said, notes)
 
+    def not_computed(self) -> dict[str, str]:
+        return {} if self.cdm else {"cdm": formula_render.what_cdm_needs()}
+
     def extra(self, results: Sequence[SampleResult]) -> dict[str, float]:
         return {"bleu": bleu([r.truth for r in results], [r.prediction for r in results])} if results else {}
+
+
+def subset_of(row: dict[str, Any]) -> tuple[str, ...]:
+    """Returns the kind of a row's formula, by a column, its picture's own name, or the file that it is in.
+
+    Copies of the test set on the Hub have a file a kind (cpe-00000-of-00001.parquet) or a folder a kind.
+    """
+    said = [str(row.get(name) or "") for name in (*KIND_COLUMNS, PICTURE_NAME)]
+    for place in (*said, row.get("picture", "")):
+        for word in reversed(re.findall("[a-z]+", place.lower())):
+            if word in SUBSETS:
+                return (SUBSETS[word],)
+    return ()
+
+
+def _latex(row: dict[str, Any]) -> str:
+    return str(next((row[name] for name in LATEX_COLUMNS if row.get(name) is not None), ""))
 
 
 def without_delimiters(latex: str) -> str:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from penstock.errors import UsageError
-from penstock.evaluation.benchmarks.base import Benchmark, HubFiles, Sample, Scores
-from penstock.evaluation.benchmarks.files import need_folder, picture_for, row_id, rows
+from penstock.evaluation.benchmarks.base import Asks, Benchmark, HubFiles, Sample, Scores
+from penstock.evaluation.benchmarks.files import need_folder, picture_for, row_id, row_picture, rows
 from penstock.evaluation.metrics.text import character_error_rate, collapse_spaces, word_error_rate
 from penstock.evaluation.results import SampleResult
 
@@ -23,6 +23,7 @@ class Handwritten(Benchmark):
     layout: ClassVar[str] = "*.parquet or *.jsonl rows with `text`, or .txt files beside line pictures"
     hub: ClassVar[HubFiles | None] = ("Teklia/IAM-line", ("data/test*.parquet",))
     metrics: ClassVar[dict[str, bool]] = {"cer": False, "wer": False}
+    asks: ClassVar[Asks] = "text"
 
     @property
     def protocol(self) -> str:
@@ -36,7 +37,7 @@ class Handwritten(Benchmark):
                 Sample(f.stem, f.read_text(encoding="utf-8"), picture_for(f.parent, f.stem)) for f in texts
             ]
         found = [
-            Sample(row_id(row, number), str(row["text"]), row.get("picture", ""))
+            Sample(row_id(row, number), str(row["text"]), row_picture(row, folder))
             for number, row in enumerate(rows(folder, "*.jsonl", "*.parquet"))
             if "text" in row
         ]

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from penstock.errors import UsageError
 from penstock.evaluation.benchmarks.base import Benchmark, HubFiles, Sample, Scores
 from penstock.evaluation.benchmarks.files import need_folder, picture_for
+from penstock.evaluation.metrics.formula_render import what_cdm_needs
 from penstock.evaluation.metrics.formulas import cdm
 from penstock.evaluation.metrics.invented import invented_content
 from penstock.evaluation.metrics.text import korean_error_rates
@@ -94,6 +95,11 @@ class OmniDocBench(Benchmark):
         if not self.rules.granular:
             return score_page(page, prediction, self.rules)
         return v1_6.score_page(page, prediction)
+
+    def not_computed(self) -> dict[str, str]:
+        if self.cdm:
+            return {}
+        return {"formula_cdm": what_cdm_needs(), "overall": "not computed, needs formula_cdm"}
 
     def extra(self, results: Sequence[SampleResult]) -> dict[str, float]:
         """Returns figures over all pairs instead of pages, and the overall score if its parts are known."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from penstock.errors import UsageError
-from penstock.evaluation.benchmarks.base import Benchmark, HubFiles, Sample, Scores
+from penstock.evaluation.benchmarks.base import Asks, Benchmark, HubFiles, Sample, Scores
 from penstock.evaluation.benchmarks.files import need_folder, picture_for, read_json, rows
 from penstock.evaluation.metrics.pipe_tables import with_html_tables
 from penstock.evaluation.metrics.tables import document, teds_both
@@ -23,6 +23,7 @@ class PubTabNet(Benchmark):
     layout: ClassVar[str] = "PubTabNet_2.0.0.jsonl (or *.jsonl, *.parquet, *gt*.json) and the pictures"
     hub: ClassVar[HubFiles | None] = ("apoidea/pubtabnet-html", ("*validation*.parquet", "data/val*.parquet"))
     metrics: ClassVar[dict[str, bool]] = {"teds": True, "teds_s": True}
+    asks: ClassVar[Asks] = "table"
 
     split: str = "val"
 

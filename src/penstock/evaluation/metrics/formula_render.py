@@ -71,6 +71,11 @@ def tex() -> str:
     return found
 
 
+def what_cdm_needs() -> str:
+    """Says why a run without CDM has none."""
+    return "not computed, needs pdflatex" if shutil.which("pdflatex") is None else "not computed, needs --cdm"
+
+
 def render(formula: ColouredFormula, *, smooth: bool = True) -> RenderedFormula:
     """Returns the formula's tokens with their boxes. Raises BadInput if TeX cannot set it."""
     pixels = _cropped(_render(_compiled(formula), smooth))

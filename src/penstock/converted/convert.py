@@ -1,0 +1,80 @@
+"""Puts a conversion together: inputs become files, files become a run, the run becomes documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import chain
+from typing import Any
+
+from penstock import __version__
+from penstock.converted.collection import Documents
+from penstock.converted.conversion import Conversion
+from penstock.converted.document import Document
+from penstock.converted.inputs import as_file, one_file
+from penstock.converted.workspace import Workspace
+from penstock.documents.docjson.model import Producer
+from penstock.errors import BadInput, UsageError
+from penstock.page import Page
+from penstock.passes.in_order import OnProgress
+from penstock.passes.parse import ParseOptions, list_pages, stream_in_order
+from penstock.plan import Plan
+
+INPUTS = "inputs"
+
+
+def convert_one(source: Any, options: ParseOptions, on_progress: OnProgress | None = None) -> Document:
+    """Returns the document of a source. Raises BadInput where its file cannot be opened at all."""
+    workspace = Workspace()
+    try:
+        chosen = replace(options, inputs=(one_file(source, workspace.path / INPUTS),))
+        plan, listing = chosen.plan(), list_pages(chosen)
+        first = next(listing)
+        if first.failure is not None and first.failure.stage == "list":
+            raise BadInput(first.failure.message, first.failure.advice)
+        conversion = _begun(chosen, plan, chain([first], listing), workspace, on_progress)
+        conversion.begin(first.document)
+    except BaseException:
+        workspace.close()
+        raise
+    return Document(conversion, first.document, is_alone=True)
+
+
+def convert_many(
+    sources: Iterable[Any], options: ParseOptions, on_progress: OnProgress | None = None
+) -> Documents:
+    """Returns the documents of all sources, which one run reads."""
+    workspace = Workspace()
+    try:
+        folder = workspace.path / INPUTS
+        paths = tuple(as_file(source, folder / str(number)) for number, source in enumerate(sources, 1))
+        if not paths:
+            raise UsageError("The list is empty.", "Give at least one document.")
+        chosen = replace(options, inputs=paths)
+        conversion = _begun(chosen, chosen.plan(), list_pages(chosen), workspace, on_progress)
+    except BaseException:
+        workspace.close()
+        raise
+    return Documents(conversion)
+
+
+def _begun(
+    options: ParseOptions,
+    plan: Plan,
+    listing: Iterable[Page],
+    workspace: Workspace,
+    on_progress: OnProgress | None,
+) -> Conversion:
+    stream = stream_in_order(plan, listing, options.executor, on_progress=on_progress)
+    return Conversion(stream, workspace, _producer(plan))
+
+
+def _producer(plan: Plan) -> Producer:
+    settings = plan.settings()
+    reading: dict[str, object] = next((row for row in settings if "recogniser" in row), {})
+    return Producer(
+        version=__version__,
+        recipe=plan.name,
+        fingerprint=plan.fingerprint(),
+        model=str(reading.get("model") or reading.get("recogniser", "")),
+    )

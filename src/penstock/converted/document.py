@@ -1,0 +1,117 @@
+"""One document as a Python object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import islice
+from pathlib import Path, PurePosixPath
+from typing import Any, Self
+
+from penstock.converted.conversion import Conversion
+from penstock.converted.figures import Figure, figures_of
+from penstock.converted.notebook import document_html
+from penstock.converted.outline import DocumentSection, page_text, sections_of
+from penstock.converted.pages import DocumentPages
+from penstock.converted.saving import page_piece, save_pages
+from penstock.converted.tables import DocumentTable, tables_of
+from penstock.documents.docjson.assemble import Assembler, assemble
+from penstock.documents.docjson.model import Chunk
+from penstock.errors import Failure
+from penstock.exports.pages import output_names
+
+PREVIEW = 2  # pages a notebook shows
+
+
+class Document:
+    """What `penstock.convert` gives back. A page is read when something asks for it, and kept on disk.
+
+        with penstock.convert("report.pdf") as doc:
+            print(doc.markdown)
+            doc.tables[0].to_pandas()
+
+    What it keeps is removed when it is closed, or when nothing refers to it any more.
+    """
+
+    def __init__(self, conversion: Conversion, name: str, *, is_alone: bool) -> None:
+        self.name = name
+        self._conversion = conversion
+        self._is_alone = is_alone
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the reading and removes what was kept. One of several documents goes with the others."""
+        if self._is_alone:
+            self._conversion.close()
+
+    @property
+    def pages(self) -> DocumentPages:
+        """The pages in order. A failed one has `failure` set."""
+        return DocumentPages(self._conversion, self.name)
+
+    @property
+    def markdown(self) -> str:
+        """The whole document. Pictures stand as words in brackets; `save` writes links to their files."""
+        return "".join(page_piece(page, None) for page in self.pages.linked())
+
+    @property
+    def text(self) -> str:
+        """The words in reading order, without headers, footers and markup."""
+        return "\n\n".join(filter(None, map(page_text, self.pages)))
+
+    @cached_property
+    def tables(self) -> list[DocumentTable]:
+        """The tables in order. One that goes on over pages is one table."""
+        return tables_of(self._assembler(), self.pages)
+
+    @cached_property
+    def figures(self) -> list[Figure]:
+        """The pictures that were cut out, in order; none with `crops=False`."""
+        return figures_of(self._assembler(), self.pages, self._conversion.workspace)
+
+    @cached_property
+    def sections(self) -> list[DocumentSection]:
+        """The headings with the text under each."""
+        return sections_of(self._assembler(), self.pages)
+
+    @property
+    def failures(self) -> list[tuple[int, Failure]]:
+        """The pages that could not be read: their numbers, and why."""
+        return [(page.number, page.failure) for page in self.pages if page.failure is not None]
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Yields pieces for retrieval, by section, of at most some 350 tokens."""
+        assembler = self._assembler()
+        for page in self.pages:
+            yield from assembler.page(page).chunks
+        yield from assembler.finish().chunks
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the document as DocJSON."""
+        doc = assemble(self.name, self.pages, producer=self._conversion.producer)
+        return doc.model_dump(mode="json")
+
+    def save(self, folder: str | Path) -> Path:
+        """Writes `folder/NAME.md` and the crops it links to. Returns the path of the Markdown."""
+        [name] = output_names([PurePosixPath(self.name).name], ".md").values()
+        return self.save_as(Path(folder), name)
+
+    def save_as(self, folder: Path, name: PurePosixPath) -> Path:
+        """Writes `folder/name` and, below `folder`, the crops it links to."""
+        return save_pages(self.pages, self._conversion.workspace.path, folder, name)
+
+    def __repr__(self) -> str:
+        return f"Document({self.name!r}, {self.pages.count_text()})"
+
+    def _repr_html_(self) -> str:
+        """Shows the first pages; reads them if none was read."""
+        shown = list(islice(self.pages, max(1, min(PREVIEW, self.pages.num_read))))
+        return document_html(self.name, shown, self.pages.count_text())
+
+    def _assembler(self) -> Assembler:
+        return Assembler(self.name, producer=self._conversion.producer)

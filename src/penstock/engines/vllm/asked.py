@@ -1,0 +1,49 @@
+"""The model servers that a run asks: those that were named, or its own, which end with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from penstock.engines.chat.address import base_url
+from penstock.engines.vllm.choice import reading_servers, requests_in_flight
+from penstock.engines.vllm.presets import cards
+from penstock.engines.vllm.server import start_all
+from penstock.trace.server_metrics import announce
+
+
+class AskedServers:
+    """Servers that are up. `urls` are their addresses; `in_flight` requests at once keep them busy.
+
+    `model` is what named servers call it, or what our own load. `others` is how many requests each server
+    gets at once that someone else runs.
+    """
+
+    def __init__(
+        self,
+        recogniser: str,
+        named: Sequence[str],
+        *,
+        model: str,
+        preset: str,
+        dtype: str,
+        in_flight: int,
+        others: int,
+    ) -> None:
+        chosen = (
+            []
+            if named
+            else reading_servers(recogniser, cards(), model=model, preset_name=preset, dtype=dtype)
+        )
+        self._own = [choice.managed() for choice in chosen]
+        start_all(self._own)
+        self.urls = list(named) or [server.url for server in self._own]
+        self.model = (model or None) if named else None  # None: the client asks them
+        self.in_flight = in_flight or requests_in_flight(chosen) or others * len(named)
+        for address in named:
+            announce(base_url(address), in_flight=self.in_flight)
+        for server in self._own:
+            announce(server.url, server.command(), self.in_flight)
+
+    def close(self) -> None:
+        for server in self._own:
+            server.stop()

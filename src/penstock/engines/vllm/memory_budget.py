@@ -1,0 +1,267 @@
+"""What fits a card: weights, activations and KV cache of its servers, and the layout network beside them.
+
+    budget = memory_budget("zai-org/GLM-OCR", preset("l4").command(...), card_bytes=23_034 * 2**20)
+    print("\n".join(budget.lines()))
+
+Computed, not measured: weights and KV cache follow from the model's shape, activations are an estimate with
+its reason. The server itself measures when it starts, and its log has the last word.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+GB = 1e9  # as cards are sold and drivers counted in presets.py; vLLM's log counts in GiB, 7 % larger
+# GLM-OCR on a B200: the KV cache became 17 GiB smaller for each 131,072 tokens that a step may hold (three
+# servers, 131,072 to 524,288), and 0.7 GiB went to what does not grow: CUDA's own, graphs, the sampler.
+ACTIVATION_BYTES_A_TOKEN = 17 * 2**30 // 131_072
+ACTIVATION_REASON = (
+    f"estimate: {ACTIVATION_BYTES_A_TOKEN // 1024} KiB for each token of a step at GLM-OCR's width,"
+    " which is what longer steps took from a B200's KV cache"
+)
+FIXED_BYTES = 7 * 2**30 // 10
+ACTIVATION_WIDTH = 1_536  # GLM-OCR's; a wider model's activations are wider
+LAYOUT_BYTES_A_PAGE = 6_100_000_000 // 64  # PP-DocLayoutV3, 64 pages of 300 dpi, measured on an H200
+LAYOUT_BATCH = 16
+SHARE = 0.9  # of a card, vLLM's own where no flag says otherwise
+NUMBER_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2, "half": 2, "bf16": 2, "auto": 2, "fp8": 1}
+# what nvidia-smi calls the memory of the smallest card of a preset, in MiB
+CARD_MIB: Mapping[str, int] = MappingProxyType(
+    {"b200": 183_359, "h200": 143_771, "a100": 40_960, "l4": 23_034, "rtx4090": 24_564, "rtx4060": 8_188}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelShape:
+    """What memory follows from. `embeddings` are the parameters that fp8 leaves as they are."""
+
+    parameters: int
+    embeddings: int
+    width: int
+    layers: int
+    kv_heads: int
+    head_dim: int
+    origin: str
+
+    def weights(self, number_bytes: int) -> int:
+        kept = self.embeddings * max(2, number_bytes)
+        return (self.parameters - self.embeddings) * number_bytes + kept
+
+    def kv_token(self, number_bytes: int) -> int:
+        """Bytes of KV cache for one token: a key and a value in each layer."""
+        return self.layers * self.kv_heads * self.head_dim * 2 * number_bytes
+
+
+_DEEPSEEK = ModelShape(
+    parameters=3_336_000_000,
+    embeddings=2 * 129_280 * 1_280,
+    width=1_280,
+    layers=12,
+    kv_heads=10,
+    head_dim=128,
+    origin="6.7 GB of published bfloat16 weights; 12 layers of 10 heads",
+)
+SHAPES: Mapping[str, ModelShape] = MappingProxyType(
+    {
+        "zai-org/GLM-OCR": ModelShape(
+            parameters=1_107_405_824,
+            embeddings=2 * 59_392 * 1_536,
+            width=1_536,
+            layers=16,
+            kv_heads=8,
+            head_dim=128,
+            origin="counted from its config.json",
+        ),
+        "PaddlePaddle/PaddleOCR-VL-1.5": ModelShape(
+            parameters=959_000_000,
+            embeddings=103_424 * 1_024,
+            width=1_024,
+            layers=18,
+            kv_heads=2,
+            head_dim=128,
+            origin="0.9 B as published; its config.json",
+        ),
+        "deepseek-ai/DeepSeek-OCR": _DEEPSEEK,
+        "deepseek-ai/DeepSeek-OCR-2": _DEEPSEEK,
+        "Qwen/Qwen3-VL-Embedding-2B": ModelShape(
+            parameters=2_130_000_000,
+            embeddings=151_936 * 2_048,
+            width=2_048,
+            layers=28,
+            kv_heads=8,
+            head_dim=128,
+            origin="2.1 B as published; its config.json",
+        ),
+    }
+)
+
+
+def shape_of(model: str) -> ModelShape | None:
+    """Returns the shape of a model that we know by name, or whose folder is here; None for others."""
+    folder = Path(model)
+    if model in SHAPES:
+        return SHAPES[model]
+    try:
+        config = json.loads((folder / "config.json").read_text("utf-8"))
+        stored = sum(path.stat().st_size for path in folder.glob("*.safetensors"))
+        return _shape_of_config(config, stored)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):  # not a folder, or not a model's
+        return None
+
+
+def _shape_of_config(config: dict[str, Any], stored: int) -> ModelShape | None:
+    text = config.get("text_config") or config.get("language_config") or config
+    dtype = config.get("dtype") or config.get("torch_dtype") or text.get("dtype") or "bfloat16"
+    heads, width = int(text["num_attention_heads"]), int(text["hidden_size"])
+    tables = 1 if config.get("tie_word_embeddings", text.get("tie_word_embeddings")) else 2
+    if not stored:
+        return None
+    return ModelShape(
+        parameters=stored // NUMBER_BYTES.get(str(dtype), 2),
+        embeddings=tables * int(text["vocab_size"]) * width,
+        width=width,
+        layers=int(text["num_hidden_layers"]),
+        kv_heads=int(text.get("num_key_value_heads") or heads),
+        head_dim=int(text.get("head_dim") or width // heads),
+        origin="its folder's config.json and weights",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryBudget:
+    """The memory of one card in bytes. What is of a server is of each of its `servers`."""
+
+    card: int
+    servers: int
+    share: float  # of the card, for each server
+    weights: int
+    activations: int
+    fixed: int
+    kv_token: int
+    context: int | None  # tokens of the longest request
+    sequences: int | None
+    layout: int
+
+    @property
+    def server(self) -> int:
+        return int(self.card * self.share)
+
+    @property
+    def kv(self) -> int:
+        """What is left for the KV cache of each server; below zero it does not fit."""
+        return self.server - self.weights - self.activations - self.fixed
+
+    @property
+    def kv_tokens(self) -> int:
+        return max(0, self.kv) // self.kv_token
+
+    @property
+    def left(self) -> int:
+        """What the servers and the layout network leave of the card."""
+        return self.card - self.servers * self.server - self.layout
+
+    @property
+    def fits(self) -> bool:
+        """Whether the longest request fits each server, and the layout network fits beside them."""
+        return self.left >= 0 and self.kv_tokens >= (self.context or 1)
+
+    def facts(self) -> dict[str, int | float | bool | None]:
+        """For programs: bytes, tokens and whether it fits."""
+        return {
+            "card": self.card, "servers": self.servers, "share": self.share, "weights": self.weights,
+            "activations": self.activations, "fixed": self.fixed, "kv": self.kv, "kv_token": self.kv_token,
+            "kv_tokens": self.kv_tokens, "layout": self.layout, "left": self.left, "fits": self.fits,
+        }  # fmt: skip
+
+    def lines(self) -> list[str]:
+        """The sum for people, a line a part."""
+        each = "the server's" if self.servers == 1 else f"each of {self.servers} servers'"
+        return [
+            f"card          {_gb(self.card)}",
+            f"{each} share {_gb(self.server)} ({self.share:g})",
+            f"  weights     {_gb(self.weights)}",
+            f"  activations {_gb(self.activations)} ({ACTIVATION_REASON})",
+            f"  other       {_gb(self.fixed)} (CUDA, graphs)",
+            f"  KV cache    {_gb(self.kv)}: {self._room()}",
+            *self._layout_line(),
+            f"left          {_gb(self.left)}" + ("" if self.fits else "  IT DOES NOT FIT"),
+        ]
+
+    def sentence(self) -> str:
+        """One line: 'weights 2.2 GB, KV cache 14.1 GB (214,000 tokens), 3.3 GB left'."""
+        if not self.fits:
+            return f"does not fit {_gb(self.card)}: weights {_gb(self.weights)}, KV cache {_gb(self.kv)}"
+        many = f"{self.servers} servers, each with " if self.servers > 1 else ""
+        return (
+            f"{many}weights {_gb(self.weights)}, activations {_gb(self.activations)},"
+            f" KV cache {_gb(self.kv)} ({self.kv_tokens:,} tokens);"
+            f"{f' layout {_gb(self.layout)},' if self.layout else ''} {_gb(self.left)} left"
+        )
+
+    def _layout_line(self) -> list[str]:
+        """Models that read whole pages have no layout network beside them."""
+        why = f"batches of {LAYOUT_BATCH} pages; 95 MB a page were measured on an H200"
+        return [f"layout        {_gb(self.layout)} ({why})"] if self.layout else []
+
+    def _room(self) -> str:
+        """ "214,000 tokens of 64 KiB, 13 requests of 16,384 (128 sequences allowed)"."""
+        tokens = f"{self.kv_tokens:,} tokens of {self.kv_token // 1024} KiB"
+        if not self.context:
+            return tokens
+        longest = f"{self.kv_tokens // self.context} requests of {self.context:,}"
+        return f"{tokens}, {longest}" + (f" ({self.sequences:,} sequences allowed)" if self.sequences else "")
+
+
+def memory_budget(
+    model: str, command: Sequence[str], card_bytes: int, servers: int = 1, layout: bool = True
+) -> MemoryBudget | None:
+    """Returns the budget of `servers` with this `vllm serve` command on a card.
+
+    None for a model whose shape we do not know, or where there is no card.
+    """
+    shape, flags = shape_of(model), _flags(command)
+    if shape is None or card_bytes <= 0:
+        return None
+    number = NUMBER_BYTES.get(flags.get("--dtype", "auto"), 2)
+    packed = NUMBER_BYTES.get(flags.get("--quantization", ""), number)
+    cached = 1 if flags.get("--kv-cache-dtype", "").startswith("fp8") else number
+    step = _whole(flags.get("--max-num-batched-tokens")) or 8_192  # vLLM's own on a large card
+    return MemoryBudget(
+        card=card_bytes,
+        servers=servers,
+        share=_share(flags.get("--gpu-memory-utilization")),
+        weights=shape.weights(packed),
+        activations=step * ACTIVATION_BYTES_A_TOKEN * shape.width // ACTIVATION_WIDTH,
+        fixed=FIXED_BYTES,
+        kv_token=shape.kv_token(cached),
+        context=_whole(flags.get("--max-model-len")),
+        sequences=_whole(flags.get("--max-num-seqs")),
+        layout=LAYOUT_BATCH * LAYOUT_BYTES_A_PAGE if layout else 0,
+    )
+
+
+def _flags(command: Sequence[str]) -> dict[str, str]:
+    """The flags with a value, given as `--flag N` or `--flag=N`; the last one counts."""
+    flat = [part for word in command for part in (word.split("=", 1) if word.startswith("--") else [word])]
+    return {flag: value for flag, value in pairwise(flat) if flag.startswith("--")}
+
+
+def _whole(text: str | None) -> int | None:
+    return int(text) if text and text.isdigit() else None
+
+
+def _share(text: str | None) -> float:
+    try:
+        return float(text) if text else SHARE
+    except ValueError:  # vLLM says what is wrong with it
+        return SHARE
+
+
+def _gb(size: float) -> str:
+    return f"{size / GB:.1f} GB"

@@ -1,0 +1,106 @@
+"""Names crops so that people find them: `report_page_0_crop_2.jpg` instead of a hash of the content.
+
+The store keeps crops by content, and everything that identifies a block goes by that. Names by page belong to
+the export: files in a folder of their own, which take no space where the file system has hard links. So a run
+can be exported either way, again and again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import logging
+import os
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import Literal, cast, get_args
+
+from penstock.errors import UsageError
+from penstock.exports.pages import output_names
+from penstock.page import Page
+from penstock.region import Region
+from penstock.sources.safe_names import safe_name
+from penstock.store.atomic_files import replacing
+from penstock.store.out import Out
+
+CropNames = Literal["content", "page"]
+FOLDER = "crops_by_page"
+log = logging.getLogger(__name__)
+
+
+def check_crop_names(word: str) -> CropNames:
+    """Raises UsageError for a way of naming that we do not know."""
+    if word not in get_args(CropNames):
+        known = ", ".join(get_args(CropNames))
+        raise UsageError(f"--crop-names {word} is not known.", f"Choose from: {known}.")
+    return cast(CropNames, word)
+
+
+class CropsByPage:
+    """Gives the crops of pages their names, and the names their files. Call `finish` after the last page."""
+
+    def __init__(self, out: Out, documents: Iterable[str]) -> None:
+        self._out = out
+        self._stems = document_stems(documents)
+        self._made: set[str] = set()
+
+    def named(self, page: Page) -> Page:
+        """Returns the page with its crops shown by their names, also in its Markdown."""
+        regions = tuple(self._with_name(region, page) for region in page.regions)
+        markdown = page.markdown
+        for region in regions:
+            if region.crop is not None and region.crop.shown:
+                # equal pictures of a page have one content and several names: any of them shows it
+                markdown = markdown.replace(region.crop.path, region.crop.shown)
+        return replace(page, regions=regions, markdown=markdown)
+
+    def finish(self) -> None:
+        """Removes files of an earlier export that this one does not have."""
+        for path in (self._out / FOLDER).glob("*_page_*_crop_*"):
+            if path.name not in self._made:
+                path.unlink(missing_ok=True)
+
+    def _with_name(self, region: Region, page: Page) -> Region:
+        crop = region.crop
+        if crop is None:
+            return region
+        ending = PurePosixPath(crop.path).suffix
+        name = f"{self._stems[page.document]}_page_{page.part}_crop_{region.index}{ending}"
+        if name not in self._made and not self._link(self._out / crop.path, self._out / FOLDER / name):
+            log.warning("%s is not in %s: the crop %s is gone", name, FOLDER, crop.path)
+            return region
+        self._made.add(name)
+        return replace(region, crop=replace(crop, shown=f"{FOLDER}/{name}"))
+
+    def _link(self, crop: Path, path: Path) -> bool:
+        """Makes `path` the same file as `crop`, or a copy of it. Returns False where there is no crop."""
+        if not crop.is_file():
+            return False
+        if path.exists():
+            if path.samefile(crop):
+                return True
+            path.unlink(missing_ok=True)  # of an earlier export, of other content
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(OSError):  # another file system, or one without links
+            os.link(crop, path)
+            return True
+        with replacing(path, self._out, sync=False) as file:
+            file.write(crop.read_bytes())
+        return True
+
+
+def document_stems(documents: Iterable[str]) -> dict[str, str]:
+    """Returns a short name for each document: one path component that no two of them share."""
+    paths = output_names(documents, "")
+    stems = {document: safe_name("_".join(path.parts)) for document, path in paths.items()}
+    count = Counter(stem.casefold() for stem in stems.values())
+    return {
+        document: stem if count[stem.casefold()] == 1 else f"{stem}-{_digest(document)}"
+        for document, stem in stems.items()
+    }
+
+
+def _digest(document: str) -> str:
+    return hashlib.sha256(document.encode("utf-8", "surrogateescape")).hexdigest()[:8]

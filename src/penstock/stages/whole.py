@@ -1,0 +1,35 @@
+"""Makes a whole picture the one region of its page: it is a line, a table or a formula already."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from penstock.documents.asked_page import AskedPage
+from penstock.item import Item
+from penstock.stage import Stage, Worker
+from penstock.stages.crop_regions import MAX_PIXELS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Whole(Stage):
+    """Gives the page one region as large as itself, labelled by what is asked.
+
+    With `send` the region gets its `request`: the picture's own bytes where a server takes them. A picture
+    that is too thin for one gets white around it, one of more than `max_pixels` is scaled down.
+    """
+
+    name: ClassVar[str] = "whole"
+    item: ClassVar[type[Item]] = AskedPage
+    writes: ClassVar[tuple[str, ...]] = ("regions",)
+    send: bool = True
+    max_pixels: int = MAX_PIXELS
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return ("asking", "width", "height", *(("image",) if self.send else ()))
+
+    def open(self) -> Worker[AskedPage]:
+        from penstock.workers.crop_regions import WholeWorker
+
+        return WholeWorker(self)

@@ -1,0 +1,140 @@
+"""What fits a card: sums made again by hand from GLM-OCR's published config.json and nvidia-smi's sizes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from penstock.cli.app import app as penstock
+from penstock.cli.engine import app
+from penstock.engines.vllm.choice import reading_servers
+from penstock.engines.vllm.memory_budget import CARD_MIB, MemoryBudget, memory_budget, shape_of
+from penstock.engines.vllm.presets import PRESETS, Card
+
+GLM = "zai-org/GLM-OCR"
+# zai-org/GLM-OCR's config.json: text_config, vision_config
+VOCABULARY, WIDTH, INNER, LAYERS, HEADS, KV_HEADS, HEAD = 59_392, 1_536, 4_608, 16, 16, 8, 128
+SEES, SEES_INNER, DEPTH, SEES_OUT, PATCH = 1_024, 4_096, 24, 1_536, 14
+
+
+def parameters_by_hand() -> int:
+    attention = WIDTH * HEADS * HEAD * 2 + WIDTH * KV_HEADS * HEAD * 2
+    layer = attention + 3 * WIDTH * INNER + 4 * WIDTH
+    text = 2 * VOCABULARY * WIDTH + LAYERS * layer + WIDTH  # the table of words is not shared with the output
+    block = 2 * SEES + 4 * SEES * SEES + 4 * SEES + 2 * 64 + 3 * SEES * SEES_INNER + 2 * SEES_INNER + SEES
+    merger = SEES_OUT * SEES_OUT + 2 * SEES_OUT + 3 * SEES_OUT * 3 * SEES_OUT
+    smaller = SEES * SEES_OUT * 4 + SEES_OUT
+    vision = 3 * 2 * PATCH * PATCH * SEES + SEES + DEPTH * block + merger + smaller + SEES
+    return text + vision
+
+
+def budget(card: str, *flags: str, servers: int = 1) -> MemoryBudget:
+    command = PRESETS[card].command(GLM, port=1, extra_args=flags)
+    found = memory_budget(GLM, command, CARD_MIB[card] << 20, servers)
+    assert found is not None
+    return found
+
+
+def test_the_parameters_are_those_of_the_config() -> None:
+    shape = shape_of(GLM)
+    assert shape is not None
+    assert shape.parameters == parameters_by_hand()
+    assert shape.kv_token(2) == 16 * 8 * 128 * 2 * 2 == 64 * 1024
+
+
+def test_glm_ocr_on_an_l4() -> None:
+    found = budget("l4")
+    share = 0.8 * 23_034 * 2**20
+    weights = 2 * parameters_by_hand()
+    steps = 16_384 * 136 * 1024
+    assert found.weights == weights == pytest.approx(2.21e9, rel=0.01)
+    assert found.activations == steps == pytest.approx(2.28e9, rel=0.01)
+    assert found.kv == pytest.approx(share - weights - steps - 0.7 * 2**30, abs=10)
+    assert found.kv == pytest.approx(14.07e9, rel=0.01)
+    assert found.kv_tokens == pytest.approx(found.kv / 65_536, abs=1)
+    assert found.left == pytest.approx(0.2 * 23_034 * 2**20 - 16 * 6.1e9 / 64, abs=100)
+    assert found.fits
+
+
+def test_glm_ocr_on_a_b200_in_two_servers() -> None:
+    found = budget("b200", servers=2)
+    share = 0.42 * 183_359 * 2**20
+    assert found.server == pytest.approx(share, abs=1)
+    assert found.kv == pytest.approx(
+        share - 2 * parameters_by_hand() - 32_768 * 139_264 - 0.7 * 2**30, abs=10
+    )
+    assert found.kv_tokens > 1_024 * 930  # all sequences of the preset, at the mean length of a crop
+    assert found.left == pytest.approx(0.16 * 183_359 * 2**20 - 16 * 6.1e9 / 64, abs=100)
+
+
+@pytest.mark.parametrize(("step", "gib"), [(131_072, 142.15), (262_144, 125), (524_288, 91)])
+def test_a_b200_of_others_had_this_much_kv_cache(step: int, gib: float) -> None:
+    """What vLLM printed in a profile by others: GLM-OCR in fp8 at 0.9 of a B200; first 2,329,040 tokens."""
+    flags = ("--gpu-memory-utilization", "0.9", "--quantization", "fp8", f"--max-num-batched-tokens={step}")
+    found = budget("b200", *flags)
+    assert found.kv / 2**30 == pytest.approx(gib, abs=0.5)
+    if step == 131_072:
+        assert found.kv_tokens == pytest.approx(2_329_040, rel=0.002)
+
+
+@pytest.mark.parametrize("card", [name for name in PRESETS if name != "cpu"])
+@pytest.mark.parametrize("name", ["glm-ocr", "paddleocr-vl"])
+def test_every_preset_fits_its_smallest_card_with_the_layout_beside_it(card: str, name: str) -> None:
+    size = CARD_MIB[card] << 20
+    chosen = reading_servers(name, [Card(0, card, size / 1e9)], preset_name=card)
+    found = memory_budget(chosen[0].model, chosen[0].managed().command(["vllm"]), size, len(chosen))
+    assert found is not None
+    assert found.fits, found.lines()
+
+
+def test_a_model_too_large_for_its_card_is_told() -> None:
+    found = memory_budget("deepseek-ai/DeepSeek-OCR", ["vllm", "serve", "--max-model-len", "8192"], 6 << 30)
+    assert found is not None
+    assert not found.fits
+    assert "IT DOES NOT FIT" in found.lines()[-1]
+    assert found.sentence().startswith("does not fit 6.4 GB: weights 6.7 GB")
+    assert memory_budget("a/stranger", [], 24 << 30) is None
+    assert memory_budget(GLM, [], 0) is None
+
+
+def test_a_folder_tells_its_own_shape(tmp_path: Path) -> None:
+    assert shape_of(str(tmp_path)) is None
+    text = {"num_attention_heads": 4, "num_key_value_heads": 2, "hidden_size": 64, "num_hidden_layers": 3,
+            "vocab_size": 100}  # fmt: skip
+    (tmp_path / "config.json").write_text(json.dumps({"text_config": text, "dtype": "float32"}))
+    assert shape_of(str(tmp_path)) is None  # a description without weights
+    (tmp_path / "model.safetensors").write_bytes(b"\0" * 400_000)
+    shape = shape_of(str(tmp_path))
+    assert shape is not None
+    assert (shape.parameters, shape.layers, shape.kv_heads, shape.head_dim) == (100_000, 3, 2, 16)
+    (tmp_path / "config.json").write_text('["not a model"]')
+    assert shape_of(str(tmp_path)) is None
+
+
+def test_a_dry_run_prints_the_sum(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("penstock.cli.engine.cards", list)
+    told = CliRunner().invoke(app, ["start", "glm-ocr", "--preset", "l4", "--dry-run"]).stdout
+    for words in ("card          24.2 GB", "weights     2.2 GB", "KV cache    14.1 GB: 214,", "64 KiB"):
+        assert words in told
+    [row] = json.loads(
+        CliRunner().invoke(app, ["start", "glm-ocr", "--preset", "l4", "--dry-run", "--json"]).stdout
+    )
+    assert row["memory"]["weights"] == 2 * parameters_by_hand()
+    assert row["memory"]["fits"] is True
+    told = CliRunner().invoke(app, ["start", "glm-ocr", "--preset", "cpu", "--dry-run"]).stdout
+    assert "KV cache  " not in told
+
+
+def test_doctor_tells_what_the_card_would_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "nvidia-smi"
+    script.write_text("#!/bin/sh\necho '0, NVIDIA L4, 23034'\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    told = CliRunner().invoke(penstock, ["doctor"]).stdout
+    [line] = [line for line in told.splitlines() if "glm-ocr " in line and "weights" in line]
+    assert "weights 2.2 GB, activations 2.3 GB, KV cache 14.1 GB (214," in line
+    assert "deepseek-ocr" in told

@@ -1,0 +1,53 @@
+"""What editors complete is what recipes and commands take."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import fields
+from typing import get_type_hints
+
+from penstock import recipes
+from penstock.cli import parse as parse_command
+from penstock.passes.embed import EmbedOptions
+from penstock.passes.enrich import EnrichOptions
+from penstock.passes.settings import (
+    EmbedSettings,
+    EnrichSettings,
+    ParseSettings,
+    PhotoSettings,
+    recipe_options,
+)
+
+ABOUT_THE_RUN = {
+    "inputs", "out", "recipe", "pages", "image_column", "id_column", "export", "retry_failed", "fresh",
+    "dry_run", "executor", "trace", "config", "log", "as_json", "quiet", "log_level", "log_format",
+}  # fmt: skip
+
+
+def test_options_of_parse_are_those_of_all_recipes_for_pages() -> None:
+    taken = {name for recipe in recipes.RECIPES if recipe != "photos" for name in recipes.takes_of(recipe)}
+    assert set(ParseSettings.__annotations__) == taken - {"recogniser"}  # a recipe's name says which
+
+
+def test_options_of_parse_are_called_as_on_the_command_line() -> None:
+    options = set(inspect.signature(parse_command.parse).parameters)
+    assert set(ParseSettings.__annotations__) == options - ABOUT_THE_RUN
+
+
+def test_options_of_volumes_are_those_of_its_recipe() -> None:
+    given_otherwise = {"boxes", "depths"}
+    assert set(PhotoSettings.__annotations__) == recipes.takes_of("photos") - given_otherwise
+
+
+def test_options_of_the_other_passes_are_their_fields() -> None:
+    assert set(EnrichSettings.__annotations__) == {field.name for field in fields(EnrichOptions)}
+    assert set(EmbedSettings.__annotations__) == {field.name for field in fields(EmbedOptions)}
+    assert get_type_hints(EnrichSettings)["in_flight"] is int
+
+
+def test_languages_and_servers_may_be_written_in_one_word() -> None:
+    assert recipe_options({"lang": "ko,en", "server": "http://a:1"}) == {
+        "lang": ("ko", "en"),
+        "server": ("http://a:1",),
+    }
+    assert recipe_options({"lang": ["ko"], "dpi": 100}) == {"lang": ("ko",), "dpi": 100}
