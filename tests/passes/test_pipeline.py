@@ -138,6 +138,21 @@ def test_a_revision_is_asked_for_and_kept(tmp_path: Path, monkeypatch: pytest.Mo
     assert asked == ["v1.2", "c" * 40]
 
 
+def test_an_upload_leaves_what_people_sent_at_home(tmp_path: Path) -> None:
+    for name in ("run.json", "uploads/00aa/private.pdf", "damaged/items-a.parquet"):
+        (tmp_path / "out" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "out" / name).write_bytes(b"x" * 5_000)
+    code = "import sys; from pathlib import Path; from penstock.sources import hub;"
+    code += "hub.upload(Path(sys.argv[1]), 'me/pages', 'a card')"
+    with Hub() as server:
+        words = [sys.executable, "-c", code, str(tmp_path / "out")]
+        done = subprocess.run(
+            words, env=environment(server, tmp_path), capture_output=True, text=True, timeout=300
+        )
+        assert done.returncode == 0, done.stderr
+        assert set(server.repos["me/pages"]) == {"run.json", "README.md"}
+
+
 def test_a_hub_that_cannot_be_reached_is_a_sentence_without_the_token(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

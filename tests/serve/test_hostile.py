@@ -177,6 +177,12 @@ def test_a_document_without_a_page_fails_alone(client: Client) -> None:
     assert client.wait(other)["done"] == 4
 
 
+def test_a_document_that_claims_a_million_pages_is_soon_ready(client: Client) -> None:
+    data = pdf(["", ""]).replace(b"/Count 2 ", b"/Count 1000000 ") + b"%" * (1 << 20)
+    told = client.wait(client.send("liar.pdf", data)["name"])
+    assert (told["pages"], told["done"], told["failed"]) == (3, 2, 1)
+
+
 def test_many_documents_are_counted_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each alone takes a third of a second for a process that counts its pages."""
     from penstock.sources import probe

@@ -13,12 +13,17 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+import penstock
 from penstock.cli.parse import parse
+from penstock.driver import Run
 from penstock.errors import UsageError
+from penstock.executors.inline import Inline
 from penstock.page import Page
 from penstock.passes.parse import ParseOptions
 from penstock.sources import PageRange, inputs, list_items
 from penstock.sources.ids import natural_key, safe_document, safe_id, safe_stem
+from penstock.store.schema import PAGES
+from penstock.testing.fake_recipe import fake
 from tests.support.made_pdf import locked_pdf, pdf, text
 
 
@@ -391,6 +396,15 @@ def test_a_document_is_read_up_to_so_many_pages(tmp_path: Path) -> None:
     chosen = list(list_items([str(tmp_path)], Page, max_pages=10, pages=PageRange.parse("3-")))
     assert [item.failure for item in chosen] == [None] * 10
     assert inspect.signature(parse).parameters["max_pages"].default == ParseOptions(inputs=()).max_pages
+
+
+def test_pages_beyond_the_bound_are_read_once_it_is_raised(tmp_path: Path) -> None:
+    (tmp_path / "long.pdf").write_bytes(pdf([""] * 4))
+    out = tmp_path / "out"
+    for bound, retry in ((2, False), (9, True)):
+        listing = list_items([str(tmp_path / "long.pdf")], Page, max_pages=bound)
+        list(Run(fake(), Inline(), out, PAGES, retry_failed=retry).items(listing))
+    assert [(page.part, page.failure) for page in penstock.read(out)] == [(part, None) for part in range(4)]
 
 
 def test_natural_order_and_safe_names() -> None:

@@ -275,7 +275,7 @@ class Child(Generic[Request, Reply]):
     def _death(self) -> WorkerDied:
         words = self._exit_words() + self._last_words()
         advice = "Out of memory?" if "SIGKILL" in words else ""
-        if self._max_mb:
+        if self._max_mb and "SIGSEGV" not in words:  # a library that has no memory left aborts
             advice = (
                 f"Few files need more than the {self._max_mb} MB it may use; {MEMORY_VARIABLE} sets that."
             )

@@ -167,7 +167,8 @@ class _Listing:
             yield file.item(part)
         for part in islice(chosen, 1):
             words = f"it has {count.there:,} pages, and {self._max_pages:,} are read of a document."
-            yield file.failed(_failure(file, words, "Raise --max-pages, or choose with --pages."), part)
+            advice = "Raise --max-pages with --retry-failed, or choose with --pages."
+            yield file.failed(_failure(file, words, advice), part)
 
     def _of_dataset(self, dataset: Dataset) -> Iterator[Item]:
         if self._tables.has_listed(dataset):
