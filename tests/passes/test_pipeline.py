@@ -16,12 +16,15 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
+from typer.testing import CliRunner
 
+from penstock.cli.app import app
 from penstock.engines.vllm.presets import Preset
 from penstock.errors import StoreError, UsageError
 from penstock.passes.pipeline import STEPS, Pipeline, PipelineOptions, chosen_steps
 from penstock.passes.pipeline_presets import PRESETS, corpus_of, queries_of
 from penstock.sources import hub
+from penstock.stages.ground import Ground
 from penstock.store.ledger import Ledger
 from penstock.store.schema import PAGES
 from penstock.testing.fake_server import FakeServer, serving
@@ -306,3 +309,39 @@ def test_the_limit_counts_pages_whatever_documents_they_are_in(tmp_path: Path) -
 def test_crops_that_a_recipe_always_keeps_cannot_be_left_out(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="always keeps its crops"):
         list(Pipeline(served(tmp_path, crops=False, servers=("http://a",))).run(("check",)))
+
+
+def test_the_recipes_own_options_are_taken_and_reach_the_server_and_run_json(tmp_path: Path) -> None:
+    Image.new("RGB", (900, 1200), "white").save(tmp_path / "page.png")
+    out = tmp_path / "out"
+    with serving(FakeServer(max_model_len=32_768, encoder_tokens=32_768)) as url:
+        call = ["run", "pages", str(tmp_path / "page.png"), "--output-dir", str(out), "--server", url]
+        call += ["--recipe", "grounded-2", "--resolution", "untiled", "--prompt-mode", "describe"]
+        call += ["--ngram", "20", "--step", "ocr", "--embedding-server", "http://not.asked"]
+        done = CliRunner().invoke(app, call)
+    assert done.exit_code == 0, done.output
+    [row] = [json.loads(line) for line in (out / "ocr_results.jsonl").read_text("utf-8").splitlines()]
+    assert "Describe this image in detail. 576x768" in row["markdown"]
+    told = json.loads((out / "run.json").read_text("utf-8"))["plan"][-1]
+    assert (told["resolution"], told["ngram"]) == ("untiled", 20)
+
+
+def test_an_option_that_the_recipe_cannot_do_is_said_before_a_page_is_read(tmp_path: Path) -> None:
+    call = ["run", "pages", "nothing.pdf", "--output-dir", str(tmp_path / "out")]
+    done = CliRunner().invoke(app, [*call, "--recipe", "grounded", "--resolution", "tiny"])
+    assert "vLLM reads pages in one resolution" in str(done.exception)
+    done = CliRunner().invoke(app, [*call, "--layout-nms"])
+    assert "does not take --layout-nms" in str(done.exception)
+
+
+def test_transformers_reads_without_a_server(tmp_path: Path) -> None:
+    options = PipelineOptions(
+        out=tmp_path / "out", data=tmp_path, inputs=("nothing.pdf",), recipe="grounded-2",
+        settings={"engine": "hf"}, ocr_model="a-folder", embedding_server="http://a",
+    )  # fmt: skip
+    made = Pipeline(options)
+    [checked, served_by] = list(made.run(("check", "serve")))
+    assert "no model server is to be started" in checked and "nothing to serve" in served_by
+    ground = made._plan().stages[-1]
+    assert isinstance(ground, Ground)
+    assert (ground.engine, ground.model, ground.overlap) == ("hf", "a-folder", 1)
