@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,19 +16,22 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
+from typer.testing import CliRunner
 
+from penstock.cli.app import app
 from penstock.engines.vllm.presets import Preset
-from penstock.errors import PenstockError, StoreError, UsageError
+from penstock.errors import StoreError, UsageError
 from penstock.passes.pipeline import STEPS, Pipeline, PipelineOptions, chosen_steps
 from penstock.passes.pipeline_presets import PRESETS, corpus_of, queries_of
 from penstock.sources import hub
+from penstock.stages.ground import Ground
 from penstock.store import manifest
 from penstock.store.ledger import Ledger
 from penstock.store.schema import PAGES
 from penstock.testing.fake_recipe import fake
 from penstock.testing.fake_server import FakeServer, serving
 from tests.support.embedding_server import WIDTH, Server
-from tests.support.hub_server import BAD_TOKEN, COMMIT, Hub
+from tests.support.hub_server import COMMIT, Hub
 from tests.support.kopub_dataset import write_dataset
 from tests.support.stand_in_machine import Machine
 
@@ -345,74 +347,37 @@ def test_the_limit_counts_pages_whatever_documents_they_are_in(tmp_path: Path) -
     assert made.state.pages["done"] == 2
 
 
-@pytest.mark.parametrize(
-    ("cards", "vllm", "recipe", "why"),
-    [
-        ([], True, "builtin", "there is no GPU here"),
-        ([("NVIDIA B200", 183_359)], True, "glm-ocr", "there is a GPU (NVIDIA B200)"),
-        ([("NVIDIA L4", 23_034)], False, "builtin", "but vLLM is not installed"),
-    ],
-)
-def test_the_machine_decides_the_recipe_and_the_first_line_says_so(
-    cards: list[tuple[str, int]],
-    vllm: bool,
-    recipe: str,
-    why: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    Machine(tmp_path / "bin", monkeypatch, cards)
-    if not vllm:
-        monkeypatch.delenv("PENSTOCK_VLLM")
-        monkeypatch.setattr("penstock.engines.vllm.server.shutil.which", lambda _: None)
-    options = PipelineOptions(out=tmp_path / "out", data=tmp_path, inputs=("nothing.pdf",))
-    first = next(Pipeline(options).run(("check",)))
-    assert first.startswith(f"recipe {recipe}: ")
-    assert why in first
+def test_the_recipes_own_options_are_taken_and_reach_the_server_and_run_json(tmp_path: Path) -> None:
+    Image.new("RGB", (900, 1200), "white").save(tmp_path / "page.png")
+    out = tmp_path / "out"
+    with serving(FakeServer(max_model_len=32_768, encoder_tokens=32_768)) as url:
+        call = ["run", "pages", str(tmp_path / "page.png"), "--output-dir", str(out), "--server", url]
+        call += ["--recipe", "grounded-2", "--resolution", "untiled", "--prompt-mode", "describe"]
+        call += ["--ngram", "20", "--step", "ocr", "--embedding-server", "http://not.asked"]
+        done = CliRunner().invoke(app, call)
+    assert done.exit_code == 0, done.output
+    [row] = [json.loads(line) for line in (out / "ocr_results.jsonl").read_text("utf-8").splitlines()]
+    assert "Describe this image in detail. 576x768" in row["markdown"]
+    told = json.loads((out / "run.json").read_text("utf-8"))["plan"][-1]
+    assert (told["resolution"], told["ngram"]) == ("untiled", 20)
 
 
-def test_a_run_that_was_begun_goes_on_with_its_recipe(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Machine(tmp_path / "bin", monkeypatch, [("NVIDIA B200", 183_359)])
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "run.json").write_text('{"recipe": "documents"}')
-    options = PipelineOptions(out=tmp_path / "out", data=tmp_path, inputs=("nothing.pdf",))
-    assert next(Pipeline(options).run(("check",))).startswith("recipe builtin: ")
+def test_an_option_that_the_recipe_cannot_do_is_said_before_a_page_is_read(tmp_path: Path) -> None:
+    call = ["run", "pages", "nothing.pdf", "--output-dir", str(tmp_path / "out")]
+    done = CliRunner().invoke(app, [*call, "--recipe", "grounded", "--resolution", "tiny"])
+    assert "vLLM reads pages in one resolution" in str(done.exception)
+    done = CliRunner().invoke(app, [*call, "--layout-nms"])
+    assert "does not take --layout-nms" in str(done.exception)
 
 
-def test_the_check_says_all_that_is_missing_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    Machine(tmp_path / "bin", monkeypatch, [("NVIDIA B200", 183_359)])
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr("penstock.passes.pipeline_check.find_spec", lambda name: None)
-    options = replace(served(tmp_path), layout="pp-doclayoutv3", inputs=("a.pdf",))
-    with pytest.raises(UsageError) as said:
-        list(Pipeline(options).run(("check",)))
-    words = str(said.value)
-    assert "4 things are missing" in words
-    assert "PP-DocLayoutV3 needs torch and transformers" in words
-    for model in ("PaddlePaddle/PP-DocLayoutV3_safetensors", "zai-org/GLM-OCR", "Qwen/Qwen3-VL-Embedding-2B"):
-        assert f"The weights of {model} are not on this machine" in words
-    cached = tmp_path / "home" / "hub" / "models--zai-org--GLM-OCR" / "snapshots" / "1"
-    cached.mkdir(parents=True)
-    (cached / "config.json").write_text("{}")
-    with pytest.raises(UsageError, match="3 things are missing"):
-        list(Pipeline(options).run(("check",)))
-    with pytest.raises(UsageError, match="has no config"):
-        list(Pipeline(replace(options, layout="cdla", ocr_model="/nowhere")).run(("check",)))
-
-
-def test_a_token_that_the_hub_does_not_know_is_said_first(tmp_path: Path) -> None:
-    with Hub() as hub:
-        env = {**environment(hub, tmp_path), "HF_TOKEN": BAD_TOKEN}
-        done = subprocess.run(command(tmp_path), env=env, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 2
-    assert "The Hub does not know this token" in done.stderr
-    assert BAD_TOKEN not in done.stdout + done.stderr
-
-
-def test_an_embedding_server_that_is_not_there_is_said_before_a_page_is_read(tmp_path: Path) -> None:
-    options = replace(served(tmp_path), servers=("http://127.0.0.1:9",), inputs=("a.pdf",))
-    with pytest.raises(PenstockError, match=r"127\.0\.0\.1:9"):
-        list(Pipeline(replace(options, embedding_server="http://127.0.0.1:9")).run(("check",)))
+def test_transformers_reads_without_a_server(tmp_path: Path) -> None:
+    options = PipelineOptions(
+        out=tmp_path / "out", data=tmp_path, inputs=("nothing.pdf",), recipe="grounded-2",
+        settings={"engine": "hf"}, ocr_model="a-folder", embedding_server="http://a",
+    )  # fmt: skip
+    made = Pipeline(options)
+    [checked, served_by] = list(made.run(("check", "serve")))
+    assert "no model server is to be started" in checked and "nothing to serve" in served_by
+    ground = made._plan().stages[-1]
+    assert isinstance(ground, Ground)
+    assert (ground.engine, ground.model, ground.overlap) == ("hf", "a-folder", 1)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -135,6 +136,23 @@ def test_the_guard_forbids_what_it_forbids_at_a_server(second: Path) -> None:
     free, never_twice, kept = written
     assert free == kept == [0] * 16
     assert never_twice == list(range(16))
+
+
+def test_the_guard_is_vllms_own() -> None:
+    """Where vLLM is installed: the same tokens are forbidden after thousands of made-up answers."""
+    theirs = pytest.importorskip("vllm.model_executor.models.deepseek_ocr").NoRepeatNGramLogitsProcessor
+    import torch
+
+    dice, bans = random.Random(5), 0
+    for _ in range(2_000):
+        ngram, alike = dice.randint(2, 8), dice.choice((2, 3, 6))
+        window, keep = dice.randint(ngram, 40), tuple(dice.sample(range(6), dice.randint(0, 3)))
+        written = [dice.randrange(alike) for _ in range(dice.randint(0, 80))]
+        left = theirs(ngram, window, set(keep))(list(written), torch.zeros(6))
+        forbidden = NgramGuard("ours", ngram, window, keep=keep).forbidden(written)
+        assert forbidden == {token for token, score in enumerate(left.tolist()) if score < 0}
+        bans += bool(forbidden)
+    assert bans > 200
 
 
 def test_absent_weights_are_a_sentence(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from tests.with_vllm.tiny import ENV, START_S
 
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
 SHAPE = Path(__file__).parents[2] / "benchmarks" / "gpu" / "deepseek_shape.py"
+ASK_PROCESSOR = Path(__file__).with_name("resolutions.py")
 SCHEMA = Path(docjson_file.__file__).with_name("docjson.schema.json")
 
 pytestmark = pytest.mark.timeout(1_800)
@@ -28,22 +29,50 @@ pytestmark = pytest.mark.timeout(1_800)
 
 # a view of 1024 pixels as each model's processor counts it, with the mark after it
 VIEWS = {"grounded": 273, "grounded-2": 257}
+TILED = {"grounded": 630, "grounded-2": 864}  # of two by three tiles, beside it
 FOLDERS = {"grounded": "deepseek-ocr", "grounded-2": "deepseek-ocr-2"}
+
+
+def run_there(checkpoints: Path, script: Path, *arguments: str) -> str:
+    """What a script says to the Python that has vLLM."""
+    python = checkpoints.parent / "bin" / "python"
+    env = {**os.environ, "HF_HUB_OFFLINE": "1"}
+    command = [str(python), str(script), *arguments]
+    return subprocess.run(command, check=True, env=env, stdout=subprocess.PIPE, text=True, timeout=600).stdout
+
+
+@pytest.fixture(scope="module")
+def shapes(checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("deepseek")
+    run_there(checkpoints, SHAPE, str(folder), "--tiny")
+    return folder
+
+
+@pytest.mark.parametrize("recipe", list(FOLDERS))
+def test_vllm_has_no_resolution_but_gundam_and_leaves_small_pages_untiled(
+    recipe: str, checkpoints: Path, shapes: Path
+) -> None:
+    """Fails once vLLM can be asked for another: then engines/chat/deepseek_resolution.py may allow it."""
+    said = run_there(checkpoints, ASK_PROCESSOR, str(shapes / FOLDERS[recipe]))
+    rows = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+    assert len(rows) == 8
+    for row in rows:
+        # tokens are kept for gundam, whatever views were asked for and made
+        assert row["kept"] == VIEWS[recipe] + (0 if row["small"] else TILED[recipe])
+    usual = {row["small"]: (row["view"], row["tiles"]) for row in rows if row["name"] == "gundam"}
+    assert usual == {False: (1024, [2, 3]), True: (1024, [1, 1])}
+    assert {row["view"] for row in rows if row["name"] == "tiny"} == {512}  # for which 73 were right, or 65
 
 
 @pytest.fixture(scope="module", params=list(FOLDERS))
 def grounding(
-    request: pytest.FixtureRequest, checkpoints: Path, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, shapes: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[str, ManagedServer]]:
-    folder = tmp_path_factory.mktemp("deepseek")
-    python = checkpoints.parent / "bin" / "python"
-    env = {**os.environ, "HF_HUB_OFFLINE": "1"}
-    subprocess.run([str(python), str(SHAPE), str(folder), "--tiny"], check=True, env=env)
     made = ManagedServer(
-        str(folder / FOLDERS[request.param]),
+        str(shapes / FOLDERS[request.param]),
         page_preset("cpu", None),
         extra_args=("--load-format", "dummy"),
-        log_path=folder / "server.log",
+        log_path=tmp_path_factory.mktemp("logs") / "server.log",
         env=ENV,
         probe=False,  # a picture takes the vision towers, which are the real model's, 15 s
         deadline_s=START_S,

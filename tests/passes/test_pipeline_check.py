@@ -1,0 +1,88 @@
+"""What a pipeline decides and says before it reads the first page."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from penstock.errors import PenstockError, UsageError
+from penstock.passes.pipeline import Pipeline, PipelineOptions
+from tests.passes.test_pipeline import command, environment, served
+from tests.support.hub_server import BAD_TOKEN, Hub
+from tests.support.stand_in_machine import Machine
+
+
+@pytest.mark.parametrize(
+    ("cards", "vllm", "recipe", "why"),
+    [
+        ([], True, "builtin", "there is no GPU here"),
+        ([("NVIDIA B200", 183_359)], True, "glm-ocr", "there is a GPU (NVIDIA B200)"),
+        ([("NVIDIA L4", 23_034)], False, "builtin", "but vLLM is not installed"),
+    ],
+)
+def test_the_machine_decides_the_recipe_and_the_first_line_says_so(
+    cards: list[tuple[str, int]],
+    vllm: bool,
+    recipe: str,
+    why: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    Machine(tmp_path / "bin", monkeypatch, cards)
+    if not vllm:
+        monkeypatch.delenv("PENSTOCK_VLLM")
+        monkeypatch.setattr("penstock.engines.vllm.server.shutil.which", lambda _: None)
+    options = PipelineOptions(out=tmp_path / "out", data=tmp_path, inputs=("nothing.pdf",))
+    first = next(Pipeline(options).run(("check",)))
+    assert first.startswith(f"recipe {recipe}: ")
+    assert why in first
+
+
+def test_a_run_that_was_begun_goes_on_with_its_recipe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Machine(tmp_path / "bin", monkeypatch, [("NVIDIA B200", 183_359)])
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "run.json").write_text('{"recipe": "documents"}')
+    options = PipelineOptions(out=tmp_path / "out", data=tmp_path, inputs=("nothing.pdf",))
+    assert next(Pipeline(options).run(("check",))).startswith("recipe builtin: ")
+
+
+def test_the_check_says_all_that_is_missing_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Machine(tmp_path / "bin", monkeypatch, [("NVIDIA B200", 183_359)])
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr("penstock.passes.pipeline_check.find_spec", lambda name: None)
+    options = replace(served(tmp_path), layout="pp-doclayoutv3", inputs=("a.pdf",))
+    with pytest.raises(UsageError) as said:
+        list(Pipeline(options).run(("check",)))
+    words = str(said.value)
+    assert "4 things are missing" in words
+    assert "PP-DocLayoutV3 needs torch and transformers" in words
+    for model in ("PaddlePaddle/PP-DocLayoutV3_safetensors", "zai-org/GLM-OCR", "Qwen/Qwen3-VL-Embedding-2B"):
+        assert f"The weights of {model} are not on this machine" in words
+    cached = tmp_path / "home" / "hub" / "models--zai-org--GLM-OCR" / "snapshots" / "1"
+    cached.mkdir(parents=True)
+    (cached / "config.json").write_text("{}")
+    with pytest.raises(UsageError, match="3 things are missing"):
+        list(Pipeline(options).run(("check",)))
+    with pytest.raises(UsageError, match="has no config"):
+        list(Pipeline(replace(options, layout="cdla", ocr_model="/nowhere")).run(("check",)))
+
+
+def test_a_token_that_the_hub_does_not_know_is_said_first(tmp_path: Path) -> None:
+    with Hub() as hub:
+        env = {**environment(hub, tmp_path), "HF_TOKEN": BAD_TOKEN}
+        done = subprocess.run(command(tmp_path), env=env, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 2
+    assert "The Hub does not know this token" in done.stderr
+    assert BAD_TOKEN not in done.stdout + done.stderr
+
+
+def test_an_embedding_server_that_is_not_there_is_said_before_a_page_is_read(tmp_path: Path) -> None:
+    options = replace(served(tmp_path), servers=("http://127.0.0.1:9",), inputs=("a.pdf",))
+    with pytest.raises(PenstockError, match=r"127\.0\.0\.1:9"):
+        list(Pipeline(replace(options, embedding_server="http://127.0.0.1:9")).run(("check",)))
