@@ -185,6 +185,17 @@ def test_another_question_about_the_same_picture_is_asked(tmp_path: Path) -> Non
 
 
 @pytest.mark.usefixtures("in_one_thread")
+def test_a_question_with_half_a_character_is_asked_too(tmp_path: Path) -> None:
+    made.ocrbench(tmp_path / "data")
+    file = tmp_path / "data" / "OCRBench.json"
+    file.write_text(file.read_text().replace("what is written", "what \\ud83d is written"))
+    server = FakeServer()
+    with serving(server) as url:
+        run("ocrbench", tmp_path / "data", tmp_path / "out", url)
+    assert {each.prompt for each in server.asked} == {"what ? is written in the image?", "What is the total?"}
+
+
+@pytest.mark.usefixtures("in_one_thread")
 def test_answers_of_one_recipe_are_not_scored_as_anothers(tmp_path: Path) -> None:
     made.handwritten(tmp_path / "data")
     with serving(FakeServer()) as url:
