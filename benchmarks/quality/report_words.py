@@ -33,10 +33,10 @@ Text edit ignores spaces and punctuation. `texts_edit_whole` weighs by length, a
     "omnidocbench_v1.6": """\
 v1.6 cleans and matches differently and counts formulas and tables in the reading order, so unread formulas
 cost order too. Compare numbers of one protocol only.""",
+    "pubtabnet_tables": "The table network gets the whole picture: this is what the benchmark asks.",
     "pubtabnet": """\
-A layout model made for pages sees some of these cut-out pictures as text; most of those are known for tables
-by their rows.""",
-    "pubtabnet_found": "The same pictures, without those in which no table was seen.",
+The same pictures through the whole recipe. A layout model made for pages sees some of these cut-out tables as
+text; most of those are known for tables by their rows.""",
     "sroie": """\
 The truth lists lines from top to bottom; what stands side by side is read in another order, which the
 character rates count as errors and the word scores do not.""",

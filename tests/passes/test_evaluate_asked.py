@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +27,11 @@ from penstock.errors import UsageError
 from penstock.evaluation.benchmarks import open_benchmark
 from penstock.evaluation.results import read_samples, read_summary
 from penstock.executors import make_executor
-from penstock.passes import evaluate_asked
+from penstock.passes import evaluate, evaluate_asked
 from penstock.passes.evaluate import run_benchmark
 from penstock.recipes import build
 from penstock.recipes.asking import asking_plan
+from penstock.stages.ask import Ask
 from penstock.testing.fake_server import Asked, FakeServer, serving
 from tests.support import made_benchmarks as made
 
@@ -183,6 +185,17 @@ def test_another_question_about_the_same_picture_is_asked(tmp_path: Path) -> Non
 
 
 @pytest.mark.usefixtures("in_one_thread")
+def test_a_question_with_half_a_character_is_asked_too(tmp_path: Path) -> None:
+    made.ocrbench(tmp_path / "data")
+    file = tmp_path / "data" / "OCRBench.json"
+    file.write_text(file.read_text().replace("what is written", "what \\ud83d is written"))
+    server = FakeServer()
+    with serving(server) as url:
+        run("ocrbench", tmp_path / "data", tmp_path / "out", url)
+    assert {each.prompt for each in server.asked} == {"what ? is written in the image?", "What is the total?"}
+
+
+@pytest.mark.usefixtures("in_one_thread")
 def test_answers_of_one_recipe_are_not_scored_as_anothers(tmp_path: Path) -> None:
     made.handwritten(tmp_path / "data")
     with serving(FakeServer()) as url:
@@ -230,6 +243,36 @@ def test_fields_of_a_recipe_that_only_reads_pages_are_refused_with_a_sentence(tm
 def test_who_can_be_asked(recipe: str, task: Any, stages: str | None) -> None:
     plan = asking_plan(build(recipe, {}), task)
     assert (plan and " > ".join(stage.name for stage in plan)) == stages
+
+
+def test_the_recogniser_is_asked_by_the_recipes_own_stage() -> None:
+    settings = {"server": ("http://a:1",), "model": "a-model", "preset": "l4", "in_flight": 7, "api_key": "k"}
+    recipe = build("glm-ocr", settings)
+    plan = asking_plan(recipe, "question")
+    assert plan is not None
+    [own] = [stage for stage in recipe if isinstance(stage, Ask)]
+    assert replace(plan.stages[-1], batch=own.batch) == own
+
+
+def test_server_options_of_the_command_line_reach_the_recipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, Any] = {}
+
+    def stop(*arguments: Any, **options: Any) -> None:
+        given.update(options)
+        raise UsageError("Enough is known.")
+
+    monkeypatch.setattr(evaluate, "run_benchmark", stop)
+    words = "run ocrbench -o out --recipe glm-ocr --server http://a:1 --server http://b:2 --ocr-model folder"
+    shown = CliRunner().invoke(app, [*words.split(), "--preset", "l4", "--in-flight", "9", "--api-key", "k"])
+    assert isinstance(shown.exception, UsageError)
+    assert given["recipe"] == "glm-ocr"
+    assert given["options"] == {
+        "server": ("http://a:1", "http://b:2"),
+        "model": "folder",
+        "preset": "l4",
+        "in_flight": 9,
+        "api_key": "k",
+    }
 
 
 @pytest.mark.slow

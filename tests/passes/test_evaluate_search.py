@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -78,3 +79,21 @@ def test_queries_that_were_not_embedded_are_a_sentence(searched: tuple[Path, Pat
     out, queries = searched
     with pytest.raises(UsageError, match="has no vectors of these queries"):
         evaluate_search.evaluate_search(Out(out), read_queries(queries))
+
+
+@pytest.mark.slow
+def test_a_run_that_was_never_embedded_is_scored_by_its_words(small_run: Path, tmp_path: Path) -> None:
+    """The questions were written from the sample's pages, not from what was read of them."""
+    pytest.importorskip("lancedb")
+    out = Path(shutil.copytree(small_run, tmp_path / "out"))
+    penstock.index(out)
+    asked = (
+        ("How is the power of falling water computed from head and flow?", 2),
+        ("Why must a penstock be exactly wide enough?", 0),
+    )
+    rows = [{"query": question, "ground_truth": [page]} for question, page in asked]
+    (tmp_path / "questions.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    shown = retrieval(out, "--queries", tmp_path / "questions.jsonl", "--json")
+    found = json.loads(shown.stdout)
+    assert list(found) == ["bm25"]
+    assert found["bm25"]["scores"]["recall@1"]["mean"] == 1.0

@@ -104,10 +104,10 @@ def sample_line(result: SampleResult) -> str:
 
 
 def write_atomically(file: Path, text: str) -> None:
-    """Writes all of the file or nothing of it."""
+    """Writes all of the file or nothing of it. Halves of surrogate pairs, which no file holds, become `?`."""
     file.parent.mkdir(parents=True, exist_ok=True)
     part = file.with_name(f"{file.name}.part")
-    part.write_text(text, encoding="utf-8")
+    part.write_text(text, encoding="utf-8", errors="replace")
     part.replace(file)
 
 

@@ -159,7 +159,7 @@ class _SampleLog:
             out.mkdir(parents=True, exist_ok=True)
             path = out / SAMPLES
             _end_torn_line(path)
-            self._file = path.open("a", encoding="utf-8")
+            self._file = path.open("a", encoding="utf-8", errors="replace")
 
     def __enter__(self) -> _SampleLog:
         return self

@@ -38,7 +38,8 @@ def answers(
 ) -> Predictions:
     """Returns the recogniser's answer to every sample. Asks what has no answer yet, and what failed."""
     asked = {sample.id: _asked(sample, benchmark.asking(sample)) for sample in samples}
-    run = Run(plan, make_executor("local", Trace()), out / ANSWERS, PAGES, retry_failed=True)
+    facts = {"benchmark": benchmark.name}
+    run = Run(plan, make_executor("local", Trace()), out / ANSWERS, PAGES, retry_failed=True, facts=facts)
     with closing(run.items(asked.values())) as pages:
         for done, _ in enumerate(pages, 1):
             progress(done + run.tally.skipped, len(samples))
