@@ -89,6 +89,12 @@ CropNames = Annotated[
     str | None, typer.Option(help="Names of crops in exports: content, or page (doc_page_0_crop_2.jpg).")
 ]
 Results = Annotated[Path, typer.Option("--out", "-o", help="Folder for the results; a run there is resumed.")]
+ResultsOrNone = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", "-o", help="Folder for the results; a run there is resumed. Without: Markdown is printed."
+    ),
+]
 Lang = Annotated[str | None, typer.Option(help="Languages: ko, en, zh, ja, ...; found out if not given.")]
 Servers = Annotated[
     list[str] | None, typer.Option("--server", help="A model server that runs already; repeatable.")

@@ -31,13 +31,14 @@ from penstock.cli.options import (
     OcrDtype,
     Preset,
     Quiet,
-    Results,
+    ResultsOrNone,
     Servers,
     recipe_settings,
     with_recipe_options,
     words,
 )
 from penstock.cli.progress import progress, tell_failures, tell_left_out, tell_notes
+from penstock.errors import UsageError
 
 if TYPE_CHECKING:
     from penstock.driver import Run
@@ -47,6 +48,9 @@ if TYPE_CHECKING:
     from penstock.trace.profile import Profile
     from penstock.trace.spans import Trace
 
+STANDARD_OUTPUT = Path("-")
+RECIPE_HELP = "documents (built in), glm-ocr, paddleocr-vl, openai, grounded, grounded-2, or module:function."
+EXPORT_HELP = "Files to write at the end; see `penstock export`. Without OUT: md, text or jsonl."
 LAYOUT_HELP = (
     "How regions are found. documents: model, or rules (fonts and geometry, no model)."
     " glm-ocr and its like: pp-doclayoutv3 (with torch), or cdla (on the CPU)."
@@ -62,9 +66,9 @@ Inputs = Annotated[
 @with_recipe_options
 def parse(
     inputs: Inputs,
-    out: Results,
     more: dict[str, Any],
-    recipe: Annotated[str, Option(help="Which pipeline.")] = "documents",
+    out: ResultsOrNone = None,
+    recipe: Annotated[str, Option(help=RECIPE_HELP)] = "documents",
     pages: Annotated[str | None, Option(help="Pages of each document, from 1: 3-9 or 1,4,7-.")] = None,
     max_pages: Annotated[int, Option(help="Read no more pages of one document.", min=1)] = 50_000,
     lang: Lang = None,
@@ -86,7 +90,7 @@ def parse(
     text_height: Annotated[float | None, Option(help="Scale regions to print this high (px).", min=8)] = None,
     polygons: Annotated[bool | None, Option("--polygons/--boxes", help="Cut along outlines.")] = None,
     api_key: ApiKey = None,
-    export: Annotated[str, Option(help="Files to write at the end; see `penstock export`.")] = "md,jsonl",
+    export: Annotated[str | None, Option("--export", "--to", help=EXPORT_HELP)] = None,
     crop_names: CropNames = None,
     retry_failed: Annotated[bool, Option(help="Try failed pages and regions again.")] = False,
     fresh: Fresh = False,
@@ -95,6 +99,7 @@ def parse(
     page_timeout: Annotated[float | None, Option(help="Seconds until a page is given up.", min=1)] = None,
     cores: Cores = None,
     executor: Executor = "local",
+    profile: Annotated[bool, Option("--profile", help="Show at the end where the time went.")] = False,
     trace: Annotated[bool, Option(help="Keep every span, for `penstock profile --trace`.")] = False,
     config: Config = None,
     log: Log = None,
@@ -109,11 +114,33 @@ def parse(
         engine=engine, in_flight=in_flight, margins=margins, text_height=text_height, polygons=polygons,
         api_key=api_key, max_pixels=max_pixels, page_timeout=page_timeout, cores=cores, **more,
     )  # fmt: skip
+    folder = None if out == STANDARD_OUTPUT else out
     run = _Typed(
-        inputs, out, recipe, settings, pages, max_pages, image_column, id_column, executor, retry_failed,
+        inputs, folder, recipe, settings, pages, max_pages, image_column, id_column, executor, retry_failed,
         fresh, crop_names,
     )  # fmt: skip
-    run.start(words(export), dry_run=dry_run, trace=trace, as_json=as_json, quiet=quiet)
+    run.start(words(export or ""), _Shown(dry_run, trace, profile, as_json, quiet))
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """The options of the command line that say what is shown."""
+
+    dry_run: bool
+    trace: bool
+    profile: bool
+    as_json: bool
+    quiet: bool
+
+    @property
+    def of_a_folder(self) -> dict[str, bool]:
+        """Those that are of no use where nothing is kept."""
+        return {
+            "--dry-run": self.dry_run,
+            "--trace": self.trace,
+            "--profile": self.profile,
+            "--json": self.as_json,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +148,7 @@ class _Typed:
     """The options of the command line that say what is run, as they are typed."""
 
     inputs: list[str]
-    out: Path
+    out: Path | None
     recipe: str
     settings: dict[str, Any]
     pages: str | None
@@ -133,21 +160,35 @@ class _Typed:
     fresh: bool
     crop_names: str | None
 
-    def start(self, formats: list[str], *, dry_run: bool, trace: bool, as_json: bool, quiet: bool) -> None:
+    def start(self, formats: list[str], shown: _Shown) -> None:
+        if self.out is None:
+            self._need_no_folder(shown)
+            _print_pages(self._options(), formats or ["md"])
+        else:
+            self._into(self.out, formats or ["md", "jsonl"], shown)
+
+    def _need_no_folder(self, shown: _Shown) -> None:
+        given = {"--fresh": self.fresh, "--retry-failed": self.retry_failed, **shown.of_a_folder}
+        for option in (name for name, is_given in given.items() if is_given):
+            raise UsageError(f"{option} needs a folder for the results.", "Name one: -o OUT.")
+
+    def _into(self, out: Path, formats: list[str], shown: _Shown) -> None:
         from penstock.exports.export import check_formats
         from penstock.passes.parse import parse_work
 
         check_formats(formats)
-        with _trace(self.out if trace and not dry_run else None) as spans:
-            work = parse_work(self._options(), self.out, spans)
-            if dry_run:
+        with _trace(out if shown.trace and not shown.dry_run else None) as spans:
+            work = parse_work(self._options(), out, spans)
+            if shown.dry_run:
                 from penstock.cli.dry_run import forecast
 
-                print(forecast(work.run, work.listing, as_json))
+                print(forecast(work.run, work.listing, shown.as_json))
                 return
-            tell_notes(work.run.plan, quiet)
-            profile = work.finish(progress(quiet or as_json))
-            _finish(work, profile, formats, self.settings.get("password"), as_json)
+            tell_notes(work.run.plan, shown.quiet)
+            password = self.settings.get("password")
+            with _exported_when_stopped(work, formats, password):
+                profile = work.finish(progress(shown.quiet or shown.as_json))
+            _finish(work, profile, formats, password, shown)
 
     def _options(self) -> ParseOptions:
         from penstock.passes.parse import ParseOptions
@@ -167,6 +208,22 @@ class _Typed:
         )
 
 
+def _print_pages(options: ParseOptions, formats: list[str]) -> None:
+    """Prints every page in the order of the inputs. Nothing is kept: a call that was stopped begins again."""
+    from penstock.exports.standard_output import page_writer
+    from penstock.passes.parse import parse_pages, without_links
+
+    written, failed = page_writer(formats), 0
+    for page in without_links(parse_pages(options)):
+        if page.failure is not None:
+            failed += 1
+            print(f"failed: {page.failure.message}", file=sys.stderr, flush=True)
+        elif text := written(page):
+            print(text, flush=True)
+    if failed:
+        raise typer.Exit(1)
+
+
 @contextmanager
 def _trace(out: Path | None) -> Iterator[Trace]:
     """The run's trace, with a file in OUT that keeps every span where that was asked for."""
@@ -182,18 +239,34 @@ def _trace(out: Path | None) -> Iterator[Trace]:
         print(f"trace: {trouble}", file=sys.stderr)
 
 
+@contextmanager
+def _exported_when_stopped(work: Work[Page], formats: list[str], password: str | None) -> Iterator[None]:
+    """Writes the files of what is finished when Ctrl-C or SIGTERM ends the run: the rest can wait."""
+    from penstock.exports.export import export
+    from penstock.trace.phrases import plural
+
+    try:
+        yield
+    except KeyboardInterrupt:
+        done = work.run.tally.done + work.run.tally.skipped
+        if done:
+            export(work.run.out, formats, password)
+        print(f"{plural(done, work.run.plan.item.unit)} finished, in {work.run.out}", file=sys.stderr)
+        raise
+
+
 def _finish(
-    work: Work[Page], profile: Profile, formats: list[str], password: str | None, as_json: bool
+    work: Work[Page], profile: Profile, formats: list[str], password: str | None, shown: _Shown
 ) -> None:
     """Exports, tells what happened, and sets the exit code."""
     from penstock.exports.export import export
 
     run = work.run
     written = export(run.out, formats, password) if run.tally.listed else []
-    if as_json:
+    if shown.as_json:
         print(json.dumps(_summary(work, written), ensure_ascii=False))
     else:
-        _tell(run, profile, written)
+        _tell(run, profile, written, shown)
     if not run.tally.all_well:
         raise typer.Exit(1)
 
@@ -205,17 +278,30 @@ def _summary(work: Work[Page], written: list[Path]) -> dict[str, Any]:
     return {**row, "written": [str(path) for path in written]}
 
 
-def _tell(run: Run[Page], profile: Profile, written: list[Path]) -> None:
+def _tell(run: Run[Page], profile: Profile, written: list[Path], shown: _Shown) -> None:
+    """Failures on standard error, then what was written and in a sentence where the time went."""
     from penstock.exports.page_files import RESULTS
     from penstock.trace import report
 
     tell_failures(run, f"{run.out / 'failures'} and {RESULTS}")
     tell_left_out(run)
-    print(report.render_text(profile) if run.tally.done else _nothing_done(run))
-    for path in written[:3]:
-        print(f"  {path}")
-    if len(written) > 3:
-        print(f"  and {len(written) - 3} more in {run.out}")
+    if shown.quiet:
+        return
+    if not run.tally.done:
+        print(_nothing_done(run))
+    elif shown.profile:
+        print(report.render_text(profile))
+    else:
+        print(_done(run, profile, written))
+        print(report.finding(profile))
+
+
+def _done(run: Run[Page], profile: Profile, written: list[Path]) -> str:
+    from penstock.trace.phrases import duration, plural
+
+    more = f" and {len(written) - 3} more" if len(written) > 3 else ""
+    files = f" {', '.join(map(str, written[:3]))}{more}." if written else ""
+    return f"{plural(run.tally.done, run.plan.item.unit)} read in {duration(profile.seconds)}.{files}"
 
 
 def _nothing_done(run: Run[Page]) -> str:
