@@ -112,6 +112,7 @@ class Dispatcher:
         """Ends all tasks. Jobs without an answer fail with a reason."""
         self._closing = True
         for server in self.servers:
+            server.up = False  # an end, and no trouble for the log
             server.set_aside("the client was closed")
         tasks = [*self._background, *(task for server in self.servers for task in server.tasks)]
         for task in tasks:

@@ -90,13 +90,13 @@ SHAPES: Mapping[str, ModelShape] = MappingProxyType(
         "deepseek-ai/DeepSeek-OCR": _DEEPSEEK,
         "deepseek-ai/DeepSeek-OCR-2": _DEEPSEEK,
         "Qwen/Qwen3-VL-Embedding-2B": ModelShape(
-            parameters=2_130_000_000,
+            parameters=2_127_532_032,
             embeddings=151_936 * 2_048,
             width=2_048,
             layers=28,
             kv_heads=8,
             head_dim=128,
-            origin="2.1 B as published; its config.json",
+            origin="counted from its config.json",
         ),
     }
 )
