@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
-from penstock.cli.options import ApiKey, Config, Cores, Lang, Log, Model, Servers, recipe_settings
+from penstock.cli.options import (
+    ApiKey,
+    Config,
+    Cores,
+    Lang,
+    Log,
+    Model,
+    Servers,
+    recipe_settings,
+    with_recipe_options,
+)
 from penstock.cli.volumes import sam3d_settings
 from penstock.errors import MissingModel, UsageError, install_advice
 
@@ -24,6 +34,7 @@ MAX_CONNECTIONS = 512  # half the files a process may have open: the other half 
 GRACE_S = 3  # for answers on their way when the service ends; who waits for a document asks again
 
 
+@with_recipe_options
 def serve(
     out: Annotated[Path, typer.Argument(help="The folder of a run, or of one to begin.")] = OUT,
     recipe: Annotated[
@@ -50,6 +61,8 @@ def serve(
     cores: Cores = None,
     config: Config = None,
     log: Log = None,
+    *,
+    more: dict[str, Any],
 ) -> None:
     """Show a run's documents, pages and search, and with a recipe read what is sent.
 
@@ -57,7 +70,7 @@ def serve(
     """
     settings = recipe_settings(
         lang=lang, layout=layout, server=server, model=model, api_key=api_key, detector=detector,
-        engine=engine, labels=labels, cores=cores,
+        engine=engine, labels=labels, cores=cores, **more,
     )  # fmt: skip
     sam3d = sam3d_settings(python=sam3d_python, config=sam3d_config)
     plan = _plan(out, recipe, settings, sam3d)
