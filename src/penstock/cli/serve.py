@@ -24,6 +24,7 @@ from penstock.cli.options import (
     Preset,
     Servers,
     recipe_settings,
+    with_recipe_options,
 )
 from penstock.cli.volumes import sam3d_settings
 from penstock.errors import MissingModel, UsageError, install_advice
@@ -36,6 +37,7 @@ MAX_CONNECTIONS = 512  # half the files a process may have open: the other half 
 GRACE_S = 3  # for answers on their way when the service ends; who waits for a document asks again
 
 
+@with_recipe_options
 def serve(
     out: Annotated[Path, typer.Argument(help="The folder of a run, or of one to begin.")] = OUT,
     recipe: Annotated[
@@ -65,15 +67,16 @@ def serve(
     config: Config = None,
     log: Log = None,
     log_level: LogLevel = "info",
+    *,
+    more: dict[str, Any],
 ) -> None:
     """Show a run's documents, pages and search, and with a recipe read what is sent.
 
     There is no login: keep it on this machine, or behind a proxy that has one (then --allow-host its name).
     """
     settings = recipe_settings(
-        lang=lang, layout=layout, server=server, model=model, preset=preset,
-        ocr_dtype=ocr_dtype, api_key=api_key, detector=detector,
-        engine=engine, labels=labels, cores=cores,
+        lang=lang, layout=layout, server=server, model=model, preset=preset, ocr_dtype=ocr_dtype,
+        api_key=api_key, detector=detector, engine=engine, labels=labels, cores=cores, **more,
     )  # fmt: skip
     sam3d = sam3d_settings(python=sam3d_python, config=sam3d_config)
     plan = _plan(out, recipe, settings, sam3d)
