@@ -48,10 +48,11 @@ def check(out: Path, plan: Plan) -> None:
     manifest = read(out)
     if manifest is None or not has_rows(out):
         return
-    settings = old_rows.upgrade_settings(manifest["plan"])
+    today = plan.settings()
+    settings = old_rows.upgrade_settings(manifest["plan"], today)
     if fingerprint_of(settings) == plan.fingerprint():
         return
-    lines = "\n".join(f"  {line}" for line in differences(settings, plan.settings()))
+    lines = "\n".join(f"  {line}" for line in differences(settings, today))
     raise PlanMismatch(
         f"{out} holds the results of another plan:\n{lines}\n",
         "Use the same options, another OUT, or --fresh to start over.",

@@ -7,6 +7,7 @@ run.json under the names of their classes, and some of today's settings could no
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 _RECORD = "record"  # the `reader` of the made-up region
@@ -61,15 +62,27 @@ def upgrade_block(row: dict[str, Any]) -> None:
         row["shortfalls"] = [region["failure"] for region in row["regions"] if region["failure"] is not None]
 
 
-def upgrade_settings(settings: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Returns a plan's settings as today's code writes them."""
-    return [_upgraded(dict(row)) for row in settings]
+def upgrade_settings(
+    settings: list[dict[str, Any]], today: Sequence[dict[str, Any]] = ()
+) -> list[dict[str, Any]]:
+    """Returns a plan's settings as today's code writes them.
+
+    `today` are those it is compared with, if any: a stage of a user's own may have the name of one of ours,
+    and gets no settings that it does not have.
+    """
+    now = {row["stage"]: row for row in today}
+    renamed = [_renamed(dict(row)) for row in settings]
+    return [{**_later(row["stage"], now.get(row["stage"], {})), **row} for row in renamed]
 
 
-def _upgraded(row: dict[str, Any]) -> dict[str, Any]:
+def _later(stage: str, now: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in _CAME_LATER.get(stage, {}).items() if key in now}
+
+
+def _renamed(row: dict[str, Any]) -> dict[str, Any]:
     old_class = row.pop("class", None)
-    if old_class is not None:
-        row["stage"] = _STAGES.get((row["stage"], old_class), row["stage"])
-        renamed = _SETTINGS.get(row["stage"], {})
-        row = {renamed.get(key, key): value for key, value in row.items()}
-    return {**_CAME_LATER.get(row["stage"], {}), **row}
+    if old_class is None:
+        return row
+    row["stage"] = _STAGES.get((row["stage"], old_class), row["stage"])
+    renamed = _SETTINGS.get(row["stage"], {})
+    return {renamed.get(key, key): value for key, value in row.items()}

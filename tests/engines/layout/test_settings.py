@@ -209,6 +209,7 @@ def test_a_run_made_before_there_was_a_choice_is_resumed() -> None:
         "stage": "doclayout", "model": "PaddlePaddle/PP-DocLayoutV3_safetensors", "threshold": 0.3,
         "polygons": False, "precision": "fp16",
     }  # fmt: skip
-    assert upgrade_settings([network]) == [build("glm-ocr", {}).settings()[1]]
-    own = {"stage": "layout", "engine": "cdla"}
-    assert upgrade_settings([own]) == [build("documents", {}).settings()[2]]
+    today = [build("glm-ocr", {}).settings()[1], build("documents", {}).settings()[2]]
+    assert upgrade_settings([network, {"stage": "layout", "engine": "cdla"}], today) == today
+    own = [{"stage": "layout"}]  # a user's stage of that name
+    assert upgrade_settings(own, own) == own
