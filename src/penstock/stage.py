@@ -117,5 +117,6 @@ class Stage:
 
     def defaults(self) -> dict[str, Any]:
         """Returns what these settings are where nobody gave them."""
-        given = {f.name: f.default for f in fields(self) if f.default is not MISSING}
+        made = {f.name: f.default_factory() for f in fields(self) if f.default_factory is not MISSING}
+        given = made | {f.name: f.default for f in fields(self) if f.default is not MISSING}
         return {name: given[name] for name in self.settings() if name in given}

@@ -19,27 +19,6 @@ _STAGES = {
 }
 _SETTINGS = {"ask": {"furniture": "margins"}, "crop_regions": {"furniture": "margins"}}
 
-# settings that came later, with what was done before there was a choice
-_CAME_LATER: dict[str, dict[str, Any]] = {
-    "ground": {
-        "resolution": "gundam",
-        "prompt": "<|grounding|>Convert the document to markdown.",
-        "ngram": 30,
-        "ngram_window": 90,
-        "ngram_keep": [128821, 128822],
-        "max_tokens": 7_000,
-    },
-    "doclayout": {
-        "class_thresholds": {},
-        "merge": None,
-        "class_merge": {},
-        "unclip": [1.0, 1.0],
-        "class_unclip": {},
-        "nms": True,
-    },
-    "layout": {"threshold": None, "class_thresholds": {}},
-}
-
 
 def upgrade_page(row: dict[str, Any]) -> None:
     """Turns the made-up region of a page's row into the columns that hold it today."""
@@ -62,14 +41,14 @@ def upgrade_block(row: dict[str, Any]) -> None:
 
 
 def upgrade_settings(settings: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Returns a plan's settings as today's code writes them."""
-    return [_upgraded(dict(row)) for row in settings]
+    """Returns a plan's settings by the names that stages and their options have today."""
+    return [_renamed(dict(row)) for row in settings]
 
 
-def _upgraded(row: dict[str, Any]) -> dict[str, Any]:
+def _renamed(row: dict[str, Any]) -> dict[str, Any]:
     old_class = row.pop("class", None)
-    if old_class is not None:
-        row["stage"] = _STAGES.get((row["stage"], old_class), row["stage"])
-        renamed = _SETTINGS.get(row["stage"], {})
-        row = {renamed.get(key, key): value for key, value in row.items()}
-    return {**_CAME_LATER.get(row["stage"], {}), **row}
+    if old_class is None:
+        return row
+    row["stage"] = _STAGES.get((row["stage"], old_class), row["stage"])
+    renamed = _SETTINGS.get(row["stage"], {})
+    return {renamed.get(key, key): value for key, value in row.items()}

@@ -18,7 +18,6 @@ from penstock.page import Page
 from penstock.recipes import build
 from penstock.stages.doclayout import DocLayout
 from penstock.stages.layout import Layout
-from penstock.store.old_rows import upgrade_settings
 from tests.engines.layout.test_clean import found, numbers
 
 SAMPLE = str(Path(penstock.__file__).parent / "sample" / "sample.pdf")
@@ -209,6 +208,6 @@ def test_a_run_made_before_there_was_a_choice_is_resumed() -> None:
         "stage": "doclayout", "model": "PaddlePaddle/PP-DocLayoutV3_safetensors", "threshold": 0.3,
         "polygons": False, "precision": "fp16",
     }  # fmt: skip
-    assert upgrade_settings([network]) == [build("glm-ocr", {}).settings()[1]]
-    own = {"stage": "layout", "engine": "cdla"}
-    assert upgrade_settings([own]) == [build("documents", {}).settings()[2]]
+    served, builtin = build("glm-ocr", {"layout": "pp-doclayoutv3"}), build("documents", {})
+    assert served.completed([network]) == served.settings()[1:2]
+    assert builtin.completed([{"stage": "layout", "engine": "cdla"}]) == builtin.settings()[2:3]
