@@ -103,6 +103,8 @@ Model = Annotated[str | None, typer.Option(help="The model as the server calls i
 LayoutModel = Annotated[str | None, typer.Option(help="Folder or hub name of PP-DocLayoutV3.")]
 Preset = Annotated[str | None, typer.Option(help="Flags of a server that is started; see engine.")]
 OcrDtype = Annotated[str | None, typer.Option(help="Numbers of a server that is started: auto, bf16, fp8.")]
+VISIONS = "auto (fast where it fits), fast, plain (vLLM's own), fp8"
+Vision = Annotated[str | None, typer.Option(help=f"Vision tower of a server that is started: {VISIONS}.")]
 Engine = Annotated[str | None, typer.Option(help="grounded recipes: vllm, or hf (transformers).")]
 InFlight = Annotated[int | None, typer.Option(help="Requests in flight at the servers.", min=1)]
 ApiKey = Annotated[str | None, typer.Option(help="Key of the servers.")]

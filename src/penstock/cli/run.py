@@ -11,6 +11,7 @@ import typer
 from typer import Argument, Option
 
 from penstock.cli.options import (
+    VISIONS,
     AsJson,
     Config,
     CropNames,
@@ -62,6 +63,7 @@ def run(
     crop_names: CropNames = None,
     ocr_model: Annotated[str, Option(help="The model that is served; the recipe's own when not given.")] = "",
     ocr_dtype: Annotated[str, Option(help="Numbers it computes with: auto, bf16, fp8.")] = "auto",
+    vision: Annotated[str, Option(help=f"Its vision tower: {VISIONS}.")] = "auto",
     preset: Annotated[str, Option(help="Flags of servers that are started; see engine.")] = "auto",
     gpu_mem_util: Annotated[
         float | None, Option(help="Share of the card's memory for it; the preset's own.", min=0.1, max=1)
@@ -90,7 +92,8 @@ def run(
         out=output_dir, data=data_dir, source_preset=preset_of(pipeline), dataset=dataset or "",
         revision=revision, inputs=tuple(inputs or ()), recipe=recipe, queries=queries, layout=layout,
         limit=limit, settings=recipe_settings(engine=engine, **more),
-        crops=not no_crops, crop_names=crop_names, ocr_model=ocr_model, ocr_dtype=ocr_dtype, preset=preset,
+        crops=not no_crops, crop_names=crop_names, ocr_model=ocr_model, ocr_dtype=ocr_dtype,
+        vision=vision, preset=preset,
         gpu_mem_util=gpu_mem_util, batch_size=batch_size, workers=workers,
         servers=tuple(server or ()), enrich=enrich,
         embedding_model=embedding_model, embedding_server=embedding_server, precision=precision,

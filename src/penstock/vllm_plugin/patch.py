@@ -22,6 +22,7 @@ MODULE = "vllm.model_executor.models.glm_ocr"
 TOWER = "GlmOcrVisionTransformer"
 VERSIONS = ("0.26", "0.32")  # whose towers were read and run; another may compute something else
 MIN_CAPABILITY = {"fast": (8, 0), "auto": (8, 0), "fp8": (9, 0)}  # bfloat16; products of eight bits
+MIN_MEMORY = 15e9  # of a card that has some to spare: the graphs take 0.9 GB
 MAX_WIDTH = 16_384  # a row of a kernel lies in one program's registers
 # on a small picture, relative: each is some 3 % off from float32 with random weights (docs/log.md), and a
 # formula that is wrong is off by more than half
@@ -190,7 +191,9 @@ def _ours(name: str) -> Any:
 
 def can_capture(tower: Any) -> bool:
     """Whether a graph can hold the tower: it talks to no other card, and attention asks the CPU nothing."""
-    return tower.tp_size == 1 and all(block.attn.attn.is_flash_attn_backend for block in tower.blocks)
+    memory = sys.modules["torch"].cuda.get_device_properties(tower.device).total_memory
+    alone = tower.tp_size == 1 and memory >= MIN_MEMORY
+    return alone and all(block.attn.attn.is_flash_attn_backend for block in tower.blocks)
 
 
 def _difference(tower: Any, plain: Forward, fast: Forward) -> float:
