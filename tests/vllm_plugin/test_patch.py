@@ -68,8 +68,12 @@ def fake_torch(**more: Any) -> Any:
     )
 
 
-def layer(*shape: int, **more: Any) -> Any:
-    return SimpleNamespace(weight=SimpleNamespace(shape=shape), **more)
+def layer(*shape: int, dtype: str = "bfloat16", **more: Any) -> Any:
+    return SimpleNamespace(weight=SimpleNamespace(shape=shape, dtype=dtype), **more)
+
+
+class QKVParallelLinearWithLoRA:
+    pass
 
 
 class SiluAndMul:
@@ -82,11 +86,13 @@ def fitting_tower(**more: Any) -> Any:
         head_dim=64,
         q_norm=layer(64),
         k_norm=layer(64),
+        qkv=layer(3072, 1024),
+        proj=layer(1024, 1024),
         apply_rotary_emb=SimpleNamespace(is_neox_style=True),
         attn=SimpleNamespace(is_flash_attn_backend=True),
     )
-    gate_up = SimpleNamespace(output_size_per_partition=8192)
-    mlp = SimpleNamespace(act_fn=SiluAndMul(), gate_up_proj=gate_up)
+    gate_up = layer(8192, 1024, output_size_per_partition=8192)
+    mlp = SimpleNamespace(act_fn=SiluAndMul(), gate_up_proj=gate_up, down_proj=layer(1024, 4096))
     fitting = {
         "blocks": [SimpleNamespace(norm1=layer(1024), norm2=layer(1024), attn=attention, mlp=mlp)],
         "hidden_size": 1024,
@@ -122,13 +128,13 @@ def test_registering_imports_nothing_of_vllm(vllm: Path, monkeypatch: pytest.Mon
 
 
 def test_plain_leaves_the_class_alone(vllm: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not hasattr(tower_class("plain", monkeypatch).forward, "__wrapped__")
+    assert not hasattr(tower_class("plain", monkeypatch).forward, "by_penstock")
 
 
 def test_an_unknown_mode_leaves_it_alone_and_says_so(
     vllm: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert not hasattr(tower_class("quick", monkeypatch).forward, "__wrapped__")
+    assert not hasattr(tower_class("quick", monkeypatch).forward, "by_penstock")
     assert said(caplog) == [
         "PENSTOCK_VISION=quick is not known (auto, fast, fp8, plain): the vision tower stays as vLLM has it."
     ]
@@ -138,7 +144,7 @@ def test_a_module_that_was_imported_before_us_is_replaced_too(
     vllm: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     importlib.import_module(patch.MODULE)
-    assert hasattr(tower_class("auto", monkeypatch).forward, "__wrapped__")
+    assert hasattr(tower_class("auto", monkeypatch).forward, "by_penstock")
 
 
 def test_on_a_cpu_vllms_own_answers_and_one_line_says_why(
@@ -188,6 +194,7 @@ def test_glm_ocr_on_a_card_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     place(monkeypatch)
     patch.check_place(fitting_tower(), "auto")
     patch.check_shapes(fitting_tower())
+    patch.check_weights(fitting_tower(), "fp8")
     assert patch.can_capture(fitting_tower())
     assert not patch.can_capture(fitting_tower(tp_size=2))
     place(monkeypatch, get_device_properties=lambda device: SimpleNamespace(total_memory=8e9))
@@ -221,6 +228,15 @@ def changed(**more: Any) -> Any:
 def test_another_models_tower_is_refused(tower: Any, why: str) -> None:
     with pytest.raises(patch.Misfit, match=why):
         patch.check_shapes(tower)
+
+
+def test_adapters_and_weights_of_eight_bits_are_refused() -> None:
+    with pytest.raises(patch.Misfit, match="adapters"):
+        patch.check_weights(changed(attn__qkv=QKVParallelLinearWithLoRA()), "auto")
+    small = changed(mlp__down_proj=layer(1024, 4096, dtype="float8"))
+    patch.check_weights(small, "auto")  # vLLM's own layers compute with them
+    with pytest.raises(patch.Misfit, match="rounded already"):
+        patch.check_weights(small, "fp8")
 
 
 @pytest.mark.parametrize(

@@ -73,8 +73,9 @@ def replace_forward(module: ModuleType, mode: str) -> None:
     tower = getattr(module, TOWER, None)
     if tower is None:
         _tell(mode, f"this vLLM's {MODULE} has no {TOWER}")
-    elif not hasattr(tower.forward, "__wrapped__"):
+    elif not hasattr(tower.forward, "by_penstock"):
         tower.forward = _choosing(tower.forward, mode)
+        tower.forward.by_penstock = True
 
 
 def _choosing(plain: Forward, mode: str) -> Forward:
@@ -96,6 +97,7 @@ def _chosen(tower: Any, plain: Forward, mode: str) -> Forward | None:
     try:
         check_place(tower, mode)
         check_shapes(tower)
+        check_weights(tower, mode)
         fast = fast_forward(tower, mode)
         off = _difference(tower, functools.partial(plain, tower), fast)
         if not off <= MAX_DIFFERENCE[mode]:  # a NaN does not pass either
@@ -161,6 +163,19 @@ def _check_block(block: Any, width: int) -> None:
     }
     if wrong := [name for name, right in shapes.items() if not right]:
         raise Misfit(f"its blocks have another shape ({', '.join(wrong)})")
+
+
+def check_weights(tower: Any, mode: str) -> None:
+    """Raises Misfit for layers with adapters, and for weights that we would round a second time."""
+    layers = [
+        layer
+        for block in tower.blocks
+        for layer in (block.attn.qkv, block.attn.proj, block.mlp.gate_up_proj, block.mlp.down_proj)
+    ]
+    if any("LoRA" in type(layer).__name__ for layer in layers):
+        raise Misfit("its layers carry adapters")
+    if mode == "fp8" and any(layer.weight.dtype != tower.dtype for layer in layers):
+        raise Misfit("its weights are rounded already")
 
 
 def fast_forward(tower: Any, mode: str, graphs: bool = True) -> Forward:
