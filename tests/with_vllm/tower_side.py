@@ -29,6 +29,7 @@ def main() -> None:
             build_tower(config, folder, "cpu", dtype) for dtype in (torch.float32, torch.bfloat16)
         )
         patch.check_shapes(exact)
+        patch.check_weights(rounded, "fp8")
         rows = []
         for seed, grid in enumerate(GRIDS):
             truth = exact.forward(noise_pixels(exact, grid, seed), torch.tensor(grid))

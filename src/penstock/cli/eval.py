@@ -28,7 +28,6 @@ from penstock.cli.options import (
     Out,
     Preset,
     Servers,
-    Vision,
     recipe_settings,
     with_recipe_options,
 )
@@ -137,7 +136,6 @@ def run(
     preset: Preset = None,
     ocr_dtype: OcrDtype = None,
     engine: Engine = None,
-    vision: Vision = None,
     in_flight: InFlight = None,
     api_key: ApiKey = None,
     protocol: Version = "",
@@ -154,7 +152,7 @@ def run(
     """
     options = recipe_settings(
         lang=lang, layout=layout, server=server, model=model, layout_model=layout_model, preset=preset,
-        ocr_dtype=ocr_dtype, vision=vision, engine=engine, in_flight=in_flight, api_key=api_key, **more,
+        ocr_dtype=ocr_dtype, engine=engine, in_flight=in_flight, api_key=api_key, **more,
     )  # fmt: skip
     _need_packages()
     from penstock.evaluation.benchmarks import open_benchmark

@@ -33,7 +33,6 @@ from penstock.cli.options import (
     Quiet,
     ResultsOrNone,
     Servers,
-    Vision,
     recipe_settings,
     with_recipe_options,
     words,
@@ -85,7 +84,6 @@ def parse(
     layout_model: LayoutModel = None,
     preset: Preset = None,
     ocr_dtype: OcrDtype = None,
-    vision: Vision = None,
     engine: Engine = None,
     in_flight: InFlight = None,
     margins: Annotated[str | None, Option(help="Headers, footers, page numbers: drop or read.")] = None,
@@ -113,9 +111,8 @@ def parse(
     settings = recipe_settings(
         dpi=dpi, lang=lang, layout=layout, text_layer=text_layer, crops=crops, password=password,
         server=server, model=model, layout_model=layout_model, preset=preset, ocr_dtype=ocr_dtype,
-        vision=vision, engine=engine, in_flight=in_flight, margins=margins, text_height=text_height,
-        polygons=polygons, api_key=api_key, max_pixels=max_pixels, page_timeout=page_timeout, cores=cores,
-        **more,
+        engine=engine, in_flight=in_flight, margins=margins, text_height=text_height, polygons=polygons,
+        api_key=api_key, max_pixels=max_pixels, page_timeout=page_timeout, cores=cores, **more,
     )  # fmt: skip
     folder = None if out == STANDARD_OUTPUT else out
     run = _Typed(

@@ -11,7 +11,6 @@ import typer
 from typer import Argument, Option
 
 from penstock.cli.options import (
-    VISIONS,
     AsJson,
     Config,
     CropNames,
@@ -63,7 +62,6 @@ def run(
     crop_names: CropNames = None,
     ocr_model: Annotated[str, Option(help="The model that is served; the recipe's own when not given.")] = "",
     ocr_dtype: Annotated[str, Option(help="Numbers it computes with: auto, bf16, fp8.")] = "auto",
-    vision: Annotated[str, Option(help=f"Its vision tower: {VISIONS}.")] = "auto",
     preset: Annotated[str, Option(help="Flags of servers that are started; see engine.")] = "auto",
     gpu_mem_util: Annotated[
         float | None, Option(help="Share of the card's memory for it; the preset's own.", min=0.1, max=1)
@@ -93,7 +91,7 @@ def run(
         revision=revision, inputs=tuple(inputs or ()), recipe=recipe, queries=queries, layout=layout,
         limit=limit, settings=recipe_settings(engine=engine, **more),
         crops=not no_crops, crop_names=crop_names, ocr_model=ocr_model, ocr_dtype=ocr_dtype,
-        vision=vision, preset=preset,
+        vision=more.get("vision", "auto"), preset=preset,
         gpu_mem_util=gpu_mem_util, batch_size=batch_size, workers=workers,
         servers=tuple(server or ()), enrich=enrich,
         embedding_model=embedding_model, embedding_server=embedding_server, precision=precision,

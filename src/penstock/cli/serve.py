@@ -23,7 +23,6 @@ from penstock.cli.options import (
     OcrDtype,
     Preset,
     Servers,
-    Vision,
     recipe_settings,
     with_recipe_options,
 )
@@ -58,7 +57,6 @@ def serve(
     model: Model = None,
     preset: Preset = None,
     ocr_dtype: OcrDtype = None,
-    vision: Vision = None,
     api_key: ApiKey = None,
     detector: Annotated[str | None, Option(help="photos: what finds things; see volumes.")] = None,
     engine: Annotated[str | None, Option(help="photos: silhouette or sam3d; grounded: vllm or hf.")] = None,
@@ -78,7 +76,7 @@ def serve(
     """
     settings = recipe_settings(
         lang=lang, layout=layout, server=server, model=model, preset=preset, ocr_dtype=ocr_dtype,
-        vision=vision, api_key=api_key, detector=detector, engine=engine, labels=labels, cores=cores, **more,
+        api_key=api_key, detector=detector, engine=engine, labels=labels, cores=cores, **more,
     )  # fmt: skip
     sam3d = sam3d_settings(python=sam3d_python, config=sam3d_config)
     plan = _plan(out, recipe, settings, sam3d)
