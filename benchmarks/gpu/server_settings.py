@@ -14,6 +14,7 @@ import argparse
 import os
 import shlex
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -48,10 +49,13 @@ class Setting:
     flags: str = ""
     env: str = ""
     mps: bool = False
+    vision: str = "auto"
 
 
 SETTINGS = {
     "base": Setting(),
+    "plain tower": Setting(vision="plain"),
+    "fp8 tower": Setting(vision="fp8"),
     "mps": Setting(mps=True),
     "one server": Setting(servers=1, flags="--api-server-count 8 --max-num-batched-tokens 65536"),
     "three servers": Setting(servers=3, flags="--api-server-count 3"),
@@ -103,7 +107,9 @@ def running(model: str, setting: Setting, base: str, flags: str) -> Iterator[lis
     with multi_process_service(setting.mps) as where, ExitStack() as stack:
         env = {**where, **dict(pair.split("=", 1) for pair in setting.env.split())}
         servers = [
-            ManagedServer(model, chosen, gpu=gpu, extra_args=extra, served_name=NAME, env=env)
+            ManagedServer(
+                model, chosen, gpu, extra_args=extra, served_name=NAME, env=env, vision=setting.vision
+            )
             for _ in range(count)
         ]
         for server in servers:
@@ -113,6 +119,12 @@ def running(model: str, setting: Setting, base: str, flags: str) -> Iterator[lis
         yield servers
 
 
+def vision_line(server: ManagedServer) -> str:
+    """What the server's log says of its vision tower."""
+    lines = server.log_path.read_text(errors="replace").splitlines()
+    return next((line for line in lines if "penstock:" in line), "the log says nothing of the tower")
+
+
 def measure(options: argparse.Namespace, setting: Setting, crops: dict[str, Any], warm: Any) -> list[Any]:
     rows = []
     began = time.perf_counter()
@@ -120,11 +132,16 @@ def measure(options: argparse.Namespace, setting: Setting, crops: dict[str, Any]
         print(f"  up after {time.perf_counter() - began:.0f} s", flush=True)
         urls = [server.url for server in servers]
         send_all(urls, NAME, warm, options.limit)
+        print(f"  {vision_line(servers[0])}", flush=True)
         for scale, some in crops.items():
-            with LoadWatch(urls) as watch:
-                seconds = send_all(urls, NAME, some, options.limit)
-            rows.append({"scale": scale, "pages_per_s": options.pages / seconds, **watch.figures()})
-            print(f"  scale {scale}: {options.pages / seconds:.2f} pages/s; {watch.sentence()}", flush=True)
+            rates, watch = [], LoadWatch(urls)
+            with watch:
+                for _ in range(options.repeats):
+                    rates.append(options.pages / send_all(urls, NAME, some, options.limit))
+            rows.append({"scale": scale, "pages_per_s": statistics.median(rates), "runs": rates})
+            rows[-1] |= watch.figures()
+            shown = " ".join(f"{rate:.2f}" for rate in rates)
+            print(f"  scale {scale}: {shown} pages/s; {watch.sentence()}", flush=True)
     return rows
 
 
@@ -139,6 +156,7 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=256)
     parser.add_argument("--limit", type=int, default=1024)
     parser.add_argument("--scales", default="0.7")
+    parser.add_argument("--repeats", type=int, default=1, help="of each scale; the median counts")
     parser.add_argument("--minutes", type=float, default=1e9, help="begin no setting after so many")
     options = parser.parse_args()
     results = []

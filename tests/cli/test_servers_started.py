@@ -110,6 +110,23 @@ def test_every_command_starts_what_engine_start_would(
     assert "this stand-in never starts" in said
 
 
+def test_the_vision_tower_is_the_one_that_was_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(tmp_path / "bin", monkeypatch, [("NVIDIA L4", CARDS["NVIDIA L4"])])
+    where = ["--output-dir", str(tmp_path / "run"), "--data-dir", str(tmp_path / "data")]
+    for command in (
+        ["parse", picture(tmp_path), "-o", str(tmp_path / "out"), "--recipe", "glm-ocr", "-q"],
+        ["run", "pages", picture(tmp_path), *where, "--recipe", "glm-ocr"],
+    ):
+        told([*command, "--vision", "fp8"])
+        [started] = machine.started()
+        assert started.variables["PENSTOCK_VISION"] == "fp8"
+    [wanted] = planned(engine_start("glm-ocr", "--vision", "fast", "--dry-run", "--json"))
+    assert wanted.variables["PENSTOCK_VISION"] == "fast"
+    assert "--vision quick is not known" in told(["engine", "start", "glm-ocr", "--vision", "quick"])
+
+
 def test_engine_start_starts_what_its_dry_run_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     machine = Machine(tmp_path / "bin", monkeypatch, [("NVIDIA L4", CARDS["NVIDIA L4"])])
     monkeypatch.setenv("PENSTOCK_CACHE", str(tmp_path / "cache"))  # where running servers are written down

@@ -307,11 +307,13 @@ class StandIn:
         extra_args: Sequence[str],
         prompt: str,
         probe: bool,
+        vision: str,
     ) -> None:
         self._life, self._model, self.gpu = life, model, gpu
         self._open = ExitStack()
         self._pools = "--runner" in extra_args
         assert probe is not self._pools
+        assert vision == "auto"
         assert (preset.name, gpu) == ("l4", 0)
 
     def __enter__(self) -> StandIn:

@@ -13,7 +13,13 @@ from pathlib import Path
 
 import pytest
 
-_KEPT = ("CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS", "VLLM_USE_V2_MODEL_RUNNER", "VLLM_CPU_KVCACHE_SPACE")
+_KEPT = (
+    "CUDA_VISIBLE_DEVICES",
+    "OMP_NUM_THREADS",
+    "PENSTOCK_VISION",
+    "VLLM_USE_V2_MODEL_RUNNER",
+    "VLLM_CPU_KVCACHE_SPACE",
+)
 _VLLM = """#!/bin/sh
 # one line a start: the words between tabs, then the variables; it ends as a vLLM does that cannot start
 {

@@ -103,6 +103,7 @@ Model = Annotated[str | None, typer.Option(help="The model as the server calls i
 LayoutModel = Annotated[str | None, typer.Option(help="Folder or hub name of PP-DocLayoutV3.")]
 Preset = Annotated[str | None, typer.Option(help="Flags of a server that is started; see engine.")]
 OcrDtype = Annotated[str | None, typer.Option(help="Numbers of a server that is started: auto, bf16, fp8.")]
+VISIONS = "auto (fast where it fits), fast, plain (vLLM's own), fp8"
 Engine = Annotated[str | None, typer.Option(help="grounded recipes: vllm, or hf (transformers).")]
 InFlight = Annotated[int | None, typer.Option(help="Requests in flight at the servers.", min=1)]
 ApiKey = Annotated[str | None, typer.Option(help="Key of the servers.")]
@@ -115,6 +116,7 @@ Out = Annotated[Path, typer.Argument(help="The folder of a run.", metavar="OUT",
 # What only some recipes take, so that verbs need not write it out; see `with_recipe_options`.
 _Text, _Number, _Switch = str | None, int | None, bool | None
 RECIPE_OPTIONS: dict[str, Any] = {
+    "vision": Annotated[_Text, typer.Option(help=f"glm-ocr: vision tower of a server we start: {VISIONS}.")],
     "resolution": Annotated[
         _Text,
         typer.Option(help="grounded: tiny, small, base, large, gundam, untiled, or pixels as 1024+640."),

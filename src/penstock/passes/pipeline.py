@@ -28,6 +28,7 @@ from penstock.engines.vllm.choice import (
     reading_servers,
     requests_in_flight,
 )
+from penstock.engines.vllm.plugin import check_vision
 from penstock.engines.vllm.presets import cards
 from penstock.engines.vllm.server import start_all
 from penstock.errors import UsageError
@@ -101,6 +102,7 @@ class PipelineOptions:
     crop_names: str | None = None  # of exports: content, page; None: as the run in OUT was asked for
     ocr_model: str = ""  # a folder or hub name; the recipe's own if empty
     ocr_dtype: str = "auto"  # auto: the preset's own
+    vision: str = "auto"  # auto: ours where it fits
     preset: str = "auto"
     gpu_mem_util: float | None = None  # share of a card that servers have together; None: the preset's own
     batch_size: int = 8
@@ -182,6 +184,7 @@ class Pipeline:
             read_queries(options.queries)
         _check_source(options)
         check_dtype(options.ocr_dtype)
+        check_vision(options.vision)
         crop_names_of(options.crop_names, None)
         if options.repo:
             need_token(options.token)
@@ -252,6 +255,7 @@ class Pipeline:
             preset_name=options.preset,
             dtype=options.ocr_dtype,
             memory=options.gpu_mem_util,
+            vision=options.vision,
         )
 
     def _plan(self) -> Plan:

@@ -35,6 +35,7 @@ def regions(
     model: str = "",
     preset: str = "auto",
     ocr_dtype: str = "auto",
+    vision: str = "auto",
     in_flight: int = 0,
     api_key: str | None = None,
     layout: Literal["auto", "pp-doclayoutv3", "cdla"] = "auto",
@@ -75,7 +76,7 @@ def regions(
     )  # fmt: skip
     ask = Ask(
         recogniser=recogniser, model=model, margins=margins, servers=server, preset=preset, dtype=ocr_dtype,
-        in_flight=in_flight, api_key=api_key, overlap=PAGES_IN_FLIGHT,
+        vision=vision, in_flight=in_flight, api_key=api_key, overlap=PAGES_IN_FLIGHT,
     )  # fmt: skip
     compose = Compose(order="given" if on_gpu else "geometry")
     where = {"needs": FEEDING, "workers": max(1, count // 2)} if on_gpu else {"overlap": count}

@@ -26,6 +26,7 @@ class Ask(Stage):
     servers: tuple[str, ...] = tuning(())
     preset: str = tuning("auto")
     dtype: str = tuning("auto")  # the numbers a server of our own computes with
+    vision: str = tuning("auto")  # its vision tower: ours where it fits, or vLLM's own
     in_flight: int = tuning(0)  # requests at the servers at once; 0: the preset's
     timeout_s: float = tuning(300.0)
     down_s: float = tuning(900.0)  # how long a server that went away is waited for: a restart's time

@@ -56,6 +56,7 @@ class AskWorker(Worker[Page]):
             model=stage.model,
             preset=stage.preset,
             dtype=stage.dtype,
+            vision=stage.vision,
             in_flight=stage.in_flight,
             others=OTHERS_LIMIT,
         )

@@ -26,13 +26,16 @@ class AskedServers:
         model: str,
         preset: str,
         dtype: str,
+        vision: str = "auto",
         in_flight: int,
         others: int,
     ) -> None:
         chosen = (
             []
             if named
-            else reading_servers(recogniser, cards(), model=model, preset_name=preset, dtype=dtype)
+            else reading_servers(
+                recogniser, cards(), model=model, preset_name=preset, dtype=dtype, vision=vision
+            )
         )
         self._own = [choice.managed() for choice in chosen]
         start_all(self._own)

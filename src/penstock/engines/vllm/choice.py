@@ -13,6 +13,7 @@ from penstock.engines.chat.deepseek import MODELS as PAGE_MODELS
 from penstock.engines.chat.recognisers import recogniser
 from penstock.engines.embed.openai import POOLING_FLAGS
 from penstock.engines.vllm.deepseek_presets import page_preset
+from penstock.engines.vllm.plugin import check_vision
 from penstock.engines.vllm.presets import Card, Preset, preset
 from penstock.engines.vllm.server import ManagedServer
 from penstock.errors import UsageError
@@ -37,6 +38,7 @@ class ServerChoice:
     flags: tuple[str, ...] = ()
     prompt: str = "Text Recognition:"
     probe: bool = True
+    vision: str = "auto"
 
     def managed(self) -> ManagedServer:
         return ManagedServer(
@@ -46,6 +48,7 @@ class ServerChoice:
             extra_args=self.flags,
             prompt=self.prompt,
             probe=self.probe,
+            vision=self.vision,
         )
 
 
@@ -57,6 +60,7 @@ def reading_servers(
     preset_name: str = "auto",
     dtype: str = "auto",
     memory: float | None = None,
+    vision: str = "auto",
     more_flags: Sequence[str] = (),
 ) -> list[ServerChoice]:
     """Returns the servers for a recogniser by its name: as many on every card as its preset says.
@@ -67,6 +71,7 @@ def reading_servers(
     known = PAGE_MODELS[name] if name in PAGE_MODELS else recogniser(name)
     if not (model or known.model):
         raise UsageError(f"{name!r} has no model of its own.", "Name the model to serve instead.")
+    check_vision(vision)
     choices: list[ServerChoice] = []
     places: list[Card | None] = [*found] or [None]
     for card in places:
@@ -78,6 +83,7 @@ def reading_servers(
             gpu=card.index if card else None,
             flags=(*own, *more_flags),
             prompt=known.prompt("text"),
+            vision=vision,
         )
         choices += [choice] * chosen.servers
     return choices

@@ -46,6 +46,7 @@ class DetachedServer:
     log: str
     command: tuple[str, ...]
     recogniser: str = ""  # whose preset it has, where that is one of ours
+    vision: str = "auto"
     state: str = "starting"  # starting, ready, failed
     reason: str = ""
     keeper: int = 0  # process ids; 0 before there is one
@@ -180,6 +181,7 @@ def keep(path: Path) -> int:
         Path(server.log),
         served_name=server.served_name,
         prompt=server.prompt,
+        vision=server.vision,
     )
     starter = threading.Thread(
         target=_start, args=(managed, server, stopping), name="vllm-start", daemon=True

@@ -5,10 +5,11 @@
 The measurements behind the reasons, with GLM-OCR's shape in bf16 on one H200 (8 regions a page, 6,500
 picture tokens in and 770 tokens out; docs/log.md): one API process with 512 sequences and 131,072
 batched tokens gave 3.6 pages/s; two servers on the card with four API processes and 32,768 batched
-tokens each 6.1, and 11.4 with crops at 0.7 scale; fp8 was slower. With as many threads as cores instead
-of one those two gave 4.8 and 7.6. Only the H200's numbers were run; those of other cards are computed from
-these. What each takes of its card is in memory_budget.py, and printed by `penstock engine start --dry-run`.
-Memory that vLLM leaves is for the layout network, which shares the card.
+tokens each 6.1, and 11.6 with crops at 0.7 scale; with our vision tower (plugin.py) 8.9 and 17.6; fp8
+weights were slower. With as many threads as cores instead of one the two gave 4.8 and 7.6 without it.
+Only the H200's numbers were run; those of other cards are computed from these. What each takes of its
+card is in memory_budget.py, and printed by `penstock engine start --dry-run`. Memory that vLLM leaves is
+for the layout network, which shares the card.
 """
 
 from __future__ import annotations

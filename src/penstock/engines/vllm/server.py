@@ -28,6 +28,7 @@ from pathlib import Path
 
 from penstock.engines.vllm import guard as vllm_guard
 from penstock.engines.vllm import log as vllm_log
+from penstock.engines.vllm.plugin import vision_environment
 from penstock.engines.vllm.presets import Preset
 from penstock.engines.vllm.probe import Pulse, Watch, ask_about_a_picture, healthy, tokens_and_running
 from penstock.errors import MissingModel, OpenError, install_advice
@@ -69,6 +70,7 @@ class ManagedServer:
         prompt: str = "Text Recognition:",
         env: Mapping[str, str] | None = None,
         probe: bool = True,
+        vision: str = "auto",
         deadline_s: float = START_DEADLINE_S,
         watch: Watch = DEFAULT_WATCH,
     ) -> None:
@@ -86,6 +88,7 @@ class ManagedServer:
         self._served_name = served_name
         self._prompt = prompt
         self._env = dict(env or {})
+        self._vision = vision
         self._probe = probe
         self._deadline_s = deadline_s
         self._watch = watch
@@ -118,7 +121,8 @@ class ManagedServer:
 
     def environment(self) -> dict[str, str]:
         """The variables that are added to our own environment."""
-        return {**self.preset.environment(self.gpu), **self._env}
+        own = {**self.preset.environment(self.gpu), **self._env}
+        return {**own, **vision_environment(self._vision, {**os.environ, **own})}
 
     def start(self) -> None:
         """Starts, waits for health, sends a picture. Raises OpenError with the log's reason."""
