@@ -135,7 +135,7 @@ SERVED = [name for name in RECIPES if "server" in takes_of(name) and name != "op
 @pytest.mark.parametrize("recipe", SERVED)
 def test_the_table_of_recipes_is_penstocks_own(recipe: str) -> None:
     """The scripts run before Penstock is installed, so they have a copy of what it knows."""
-    plan = build(recipe, {})
+    plan = build(recipe, {"layout": "pp-doclayoutv3"} if "layout" in takes_of(recipe) else {})
     asking = next(stage for stage in plan if isinstance(stage, Ask | Ground))
     [choice] = reading_servers(asking.recogniser, [])
     layout = [stage.model for stage in plan if isinstance(stage, DocLayout)]

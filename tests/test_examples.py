@@ -35,6 +35,7 @@ def test_quickstart_prints_the_sample(tmp_path: Path) -> None:
     assert "# The Pipe That Feeds the Turbines" in run("quickstart.py", tmp_path)
 
 
+@pytest.mark.slow
 def test_a_converted_document_tells_its_parts(tmp_path: Path) -> None:
     printed = run("convert.py", tmp_path)
     assert printed.startswith("# The Pipe That Feeds the Turbines (")

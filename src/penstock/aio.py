@@ -19,6 +19,7 @@ from penstock.page import Page
 from penstock.passes.in_order import OnProgress, Order, ParseProgress
 from penstock.passes.settings import ParseSettings
 from penstock.plan import Plan
+from penstock.sources import MAX_PAGES
 
 Result = TypeVar("Result")
 
@@ -64,6 +65,7 @@ async def aparse(
     out: str | Path | None = None,
     recipe: str | Plan = "documents",
     pages: str | int | None = None,
+    max_pages: int = MAX_PAGES,
     order: Order = "source",
     executor: str = "local",
     retry_failed: bool = False,
@@ -79,9 +81,9 @@ async def aparse(
         print(page.document, page.number)
     """
     begin = partial(
-        parse, inputs, out=out, recipe=recipe, pages=pages, order=order, executor=executor,
-        retry_failed=retry_failed, fresh=fresh, image_column=image_column, id_column=id_column,
-        on_progress=_on_loop(on_progress), **options,
+        parse, inputs, out=out, recipe=recipe, pages=pages, max_pages=max_pages, order=order,
+        executor=executor, retry_failed=retry_failed, fresh=fresh, image_column=image_column,
+        id_column=id_column, on_progress=_on_loop(on_progress), **options,
     )  # fmt: skip
     with _Waiting() as waiting:
         stream: Generator[Page, None, None] = await waiting.do(begin)

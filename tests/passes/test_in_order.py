@@ -19,6 +19,7 @@ from penstock.plan import Plan
 from penstock.stage import Batch, Stage, Worker
 from penstock.testing.fake_recipe import fake
 from tests.support import made_pdf
+from tests.support.waiting import wait_until
 
 MINUTE = 60.0  # longer than anything here takes
 
@@ -163,7 +164,7 @@ def test_a_run_that_is_left_early_ends_its_feed() -> None:
     pages = turns.delivered(Local().stream(meeting("left", others=1), turns.noted(listed(1000))))  # type: ignore[arg-type]
     assert next(pages).part == 0
     pages.close()
-    assert [thread for thread in threading.enumerate() if thread.name.startswith(("feed", "meet-"))] == []
+    wait_until(lambda: not [t for t in threading.enumerate() if t.name.startswith(("feed", "meet-"))])
 
 
 def test_equal_ids_keep_their_places() -> None:

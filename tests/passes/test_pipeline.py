@@ -132,7 +132,9 @@ def test_a_revision_is_asked_for_and_kept(tmp_path: Path, monkeypatch: pytest.Mo
         return hub.Snapshot(repo, "c" * 40, folder)
 
     monkeypatch.setattr(hub, "download", download)
-    options = PipelineOptions(out=tmp_path, data=tmp_path, dataset="me/pages", revision="v1.2")
+    options = PipelineOptions(
+        out=tmp_path, data=tmp_path, dataset="me/pages", revision="v1.2", recipe="builtin"
+    )
     pipeline = Pipeline(options)
     list(pipeline.run(("download",)))
     manifest.write(tmp_path, fake(), revision=pipeline.state.revision)
@@ -277,6 +279,7 @@ def test_a_recipe_by_servers_reads_embeds_indexes_and_scores(tmp_path: Path) -> 
     assert {"text", "image", "bm25", "hybrid"} <= set(told["scores"])
 
 
+@pytest.mark.slow
 def test_the_server_that_reads_is_gone_before_the_one_that_embeds_comes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

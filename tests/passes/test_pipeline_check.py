@@ -46,7 +46,7 @@ def test_a_run_that_was_begun_goes_on_with_its_recipe(
 ) -> None:
     Machine(tmp_path / "bin", monkeypatch, [("NVIDIA B200", 183_359)])
     (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "run.json").write_text('{"recipe": "documents"}')
+    (tmp_path / "out" / "run.json").write_text('{"recipe": "documents", "plan": []}')
     options = PipelineOptions(out=tmp_path / "out", data=tmp_path, inputs=("nothing.pdf",))
     assert next(Pipeline(options).run(("check",))).startswith("recipe builtin: ")
 
@@ -57,8 +57,9 @@ def test_the_check_says_all_that_is_missing_at_once(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
     monkeypatch.setattr("penstock.passes.pipeline_check.find_spec", lambda name: None)
     options = replace(served(tmp_path), layout="pp-doclayoutv3", inputs=("a.pdf",))
+    steps = ("check", "embed")
     with pytest.raises(UsageError) as said:
-        list(Pipeline(options).run(("check",)))
+        list(Pipeline(options).run(steps))
     words = str(said.value)
     assert "4 things are missing" in words
     assert "PP-DocLayoutV3 needs torch and transformers" in words
@@ -68,7 +69,7 @@ def test_the_check_says_all_that_is_missing_at_once(tmp_path: Path, monkeypatch:
     cached.mkdir(parents=True)
     (cached / "config.json").write_text("{}")
     with pytest.raises(UsageError, match="3 things are missing"):
-        list(Pipeline(options).run(("check",)))
+        list(Pipeline(options).run(steps))
     with pytest.raises(UsageError, match="has no config"):
         list(Pipeline(replace(options, layout="cdla", ocr_model="/nowhere")).run(("check",)))
 
@@ -85,4 +86,4 @@ def test_a_token_that_the_hub_does_not_know_is_said_first(tmp_path: Path) -> Non
 def test_an_embedding_server_that_is_not_there_is_said_before_a_page_is_read(tmp_path: Path) -> None:
     options = replace(served(tmp_path), servers=("http://127.0.0.1:9",), inputs=("a.pdf",))
     with pytest.raises(PenstockError, match=r"127\.0\.0\.1:9"):
-        list(Pipeline(replace(options, embedding_server="http://127.0.0.1:9")).run(("check",)))
+        list(Pipeline(replace(options, embedding_server="http://127.0.0.1:9")).run(("check", "embed")))

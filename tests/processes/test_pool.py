@@ -228,7 +228,7 @@ def test_every_fault_of_the_stand_in_costs_only_its_own_object() -> None:
     script = FakeScript(
         hangs=("p0/1",), dies=("p1/0",), raises=("p1/2",), short_of_memory=("p2/0",), seconds=0.01
     )
-    got = {item.id: item for item in Local().stream(plan(script, silence_s=2.0), photos(3))}
+    got = {item.id: item for item in Local().stream(plan(script, silence_s=6.0), photos(3))}
     kinds = {
         f"{item.id}/{thing.index}": thing.failure.kind
         for item in got.values()

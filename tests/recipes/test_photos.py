@@ -93,6 +93,7 @@ def test_boxes_on_photos_become_measured_things_and_a_report(tmp_path: Path) -> 
 
 
 @needs_saliency
+@pytest.mark.slow
 def test_a_new_box_measures_its_photo_again_and_no_other(tmp_path: Path) -> None:
     boxes, _ = write_rooms(tmp_path / "in", (0, 3))
     call = [str(tmp_path / "in"), "-o", str(tmp_path / "out"), "--json"]

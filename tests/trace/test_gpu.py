@@ -186,7 +186,7 @@ def test_a_parse_writes_what_was_watched_into_its_profile(smi: Path, tmp_path: P
         str(out),
         "--recipe",
         FAKE,
-        "-q",
+        "--profile",
     ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr

@@ -186,7 +186,7 @@ class _Typed:
                 return
             tell_notes(work.run.plan, shown.quiet)
             password = self.settings.get("password")
-            with _exported_when_stopped(work, formats, password):
+            with _exported_when_stopped(work, formats, password, shown.quiet):
                 profile = work.finish(progress(shown.quiet or shown.as_json))
             _finish(work, profile, formats, password, shown)
 
@@ -240,7 +240,9 @@ def _trace(out: Path | None) -> Iterator[Trace]:
 
 
 @contextmanager
-def _exported_when_stopped(work: Work[Page], formats: list[str], password: str | None) -> Iterator[None]:
+def _exported_when_stopped(
+    work: Work[Page], formats: list[str], password: str | None, quiet: bool
+) -> Iterator[None]:
     """Writes the files of what is finished when Ctrl-C or SIGTERM ends the run: the rest can wait."""
     from penstock.exports.export import export
     from penstock.trace.phrases import plural
@@ -251,7 +253,8 @@ def _exported_when_stopped(work: Work[Page], formats: list[str], password: str |
         done = work.run.tally.done + work.run.tally.skipped
         if done:
             export(work.run.out, formats, password)
-        print(f"{plural(done, work.run.plan.item.unit)} finished, in {work.run.out}", file=sys.stderr)
+        if not quiet:
+            print(f"{plural(done, work.run.plan.item.unit)} finished, in {work.run.out}", file=sys.stderr)
         raise
 
 

@@ -159,8 +159,10 @@ class Pipeline:
         self._urls: tuple[str, ...] = options.servers
         self._limits: dict[str, Limits] = {}
         self._in_flight = 0
+        self._steps: tuple[str, ...] = STEPS
 
     def run(self, steps: tuple[str, ...]) -> Iterator[str]:
+        self._steps = steps
         if self._why:
             yield f"recipe {self._models.name}: {self._why}"
         yield from self._plan().notes
@@ -207,11 +209,12 @@ class Pipeline:
         reads = (
             self._reading_servers()[:1] if self._models.read_by_server and not self.options.servers else []
         )
-        return reads + ([] if self.options.embedding_server else [self._embedding_server()])
+        embeds = "embed" in self._steps and not self.options.embedding_server
+        return reads + ([self._embedding_server()] if embeds else [])
 
     def _meet_embedder(self) -> None:
         """A wrong address would be seen after all pages are read, so it is asked now."""
-        if self._models.served and self.options.embedding_server:
+        if self._models.served and self.options.embedding_server and "embed" in self._steps:
             embedder = open_embedder(self._models.embedder, {"server": self.options.embedding_server})
             embedder.close()
 

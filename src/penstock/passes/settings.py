@@ -6,7 +6,7 @@ parameter for and refuses the others by name. A test compares these with the rec
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
@@ -22,15 +22,35 @@ class ParseSettings(TypedDict, total=False):
 
     dpi: int
     lang: str | Sequence[str]  # "ko,en", or ("ko", "en")
-    layout: Literal["model", "rules", "pp-doclayoutv3", "cdla"]
+    layout: Literal["model", "rules", "auto", "pp-doclayoutv3", "cdla"]
     text_layer: Literal["auto", "always", "never"]
     crops: bool
     password: str | None
     server: str | Sequence[str]
     model: str
     layout_model: str
+    layout_threshold: float | str | Mapping[str, float]
+    layout_merge: str | Mapping[str, str]
+    layout_unclip: float | str | Mapping[str, float]
+    layout_nms: bool
+    layout_compile: bool
+    layout_precision: Literal["fp16", "fp32", "bf16"]
     preset: str
+    ocr_dtype: Literal["auto", "bf16", "fp8"]
+    vision: Literal["auto", "fast", "plain"]
     engine: Literal["vllm", "hf"]
+    resolution: str
+    base_size: int
+    image_size: int
+    crop_mode: bool
+    prompt_mode: str
+    prompt: str
+    locate: str
+    ngram: int
+    ngram_window: int
+    ngram_keep: Sequence[int]
+    max_tokens: int
+    trust_remote_code: bool
     in_flight: int
     margins: Literal["drop", "read"]
     text_height: float

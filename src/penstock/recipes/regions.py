@@ -5,6 +5,7 @@ Layout finds regions on one GPU, vLLM reads them on the same or others; pages ar
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from importlib.util import find_spec
 from typing import Literal
@@ -57,7 +58,8 @@ def regions(
     cores: int | None = None,
 ) -> Plan:
     """Pages to regions read by a model; `layout="cdla"` finds them on the CPU with the built-in network."""
-    network, notes = chosen_layout(layout)
+    own = (layout_merge, layout_unclip, layout_nms, layout_compile, layout_precision)
+    network, notes = chosen_layout(layout, own)
     check_margins(margins)
     count = cores or usable_cores()
     on_gpu = network == "pp-doclayoutv3"
@@ -68,7 +70,7 @@ def regions(
             unclip=layout_unclip, nms=layout_nms, compile=layout_compile, numbers=layout_precision,
         )  # fmt: skip
     else:
-        _refuse_for_builtin(layout_merge, layout_unclip, layout_nms, layout_compile, layout_precision)
+        _refuse_for_builtin(*own)
         find = builtin_layout(layout_threshold, count)
     load = Load(
         dpi=dpi, max_pixels=max_pixels, give="encoded" if on_gpu else "pixels", text_layer=False,
@@ -89,14 +91,17 @@ def check_margins(name: str) -> None:
         raise UsageError(f"--margins {name} is not known.", "Choose from: drop, read.")
 
 
-def chosen_layout(name: str) -> tuple[str, tuple[str, ...]]:
-    """Returns the layout and what is to be said of it: without torch the built-in network finds regions."""
+def chosen_layout(name: str, own: Sequence[object] = ()) -> tuple[str, tuple[str, ...]]:
+    """Returns the layout and what is to be said of it: without torch the built-in network finds regions.
+
+    Whoever gives options of PP-DocLayoutV3's own has chosen it.
+    """
     if name not in ("auto", "pp-doclayoutv3", "cdla"):
         raise UsageError(f"--layout {name} is not known.", "Choose from: auto, pp-doclayoutv3, cdla.")
     if name != "auto":
         return name, ()
     absent = [package for package in TORCH if find_spec(package) is None]
-    if not absent:
+    if not absent or any(option is not None for option in own):
         return "pp-doclayoutv3", ()
     return "cdla", (
         f"Without {' and '.join(absent)} the built-in network finds the regions, on the CPU."

@@ -22,11 +22,12 @@ from tests.engines.layout.test_clean import found, numbers
 
 SAMPLE = str(Path(penstock.__file__).parent / "sample" / "sample.pdf")
 PAGE = (1000, 1400)
+NETWORK = {"layout": "pp-doclayoutv3"}
 Box = tuple[float, float, float, float]
 
 
 def stage(**options: Any) -> DocLayout:
-    made = build("glm-ocr", options).stages[1]
+    made = build("glm-ocr", {"layout": "pp-doclayoutv3", **options}).stages[1]
     assert isinstance(made, DocLayout)
     return made
 
@@ -104,9 +105,9 @@ def test_nms(nms: bool | None, kept: list[int]) -> None:
 
 
 def test_compile_changes_no_result_and_precision_may() -> None:
-    plain, other = build("glm-ocr", {}), build("glm-ocr", {"layout_precision": "bf16"})
+    plain, other = build("glm-ocr", NETWORK), build("glm-ocr", {**NETWORK, "layout_precision": "bf16"})
     assert stage(layout_compile=True).compile
-    assert build("glm-ocr", {"layout_compile": True}).fingerprint() == plain.fingerprint()
+    assert build("glm-ocr", {**NETWORK, "layout_compile": True}).fingerprint() == plain.fingerprint()
     assert other.fingerprint() != plain.fingerprint()
     assert other.settings()[1]["precision"] == "bf16"
 
@@ -149,7 +150,7 @@ def test_what_was_chosen_is_in_run_jsons_plan() -> None:
 )
 def test_what_cannot_be_is_refused_with_its_reason(options: dict[str, Any], reason: str) -> None:
     with pytest.raises(UsageError, match=reason):
-        build("glm-ocr", options)
+        build("glm-ocr", {**NETWORK, **options})
 
 
 def test_rules_have_no_threshold() -> None:
