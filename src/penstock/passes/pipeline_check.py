@@ -15,6 +15,7 @@ from penstock.plan import Plan
 from penstock.recipes.regions import TORCH
 from penstock.sources import hub
 from penstock.stages.doclayout import DocLayout
+from penstock.store.atomic_files import make_folder
 
 MIN_FREE_BYTES = 2 << 30  # of disk to begin with; a large corpus takes ten times as much
 
@@ -78,7 +79,7 @@ def _is_offline() -> bool:
 
 def free_bytes(out: Path) -> int:
     """Returns the free disk where OUT will be. Raises UsageError where it is too little to begin with."""
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     free = shutil.disk_usage(out).free
     if free < MIN_FREE_BYTES:
         raise UsageError(f"Only {free / 2**30:.1f} GB are free on the disk of {out}.")

@@ -49,7 +49,7 @@ def replacing(path: Path, out: str | os.PathLike[str], *, sync: bool = True) -> 
     with store_errors(path):
         folder = Path(out) / TMP
         folder.mkdir(parents=True, exist_ok=True)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         temporary = folder / f"{os.getpid()}-{path.name}"
         try:
             with temporary.open("wb") as file:
@@ -62,6 +62,14 @@ def replacing(path: Path, out: str | os.PathLike[str], *, sync: bool = True) -> 
                 sync_folder(path.parent)
         finally:
             temporary.unlink(missing_ok=True)  # there still only if something went wrong
+
+
+def make_folder(folder: Path) -> None:
+    """Makes the folder and those above it. After a power cut they are there: a synced file needs them."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for made in missing:
+        sync_folder(made.parent)
 
 
 def sync_folder(folder: Path) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from penstock.errors import OutLocked
-from penstock.store.atomic_files import store_errors
+from penstock.store.atomic_files import make_folder, store_errors
 
 LOCK = ".lock"
 
@@ -22,7 +22,7 @@ LOCK = ".lock"
 def holding(out: Path) -> Iterator[None]:
     """Holds OUT's lock for the block. Raises OutLocked when another live process has it."""
     with store_errors(out):
-        out.mkdir(parents=True, exist_ok=True)
+        make_folder(out)
         file = (out / LOCK).open("a+")
     with file:
         try:
