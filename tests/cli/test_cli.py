@@ -200,6 +200,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
         waiting.stdin.write("\n" * 200_000)  # more than a pipe holds: it has begun to read when this returns
         waiting.stdin.flush()
         waiting.send_signal(signal.SIGINT)
+        waiting.wait(timeout=300)  # with the pipe still open: its end would be an end of the list
         _, told = waiting.communicate(timeout=300)
     assert (waiting.returncode, told) == (
         130,
