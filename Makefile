@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DEMO_OUT := demo-out
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow coverage check fix bench clean
+.PHONY: help setup demo test test-slow fuzz coverage check fix bench clean
 
 include mk/vllm.mk
 include mk/docs.mk
@@ -42,6 +42,9 @@ coverage: setup  ## how much of the code `make test COVERAGE=1` ran; fails if a 
 
 test-slow: setup  ## the patient ones: kill -9 in a loop, whole corpora, published data (PENSTOCK_DATA), speed
 	$(BIN)/python -m pytest -m slow
+
+fuzz: setup  ## mutated files, answers and requests for FUZZ_SECONDS (3600); PENSTOCK_DATA adds real files
+	$(BIN)/python -m tests.fuzz --seconds $(or $(FUZZ_SECONDS),3600) $(if $(PENSTOCK_DATA),--data $(PENSTOCK_DATA))
 
 check: setup  ## formatting, lint, types, import rules; changes nothing
 	$(BIN)/ruff format --check .

@@ -136,6 +136,11 @@ def test_a_splat_has_32_bytes_a_gaussian_and_the_largest_first() -> None:
             "no property",
         ),
         (write_ply(shell(np.zeros((4, 3), np.float32), 0.1))[:-1], "cut short"),
+        (
+            BINARY.encode() + b"element vertex 1\nproperty float x\nproperty float x\nend_header\n",
+            "'x' twice",
+        ),
+        (BINARY.encode() + b"element  vertex 1\nproperty float x\nend_header\n", "begin with its vertices"),
     ],
 )
 def test_a_file_that_is_no_cloud_is_a_sentence(data: bytes, words: str) -> None:

@@ -64,15 +64,17 @@ def read_ply(data: bytes) -> Gaussians:
         raise BadInput(f"the PLY is cut short: {count:,} Gaussians are promised.")
     table = np.frombuffer(data, row, count, start)
     rotation = _columns(table, "rot_0", "rot_1", "rot_2", "rot_3")
-    length = np.linalg.norm(rotation, axis=1, keepdims=True)
-    with np.errstate(over="ignore"):  # a wild logit is an opacity of 0 or 1
+    # a wild logit is an opacity of 0 or 1, and measure() refuses what is not finite
+    with np.errstate(all="ignore"):
+        colour = _columns(table, "f_dc_0", "f_dc_1", "f_dc_2") * np.float32(SH_C0) + np.float32(0.5)
+        length = np.linalg.norm(rotation, axis=1, keepdims=True)
         opacity = 1 / (1 + np.exp(-table["opacity"].astype(np.float32)))
         sigma = np.exp(_columns(table, "scale_0", "scale_1", "scale_2"))
     return Gaussians(
         _columns(table, "x", "y", "z"),
         sigma,
         opacity.astype(np.float32),
-        _columns(table, "f_dc_0", "f_dc_1", "f_dc_2") * np.float32(SH_C0) + np.float32(0.5),
+        colour,
         (rotation / np.where(length > 0, length, 1)).astype(np.float32),
     )
 
@@ -102,13 +104,16 @@ def _header(data: bytes) -> tuple[int, np.dtype[np.void], int]:
     lines = data[:end].decode("ascii", "replace").splitlines()
     if "format binary_little_endian 1.0" not in lines:
         raise BadInput("only binary little-endian PLY files are read.", "Save it again as binary.")
-    elements = [line.split() for line in lines if line.startswith("element ")]
-    if not elements or elements[0][:2] != ["element", "vertex"] or not elements[0][-1].isdigit():
+    first = next((number for number, line in enumerate(lines) if line.startswith("element ")), 0)
+    element = re.fullmatch(r"element vertex (\d{1,12})", lines[first])
+    if element is None:
         raise BadInput("the PLY does not begin with its vertices.")
-    fields = []
-    for line in lines[lines.index(" ".join(elements[0])) + 1 :]:
+    fields: dict[str, str] = {}
+    for line in lines[first + 1 :]:
         found = re.fullmatch(r"property (\w+) (\w+)", line)
         if found is None or found[1] not in _TYPES:
             break  # a list, or the next element: what follows is not the vertices'
-        fields.append((found[2], _TYPES[found[1]]))
-    return int(elements[0][-1]), np.dtype(fields), end + len(b"end_header\n")
+        if found[2] in fields:
+            raise BadInput(f"the PLY names the property {found[2]!r} twice.")
+        fields[found[2]] = _TYPES[found[1]]
+    return int(element[1]), np.dtype(list(fields.items())), end + len(b"end_header\n")

@@ -17,7 +17,7 @@ from tests.support.effort import cpu_seconds
 from tests.support.grounded_answers import DIALECTS, PIECES, PROSE, TABLE, answers, mutated, official
 
 GOLDEN = Path(__file__).parent / "golden"
-MUTATIONS = 5_000  # in CI; benchmarks/cpu/fuzz_grounding.py does 200,000
+MUTATIONS = 5_000  # at each test; `make fuzz` does more
 MAX_CPU_S = 5.0  # some milliseconds each
 
 

@@ -1,0 +1,1 @@
+"""Mutated files, answers and requests, by the hundred thousand: `make fuzz`."""
