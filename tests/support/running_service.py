@@ -13,10 +13,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import uvicorn
-
 import penstock
 from penstock.serve.app import app_of
+from penstock.serve.guard.arrivals import USUAL, ArrivalBounds
+from penstock.serve.guard.connections import ConnectionBounds
+from penstock.serve.server import server_of
 from penstock.serve.service import Service
 
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
@@ -55,9 +56,16 @@ def _read(answer: Any) -> Any:
 class Running:
     """The application on a port of its own, in a thread."""
 
-    def __init__(self, service: Service, most_mb: int = 4, names: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        service: Service,
+        most_mb: int = 4,
+        names: Sequence[str] = (),
+        arrivals: ArrivalBounds = USUAL,
+        connections: ConnectionBounds | None = None,
+    ) -> None:
         self._socket = socket.create_server(("127.0.0.1", 0))
-        self._server = uvicorn.Server(uvicorn.Config(app_of(service, most_mb, names), log_level="error"))
+        self._server = server_of(app_of(service, most_mb, names, arrivals), connections)
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]})
 
     def __enter__(self) -> Client:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 import signal
 import socket
 import sys
@@ -33,8 +34,10 @@ if TYPE_CHECKING:
     from penstock.plan import Plan
 
 OUT = Path("served")
-MAX_CONNECTIONS = 512  # half the files a process may have open: the other half is for the run
-GRACE_S = 3  # for answers on their way when the service ends; who waits for a document asks again
+OPEN_WARNING = (
+    "Warning: whoever reaches this address can read and send documents: there is no login."
+    " Listen on 127.0.0.1, or put a proxy with a login in front."
+)
 
 
 @with_recipe_options
@@ -115,28 +118,28 @@ def _listening(host: str, port: int) -> socket.socket:
 
 def _run(out: Path, plan: Plan | None, listening: socket.socket, max_mb: int, names: list[str]) -> None:
     try:
-        import uvicorn
-
-        from penstock.serve.app import app_of
+        from penstock.serve.server import service_server
     except ImportError as exc:
         raise MissingModel(f"{exc.name} is not installed.", install_advice("serve")) from exc
     from penstock.serve.service import Service
 
     with Service(out, plan) as service:
-        config = uvicorn.Config(
-            app_of(service, max_mb, names),
-            log_level="warning",
-            limit_concurrency=MAX_CONNECTIONS,
-            timeout_graceful_shutdown=GRACE_S,
-        )
+        server = service_server(service, max_mb=max_mb, names=names)
         what = "reads what it is sent" if plan else "shows what is there"
         print(f"{_address(listening)} {what}; Ctrl-C ends it.", file=sys.stderr, flush=True)
+        if _is_open(listening):
+            print(OPEN_WARNING, file=sys.stderr, flush=True)
         # uvicorn raises what ended it once more when it is done: for us both are an ordinary end
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         with contextlib.suppress(KeyboardInterrupt):
-            uvicorn.Server(config).run(sockets=[listening])
+            server.run(sockets=[listening])
     if service.error is not None:
         raise service.error
+
+
+def _is_open(listening: socket.socket) -> bool:
+    """Whether other machines can reach it."""
+    return not ipaddress.ip_address(listening.getsockname()[0]).is_loopback
 
 
 def _address(listening: socket.socket) -> str:

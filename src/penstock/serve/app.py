@@ -35,16 +35,16 @@ from penstock.region import Region
 from penstock.retrieval.index_folder import FOLDER
 from penstock.retrieval.searcher import Searcher
 from penstock.serve.errors import ERRORS, HttpRefusal, OriginCheckMiddleware
-from penstock.serve.origin_check import OriginCheck
+from penstock.serve.guard.arrivals import USUAL, ArrivalBounds, ArrivalMiddleware, Arrivals, arrival_of
+from penstock.serve.guard.origin_check import OriginCheck
 from penstock.serve.service import MAX_WAITING, Service, Status
-from penstock.serve.upload import discard, receive
+from penstock.serve.upload import receive
 from penstock.store.atomic_files import store_errors
 from penstock.store.out import Out
 
 LOOK_S = 0.2
 MAX_WAIT_S = 60.0  # proxies give up on a silent answer soon after
 RECENT_PICTURES = 32  # of some 200 kB
-MAX_ARRIVING = 64  # bodies at once; each has a file open
 SEND_THE_BYTES = "Send the file's bytes: curl --data-binary @FILE."
 MAX_ASKING = 64  # requests that wait for the one drawing process, or for the one searcher
 # the store names these files by their content
@@ -56,12 +56,15 @@ PageNumber = Annotated[int, Query(ge=1, description="From 1.")]
 T = TypeVar("T")
 
 
-def app_of(service: Service, max_mb: int = 512, names: Sequence[str] = ()) -> FastAPI:
+def app_of(
+    service: Service, max_mb: int = 512, names: Sequence[str] = (), bounds: ArrivalBounds = USUAL
+) -> FastAPI:
     """Returns the application. The caller enters and leaves `service`; `names` go to OriginCheck."""
-    routes = _Routes(service, max_mb)
+    routes = _Routes(service, max_mb, bounds)
     app = FastAPI(
         title="Penstock", version=penstock.__version__, docs_url=None, redoc_url=None, lifespan=routes.open
     )
+    app.add_middleware(ArrivalMiddleware, bounds=bounds)
     app.add_middleware(OriginCheckMiddleware, check=OriginCheck(names))
     for error, answer in ERRORS.items():
         app.add_exception_handler(error, answer)
@@ -82,10 +85,10 @@ def app_of(service: Service, max_mb: int = 512, names: Sequence[str] = ()) -> Fa
 class _Routes:
     """One method for each route. FastAPI runs those that are not async on threads."""
 
-    def __init__(self, service: Service, max_mb: int) -> None:
+    def __init__(self, service: Service, max_mb: int, bounds: ArrivalBounds) -> None:
         self._service = service
         self._max_bytes = max_mb << 20
-        self._arriving = 0
+        self._arrivals = Arrivals(bounds)
         self._pictures = _DrawnPages(service.out)
         self._search = _Search(service.out)
 
@@ -117,16 +120,13 @@ class _Routes:
 
         Of a document that was sent before, only the pages that failed are read again.
         """
-        self._arriving += 1
-        try:
-            if (refused := self._refusal(request)) is not None:
-                await discard(request.headers, request.stream())
+        arrival = arrival_of(request.scope, self._arrivals.bounds)
+        with self._arrivals.counted(arrival) as crowded:
+            if (refused := self._refusal(request, crowded)) is not None:
                 raise refused
             return await self._taken(request, name)
-        finally:
-            self._arriving -= 1
 
-    def _refusal(self, request: Request) -> HttpRefusal | None:
+    def _refusal(self, request: Request, crowded: str | None) -> HttpRefusal | None:
         service, headers = self._service, request.headers
         if not service.takes_documents:
             return HttpRefusal(
@@ -136,8 +136,8 @@ class _Routes:
             return HttpRefusal(503, service.error.message, service.error.advice)
         if service.is_full:
             return HttpRefusal(429, f"{MAX_WAITING} pages are waiting already.", "Send it again later.")
-        if self._arriving > MAX_ARRIVING:
-            return HttpRefusal(429, f"{MAX_ARRIVING} documents are arriving already.", "Send it again later.")
+        if crowded is not None:
+            return HttpRefusal(429, crowded, "Send it again later.")
         if headers.get("content-encoding", "identity").lower() != "identity":
             return HttpRefusal(415, "The body is compressed.", "Send the file as it is.")
         if headers.get("content-type", "").lower().startswith("multipart/"):

@@ -13,8 +13,9 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from penstock.errors import PenstockError, StoreError, UsageError
-from penstock.serve.origin_check import HEADERS, OriginCheck
-from penstock.serve.upload import TooLarge, TooSlow
+from penstock.serve.guard.arrivals import TooSlow
+from penstock.serve.guard.origin_check import HEADERS, OriginCheck
+from penstock.serve.upload import TooLarge
 
 RETRY_S = 60  # a page or two later
 
@@ -57,7 +58,7 @@ class OriginCheckMiddleware:
 
 
 def error_answer(status: int, error: str, advice: str = "") -> JSONResponse:
-    retry = {"Retry-After": str(RETRY_S)} if status == 429 else {}
+    retry = {"Retry-After": str(RETRY_S)} if status in (429, 503) else {}
     return JSONResponse({"error": error, "advice": advice}, status, headers=retry)
 
 
