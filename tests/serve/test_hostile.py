@@ -35,7 +35,7 @@ from tests.support.waiting import wait_until
 
 pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
 
-from penstock.serve import app as api
+from penstock.serve import in_turn
 from penstock.serve.guard.arrivals import ArrivalBounds
 from penstock.testing import FAKE
 from tests.support.running_service import SAMPLE, Client, Running, await_up, free_port
@@ -148,7 +148,7 @@ def test_only_so_many_documents_arrive_at_once(tmp_path: Path) -> None:
 
 
 def test_only_so_many_wait_for_a_picture(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api, "MAX_ASKING", 0)
+    monkeypatch.setattr(in_turn, "MAX_ASKING", 0)
     name = client.send("p.pdf", SAMPLE.read_bytes())["name"]
     client.wait(name)
     assert client(f"/v1/picture?name={name}&page=1")[0] == 503

@@ -57,8 +57,10 @@ class OriginCheckMiddleware:
                 await ending(scope, receive, sending)
 
 
-def error_answer(status: int, error: str, advice: str = "") -> JSONResponse:
-    retry = {"Retry-After": str(RETRY_S)} if status in (429, 503) else {}
+def error_answer(status: int, error: str, advice: str = "", retry_s: int = RETRY_S) -> JSONResponse:
+    retry = {"Retry-After": str(retry_s)} if status in (429, 503) else {}
+    if status == 401:
+        retry = {"WWW-Authenticate": "Bearer"}
     return JSONResponse({"error": error, "advice": advice}, status, headers=retry)
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import resource
-from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
 
-from penstock.serve.app import app_of
+from penstock.serve.app import ServiceSettings, app_of
 from penstock.serve.guard.connections import MAX_CONNECTIONS, ConnectionBounds, ConnectionTable
 from penstock.serve.service import Service
 
@@ -28,9 +27,8 @@ def server_of(app: FastAPI, bounds: ConnectionBounds | None = None) -> uvicorn.S
     return uvicorn.Server(config)
 
 
-def service_server(service: Service, **settings: Any) -> uvicorn.Server:
-    """Returns the server of a service; `settings` are those of `app_of`."""
-    return server_of(app_of(service, **settings))
+def service_server(service: Service, settings: ServiceSettings) -> uvicorn.Server:
+    return server_of(app_of(service, settings))
 
 
 def _room() -> int:

@@ -35,9 +35,6 @@ class ArrivalBounds:
     slow_after_s: float = 1.0
 
 
-USUAL = ArrivalBounds()
-
-
 class Arrival:
     """One body: how much came, and how long we waited for it."""
 
@@ -96,7 +93,7 @@ class Arrival:
 class Arrivals:
     """The uploads that are arriving."""
 
-    def __init__(self, bounds: ArrivalBounds = USUAL) -> None:
+    def __init__(self, bounds: ArrivalBounds) -> None:
         self.bounds = bounds
         self._now: dict[Arrival, None] = {}
         self._by_address: Counter[str] = Counter()
