@@ -5,8 +5,9 @@ from __future__ import annotations
 import importlib
 import json
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
@@ -52,18 +53,19 @@ class JobResults:
         self._service = service
         self._jobs = jobs
 
-    def file(self, record: JobRecord, name: str) -> Path:
-        """Returns one file: the result itself, or a ZIP where it is several. Raises UsageError."""
-        name = OTHER_NAMES.get(name, name)
-        known = PHOTO_RESULTS if record.kind == "volumes" else PAGE_RESULTS
-        if name not in known:
-            raise UsageError(f"There is no result {name!r} of this job.", f"Choose from: {', '.join(known)}.")
+    def file(self, record: JobRecord, name: str, of: Sequence[str] = ()) -> Path:
+        """Returns one file: the result itself, or a ZIP where it is several. Raises UsageError.
+
+        `of` are the formats that a ZIP holds, beside crops and their like.
+        """
+        name = _checked(record, name)
         out = self._out(record)
         target = out / f"result-{name}"
         if name == JSON:
             return self._json(record, out, target.with_suffix(".json"))
         if name == ZIP:
-            made = [path for each in IN_ZIP[record.kind] for path in self._made(record, out, each)]
+            names = [_checked(record, each) for each in of or IN_ZIP[record.kind]]
+            made = [path for each in names for path in self._made(record, out, each)]
             return _zipped(out, [*made, *self._assets(record, out)], target.with_suffix(".zip"))
         made = self._made(record, out, name)
         return made[0] if len(made) == 1 else _zipped(out, made, target.with_suffix(".zip"))
@@ -91,6 +93,8 @@ class JobResults:
         return CatalogueOut(view, self._service.catalogue, record.documents)
 
     def _made(self, record: JobRecord, out: Out, name: str) -> list[Path]:
+        if name in (JSON, ZIP):
+            raise UsageError(f"A ZIP holds no {name}.")
         if name in PHOTO_FORMATS:
             return _writer(PHOTO_FORMATS[name])(out, out.read_photos())
         return _writer(PAGE_FORMATS[name])(Pages(out, out.entries()))
@@ -113,20 +117,20 @@ class CatalogueOut(Out):
     def __init__(self, path: Path, catalogue: Catalogue, documents: tuple[str, ...]) -> None:
         super().__init__(path)
         self._catalogue = catalogue
-        self._documents = documents
+        self._names = _short_names(documents)
 
     @cached_property
     def pages(self) -> Ledger[Page]:
-        return cast(Ledger[Page], _CatalogueRows(self._catalogue))
+        return cast(Ledger[Page], _CatalogueRows(self._catalogue, self._names))
 
     @cached_property
     def photos(self) -> Ledger[Photo]:
-        return cast(Ledger[Photo], _CatalogueRows(self._catalogue))
+        return cast(Ledger[Photo], _CatalogueRows(self._catalogue, self._names))
 
     def entries(self) -> list[Entry]:
         return [
-            Entry(place.id, place.attempt, document, part, self.path, 0, not place.ok)
-            for document in dict.fromkeys(self._documents)
+            Entry(place.id, place.attempt, name, part, self.path, 0, not place.ok)
+            for name, document in self._names.items()
             for part, place in self._catalogue.places(document).items()
         ]
 
@@ -134,14 +138,34 @@ class CatalogueOut(Out):
 class _CatalogueRows:
     """Rows as a ledger gives them; also those that are not committed yet."""
 
-    def __init__(self, catalogue: Catalogue) -> None:
+    def __init__(self, catalogue: Catalogue, names: Mapping[str, str]) -> None:
         self._catalogue = catalogue
+        self._names = names
 
     def item(self, entry: Entry) -> Page | Photo:
-        item = self._catalogue.page(entry.document, entry.part)
+        item = self._catalogue.page(self._names[entry.document], entry.part)
         if item is None:
             raise UsageError(f"{entry.document!r} is no longer there.", "Send it again.")
-        return item
+        return replace(item, document=entry.document)
+
+
+def _short_names(documents: Iterable[str]) -> dict[str, str]:
+    """Returns the documents by the names they were sent with; where two have one name, by their own."""
+    short = Counter(document.rpartition("/")[2] for document in dict.fromkeys(documents))
+    names = {}
+    for document in documents:
+        name = document.rpartition("/")[2]
+        names[name if short[name] == 1 else document] = document
+    return names
+
+
+def _checked(record: JobRecord, name: str) -> str:
+    """Returns the name of a result. Raises UsageError for one that there is not."""
+    known = PHOTO_RESULTS if record.kind == "volumes" else PAGE_RESULTS
+    name = OTHER_NAMES.get(name, name)
+    if name not in known:
+        raise UsageError(f"There is no result {name!r} of this job.", f"Choose from: {', '.join(known)}.")
+    return name
 
 
 def photo_row(photo: Photo) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,6 +33,7 @@ MAX_KEY_CHARS = 200
 
 Wait = Annotated[float, Query(ge=0, description="Seconds to wait for the result: then it is the answer.")]
 Format = Annotated[str, Query(description="Of the result: json, markdown, docjson, zip, ...", max_length=40)]
+InZip = Annotated[str, Query(description="What a ZIP holds: md,jsonl,...", max_length=200)]
 Idempotency = Annotated[
     str | None,
     Header(alias="Idempotency-Key", max_length=MAX_KEY_CHARS, description="The same again is the same job."),
@@ -132,10 +133,10 @@ class JobRoutes:
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         return StreamingResponse(self._told(id), media_type="text/event-stream", headers=headers)
 
-    async def result(self, request: Request, id: str, format: Format = JSON) -> Response:
+    async def result(self, request: Request, id: str, format: Format = JSON, of: InZip = "") -> Response:
         """What came of a job that is over."""
         state = await run_in_threadpool(self._context.job, request, id)
-        return await self._result(state, format)
+        return await self._result(state, format, [word for word in of.split(",") if word])
 
     async def file(self, request: Request, id: str, path: str) -> Response:
         """A crop, mask, cloud or mesh of the job, by the path in its region or object."""
@@ -212,12 +213,13 @@ class JobRoutes:
                 raise self._context.service.error
             await asyncio.sleep(LOOK_S)
 
-    async def _result(self, state: JobState, format: str) -> Response:
+    async def _result(self, state: JobState, format: str, of: Sequence[str] = ()) -> Response:
         if not state.is_over:
             raise HttpRefusal(409, f"The job is {state.state}.", "Wait for it: /v1/jobs/{id}?wait=30.")
         if state.state != "done" and not state.done:
             raise HttpRefusal(409, state.record.error or f"The job {state.state}: no page was read.")
-        path: Path = await self._context.exporting(lambda: self._context.results.file(state.record, format))
+        results = self._context.results
+        path: Path = await self._context.exporting(lambda: results.file(state.record, format, of))
         name = f"{state.record.id}{path.suffix}" if path.name.startswith("result-") else path.name
         media = MEDIA.get(path.suffix, "application/octet-stream")
         return FileResponse(path, media_type=media, filename=name, headers={"Job": state.record.id})
