@@ -16,6 +16,10 @@ from fastapi.responses import Response
 
 import penstock
 from penstock.passes.parse import ParseOptions
+from penstock.serve.adapters.docling import DoclingRoutes
+from penstock.serve.adapters.glm import GlmRoutes
+from penstock.serve.adapters.mineru import MineruRoutes
+from penstock.serve.adapters.mistral import MistralRoutes
 from penstock.serve.errors import ERRORS, OriginCheckMiddleware
 from penstock.serve.guard.arrivals import ArrivalBounds, ArrivalMiddleware, Arrivals
 from penstock.serve.guard.keys import KeyRing
@@ -40,6 +44,8 @@ from penstock.serve.service import Service
 __all__ = ["KeyRing", "RemoteFiles", "ServiceSettings", "app_of"]
 PAGE_FILES = {"/": ("page.html", "text/html"), "/page.js": ("page.js", "text/javascript")}
 EXPORTS_AT_ONCE = 2
+OURS = (JobRoutes, DocumentRoutes, SearchRoutes)
+OTHERS = (GlmRoutes, DoclingRoutes, MistralRoutes, MineruRoutes)  # the shapes of other projects
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,16 +82,16 @@ def app_of(service: Service, settings: ServiceSettings | None = None) -> FastAPI
     app.add_middleware(CountingMiddleware, counts=counts)
     for error, answer in ERRORS.items():
         app.add_exception_handler(error, answer)
-    for routes in (
-        StatusRoutes(context, counts),
-        JobRoutes(context),
-        DocumentRoutes(context),
-        SearchRoutes(context),
-    ):
-        routes.add_to(app)
+    _add_routes(app, context, counts)
+    return app
+
+
+def _add_routes(app: FastAPI, context: Context, counts: RequestCounts) -> None:
+    StatusRoutes(context, counts).add_to(app)
+    for routes in OURS + OTHERS:
+        routes(context).add_to(app)
     for path, (name, kind) in PAGE_FILES.items():
         app.get(path, include_in_schema=False)(_file(name, kind))
-    return app
 
 
 def _context(service: Service, settings: ServiceSettings) -> Context:

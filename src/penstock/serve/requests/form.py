@@ -23,7 +23,8 @@ class FormBody:
     def __init__(self, headers: Mapping[str, str], stream: AsyncIterator[bytes]) -> None:
         try:
             given = CIMultiDict({"Content-Type": headers.get("content-type", "")})
-            self._reader = MultipartReader(given, _Lines(stream))  # type: ignore[arg-type]
+            self._lines = _Lines(stream)
+            self._reader = MultipartReader(given, self._lines)  # type: ignore[arg-type]
         except (ValueError, AssertionError) as exc:
             raise HttpRefusal(400, f"The form is broken: {exc}.") from exc
 
@@ -33,6 +34,7 @@ class FormBody:
                 if not isinstance(part, BodyPartReader):
                     raise HttpRefusal(400, "The form holds another form.")
                 yield part
+            await self._lines.finish()
         except (ValueError, AssertionError, RuntimeError, HttpProcessingError) as exc:
             raise HttpRefusal(400, f"The form is broken: {first_line(exc) or 'it ends too soon'}.") from exc
 
@@ -82,6 +84,13 @@ class _Lines:
                 raise ValueError("a line is too long")
             await self._more()
         return await self.read(end + 1 if end >= 0 else len(self._kept))
+
+    async def finish(self) -> None:
+        """Reads what follows the last part: nothing, in a form that is right."""
+        while not self._ended:
+            if len(self._kept) > MAX_LINE_BYTES:
+                raise ValueError("it goes on after its end")
+            await self._more()
 
     async def _more(self) -> None:
         async for piece in self._stream:
