@@ -33,7 +33,8 @@ IMPORT_AT_THE_TOP = ("stages", "passes", "documents", "store", "exports", "retri
 OTHER_WORDS_FOR_BOUNDS = ("MOST_", "LONGEST_", "LEAST_", "FEWEST_", "SMALLEST_", "LARGEST_")
 SECRETS = ("api_key", "password", "token")
 PUBLIC = """
-    Batch Document DocumentSection DocumentTable Documents Failure Figure Item Line Needs Page ParseProgress
+    AsyncClient Batch Client Document DocumentSection DocumentTable Documents Failure Figure Item Line Needs
+    Page ParseProgress
     PenstockError Photo PhotoObject Plan Region Stage Worker __version__
     aconvert aparse convert embed enrich evaluate export index parse read search volumes
 """

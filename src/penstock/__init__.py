@@ -24,6 +24,8 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())  # who imports us 
 if TYPE_CHECKING:
     from penstock.aio import aconvert, aparse
     from penstock.api import convert, embed, enrich, evaluate, export, index, parse, read, search, volumes
+    from penstock.client.async_client import AsyncClient
+    from penstock.client.client import Client
     from penstock.converted.collection import Documents
     from penstock.converted.document import Document
     from penstock.converted.figures import Figure
@@ -39,7 +41,9 @@ if TYPE_CHECKING:
     from penstock.stage import Batch, Needs, Stage, Worker
 
 __all__ = [
+    "AsyncClient",
     "Batch",
+    "Client",
     "Document",
     "DocumentSection",
     "DocumentTable",
@@ -81,6 +85,8 @@ _HOMES = {
     **dict.fromkeys(("Photo", "PhotoObject"), "photo"),
     **dict.fromkeys(("Line", "Region"), "region"),
     **dict.fromkeys(("Batch", "Needs", "Stage", "Worker"), "stage"),
+    "AsyncClient": "client.async_client",
+    "Client": "client.client",
     "Document": "converted.document",
     "DocumentSection": "converted.outline",
     "DocumentTable": "converted.tables",

@@ -35,8 +35,8 @@ from tests.support.waiting import wait_until
 
 pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
 
-from penstock.serve import app as api
-from penstock.serve import upload
+from penstock.serve import in_turn
+from penstock.serve.guard.arrivals import ArrivalBounds
 from penstock.testing import FAKE
 from tests.support.running_service import SAMPLE, Client, Running, await_up, free_port
 
@@ -118,10 +118,13 @@ def test_a_body_that_is_too_long_by_its_own_words_is_not_read(client: Client) ->
     assert said(client, head, b"abc").startswith(b"HTTP/1.1 413 ")
 
 
-def test_a_client_that_trickles_is_told_so(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(upload, "BLOCK_S", 0.3)
+def test_a_client_that_trickles_is_told_so(tmp_path: Path) -> None:
     head = "POST /v1/documents?name=a HTTP/1.1\nHost: localhost\nConnection: close\nContent-Length: 99"
-    assert said(client, head, b"abc").startswith(b"HTTP/1.1 408 ")
+    with (
+        Service(tmp_path, fake()) as service,
+        Running(service, arrivals=ArrivalBounds(grace_s=0.3)) as client,
+    ):
+        assert said(client, head, b"abc").startswith(b"HTTP/1.1 408 ")
 
 
 def test_a_client_that_goes_leaves_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -137,14 +140,15 @@ def test_a_client_that_goes_leaves_nothing(tmp_path: Path, caplog: pytest.LogCap
     assert "Traceback" not in caplog.text
 
 
-def test_only_so_many_documents_arrive_at_once(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api, "MAX_ARRIVING", 0)
-    status, told = client("/v1/documents?name=a.pdf", b"%PDF-")
+def test_only_so_many_documents_arrive_at_once(tmp_path: Path) -> None:
+    bounds = ArrivalBounds(max_arriving=0)
+    with Service(tmp_path, fake()) as service, Running(service, arrivals=bounds) as client:
+        status, told = client("/v1/documents?name=a.pdf", b"%PDF-")
     assert (status, "arriving" in told["error"]) == (429, True)
 
 
 def test_only_so_many_wait_for_a_picture(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api, "MAX_ASKING", 0)
+    monkeypatch.setattr(in_turn, "MAX_ASKING", 0)
     name = client.send("p.pdf", SAMPLE.read_bytes())["name"]
     client.wait(name)
     assert client(f"/v1/picture?name={name}&page=1")[0] == 503

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import uvicorn
-
 import penstock
-from penstock.serve.app import app_of
+from penstock.serve.app import ServiceSettings, app_of
+from penstock.serve.guard.connections import ConnectionBounds
+from penstock.serve.server import server_of
 from penstock.serve.service import Service
 
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
@@ -26,10 +26,12 @@ class Client:
     def __init__(self, url: str) -> None:
         self.url = url
 
-    def __call__(self, path: str, body: bytes | None = None, **headers: str) -> tuple[int, Any]:
-        request = urllib.request.Request(self.url + path, body, headers)
+    def __call__(
+        self, path: str, body: bytes | None = None, method: str | None = None, **headers: str
+    ) -> tuple[int, Any]:
+        asked = urllib.request.Request(self.url + path, body, headers, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=300) as answer:
+            with urllib.request.urlopen(asked, timeout=300) as answer:
                 return answer.status, _read(answer)
         except urllib.error.HTTPError as exc:
             with exc:
@@ -47,6 +49,10 @@ class Client:
         return dict(told)
 
 
+def request(client: Client, path: str, body: bytes | None = None) -> urllib.request.Request:
+    return urllib.request.Request(client.url + path, body)
+
+
 def _read(answer: Any) -> Any:
     data = answer.read()
     return json.loads(data) if answer.headers.get_content_type() == "application/json" else data
@@ -55,9 +61,17 @@ def _read(answer: Any) -> Any:
 class Running:
     """The application on a port of its own, in a thread."""
 
-    def __init__(self, service: Service, most_mb: int = 4, names: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        service: Service,
+        most_mb: int = 4,
+        names: Sequence[str] = (),
+        connections: ConnectionBounds | None = None,
+        **settings: Any,
+    ) -> None:
         self._socket = socket.create_server(("127.0.0.1", 0))
-        self._server = uvicorn.Server(uvicorn.Config(app_of(service, most_mb, names), log_level="error"))
+        chosen = ServiceSettings(max_mb=most_mb, names=names, **settings)
+        self._server = server_of(app_of(service, chosen), connections)
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]})
 
     def __enter__(self) -> Client:

@@ -62,6 +62,8 @@ Inputs = Annotated[
     ),
 ]
 
+Service = Annotated[str | None, Option(help="Let a `penstock serve` read them: its address.", metavar="URL")]
+
 
 @with_recipe_options
 def parse(
@@ -79,6 +81,7 @@ def parse(
     password: Annotated[str | None, Option(help="Password of encrypted PDFs.")] = None,
     image_column: Annotated[str | None, Option(help="Image column of a dataset; found if not given.")] = None,
     id_column: Annotated[str | None, Option(help="Id column of a dataset; found if not given.")] = None,
+    service: Service = None,
     server: Servers = None,
     model: Model = None,
     layout_model: LayoutModel = None,
@@ -114,10 +117,9 @@ def parse(
         engine=engine, in_flight=in_flight, margins=margins, text_height=text_height, polygons=polygons,
         api_key=api_key, max_pixels=max_pixels, page_timeout=page_timeout, cores=cores, **more,
     )  # fmt: skip
-    folder = None if out == STANDARD_OUTPUT else out
     run = _Typed(
-        inputs, folder, recipe, settings, pages, max_pages, image_column, id_column, executor, retry_failed,
-        fresh, crop_names,
+        inputs, None if out == STANDARD_OUTPUT else out, recipe, settings, pages, max_pages, image_column,
+        id_column, executor, retry_failed, fresh, crop_names, service,
     )  # fmt: skip
     run.start(words(export or ""), _Shown(dry_run, trace, profile, as_json, quiet))
 
@@ -159,13 +161,49 @@ class _Typed:
     retry_failed: bool
     fresh: bool
     crop_names: str | None
+    service: str | None
 
     def start(self, formats: list[str], shown: _Shown) -> None:
-        if self.out is None:
+        if self.service is not None:
+            self._by_service(self.service, formats, shown)
+        elif self.out is None:
             self._need_no_folder(shown)
             _print_pages(self._options(), formats or ["md"])
         else:
             self._into(self.out, formats or ["md", "jsonl"], shown)
+
+    def _by_service(self, url: str, formats: list[str], shown: _Shown) -> None:
+        """Sends the inputs to a service, waits, and leaves the results where a run leaves its own."""
+        from penstock.client.client import Client
+        from penstock.client.folder import fetch_into, page_texts
+        from penstock.sources.inputs import FoundFile, expand
+
+        settings = self._for_a_service(shown)
+        files = [
+            entry.path for entry in expand(self.inputs) if isinstance(entry, FoundFile) and not entry.problem
+        ]
+        client = Client(url, settings.pop("api_key", None))
+        job = client.wait(client.submit(files, **settings).id)
+        if job.state != "done":
+            raise UsageError(job.error or f"The job {job.id} {job.state}: no page was read.")
+        if self.out is not None:
+            fetch_into(client, job.id, self.out, formats or ["md", "jsonl"])
+        else:
+            for text in page_texts(client, job.id, formats or ["md"]):
+                print(text, flush=True)
+        if not shown.quiet:
+            print(f"{job.done} pages read by {url}, {job.failed} failed.", file=sys.stderr)
+        if job.failed:
+            raise typer.Exit(1)
+
+    def _for_a_service(self, shown: _Shown) -> dict[str, Any]:
+        """Returns the options to send. Raises UsageError for those that only a run of this machine has."""
+        ours = {"--recipe": self.recipe != "documents", "--executor": self.executor != "local"}
+        ours |= {"--fresh": self.fresh, "--retry-failed": self.retry_failed, **shown.of_a_folder}
+        for option in (name for name, is_given in ours.items() if is_given):
+            raise UsageError(f"{option} is not for a service to decide.", "Leave it out, or --service.")
+        max_pages = {} if self.max_pages == 50_000 else {"max_pages": self.max_pages}
+        return {**self.settings, **max_pages, **({"pages": self.pages} if self.pages else {})}
 
     def _need_no_folder(self, shown: _Shown) -> None:
         given = {"--fresh": self.fresh, "--retry-failed": self.retry_failed, **shown.of_a_folder}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 import signal
 import socket
 import sys
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -31,10 +33,21 @@ from penstock.errors import MissingModel, UsageError, install_advice
 
 if TYPE_CHECKING:
     from penstock.plan import Plan
+    from penstock.serve.app import ServiceSettings
 
 OUT = Path("served")
-MAX_CONNECTIONS = 512  # half the files a process may have open: the other half is for the run
-GRACE_S = 3  # for answers on their way when the service ends; who waits for a document asks again
+OPEN_WARNING = (
+    "Warning: whoever reaches this address can read and send documents: there is no login."
+    " Give keys (--keys), listen on 127.0.0.1, or put a proxy with a login in front."
+)
+
+NEW_KEY_HELP = "Add a key to --keys, print it once, and end: NAME, NAME:SCOPE or NAME:SCOPE:A_MINUTE:MB."
+Keys = Annotated[Path | None, Option(help="A file of API keys; made by --new-key.")]
+NewKey = Annotated[str | None, Option(help=NEW_KEY_HELP)]
+UrlHosts = Annotated[
+    list[str] | None, Option(help="A host that files may be fetched from by address; *.NAME for all below.")
+]
+KeepHours = Annotated[float | None, Option(help="Delete a job's results so long after its end.", min=0)]
 
 
 @with_recipe_options
@@ -50,7 +63,11 @@ def serve(
         list[str] | None,
         Option(help="A name it is asked by, as behind a proxy; addresses and this machine's are known."),
     ] = None,
-    max_mb: Annotated[int, Option("--max-mb", help="Refuse larger documents.", min=1)] = 512,
+    max_mb: Annotated[int, Option("--max-mb", help="Refuse larger requests.", min=1)] = 512,
+    keys: Keys = None,
+    new_key: NewKey = None,
+    allow_url_host: UrlHosts = None,
+    keep_hours: KeepHours = None,
     lang: Lang = None,
     layout: Annotated[str | None, Option(help="How regions are found; see parse.")] = None,
     server: Servers = None,
@@ -72,16 +89,62 @@ def serve(
 ) -> None:
     """Show a run's documents, pages and search, and with a recipe read what is sent.
 
-    There is no login: keep it on this machine, or behind a proxy that has one (then --allow-host its name).
+    Without --keys there is no login: keep it on this machine, or behind a proxy that has one (then
+    --allow-host its name).
     """
+    if new_key is not None:
+        _print_new_key(keys, new_key)
+        return
     settings = recipe_settings(
         lang=lang, layout=layout, server=server, model=model, preset=preset, ocr_dtype=ocr_dtype,
         api_key=api_key, detector=detector, engine=engine, labels=labels, cores=cores, **more,
     )  # fmt: skip
     sam3d = sam3d_settings(python=sam3d_python, config=sam3d_config)
     plan = _plan(out, recipe, settings, sam3d)
+    asked = _Operating(max_mb, allow_host or [], keys, allow_url_host or [], keep_hours, recipe, settings)
     with _listening(host, port) as listening:
-        _run(out, plan, listening, max_mb, allow_host or [])
+        _run(out, plan, listening, asked)
+
+
+@dataclass(frozen=True, slots=True)
+class _Operating:
+    """The options of the command line that are for the server."""
+
+    max_mb: int
+    names: list[str]
+    keys: Path | None
+    url_hosts: list[str]
+    keep_hours: float | None
+    recipe: str | None
+    settings: dict[str, Any] = field(repr=False)
+
+    def service_settings(self, plan: Plan | None, is_open: bool) -> ServiceSettings:
+        from penstock.passes.parse import ParseOptions
+        from penstock.serve.app import KeyRing, RemoteFiles, ServiceSettings
+
+        reading = None
+        if plan is not None and self.recipe != "photos":
+            reading = ParseOptions(inputs=(), recipe=self.recipe or "documents", settings=self.settings)
+        return ServiceSettings(
+            max_mb=self.max_mb,
+            names=self.names,
+            keys=KeyRing.open(self.keys) if self.keys is not None else KeyRing(),
+            remote=RemoteFiles(self.url_hosts),
+            reading=reading,
+            keep_s=None if self.keep_hours is None else self.keep_hours * 3600,
+            is_open=is_open and self.keys is None,
+        )
+
+
+def _print_new_key(path: Path | None, asked: str) -> None:
+    from penstock.serve.guard.keys import new_key
+
+    if path is None:
+        raise UsageError("--new-key needs a file to add the key to.", "Name it: --keys keys.json.")
+    name, scope, rate, max_mb, *_ = (*asked.split(":"), "", "", "")
+    if not (rate or "0").isdecimal() or not (max_mb or "0").isdecimal():
+        raise UsageError(f"--new-key {asked} is no key.", "Write NAME:SCOPE:REQUESTS_A_MINUTE:MB.")
+    print(new_key(path, name, scope or "write", int(rate or 0), int(max_mb or 0)))
 
 
 def _plan(out: Path, recipe: str | None, settings: dict[str, Any], sam3d: dict[str, Any]) -> Plan | None:
@@ -113,30 +176,31 @@ def _listening(host: str, port: int) -> socket.socket:
         ) from exc
 
 
-def _run(out: Path, plan: Plan | None, listening: socket.socket, max_mb: int, names: list[str]) -> None:
+def _run(out: Path, plan: Plan | None, listening: socket.socket, asked: _Operating) -> None:
     try:
-        import uvicorn
-
-        from penstock.serve.app import app_of
+        from penstock.serve.server import service_server
     except ImportError as exc:
         raise MissingModel(f"{exc.name} is not installed.", install_advice("serve")) from exc
     from penstock.serve.service import Service
 
+    settings = asked.service_settings(plan, _is_open(listening))
     with Service(out, plan) as service:
-        config = uvicorn.Config(
-            app_of(service, max_mb, names),
-            log_level="warning",
-            limit_concurrency=MAX_CONNECTIONS,
-            timeout_graceful_shutdown=GRACE_S,
-        )
+        server = service_server(service, settings)
         what = "reads what it is sent" if plan else "shows what is there"
         print(f"{_address(listening)} {what}; Ctrl-C ends it.", file=sys.stderr, flush=True)
+        if settings.is_open:
+            print(OPEN_WARNING, file=sys.stderr, flush=True)
         # uvicorn raises what ended it once more when it is done: for us both are an ordinary end
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         with contextlib.suppress(KeyboardInterrupt):
-            uvicorn.Server(config).run(sockets=[listening])
+            server.run(sockets=[listening])
     if service.error is not None:
         raise service.error
+
+
+def _is_open(listening: socket.socket) -> bool:
+    """Whether other machines can reach it."""
+    return not ipaddress.ip_address(listening.getsockname()[0]).is_loopback
 
 
 def _address(listening: socket.socket) -> str:

@@ -42,6 +42,7 @@ class Catalogue:
         self._entries: dict[str, Entry] = {}
         self._places: dict[str, dict[int, Place]] = {}
         self._order: list[str] = []
+        self._hidden: set[str] = set()
         self._recent: OrderedDict[str, Page | Photo] = OrderedDict()
         self._stamp: tuple[int, ...] = ()
         self._next_look = float("-inf")
@@ -51,6 +52,8 @@ class Catalogue:
     def put(self, item: Page | Photo) -> None:
         """Adds a page that was just finished; its row may not be committed yet."""
         with self._lock:
+            if item.document in self._hidden:
+                return
             self._recent[item.id] = item
             while len(self._recent) > RECENT:
                 self._recent.popitem(last=False)
@@ -68,6 +71,25 @@ class Catalogue:
         with self._lock:
             for part in parts:
                 self._places[document].pop(part, None)
+
+    def hide(self, document: str) -> None:
+        """Shows a document no more, whatever the disk holds of it."""
+        with self._lock:
+            self._hidden.add(document)
+            for id in [item.id for item in self._recent.values() if item.document == document]:
+                del self._recent[id]
+            self._places.pop(document, None)
+
+    def show(self, document: str) -> None:
+        """Shows a hidden document again."""
+        with self._lock:
+            self._hidden.discard(document)
+
+    def look_again(self) -> None:
+        """Reads the keys again: shards were written anew."""
+        with self._lock:
+            self._stamp = ()
+            self._look()
 
     def page(self, document: str, part: int) -> Page | Photo | None:
         with self._lock:
@@ -126,6 +148,8 @@ class Catalogue:
         order = read_order(self._out)
         places: dict[str, dict[int, Place]] = defaultdict(dict)
         for entry in in_source_order(self._entries.values(), order):
+            if entry.document in self._hidden:
+                continue
             places[entry.document][entry.part] = Place(entry.id, entry.attempt, not entry.incomplete)
         for item in self._recent.values():
             places[item.document][item.part] = _place(item)

@@ -13,8 +13,9 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from penstock.errors import PenstockError, StoreError, UsageError
-from penstock.serve.origin_check import HEADERS, OriginCheck
-from penstock.serve.upload import TooLarge, TooSlow
+from penstock.serve.guard.arrivals import TooSlow
+from penstock.serve.guard.origin_check import HEADERS, OriginCheck
+from penstock.serve.upload import TooLarge
 
 RETRY_S = 60  # a page or two later
 
@@ -56,8 +57,10 @@ class OriginCheckMiddleware:
                 await ending(scope, receive, sending)
 
 
-def error_answer(status: int, error: str, advice: str = "") -> JSONResponse:
-    retry = {"Retry-After": str(RETRY_S)} if status == 429 else {}
+def error_answer(status: int, error: str, advice: str = "", retry_s: int = RETRY_S) -> JSONResponse:
+    retry = {"Retry-After": str(retry_s)} if status in (429, 503) else {}
+    if status == 401:
+        retry = {"WWW-Authenticate": "Bearer"}
     return JSONResponse({"error": error, "advice": advice}, status, headers=retry)
 
 

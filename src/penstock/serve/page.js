@@ -6,10 +6,12 @@ const WORDS = {
   en: {
     search: "Search pages", drop: "Drop documents here, or choose", reading: "reading", of: "of", pages: "pages", failed: "failed",
     waiting: "waiting", hello: "Choose a document.", nothing: "Nothing was found.", markdown: "Markdown", gone: "The service does not answer.", more: "More",
+    open: "Other machines reach this page, and there is no login.",
   },
   ko: {
     search: "쪽 찾기", drop: "문서를 여기에 놓거나 고르세요", reading: "읽는 중", of: "/", pages: "쪽", failed: "실패",
     waiting: "대기", hello: "문서를 고르세요.", nothing: "찾은 것이 없습니다.", markdown: "Markdown", gone: "서비스가 응답하지 않습니다.", more: "더 보기",
+    open: "다른 컴퓨터에서도 이 페이지에 들어올 수 있고 로그인이 없습니다.",
   },
 };
 const language = navigator.language.startsWith("ko") ? "ko" : "en";
@@ -241,7 +243,12 @@ $("#drop").ondrop = (event) => {
   $("#drop").classList.remove("over");
   send(event.dataTransfer.files);
 };
-ask("health").then((told) => ($("#drop").hidden = !told.takes_documents)).catch(() => {});
+ask("health")
+  .then((told) => {
+    $("#drop").hidden = !told.takes_documents;
+    $("#open").textContent = told.open_to_others ? say.open : "";
+  })
+  .catch(() => {});
 refresh();
 setInterval(refresh, 2000);
 const linked = new URLSearchParams(location.hash.slice(1));

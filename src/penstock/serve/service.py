@@ -12,6 +12,7 @@ import itertools
 import logging
 import queue
 import secrets
+import shutil
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -26,6 +27,7 @@ from penstock.passes.service import item_class, service_run
 from penstock.photo import Photo
 from penstock.plan import Plan
 from penstock.serve.catalogue import Catalogue, Place
+from penstock.serve.purge import purge
 from penstock.serve.turns import Turns
 from penstock.sources.safe_names import safe_name
 from penstock.store.atomic_files import store_errors, sync_folder
@@ -35,6 +37,7 @@ Sent = Page | Photo
 
 UPLOADS = "uploads"
 INCOMING = ".incoming-"  # begins the name of a file that is still being sent
+DELETED = ".deleted-"  # begins the name of a file that says which document is to go
 FOLDER_DIGITS = 16  # of a hash of name and content: what was sent has a folder of its own
 AT_ONCE = 64  # documents are listed together; starting the process that counts takes a third of a second
 MAX_WAITING = 5_000  # accepted pages that are not read yet: hours of work on a laptop
@@ -72,6 +75,7 @@ class Service:
         self._left: dict[str, int] = {}  # accepted pages not read yet; an uncounted document counts as one
         self._inbox: queue.SimpleQueue[Path | None] = queue.SimpleQueue()
         self._again: set[Path] = set()  # of the inbox: sent again, to read the pages that had failed
+        self._cancelled: set[str] = set()
         self._ending = threading.Event()
         self._begun = threading.Event()
         self._thread = threading.Thread(target=self._work, name="serve", daemon=True)
@@ -89,6 +93,10 @@ class Service:
         self._inbox.put(None)
         if self._thread.is_alive():
             self._thread.join(END_S)
+
+    @property
+    def plan(self) -> Plan | None:
+        return self._plan
 
     @property
     def takes_documents(self) -> bool:
@@ -137,13 +145,14 @@ class Service:
         finally:
             path.unlink(missing_ok=True)
 
-    def accept(self, incoming: Path, name: str, digest: str) -> Status:
-        """Accepts a file that has arrived. The same bytes under the same name are the same document.
+    def accept(self, incoming: Path, name: str, digest: str, owner: str = "") -> Status:
+        """Accepts a file that has arrived. The same bytes under the same name are an owner's same document.
 
         If it was sent before, its failed pages are read again: a model server may have been down.
         """
         name = safe_name(name)
-        folder = hashlib.sha256(f"{digest}/{name}".encode()).hexdigest()[:FOLDER_DIGITS]
+        told = f"{owner}\0{digest}/{name}" if owner else f"{digest}/{name}"
+        folder = hashlib.sha256(told.encode()).hexdigest()[:FOLDER_DIGITS]
         target = self.out / UPLOADS / folder / name
         document = _document(target)
         with self._lock:
@@ -152,6 +161,9 @@ class Service:
                     target.parent.mkdir(parents=True, exist_ok=True)
                     incoming.replace(target)
                     sync_folder(target.parent)
+                    self._tombstone(document).unlink(missing_ok=True)
+                self._cancelled.discard(document)
+                self.catalogue.show(document)
                 self._promise(target)
             elif (status := self._status(document)).ready and status.failed:
                 self._again.add(target)
@@ -163,6 +175,51 @@ class Service:
         self._counts[_document(path)] = None
         self._left[_document(path)] = 1
         self._inbox.put(path)
+
+    # taking back
+
+    def cancel(self, document: str) -> None:
+        """Reads no more pages of a document; those at work are finished. Its file goes."""
+        with self._lock:
+            self._cancelled.add(document)
+            self._counts.pop(document, None)
+            self._left.pop(document, None)
+        folder = self._folder(document)
+        with store_errors(folder):
+            if folder.is_dir():
+                shutil.rmtree(folder)
+
+    def delete(self, document: str) -> None:
+        """Hides a document at once. Its rows go with the next `purge`, which a restart does not forget."""
+        stone = self._tombstone(document)
+        with store_errors(stone):
+            stone.write_text(document, "utf-8")
+            sync_folder(stone.parent)
+        self.cancel(document)
+        self.catalogue.hide(document)
+
+    def purge(self) -> int:
+        """Removes the rows of deleted documents from the disk. Returns how many."""
+        stones = list((self.out / UPLOADS).glob(f"{DELETED}*"))
+        if not stones:
+            return 0
+        rows = purge(self.out, {stone.read_text("utf-8") for stone in stones})
+        self.catalogue.look_again()
+        return rows
+
+    def _folder(self, document: str) -> Path:
+        return self.out / UPLOADS / document.partition("/")[0]
+
+    def _tombstone(self, document: str) -> Path:
+        return self.out / UPLOADS / f"{DELETED}{document.partition('/')[0]}"
+
+    def _bury(self) -> None:
+        """Ends what was deleted before this start: no page of it can be at work any more."""
+        for stone in list((self.out / UPLOADS).glob(f"{DELETED}*")):
+            self.cancel(stone.read_text("utf-8"))
+        self.purge()
+        for stone in list((self.out / UPLOADS).glob(f"{DELETED}*")):
+            stone.unlink(missing_ok=True)
 
     # reading
 
@@ -205,6 +262,8 @@ class Service:
     def _listing(self) -> Iterator[Sent]:
         if self._begun.is_set():
             self.catalogue.start_over()  # pages that the broken run had not committed are read again
+        else:
+            self._bury()
         with self._lock:
             # the documents of the last inbox are in the folder with the others
             inbox = self._inbox = queue.SimpleQueue()
@@ -222,7 +281,8 @@ class Service:
             for item in turns.round():
                 if self._ending.is_set():
                     return
-                yield item
+                if item.document not in self._cancelled:
+                    yield item
 
     def _next_uploads(self, inbox: queue.SimpleQueue[Path | None], wait: bool) -> list[Path] | None:
         """Returns up to AT_ONCE new documents, waits for one if told to. None: the service ends."""
@@ -257,6 +317,8 @@ class Service:
                 items = [item for item in items if item.part not in places]
                 self.catalogue.forget(document, {item.part for item in items})
             with self._lock:
+                if document in self._cancelled:
+                    continue
                 self._counts[document] = num_pages
                 self._left_over(document, sum(item.part not in places for item in items))
             yield items

@@ -1,11 +1,13 @@
-"""Writes a request's body to disk as it arrives: never all of it in memory, never without a deadline."""
+"""Writes a request's body to disk as it arrives: never all of it in memory.
+
+Its pace is kept by `guard.arrivals`.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import IO
 
@@ -14,16 +16,10 @@ from fastapi.concurrency import run_in_threadpool
 from penstock.errors import UsageError
 
 BLOCK = 256 * 1024  # bytes that are written together
-BLOCK_S = 60.0  # for a block to come: 35 kbit/s, slower than any line that people send scans over
-MAX_DISCARDED = 16 << 20  # bytes of a refused body
 
 
 class TooLarge(UsageError):
     """The body is longer than allowed."""
-
-
-class TooSlow(UsageError):
-    """The body does not arrive in time."""
 
 
 async def receive(stream: AsyncIterator[bytes], path: Path, max_bytes: int) -> tuple[str, int]:
@@ -40,34 +36,15 @@ async def receive(stream: AsyncIterator[bytes], path: Path, max_bytes: int) -> t
     return digest.hexdigest(), size
 
 
-async def discard(headers: Mapping[str, str], stream: AsyncIterator[bytes]) -> None:
-    """Reads and drops the body of a refused request: most clients read no answer before they have sent all.
-
-    Skips clients that ask first (`Expect`: curl above 1 MB), and bodies that are too long to be worth it.
-    """
-    if "expect" in headers or int(headers.get("content-length", 0)) > MAX_DISCARDED:
-        return
-    size = 0
-    try:
-        while size < MAX_DISCARDED and (block := await _block(stream)):
-            size += len(block)
-    except TooSlow:
-        return
-
-
 async def _block(stream: AsyncIterator[bytes]) -> bytes:
     """Returns about BLOCK bytes, fewer at the end, none after it."""
     pieces: list[bytes] = []
     size = 0
-    try:
-        async with asyncio.timeout(BLOCK_S):
-            async for piece in stream:
-                pieces.append(piece)
-                size += len(piece)
-                if size >= BLOCK:
-                    break
-    except TimeoutError:
-        raise TooSlow(f"Only {size} bytes arrived in {BLOCK_S:g} s.", "Use a faster connection.") from None
+    async for piece in stream:
+        pieces.append(piece)
+        size += len(piece)
+        if size >= BLOCK:
+            break
     return b"".join(pieces)
 
 

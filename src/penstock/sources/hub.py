@@ -20,7 +20,7 @@ from penstock.errors import MissingModel, StoreError, UsageError, first_line, in
 # and never what people sent to the service: the results are published, not the documents
 NOT_UPLOADED = (
     ".lock", ".cache/**", "tmp/**", "embed/**", "index/**", "**/tmp/**", "trace.jsonl",
-    "uploads/**", "damaged/**",
+    "uploads/**", "jobs/**", "damaged/**",
 )  # fmt: skip
 
 

@@ -30,7 +30,7 @@ OURS = (
     "ocr_results.jsonl", "parsed_texts.jsonl", "searchable", "profile.json", "profile.html", "trace.jsonl",
     "objects.jsonl", "report.html", "given.json", "masks", "clouds", "splats", "meshes", "turntables",
     "embed", "embeddings", "index", "retrieval",
-    "uploads", "enrich", "docjson", "docling", "content_list", "html", "chunks.jsonl", "raw", "glm",
+    "uploads", "jobs", "enrich", "docjson", "docling", "content_list", "html", "chunks.jsonl", "raw", "glm",
 )  # fmt: skip
 # user:password@host, without the http:// that people leave out
 _USER = re.compile(r"^(--[\w-]+=)?[^/\s@:]+:[^/\s@]*@(?=[^/\s@]+(/|$))")

@@ -1,0 +1,193 @@
+"""`penstock.Client`: documents to a service, results back."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
+
+from penstock.client.connection import FormParts, SentFile, ServiceConnection, ServiceError, Sleep
+from penstock.errors import UsageError
+
+JSON = "application/json"
+WAIT_S = 30.0  # that one question for a job's end takes at most
+PIECE = 1 << 20
+
+JobKind = Literal["parse", "volumes"]
+Given = str | Path | bytes | tuple[str, bytes]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceJob:
+    """A job of the service, as it was when it was asked for."""
+
+    id: str
+    kind: str
+    state: str
+    files: tuple[str, ...]
+    pages: int | None
+    done: int
+    failed: int
+    created: float
+    finished: float | None
+    error: str
+    results: tuple[str, ...]
+
+    @property
+    def is_over(self) -> bool:
+        return self.state in ("done", "failed", "cancelled")
+
+
+class Client:
+    """Asks a running `penstock serve`.
+
+        client = penstock.Client("http://gpu:8080", key="pk_...")
+        print(client.markdown("report.pdf", lang="ko"))
+
+        job = client.submit(["a.pdf", "b.pdf"])
+        for state in client.events(job.id):
+            print(state.done, "of", state.pages)
+        client.save(job.id, "results.zip", "zip")
+
+    Files are paths, bytes, or (name, bytes). Options are those of `penstock parse` that name no server.
+    A service that is full is asked again for a while. Raises `ServiceError`.
+    """
+
+    def __init__(
+        self, url: str = "http://127.0.0.1:8080", key: str | None = None, sleep: Sleep = time.sleep
+    ) -> None:
+        self._service = ServiceConnection(url, key, sleep)
+
+    # in one call
+
+    def parse(self, files: Given | Sequence[Given], **options: Any) -> dict[str, Any]:
+        """Returns documents with their pages and regions. Waits as long as it takes."""
+        result: dict[str, Any] = json.loads(self.result(self._finished("parse", files, options).id))
+        return result
+
+    def markdown(self, file: Given, **options: Any) -> str:
+        """Returns one document as Markdown."""
+        return self.result(self._finished("parse", [file], options).id, "markdown").decode()
+
+    def volumes(self, photos: Given | Sequence[Given], **options: Any) -> dict[str, Any]:
+        """Returns what is on the photos, by photo, with totals. `boxes`, `camera_height`, `same_room`, ..."""
+        result: dict[str, Any] = json.loads(self.result(self._finished("volumes", photos, options).id))
+        return result
+
+    def search(self, question: str, top: int = 10, **filters: Any) -> list[dict[str, Any]]:
+        """Returns pages that answer, best first. Narrow: `documents`, `pages`, `labels`, `sections`."""
+        asked = json.dumps({"question": question, "top": top, **filters}).encode()
+        hits: list[dict[str, Any]] = self._service.json("POST", "/v1/search", asked, JSON)
+        return hits
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Returns a vector for each question, by the engine that embedded the service's run."""
+        asked = json.dumps({"texts": list(texts)}).encode()
+        vectors: list[list[float]] = self._service.json("POST", "/v1/embed", asked, JSON)["vectors"]
+        return vectors
+
+    # jobs
+
+    def submit(
+        self,
+        files: Given | Sequence[Given],
+        kind: JobKind = "parse",
+        idempotency_key: str | None = None,
+        **options: Any,
+    ) -> ServiceJob:
+        """Sends files. When it returns, the service has them on its disk."""
+        form = FormParts(options, _files(files))
+        headers = {"Idempotency-Key": idempotency_key} if idempotency_key else {}
+        with self._service.answer("POST", f"/v1/{kind}", form, headers=headers) as answer:
+            return _job(json.loads(answer.read()))
+
+    def job(self, id: str, wait: float = 0.0) -> ServiceJob:
+        """Returns how far a job is; waits so many seconds for its end."""
+        return _job(self._service.json("GET", f"/v1/jobs/{id}", wait=wait or None))
+
+    def jobs(self, start: int = 0, limit: int = 100) -> list[ServiceJob]:
+        """Returns your jobs, latest first."""
+        return [_job(row) for row in self._service.json("GET", "/v1/jobs", start=start, limit=limit)]
+
+    def wait(self, id: str) -> ServiceJob:
+        """Returns a job when it is over."""
+        while not (job := self.job(id, WAIT_S)).is_over:
+            pass
+        return job
+
+    def events(self, id: str) -> Iterator[ServiceJob]:
+        """Yields a job whenever it has moved, up to its end."""
+        with self._service.answer("GET", f"/v1/jobs/{id}/events") as stream:
+            for line in stream:
+                if line.startswith(b"data: ") and b'"id"' in line:
+                    yield _job(json.loads(line[6:]))
+
+    def cancel(self, id: str) -> ServiceJob:
+        return _job(self._service.json("POST", f"/v1/jobs/{id}/cancel", b""))
+
+    def delete(self, id: str) -> None:
+        """Deletes a job, its files and its results."""
+        self._service.json("DELETE", f"/v1/jobs/{id}")
+
+    def result(self, id: str, format: str = "json") -> bytes:
+        """Returns what came of a job: json, markdown, docjson, chunks, searchable-pdf, zip, ..."""
+        with self._service.answer("GET", f"/v1/jobs/{id}/result", format=format) as answer:
+            return answer.read()
+
+    def save(self, id: str, path: str | Path, format: str = "zip", of: Sequence[str] = ()) -> Path:
+        """Writes a result to a file. `of` are the formats that a ZIP holds."""
+        path, names = Path(path), ",".join(of) or None
+        asked = self._service.answer("GET", f"/v1/jobs/{id}/result", format=format, of=names)
+        with asked as answer, path.open("wb") as file:
+            while piece := answer.read(PIECE):
+                file.write(piece)
+        return path
+
+    # the service
+
+    def health(self) -> dict[str, Any]:
+        told: dict[str, Any] = self._service.json("GET", "/health")
+        return told
+
+    def engines(self) -> dict[str, Any]:
+        """Returns what reads the documents: stages, servers, cards, and how much waits."""
+        told: dict[str, Any] = self._service.json("GET", "/v1/engines")
+        return told
+
+    def _finished(self, kind: JobKind, files: Given | Sequence[Given], options: dict[str, Any]) -> ServiceJob:
+        job = self.wait(self.submit(files, kind, **options).id)
+        if job.state != "done":
+            raise ServiceError(job.error or f"The job {job.state}.", "Ask for its pages: client.result(id).")
+        return job
+
+
+def _files(given: Given | Sequence[Given]) -> list[SentFile]:
+    several = isinstance(given, Sequence) and not isinstance(given, str | bytes) and not _is_named(given)
+    files = [_file(one) for one in (given if several else [given])]  # type: ignore[union-attr, arg-type]
+    if not files:
+        raise UsageError("There is no file to send.")
+    return files
+
+
+def _is_named(given: object) -> bool:
+    return isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], bytes)
+
+
+def _file(given: Given) -> SentFile:
+    if isinstance(given, bytes):
+        return SentFile("document", given)
+    if isinstance(given, tuple):
+        return SentFile(*given)
+    path = Path(given)
+    if not path.is_file():
+        raise UsageError(f"{path} is no file.")
+    return SentFile(path.name, path)
+
+
+def _job(row: dict[str, Any]) -> ServiceJob:
+    known = {field.name for field in fields(ServiceJob)}
+    told = {name: value for name, value in row.items() if name in known}
+    return ServiceJob(**{**told, "files": tuple(row["files"]), "results": tuple(row["results"])})

@@ -1,0 +1,196 @@
+"""Requests to a service: forms that are streamed from files, answers with a deadline, patience with 429."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import secrets
+import ssl
+import time
+import urllib.parse
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from penstock.errors import PenstockError, UsageError
+
+MAX_TRIES = 8  # while the service says that it is full, or cannot be reached
+MAX_PAUSE_S = 60.0
+ANSWER_S = 120.0  # without a byte
+PIECE = 256 * 1024
+FULL = (429, 503)
+
+Sleep = Callable[[float], None]
+
+
+class ServiceError(PenstockError):
+    """The service refused, or cannot be reached. `status` is what it answered, 0 if nothing."""
+
+    def __init__(self, message: str, advice: str = "", status: int = 0) -> None:
+        super().__init__(message, advice)
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class SentFile:
+    """A file for a request: its name, and where it is or what it holds."""
+
+    name: str
+    source: Path | bytes = field(repr=False)
+
+    @property
+    def size(self) -> int:
+        return len(self.source) if isinstance(self.source, bytes) else self.source.stat().st_size
+
+    def pieces(self) -> Iterator[bytes]:
+        if isinstance(self.source, bytes):
+            yield self.source
+            return
+        with self.source.open("rb") as file:
+            while piece := file.read(PIECE):
+                yield piece
+
+
+class FormParts:
+    """A form that can be sent again: fields, then files."""
+
+    def __init__(self, fields: Mapping[str, Any], files: Sequence[SentFile]) -> None:
+        boundary = secrets.token_hex(16)
+        self.content_type = f"multipart/form-data; boundary={boundary}"
+        self._files = files
+        self._heads = [_file_head(boundary, file.name) for file in files]
+        self._fields = b"".join(_field(boundary, name, text) for name, text in _texts(fields))
+        self._end = f"--{boundary}--\r\n".encode()
+
+    @property
+    def size(self) -> int:
+        files = sum(len(head) + file.size + 2 for head, file in zip(self._heads, self._files, strict=True))
+        return len(self._fields) + files + len(self._end)
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield self._fields
+        for head, file in zip(self._heads, self._files, strict=True):
+            yield head
+            yield from file.pieces()
+            yield b"\r\n"
+        yield self._end
+
+
+Body = FormParts | bytes | None
+
+
+class ServiceConnection:
+    """Asks one service. Every request has a connection of its own: it may come from any thread."""
+
+    def __init__(self, url: str, key: str | None = None, sleep: Sleep = time.sleep) -> None:
+        parts = urllib.parse.urlsplit(url if "://" in url else f"http://{url}")
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise UsageError(f"{url} is not the address of a service.", "Write it like http://gpu:8080.")
+        self._parts = parts
+        self._key = key
+        self._sleep = sleep
+
+    def json(self, method: str, path: str, body: Body = None, kind: str = "", **query: Any) -> Any:
+        """Returns the answer as Python values. Raises ServiceError."""
+        with self.answer(method, path, body, kind, **query) as answer:
+            data = answer.read()
+        try:
+            return json.loads(data) if data else None
+        except ValueError as exc:
+            raise ServiceError(f"{self._parts.netloc} is no Penstock service: it answered no JSON.") from exc
+
+    @contextmanager
+    def answer(
+        self,
+        method: str,
+        path: str,
+        body: Body = None,
+        kind: str = "",
+        headers: Mapping[str, str] = {},
+        **query: Any,
+    ) -> Iterator[http.client.HTTPResponse]:
+        """Gives an answer that went well. Asks again while the service is full. Raises ServiceError."""
+        for number in range(MAX_TRIES):
+            line = self._line()
+            try:
+                answer = self._asked(line, method, path, body, kind, headers, query)
+                if answer.status < 300:
+                    yield answer
+                    return
+                refusal = _refusal(answer)
+            except (OSError, http.client.HTTPException) as exc:
+                what = f"{self._parts.netloc} cannot be asked: {exc or type(exc).__name__}."
+                raise ServiceError(what, "Is `penstock serve` running there?") from exc
+            finally:
+                line.close()
+            pause = _pause(answer, number)
+            if answer.status not in FULL or number + 1 == MAX_TRIES or pause is None:
+                raise refusal
+            self._sleep(pause)
+
+    def _line(self) -> http.client.HTTPConnection:
+        assert self._parts.hostname is not None
+        if self._parts.scheme == "https":
+            context = ssl.create_default_context()
+            return http.client.HTTPSConnection(
+                self._parts.hostname, self._parts.port, timeout=ANSWER_S, context=context
+            )
+        return http.client.HTTPConnection(self._parts.hostname, self._parts.port, timeout=ANSWER_S)
+
+    def _asked(
+        self,
+        line: http.client.HTTPConnection,
+        method: str,
+        path: str,
+        body: Body,
+        kind: str,
+        headers: Mapping[str, str],
+        query: Mapping[str, Any],
+    ) -> http.client.HTTPResponse:
+        told = {"Accept": "*/*", **headers}
+        if self._key:
+            told["Authorization"] = f"Bearer {self._key}"
+        if isinstance(body, FormParts):
+            told |= {"Content-Type": body.content_type, "Content-Length": str(body.size)}
+        elif kind:
+            told["Content-Type"] = kind
+        asked = urllib.parse.urlencode([(name, value) for name, value in query.items() if value is not None])
+        line.request(method, f"{self._parts.path.rstrip('/')}{path}{'?' if asked else ''}{asked}", body, told)
+        return line.getresponse()
+
+
+def _refusal(answer: http.client.HTTPResponse) -> ServiceError:
+    data = answer.read(1 << 20)
+    try:
+        told = json.loads(data)
+        return ServiceError(str(told["error"]), str(told.get("advice", "")), answer.status)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return ServiceError(f"The service answered {answer.status} {answer.reason}.", "", answer.status)
+
+
+def _pause(answer: http.client.HTTPResponse, number: int) -> float | None:
+    """Returns the seconds to wait before the next try; None where the service does not ask for one."""
+    text = answer.headers.get("Retry-After")
+    if text is None:
+        return None
+    return min(MAX_PAUSE_S, float(text) if text.isdecimal() else 2.0**number)
+
+
+def _texts(fields: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    for name, value in fields.items():
+        for one in value if isinstance(value, list | tuple) else [value]:
+            if one is not None:
+                yield name, str(one).lower() if isinstance(one, bool) else str(one)
+
+
+def _field(boundary: str, name: str, text: str) -> bytes:
+    head = f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n'
+    return head.encode() + text.encode() + b"\r\n"
+
+
+def _file_head(boundary: str, name: str) -> bytes:
+    safe = name.replace("\\", "_").replace('"', "%22").replace("\r", "_").replace("\n", "_")
+    head = f'--{boundary}\r\nContent-Disposition: form-data; name="files"; filename="{safe}"\r\n'
+    return f"{head}Content-Type: application/octet-stream\r\n\r\n".encode()

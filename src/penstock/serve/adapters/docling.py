@@ -1,0 +1,228 @@
+"""docling-serve's `/v1/convert/source` and `/v1/convert/file`, at once and as tasks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import JSONResponse, Response
+
+import penstock
+from penstock.exports.page_rows import page_text
+from penstock.page import Page
+from penstock.serve.adapters.foreign_jobs import Fill, ForeignJobs, as_list, page_span, whole_number
+from penstock.serve.errors import HttpRefusal
+from penstock.serve.jobs.jobs import JobState
+from penstock.serve.requests.body import BodyRead
+from penstock.serve.routes.context import Context
+from penstock.serve.routes.models import errors
+
+STATUS = {
+    "queued": "pending",
+    "running": "started",
+    "done": "success",
+    "failed": "failure",
+    "cancelled": "failure",
+}
+SOURCE_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "properties": {"sources": {"type": "array"}},
+                    "required": ["sources"],
+                },
+                "example": {
+                    "options": {"to_formats": ["md", "json"]},
+                    "sources": [{"kind": "file", "base64_string": "JVBERi0...", "filename": "report.pdf"}],
+                },
+            }
+        },
+    }
+}
+FILE_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {"schema": {"type": "object", "properties": {"files": {"type": "array"}}}}
+        },
+    }
+}
+
+
+class DoclingRoutes:
+    """One method for each path. What a task was asked for is kept with it, for its result."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._jobs = ForeignJobs(context)
+
+    def add_to(self, app: FastAPI) -> None:
+        for name, body, method, later in (
+            ("source", SOURCE_BODY, self.source, self.source_later),
+            ("file", FILE_BODY, self.file, self.file_later),
+        ):
+            more = {"openapi_extra": body, "responses": errors(405, 413, 415), "tags": ["docling-serve"]}
+            app.post(f"/v1/convert/{name}", **more)(method)  # type: ignore[arg-type]
+            app.post(f"/v1/convert/{name}/async", **more)(later)  # type: ignore[arg-type]
+        app.get("/v1/status/poll/{task_id}", responses=errors(404), tags=["docling-serve"])(self.poll)
+        app.get("/v1/result/{task_id}", responses=errors(404, 409), tags=["docling-serve"])(self.result)
+        app.get("/ready", tags=["docling-serve"])(self.ready)
+        app.get("/version", tags=["docling-serve"])(self.version)
+
+    async def source(self, request: Request) -> Response:
+        """Converts files in base64, or from hosts the operator allows."""
+        return await self._converted(request, *_source(request))
+
+    async def source_later(self, request: Request) -> dict[str, Any]:
+        """Takes files in base64, or from hosts the operator allows, as a task."""
+        return await self._task(request, _source(request)[0])
+
+    async def file(self, request: Request) -> Response:
+        """Converts the files of a form."""
+        return await self._converted(request, *_form(request))
+
+    async def file_later(self, request: Request) -> dict[str, Any]:
+        """Takes the files of a form as a task."""
+        return await self._task(request, _form(request)[0])
+
+    async def poll(self, request: Request, task_id: str) -> dict[str, Any]:
+        """How far a task is."""
+        return _task_row(await run_in_threadpool(self._context.job, request, task_id))
+
+    async def result(self, request: Request, task_id: str) -> Response:
+        """What came of a task: Markdown and DoclingDocument, or a ZIP of several documents."""
+        state = await run_in_threadpool(self._context.job, request, task_id)
+        if not state.is_over:
+            raise HttpRefusal(409, f"The task is {state.state}.", "Poll it.")
+        return await self._answer(state, {"to_formats": ["md", "json"]}, state.record.created)
+
+    async def ready(self) -> dict[str, str]:
+        """Whether documents can be read."""
+        if self._context.service.error is not None:
+            raise self._context.service.error
+        return {"status": "ok"}
+
+    async def version(self) -> dict[str, str]:
+        """The version of this service."""
+        return {"penstock": penstock.__version__}
+
+    async def _converted(self, request: Request, fill: Fill, told: dict[str, Any]) -> Response:
+        began = time.time()
+        return await self._answer(await self._jobs.finished(request, fill), told, began)
+
+    async def _task(self, request: Request, fill: Fill) -> dict[str, Any]:
+        record = await self._jobs.taken(request, fill)
+        return _task_row(await run_in_threadpool(self._context.job, request, record.id))
+
+    async def _answer(self, state: JobState, told: Mapping[str, Any], began: float) -> Response:
+        pages = await self._jobs.pages(state)
+        if told.get("target") == "zip" or len(pages) > 1:
+            data = await self._jobs.exported(state, "zip")
+            headers = {"Content-Disposition": 'attachment; filename="converted_docs.zip"'}
+            return Response(data, media_type="application/zip", headers=headers)
+        [(name, items)] = pages.items()
+        failed = [page for page in items if page.failure is not None]
+        status = "success" if not failed else "partial_success" if len(failed) < len(items) else "failure"
+        answer = {
+            "document": await self._document(state, name, items, as_list(told.get("to_formats")) or ["md"]),
+            "status": status,
+            "errors": [_error(page) for page in failed],
+            "processing_time": round(time.time() - began, 3),
+            "timings": {},
+        }
+        return JSONResponse(answer)
+
+    async def _document(
+        self, state: JobState, name: str, items: list[Page], wanted: list[Any]
+    ) -> dict[str, Any]:
+        made: dict[str, Any] = dict.fromkeys(
+            ("md_content", "json_content", "html_content", "text_content", "doctags_content")
+        )
+        if "md" in wanted:
+            made["md_content"] = "\n\n".join(page.markdown for page in items if page.failure is None)
+        if "text" in wanted:
+            made["text_content"] = "\n\n".join(page_text(page) for page in items)
+        if "json" in wanted:
+            made["json_content"] = await self._jobs.exported_json(state, "docling")
+        if "html" in wanted:
+            made["html_content"] = (await self._jobs.exported(state, "html")).decode("utf-8", "replace")
+        return {"filename": name, **made}
+
+
+def _source(request: Request) -> tuple[Fill, dict[str, Any]]:
+    told: dict[str, Any] = {}
+
+    async def fill(body: BodyRead) -> Mapping[str, Any]:
+        given = await body.json(request)
+        options = given.get("options") if isinstance(given.get("options"), dict) else {}
+        target = given.get("target")
+        told.update(options or {}, target=target.get("kind") if isinstance(target, dict) else None)
+        for source in [*as_list(given.get("sources")), *_older(given)]:
+            await _add(body, source)
+        return _page_range(told)
+
+    return fill, told
+
+
+def _older(given: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Returns sources in the names of earlier versions."""
+    files = [{**one, "kind": "file"} for one in as_list(given.get("file_sources")) if isinstance(one, dict)]
+    return files + [
+        {**one, "kind": "http"} for one in as_list(given.get("http_sources")) if isinstance(one, dict)
+    ]
+
+
+async def _add(body: BodyRead, source: Any) -> None:
+    if not isinstance(source, dict):
+        raise HttpRefusal(422, "sources: objects are wanted.")
+    if source.get("kind") == "file" and isinstance(source.get("base64_string"), str):
+        await body.add_base64(str(source.get("filename") or "document"), source["base64_string"])
+    elif source.get("kind") == "http" and isinstance(source.get("url"), str):
+        await body.add_address(source["url"])
+    else:
+        raise HttpRefusal(422, f"sources: this service takes no {source.get('kind')!r}.", "Use file or http.")
+
+
+def _form(request: Request) -> tuple[Fill, dict[str, Any]]:
+    told: dict[str, Any] = {}
+
+    async def fill(body: BodyRead) -> Mapping[str, Any]:
+        await body.form_parts(request, ("files",))
+        told.update(body.sending.options)
+        told["target"] = "zip" if told.get("target_type") == "zip" else None
+        return _page_range(told)
+
+    return fill, told
+
+
+def _page_range(told: Mapping[str, Any]) -> dict[str, str]:
+    given = told.get("page_range")
+    if not isinstance(given, list) or len(given) != 2:
+        return {}
+    first, last = (whole_number(value, "page_range") for value in given)
+    return page_span(first, last)
+
+
+def _task_row(state: JobState) -> dict[str, Any]:
+    return {
+        "task_id": state.record.id,
+        "task_type": "convert",
+        "task_status": STATUS[state.state],
+        "task_position": None,
+        "task_meta": None,
+    }
+
+
+def _error(page: Page) -> dict[str, str]:
+    assert page.failure is not None
+    return {
+        "component_type": "model",
+        "module_name": page.failure.stage,
+        "error_message": f"page {page.part + 1}: {page.failure.message}",
+    }

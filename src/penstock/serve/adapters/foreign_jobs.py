@@ -1,0 +1,121 @@
+"""What every adapter does: takes files as a job, waits for it, and gives its pages."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from fastapi import Request
+from fastapi.concurrency import run_in_threadpool
+
+from penstock.errors import UsageError
+from penstock.page import Page
+from penstock.serve.errors import HttpRefusal
+from penstock.serve.guard.arrivals import arrival_of
+from penstock.serve.jobs.jobs import JobState
+from penstock.serve.jobs.record import JobRecord
+from penstock.serve.requests.body import BodyRead
+from penstock.serve.routes.context import LATER, Context, max_bytes_of, owner_of
+
+LOOK_S = 0.1
+SYNC_S = 600.0  # that a client of an answer at once may wait
+MAX_PAGE = 10**9
+Fill = Callable[[BodyRead], Awaitable[Mapping[str, Any]]]
+
+
+class ForeignJobs:
+    """Jobs for adapters."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+    async def taken(self, request: Request, fill: Fill) -> JobRecord:
+        """Makes a job of what `fill` puts into the body; it returns our options."""
+        context = self.context
+        context.check_takes()
+        with (
+            context.arrivals.counted(arrival_of(request.scope, context.arrivals.bounds)) as crowded,
+            context.bodies.opened(max_bytes_of(request)) as body,
+        ):
+            if crowded is not None:
+                raise HttpRefusal(429, crowded, LATER)
+            body.check(request)
+            options = await fill(body)
+            files = body.sending.files
+            if not files:
+                raise HttpRefusal(400, "There is no file in the request.")
+            try:
+                owner = owner_of(request).name
+                return await run_in_threadpool(context.jobs.create, "parse", files, options, owner)
+            except UsageError as exc:
+                raise HttpRefusal(422, exc.message, exc.advice) from exc
+
+    async def finished(self, request: Request, fill: Fill) -> JobState:
+        """Takes a job and waits for its end. A client that goes takes its job with it."""
+        record = await self.taken(request, fill)
+        end = time.monotonic() + SYNC_S
+        while not (state := await run_in_threadpool(self.context.job, request, record.id)).is_over:
+            error = self.context.service.error
+            if error is not None and not record.has_own_run:
+                raise error
+            if time.monotonic() > end or await request.is_disconnected():
+                await run_in_threadpool(self.context.jobs.cancel, record.id)
+                raise HttpRefusal(
+                    503, f"The document was not read in {SYNC_S:g} s.", "Use the jobs of /v1/parse."
+                )
+            await asyncio.sleep(LOOK_S)
+        return state
+
+    async def pages(self, state: JobState) -> dict[str, list[Page]]:
+        """Returns the pages by document, as the files were called."""
+        return await self.context.exporting(lambda: self._pages(state.record))
+
+    async def exported(self, state: JobState, name: str) -> bytes:
+        """Returns an export's file, or its ZIP."""
+        path = await self.context.exporting(lambda: self.context.results.file(state.record, name))
+        return await run_in_threadpool(path.read_bytes)
+
+    async def exported_json(self, state: JobState, name: str) -> Any:
+        return json.loads(await self.exported(state, name))
+
+    def asset(self, state: JobState, path: str) -> bytes:
+        """Returns a crop's bytes; none if it is gone."""
+        found = self.context.results.asset(state.record, path)
+        return found.read_bytes() if found is not None and found.is_file() else b""
+
+    def _pages(self, record: JobRecord) -> dict[str, list[Page]]:
+        found: dict[str, list[Page]] = {}
+        for item in self.context.results.items(record):
+            if not isinstance(item, Page):
+                raise UsageError("This service measures photos.", "Use /v1/volumes.")
+            found.setdefault(item.document, []).append(item)
+        return found
+
+
+def page_span(first: int | None, last: int | None) -> dict[str, str]:
+    """Returns the option for pages from `first` to `last`, from 1; nothing for all."""
+    if (first is None or first <= 1) and (last is None or last >= MAX_PAGE):
+        return {}
+    return {"pages": f"{max(1, first or 1)}-{'' if last is None or last >= MAX_PAGE else last}"}
+
+
+def whole_number(value: Any, name: str) -> int | None:
+    """Returns a number that may be written as text. Raises HttpRefusal."""
+    if value is None or value == "":
+        return None
+    try:
+        return int(value)
+    except (TypeError, ValueError) as exc:
+        raise HttpRefusal(422, f"{name}: a whole number is wanted.") from exc
+
+
+def is_true(value: Any, otherwise: bool = False) -> bool:
+    """Reads a flag of a form or of JSON."""
+    return otherwise if value is None else str(value).lower() in ("true", "1", "yes", "on")
+
+
+def as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]

@@ -1,0 +1,174 @@
+"""Request bodies on their way: each has to keep a pace, and the slowest makes room when too many arrive.
+
+The pace is counted only while we wait for the client: a disk of ours that is slow is not the client's fault.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from penstock.errors import UsageError
+
+ARRIVAL = "penstock.arrival"  # where a request's scope holds it
+
+
+class TooSlow(UsageError):
+    """The body does not arrive in time."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArrivalBounds:
+    """How bodies may arrive."""
+
+    max_arriving: int = 64  # at once; each has a file open
+    max_per_address: int = 32
+    grace_s: float = 30.0  # that a client may pause in all
+    min_bytes_s: float = 4096.0  # slower than any line that people send scans over
+    slow_bytes_s: float = 65536.0  # below this pace a body makes room for others
+    slow_after_s: float = 1.0
+
+
+class Arrival:
+    """One body: how much came, and how long we waited for it."""
+
+    def __init__(self, bounds: ArrivalBounds, address: str) -> None:
+        self.address = address
+        self.received = 0
+        self.is_whole = False
+        self._bounds = bounds
+        self._waited = 0.0
+        self._timeout: asyncio.Timeout | None = None
+
+    @property
+    def pace(self) -> float:
+        return self.received / max(self.waited, 1e-9)
+
+    @property
+    def waited(self) -> float:
+        """Returns the seconds that we waited for the client, with those of now."""
+        if self._timeout is None:
+            return self._waited
+        return self._waited + asyncio.get_running_loop().time() - self._began
+
+    @property
+    def is_slow(self) -> bool:
+        return (
+            self._timeout is not None
+            and self.waited >= self._bounds.slow_after_s
+            and self.pace < self._bounds.slow_bytes_s
+        )
+
+    async def message(self, receive: Receive) -> Message:
+        """Returns what `receive` does. Raises TooSlow if the client has not kept the pace."""
+        loop = asyncio.get_running_loop()
+        patience = self._bounds.grace_s + self.received / self._bounds.min_bytes_s - self._waited
+        self._began = loop.time()
+        try:
+            async with asyncio.timeout(max(0.0, patience)) as self._timeout:
+                message = await receive()
+        except TimeoutError:
+            raise TooSlow(
+                f"Only {self.received} bytes arrived in {self.waited:.0f} s.", "Use a faster connection."
+            ) from None
+        finally:
+            self._waited += loop.time() - self._began
+            self._timeout = None
+        self.received += len(message.get("body", b""))
+        self.is_whole = not message.get("more_body", False)
+        return message
+
+    def stop(self) -> None:
+        """Ends the waiting now, as if the time were over."""
+        if self._timeout is not None:
+            self._timeout.reschedule(asyncio.get_running_loop().time())
+
+
+class Arrivals:
+    """The uploads that are arriving."""
+
+    def __init__(self, bounds: ArrivalBounds) -> None:
+        self.bounds = bounds
+        self._now: dict[Arrival, None] = {}
+        self._by_address: Counter[str] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._now)
+
+    @contextmanager
+    def counted(self, arrival: Arrival) -> Iterator[str | None]:
+        """Counts an upload while the block works. Gives the reason if there are too many."""
+        refused = self._refusal(arrival)
+        if refused is not None:
+            yield refused
+            return
+        self._now[arrival] = None
+        self._by_address[arrival.address] += 1
+        try:
+            yield None
+        finally:
+            self._leave(arrival)
+
+    def _refusal(self, arrival: Arrival) -> str | None:
+        if self._by_address[arrival.address] >= self.bounds.max_per_address:
+            if not self._stop_slowest(arrival.address):
+                return f"{self.bounds.max_per_address} documents of your address are arriving already."
+        elif len(self._now) >= self.bounds.max_arriving and not self._stop_slowest(None):
+            return f"{self.bounds.max_arriving} documents are arriving already."
+        return None
+
+    def _stop_slowest(self, address: str | None) -> bool:
+        slow = [one for one in self._now if one.is_slow and address in (None, one.address)]
+        if not slow:
+            return False
+        slowest = min(slow, key=lambda one: one.pace)
+        self._leave(slowest)
+        slowest.stop()
+        return True
+
+    def _leave(self, arrival: Arrival) -> None:
+        if arrival in self._now:
+            del self._now[arrival]
+            self._by_address[arrival.address] -= 1
+
+
+class ArrivalMiddleware:
+    """Gives every request's body its pace, and closes the connection of a client that still sends."""
+
+    def __init__(self, app: ASGIApp, bounds: ArrivalBounds) -> None:
+        self._app = app
+        self._bounds = bounds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not _has_body(Headers(scope=scope)):
+            await self._app(scope, receive, send)
+            return
+        arrival = Arrival(self._bounds, (scope.get("client") or ("",))[0])
+        scope[ARRIVAL] = arrival
+
+        async def receiving() -> Message:
+            # after its end it only tells of a client that goes, which may take as long as it likes
+            return await (receive() if arrival.is_whole else arrival.message(receive))
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start" and not arrival.is_whole:
+                MutableHeaders(scope=message)["Connection"] = "close"
+            await send(message)
+
+        await self._app(scope, receiving, sending)
+
+
+def arrival_of(scope: Scope, bounds: ArrivalBounds) -> Arrival:
+    """Returns the request's arrival; an empty one for a request without a body."""
+    found: Arrival = scope.get(ARRIVAL) or Arrival(bounds, (scope.get("client") or ("",))[0])
+    return found
+
+
+def _has_body(headers: Headers) -> bool:
+    return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers

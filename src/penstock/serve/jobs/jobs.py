@@ -1,0 +1,300 @@
+"""The jobs of a service: made, told of, cancelled, deleted, and forgotten when their time is over."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from penstock.passes.parse import ParseOptions
+from penstock.serve.jobs.own_run import OwnRuns, RunEnd
+from penstock.serve.jobs.record import INPUTS, OWN_OUT, JobFiles, JobRecord, Kind, State
+from penstock.serve.service import Service, Status
+from penstock.sources.safe_names import safe_name
+from penstock.store.atomic_files import store_errors, sync_folder
+
+log = logging.getLogger(__name__)
+MAX_JOBS = 100_000  # some 100 MB of memory
+SWEEP_S = 60.0  # between two looks for jobs whose time is over
+OVER: tuple[State, ...] = ("done", "failed", "cancelled")
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedFile:
+    """A file that has arrived and lies below OUT until a job takes it."""
+
+    path: Path
+    name: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobState:
+    """How far a job is."""
+
+    record: JobRecord
+    state: State
+    documents: tuple[Status, ...]
+    pages: int | None  # None: not all are counted
+    done: int
+    failed: int
+
+    @property
+    def is_over(self) -> bool:
+        return self.state in OVER
+
+
+class Jobs:
+    """Thread-safe. `keep_s` is how long a job is kept after its end; None: until someone deletes it."""
+
+    def __init__(
+        self,
+        service: Service,
+        base: ParseOptions | None = None,
+        keep_s: float | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._service = service
+        self._keep_s = keep_s
+        self._clock = clock
+        self.files = JobFiles(service.out)
+        self._lock = threading.RLock()
+        self._records: dict[str, JobRecord] = {}  # oldest first
+        self._by_idempotency: dict[tuple[str, str], str] = {}
+        self._reserved: set[tuple[str, str]] = set()
+        self._users: dict[str, set[str]] = {}  # documents of the service's run, and the jobs that want them
+        self.own_runs = OwnRuns(base, self.files.folder, self._ended)
+        self._opened = ExitStack()
+        self._ending = threading.Event()
+        self._sweeper = threading.Thread(target=self._sweep_until_the_end, name="job-sweeper", daemon=True)
+
+    def __enter__(self) -> Jobs:
+        for record in self.files.read_all():
+            self._remember(record)
+        if self._service.takes_documents:
+            self.files.delete_strays(set(self._records))
+            self._opened.enter_context(self.own_runs)
+            for record in self._records.values():
+                if record.has_own_run and record.state is None:
+                    self.own_runs.put(record)
+            self._sweeper.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ending.set()
+        self._opened.close()
+
+    # making
+
+    @property
+    def is_full(self) -> bool:
+        return len(self._records) >= MAX_JOBS
+
+    @contextmanager
+    def reserved(self, owner: str, idempotency_key: str) -> Iterator[bool]:
+        """Gives True to one request at a time with this idempotency key."""
+        asked = (owner, idempotency_key)
+        with self._lock:
+            is_free = not idempotency_key or asked not in self._reserved
+            if is_free:
+                self._reserved.add(asked)
+        try:
+            yield is_free
+        finally:
+            if is_free:
+                self._reserved.discard(asked)
+
+    def repeated(self, owner: str, idempotency_key: str) -> JobRecord | None:
+        """Returns the job that this owner made with this idempotency key."""
+        with self._lock:
+            id = self._by_idempotency.get((owner, idempotency_key)) if idempotency_key else None
+            return self._records[id] if id is not None else None
+
+    def create(
+        self,
+        kind: Kind,
+        files: Sequence[ReceivedFile],
+        options: Mapping[str, Any],
+        owner: str = "",
+        idempotency_key: str = "",
+        digest: str = "",
+    ) -> JobRecord:
+        """Takes the files: a power cut after it loses nothing. Raises UsageError for wrong options."""
+        has_own_run = kind == "volumes" or bool(options)
+        if has_own_run:
+            self.own_runs.check(kind, options)
+        id = secrets.token_hex(12)
+        take = self._keep if has_own_run else self._accept
+        record = JobRecord(
+            id=id,
+            kind=kind,
+            created=self._clock(),
+            documents=take(id, files, owner),
+            owner=owner,
+            has_own_run=has_own_run,
+            options=dict(options),
+            idempotency_key=idempotency_key,
+            digest=digest,
+        )
+        self.files.write(record)
+        with self._lock:
+            self._remember(record)
+        if has_own_run:
+            self.own_runs.put(record)
+        return record
+
+    def _accept(self, id: str, files: Sequence[ReceivedFile], owner: str) -> tuple[str, ...]:
+        return tuple(self._service.accept(file.path, file.name, file.digest, owner).name for file in files)
+
+    def _keep(self, id: str, files: Sequence[ReceivedFile], owner: str) -> tuple[str, ...]:
+        names = []
+        for number, file in enumerate(files):
+            target = self.files.folder(id) / INPUTS / f"{number:05d}" / safe_name(file.name)
+            with store_errors(target):
+                target.parent.mkdir(parents=True)
+                file.path.replace(target)
+                sync_folder(target.parent)
+            names.append(target.name)
+        return tuple(names)
+
+    # telling
+
+    def get(self, id: str) -> JobState | None:
+        with self._lock:
+            record = self._records.get(id)
+        return None if record is None else self._state(record)
+
+    def all(self, owner: str | None, start: int, limit: int) -> list[JobState]:
+        """Returns the jobs of an owner, latest first; with None those of all."""
+        with self._lock:
+            mine = [one for one in reversed(self._records.values()) if owner in (None, one.owner)]
+        return [self._state(record) for record in mine[start : start + limit]]
+
+    def owns(self, owner: str, document: str) -> bool:
+        """Whether a job of this owner sent the document."""
+        with self._lock:
+            jobs = self._users.get(document, ())
+            return any(self._records[id].owner == owner for id in jobs)
+
+    def documents_of(self, owner: str) -> list[str]:
+        """Returns the documents of the service's run that an owner's jobs sent."""
+        with self._lock:
+            return [
+                name
+                for name, jobs in self._users.items()
+                if any(self._records[id].owner == owner for id in jobs)
+            ]
+
+    def count(self) -> dict[str, int]:
+        """Returns how many jobs are in each state; those not over count as running."""
+        with self._lock:
+            states = [record.state or "running" for record in self._records.values()]
+        return {state: states.count(state) for state in ("running", *OVER)}
+
+    def out_of(self, record: JobRecord) -> Path:
+        """Returns the folder of a job's own run."""
+        return self.files.folder(record.id) / OWN_OUT
+
+    def _state(self, record: JobRecord) -> JobState:
+        return self._own_state(record) if record.has_own_run else self._shared_state(record)
+
+    def _own_state(self, record: JobRecord) -> JobState:
+        now = None if record.state is not None else self.own_runs.counts(record.id)
+        counts = now or record.counts
+        state = record.state or ("queued" if now is None else "running")
+        pages = counts.get("pages") if record.state is not None else None
+        return JobState(record, state, (), pages, counts.get("done", 0), counts.get("failed", 0))
+
+    def _shared_state(self, record: JobRecord) -> JobState:
+        found = [self._service.status(name) or Status(name, None, 0, 0) for name in record.documents]
+        done, failed = sum(one.done for one in found), sum(one.failed for one in found)
+        counts = [one.pages for one in found if one.pages is not None]
+        state: State = record.state or ("running" if done + failed else "queued")
+        if record.state is None and all(one.ready for one in found):
+            state = "done" if done or not failed else "failed"
+        pages = sum(counts) if len(counts) == len(found) else None
+        return JobState(record, state, tuple(found), pages, done, failed)
+
+    # ending
+
+    def cancel(self, id: str) -> JobState | None:
+        """Ends a job; pages at work are finished. Documents that another job wants are read on."""
+        with self._lock:
+            state = self.get(id)
+            if state is None or state.is_over:
+                return state
+            self._store(state.record.ended("cancelled", self._clock(), counts=_counts(state)))
+            if state.record.has_own_run:
+                self.own_runs.cancel(id)
+            for name in state.record.documents if not state.record.has_own_run else ():
+                if all(self._is_over(other) for other in self._users[name]):
+                    self._service.cancel(name)
+        return self.get(id)
+
+    def delete(self, id: str) -> bool:
+        """Deletes a job and what it made. Documents that another job has stay."""
+        self.cancel(id)
+        with self._lock:
+            record = self._records.pop(id, None)
+            if record is None:
+                return False
+            self._by_idempotency.pop((record.owner, record.idempotency_key), None)
+            self.files.delete(id)
+            for name in record.documents if not record.has_own_run else ():
+                users = self._users.get(name, set())
+                users.discard(id)
+                if not users:
+                    self._users.pop(name, None)
+                    self._service.delete(name)
+        return True
+
+    def sweep(self) -> None:
+        """Notes which jobs are over, and deletes those whose time is over, too."""
+        now = self._clock()
+        with self._lock:
+            records = list(self._records.values())
+        for record in records:
+            if record.state is None and not record.has_own_run and (state := self._state(record)).is_over:
+                with self._lock:
+                    if record.id in self._records:
+                        self._store(record.ended(state.state, now, counts=_counts(state)))
+            elif self._keep_s is not None and now - (record.finished or now) > self._keep_s:
+                self.delete(record.id)
+
+    def _sweep_until_the_end(self) -> None:
+        while not self._ending.wait(SWEEP_S):
+            try:
+                self.sweep()
+            except Exception:  # a full disk: the next look may go well
+                log.exception("jobs were not looked through")
+
+    def _is_over(self, id: str) -> bool:
+        record = self._records[id]
+        return record.state is not None or self._state(record).is_over
+
+    def _ended(self, id: str, end: RunEnd) -> None:
+        with self._lock:
+            record = self._records.get(id)
+            if record is not None and record.state is None:
+                self._store(record.ended(end.state, self._clock(), end.error, end.counts))
+
+    def _store(self, record: JobRecord) -> None:
+        self.files.write(record)
+        self._records[record.id] = record
+
+    def _remember(self, record: JobRecord) -> None:
+        self._records[record.id] = record
+        if record.idempotency_key:
+            self._by_idempotency[record.owner, record.idempotency_key] = record.id
+        for name in record.documents if not record.has_own_run else ():
+            self._users.setdefault(name, set()).add(record.id)
+
+
+def _counts(state: JobState) -> dict[str, int]:
+    return {"pages": state.pages or 0, "done": state.done, "failed": state.failed}

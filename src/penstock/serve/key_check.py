@@ -1,0 +1,46 @@
+"""Asks every request for its key, counts it, and notes whose it is."""
+
+from __future__ import annotations
+
+import math
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from penstock.serve.errors import error_answer
+from penstock.serve.guard.keys import KeyRing
+
+OWNER = "penstock.owner"  # where a request's scope holds whose key it is
+OPEN_PATHS = frozenset({"/", "/page.js", "/health", "/ready", "/version"})  # the page asks for the key itself
+READING_POSTS = frozenset({"/v1/search", "/v1/embed"})
+
+
+class KeyMiddleware:
+    """Refuses requests without a key that may do what they ask."""
+
+    def __init__(self, app: ASGIApp, keys: KeyRing) -> None:
+        self._app = app
+        self._keys = keys
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or (self._keys and scope["path"] in OPEN_PATHS):
+            await self._app(scope, receive, send)
+            return
+        owner = self._keys.owner(Headers(scope=scope))
+        if owner is None:
+            answer = error_answer(401, "This service wants a key.", "Send it: Authorization: Bearer KEY.")
+        elif not owner.may(needed := _scope_for(scope)):
+            answer = error_answer(403, f"The key {owner.name!r} may not {needed}.")
+        elif wait := self._keys.retry_after(owner):
+            answer = error_answer(429, "Your key has asked too often.", "Wait a moment.", math.ceil(wait))
+        else:
+            scope[OWNER] = owner
+            await self._app(scope, receive, send)
+            return
+        await answer(scope, receive, send)
+
+
+def _scope_for(scope: Scope) -> str:
+    if scope["method"] in ("GET", "HEAD", "OPTIONS") or scope["path"] in READING_POSTS:
+        return "read"
+    return "write"

@@ -1,0 +1,56 @@
+"""Pictures of pages, drawn in a process of their own when someone looks at them."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+
+from penstock.exports.overlays import draw
+from penstock.exports.page_pictures import PageRenderer
+from penstock.page import Page
+from penstock.photo import Photo
+from penstock.region import Region
+from penstock.serve.errors import HttpRefusal
+from penstock.serve.in_turn import InTurn
+from penstock.store.out import Out
+
+RECENT_PICTURES = 32  # of some 200 kB
+
+
+class DrawnPages:
+    """Draws pages in a process that starts with the first one. Keeps the latest pictures."""
+
+    def __init__(self, out: Path) -> None:
+        self.opened = ExitStack()
+        self._out = out
+        self._in_turn = InTurn()
+        self._maker: PageRenderer | None = None
+        self._recent: OrderedDict[tuple[str, int, bool], bytes] = OrderedDict()
+
+    async def __call__(self, item: Page | Photo, boxes: bool) -> bytes:
+        return await self._in_turn(partial(self._kept, item, boxes))
+
+    def _kept(self, item: Page | Photo, boxes: bool) -> bytes:
+        key = (item.id, item.attempt, boxes)
+        jpeg = self._recent[key] = self._recent.get(key) or self._made(item, boxes)
+        self._recent.move_to_end(key)
+        while len(self._recent) > RECENT_PICTURES:
+            self._recent.popitem(last=False)
+        return jpeg
+
+    def _made(self, item: Page | Photo, boxes: bool) -> bytes:
+        if self._maker is None:
+            self._maker = self.opened.enter_context(PageRenderer(Out(self._out)))
+        pixels = self._maker.picture(item)
+        if isinstance(pixels, str):
+            raise HttpRefusal(404, pixels)
+        return draw(_boxes(item) if boxes else (), pixels)
+
+
+def _boxes(item: Page | Photo) -> tuple[Region, ...]:
+    """Returns what to draw boxes for: a page's regions, or a photo's objects as regions."""
+    if isinstance(item, Page):
+        return item.regions
+    return tuple(Region(label=thing.label, box=thing.box, index=thing.index) for thing in item.objects)

@@ -1,0 +1,202 @@
+"""What came with a request: files on disk and options, whether as a form, as JSON or as plain bytes."""
+
+from __future__ import annotations
+
+import asyncio
+import binascii
+import hashlib
+import json
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote_to_bytes, urlsplit
+
+import pybase64
+from fastapi import Request
+from fastapi.concurrency import run_in_threadpool
+
+from penstock.serve.errors import HttpRefusal
+from penstock.serve.guard.remote_files import RemoteFiles
+from penstock.serve.jobs.jobs import ReceivedFile
+from penstock.serve.requests.form import FormBody, pieces, text_of
+from penstock.serve.service import Service
+from penstock.serve.upload import TooLarge, receive
+from penstock.store.atomic_files import store_errors
+
+MAX_FILES = 1000  # of one request
+MAX_FIELDS = 1000
+FORM_BYTES = 1 << 20  # around the files of a form
+MAX_JSON_BYTES = 64 << 20  # it is read into memory; larger files go into a form
+QUERY_ONLY = ("wait", "format", "name")  # said in the address, not among a job's options
+FILES = ("files", "file")
+
+
+@dataclass
+class Sending:
+    """Files and options of a request. `digest` is of all of it."""
+
+    files: list[ReceivedFile] = field(default_factory=list)
+    options: dict[str, Any] = field(default_factory=dict)
+    size: int = 0
+
+    @property
+    def digest(self) -> str:
+        told = [[[file.name, file.digest] for file in self.files], self.options]
+        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+    def add_option(self, name: str, value: Any) -> None:
+        """A name that comes twice is a list."""
+        if name in self.options:
+            before = self.options[name]
+            value = [*before, value] if isinstance(before, list) else [before, value]
+        self.options[name] = value
+        if len(self.options) > MAX_FIELDS or (isinstance(value, list) and len(value) > MAX_FIELDS):
+            raise HttpRefusal(413, f"There are more than {MAX_FIELDS} options.")
+
+
+class BodyReader:
+    """Writes the files of requests below OUT; they are gone after the block unless a job took them."""
+
+    def __init__(self, service: Service, max_bytes: int, remote: RemoteFiles) -> None:
+        self._service = service
+        self._max_bytes = max_bytes
+        self._remote = remote
+
+    @contextmanager
+    def opened(self, max_bytes: int | None = None) -> Iterator[BodyRead]:
+        with ExitStack() as kept:
+            yield BodyRead(
+                lambda: kept.enter_context(self._service.incoming()),
+                min(self._max_bytes, max_bytes or self._max_bytes),
+                self._remote,
+            )
+
+
+class BodyRead:
+    """One request's body."""
+
+    def __init__(self, new_path: Callable[[], Path], max_bytes: int, remote: RemoteFiles) -> None:
+        self._new_path = new_path
+        self._max_bytes = max_bytes
+        self._remote = remote
+        self.sending = Sending()
+
+    async def read(self, request: Request) -> Sending:
+        """Reads a form, JSON, or the bytes of one file called `name` in the address."""
+        for name, value in request.query_params.multi_items():
+            if name not in QUERY_ONLY:
+                self.sending.add_option(name, value)
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        self.check(request)
+        if kind == "multipart/form-data":
+            await self._form(request)
+        elif kind == "application/json":
+            await self._json(await self.json(request))
+        else:
+            await self.add_stream(request.query_params.get("name", "document"), request.stream())
+        if not self.sending.files:
+            raise HttpRefusal(400, "There is no file in the request.", "Send one: curl -F files=@report.pdf.")
+        return self.sending
+
+    def check(self, request: Request) -> None:
+        """Refuses a body that its headers condemn, before it is read."""
+        if request.headers.get("content-encoding", "identity").lower() != "identity":
+            raise HttpRefusal(415, "The body is compressed.", "Send the file as it is.")
+        if int(request.headers.get("content-length", 0)) > self._max_bytes + FORM_BYTES:
+            raise TooLarge(f"A document may have {self._max_bytes >> 20} MB at most.")
+
+    async def form_parts(self, request: Request, files: tuple[str, ...]) -> None:
+        """Takes the parts of a form; a file may come under any of the names `files`."""
+        async for part in FormBody(request.headers, request.stream()).parts():
+            if part.filename is not None:
+                if part.name not in files:
+                    raise HttpRefusal(422, f"There is no field {part.name!r} for files.", f"Use {files[0]}.")
+                await self.add_stream(part.filename, pieces(part))
+            elif part.name:
+                self.sending.add_option(part.name.removesuffix("[]"), await text_of(part))
+
+    async def json(self, request: Request) -> dict[str, Any]:
+        """Returns the body as an object."""
+        data = bytearray()
+        async for piece in request.stream():
+            data += piece
+            if len(data) > MAX_JSON_BYTES:
+                raise TooLarge(f"JSON may have {MAX_JSON_BYTES >> 20} MB at most.", "Send files as a form.")
+        try:
+            told = await run_in_threadpool(json.loads, bytes(data))
+        except (ValueError, RecursionError) as exc:
+            raise HttpRefusal(400, f"The body is no JSON: {exc}.") from exc
+        if not isinstance(told, dict):
+            raise HttpRefusal(422, "The body is no JSON object.")
+        return told
+
+    async def add_stream(self, name: str, stream: AsyncIterator[bytes]) -> None:
+        """Writes one file. Raises what is wrong with it."""
+        if len(self.sending.files) >= MAX_FILES:
+            raise HttpRefusal(413, f"A request may have {MAX_FILES} files at most.")
+        path = self._new_path()
+        with store_errors(path):
+            digest, size = await receive(stream, path, self._max_bytes - self.sending.size)
+        if not size:
+            raise HttpRefusal(400, f"The file {name!r} is empty.", "Send the file's bytes.")
+        self.sending.size += size
+        self.sending.files.append(ReceivedFile(path, name, digest))
+
+    async def add_base64(self, name: str, text: str) -> None:
+        try:
+            data = await run_in_threadpool(pybase64.b64decode, text, None, True)
+        except (binascii.Error, ValueError) as exc:
+            raise HttpRefusal(422, f"The content of {name!r} is not base64: {exc}.") from exc
+        await self.add_stream(name, _once(data))
+
+    async def add_address(self, address: str, name: str | None = None) -> None:
+        """Takes a data URI, or fetches from a host that the operator allows."""
+        if address[:5].lower() == "data:":
+            head, comma, content = address[5:].partition(",")
+            if not comma:
+                raise HttpRefusal(422, "The data URI has no content.")
+            if head.lower().endswith(";base64"):
+                await self.add_base64(name or _name_for(head), content)
+            else:
+                await self.add_stream(name or _name_for(head), _once(unquote_to_bytes(content)))
+            return
+        async with self._remote.opened(address) as stream:
+            await self.add_stream(name or urlsplit(address).path.rpartition("/")[2] or "document", stream)
+
+    async def _form(self, request: Request) -> None:
+        await self.form_parts(request, FILES)
+
+    async def _json(self, told: dict[str, Any]) -> None:
+        files = told.pop("files", None)
+        if not isinstance(files, list) or not all(isinstance(one, dict) for one in files):
+            raise HttpRefusal(
+                422, "files: a list of objects is wanted.", 'Like {"name": ..., "base64": ...}.'
+            )
+        for one in files[: MAX_FILES + 1]:
+            await self._json_file(one)
+        for name, value in told.items():
+            self.sending.add_option(name, value)
+
+    async def _json_file(self, one: dict[str, Any]) -> None:
+        name, text, address = (one.get(key) for key in ("name", "base64", "url"))
+        unknown = set(one) - {"name", "base64", "url"}
+        if unknown or not isinstance(name, str | None) or isinstance(text, str) == isinstance(address, str):
+            raise HttpRefusal(422, "files: each has a name and either base64 or url.")
+        if isinstance(text, str):
+            await self.add_base64(name or "document", text)
+        else:
+            await self.add_address(str(address), name)
+
+
+async def _once(data: bytes) -> AsyncIterator[bytes]:
+    await asyncio.sleep(0)
+    yield data
+
+
+def _name_for(media: str) -> str:
+    """Returns a file name for the media type of a data URI."""
+    kind = media.partition(";")[0].strip().lower().rpartition("/")[2]
+    ending = {"jpeg": "jpg", "svg+xml": "svg", "x-png": "png"}.get(kind, kind)
+    return f"document.{ending}" if ending.isalnum() else "document"

@@ -1,0 +1,89 @@
+"""The options a client may give: those of the command line that name no server, key or file of ours."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from penstock.serve.errors import HttpRefusal
+
+
+def _words(value: Any) -> Any:
+    """Reads "ko,en" as a list, as the command line does; so does a field that is sent twice."""
+    given = value if isinstance(value, list | tuple) else [value]
+    return [
+        word for one in given for word in (one.replace(",", " ").split() if isinstance(one, str) else [one])
+    ]
+
+
+def _lines(value: Any) -> Any:
+    return value if isinstance(value, list | tuple) else [value]
+
+
+Words = Annotated[list[str], BeforeValidator(_words)]
+Lines = Annotated[list[str], BeforeValidator(_lines)]
+
+
+class ParseWishes(BaseModel):
+    """How documents are read. What is left out is as the service was started."""
+
+    model_config = ConfigDict(extra="forbid", protected_namespaces=())
+
+    pages: str | None = Field(
+        None, description="Pages of each document, from 1: 3-9 or 1,4,7-.", max_length=1000
+    )
+    max_pages: int | None = Field(None, ge=1, description="Read no more pages of one document.")
+    dpi: int | None = Field(None, ge=36, le=600, description="Resolution PDF pages are rendered at.")
+    lang: Words | None = Field(None, description="Languages: ko, en, ja, ...", max_length=20)
+    layout: Literal["model", "rules", "auto", "pp-doclayoutv3", "cdla"] | None = None
+    layout_threshold: float | str | None = Field(None, description="Of all classes, or class=0.4,...")
+    layout_merge: str | None = None
+    layout_unclip: float | str | None = None
+    layout_nms: bool | None = None
+    text_layer: Literal["auto", "always", "never"] | None = None
+    crops: bool | None = Field(None, description="Keep crops of pictures.")
+    password: str | None = Field(None, description="Of encrypted PDFs; forgotten when the job is over.")
+    margins: Literal["drop", "read"] | None = Field(None, description="Headers, footers, page numbers.")
+    text_height: float | None = Field(None, ge=8)
+    polygons: bool | None = None
+    resolution: str | None = None
+    base_size: int | None = Field(None, ge=64, le=4096)
+    image_size: int | None = Field(None, ge=64, le=4096)
+    crop_mode: bool | None = None
+    prompt_mode: str | None = None
+    prompt: str | None = Field(None, max_length=10_000)
+    locate: str | None = Field(None, max_length=1000)
+
+
+class VolumeWishes(BaseModel):
+    """How photos are measured."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    boxes: Lines | None = Field(
+        None, max_length=1000, description="Things that you drew: x,y,w,h:label, or room.jpg=x,y,w,h:label."
+    )
+    same_room: bool | None = Field(None, description="The photos show one room: a thing in two counts once.")
+    labels: Words | None = Field(None, max_length=100, description="Things to look for.")
+    camera_height: float | None = Field(None, gt=0, le=100, description="Metres above the floor.")
+    pitch: float | None = Field(None, ge=-90, le=90, description="Degrees; below the horizon is negative.")
+    min_score: float | None = Field(None, ge=0, le=1)
+    detector: Literal["saliency", "grounded", "rfdetr", "yoloe"] | None = None
+
+
+WishesT = TypeVar("WishesT", bound=BaseModel)
+
+
+def checked(kind: type[WishesT], given: dict[str, Any]) -> WishesT:
+    """Returns typed options. Raises HttpRefusal that names every wrong one."""
+    try:
+        return kind.model_validate(given)
+    except ValidationError as exc:
+        told = "; ".join(f"{'.'.join(map(str, error['loc']))}: {error['msg']}" for error in exc.errors())
+        raise HttpRefusal(422, told, "The options are in /openapi.json.") from exc
+
+
+def chosen(wishes: BaseModel) -> dict[str, Any]:
+    """Returns the options that were given."""
+    return wishes.model_dump(exclude_none=True)

@@ -1,0 +1,78 @@
+"""What the routes share: the service, its jobs, and who may see what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fastapi import Request
+
+from penstock.serve.errors import HttpRefusal
+from penstock.serve.guard.arrivals import Arrivals
+from penstock.serve.guard.keys import EVERYONE, KeyOwner
+from penstock.serve.in_turn import InTurn
+from penstock.serve.jobs.jobs import Jobs, JobState
+from penstock.serve.jobs.record import JobRecord, Kind
+from penstock.serve.jobs.results import JobResults
+from penstock.serve.key_check import OWNER
+from penstock.serve.pictures import DrawnPages
+from penstock.serve.requests.body import BodyReader
+from penstock.serve.searching import ServedSearch
+from penstock.serve.service import MAX_WAITING, Service
+
+LATER = "Send it again later."
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Everything a route may use."""
+
+    service: Service
+    jobs: Jobs
+    results: JobResults
+    bodies: BodyReader
+    arrivals: Arrivals
+    pictures: DrawnPages
+    search: ServedSearch
+    exporting: InTurn
+    is_open: bool  # to other machines, without a key
+
+    def check_takes(self, kind: Kind = "parse") -> None:
+        """Raises HttpRefusal when no document can be taken now."""
+        service = self.service
+        if not service.takes_documents:
+            raise HttpRefusal(
+                405, "This service shows a run and takes no documents.", "Start it with --recipe."
+            )
+        if service.error is not None and kind == "parse":
+            raise HttpRefusal(503, service.error.message, service.error.advice)
+        if service.is_full:
+            raise HttpRefusal(429, f"{MAX_WAITING} pages are waiting already.", LATER)
+        if self.jobs.is_full or self.jobs.own_runs.is_full:
+            raise HttpRefusal(429, "Too many jobs are waiting already.", LATER)
+
+    def job(self, request: Request, id: str) -> JobState:
+        """Returns a job that the caller may see. Raises HttpRefusal: one of another key is not there."""
+        state = self.jobs.get(id)
+        if state is None or not self.may_see(request, state.record):
+            raise HttpRefusal(404, f"There is no job {id!r}.")
+        return state
+
+    def may_see(self, request: Request, record: JobRecord) -> bool:
+        owner = owner_of(request)
+        return owner.may("admin") or record.owner == owner.name
+
+    def sees_document(self, request: Request, name: str) -> bool:
+        owner = owner_of(request)
+        return owner.may("admin") or self.jobs.owns(owner.name, name)
+
+
+def owner_of(request: Request) -> KeyOwner:
+    """Returns whose key the request came with."""
+    found: KeyOwner = request.scope.get(OWNER, EVERYONE)
+    return found
+
+
+def max_bytes_of(request: Request) -> int | None:
+    """Returns what a key's owner may send at once, where that has a bound of its own."""
+    max_mb = owner_of(request).max_mb
+    return max_mb << 20 if max_mb else None

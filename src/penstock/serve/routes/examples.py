@@ -1,0 +1,54 @@
+"""The bodies of /v1/parse and /v1/volumes for the API's description: code reads them piece by piece."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from penstock.serve.requests.options import ParseWishes, VolumeWishes
+
+FILE = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "examples": ["report.pdf"]},
+        "base64": {"type": "string", "contentEncoding": "base64"},
+        "url": {"type": "string", "description": "A data URI, or an address of a host the operator allows."},
+    },
+    "additionalProperties": False,
+}
+BINARY = {"type": "string", "format": "binary"}
+
+
+def parse_body() -> dict[str, Any]:
+    example = {
+        "files": [{"name": "report.pdf", "base64": "JVBERi0xLjQK..."}],
+        "lang": ["ko", "en"],
+        "pages": "1-3",
+    }
+    return _body(ParseWishes, example)
+
+
+def volumes_body() -> dict[str, Any]:
+    example = {
+        "files": [{"name": "room.jpg", "base64": "/9j/4AAQSkZJRg..."}],
+        "boxes": ["room.jpg=420,610,380,700:chair"],
+        "camera_height": 1.5,
+        "same_room": True,
+    }
+    return _body(VolumeWishes, example)
+
+
+def _body(kind: type[BaseModel], example: dict[str, Any]) -> dict[str, Any]:
+    fields = kind.model_json_schema()["properties"]
+    form = {"files": {"type": "array", "items": BINARY}, **fields}
+    told = {"files": {"type": "array", "items": FILE}, **fields}
+    content = {
+        "multipart/form-data": {"schema": {"type": "object", "properties": form, "required": ["files"]}},
+        "application/json": {
+            "schema": {"type": "object", "properties": told, "required": ["files"]},
+            "example": example,
+        },
+        "application/octet-stream": {"schema": BINARY},
+    }
+    return {"requestBody": {"required": True, "content": content}}

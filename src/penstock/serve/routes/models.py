@@ -1,0 +1,182 @@
+"""The answers of the API as its description shows them."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class ErrorAnswer(BaseModel):
+    """Every error: a sentence, and what to do."""
+
+    error: str = Field(examples=["There is no job 'a1'."])
+    advice: str = Field("", examples=["Send it again later."])
+
+
+class DocumentAnswer(BaseModel):
+    """A document's progress."""
+
+    name: str = Field(examples=["0f3a1c9be2d47a55/report.pdf"])
+    pages: int | None = Field(description="None until they are counted.", examples=[12])
+    done: int = Field(examples=[11])
+    failed: int = Field(description="Pages with any failure.", examples=[1])
+    ready: bool
+
+
+class PartAnswer(BaseModel):
+    """One page of a document that was read."""
+
+    page: int
+    ok: bool
+
+
+class DocumentPartsAnswer(DocumentAnswer):
+    """A document's progress and its pages."""
+
+    parts: list[PartAnswer]
+
+
+class TakenAnswer(DocumentAnswer):
+    """A document that was taken, and its job."""
+
+    job: str
+
+
+class JobAnswer(BaseModel):
+    """A job. `documents` are empty where it has a run of its own; `files` are the names that were sent."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "id": "5f0c2a7b9d3e4f6a8b1c2d3e",
+                    "kind": "parse",
+                    "state": "running",
+                    "created": 1794800000.0,
+                    "finished": None,
+                    "files": ["report.pdf"],
+                    "documents": [
+                        {
+                            "name": "0f3a1c9be2d47a55/report.pdf",
+                            "pages": 12,
+                            "done": 3,
+                            "failed": 0,
+                            "ready": False,
+                        }
+                    ],
+                    "pages": 12,
+                    "done": 3,
+                    "failed": 0,
+                    "error": "",
+                    "results": ["json", "zip", "md", "docjson"],
+                }
+            ]
+        }
+    )
+
+    id: str
+    kind: Literal["parse", "volumes"]
+    state: Literal["queued", "running", "done", "failed", "cancelled"]
+    created: float = Field(description="Seconds since 1970.")
+    finished: float | None
+    files: list[str]
+    documents: list[DocumentAnswer]
+    pages: int | None
+    done: int
+    failed: int
+    error: str
+    results: list[str] = Field(description="Formats of /v1/jobs/{id}/result.")
+
+
+class HealthAnswer(BaseModel):
+    """Whether the service is well."""
+
+    version: str
+    ready: bool
+    takes_documents: bool
+    waiting_pages: int
+    open_to_others: bool = Field(description="Other machines reach it, and there are no keys.")
+
+
+class SearchQuestion(BaseModel):
+    """A question to the index."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"question": "설치 방법", "top": 5}]}
+    )
+
+    question: str = Field(min_length=1, max_length=1000)
+    top: int = Field(10, ge=1, le=100)
+    documents: list[str] = Field([], max_length=1000, description="Only these.")
+    pages: str | None = Field(None, max_length=1000, description="Only these: 3-9.")
+    labels: list[str] = Field([], max_length=100, description="Only regions of these kinds.")
+    sections: list[str] = Field([], max_length=100, description="Only below these titles.")
+
+
+class SearchHit(BaseModel):
+    """A page that answers, with the region or chunk that answers best."""
+
+    page_id: str
+    document: str
+    page: int
+    score: float
+    snippet: str
+    sources: dict[str, tuple[int, float]]
+    section: str
+    pages: list[int]
+    region: int | None
+    label: str | None
+    box: list[int] | None
+    crop: str | None
+
+
+class EmbedQuestion(BaseModel):
+    """Texts to embed by the engine that embedded the run."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"texts": ["설치 방법"]}]})
+
+    texts: list[str] = Field(min_length=1, max_length=256)
+
+
+class EmbedAnswer(BaseModel):
+    """A vector for each text."""
+
+    engine: str
+    vectors: list[list[float]]
+
+
+class EnginesAnswer(BaseModel):
+    """What reads: the plan, its servers, the cards, and what waits."""
+
+    recipe: str
+    stages: list[dict[str, Any]]
+    servers: list[str]
+    cards: list[str]
+    cores: int
+    waiting_pages: int
+    queued_jobs: int
+    error: str
+
+
+def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Returns the errors of a path for its description."""
+    return {status: {"model": ErrorAnswer, "description": WORDS[status]} for status in statuses}
+
+
+WORDS = {
+    400: "The body is broken, empty, or ended too soon.",
+    401: "There is no such key.",
+    403: "This host, origin or key may not.",
+    404: "There is no such thing, or it is another key's.",
+    405: "This service takes no documents.",
+    408: "The body did not arrive in time.",
+    409: "This cannot be done now.",
+    413: "It is too large.",
+    415: "It is not of a kind that is taken.",
+    422: "A field is wrong.",
+    429: "Too much at once; see Retry-After.",
+    503: "It cannot go on at the moment, or is shutting down.",
+    507: "The disk is full.",
+}
+EVERYWHERE = errors(400, 401, 403, 408, 422, 429, 503)

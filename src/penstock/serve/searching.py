@@ -1,0 +1,62 @@
+"""Search and vectors for a service: the index and the embedder stay open between two questions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from penstock.errors import UsageError
+from penstock.passes.embed import Questions
+from penstock.retrieval import vectors
+from penstock.retrieval.index_folder import FOLDER
+from penstock.retrieval.searcher import NO_FILTERS, Filters, Searcher
+from penstock.serve.in_turn import InTurn
+from penstock.store.out import Out
+
+
+class ServedSearch:
+    """Opens the index at the first question, and again after it was rebuilt."""
+
+    def __init__(self, out: Path) -> None:
+        self.opened = ExitStack()
+        self._out = out
+        self._in_turn = InTurn()
+        self._current: tuple[Searcher, Questions] | None = None
+        self._stamp = -1
+        self.opened_embedder = ExitStack()
+        self._embedder: Questions | None = None
+
+    async def __call__(self, question: str, top: int, filters: Filters = NO_FILTERS) -> list[dict[str, Any]]:
+        return await self._in_turn(partial(self._answers, question, top, filters))
+
+    async def vectors(self, texts: Sequence[str]) -> tuple[str, list[list[float]]]:
+        """Returns the engine's name and a vector for each text, as questions are embedded."""
+        return await self._in_turn(partial(self._embedded, texts))
+
+    def _answers(self, question: str, top: int, filters: Filters) -> list[dict[str, Any]]:
+        searcher, questions = self._up_to_date()
+        found = searcher.search(question, questions.vector(question), top=top, filters=filters)
+        return [asdict(hit) for hit in found]
+
+    def _embedded(self, texts: Sequence[str]) -> tuple[str, list[list[float]]]:
+        engine = vectors.about(Out(self._out)).get("engine")
+        if engine is None:
+            raise UsageError("This run has no vectors.", "Run: penstock embed OUT")
+        if self._embedder is None:
+            self._embedder = self.opened_embedder.enter_context(Questions(self._out))
+        return str(engine), [self._embedder.vector(text).tolist() for text in texts]
+
+    def _up_to_date(self) -> tuple[Searcher, Questions]:
+        folder = self._out / FOLDER
+        stamp = folder.stat().st_mtime_ns if folder.is_dir() else 0
+        if self._current is None or stamp != self._stamp:
+            self.opened.close()
+            self._current = None  # there may be no index: the next question looks for it again
+            searcher = self.opened.enter_context(Searcher(Out(self._out)))
+            self._current = searcher, self.opened.enter_context(Questions(self._out))
+            self._stamp = stamp
+        return self._current

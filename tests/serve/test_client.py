@@ -1,0 +1,139 @@
+"""`penstock.Client` and `parse --service` against a real service."""
+
+from __future__ import annotations
+
+import asyncio
+import http.server
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import penstock
+from penstock.cli.app import app
+from penstock.client.connection import ServiceError
+from penstock.errors import UsageError
+from penstock.passes.parse import ParseOptions
+from penstock.serve.service import Service
+from penstock.testing.fake_recipe import fake
+from tests.support.made_pdf import pdf
+
+pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
+
+from penstock.serve.guard.keys import KeyOwner, KeyRing, hash_of
+from penstock.testing import FAKE
+from tests.support.running_service import SAMPLE, Running
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    ring = KeyRing([KeyOwner(name="me", sha256=hash_of("key"))])
+    reading = ParseOptions(inputs=(), recipe=FAKE)
+    out = tmp_path_factory.mktemp("out")
+    with Service(out, fake()) as service, Running(service, keys=ring, reading=reading) as client:
+        yield client.url
+
+
+@pytest.fixture
+def client(url: str) -> penstock.Client:
+    return penstock.Client(url, key="key")
+
+
+def test_a_document_comes_back_as_markdown_and_as_rows(client: penstock.Client) -> None:
+    local = list(penstock.parse(SAMPLE, recipe=FAKE))
+    assert "<!-- page 4 -->" in client.markdown(SAMPLE)
+    told = client.parse([SAMPLE, ("two.pdf", pdf(["a", "b"]))])
+    assert [(one["name"], len(one["pages"])) for one in told["documents"]] == [
+        ("sample.pdf", 4),
+        ("two.pdf", 2),
+    ]
+    labels = [[region["label"] for region in page["regions"]] for page in told["documents"][0]["pages"]]
+    assert labels == [[region.label for region in page.regions] for page in local]
+
+
+def test_jobs_are_followed_cancelled_and_deleted(client: penstock.Client, tmp_path: Path) -> None:
+    job = client.submit(pdf(["a"]), pages="1", idempotency_key="once")
+    assert client.submit(pdf(["a"]), pages="1", idempotency_key="once").id == job.id
+    states = list(client.events(job.id))
+    assert (states[-1].state, states[-1].done) == ("done", 1)
+    assert client.save(job.id, tmp_path / "a.zip").read_bytes().startswith(b"PK")
+    assert client.cancel(job.id).state == "done"
+    client.delete(job.id)
+    with pytest.raises(ServiceError, match="no job") as refused:
+        client.job(job.id)
+    assert refused.value.status == 404
+    assert client.health()["ready"] and client.engines()["recipe"] == "fake"
+
+
+def test_wrong_calls_are_sentences(client: penstock.Client, url: str) -> None:
+    with pytest.raises(UsageError, match="no file"):
+        client.submit("nowhere.pdf")
+    with pytest.raises(UsageError, match="no file"):
+        client.submit([])
+    with pytest.raises(UsageError, match="not the address"):
+        penstock.Client("ftp://x")
+    with pytest.raises(ServiceError, match="does not take --dpi"):
+        client.parse(SAMPLE, dpi=100)
+    with pytest.raises(ServiceError, match="key"):
+        penstock.Client(url).jobs()
+    with pytest.raises(ServiceError, match="cannot be asked"):
+        penstock.Client("http://127.0.0.1:1").health()
+
+
+def test_the_loop_is_free_while_it_waits(url: str) -> None:
+    async def asked() -> list[str]:
+        client = penstock.AsyncClient(url, key="key")
+        texts = await asyncio.gather(*(client.markdown(("a.pdf", pdf([str(n)]))) for n in range(3)))
+        job = await client.submit(pdf(["x"]))
+        states = [one.state async for one in client.events(job.id)]
+        await client.delete(job.id)
+        return [*texts, states[-1]]
+
+    *texts, last = asyncio.run(asked())
+    assert (len(texts), last) == (3, "done")
+
+
+class _Full(http.server.BaseHTTPRequestHandler):
+    tries = 0
+
+    def do_GET(self) -> None:
+        type(self).tries += 1
+        status = 429 if self.tries < 3 else 200
+        self.send_response(status)
+        self.send_header("Retry-After", "7")
+        self.end_headers()
+        self.wfile.write(b'{"ready": true}' if status == 200 else b'{"error": "full"}')
+
+    def log_message(self, *_: object) -> None:
+        """Says nothing."""
+
+
+def test_a_full_service_is_asked_again_when_it_says_so() -> None:
+    pauses: list[float] = []
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Full) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        client = penstock.Client(f"http://127.0.0.1:{server.server_port}", sleep=pauses.append)
+        assert client.health() == {"ready": True}
+        server.shutdown()
+        thread.join()
+    assert pauses == [7.0, 7.0]
+
+
+def test_parse_lets_a_service_read(url: str, tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.pdf").write_bytes(pdf(["a"]))
+    (folder / "b.pdf").write_bytes(SAMPLE.read_bytes())
+    words = ["parse", str(folder), "--service", url, "--api-key", "key"]
+    shown = CliRunner().invoke(app, [*words, "-o", str(tmp_path / "out")])
+    assert shown.exit_code == 0, shown.output
+    assert "5 pages read" in shown.stderr
+    assert (tmp_path / "out" / "markdown" / "b.md").is_file()
+    assert len((tmp_path / "out" / "ocr_results.jsonl").read_text().splitlines()) == 5
+    printed = CliRunner().invoke(app, [*words, "--pages", "1", "--to", "jsonl", "-q"])
+    assert (printed.exit_code, len(printed.stdout.splitlines())) == (0, 2)
+    refused = CliRunner().invoke(app, [*words, "--recipe", "glm-ocr"])
+    assert isinstance(refused.exception, UsageError) and "--recipe" in str(refused.exception)
