@@ -9,6 +9,9 @@ import pytest
 
 import penstock
 
+# tests with an empty cache ask no network; those of fetching unset it and serve the packages themselves
+os.environ.setdefault("PENSTOCK_OFFLINE", "1")
+
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
 REPO = Path(__file__).resolve().parent.parent
 LONG_FILES = frozenset(
