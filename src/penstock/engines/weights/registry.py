@@ -18,7 +18,7 @@ from penstock.engines.weights.builtin import MODELS, BuiltinModel
 from penstock.engines.weights.cache import Check, cache_folder, look
 from penstock.engines.weights.fetch import Progress, fetch_models
 from penstock.engines.weights.fetch_line import FetchLine
-from penstock.errors import MissingModel, UsageError
+from penstock.errors import MissingModel, StoreError, UsageError
 
 __all__ = ["MODELS", "Check", "cache_folder", "fetch", "look", "path", "verify"]
 
@@ -86,7 +86,10 @@ def _fetch_group(model: BuiltinModel) -> dict[str, MissingModel]:
     group = [other for other in MODELS.values() if other.group == model.group]
     missing = [other for other in group if look(other).state != "ready"]
     with FetchLine(missing) as line:
-        failed = fetch_models(missing, line.tell, line.told)
+        try:
+            failed = fetch_models(missing, line.tell, line.told)
+        except StoreError as exc:  # some callers do without a model, whatever keeps it away
+            failed = {other.name: MissingModel(exc.message, exc.advice) for other in missing}
     _failed.clear()
     _failed.update({name: (time.monotonic(), exc) for name, exc in failed.items()})
     return failed
