@@ -9,6 +9,7 @@ DEMO_OUT := demo-out
 
 include mk/vllm.mk
 include mk/docs.mk
+include mk/dist.mk
 
 help:  ## list these words
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -205,10 +205,11 @@ def test_what_a_server_would_miss_when_it_starts_is_a_warning(machine: Path) -> 
     assert "no C compiler" not in with_compiler.stderr
 
 
-def test_the_image_is_built_from_what_it_copies_alone() -> None:
-    kept = (DEPLOY / "Containerfile.dockerignore").read_text("utf-8").splitlines()
+@pytest.mark.parametrize("name", ["Containerfile", "Containerfile.cpu"])
+def test_the_image_is_built_from_what_it_copies_alone(name: str) -> None:
+    kept = (DEPLOY / f"{name}.dockerignore").read_text("utf-8").splitlines()
     assert "*" in kept
-    for word, rest in instructions():
+    for word, rest in instructions(name):
         if word == "COPY":
             *sources, _ = (part for part in rest.split() if not part.startswith("--"))
             assert all(f"!{source}" in kept for source in sources)
@@ -260,8 +261,8 @@ def test_compose_reads_with_the_recipe_whose_model_it_serves() -> None:
     assert "MODEL" not in services["engine"]["environment"]
 
 
-def instructions() -> list[tuple[str, str]]:
-    text = re.sub(r"^\s*#.*\n", "", (DEPLOY / "Containerfile").read_text("utf-8"), flags=re.MULTILINE)
+def instructions(name: str = "Containerfile") -> list[tuple[str, str]]:
+    text = re.sub(r"^\s*#.*\n", "", (DEPLOY / name).read_text("utf-8"), flags=re.MULTILINE)
     lines = re.sub(r"\\\n\s*", "", text).splitlines()
     return [(word, rest) for word, _, rest in (line.partition(" ") for line in lines if line.strip())]
 
@@ -330,6 +331,17 @@ def test_the_table_of_servers_names_what_is_pinned() -> None:
     assert tuple(map(int, on_cpus.split(".")))[:2] < high
 
 
+def test_the_image_without_a_gpu_holds_its_models_and_asks_no_network() -> None:
+    steps = instructions("Containerfile.cpu")
+    words = [f"{word} {rest}" for word, rest in steps]
+    fetched = next(i for i, line in enumerate(words) if "penstock models fetch" in line)
+    offline = next(i for i, line in enumerate(words) if line == "ENV PENSTOCK_OFFLINE=1")
+    assert fetched < offline < words.index("USER penstock")
+    extras = tomllib.loads((REPO / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    [given] = [rest.partition("=")[2] for word, rest in steps if word == "ARG"]
+    assert set(given.split(",")) <= set(extras) - {"gpu", "vllm"}
+
+
 def compose() -> dict[str, Any]:
     yaml = pytest.importorskip("yaml")
     loaded: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
@@ -368,5 +380,10 @@ def test_no_file_names_a_registry(path: Path) -> None:
 
 def test_the_readme_names_every_way() -> None:
     text = (DEPLOY / "README.md").read_text("utf-8")
-    for words in ("`deploy/setup.sh`", "-f deploy/compose.yaml up", "-f deploy/Containerfile"):
+    for words in (
+        "`deploy/setup.sh`",
+        "-f deploy/compose.yaml up",
+        "-f deploy/Containerfile",
+        "-f deploy/Containerfile.cpu",
+    ):
         assert words in text

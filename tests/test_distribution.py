@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -59,6 +61,13 @@ def test_every_extra_that_a_message_names_exists() -> None:
     assert len(advised) > 4
     assert advised <= set(extras)
     assert install_advice("gpu") == "Run: pip install 'penstock-pipeline[gpu]'"
+
+
+def test_windows_is_refused_at_import_in_one_sentence() -> None:
+    code = "import sys; sys.platform = 'win32'; import penstock"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    sentence = "Penstock runs on Linux and macOS; on Windows install it inside WSL (wsl --install)."
+    assert done.stderr.splitlines()[-1] == f"ImportError: {sentence}"
 
 
 def test_the_extra_all_holds_what_needs_no_gpu() -> None:

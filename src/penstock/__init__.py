@@ -15,9 +15,13 @@ from __future__ import annotations
 
 import importlib
 import logging
+import sys
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+if sys.platform == "win32":  # locks, limits and inherited file descriptors are POSIX throughout
+    raise ImportError("Penstock runs on Linux and macOS; on Windows install it inside WSL (wsl --install).")
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())  # who imports us decides what is shown
 

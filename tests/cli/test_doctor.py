@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+import penstock
 from penstock.cli.app import app
 
 
@@ -23,6 +27,27 @@ def test_every_recipe_and_every_extra_is_told() -> None:
     assert set(report["servers"]["lacks"]) == {"glm-ocr", "paddleocr-vl", "grounded"}
     assert {"gpu", "eval", "search", "hub", "photos", "ray", "serve"} <= set(report["extras"])
     assert "dev" not in report["extras"]
+
+
+def test_source_on_the_path_that_nobody_installed_is_no_crash(tmp_path: Path) -> None:
+    """The package is linked into a folder of its own; its metadata stays where it is."""
+    (tmp_path / "penstock").symlink_to(Path(penstock.__file__).parent)
+    code = (
+        "import importlib.metadata as m, sys; from penstock.errors import DISTRIBUTION\n"
+        "real = m.distribution\n"
+        "def found(name):\n"
+        "    if name == DISTRIBUTION: raise m.PackageNotFoundError(name)\n"
+        "    return real(name)\n"
+        "m.distribution = found; from penstock.cli import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "doctor"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert "Traceback" not in done.stderr
+    assert "Extras    unknown: penstock-pipeline is not installed, only imported" in done.stdout
 
 
 def test_a_machine_with_a_card_and_vllm_would_use_a_preset(

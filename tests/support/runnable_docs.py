@@ -51,14 +51,18 @@ def code_blocks(page: Path) -> list[CodeBlock]:
 
 def run_blocks(blocks: list[CodeBlock], folder: Path) -> list[str]:
     """Runs them one after another in the folder; raises AssertionError with the output of one that fails."""
-    return [_run(block, folder) for block in blocks if block.is_run]
+    return [run_block(block, folder, _environment(folder)).stdout for block in blocks if block.is_run]
 
 
-def _run(block: CodeBlock, folder: Path) -> str:
-    command = ["bash", "-euc", block.code] if block.language == "sh" else [sys.executable, "-c", block.code]
-    done = subprocess.run(command, cwd=folder, env=_environment(folder), capture_output=True, text=True)
+def run_block(
+    block: CodeBlock, folder: Path, environment: dict[str, str]
+) -> subprocess.CompletedProcess[str]:
+    """Runs one with the `bash` and the `python` of that environment's PATH."""
+    program = "bash -euc" if block.language == "sh" else "python -c"
+    command = ["/usr/bin/env", *program.split(), block.code]  # env looks in the PATH that it is given
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, f"{block.code}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
+    return done
 
 
 def _environment(folder: Path) -> dict[str, str]:

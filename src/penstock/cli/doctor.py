@@ -58,13 +58,21 @@ def examine() -> dict[str, Any]:
 def _extras() -> dict[str, list[str]]:
     """Of each extra the packages that are not installed here."""
     absent: dict[str, list[str]] = {}
-    for line in importlib.metadata.requires(DISTRIBUTION) or ():
+    for line in _requirements():
         found = _EXTRA.match(line)
         if found and found[2] not in NOT_LISTED:
             absent.setdefault(found[2], [])
             if not _is_installed(found[1]):
                 absent[found[2]].append(found[1])
     return absent
+
+
+def _requirements() -> list[str]:
+    """What the distribution asks for; nothing where only its source is on PYTHONPATH."""
+    try:
+        return importlib.metadata.requires(DISTRIBUTION) or []
+    except importlib.metadata.PackageNotFoundError:
+        return []
 
 
 def _is_installed(package: str) -> bool:
@@ -135,7 +143,9 @@ def _words(report: dict[str, Any]) -> str:
         *(_row(name, _served(lacks, report)) for name, lacks in report["servers"]["lacks"].items()),
         *(["GPU memory"] if report["servers"]["memory"] else []),
         *(_row(name, words) for name, words in report["servers"]["memory"].items()),
-        "Extras",
+        "Extras"
+        if report["extras"]
+        else f"Extras    unknown: {DISTRIBUTION} is not installed, only imported",
         *(_row(name, _extra(name, absent)) for name, absent in report["extras"].items()),
     ]
     return "\n".join(lines)
@@ -155,7 +165,9 @@ def _row(name: str, words: str) -> str:
 
 
 def _built_in(missing: list[str]) -> str:
-    return f"lacks {', '.join(missing)}. Run: penstock models fetch" if missing else "ready"
+    if not missing:
+        return "ready"
+    return f"lacks {', '.join(missing)}: fetched at their first use, or now by: penstock models fetch"
 
 
 def _served(lacks: list[str], report: dict[str, Any]) -> str:

@@ -79,7 +79,16 @@ Log = Annotated[
     typer.Option("--log", help="Append a log to this file; .jsonl: JSON lines.", callback=_log_to),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress display.")]
+
+
+def _hush(wanted: bool) -> bool:
+    from penstock.engines.weights import fetch_line
+
+    fetch_line.silent = wanted
+    return wanted
+
+
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress display.", callback=_hush)]
 Fresh = Annotated[bool, typer.Option(help="Forget what OUT holds and start over.")]
 Cores = Annotated[int | None, typer.Option(help="CPU cores to use; all if not given.", min=1)]
 Executor = Annotated[

