@@ -29,7 +29,7 @@ from penstock.exports.page_files import page_piece
 from penstock.exports.page_pictures import PageRenderer
 from penstock.exports.page_rows import picture_row, result_row
 from penstock.page import Page
-from penstock.passes.embed import Questions
+from penstock.passes.questions import Questions
 from penstock.photo import Photo
 from penstock.region import Region
 from penstock.retrieval.index_folder import FOLDER
