@@ -70,7 +70,7 @@ def parse_work(options: ParseOptions, out: Path, trace: Trace | None = None) -> 
         facts={**facts, **crop_names_of(options.crop_names, None if options.fresh else out)},
         tally=tally,
     )
-    return Work(run, listing)
+    return Work(run, listing, ahead=True)
 
 
 def crop_names_of(given: str | None, out: Path | None) -> dict[str, str]:

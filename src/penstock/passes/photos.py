@@ -78,7 +78,7 @@ class PhotoWork(Work[Photo]):
     def __init__(self, run: Run[Photo], photos: Iterator[Photo], boxes: tuple[GivenBox, ...]) -> None:
         self._named = NamedPhotos((*boxes, *_depths_of(run.plan)))
         own = [box for box in boxes if box.photo]
-        super().__init__(run, with_boxes(Out(run.out), self._named.watching(photos), own))
+        super().__init__(run, with_boxes(Out(run.out), self._named.watching(photos), own), ahead=True)
 
     @property
     def missed(self) -> list[str]:
