@@ -7,6 +7,7 @@ at once; enters each real folder once, so a loop of links ends.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import glob
 import hashlib
 import os
@@ -22,6 +23,7 @@ from penstock.errors import UsageError
 from penstock.sources import formats
 from penstock.sources.folders import Dataset, group_shards, saved_datasets
 from penstock.sources.ids import natural_key, safe_document
+from penstock.sources.namesakes import kept_parts
 
 SPOOL_BYTES = 1 << 20
 
@@ -56,6 +58,7 @@ Entry = FoundFile | Dataset | Begin | End
 
 def expand(inputs: Sequence[str], stdin: IO[bytes] | None = None) -> Iterator[Entry]:
     """Yields files and datasets in the order of the inputs, folders in natural order of names."""
+    kept = _kept_parts(inputs)
     for text in inputs:
         if text == "-":
             yield from _from_stdin(stdin if stdin is not None else sys.stdin.buffer)
@@ -64,10 +67,24 @@ def expand(inputs: Sequence[str], stdin: IO[bytes] | None = None) -> Iterator[En
         elif not text:
             raise UsageError("An input is empty.", "Name a file, a folder, a glob, @LIST or -.")
         else:
-            yield from _one(text)
+            parts = kept.get(text, ())
+            yield from _one(text, parts, above=parts)
 
 
-def _one(text: str, document: Sequence[str] = ()) -> Iterator[Entry]:
+def _kept_parts(inputs: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Returns by input what of its path its documents' names begin with, where names could meet."""
+    places: dict[str, Path] = {}
+    for text in inputs:
+        with contextlib.suppress(OSError, RuntimeError, ValueError):  # whoever opens it says why
+            if text and os.path.lexists(text):
+                places[text] = _settled(text)
+    folders = {path for path in places.values() if os.path.isdir(path)}  # noqa: PTH112
+    kept = kept_parts(set(places.values()) - folders, folders)
+    return {text: kept[path] for text, path in places.items() if path in kept}
+
+
+def _one(text: str, document: Sequence[str] = (), above: Sequence[str] = ()) -> Iterator[Entry]:
+    """Yields what an input is. A file is named `document`; names of a folder's files begin with `above`."""
     try:
         path = _settled(text)
     except (OSError, RuntimeError) as exc:  # a loop of links, a disk that does not answer
@@ -76,7 +93,7 @@ def _one(text: str, document: Sequence[str] = ()) -> Iterator[Entry]:
         return
     if os.path.isdir(path):  # noqa: PTH112  Path.is_dir raises where there is no permission
         yield Begin()
-        yield from _walk(path)
+        yield from _walk(path, above)
         yield End(path, safe_document([path.name]), "holds no PDF, picture or dataset.")
     elif os.path.lexists(path):
         yield FoundFile(path, safe_document(document or [path.name]), named=True)
