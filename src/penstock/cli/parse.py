@@ -37,7 +37,7 @@ from penstock.cli.options import (
     with_recipe_options,
     words,
 )
-from penstock.cli.progress import progress, tell_failures, tell_left_out, tell_notes
+from penstock.cli.progress import progress, tell_addresses, tell_failures, tell_left_out, tell_notes
 from penstock.errors import UsageError
 
 if TYPE_CHECKING:
@@ -58,7 +58,8 @@ LAYOUT_HELP = (
 Inputs = Annotated[
     list[str],
     typer.Argument(
-        help="Files, folders, globs, datasets, @LIST of paths, or - for standard input.", metavar="INPUT..."
+        help="Files, folders, globs, http(s) addresses, datasets, @LIST of them, or - for standard input.",
+        metavar="INPUT...",
     ),
 ]
 
@@ -178,6 +179,7 @@ class _Typed:
 
         check_formats(formats)
         with _trace(out if shown.trace and not shown.dry_run else None) as spans:
+            tell_addresses(self.inputs, shown.quiet or shown.as_json)
             work = parse_work(self._options(), out, spans)
             if shown.dry_run:
                 from penstock.cli.dry_run import forecast

@@ -11,11 +11,9 @@ from pathlib import Path, PurePosixPath
 from penstock.errors import Failure
 from penstock.item import Item
 from penstock.sources import formats
-from penstock.sources.formats import Kind
+from penstock.sources.formats import READABLE, Kind
 from penstock.sources.ids import hashed, safe_document, safe_stem
 from penstock.sources.inputs import FoundFile
-
-READABLE = "Penstock reads PDF, PNG, JPEG, TIFF, WebP, BMP, GIF, Arrow and Parquet."
 
 
 @dataclass(frozen=True, slots=True)
