@@ -81,7 +81,7 @@ class EmbedSummary:
         shapes = ", ".join(f"{name} {rows} x {width}" for name, (rows, width) in self.shapes.items())
         return (
             f"{plural(self.pages, 'page')} embedded by {self.engine}, {self.skipped} were done{before},"
-            f" {self.failed} failed, {self.queries} queries: {shapes}.{left_out}"
+            f" {self.failed} failed, {plural(self.queries, 'query', 'queries')}: {shapes}.{left_out}"
         )
 
 
