@@ -1,69 +1,75 @@
-"""Measures how long one question takes from the shell: `penstock search`, a new process each time.
+"""Measures what one question costs from the shell: `penstock search`, a new process each time.
 
     python benchmarks/cpu/bench_first_search.py [OUT]
 
-OUT is a run that was embedded and indexed; without it the script makes one of the sample. "in turn" is what
-the command would take if one process loaded everything (the index, the embedder, Kiwi) one after the other.
+OUT is a run that was embedded and indexed; without it the script makes one of 20 pages, the sample's over and
+over. "large" is what the same command takes where the index has no small files, as of a large run. Seconds
+are of CPU time, of the process and its children: what else the machine does changes them least.
 Last line: JSON.
 """
 
 from __future__ import annotations
 
+import resource
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from benchmarks.lib.common import SAMPLE, finish
+from benchmarks.lib.common import finish, write_long_pdf
+from penstock.retrieval.small_index import ROWS
 
-RUNS = 5
+RUNS, PAGES = 5, 20
 QUESTIONS = {"korean": "설치 방법", "english": "how far each gate stood open"}
-IN_TURN = """
-import sys
-from pathlib import Path
-from penstock.passes.embed import embed_question
-from penstock.retrieval.searcher import Searcher
-from penstock.store.out import Out
-with Searcher(Out(sys.argv[1])) as searcher:
-    searcher.search(sys.argv[2], embed_question(Path(sys.argv[1]), sys.argv[2]))
-"""
 
 
 def penstock(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "penstock", *arguments]
 
 
-def seconds(command: list[str]) -> float:
-    began = time.perf_counter()
+def cpu_seconds(command: list[str]) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return time.perf_counter() - began
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def medians(out: Path, question: str) -> dict[str, float]:
-    """Both ways by turns, so that what else the machine does hits them alike."""
-    ways = {
-        "search_s": penstock("search", str(out), question, "--json"),
-        "in_turn_s": [sys.executable, "-c", IN_TURN, str(out), question],
-    }
-    taken = [{way: seconds(command) for way, command in ways.items()} for _ in range(RUNS)]
-    return {way: round(statistics.median(run[way] for run in taken), 2) for way in ways}
+def median(out: Path, question: str) -> float:
+    command = penstock("search", str(out), question, "--json")
+    return round(statistics.median(cpu_seconds(command) for _ in range(RUNS)), 2)
 
 
 def made(folder: Path) -> Path:
-    for verb in (["parse", str(SAMPLE), "-o"], ["embed"], ["index"]):
-        subprocess.run(penstock(*verb, str(folder), "--json"), check=True, stdout=subprocess.DEVNULL)
-    return folder
+    document = write_long_pdf(folder / "pages.pdf", PAGES, (0, 1, 2, 3))
+    out = folder / "out"
+    for verb in (["parse", str(document), "-o"], ["embed"], ["index"]):
+        subprocess.run(penstock(*verb, str(out), "--json"), check=True, stdout=subprocess.DEVNULL)
+    return out
+
+
+def without_small_files(out: Path, folder: Path) -> Path:
+    """A copy of the run whose index is asked as a large one is."""
+    large = folder / "large"
+    shutil.copytree(out, large)
+    for path in large.glob(f"index/*/{ROWS}"):
+        path.unlink()
+    return large
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory(prefix="penstock-bench-") as folder:
-        out = Path(sys.argv[1]) if len(sys.argv) > 1 else made(Path(folder) / "out")
-        found = {name: medians(out, question) for name, question in QUESTIONS.items()}
+    with tempfile.TemporaryDirectory(prefix="penstock-bench-") as name:
+        folder = Path(name)
+        out = Path(sys.argv[1]) if len(sys.argv) > 1 else made(folder)
+        ways = {"small": out, "large": without_small_files(out, folder)}
+        found = {
+            name: {f"{way}_cpu_s": median(run, question) for way, run in ways.items()}
+            for name, question in QUESTIONS.items()
+        }
     for name, row in found.items():
-        print(f"{name}: {row['search_s']} s, in turn {row['in_turn_s']} s")
+        print(f"{name}: {row['small_cpu_s']} s of CPU, as a large run {row['large_cpu_s']} s")
     finish("first_search", **found)
 
 

@@ -27,7 +27,7 @@ from penstock.passes.in_order import OnProgress, Order
 from penstock.passes.index import IndexSummary, index_out
 from penstock.passes.parse import ParseOptions, parse_pages, without_links
 from penstock.passes.photos import PhotoOptions, photos_stream, photos_work
-from penstock.passes.search import SearchOptions, search_out
+from penstock.passes.search import search_out
 from penstock.passes.settings import (
     EmbedSettings,
     EnrichSettings,
@@ -38,7 +38,7 @@ from penstock.passes.settings import (
 from penstock.photo import Photo
 from penstock.plan import Plan
 from penstock.processes.background import Background
-from penstock.retrieval.searcher import NO_FILTERS, Filters, Hit
+from penstock.retrieval.hits import NO_FILTERS, Filters, Hit, SearchOptions
 from penstock.sources import MAX_PAGES
 from penstock.store import manifest
 from penstock.store.out import Out

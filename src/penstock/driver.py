@@ -46,6 +46,8 @@ class Tally:
     failed_before: int = 0  # of the skipped: pages that failed, wholly or in a region
     listed: int = 0
     listing: bool = True
+    found: int = 0  # items that a listing ahead of the run has found
+    finding: bool = True
     failures: list[tuple[str, str]] = field(default_factory=list)  # the first few: (page, sentence)
     failed_parts: list[tuple[str, str]] = field(default_factory=list)  # and of those inside pages
     left_out: Counter[str] = field(default_factory=Counter)  # endings of files that nobody can read
@@ -62,6 +64,21 @@ class Tally:
         self.failed += 1
         _log_failure(logging.ERROR, item, item.failure)
         _note(self.failures, item.place, item.failure)
+
+    def find(self) -> None:
+        self.found += 1
+
+    def find_no_more(self) -> None:
+        self.finding = False
+
+    @property
+    def total(self) -> int | None:
+        """All items of the inputs that are known by now; None where nobody looks ahead."""
+        return self.listed if not self.listing else self.found or None
+
+    @property
+    def is_total_final(self) -> bool:
+        return not (self.listing and self.finding)
 
     def facts(self) -> dict[str, int]:
         """The numbers, for a log."""

@@ -20,11 +20,24 @@ LABELS = (
     "header_image", "image", "inline_formula", "number", "paragraph_title", "reference",
     "reference_content", "seal", "table", "text", "vertical_text", "vision_footnote",
 )  # fmt: skip
+# what people call them, where that is another word
+_PLAIN_LABELS = {
+    "aside_text": "margin text", "content": "contents", "display_formula": "formula", "doc_title": "title",
+    "figure_title": "caption", "footer_image": "figure", "header_image": "figure", "image": "figure",
+    "inline_formula": "formula", "number": "page number", "paragraph_title": "heading",
+    "reference_content": "reference", "vertical_text": "text", "vision_footnote": "note",
+    "complex_image": "figure",
+}  # fmt: skip
 PICTURE_LABELS = frozenset({"image", "chart", "header_image", "footer_image", "seal"})
 FORMULA_LABELS = frozenset({"display_formula", "inline_formula"})
 WHOLE = "whole"  # the native label of a region that is a whole picture, by what is asked and not by a layout
 AskedTask = Literal["text", "table", "formula", "question", "fields"]
 MARGIN_LABELS = frozenset({"header", "footer", "number", "header_image", "footer_image", "aside_text"})
+
+
+def plain_label(label: str) -> str:
+    """Returns a label, or a kind of pass 2, as people say it: "figure", not "complex_image"."""
+    return _PLAIN_LABELS.get(label, label.replace("_", " "))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,8 +16,9 @@ from penstock.engines.embed.embedder import open_embedder, punctuated, unit_rows
 from penstock.engines.embed.openai import ServerEmbedder
 from penstock.errors import EngineError, Failure, OpenError, PlanMismatch, StoreError, UsageError
 from penstock.page import Page
-from penstock.passes.embed import EmbedOptions, EmbedSummary, embed_out, embed_question
+from penstock.passes.embed import EmbedOptions, EmbedSummary, embed_out
 from penstock.passes.hub_card import card
+from penstock.passes.questions import embed_question
 from penstock.region import Asset
 from penstock.retrieval import vectors
 from penstock.retrieval.index import build

@@ -13,10 +13,11 @@ from penstock.api import enrich
 from penstock.page import Page
 from penstock.plan import Plan
 from penstock.region import Region
+from penstock.retrieval.hits import Filters
 from penstock.retrieval.index import build, build_rows
 from penstock.retrieval.index_folder import FOLDER
 from penstock.retrieval.index_rows import ChunkRow, PageRow, Widths, rows_of
-from penstock.retrieval.searcher import Filters, Searcher
+from penstock.retrieval.searcher import Searcher
 from penstock.sources import PageRange
 from penstock.stages.load import Load
 from penstock.store import manifest

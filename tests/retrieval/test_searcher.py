@@ -18,14 +18,15 @@ from typer.testing import CliRunner
 
 import penstock
 from penstock.cli.app import app
-from penstock.cli.search import _show
+from penstock.cli.search import BOLD, PLAIN, _show
 from penstock.errors import EngineError, StoreError, UsageError
 from penstock.processes.background import Background
-from penstock.retrieval import tokens
+from penstock.retrieval import small_index, tokens
+from penstock.retrieval.hits import Filters, Hit
 from penstock.retrieval.index import PAGES_AT_ONCE, build_rows
 from penstock.retrieval.index_folder import FOLDER
 from penstock.retrieval.index_rows import PageRow, RegionRow, Widths
-from penstock.retrieval.searcher import Filters, Hit, Searcher, probes
+from penstock.retrieval.searcher import Searcher, probes
 from penstock.retrieval.tokens import Tokeniser, question_tokens, snippet
 from penstock.sources import PageRange
 from penstock.store.out import Out
@@ -237,9 +238,14 @@ def test_work_that_nobody_waits_for_is_ended() -> None:
         raise UsageError("The call was wrong.")
 
 
-def test_a_question_on_the_command_line_is_answered_by_three_processes(
-    made: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("is_small", [True, False])
+def test_a_question_on_the_command_line_is_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_small: bool
 ) -> None:
+    if not is_small:
+        monkeypatch.setattr(small_index, "MAX_ROWS", 0)
+    made = tmp_path
+    build_rows(made / FOLDER, ROWS, WIDTHS)
     asked = CliRunner().invoke(app, ["search", str(made), "turbines", "--top", "1", "--json"])
     assert [hit["page_id"] for hit in json.loads(asked.stdout)] == ["one/3"]
     missing = CliRunner().invoke(app, ["search", str(made / "nowhere"), "turbines"])
@@ -254,6 +260,24 @@ def test_a_document_cannot_speak_to_the_terminal(capsys: pytest.CaptureFixture[s
     shown = capsys.readouterr().out
     assert "\x1b" not in shown
     assert "[bold]a" in shown
+
+
+def test_a_hit_is_three_lines_with_page_place_and_marks(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hit = Hit(page_id="a", document="a.pdf", page=3, score=1, snippet="a **gate**", section="Log > May",
+              label="complex_image", box=(600, 40, 900, 90), crop="crops/1.jpg")  # fmt: skip
+    _show([hit, replace(hit, box=None, section="", crop=None)])
+    assert capsys.readouterr().out.splitlines() == [
+        " 1. a.pdf, page 3, at the top right: figure (crops/1.jpg)",
+        "    Log > May",
+        "    a **gate**",
+        " 2. a.pdf, page 3",
+        "    a **gate**",
+    ]
+    monkeypatch.setattr("penstock.cli.search._is_coloured", lambda stream: True)
+    _show([hit])
+    assert f"a {BOLD}gate{PLAIN}" in capsys.readouterr().out
 
 
 def test_kiwi_comes_with_the_first_korean_question(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -281,7 +305,7 @@ def test_the_right_page_comes_first_for_eight_of_ten_questions(shared_data: Path
     shown = run("search", str(out), "설치 방법", "--json")
     assert shown.returncode == 0, shown.stderr
     assert "**설치**" in json.loads(shown.stdout)[0]["snippet"]
-    assert "found by" in run("search", str(out), "설치 방법").stdout
+    assert " 1. " in run("search", str(out), "설치 방법").stdout
     first = [_first(out, question) for question, _, _ in QUESTIONS]
     right = [
         document in hit["document"] and hit["page"] == page

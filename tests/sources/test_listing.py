@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 
 from penstock.errors import UsageError
+from penstock.exports.pages import output_names
 from penstock.page import Page
 from penstock.sources import inputs, list_items
 from penstock.sources.ids import natural_key, safe_document, safe_id, safe_stem
@@ -230,8 +231,40 @@ def test_namesakes_from_different_folders_stay_apart(tmp_path: Path) -> None:
     for folder in "ab":
         os.utime(tmp_path / folder / "x.png", ns=(10, 10))
     items = list(list_items([str(tmp_path / "a" / "x.png"), str(tmp_path / "b" / "x.png")], Page))
-    assert documents(items) == ["x.png", "b/x.png"]
+    assert documents(items) == ["a/x.png", "b/x.png"]
     assert len({item.id for item in items}) == 2
+
+
+def test_names_that_would_meet_keep_their_folders_whatever_the_order(tmp_path: Path) -> None:
+    names = ["a/x.png", "b/X.jpg", "b/y.png", "deep/one/in/z.png", "deep/two/in/z.png"]
+    paths = [str(png(tmp_path / name)) for name in names]
+    expected = ["a/x.png", "b/X.jpg", "y.png", "one/in/z.png", "two/in/z.png"]
+    assert documents(list_items(paths, Page)) == expected
+    assert documents(list_items(paths[::-1], Page)) == expected[::-1]
+    exported = output_names(expected, ".md").values()
+    assert [str(name) for name in exported] == ["a/x.md", "b/X.md", "y.md", "one/in/z.md", "two/in/z.md"]
+
+
+def test_an_ending_is_added_only_where_two_files_of_one_folder_would_meet(tmp_path: Path) -> None:
+    paths = [str(png(tmp_path / name)) for name in ("a/x.png", "a/x.tif", "a/y.png")]
+    found = documents(list_items(paths, Page))
+    assert [str(name) for name in output_names(found, ".md").values()] == ["x.png.md", "x.tif.md", "y.md"]
+
+
+def test_several_folders_keep_their_names_and_one_does_not(tmp_path: Path) -> None:
+    for name in ("2023/x.png", "2024/x.png", "2024/sub/y.png"):
+        png(tmp_path / name)
+    both = [str(tmp_path / "2023"), str(tmp_path / "2024")]
+    assert documents(list_items(both, Page)) == ["2023/x.png", "2024/sub/y.png", "2024/x.png"]
+    assert documents(list_items(both[:1], Page)) == ["x.png"]
+
+
+def test_a_file_that_an_earlier_run_read_keeps_its_name_and_its_ids(tmp_path: Path) -> None:
+    first, second = str(png(tmp_path / "a" / "x.png")), str(png(tmp_path / "b" / "x.png"))
+    [before] = list_items([first], Page)
+    after = list(list_items([first, second], Page, known={"x.png": {first: "any"}}))
+    assert after[0] == before
+    assert documents(after) == ["x.png", "b/x.png"]
 
 
 def test_a_file_named_twice_is_listed_once(tmp_path: Path) -> None:

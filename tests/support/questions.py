@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from penstock.retrieval.searcher import Filters, Searcher
+from penstock.retrieval.hits import Filters
+from penstock.retrieval.searcher import Searcher
 from penstock.store.out import Out
 
 Question = tuple[str, str, int]

@@ -15,7 +15,7 @@ from typing import TextIO
 import pytest
 
 from penstock.trace import phrases
-from penstock.trace.progress import LINE_EVERY_S, Progress, RecentRate, RunState
+from penstock.trace.progress import LINE_EVERY_S, Progress, RecentRate, RunState, last_line, running_line
 from penstock.trace.spans import StageState
 
 STAGES = (StageState("load", 0, 2, 130), StageState("recognise", 12, 8, 120))
@@ -222,3 +222,10 @@ def test_durations_are_said_in_their_two_largest_units(seconds: float, said: str
 )
 def test_nearly_all_is_not_all_and_nearly_nothing_is_not_nothing(fraction: float, said: str) -> None:
     assert phrases.percent(fraction) == said
+
+
+def test_a_total_that_grows_says_so_and_one_page_is_not_pages() -> None:
+    growing = RunState(done=2, total=20, more_to_find=True, elapsed_s=1.0)
+    assert running_line(growing, 2.0) == "2 of 20+ pages, 2 pages/s, over 9.0 s left"
+    assert last_line(RunState(done=1, total=1, elapsed_s=2.0)).startswith("1 of 1 page, in")
+    assert last_line(RunState(done=1, elapsed_s=2.0)).startswith("1 page, in")

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from penstock import __version__
 from penstock.cli.log_file import show_warnings
+from penstock.cli.options import GROUP_OF, GROUPS
 from penstock.errors import PenstockError
 
 INTERRUPTED, TERMINATED = 130, 143  # what shells say of Ctrl-C and of SIGTERM
@@ -67,11 +68,34 @@ def _on_sigterm(*_: object) -> None:
     raise Terminated
 
 
+class _Grouped(TyperCommand):
+    """A verb whose help says together what belongs together."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        told = [(param, param.get_help_record(ctx)) for param in self.get_params(ctx)]
+        for group in ("Arguments", "Options", *GROUPS):
+            lines = [line for param, line in told if line and _group(param) == group]
+            if lines:
+                with formatter.section(group):
+                    formatter.write_dl(lines)
+
+
+def _group(param: Any) -> str:
+    return "Arguments" if param.param_type_name == "argument" else GROUP_OF.get(param.name, "Options")
+
+
 class _Verbs(TyperGroup):
     """A group that imports a verb's file when the verb is used."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(VERBS)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """What a shell offers: verbs by their names alone, so that no verb's file is imported for it."""
+        item = getattr(typer.core, "CompletionItem", None)  # not in every version of typer
+        if incomplete.startswith("-") or item is None:
+            return super().shell_complete(ctx, incomplete)
+        return [item(name, help=verb.help) for name, verb in VERBS.items() if name.startswith(incomplete)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         verb = VERBS.get(cmd_name)
@@ -85,7 +109,7 @@ class _Verbs(TyperGroup):
             command.name = cmd_name
             return command
         single = typer.Typer(**_LOOKS)
-        single.command(cmd_name, epilog=f"Example: penstock {cmd_name} {verb.example}")(thing)
+        single.command(cmd_name, cls=_Grouped, epilog=f"Example: penstock {cmd_name} {verb.example}")(thing)
         return typer.main.get_command(single)
 
     def invoke(self, ctx: Any) -> Any:
@@ -116,7 +140,7 @@ app = typer.Typer(
     help="Pages and photos in, structured, searchable, measured data out.",
     epilog="Example: penstock parse report.pdf -o out",
     no_args_is_help=True,
-    **_LOOKS,
+    **{**_LOOKS, "add_completion": True},
 )
 
 

@@ -11,7 +11,7 @@ from penstock.processes.resources import cores
 from penstock.store import manifest
 from penstock.store.ledger import Ledger
 from penstock.trace import report
-from penstock.trace.phrases import duration
+from penstock.trace.phrases import duration, plural
 
 # Without a profile of an earlier run in OUT: a scanned page on one core with the built-in models, and
 # what a page leaves on disk with its crops. Both from benchmarks/cpu/bench_parse.py, see docs/log.md.
@@ -44,7 +44,8 @@ def forecast(run: Run[Page], listing: Iterable[Page], as_json: bool) -> str:
         return json.dumps(facts, ensure_ascii=False)
     return (
         f"{run.plan.describe()}\n\n"
-        f"{len(documents)} documents, {done + todo} pages: {done} done, {todo} to do, {broken} unreadable.\n"
+        f"{plural(len(documents), 'document')}, {plural(done + todo, 'page')}: {done} done,"
+        f" {todo} to do, {broken} unreadable.\n"
         f"About {duration(seconds)} and {facts['disk_mb']} MB in {run.out}. Nothing was run."
     )
 

@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.options import AsJson, Config, CropNames, Log, LogLevel, Out, words
+from penstock.cli.options import FORMAT_NAMES, AsJson, Config, CropNames, Log, LogLevel, Out, some_of, words
+
+PHOTO_NAMES = ("objects", "report", "splat", "turntable")
 
 
 def export(
@@ -16,8 +18,8 @@ def export(
         str,
         typer.Option(
             "--to",
-            help="Comma-separated: md, jsonl, docjson, docling, content_list, html, chunks,"
-            " searchable-pdf, overlays.",
+            help=f"Of pages: {', '.join(FORMAT_NAMES)}; of photos: {', '.join(PHOTO_NAMES)}.",
+            autocompletion=some_of(*FORMAT_NAMES, *PHOTO_NAMES),
         ),
     ] = "md,jsonl",
     password: Annotated[

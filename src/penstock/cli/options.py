@@ -18,6 +18,47 @@ from penstock.cli.log_file import LogLevelName, log_file, logging_from
 from penstock.errors import UsageError
 
 PREFIX = "PENSTOCK_"
+# what help puts together, by the names of options; what is in no group is said under "Options"
+GROUPS: dict[str, str] = {
+    "Input": "pages max_pages password image_column id_column dataset revision queries limit data_dir box"
+    " document label section labels camera_height pitch depth same_room furniture",
+    "Reading": "recipe lang dpi layout text_layer margins text_height polygons max_pixels page_timeout vision"
+    " resolution base_size image_size crop_mode prompt_mode prompt locate ngram ngram_window ngram_keep"
+    " max_tokens trust_remote_code layout_threshold layout_merge layout_unclip layout_nms layout_compile"
+    " layout_precision detector min_score mesh texture mesh_postprocess layout_postprocess",
+    "Output": "out export to crops no_crops crop_names profile trace as_json quiet output_dir precision",
+    "Servers": "server model layout_model preset ocr_dtype engine in_flight api_key ocr_model embedding_model"
+    " embedding_server vision_server vision_model text_engine"
+    " sam3d_python sam3d_config hf_repo hf_token public gpus gpu_mem_util host port allow_host max_mb",
+    "Running": "retry_failed fresh dry_run cores executor config log log_level step skip resume workers"
+    " batch_size help",
+}
+GROUP_OF = {name: group for group, names in GROUPS.items() for name in names.split()}
+RECIPE_NAMES = ("documents", "glm-ocr", "paddleocr-vl", "openai", "grounded", "grounded-2")
+FORMAT_NAMES = (
+    "md", "jsonl", "html", "docjson", "docling", "content_list", "chunks", "searchable-pdf", "overlays",
+    "glm",
+)  # fmt: skip
+
+
+def one_of(*names: str) -> Callable[[str], list[str]]:
+    """What a shell offers for a value: the names that begin as what is typed."""
+
+    def offered(typed: str) -> list[str]:
+        return [name for name in names if name.startswith(typed)]
+
+    return offered
+
+
+def some_of(*names: str) -> Callable[[str], list[str]]:
+    """The same for names between commas."""
+
+    def offered(typed: str) -> list[str]:
+        before, comma, last = typed.rpartition(",")
+        chosen = before.split(",")
+        return [before + comma + name for name in names if name.startswith(last) and name not in chosen]
+
+    return offered
 
 
 def _load_defaults(context: typer.Context, path: Path | None) -> Path | None:
@@ -88,11 +129,15 @@ def _hush(wanted: bool) -> bool:
     return wanted
 
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress display.", callback=_hush)]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but what failed.", callback=_hush)]
 Fresh = Annotated[bool, typer.Option(help="Forget what OUT holds and start over.")]
 Cores = Annotated[int | None, typer.Option(help="CPU cores to use; all if not given.", min=1)]
 Executor = Annotated[
-    str, typer.Option(help="local; ray for the machines of a Ray cluster; inline for debugging.")
+    str,
+    typer.Option(
+        help="local; ray for the machines of a Ray cluster; inline for debugging.",
+        autocompletion=one_of("local", "ray", "inline"),
+    ),
 ]
 CropNames = Annotated[
     str | None, typer.Option(help="Names of crops in exports: content, or page (doc_page_0_crop_2.jpg).")

@@ -14,6 +14,8 @@ import typer
 from typer import Option
 
 from penstock.cli.options import (
+    FORMAT_NAMES,
+    RECIPE_NAMES,
     ApiKey,
     AsJson,
     Config,
@@ -33,11 +35,13 @@ from penstock.cli.options import (
     Quiet,
     ResultsOrNone,
     Servers,
+    one_of,
     recipe_settings,
+    some_of,
     with_recipe_options,
     words,
 )
-from penstock.cli.progress import progress, tell_failures, tell_left_out, tell_notes
+from penstock.cli.progress import progress, tell_addresses, tell_failures, tell_left_out, tell_notes
 from penstock.errors import UsageError
 
 if TYPE_CHECKING:
@@ -49,16 +53,21 @@ if TYPE_CHECKING:
     from penstock.trace.spans import Trace
 
 STANDARD_OUTPUT = Path("-")
-RECIPE_HELP = "documents (built in), glm-ocr, paddleocr-vl, openai, grounded, grounded-2, or module:function."
-EXPORT_HELP = "Files to write at the end; see `penstock export`. Without OUT: md, text or jsonl."
+RECIPE_HELP = f"How to read: {', '.join(RECIPE_NAMES)}, or module:function. documents is built in."
+EXPORT_HELP = f"Files to write at the end: {', '.join(FORMAT_NAMES)}. Without OUT: md, text or jsonl."
+LAYOUTS = ("model", "rules", "pp-doclayoutv3", "cdla")
 LAYOUT_HELP = (
     "How regions are found. documents: model, or rules (fonts and geometry, no model)."
     " glm-ocr and its like: pp-doclayoutv3 (with torch), or cdla (on the CPU)."
 )
+Formats = Annotated[
+    str | None, Option("--export", "--to", help=EXPORT_HELP, autocompletion=some_of(*FORMAT_NAMES))
+]
 Inputs = Annotated[
     list[str],
     typer.Argument(
-        help="Files, folders, globs, datasets, @LIST of paths, or - for standard input.", metavar="INPUT..."
+        help="Files, folders, globs, http(s) addresses, datasets, @LIST of them, or - for standard input.",
+        metavar="INPUT...",
     ),
 ]
 
@@ -70,12 +79,12 @@ def parse(
     inputs: Inputs,
     more: dict[str, Any],
     out: ResultsOrNone = None,
-    recipe: Annotated[str, Option(help=RECIPE_HELP)] = "documents",
+    recipe: Annotated[str, Option(help=RECIPE_HELP, autocompletion=one_of(*RECIPE_NAMES))] = "documents",
     pages: Annotated[str | None, Option(help="Pages of each document, from 1: 3-9 or 1,4,7-.")] = None,
     max_pages: Annotated[int, Option(help="Read no more pages of one document.", min=1)] = 50_000,
     lang: Lang = None,
     dpi: Annotated[int | None, Option(help="Resolution PDF pages are rendered at.", min=36, max=600)] = None,
-    layout: Annotated[str | None, Option(help=LAYOUT_HELP)] = None,
+    layout: Annotated[str | None, Option(help=LAYOUT_HELP, autocompletion=one_of(*LAYOUTS))] = None,
     text_layer: Annotated[str | None, Option(help="A PDF's own text: auto, always or never used.")] = None,
     crops: Annotated[bool | None, Option("--crops/--no-crops", help="Keep crops of pictures.")] = None,
     password: Annotated[str | None, Option(help="Password of encrypted PDFs.")] = None,
@@ -93,7 +102,7 @@ def parse(
     text_height: Annotated[float | None, Option(help="Scale regions to print this high (px).", min=8)] = None,
     polygons: Annotated[bool | None, Option("--polygons/--boxes", help="Cut along outlines.")] = None,
     api_key: ApiKey = None,
-    export: Annotated[str | None, Option("--export", "--to", help=EXPORT_HELP)] = None,
+    export: Formats = None,
     crop_names: CropNames = None,
     retry_failed: Annotated[bool, Option(help="Try failed pages and regions again.")] = False,
     fresh: Fresh = False,
@@ -216,6 +225,7 @@ class _Typed:
 
         check_formats(formats)
         with _trace(out if shown.trace and not shown.dry_run else None) as spans:
+            tell_addresses(self.inputs, shown.quiet or shown.as_json)
             work = parse_work(self._options(), out, spans)
             if shown.dry_run:
                 from penstock.cli.dry_run import forecast

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
@@ -59,11 +59,21 @@ def _state(run: Run[Any], elapsed_s: float) -> RunState:
         done=tally.done,
         failed=tally.failed,
         skipped=tally.skipped,
-        total=None if tally.listing else tally.listed,
+        total=tally.total,
+        more_to_find=not tally.is_total_final,
         stages=run.executor.depths(),
         elapsed_s=elapsed_s,
         unit=run.plan.item.unit,
     )
+
+
+def tell_addresses(inputs: list[str], quiet: bool) -> None:
+    """What comes from the network may take a while: a sign of work on standard error."""
+    from penstock.sources.download import is_url, shown
+
+    for address in () if quiet else filter(is_url, inputs):
+        with suppress(ValueError):  # an address that is none: the listing says so
+            print(f"reading {shown(address)}", file=sys.stderr, flush=True)
 
 
 def tell_notes(plan: Plan, quiet: bool) -> None:

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import sys
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
 from penstock.cli.options import AsJson, Config, Log, LogLevel, Out, words
 from penstock.errors import UsageError
-from penstock.processes.background import Background
-from penstock.retrieval.tokens import question_tokens
-from penstock.scripts import has_syllable
 
 if TYPE_CHECKING:
-    from penstock.passes.search import SearchOptions, SearchResult
-    from penstock.retrieval.searcher import Filters, Hit
+    from penstock.retrieval.hits import Filters, Hit, SearchOptions, SearchResult
+    from penstock.sources.page_range import PageRange
 
 MAX_SHOWN = 10  # documents named in a message
+BOLD, PLAIN = "\x1b[1;33m", "\x1b[0m"
+_MARKED = re.compile(r"\*\*(.+?)\*\*")
+HALF_PAGE = 500  # what is wider stands at neither side
 
 
 def search(
@@ -59,15 +61,26 @@ def search(
 
 
 def _found(out: Path, question: str, wanted: _Wanted) -> list[Hit]:
+    from penstock.passes.quick_search import quick_search
+
+    options = wanted.options()
+    found = quick_search(out, question, options) or _searched(out, question, options)
+    _warn(found, options.filters)
+    return found.hits
+
+
+def _searched(out: Path, question: str, options: SearchOptions) -> SearchResult:
+    """Asks an index that is too large for the quick way: what answers takes seconds to load."""
+    from penstock.processes.background import Background
+    from penstock.retrieval.tokens import question_tokens
+    from penstock.scripts import has_syllable
+
     with Background() as background:
         # before what follows is loaded: nothing takes as long as Kiwi. Other languages' words need no model
         tokens = background.do(partial(question_tokens, question)) if has_syllable(question) else None
         from penstock.passes.search import search_out
 
-        options = wanted.options()
-        found = search_out(out, question, options, background, tokens)
-    _warn(found, options.filters)
-    return found.hits
+        return search_out(out, question, options, background, tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +96,11 @@ class _Wanted:
     api_key: str | None = field(repr=False)
 
     def options(self) -> SearchOptions:
-        from penstock.passes.search import SearchOptions
-        from penstock.retrieval.searcher import Filters
-        from penstock.sources import PageRange
+        from penstock.retrieval.hits import Filters, SearchOptions
 
         filters = Filters(
             documents=tuple(self.document or ()),
-            pages=PageRange.parse(self.pages) if self.pages else None,
+            pages=_page_range(self.pages) if self.pages else None,
             labels=tuple(self.label or ()),
             sections=tuple(self.section or ()),
         )
@@ -108,23 +119,51 @@ def _warn(found: SearchResult, filters: Filters) -> None:
 
 
 def _show(hits: list[Hit]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table("", "page", "region", "what it says", "found by", show_lines=True)
+    """Three lines a hit: where it stands, under which titles, and the words that answer."""
+    coloured = _is_coloured(sys.stdout)
     for place, hit in enumerate(hits, 1):
-        where = f"{hit.label} {list(hit.box)}" if hit.box else ""
-        by = "\n".join(f"{name} #{rank} ({score:.3g})" for name, (rank, score) in hit.sources.items())
-        crop = f"\n{hit.crop}" if hit.crop else ""
-        page = "\n".join(part for part in (f"{hit.document} p. {hit.page}", hit.section) if part)
-        table.add_row(str(place), *(Text(_shown(cell)) for cell in (page, where + crop, hit.snippet)), by)
-    Console().print(table)
+        lines = [_where(hit), _printable(hit.section), _marked(_printable(hit.snippet), coloured)]
+        shown = f"\n{' ' * 4}".join(line for line in lines if line)
+        print(f"{place:>2}. {shown}")
 
 
-def _shown(text: str) -> str:
-    """Without control characters: a document must not speak to the terminal."""
-    return "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in text)
+def _is_coloured(stream: TextIO) -> bool:
+    """Whether escape sequences may be written: a terminal, and nobody who asked for none (NO_COLOR)."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _marked(snippet: str, coloured: bool) -> str:
+    """Words between ** in bold on a terminal; elsewhere the ** stay, so that a pipe loses nothing."""
+    return _MARKED.sub(rf"{BOLD}\1{PLAIN}", snippet) if coloured else snippet
+
+
+def _where(hit: Hit) -> str:
+    """`report.pdf, page 3, at the top right: table`, and the crop where there is one."""
+    from penstock.region import plain_label
+
+    place = f", {_place_on_page(hit.box)}: {plain_label(hit.label or 'text')}" if hit.box else ""
+    crop = f" ({hit.crop})" if hit.crop else ""
+    return _printable(f"{hit.document}, page {hit.page}{place}{crop}")
+
+
+def _place_on_page(box: tuple[int, ...]) -> str:
+    """Returns where the middle of a box stands; its numbers are on a grid of 1,000 each way."""
+    across, down = (box[0] + box[2]) // 2, (box[1] + box[3]) // 2
+    height = ("at the top", "in the middle", "at the bottom")[min(2, down * 3 // 1000)]
+    is_wide = box[2] - box[0] > HALF_PAGE
+    side = "" if is_wide else (" left", "", " right")[min(2, across * 3 // 1000)]
+    return height + side
+
+
+def _printable(text: str) -> str:
+    """In one line, without control characters: a document must not speak to the terminal."""
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+
+
+def _page_range(text: str) -> PageRange:
+    from penstock.sources import PageRange
+
+    return PageRange.parse(text)
 
 
 def _weights(text: str | None) -> dict[str, float]:

@@ -10,18 +10,17 @@ import glob
 import io
 import os
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import IO, Any, BinaryIO
-from urllib.parse import unquote, urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
-from penstock.converted.download import download, is_url, shown
 from penstock.errors import UsageError
 from penstock.sources import formats
-from penstock.sources.files import READABLE
+from penstock.sources.download import downloaded, is_url
+from penstock.sources.formats import READABLE
 from penstock.sources.safe_names import safe_name
 from penstock.store.atomic_files import store_errors
 
@@ -63,14 +62,7 @@ def as_file(source: Any, folder: Path) -> str:
 
 def _downloaded(url: str, folder: Path) -> str:
     with store_errors(folder):
-        folder.mkdir(parents=True)
-    part = folder / "part"
-    download(url, part)
-    with part.open("rb") as file:
-        kind = formats.sniff(file.read(formats.HEAD_BYTES))
-    if kind is None:
-        raise UsageError(f"{shown(url)} is not a document.", READABLE)
-    return _named(part, PurePosixPath(unquote(urlsplit(url).path)).stem, kind)
+        return str(downloaded(url, folder))
 
 
 def _written(stream: IO[bytes], folder: Path, stem: str) -> str:

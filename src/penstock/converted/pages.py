@@ -9,6 +9,7 @@ from typing import overload
 from penstock.converted.conversion import Conversion
 from penstock.documents.formats.markdown import relink
 from penstock.page import Page
+from penstock.trace.phrases import plural
 
 
 class DocumentPages(Sequence[Page]):
@@ -50,7 +51,7 @@ class DocumentPages(Sequence[Page]):
             return [self[each] for each in range(*place.indices(len(self)))]
         wanted = place if place >= 0 else len(self) + place
         if wanted < 0 or not self._has(wanted):
-            raise IndexError(f"{self._name} has {len(self)} pages; there is none at {place}.")
+            raise IndexError(f"{self._name} has {plural(len(self), 'page')}; there is none at {place}.")
         return _without_links(self._conversion.page(self._name, wanted))
 
     def __repr__(self) -> str:

@@ -13,8 +13,8 @@ from typing import Any
 from penstock.documents.vectored import Vectored
 from penstock.driver import Run, Tally
 from penstock.engines.chat.address import base_url
-from penstock.engines.embed.embedder import RETRIEVE, chosen_settings, open_embedder, takes_images
-from penstock.errors import EngineError, OpenError, UsageError
+from penstock.engines.embed.embedder import chosen_settings, takes_images
+from penstock.errors import UsageError
 from penstock.executors import make_executor
 from penstock.passes.work import Showing, Work
 from penstock.plan import Plan
@@ -28,11 +28,6 @@ from penstock.store.atomic_files import clear_tmp
 from penstock.store.out import Out
 from penstock.trace.phrases import plural
 from penstock.trace.spans import Trace
-
-WITHOUT_VECTORS = (
-    "Start the server, tell its new address by penstock embed OUT --server,"
-    " or search by words: --weights text=0,image=0,region=0"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +81,7 @@ class EmbedSummary:
         shapes = ", ".join(f"{name} {rows} x {width}" for name, (rows, width) in self.shapes.items())
         return (
             f"{plural(self.pages, 'page')} embedded by {self.engine}, {self.skipped} were done{before},"
-            f" {self.failed} failed, {self.queries} queries: {shapes}.{left_out}"
+            f" {self.failed} failed, {plural(self.queries, 'query', 'queries')}: {shapes}.{left_out}"
         )
 
 
@@ -124,44 +119,6 @@ def _work(
     executor = make_executor("local", Trace())
     run = Run(plan, executor, out.path, VECTORS, options.retry_failed, options.fresh, home=home)
     return Work(run, listing)
-
-
-def embed_question(out: Path, question: str, api_key: str | None = None) -> Any:
-    """Returns one question's vector by the engine that embedded OUT, or None when OUT has no vectors."""
-    with Questions(out, api_key) as questions:
-        return questions.vector(question)
-
-
-class Questions:
-    """Turns questions into vectors by the engine that embedded OUT; keeps it open between two."""
-
-    def __init__(self, out: Path, api_key: str | None = None) -> None:
-        self._about = vectors.about(Out(out))
-        self._api_key = api_key
-        self._engine: Any = None
-
-    def __enter__(self) -> Questions:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._engine is not None:
-            self._engine.close()
-
-    def vector(self, question: str) -> Any:
-        """None when OUT has no vectors."""
-        if not self._about:
-            return None
-        try:
-            self._engine = self._engine or self._open()
-            return self._engine.texts([question], RETRIEVE)[0]
-        except (EngineError, OpenError) as exc:
-            raise EngineError(f"The question cannot be embedded. {exc.message}", WITHOUT_VECTORS) from exc
-
-    def _open(self) -> Any:
-        settings = {key: self._about.get(key) for key in ("model", "dimensions", "server")}
-        # a key is only for those that ask a server: the variable that holds it may be set for other things
-        settings["api_key"] = self._api_key if self._about.get("server") else None
-        return open_embedder(self._about["engine"], settings)
 
 
 def checked_precision(word: str) -> vectors.Precision:

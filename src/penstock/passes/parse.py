@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
@@ -20,7 +21,10 @@ from penstock.page import Page
 from penstock.passes.in_order import OnProgress, Order, PageOrder, PageStream, max_ahead
 from penstock.passes.work import Work
 from penstock.plan import Plan
+from penstock.sources.download import is_url, shown
+from penstock.store import manifest
 from penstock.store.ledger import Ledger
+from penstock.store.manifest import DOWNLOADS
 from penstock.store.out import Out
 from penstock.store.schema import PAGES
 from penstock.store.source_order import read_order
@@ -59,7 +63,11 @@ def parse_work(options: ParseOptions, out: Path, trace: Trace | None = None) -> 
     """Returns the run that reads `options.inputs` into OUT. Raises UsageError before it begins."""
     plan, tally = options.plan(), Tally()
     listing = list_pages(options, out, tally.left_out)
-    facts = {"inputs": list(options.inputs), "pages": options.pages, "max_pages": options.max_pages}
+    facts = {
+        "inputs": [shown(name) if is_url(name) else name for name in options.inputs],
+        "pages": options.pages,
+        "max_pages": options.max_pages,
+    }
     run = Run(
         plan,
         make_executor(options.executor, trace or Trace()),
@@ -70,7 +78,7 @@ def parse_work(options: ParseOptions, out: Path, trace: Trace | None = None) -> 
         facts={**facts, **crop_names_of(options.crop_names, None if options.fresh else out)},
         tally=tally,
     )
-    return Work(run, listing)
+    return Work(run, listing, ahead=True)
 
 
 def crop_names_of(given: str | None, out: Path | None) -> dict[str, str]:
@@ -129,6 +137,16 @@ def stream_pages(plan: Plan, listing: Iterable[Page], executor: str = "local") -
     return cast(PageStream, stream)  # an executor gives back what it was given
 
 
+def downloads_of(out: Path | None, fresh: bool = False) -> Path | None:
+    """Returns where OUT keeps what it downloads, which `fresh` empties: then it is fetched anew."""
+    if out is None:
+        return None
+    folder = out / DOWNLOADS
+    if fresh and manifest.read(out) is not None:
+        shutil.rmtree(folder, ignore_errors=True)
+    return folder
+
+
 def list_pages(
     options: ParseOptions, out: Path | None = None, left_out: Counter[str] | None = None
 ) -> Iterator[Page]:
@@ -146,4 +164,5 @@ def list_pages(
         id_column=options.id_column,
         known={} if options.fresh or out is None else read_order(out),
         left_out=left_out,
+        downloads=downloads_of(out, options.fresh),
     )

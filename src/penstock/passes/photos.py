@@ -15,6 +15,7 @@ from penstock.errors import UsageError
 from penstock.executors import make_executor
 from penstock.executors.local import Local
 from penstock.exports.box_history import given_object, with_boxes
+from penstock.passes.parse import downloads_of
 from penstock.passes.work import Work
 from penstock.photo import Photo
 from penstock.photos.user_boxes import GivenBox, GivenDepth, is_for
@@ -78,7 +79,7 @@ class PhotoWork(Work[Photo]):
     def __init__(self, run: Run[Photo], photos: Iterator[Photo], boxes: tuple[GivenBox, ...]) -> None:
         self._named = NamedPhotos((*boxes, *_depths_of(run.plan)))
         own = [box for box in boxes if box.photo]
-        super().__init__(run, with_boxes(Out(run.out), self._named.watching(photos), own))
+        super().__init__(run, with_boxes(Out(run.out), self._named.watching(photos), own), ahead=True)
 
     @property
     def missed(self) -> list[str]:
@@ -101,7 +102,8 @@ def photos_work(options: PhotoOptions, out: Path) -> PhotoWork:
         fresh=options.fresh,
         facts={"inputs": list(options.photos), "same_room": options.same_room},
     )
-    return PhotoWork(run, sources.list_items(options.photos, Photo), options.given_boxes())
+    listing = sources.list_items(options.photos, Photo, downloads=downloads_of(out, options.fresh))
+    return PhotoWork(run, listing, options.given_boxes())
 
 
 def photos_stream(options: PhotoOptions) -> PhotoStream:

@@ -69,6 +69,7 @@ from penstock.stages.ground import Ground
 from penstock.store.out import Out
 from penstock.store.schema import PAGES
 from penstock.trace.bounds import Limits
+from penstock.trace.phrases import plural
 from penstock.trace.spans import Trace
 
 log = logging.getLogger(__name__)
@@ -277,7 +278,7 @@ class Pipeline:
         self.state.pages = {"done": tally.done, "skipped": tally.skipped, "failed": tally.failed}
         if tally.failed_before:
             self.state.pages["failed before"] = tally.failed_before
-        return f"{tally.done} pages read, {tally.skipped} were done, {tally.failed} failed"
+        return f"{plural(tally.done, 'page')} read, {tally.skipped} were done, {tally.failed} failed"
 
     def _parse_work(self) -> Work[Page]:
         options = self.options
@@ -336,7 +337,7 @@ class Pipeline:
 
     def _index(self) -> str:
         built = index_out(self.options.out)
-        return f"{built.pages} pages, {built.changed} added or changed"
+        return f"{plural(built.pages, 'page')}, {built.changed} added or changed"
 
     def _evaluate(self) -> str:
         path = self._queries_path()
@@ -347,7 +348,9 @@ class Pipeline:
             return "the queries name no pages, so there is nothing to score"
         self.state.scores = evaluate_search(Out(self.options.out), queries)
         one = next(iter(self.state.scores.values()))  # all sources are asked the same
-        return " ".join([f"{one.count} queries by {', '.join(self.state.scores)}.", *one.warnings])
+        return " ".join(
+            [f"{plural(one.count, 'query', 'queries')} by {', '.join(self.state.scores)}.", *one.warnings]
+        )
 
     def _upload(self) -> str:
         options = self.options

@@ -12,6 +12,7 @@ from penstock.driver import Run
 from penstock.engines.chat.address import base_url
 from penstock.engines.vllm import daemon
 from penstock.executors import Executor
+from penstock.passes.listed_ahead import listed_ahead
 from penstock.plan import Plan
 from penstock.stage import ItemT, Stage
 from penstock.trace import report
@@ -53,6 +54,7 @@ class Work(Generic[ItemT]):
     run: Run[ItemT]
     listing: Iterator[ItemT]
     limits: Mapping[str, Limits] = field(default_factory=dict)  # of servers by address, where they are known
+    ahead: bool = False  # the items are light, and `finish` lists them ahead to know how many there are
 
     def __iter__(self) -> Iterator[ItemT]:
         return self.run.items(self.listing)
@@ -63,13 +65,20 @@ class Work(Generic[ItemT]):
         `showing` draws progress while the block works.
         """
         run = self.run
-        with watch_of(run.plan, run.executor, self.limits) as watch, (showing or _hidden)(run):
-            for _ in self:
+        watching, shown = watch_of(run.plan, run.executor, self.limits), (showing or _hidden)(run)
+        with watching as watch, shown, self._listed() as listing:
+            for _ in run.items(listing):
                 pass
         profile = watch.add_to(run.profile())
         if run.tally.done or run.tally.failed:
             report.write(profile, run.out / run.home)
         return profile
+
+    def _listed(self) -> AbstractContextManager[Iterable[ItemT]]:
+        tally = self.run.tally
+        if not self.ahead:
+            return nullcontext(self.listing)
+        return listed_ahead(self.listing, tally.find, tally.find_no_more)
 
     def summary(self) -> WorkSummary:
         tally, trace = self.run.tally, self.run.executor.trace

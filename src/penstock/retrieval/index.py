@@ -20,14 +20,14 @@ import pyarrow as pa
 
 from penstock.errors import MissingModel, install_advice
 from penstock.processes.malloc import share_heaps
-from penstock.retrieval import index_folder
+from penstock.retrieval import index_folder, small_index
+from penstock.retrieval.hits import CHUNKS, PAGES, REGIONS
 from penstock.retrieval.index_folder import FOLDER
 from penstock.retrieval.index_rows import ChunkRow, PageRow, RegionRow, Widths, rows_of
 from penstock.retrieval.tokens import Tokeniser
 from penstock.store.lock import holding
 from penstock.store.out import Out
 
-PAGES, REGIONS, CHUNKS = "pages", "regions", "chunks"
 PAGES_AT_ONCE = 500  # about 4,000 regions: 10 MB of vectors and words
 Row = TypeVar("Row", PageRow, ChunkRow)
 SAMPLES = 64  # vectors a partition is found from: 256 took twice the CPU and 120 MB more for the same recall
@@ -71,7 +71,8 @@ def build_rows(
     home = index_folder.begin(folder, last)
     try:
         with index_folder.index_errors(folder):
-            built, is_changed = _fill(home, rows, widths, threads)
+            words = Tokeniser(threads, {} if last is None else small_index.read_forms(home))
+            built, is_changed = _fill(home, rows, widths, words)
         if is_changed or last is None:
             index_folder.publish(home, about)
     finally:
@@ -79,12 +80,11 @@ def build_rows(
     return built
 
 
-def _fill(home: Path, rows: Iterable[PageRow], widths: Widths, threads: int) -> tuple[IndexSummary, bool]:
+def _fill(home: Path, rows: Iterable[PageRow], widths: Widths, words: Tokeniser) -> tuple[IndexSummary, bool]:
     """Makes the tables in `home` those of `rows`. Returns also whether anything had to change."""
     share_heaps()  # Kiwi's threads and the library's own each keep a heap otherwise
     base = connect(home)
     pages, chunks = _Kept(base, PAGES), _Kept(base, CHUNKS)
-    words = Tokeniser(threads)
     for batch in _batches(iter(rows), PAGES_AT_ONCE):
         new_pages = pages.changed(batch)
         new_chunks = chunks.changed([chunk for page in batch for chunk in page.chunks])
@@ -96,6 +96,7 @@ def _fill(home: Path, rows: Iterable[PageRow], widths: Widths, threads: int) -> 
     is_changed = pages.touched or chunks.touched
     if is_changed:
         _index(base, widths)
+        small_index.write(home, {name: base.open_table(name) for name in table_names(base)}, words.forms)
     sizes = {name: getattr(widths, name) for name in ("text", "image", "region")}
     built = IndexSummary(len(pages.seen), len(chunks.seen), pages.num_changed, len(gone), sizes)
     return built, is_changed

@@ -28,6 +28,8 @@ KEPT_TAGS = (
 )  # nouns, stems of verbs and adjectives, roots, adverbs
 PAIRS_FROM = 3  # syllables of a noun
 CHUNK = 512  # texts Kiwi's threads share at once
+MAX_FORMS = 60_000  # Korean forms of one build that are remembered: 10 MB. Who has more has a large run
+Forms = dict[str, set[str]]  # words as they are written, and what they are searched by
 
 _LATIN = re.compile(r"[^\W\d_가-힣\u3040-\u30ff\u3400-\u9fff]+|\d+")
 _HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]+")
@@ -43,15 +45,19 @@ class SearchWord:
 
 
 class Tokeniser:
-    """Holds the stemmer. Kiwi opens when the first Korean text comes."""
+    """Holds the stemmer. Kiwi opens when the first Korean text comes.
 
-    def __init__(self, threads: int = 1) -> None:
+    `forms` remembers how Korean words were written, for whoever gives a dictionary; None when it grew large.
+    """
+
+    def __init__(self, threads: int = 1, forms: Forms | None = None) -> None:
         try:
             import Stemmer
         except ImportError as exc:
             raise MissingModel("Search needs PyStemmer.", install_advice("search")) from exc
         self._stemmer = Stemmer.Stemmer("english")
         self._threads = threads
+        self.forms = forms
 
     def of(self, text: str) -> list[SearchWord]:
         [words] = self.of_many([text])
@@ -75,18 +81,33 @@ class Tokeniser:
                 found += [SearchWord(token, m.start(), m.end()) for m in re.finditer(re.escape(token), text)]
         return sorted(found, key=lambda word: word.start)
 
+    def without_korean(self, text: str) -> list[SearchWord]:
+        return list(self._others(unicodedata.normalize("NFC", text)))
+
     def line(self, words: Iterable[SearchWord]) -> str:
         """Returns the words as the index keeps them."""
         return " ".join(word.token for word in words)
 
     def _chunk(self, texts: list[str]) -> Iterator[list[SearchWord]]:
-        korean = [text for text in texts if SYLLABLE.search(text)]
-        split = iter(_kiwi(self._threads).tokenize(korean) if korean else ())
+        with_korean = [text for text in texts if SYLLABLE.search(text)]
+        split = iter(_kiwi(self._threads).tokenize(with_korean) if with_korean else ())
         for text in texts:
             words = list(self._others(text))
             if SYLLABLE.search(text):
-                words += _korean(next(split))
+                korean = list(_korean(next(split)))
+                self._remember(text, korean)
+                words += korean
             yield sorted(words, key=lambda word: word.start)
+
+    def _remember(self, text: str, words: list[SearchWord]) -> None:
+        if self.forms is None:
+            return
+        for word in words:
+            self.forms.setdefault("".join(text[word.start : word.end].split()), set()).add(word.token)
+            if not word.token.startswith("~"):
+                self.forms.setdefault(word.token, set()).add(word.token)
+        if len(self.forms) > MAX_FORMS:
+            self.forms = None
 
     def _others(self, text: str) -> Iterator[SearchWord]:
         for match in _LATIN.finditer(text):

@@ -20,6 +20,7 @@ from penstock.documents.vectored import Vectored
 from penstock.errors import StoreError, UsageError
 from penstock.exports.export import export
 from penstock.exports.page_files import RESULTS
+from penstock.retrieval.embedded_by import ABOUT, FOLDER, embedded_by
 from penstock.retrieval.to_embed import PAGES_HOME, QUERIES_HOME, VECTORS, page_entries, to_embed
 from penstock.stages.embed import EmbeddedRegions
 from penstock.store.atomic_files import replacing
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 Precision = Literal["float32", "float16", "int8"]
 PRECISIONS: tuple[Precision, ...] = ("float32", "float16", "int8")
 
-FOLDER, ABOUT = "embeddings", "embeddings.json"
 IMAGES, TEXTS, REGIONS, QUERIES = "corpus_images", "corpus_ocr_text", "regions", "queries"
 
 
@@ -239,11 +239,4 @@ def read(out: Out, name: str) -> VectorTable | None:
 
 def about(out: Out) -> dict[str, Any]:
     """Returns what embedded OUT: engine, model, dimensions. Empty when nothing did."""
-    path = out / FOLDER / ABOUT
-    try:
-        found = json.loads(path.read_text("utf-8")) if path.is_file() else {}
-    except ValueError:
-        found = None
-    if not isinstance(found, dict):
-        raise StoreError(f"{path} is damaged.", "Run: penstock embed OUT")
-    return found
+    return embedded_by(out.path)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.errors import UsageError
-from penstock.passes.embed import Questions
+from penstock.passes.questions import Questions
 from penstock.retrieval import vectors
 from penstock.retrieval.index_folder import FOLDER
 from penstock.retrieval.searcher import NO_FILTERS, Filters, Searcher

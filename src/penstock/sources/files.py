@@ -11,11 +11,9 @@ from pathlib import Path, PurePosixPath
 from penstock.errors import Failure
 from penstock.item import Item
 from penstock.sources import formats
-from penstock.sources.formats import Kind
+from penstock.sources.formats import READABLE, Kind
 from penstock.sources.ids import hashed, safe_document, safe_stem
 from penstock.sources.inputs import FoundFile
-
-READABLE = "Penstock reads PDF, PNG, JPEG, TIFF, WebP, BMP, GIF, Arrow and Parquet."
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +50,7 @@ class FileInspector:
 
     def __init__(self, known: Mapping[str, Collection[str]] | None = None) -> None:
         self._known = known or {}
+        self._names = {path: document for document, paths in self._known.items() for path in paths}
         self._paths: set[Path] = set()
         self._documents: set[str] = set()
 
@@ -75,9 +74,13 @@ class FileInspector:
         return Candidate(found, _prefix(found, status), kind)
 
     def _named(self, found: FoundFile) -> FoundFile:
-        """Gives the file its own document name: with its folder's name if another file has the same."""
+        """Gives the file its own document name: with its folder's name if another file has the same.
+
+        A file that an earlier run read keeps the name it had: its pages are known by it.
+        """
         self._paths.add(found.path)
-        document, parts, depth = found.document, found.path.parts[1:], 2
+        document = found.document if found.digest else self._names.get(str(found.path), found.document)
+        parts, depth = found.path.parts[1:], 2
         while self._is_taken(document, found) and depth <= len(parts):
             document, depth = safe_document(parts[-depth:]), depth + 1
         stem, dot, suffix = document.rpartition(".")

@@ -7,6 +7,7 @@ from typing import Literal
 
 from penstock.errors import BadInput
 
+READABLE = "Penstock reads PDF, PNG, JPEG, TIFF, WebP, BMP, GIF, Arrow and Parquet."
 Kind = Literal["pdf", "png", "jpeg", "tiff", "webp", "bmp", "gif", "arrow", "parquet"]
 
 HEAD_BYTES = 1024  # a PDF may begin with this much junk (PDF Reference 1.7, appendix H)

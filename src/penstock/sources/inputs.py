@@ -1,4 +1,4 @@
-"""Expands what a user named into files and datasets: files, folders, globs, lists, standard input.
+"""Expands what a user named into files and datasets: files, folders, globs, addresses, lists, standard input.
 
 Opens only folders and lists. Reads a folder when the listing reaches it, so a tree of a million files starts
 at once; enters each real folder once, so a loop of links ends.
@@ -7,21 +7,26 @@ at once; enters each real folder once, so a loop of links ends.
 from __future__ import annotations
 
 import atexit
+import contextlib
+import functools
 import glob
 import hashlib
 import os
 import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO
 
 from penstock.errors import UsageError
 from penstock.sources import formats
+from penstock.sources.download import downloaded_once, is_url, shown
 from penstock.sources.folders import Dataset, group_shards, saved_datasets
 from penstock.sources.ids import natural_key, safe_document
+from penstock.sources.namesakes import kept_parts
 
 SPOOL_BYTES = 1 << 20
 
@@ -54,20 +59,80 @@ class End:
 Entry = FoundFile | Dataset | Begin | End
 
 
-def expand(inputs: Sequence[str], stdin: IO[bytes] | None = None) -> Iterator[Entry]:
-    """Yields files and datasets in the order of the inputs, folders in natural order of names."""
+def expand(
+    inputs: Sequence[str], stdin: IO[bytes] | None = None, downloads: Path | None = None
+) -> Iterator[Entry]:
+    """Yields files and datasets in the order of the inputs, folders in natural order of names.
+
+    What is at an address is kept in `downloads`, or as long as this process lasts.
+    """
+    kept = _kept_parts(inputs)
     for text in inputs:
         if text == "-":
-            yield from _from_stdin(stdin if stdin is not None else sys.stdin.buffer)
+            yield from _from_stdin(stdin if stdin is not None else sys.stdin.buffer, downloads)
         elif text.startswith("@") and len(text) > 1 and not os.path.lexists(text):
-            yield from _from_list(text[1:])
+            yield from _from_list(text[1:], downloads)
         elif not text:
-            raise UsageError("An input is empty.", "Name a file, a folder, a glob, @LIST or -.")
+            raise UsageError("An input is empty.", "Name a file, a folder, a glob, an address, @LIST or -.")
         else:
-            yield from _one(text)
+            parts = kept.get(text, ())
+            yield from _named(text, downloads, parts, above=parts)
 
 
-def _one(text: str, document: Sequence[str] = ()) -> Iterator[Entry]:
+def _kept_parts(inputs: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Returns by input what of its path its documents' names begin with, where names could meet."""
+    places: dict[str, Path] = {}
+    for text in inputs:
+        with contextlib.suppress(OSError, RuntimeError, ValueError):  # whoever opens it says why
+            if text and os.path.lexists(text):
+                places[text] = _settled(text)
+    folders = {path for path in places.values() if os.path.isdir(path)}  # noqa: PTH112
+    kept = kept_parts(set(places.values()) - folders, folders)
+    return {text: kept[path] for text, path in places.items() if path in kept}
+
+
+def _named(
+    text: str, downloads: Path | None, document: Sequence[str] = (), above: Sequence[str] = ()
+) -> Iterator[Entry]:
+    """Yields what an address or a path is."""
+    if is_url(text) and not os.path.lexists(text):
+        yield _at_address(text, downloads or _temporary_folder())
+    else:
+        yield from _one(text, document, above)
+
+
+def _at_address(url: str, downloads: Path) -> FoundFile:
+    """Downloads what is there, unless it was before. An address that gives nothing fails alone."""
+    try:
+        path = downloaded_once(url, downloads).resolve()
+    except UsageError as exc:
+        problem = _after_address(url, exc)
+    except OSError as exc:
+        problem = f"cannot be kept in {downloads}: {_reason(exc)}."
+    else:
+        return FoundFile(path, safe_document([path.name]), named=True)
+    name = PurePosixPath(url.partition("?")[0]).name
+    return FoundFile(Path(name), safe_document([name]), named=True, problem=problem)
+
+
+def _after_address(url: str, exc: UsageError) -> str:
+    """Returns what is wrong as words that follow a name."""
+    told = str(exc)
+    with contextlib.suppress(ValueError):  # an address that is none
+        if told.startswith(shown(url)):
+            return told.removeprefix(shown(url)).lstrip()
+    return f"cannot be downloaded: {told}"
+
+
+@functools.cache
+def _temporary_folder() -> Path:
+    folder = tempfile.mkdtemp(prefix="penstock-downloads-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
+
+
+def _one(text: str, document: Sequence[str] = (), above: Sequence[str] = ()) -> Iterator[Entry]:
+    """Yields what an input is. A file is named `document`; names of a folder's files begin with `above`."""
     try:
         path = _settled(text)
     except (OSError, RuntimeError) as exc:  # a loop of links, a disk that does not answer
@@ -76,7 +141,7 @@ def _one(text: str, document: Sequence[str] = ()) -> Iterator[Entry]:
         return
     if os.path.isdir(path):  # noqa: PTH112  Path.is_dir raises where there is no permission
         yield Begin()
-        yield from _walk(path)
+        yield from _walk(path, above)
         yield End(path, safe_document([path.name]), "holds no PDF, picture or dataset.")
     elif os.path.lexists(path):
         yield FoundFile(path, safe_document(document or [path.name]), named=True)
@@ -98,35 +163,36 @@ def _reason(exc: OSError | RuntimeError) -> str:
     return (exc.strerror if isinstance(exc, OSError) else None) or str(exc)
 
 
-def _from_list(name: str) -> Iterator[Entry]:
+def _from_list(name: str, downloads: Path | None) -> Iterator[Entry]:
     """Reads one path a line, relative to the working folder, as `find` and `ls` print them."""
     path = _settled(name)
     try:
         with path.open("rb") as lines:
-            yield from _from_lines(lines)
+            yield from _from_lines(lines, downloads)
     except OSError as exc:
         problem = f"cannot be read: {exc.strerror}."
         yield FoundFile(path, safe_document([path.name]), named=True, problem=problem)
 
 
-def _from_lines(lines: Iterator[bytes] | IO[bytes]) -> Iterator[Entry]:
+def _from_lines(lines: Iterator[bytes] | IO[bytes], downloads: Path | None) -> Iterator[Entry]:
     for number, line in enumerate(lines):
         text = line.removeprefix(b"\xef\xbb\xbf" if number == 0 else b"").rstrip(b"\r\n")
         if text.strip():
-            yield from _listed(os.fsdecode(text))
+            yield from _listed(os.fsdecode(text), downloads)
 
 
-def _listed(text: str) -> Iterator[Entry]:
+def _listed(text: str, downloads: Path | None) -> Iterator[Entry]:
     path = Path(text)
     outside = path.is_absolute() or ".." in path.parts
-    yield from _one(text, () if outside else path.parts)  # a list's relative paths are its documents' names
+    # a list's relative paths are its documents' names
+    yield from _named(text, downloads, () if outside else path.parts)
 
 
-def _from_stdin(stream: IO[bytes]) -> Iterator[Entry]:
+def _from_stdin(stream: IO[bytes], downloads: Path | None) -> Iterator[Entry]:
     """Reads a document if the bytes begin like one, else a list of paths."""
     head = stream.read(formats.HEAD_BYTES)
     if formats.sniff(head) is None:
-        yield from _from_lines(_lines(head, stream))
+        yield from _from_lines(_lines(head, stream), downloads)
         return
     path, digest = _spool(head, stream)
     yield FoundFile(path, "stdin", named=True, digest=digest)

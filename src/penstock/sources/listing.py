@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields
 from itertools import chain, islice
+from pathlib import Path
 from typing import IO
 
 from penstock.errors import Failure, UsageError
@@ -43,25 +44,26 @@ def list_items(
     known: Mapping[str, Collection[str]] | None = None,
     stdin: IO[bytes] | None = None,
     left_out: Counter[str] | None = None,
+    downloads: Path | None = None,
 ) -> Iterator[ItemT]:
     """Yields every page of the inputs as an item of `kind`. Raises UsageError at once if there is none.
 
     A document with more than `max_pages` is listed up to there, and fails for the rest. `known` holds the
     files of earlier runs by document name. `left_out` gets the endings of files in folders that are of no
-    kind that Penstock reads.
+    kind that Penstock reads. `downloads` keeps what comes from http(s) addresses.
 
     for page in list_items(["scans/", "report.pdf", "more/**/*.png"], Page, pages=PageRange.parse("1-9")):
         print(page.id, page.document, page.part)
     """
     if not inputs:
-        raise UsageError("No input was given.", "Name a file, a folder, a glob, @LIST or -.")
+        raise UsageError("No input was given.", "Name a file, a folder, a glob, an address, @LIST or -.")
     foreign = [name for name in inputs if name.partition(":")[0] in SOURCES]
     named = [name for name in inputs if name not in foreign]
     items = chain.from_iterable(_by_scheme(name) for name in foreign)
     if named or not foreign:
         skipped: Counter[str] = Counter() if left_out is None else left_out
         listing = _Listing(pages, password, image_column, id_column, known, max_pages, skipped)
-        items = chain(items, listing.items(expand(named, stdin)))
+        items = chain(items, listing.items(expand(named, stdin, downloads)))
     first = next(items)
     return (_as(kind, item) for item in _resumed(first, items))
 
@@ -117,7 +119,7 @@ class _Listing:
                 missing.clear()
                 yield item
         if not self._matched:
-            raise UsageError(_nothing(missing), "Name a file, a folder, a glob, @LIST or -.")
+            raise UsageError(_nothing(missing), "Name a file, a folder, a glob, an address, @LIST or -.")
         if not listed:
             raise UsageError(f"No input has a page in the range {self._pages}.")
 

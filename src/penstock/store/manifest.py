@@ -32,6 +32,8 @@ OURS = (
     "embed", "embeddings", "index", "retrieval",
     "uploads", "jobs", "enrich", "docjson", "docling", "content_list", "html", "chunks.jsonl", "raw", "glm",
 )  # fmt: skip
+_QUERY = re.compile(r"(https?://[^\s?#]+)[?#]\S+")  # of an address: there may be a signature in it
+DOWNLOADS = "downloads"  # sources, not results: whoever lists them decides what is fetched anew
 # user:password@host, without the http:// that people leave out
 _USER = re.compile(r"^(--[\w-]+=)?[^/\s@:]+:[^/\s@]*@(?=[^/\s@]+(/|$))")
 PACKAGES = ("numpy", "opencv-python-headless", "pypdfium2", "onnxruntime", "tesserocr", "pyarrow", "pillow")
@@ -87,7 +89,7 @@ def start_over(out: Path) -> None:
     """Removes what earlier runs wrote. Refuses a folder that holds something but no run of ours."""
     if not out.is_dir():
         return
-    strangers = [path.name for path in out.iterdir() if path.name not in {*OURS, ".lock"}]
+    strangers = [path.name for path in out.iterdir() if path.name not in {*OURS, DOWNLOADS, ".lock"}]
     if strangers and not (out / RUN).is_file():
         raise UsageError(
             f"{out} holds files that are not from a run, such as {strangers[0]!r}; --fresh leaves it alone.",
@@ -135,7 +137,7 @@ def _without_secrets(arguments: list[str]) -> list[str]:
         elif argument.startswith(("--password=", "--api-key=", "--hf-token=")):
             shown.append(argument.split("=", 1)[0] + "=***")
         else:
-            shown.append(_USER.sub(r"\1***@", without_users(argument)))
+            shown.append(_QUERY.sub(r"\1?***", _USER.sub(r"\1***@", without_users(argument))))
     return shown
 
 

@@ -30,12 +30,16 @@ BAR_COLUMNS = 40  # leaves room for two seven-figure counts on a line of 80
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """The whole run now. `total` counts every item of the input, `skipped` those done earlier."""
+    """The whole run now. `total` counts every item of the input, `skipped` those done earlier.
+
+    `more_to_find`: the inputs are still being listed, and `total` grows.
+    """
 
     done: int = 0
     failed: int = 0
     skipped: int = 0
     total: int | None = None
+    more_to_find: bool = False
     stages: tuple[StageState, ...] = ()
     elapsed_s: float = 0.0
     unit: str = "page"  # what one item is called
@@ -202,7 +206,11 @@ class _TableView:
 def running_line(state: RunState, per_second: float) -> str:
     """ "120 of 400 pages, 2 failed, 2.13 pages/s, about 2 min 10 s left; waiting: recognise 12"."""
     parts = [_reached(state), *_mishaps(state), f"{phrases.rate(per_second)} {state.unit}s/s"]
-    parts += [f"about {left} left"] if (left := _time_left(state, per_second)) else []
+    parts += (
+        [f"{'over' if state.more_to_find else 'about'} {left} left"]
+        if (left := _time_left(state, per_second))
+        else []
+    )
     waiting = ", ".join(f"{stage.name} {stage.waiting}" for stage in state.stages if stage.waiting)
     return ", ".join(parts) + (f"; waiting: {waiting}" if waiting else "")
 
@@ -217,8 +225,15 @@ def last_line(state: RunState) -> str:
 
 def _reached(state: RunState) -> str:
     reached = phrases.count(state.finished + state.skipped)
-    of_all = "" if state.total is None else f" of {phrases.count(state.total)}"
-    return f"{reached}{of_all} {state.unit}s"
+    more = "+" if state.more_to_find else ""
+    of_all = "" if state.total is None else f" of {phrases.count(state.total)}{more}"
+    return f"{reached}{of_all} {_units(state)}"
+
+
+def _units(state: RunState) -> str:
+    """ "page" after "1 of 1" and after "1"; "pages" after all other numbers."""
+    counted = state.finished + state.skipped if state.total is None else state.total
+    return state.unit if counted == 1 and not state.more_to_find else f"{state.unit}s"
 
 
 def _mishaps(state: RunState) -> list[str]:
@@ -266,7 +281,7 @@ def _figures(state: RunState, per_second: float) -> RenderableType:
 
     told = Text(f"{phrases.rate(per_second)} {state.unit}s/s", style="bold")
     if left := _time_left(state, per_second):
-        told.append(f"  {left} left", style="not bold")
+        told.append(f"  {'over ' if state.more_to_find else ''}{left} left", style="not bold")
     if state.skipped:
         told.append(f"  {phrases.count(state.skipped)} done before", style="not bold dim")
     if state.failed:

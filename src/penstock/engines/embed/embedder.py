@@ -24,6 +24,8 @@ EMBEDDERS = {
     "openai": "penstock.engines.embed.openai:ServerEmbedder",
     "qwen3-vl": "penstock.engines.embed.qwen:QwenEmbedder",
 }
+# of those that take long to open, what opens them for a question or two
+ONCE = {"use": "penstock.engines.embed.use_once:OnceEncoder"}
 # The instructions of Qwen3-VL-Embedding: its own default for what is found, a task for what finds.
 REPRESENT = "Represent the user's input."
 RETRIEVE = "Retrieve document pages that answer the user's question."
@@ -47,7 +49,11 @@ def embedder_class(name: str) -> type[Any]:
     """Returns the class behind a name. Raises UsageError for an unknown name."""
     if name not in EMBEDDERS:
         raise UsageError(f"There is no embedder {name!r}.", f"Choose from: {', '.join(EMBEDDERS)}.")
-    module, kind = EMBEDDERS[name].split(":")
+    return _class_at(EMBEDDERS[name])
+
+
+def _class_at(home: str) -> type[Any]:
+    module, kind = home.split(":")
     found: type[Any] = getattr(importlib.import_module(module), kind)
     return found
 
@@ -57,9 +63,14 @@ def takes_images(name: str) -> bool:
     return bool(embedder_class(name).takes_images)
 
 
-def open_embedder(name: str, settings: Mapping[str, Any]) -> Embedder:
-    """Opens the embedder with the settings that are not None. Raises UsageError for one it does not take."""
-    opened: Embedder = embedder_class(name)(**chosen_settings(name, settings))
+def open_embedder(name: str, settings: Mapping[str, Any], once: bool = False) -> Embedder:
+    """Opens the embedder with the settings that are not None. Raises UsageError for one it does not take.
+
+    `once`: it will be asked little, and should be ready soon.
+    """
+    chosen = chosen_settings(name, settings)
+    home = ONCE.get(name, EMBEDDERS[name]) if once else EMBEDDERS[name]
+    opened: Embedder = _class_at(home)(**chosen)
     return opened
 
 

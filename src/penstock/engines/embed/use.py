@@ -41,7 +41,7 @@ class UniversalEncoder:
     def texts(self, texts: Sequence[str], instruction: str = "") -> Vectors:
         """Ignores `instruction`: this model does not follow any."""
         with self._lock:  # its tokenizer keeps a cache
-            return unit_rows(self._encoder.encode([_shown(text) for text in texts]))
+            return unit_rows(self._encoder.encode([readable(text) for text in texts]))
 
     def images(self, images: Sequence[bytes], captions: Sequence[str], instruction: str = "") -> Vectors:
         raise EngineError(
@@ -52,5 +52,6 @@ class UniversalEncoder:
         pass
 
 
-def _shown(text: str) -> str:
+def readable(text: str) -> str:
+    """Returns what of a text is embedded: never nothing."""
     return text[:MAX_CHARS].strip() or "NULL"

@@ -1,26 +1,35 @@
 """Downloads one document, within a deadline and a size, in a process that can be killed.
 
-A name that is never resolved, or headers that come a byte a minute, cost the deadline and no more.
+A name that is never resolved, or headers that come a byte a minute, cost the deadline and no more. Where the
+user named a public address, no redirect leads into this machine or its network.
 """
 
 from __future__ import annotations
 
+import hashlib
+import ipaddress
 import urllib.error
 import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
-from http.client import HTTPException, HTTPResponse
-from pathlib import Path
-from urllib.parse import urlsplit
+from functools import partial
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from penstock import __version__
 from penstock.errors import BadInput, DeadlinePassed, UsageError, WorkerDied
 from penstock.processes.child import Child
+from penstock.sources import formats
+from penstock.sources.formats import READABLE
+from penstock.sources.safe_names import safe_name
 
 MAX_DOWNLOAD_BYTES = 1 << 30
 DEADLINE_S = 300.0  # 1 GB at 30 Mbit/s
 SILENCE_S = 30.0  # without a byte
 CHUNK_BYTES = 1 << 16
+PART = ".part"  # what is not whole yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +63,31 @@ def download(url: str, path: Path) -> None:
             ) from exc
         except (BadInput, WorkerDied) as exc:
             raise UsageError(f"{where} cannot be downloaded: {exc.message}", exc.advice) from exc
+
+
+def downloaded(url: str, folder: Path) -> Path:
+    """Fetches `url` into `folder`, under its own name and the ending of its kind. Raises UsageError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    part = folder / PART
+    download(url, part)
+    with part.open("rb") as file:
+        kind = formats.sniff(file.read(formats.HEAD_BYTES))
+    if kind is None:
+        raise UsageError(f"{shown(url)} is not a document.", READABLE)
+    return part.replace(part.with_name(f"{_stem(url)}.{kind}"))
+
+
+def downloaded_once(url: str, folder: Path) -> Path:
+    """As `downloaded`, into a folder of its own below `folder`. What is there is not fetched again."""
+    host = _checked(url) and urlsplit(url).hostname
+    home = folder / safe_name(f"{host}-{hashlib.sha256(url.encode()).hexdigest()[:8]}")
+    found = [path for path in home.glob("*") if path.name != PART] if home.is_dir() else []
+    return found[0] if found else downloaded(url, home)
+
+
+def _stem(url: str) -> str:
+    stem = PurePosixPath(unquote(urlsplit(url).path)).stem
+    return safe_name(stem) if stem else "document"
 
 
 def _checked(url: str) -> str:
@@ -100,14 +134,53 @@ def _copied(answer: HTTPResponse, asked: Download) -> int:
 def _opener() -> urllib.request.OpenerDirector:
     """Returns what speaks HTTP only: no redirect may lead to a file of this machine."""
     opener = urllib.request.OpenerDirector()
-    for handler in (
-        urllib.request.ProxyHandler,
-        urllib.request.UnknownHandler,
-        urllib.request.HTTPHandler,
-        urllib.request.HTTPSHandler,
-        urllib.request.HTTPDefaultErrorHandler,
-        urllib.request.HTTPRedirectHandler,
-        urllib.request.HTTPErrorProcessor,
-    ):
-        opener.add_handler(handler())
+    handlers: tuple[urllib.request.BaseHandler, ...] = (
+        urllib.request.ProxyHandler(),
+        urllib.request.UnknownHandler(),
+        _PublicOnce(),
+        urllib.request.HTTPDefaultErrorHandler(),
+        urllib.request.HTTPRedirectHandler(),
+        urllib.request.HTTPErrorProcessor(),
+    )
+    for handler in handlers:
+        opener.add_handler(handler)
     return opener
+
+
+class _PublicOnce(urllib.request.AbstractHTTPHandler):
+    """Connects anywhere at first; after a public address only to public ones.
+
+    It asks the connection whom it reached: a name may mean another address each time it is looked up. Through
+    a proxy, the proxy decides whom it reaches.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._only_public = False
+
+    def http_open(self, request: urllib.request.Request) -> Any:
+        return self.do_open(partial(self._connected, HTTPConnection), request)
+
+    def https_open(self, request: urllib.request.Request) -> Any:
+        return self.do_open(partial(self._connected, HTTPSConnection), request)
+
+    http_request = https_request = urllib.request.AbstractHTTPHandler.do_request_
+
+    def _connected(self, kind: type[HTTPConnection], host: str, **options: Any) -> HTTPConnection:
+        connection = kind(host, **options)
+        connect = connection.connect
+
+        def checked() -> None:
+            connect()
+            is_public = _is_public(connection.sock.getpeername()[0])
+            if self._only_public and not is_public:
+                connection.close()
+                raise ValueError("it leads to an address inside this network")
+            self._only_public = is_public
+
+        connection.connect = checked  # type: ignore[method-assign]
+        return connection
+
+
+def _is_public(address: str) -> bool:
+    return ipaddress.ip_address(address.partition("%")[0]).is_global
