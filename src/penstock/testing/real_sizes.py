@@ -6,7 +6,7 @@ of scanned rooms, and our own. Where the figures of a class come from:
 
 - beds: mattresses of the sizes sold in Europe (90, 140, 160, 180 x 200), the USA (97 x 191, 152 x 203, 193 x
   203) and Korea (110, 150, 160 x 200), with the 3 to 15 cm a frame adds and headboards of 80 to 120;
-- refrigerators, washing machines: makers' data sheets, 60 cm for Europe, 83 to 91 cm for two doors side by side;
+- refrigerators, washing machines: makers' data sheets, 60 cm for Europe, 83 to 91 cm for two doors abreast;
 - tables and desks: the usual tops (80 x 80 to 240 x 100, 100 x 50 to 180 x 80) at 72 to 76;
 - televisions: 32 to 75 inches diagonal at 16:9, with their depth on a wall;
 - wardrobes, bookcases, chests, cabinets: modules of 40, 50, 60, 80, 100 cm as several makers sell them;
