@@ -16,12 +16,13 @@ import numpy as np
 from PIL import Image
 
 from penstock.photo import PhotoObject
+from penstock.photos import told
 from penstock.photos.camera import look_at
 from penstock.photos.furniture import Furniture
 from penstock.photos.masks import box_of, cut_sides, pack
+from penstock.photos.sizing.estimates import with_estimates
 from penstock.photos.totals import total
 from penstock.testing.measured_rooms import FILMS, MeasuredRoom, measured_room
-from penstock.workers.builders import PhotoScene, with_estimate
 
 FURNITURE = Furniture.open()
 HEIGHTS = (0.8, 1.0, 1.2, 1.4, 1.6, 1.9)
@@ -48,15 +49,17 @@ class Scored:
         return self.low <= self.true <= self.high
 
 
-def score_rooms(seeds: Iterable[int], *, num_things: int = 5, depth: bool = False) -> dict[str, object]:
-    """Figures of things and totals, whole and by slice."""
+def score_rooms(
+    seeds: Iterable[int], *, num_things: int = 5, depth: bool = False
+) -> dict[str, dict[str, dict[str, float]]]:
+    """Figures of things and totals, whole and by slice. A depth camera knows its lens, so it has EXIF."""
     things: list[Scored] = []
     totals: list[Scored] = []
     with tempfile.TemporaryDirectory() as folder:
         exif = {film: _exif(Path(folder), film) for film in FILMS}
         for seed in seeds:
             room = measured_room(seed, num_things)
-            found = estimates(room, exif[room.camera.film] if room.camera.has_exif else None, depth)
+            found = estimates(room, exif[room.camera.film] if depth or room.camera.has_exif else None, depth)
             one, whole = _scored(room, found)
             things += one
             totals.append(whole)
@@ -65,8 +68,7 @@ def score_rooms(seeds: Iterable[int], *, num_things: int = 5, depth: bool = Fals
 
 def estimates(room: MeasuredRoom, exif: Path | None, depth: bool) -> list[PhotoObject]:
     camera = look_at(room.pixels, str(exif) if exif else None)
-    scene = PhotoScene("room", room.pixels, camera, room.depth if depth else None)
-    return [with_estimate(scene, thing, FURNITURE) for thing in _objects(room)]
+    return with_estimates(_objects(room), camera, room.depth if depth else None, FURNITURE)
 
 
 def _objects(room: MeasuredRoom) -> list[PhotoObject]:
@@ -75,7 +77,10 @@ def _objects(room: MeasuredRoom) -> list[PhotoObject]:
         box = box_of(thing.mask)
         assert box is not None
         cut = tuple(sorted(cut_sides(thing.mask)))
-        objects.append(PhotoObject(label=thing.label, box=box, index=index, mask=pack(thing.mask), cut=cut))
+        words = () if thing.outlined else (told.BOX_TAKEN,)
+        objects.append(
+            PhotoObject(label=thing.label, box=box, index=index, mask=pack(thing.mask), cut=cut, told=words)
+        )
     return objects
 
 
@@ -84,7 +89,7 @@ def _scored(room: MeasuredRoom, found: list[PhotoObject]) -> tuple[list[Scored],
     said = [(float(np.prod(one.size or 0)), one.low_cbm or 0.0, one.high_cbm or 0.0) for one in found]
     true = [thing.volume for thing in room.things]
     things = [Scored((*slices, *_own_slices(room, n)), *said[n], true[n]) for n in range(len(found))]
-    whole = total(said)
+    whole = total(said, [one.shared or 0.0 for one in found])
     return things, Scored(slices, whole.cbm, whole.low, whole.high, sum(true))
 
 

@@ -112,7 +112,7 @@ def measured_room(seed: int, num_things: int = 5) -> MeasuredRoom:
         camera = _camera(random)
         heading = float(random.uniform(-np.pi / 4, np.pi / 4))
         standing = _furnish(camera, heading, num_things + 3, random)
-        seen = _Picture(camera, heading, standing, random)
+        seen = _CastPicture(camera, heading, standing, random)
         in_sight = [n for n in range(len(standing)) if seen.is_seen(n)]
         if len(in_sight) >= num_things:
             things = tuple(_told(standing[n], seen.mask(n), random) for n in in_sight[:num_things])
@@ -169,7 +169,7 @@ def _thing(camera: RoomCamera, heading: float, farthest: float, random: np.rando
     return _Standing(kind, size, np.array([aside, ahead, raised]), yaw)
 
 
-class _Picture:
+class _CastPicture:
     """Rays cast into a furnished room."""
 
     def __init__(
@@ -245,7 +245,7 @@ class _Picture:
 def _turned(vectors: Array, yaw: float) -> Array:
     """Vectors in a frame that is turned by `yaw` about the upright axis."""
     cos, sin = np.cos(yaw), np.sin(yaw)
-    return vectors @ np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
+    return np.asarray(vectors @ np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]]))
 
 
 def _entered(eye: Array, rays: Array, low: Array, high: Array) -> tuple[Array, NDArray[np.intp]]:
