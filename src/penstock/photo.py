@@ -47,6 +47,8 @@ class PhotoObject:
     occupied_cbm: float | None = None
     moving_cbm: float | None = None  # the box as movers count it: taken apart, nested
     movable: bool = True
+    shared: float | None = None  # how much of the range's variance all things of its photo share
+    told: tuple[str, ...] = ()  # how it was measured, in the words of `photos/told.py`
     note: str = ""
     failure: Failure | None = None
 

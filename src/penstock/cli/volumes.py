@@ -40,6 +40,7 @@ DETECTOR_HELP = (
 DEPTH_HELP = (
     "A photo's depth, FILE or room.jpg=FILE; .npy in metres or 16-bit PNG in millimetres; repeatable."
 )
+KNOWN_HELP = 'A size that you know, "table=140cm wide": the photo is measured by it; deep, high; repeatable.'
 FURNITURE_HELP = "Furniture table of your own: an SQLite file (made when new) or postgresql:// URL."
 EXPORT_HELP = "Files to write: objects, report, splat, turntable (GIFs, 1 s of a core an object)."
 UNNAMED_HELP = (
@@ -63,11 +64,12 @@ def volumes(
         float | None, Option(help="Leave out things found with a lower score.", min=0, max=1)
     ] = None,
     engine: Annotated[str | None, Option(help="silhouette (CPU, estimates) or sam3d (3D, a GPU).")] = None,
-    camera_height: Annotated[float | None, Option(help="Metres above floor; 1.45.", min=0.1, max=5)] = None,
+    camera_height: Annotated[float | None, Option(help="Metres above floor; found.", min=0.1, max=5)] = None,
     pitch: Annotated[
         float | None, Option(help="Degrees the camera looked down; found.", min=-60, max=85)
     ] = None,
     depth: Annotated[list[str] | None, Option(help=DEPTH_HELP)] = None,
+    known: Annotated[list[str] | None, Option(help=KNOWN_HELP)] = None,
     furniture: Annotated[str | None, Option(help=FURNITURE_HELP)] = None,
     same_room: Annotated[bool, Option(help="One room: a thing in two photos counts once.")] = False,
     sam3d_python: Annotated[str | None, _sam3d("The Python of SAM-3D's own environment.")] = None,
@@ -106,7 +108,7 @@ def volumes(
         stage1_steps=stage1_steps, stage2_steps=stage2_steps, with_mesh=mesh, with_texture=texture,
         with_mesh_postprocess=mesh_postprocess, with_layout_postprocess=layout_postprocess,
     )  # fmt: skip
-    given = _TypedPhotos(photos, box, depth, settings, sam3d, same_room, executor, retry_failed, fresh)
+    given = _TypedPhotos(photos, box, depth, known, settings, sam3d, same_room, executor, retry_failed, fresh)
     given.start(out, words(export), as_json=as_json, quiet=quiet)
 
 
@@ -122,6 +124,7 @@ class _TypedPhotos:
     photos: list[str]
     box: list[str] | None
     depth: list[str] | None
+    known: list[str] | None
     settings: dict[str, Any]
     sam3d: dict[str, Any]
     same_room: bool
@@ -138,7 +141,8 @@ class _TypedPhotos:
         work.finish(progress(quiet or as_json))
         for photo in work.missed:
             print(
-                f"penstock: no photo is called {photo}: its --box or --depth was not used.", file=sys.stderr
+                f"penstock: no photo is called {photo}: its --box, --depth or --known was not used.",
+                file=sys.stderr,
             )
         _finish(work.run, formats, as_json)
         if work.missed:
@@ -151,6 +155,7 @@ class _TypedPhotos:
             photos=tuple(self.photos),
             boxes=tuple(self.box or ()),
             depths=tuple(self.depth or ()),
+            known=tuple(self.known or ()),
             settings=self.settings,
             sam3d=self.sam3d,
             same_room=self.same_room,

@@ -9,7 +9,7 @@ from typing import Any
 from penstock.photo import Photo, PhotoObject
 from penstock.photos.duplicates import Seen, groups
 from penstock.photos.furniture import FT3_PER_M3
-from penstock.photos.totals import Total, total
+from penstock.photos.totals import SHARED, Total, total
 from penstock.store.out import Out
 
 PARTS = {"pdf": "page", "arrow": "row", "parquet": "row"}  # what a source's parts are called
@@ -64,10 +64,20 @@ def inventory(items: Iterable[Photo], same_room: bool) -> Inventory:
         InventoryLine(n + 1, item, thing, first[n] if same_room else None, None if same_room else first[n])
         for n, (item, thing) in enumerate(things)
     )
-    counted = [line.thing for line in lines if line.counted]
-    boxes = total([_range(thing, thing.bbox_cbm or 0.0) for thing in counted])
-    moving = total([_range(thing, thing.moving_cbm or 0.0) for thing in counted if thing.movable])
+    counted = [line for line in lines if line.counted]
+    boxes = _total([(line, line.thing.bbox_cbm or 0.0) for line in counted])
+    moving = _total([(line, line.thing.moving_cbm or 0.0) for line in counted if line.thing.movable])
     return Inventory(lines, tuple(failed), tuple(empty), boxes, moving)
+
+
+def _total(counted: list[tuple[InventoryLine, float]]) -> Total:
+    """The sum with its range: things of one photo share their camera's error."""
+    photos = {line.item.id: number for number, (line, _) in enumerate(counted)}
+    return total(
+        [_range(line.thing, volume) for line, volume in counted],
+        [SHARED if line.thing.shared is None else line.thing.shared for line, _ in counted],
+        [photos[line.item.id] for line, _ in counted],
+    )
 
 
 def object_row(line: InventoryLine) -> dict[str, Any]:
@@ -103,6 +113,7 @@ def object_row(line: InventoryLine) -> dict[str, Any]:
         "ply": thing.cloud_path,
         "num_gaussians": thing.num_gaussians,
         "glb": thing.mesh_path,
+        "measured": list(thing.told),
         "note": thing.note,
         "valid": thing.failure is None,
     }

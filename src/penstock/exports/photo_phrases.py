@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 
 from penstock.photo import PhotoObject
+from penstock.photos import told
 from penstock.photos.furniture import SYNONYMS, UNKNOWN, Furniture
 from penstock.scripts import has_syllable
 
@@ -46,17 +47,45 @@ SIDES: dict[str, Both] = {
     "bottom": ("bottom", "아래쪽"),
 }
 SENTENCES: dict[str, Both] = {
-    "Its foot is not on the floor in sight: the size is its class's usual one.": (
-        "Does not stand on floor we can see: usual size of its kind.",
-        "바닥에 닿은 곳이 보이지 않아 같은 종류의 일반적인 크기로 계산했습니다.",
-    ),
-    "The furniture table does not know it: its size is less sure.": (
-        "Of no known kind: its size is less sure.",
-        "알려진 종류가 아니어서 크기가 덜 정확합니다.",
-    ),
     "Turned boxes differ: check its size.": (
         "Stands at an angle: check its size.",
         "비스듬히 놓여 확인이 필요합니다.",
+    ),
+}
+TOLD: dict[str, Both] = {  # what `cut` says is said with its sides
+    told.CAMERA_GIVEN: ("Camera height as given.", "카메라 높이는 입력값입니다."),
+    told.CAMERA_BY_DEPTH: ("Camera and size by the depth map.", "깊이 지도로 카메라와 크기를 측정했습니다."),
+    told.CAMERA_FOUND: (
+        "Camera height and tilt found by the things in the photo.",
+        "카메라 높이와 기울기는 사진 속 물품으로 추정했습니다.",
+    ),
+    told.LENS_BY_EXIF: ("Lens by the photo's EXIF.", "렌즈 정보는 사진의 EXIF에서 읽었습니다."),
+    told.LENS_GUESSED: ("Lens guessed.", "렌즈는 추정값입니다."),
+    told.BOX_TAKEN: (
+        "Its outline was not found: the box was measured.",
+        "윤곽을 찾지 못해 상자로 측정했습니다.",
+    ),
+    told.LABEL_NOT_SEEN: (
+        "Label given, not seen: nobody checked that it is one.",
+        "이름은 입력값이며 사진에서 확인하지 않았습니다.",
+    ),
+    told.NOT_ITS_LABEL: (
+        "Its outline fits no usual size of its kind: check what it is.",
+        "윤곽이 해당 종류의 일반적인 크기와 맞지 않습니다. 무엇인지 확인해 주십시오.",
+    ),
+    told.NOT_ON_FLOOR: (
+        "Not on the floor: usual size of its kind.",
+        "바닥에 놓여 있지 않아 같은 종류의 일반적인 크기로 계산했습니다.",
+    ),
+    told.HIDDEN: ("Hidden in part by something nearer.", "앞의 물품에 일부가 가려졌습니다."),
+    told.SIZE_KNOWN: ("One of its sizes was given.", "크기 일부는 입력값입니다."),
+    told.AT_ODDS: (
+        "The 3D size is at odds with photo and kind: not to be relied on.",
+        "3D 크기가 사진과 종류에 맞지 않아 그대로 믿을 수 없습니다.",
+    ),
+    told.UNKNOWN_KIND: (
+        "Of no known kind: its size is less sure.",
+        "알려진 종류가 아니어서 크기가 덜 정확합니다.",
     ),
 }
 
@@ -102,6 +131,7 @@ def notes_of(thing: PhotoObject, same_as: int | None, looks_like: int | None) ->
                 f"사진의 {', '.join(korean)}에서 잘렸습니다.",
             )
         )
+    notes += [TOLD[word] for word in thing.told if word in TOLD]
     return notes + [words for sentence, words in SENTENCES.items() if sentence in thing.note]
 
 

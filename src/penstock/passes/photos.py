@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from penstock.exports.box_history import given_object, with_boxes
 from penstock.passes.parse import downloads_of
 from penstock.passes.work import Work
 from penstock.photo import Photo
-from penstock.photos.user_boxes import GivenBox, GivenDepth, is_for
+from penstock.photos.user_boxes import SIDES, GivenBox, GivenDepth, KnownSize, is_for
 from penstock.plan import Plan
 from penstock.stages.reconstruct import Reconstruct
 from penstock.store.out import Out
@@ -27,6 +28,12 @@ from penstock.trace.spans import Trace
 
 SAM3D_STALL_S = 6 * 3600.0  # a photo of 40 objects on one GPU takes its time; each has a deadline
 SAM3D_SETTINGS = tuple(dict.fromkeys([*SMALLER, *SMALLER.values()]))
+MIN_KNOWN, MAX_KNOWN = 0.05, 10.0  # m
+UNITS = {"mm": 0.001, "cm": 0.01, "m": 1.0, "in": 0.0254, "ft": 0.3048}
+SIDE_WORDS = {"wide": 0, "deep": 1, "high": 2, "tall": 2}
+KNOWN = re.compile(
+    rf"(?:(.+)=)?([^=]+)=\s*([0-9]+(?:\.[0-9]+)?)\s*({'|'.join(UNITS)})\s+({'|'.join(SIDE_WORDS)})"
+)
 PhotoStream = Generator[Photo, None, None]
 MESH_NAMES = frozenset(field.name for field in fields(MeshOptions))
 
@@ -35,13 +42,14 @@ MESH_NAMES = frozenset(field.name for field in fields(MeshOptions))
 class PhotoOptions:
     """What to measure and how.
 
-    `boxes` and `depths` are as on the command line ("room.jpg=10,20,300,400:chair"). `settings` are the
-    recipe's own options, `sam3d` those of `MeshOptions`.
+    `boxes`, `depths` and `known` are as on the command line ("room.jpg=10,20,300,400:chair"). `settings` are
+    the recipe's own options, `sam3d` those of `MeshOptions`.
     """
 
     photos: tuple[str, ...]
     boxes: tuple[str, ...] = ()
     depths: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()  # "table=140cm wide"
     settings: Mapping[str, Any] = field(default_factory=dict)
     sam3d: Mapping[str, Any] = field(default_factory=dict)
     same_room: bool = False  # a thing in two photos counts once
@@ -66,6 +74,8 @@ class PhotoOptions:
             settings["boxes"] = tuple(box for box in self.given_boxes() if not box.photo)
         if self.depths:
             settings["depths"] = self.given_depths()
+        if self.known:
+            settings["known"] = tuple(map(parse_known, self.known))
         if self.uses_sam3d:
             settings["mesh"] = _mesh_options(self.sam3d)
         elif self.sam3d:
@@ -77,13 +87,13 @@ class PhotoWork(Work[Photo]):
     """A run over photos that knows which named photos never came."""
 
     def __init__(self, run: Run[Photo], photos: Iterator[Photo], boxes: tuple[GivenBox, ...]) -> None:
-        self._named = NamedPhotos((*boxes, *_depths_of(run.plan)))
+        self._named = NamedPhotos((*boxes, *_told_of(run.plan)))
         own = [box for box in boxes if box.photo]
         super().__init__(run, with_boxes(Out(run.out), self._named.watching(photos), own), ahead=True)
 
     @property
     def missed(self) -> list[str]:
-        """Names of photos that a box or a depth map is for, and no photo has."""
+        """Names of photos that a box, a depth map or a size is for, and no photo has."""
         return self._named.missed
 
 
@@ -122,7 +132,7 @@ def _with_given(photo: Photo, boxes: Iterable[GivenBox]) -> Photo:
 class NamedPhotos:
     """Photos that boxes and depth maps name, and which of the names no photo has."""
 
-    def __init__(self, given: Iterable[GivenBox | GivenDepth]) -> None:
+    def __init__(self, given: Iterable[GivenBox | GivenDepth | KnownSize]) -> None:
         self._waiting = {one.photo: one for one in given if one.photo}
 
     @property
@@ -136,8 +146,10 @@ class NamedPhotos:
             yield photo
 
 
-def _depths_of(plan: Plan) -> tuple[GivenDepth, ...]:
-    return tuple(depth for stage in plan if isinstance(stage, Reconstruct) for depth in stage.depths)
+def _told_of(plan: Plan) -> tuple[GivenDepth | KnownSize, ...]:
+    stages = [stage for stage in plan if isinstance(stage, Reconstruct)]
+    depths = [one for stage in stages for one in stage.depths]
+    return (*depths, *(one for stage in stages for one in stage.known))
 
 
 def parse_box(text: str) -> GivenBox:
@@ -167,6 +179,23 @@ def parse_depth(text: str, photos: tuple[str, ...]) -> GivenDepth:
     if not Path(path).is_file():
         raise UsageError(f"--depth {text}: there is no file {path}.")
     return GivenDepth(where, path)
+
+
+def parse_known(text: str) -> KnownSize:
+    """'table=140cm wide' or 'room.jpg=table=1.4m wide' -> the width of tables. Raises UsageError."""
+    found = KNOWN.fullmatch(text.strip())
+    if found is None:
+        raise UsageError(
+            f"--known {text} is not a size.", 'Write what it is, a length and a side: "table=140cm wide".'
+        )
+    where, label, length, unit, side = found.groups()
+    metres = float(length) * UNITS[unit]
+    if not MIN_KNOWN <= metres <= MAX_KNOWN:
+        raise UsageError(
+            f"--known {text}: nothing is {metres:g} m {side}.",
+            f"Lengths are {MIN_KNOWN:g} to {MAX_KNOWN:g} m.",
+        )
+    return KnownSize(where or "", label.strip(), SIDES[SIDE_WORDS[side]], metres)
 
 
 def _mesh_options(given: Mapping[str, Any]) -> MeshOptions:

@@ -8,10 +8,8 @@ import numpy as np
 
 from penstock.errors import BadInput
 from penstock.photos.gaussians import Floats
-from penstock.photos.masks import Mask
 
 MIN_M, MAX_M = 0.1, 50.0
-NEAREST = 0.05  # the quantile that stands for a thing's nearest part: the very nearest pixels are noise
 
 
 def read_depth(path: str, width: int, height: int) -> Floats:
@@ -28,13 +26,6 @@ def read_depth(path: str, width: int, height: int) -> Floats:
     if not sane.any():
         raise BadInput(f"The depth map {path} holds no distance between {MIN_M} and {MAX_M} m.")
     return np.where(sane, scaled, np.nan).astype(np.float32)
-
-
-def nearest(depth: Floats, mask: Mask) -> float | None:
-    """How far a thing's nearest part is, or None where its pixels have no depth."""
-    inside = depth[mask]
-    inside = inside[np.isfinite(inside)]
-    return float(np.quantile(inside, NEAREST)) if len(inside) else None
 
 
 def _load(path: Path) -> Floats:

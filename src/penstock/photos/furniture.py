@@ -35,6 +35,11 @@ PACKING = {
     "sofa": 0.97, "corner_sofa": 0.97, "sofa_bed": 0.97, "bed": 0.54, "chair": 0.52, "wardrobe": 0.54,
     "table": 0.60, "desk": 0.75, "plant": 0.80,
 }  # fmt: skip
+ON_FLOOR = 0.03  # how likely something that stands on the floor does not
+RAISED = {
+    "television": 0.85, "microwave": 0.9, "mirror": 0.5, "air_conditioner": 0.35, "plant": 0.3, "lamp": 0.25,
+    "carton": 0.15, "object": 0.15,
+}  # fmt: skip
 FIXED = frozenset({"bathtub", "toilet"})
 
 SYNONYMS: dict[str, tuple[str, ...]] = {
@@ -85,6 +90,7 @@ class Kind:
     packing: float = 1.0
     movable: bool = True
     source: str = "own"
+    raised: float = ON_FLOOR  # how likely it does not stand on the floor: on a wall, a table, a shelf
 
 
 class Furniture:
@@ -162,9 +168,13 @@ def _plain(word: str) -> str:
 
 def _built_in() -> list[Kind]:
     return [
-        Kind(name, size, spread, PACKING.get(name, 1.0), name not in FIXED, source)
+        Kind(name, size, spread, PACKING.get(name, 1.0), name not in FIXED, source, _raised(name))
         for name, size, spread, source in ROWS
     ]
+
+
+def _raised(name: str) -> float:
+    return RAISED.get(name, ON_FLOOR)
 
 
 def _built_in_synonyms() -> list[tuple[str, str]]:
@@ -183,7 +193,7 @@ def _read(connection: Any, mark: str) -> tuple[list[Kind], list[tuple[str, str]]
             connection.commit()
         cursor.execute(f"select {', '.join(COLUMNS)} from furniture")
         kinds = [
-            Kind(str(r[0]), (r[1], r[2], r[3]), (r[4], r[5], r[6]), r[7], bool(r[8]), r[9])
+            Kind(str(r[0]), (r[1], r[2], r[3]), (r[4], r[5], r[6]), r[7], bool(r[8]), r[9], _raised(r[0]))
             for r in cursor.fetchall()
         ]
         cursor.execute("select word, name from synonym")

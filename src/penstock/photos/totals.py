@@ -1,7 +1,7 @@
 """The sum of many uncertain volumes, with a range by simulation.
 
 Ranges of single things are wide; a sum's is narrower, but not as narrow as if every error were its
-own: a camera held higher than thought makes everything in its photos larger at once.
+own: a camera held higher than thought makes everything in its photo larger at once.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 SURE = 0.8
 Z = 1.2816  # standard deviations that hold 80 %
-SHARED = 0.25  # of a log error that all things share: camera height and tilt
+SHARED = 0.25  # of a log error that things of a photo share, where the estimate does not say
 NUM = 10_000
 AT_ONCE = 128  # things simulated together: 10 MB, however many a removal has
 
@@ -27,21 +27,34 @@ class Total:
     high: float
 
 
-def total(volumes: Sequence[tuple[float, float, float]], seed: int = 0) -> Total:
-    """The total of things given as (volume, low, high)."""
+def total(
+    volumes: Sequence[tuple[float, float, float]],
+    shared: Sequence[float] | None = None,
+    photos: Sequence[int] | None = None,
+    seed: int = 0,
+) -> Total:
+    """The total of things given as (volume, low, high).
+
+    `shared` is how much of each thing's variance it shares with others of its photo, whose number is in
+    `photos`; without them all things are of one photo and share SHARED.
+    """
     if not volumes:
         return Total(0.0, 0.0, 0.0)
     random = np.random.default_rng(seed)
+    share = np.array(shared if shared is not None else [SHARED] * len(volumes))
+    photo = np.unique(photos if photos is not None else [0] * len(volumes), return_inverse=True)[1]
+    ours = np.sqrt(share), np.sqrt(1 - share)
     middle, low, high = np.array(volumes, float).T
     # ranges lean: a thing is more often larger than thought, so each side has its own spread
     below, above = (
         np.abs(np.log(np.maximum(end, 1e-9) / np.maximum(middle, 1e-9))) / Z for end in (low, high)
     )
-    shared = random.normal(size=(NUM, 1)) * np.sqrt(SHARED)
+    by_photo = random.normal(size=(NUM, int(photo.max()) + 1)).astype(np.float32)
     sums = np.zeros(NUM)
     for start in range(0, len(middle), AT_ONCE):
         few = slice(start, start + AT_ONCE)
-        off = shared + random.normal(size=(NUM, len(middle[few]))) * np.sqrt(1 - SHARED)
+        off = by_photo[:, photo[few]] * ours[0][few]
+        off = off + random.normal(size=(NUM, len(middle[few]))) * ours[1][few]
         sums += (middle[few] * np.exp(off * np.where(off < 0, below[few], above[few]))).sum(axis=1)
     quantiles = np.quantile(sums, [(1 - SURE) / 2, 1 - (1 - SURE) / 2])
     return Total(float(middle.sum()), float(quantiles[0]), float(quantiles[1]))

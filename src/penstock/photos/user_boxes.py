@@ -1,4 +1,4 @@
-"""What a user says of a photo: a box around a thing, a depth map."""
+"""What a user says of a photo: a box around a thing, a depth map, a size that is known."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from pathlib import PurePath
 
 from penstock.box import Box
 from penstock.photo import Photo
+
+SIDES = ("wide", "deep", "high")  # the order of a thing's size
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,24 @@ class GivenDepth:
         return f"{self.photo}={self.path}" if self.photo else self.path
 
 
-def is_for(given: GivenBox | GivenDepth, item: Photo) -> bool:
+@dataclass(frozen=True, slots=True)
+class KnownSize:
+    """One length of the things a label names, measured by somebody; `photo` as above."""
+
+    photo: str
+    label: str
+    side: str  # of SIDES
+    metres: float
+
+    @property
+    def axis(self) -> int:
+        return SIDES.index(self.side)
+
+    def __str__(self) -> str:
+        where = f"{self.photo}=" if self.photo else ""
+        return f"{where}{self.label}={self.metres:g}m {self.side}"
+
+
+def is_for(given: GivenBox | GivenDepth | KnownSize, item: Photo) -> bool:
     name = given.photo
     return not name or name in (item.document, item.id) or PurePath(item.uri).match(name)

@@ -7,7 +7,7 @@ import importlib.util
 from penstock.engines.mesh.request import MeshOptions
 from penstock.errors import UsageError
 from penstock.photos.furniture import Furniture
-from penstock.photos.user_boxes import GivenBox, GivenDepth
+from penstock.photos.user_boxes import GivenBox, GivenDepth, KnownSize
 from penstock.plan import Plan
 from penstock.processes.resources import cores as usable_cores
 from penstock.processes.resources import visible_gpus
@@ -33,6 +33,7 @@ def photos(
     camera_height: float | None = None,
     pitch: float | None = None,
     depths: tuple[GivenDepth, ...] = (),
+    known: tuple[KnownSize, ...] = (),
     furniture: str | None = None,
     max_pixels: int = MAX_PIXELS,
     page_timeout: float = 120.0,
@@ -47,8 +48,7 @@ def photos(
     """
     detector = detector or _usual_detector()
     _check_words(detector, engine, labels, boxes, furniture)
-    count = cores or usable_cores()
-    on_gpu = detector in ON_GPU
+    count, on_gpu = cores or usable_cores(), detector in ON_GPU
     num_gpus = gpus or len(visible_gpus()) or 1
     pool_size = num_gpus if engine == "sam3d" else count
     return Plan(
@@ -71,6 +71,7 @@ def photos(
             camera_height=camera_height,
             pitch=pitch,
             depths=depths,
+            known=known,
             furniture=furniture,
             mesh=mesh,
             pool_size=pool_size,

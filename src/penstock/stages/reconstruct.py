@@ -14,7 +14,7 @@ from penstock.engines.mesh.request import MeshOptions
 from penstock.item import Item
 from penstock.photo import Photo
 from penstock.photos.furniture import without_password
-from penstock.photos.user_boxes import GivenDepth
+from penstock.photos.user_boxes import GivenDepth, KnownSize
 from penstock.stage import Stage, Worker, tuning
 
 
@@ -30,6 +30,7 @@ class Reconstruct(Stage):
     camera_height: float | None = None
     pitch: float | None = None  # degrees below the horizon
     depths: tuple[GivenDepth, ...] = ()
+    known: tuple[KnownSize, ...] = ()
     furniture: str | None = None
     mesh: MeshOptions | None = None
     pool_size: int = tuning(1)  # threads, or processes where the engine needs its own

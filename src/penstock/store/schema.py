@@ -65,6 +65,8 @@ OBJECT = pa.struct(
         ("occupied_cbm", pa.float64()),
         ("moving_cbm", pa.float64()),
         ("movable", pa.bool_()),
+        ("shared", pa.float64()),
+        ("told", pa.list_(pa.string())),
         ("note", pa.string()),
         ("failure", FAILURE),
     ]
@@ -258,7 +260,8 @@ def _object_row(thing: PhotoObject) -> dict[str, Any]:
 
 
 def _object(row: dict[str, Any]) -> PhotoObject:
-    fields = {name: row[name] for name in _OBJECT_NAMES}
+    fields = {name: row[name] for name in _OBJECT_NAMES if name in row}
     for name in ("box", "cut", "look", "size"):
         fields[name] = tuple(row[name]) if row[name] is not None else None
+    fields["told"] = tuple(row.get("told") or ())  # absent in shards that older versions wrote
     return PhotoObject(**fields, failure=failure_from(row["failure"]))

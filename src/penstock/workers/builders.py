@@ -8,13 +8,10 @@ from typing import Protocol
 from penstock.box import Pixels
 from penstock.photo import PhotoObject
 from penstock.photos.camera import Camera
-from penstock.photos.depth import nearest
-from penstock.photos.furniture import UNKNOWN, Furniture
 from penstock.photos.gaussians import Floats, Gaussians
 from penstock.photos.masks import unpack
 from penstock.photos.ply import write_ply
 from penstock.photos.silhouette import inflate
-from penstock.photos.size_prior import estimate, outline_of
 from penstock.region import asset
 
 CLOUDS = "clouds"
@@ -34,7 +31,7 @@ class Builder(Protocol):
     """Makes clouds. Called from several threads."""
 
     def build(self, photo: PhotoScene, thing: PhotoObject) -> PhotoObject:
-        """The thing with cloud and estimate. Raises ItemError."""
+        """The thing, whose size is estimated already, with its cloud. Raises ItemError."""
         ...
 
     def finish(self, photo: PhotoScene) -> None:
@@ -47,11 +44,7 @@ class Builder(Protocol):
 class Silhouettes:
     """The builder without weights."""
 
-    def __init__(self, furniture: Furniture) -> None:
-        self._furniture = furniture
-
     def build(self, photo: PhotoScene, thing: PhotoObject) -> PhotoObject:
-        thing = with_estimate(photo, thing, self._furniture)
         assert thing.mask is not None
         assert thing.size is not None
         return with_cloud(thing, inflate(photo.pixels, unpack(thing.mask), *thing.size))
@@ -61,29 +54,6 @@ class Silhouettes:
 
     def close(self) -> None:
         pass
-
-
-def with_estimate(photo: PhotoScene, thing: PhotoObject, furniture: Furniture) -> PhotoObject:
-    """The thing with size and range by outline, camera and class."""
-    assert thing.mask is not None
-    mask = unpack(thing.mask)
-    distance = nearest(photo.depth, mask) if photo.depth is not None else None
-    kind = furniture.find(thing.label)
-    found = estimate(kind, photo.camera, outline_of(mask, frozenset(thing.cut), distance))
-    notes = [f"Cut by the photo's {' and '.join(thing.cut)} edge."] if thing.cut else []
-    if kind.name == UNKNOWN and thing.label != UNKNOWN:
-        notes.append("The furniture table does not know it: its size is less sure.")
-    if not found.fits:
-        notes.append("Its foot is not on the floor in sight: the size is its class's usual one.")
-    return replace(
-        thing,
-        estimate="prior",
-        size=(found.width, found.depth, found.height),
-        low_cbm=found.low,
-        high_cbm=found.high,
-        distance=found.distance or None,
-        note=" ".join(notes),
-    )
 
 
 def with_cloud(thing: PhotoObject, cloud: Gaussians) -> PhotoObject:

@@ -11,7 +11,7 @@ from penstock.engines.segment.saliency import SaliencySegmenter
 from penstock.engines.segment.segmenter import FoundThing, Segmenter, SegmenterOptions, open_segmenter
 from penstock.errors import Failure, ItemError
 from penstock.photo import Photo, PhotoObject
-from penstock.photos import masks
+from penstock.photos import masks, told
 from penstock.photos.duplicates import look_of
 from penstock.photos.overlap import Claim, settle
 from penstock.photos.user_boxes import GivenBox, is_for
@@ -107,7 +107,7 @@ def _objects(
         box = masks.box_of(claim.mask)
         if box is None:
             continue
-        del lost[claim.number]
+        outlined = lost.pop(claim.number).outlined
         packed = masks.pack(claim.mask)
         objects.append(
             PhotoObject(
@@ -119,6 +119,7 @@ def _objects(
                 mask_path=asset(MASKS, packed, "png").path,
                 cut=tuple(sorted(masks.cut_sides(claim.mask))),
                 look=look_of(pixels, claim.mask),
+                told=() if outlined else (told.BOX_TAKEN,),
             )
         )
     return objects, list(lost.values())

@@ -14,6 +14,7 @@ from penstock.photo import Photo
 from penstock.photos.camera import look_at
 from penstock.photos.depth import read_depth
 from penstock.photos.furniture import Furniture
+from penstock.photos.sizing.estimates import with_estimates
 from penstock.photos.user_boxes import is_for
 from penstock.processes.part_pool import PartPool
 from penstock.stage import Worker
@@ -31,6 +32,7 @@ class ReconstructWorker(Worker[Photo]):
 
     def __init__(self, stage: Reconstruct) -> None:
         self._stage = stage
+        self._furniture = Furniture.open(stage.furniture)
         self._builder = _open_builder(stage)
         # twice the pool: while its members work, others of these threads prepare and finish
         self._pool = PartPool(2 * stage.pool_size, stage.name, NO_DEADLINE_S)
@@ -52,6 +54,8 @@ class ReconstructWorker(Worker[Photo]):
         if photo.pixels is None or not todo:
             return photo
         scene = self._look(photo, photo.pixels)
+        known = [one for one in self._stage.known if is_for(one, photo)]
+        todo = with_estimates(todo, scene.camera, scene.depth, self._furniture, known)
         try:
             results = self._pool.map([partial(self._builder.build, scene, thing) for thing in todo])
         finally:
@@ -73,7 +77,6 @@ class ReconstructWorker(Worker[Photo]):
 
 
 def _open_builder(stage: Reconstruct) -> Builder:
-    furniture = Furniture.open(stage.furniture)
     if stage.engine == "silhouette":
-        return Silhouettes(furniture)
-    return Sam3dBuilder(stage.mesh or MeshOptions(), stage.pool_size, furniture)
+        return Silhouettes()
+    return Sam3dBuilder(stage.mesh or MeshOptions(), stage.pool_size)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -17,7 +16,6 @@ from penstock.engines.mesh.sam3d import open_sam3d
 from penstock.errors import MissingModel
 from penstock.photo import PhotoObject
 from penstock.photos.camera import floor_depth, pointmap, to_pytorch3d
-from penstock.photos.furniture import Furniture
 from penstock.photos.gaussians import Floats, Gaussians
 from penstock.photos.volumes import clean, trimmed
 from penstock.processes.child import Child
@@ -26,7 +24,7 @@ from penstock.processes.resources import cores, environment, visible_gpus
 from penstock.processes.scratch import scratch_folder
 from penstock.region import asset
 from penstock.stage import Supervision
-from penstock.workers.builders import PhotoScene, with_cloud, with_estimate
+from penstock.workers.builders import PhotoScene, with_cloud
 
 TRIM = 0.01
 MESHES = "meshes"
@@ -35,12 +33,10 @@ MESHES = "meshes"
 class Sam3dBuilder:
     """Things to clouds in metres. Pictures and clouds pass through files in a folder of its own."""
 
-    def __init__(self, options: MeshOptions, size: int, furniture: Furniture) -> None:
+    def __init__(self, options: MeshOptions, size: int) -> None:
         self._options = options
-        self._furniture = furniture
         self._folder = scratch_folder("sam3d")
         self._pool = _pool(options, size)
-        self._asking = ThreadPoolExecutor(2 * size, thread_name_prefix="sam3d-ask")
         with ExitStack() as undo:  # Ctrl-C must leave no process behind either
             undo.callback(self.close)
             self._pool.start()
@@ -51,9 +47,7 @@ class Sam3dBuilder:
         return self._pool.starts
 
     def build(self, photo: PhotoScene, thing: PhotoObject) -> PhotoObject:
-        asked = self._asking.submit(self._reply, self._request(photo, thing), photo.id)
-        thing = with_estimate(photo, thing, self._furniture)  # while the GPU is busy anyway
-        reply = asked.result()
+        reply = self._reply(self._request(photo, thing), photo.id)
         cloud = _gaussians(np.load(reply.cloud)).scaled(reply.scale)
         Path(reply.cloud).unlink()
         if not reply.metric:
@@ -68,7 +62,6 @@ class Sam3dBuilder:
 
     def close(self) -> None:
         self._pool.close()
-        self._asking.shutdown(wait=False, cancel_futures=True)
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _reply(self, request: MeshRequest, photo: str) -> MeshReply:

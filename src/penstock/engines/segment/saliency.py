@@ -55,8 +55,9 @@ class SaliencySegmenter:
         cut = picture[around[1] : around[3], around[0] : around[2]]
         inner = (x0 - around[0], y0 - around[1], x1 - around[0], y1 - around[1])
         mask = np.zeros((height, width), bool)
-        mask[around[1] : around[3], around[0] : around[2]] = self._outline(cut, inner)
-        return FoundThing(label, 1.0, (float(x0), float(y0), float(x1), float(y1)), mask)
+        outline, found = self._outline(cut, inner)
+        mask[around[1] : around[3], around[0] : around[2]] = outline
+        return FoundThing(label, 1.0, (float(x0), float(y0), float(x1), float(y1)), mask, found)
 
     def close(self) -> None:
         self._saliency.close()
@@ -73,7 +74,8 @@ class SaliencySegmenter:
         box = (float(columns[0]), float(rows[0]), float(columns[-1] + 1), float(rows[-1] + 1))
         return [FoundThing(self._label, score, box, mask)]
 
-    def _outline(self, cut: Pixels, inner: tuple[int, int, int, int]) -> Mask:
+    def _outline(self, cut: Pixels, inner: tuple[int, int, int, int]) -> tuple[Mask, bool]:
+        """The thing's outline and True, or the whole box and False where none was found."""
         height, width = cut.shape[:2]
         scale = min(1.0, CUT_SIDE / max(height, width))
         shrunk = cv2.resize(cut, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
@@ -89,7 +91,7 @@ class SaliencySegmenter:
         else:
             mask = inside
         full = cv2.resize(mask.astype(np.uint8), (width, height), interpolation=cv2.INTER_NEAREST)
-        return np.asarray(full > 0)
+        return np.asarray(full > 0), not (mask == inside).all()
 
 
 def _around(box: tuple[int, int, int, int], width: int, height: int) -> tuple[int, int, int, int]:

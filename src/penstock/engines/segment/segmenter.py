@@ -41,12 +41,16 @@ CLOSED = frozenset({"rfdetr"})  # these know their own labels and no others
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoundThing:
-    """One thing in a picture. `mask` has the picture's height and width."""
+    """One thing in a picture. `mask` has the picture's height and width.
+
+    `outlined` is False where the mask is only the box.
+    """
 
     label: str
     score: float
     box: Box
     mask: Mask
+    outlined: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,139 @@
+"""Scores the sizes without weights on measured rooms: error, and how often a range holds, by camera.
+
+Things and photos' totals are scored. Outlines are given; labels are what a detector would say, a few of
+them wrong. With `depth` the exact depth of the room is given too, as a depth camera would.
+"""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from penstock.photo import PhotoObject
+from penstock.photos import told
+from penstock.photos.camera import look_at
+from penstock.photos.furniture import Furniture
+from penstock.photos.masks import box_of, cut_sides, pack
+from penstock.photos.sizing.estimates import with_estimates
+from penstock.photos.totals import total
+from penstock.testing.measured_rooms import FILMS, MeasuredRoom, measured_room
+
+FURNITURE = Furniture.open()
+HEIGHTS = (0.8, 1.0, 1.2, 1.4, 1.6, 1.9)
+TILTS = (-90.0, 6.0, 14.0, 90.0)
+FILM_SLICES = {"13-16 mm": (13, 20), "24-28 mm": (20, 30), "35-50 mm": (30, 60)}
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """One thing or one photo's total: what was said and what is true."""
+
+    slices: tuple[str, ...]
+    said: float
+    low: float
+    high: float
+    true: float
+
+    @property
+    def error(self) -> float:
+        return abs(self.said / self.true - 1)
+
+    @property
+    def held(self) -> bool:
+        return self.low <= self.true <= self.high
+
+
+def score_rooms(
+    seeds: Iterable[int], *, num_things: int = 5, depth: bool = False
+) -> dict[str, dict[str, dict[str, float]]]:
+    """Figures of things and totals, whole and by slice. A depth camera knows its lens, so it has EXIF."""
+    things: list[Scored] = []
+    totals: list[Scored] = []
+    with tempfile.TemporaryDirectory() as folder:
+        exif = {film: _exif(Path(folder), film) for film in FILMS}
+        for seed in seeds:
+            room = measured_room(seed, num_things)
+            found = estimates(room, exif[room.camera.film] if depth or room.camera.has_exif else None, depth)
+            one, whole = _scored(room, found)
+            things += one
+            totals.append(whole)
+    return {"things": _figures(things), "totals": _figures(totals)}
+
+
+def estimates(room: MeasuredRoom, exif: Path | None, depth: bool) -> list[PhotoObject]:
+    camera = look_at(room.pixels, str(exif) if exif else None)
+    return with_estimates(_objects(room), camera, room.depth if depth else None, FURNITURE)
+
+
+def _objects(room: MeasuredRoom) -> list[PhotoObject]:
+    objects = []
+    for index, thing in enumerate(room.things):
+        box = box_of(thing.mask)
+        assert box is not None
+        cut = tuple(sorted(cut_sides(thing.mask)))
+        words = () if thing.outlined else (told.BOX_TAKEN,)
+        objects.append(
+            PhotoObject(label=thing.label, box=box, index=index, mask=pack(thing.mask), cut=cut, told=words)
+        )
+    return objects
+
+
+def _scored(room: MeasuredRoom, found: list[PhotoObject]) -> tuple[list[Scored], Scored]:
+    slices = slices_of(room)
+    said = [(float(np.prod(one.size or 0)), one.low_cbm or 0.0, one.high_cbm or 0.0) for one in found]
+    true = [thing.volume for thing in room.things]
+    things = [Scored((*slices, *_own_slices(room, n)), *said[n], true[n]) for n in range(len(found))]
+    whole = total(said, [one.shared or 0.0 for one in found])
+    return things, Scored(slices, whole.cbm, whole.low, whole.high, sum(true))
+
+
+def slices_of(room: MeasuredRoom) -> tuple[str, ...]:
+    camera = room.camera
+    height = next((a, b) for a, b in itertools.pairwise(HEIGHTS) if camera.above <= b)
+    tilt = np.rad2deg(camera.pitch)
+    steep = "tilt under 6°" if tilt < TILTS[1] else "tilt 6-14°" if tilt < TILTS[2] else "tilt over 14°"
+    film = next(name for name, (low, high) in FILM_SLICES.items() if low <= camera.film < high)
+    return f"camera {height[0]}-{height[1]} m", steep, film, "EXIF" if camera.has_exif else "no EXIF"
+
+
+def _own_slices(room: MeasuredRoom, number: int) -> tuple[str, ...]:
+    thing = room.things[number]
+    names = {
+        "label wrong": thing.label != thing.kind,
+        "cut by the frame": bool(cut_sides(thing.mask)),
+        "outline failed": not thing.outlined,
+        "not on the floor": not thing.on_floor,
+    }
+    return tuple(name for name, holds in names.items() if holds) or ("plain",)
+
+
+def _figures(scored: list[Scored]) -> dict[str, dict[str, float]]:
+    names = dict.fromkeys(["all", *sorted({name for one in scored for name in one.slices})])
+    return {name: _figure([one for one in scored if name == "all" or name in one.slices]) for name in names}
+
+
+def _figure(scored: list[Scored]) -> dict[str, float]:
+    errors = [one.error for one in scored]
+    return {
+        "n": len(scored),
+        "median_error": round(float(np.median(errors)), 4),
+        "p90_error": round(float(np.quantile(errors, 0.9)), 4),
+        "bias": round(float(np.exp(np.median(np.log([one.said / one.true for one in scored])))), 4),
+        "range_holds": round(sum(one.held for one in scored) / len(scored), 4),
+        "range_width": round(float(np.median([one.high / one.low for one in scored])), 3),
+    }
+
+
+def _exif(folder: Path, film: float) -> Path:
+    """A tiny photo whose EXIF tells the focal length."""
+    exif = Image.Exif()
+    exif.get_ifd(0x8769)[0xA405] = int(film)
+    path = folder / f"{film:g}.jpg"
+    Image.new("RGB", (8, 6)).save(path, exif=exif)
+    return path

@@ -1,0 +1,116 @@
+"""Straight edges of a photo, and what they tell: how the camera was tilted, and how the room lies before it.
+
+Every edge and the camera span a plane. If the edge stands upright in the room, its plane holds the direction
+down; if it lies along a wall, it holds one of two directions square to each other, as most edges of walls,
+shelves and tables do. So a lens and a tilt are likely under which many edges lie in such directions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from penstock.box import Pixels
+
+Array = NDArray[np.float64]
+
+USUAL_PITCH, PITCH_SPREAD = np.deg2rad(9.0), np.deg2rad(9.0)  # people point a little down at furniture
+LINE_NOISE = np.deg2rad(0.6)  # of an edge's direction in a photo of 1,000 pixels
+LYING_NOISE = np.deg2rad(1.0)  # lenses bend, and furniture is not put down with a ruler
+LINES_SIDE = 1000  # pixels: edges are sought in a picture no larger
+UPRIGHT = np.deg2rad(25.0)  # an edge this near to upright may be a wall's or a cupboard's
+MAX_LYING = 120  # edges that lie, the longest
+TOGETHER = 0.4  # of what lying edges tell counts: several of one thing tell the same
+MIN_TILT_SPREAD = np.deg2rad(0.7)  # lenses bend
+HEADINGS = np.deg2rad(np.arange(-45.0, 45.0, 2.5))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Edges:
+    """The two ends of each edge, pixels from the photo's middle, and what it counts."""
+
+    upright: Array  # (edges, 2, 2)
+    upright_weight: Array
+    lying: Array
+    lying_weight: Array
+
+    def lying_chances(self, focal: Array, pitch: Array) -> Array:
+        """The logarithm of how well each lens and tilt explains the edges, for each of HEADINGS."""
+        if not len(self.lying):
+            return np.zeros((len(focal), len(HEADINGS)))
+        both = np.concatenate([HEADINGS, HEADINGS + np.pi / 2])
+        fits = np.zeros((len(focal), len(HEADINGS)))
+        for number in range(len(focal)):
+            normals = _normals(self.lying, float(focal[number]))
+            sin, cos = np.sin(pitch[number]), np.cos(pitch[number])
+            ways = np.stack([np.cos(both), -np.sin(both) * sin, np.sin(both) * cos])
+            off = np.exp(-0.5 * ((normals @ ways) / LYING_NOISE) ** 2)
+            either = np.maximum(off[:, : len(HEADINGS)], off[:, len(HEADINGS) :])
+            fits[number] = TOGETHER * self.lying_weight @ np.log(0.15 + 0.85 * either)
+        return fits
+
+
+def find_edges(pixels: Pixels) -> Edges:
+    """The longer straight edges of a photo."""
+    ends, tall = _segments(pixels)
+    along = ends[:, 1] - ends[:, 0]
+    length = np.linalg.norm(along, axis=1)
+    ends, along, length = (part[length > 0.05 * tall] for part in (ends, along, length))
+    weight = np.minimum(1.0, length / (0.25 * tall))
+    upright = np.abs(along[:, 1]) > np.cos(UPRIGHT) * length
+    longest = np.argsort(-length[~upright])[:MAX_LYING]
+    return Edges(ends[upright], weight[upright], ends[~upright][longest], weight[~upright][longest])
+
+
+def pitch_of_edges(edges: Edges, focal: float) -> tuple[float, float]:
+    """How far the camera looked down, and how sure that is, from edges that stand upright.
+
+    The usual tilt is the prior, so a photo without edges gets that.
+    """
+    pitches = np.deg2rad(np.arange(-25.0, 60.0, 0.25))
+    score = -0.5 * ((pitches - USUAL_PITCH) / PITCH_SPREAD) ** 2
+    normals = _normals(edges.upright, focal)
+    rolls = np.deg2rad(np.arange(-3.0, 3.1, 0.5))
+    if len(normals):
+        down = np.stack(
+            [
+                np.broadcast_to(np.sin(rolls), (len(pitches), len(rolls))),
+                np.cos(pitches)[:, None] * np.cos(rolls),
+                np.sin(pitches)[:, None] * np.cos(rolls),
+            ],
+            axis=-1,
+        )
+        off = np.arcsin(np.clip(down @ normals.T, -1, 1)) / LINE_NOISE
+        # a floor of 5 %: an edge that is not upright after all says nothing
+        each = np.log(0.05 + 0.95 * np.exp(-0.5 * off**2))
+        score = score + (each @ edges.upright_weight).max(axis=1)
+    chance = np.exp(score - score.max())
+    chance /= chance.sum()
+    mean = float(chance @ pitches)
+    spread = float(np.sqrt(chance @ (pitches - mean) ** 2))
+    return mean, max(spread, float(MIN_TILT_SPREAD))
+
+
+def _normals(ends: Array, focal: float) -> Array:
+    """Unit normals of the planes through the camera and each edge."""
+    rays = np.concatenate([ends, np.full((len(ends), 2, 1), focal)], axis=2)
+    normals = np.cross(rays[:, 0], rays[:, 1])
+    return np.asarray(normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-9))
+
+
+def _segments(pixels: Pixels) -> tuple[Array, int]:
+    """The ends of all straight edges, pixels from the photo's middle, and the photo's height."""
+    import cv2
+
+    height, width = pixels.shape[:2]
+    scale = min(1.0, LINES_SIDE / max(height, width))
+    grey = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
+    small = cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    found = cv2.createLineSegmentDetector().detect(small)[0]
+    if found is None:
+        return np.zeros((0, 2, 2)), height
+    return found.reshape(-1, 2, 2).astype(np.float64) / scale - (width / 2, height / 2), height

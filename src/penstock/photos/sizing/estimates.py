@@ -1,0 +1,114 @@
+"""Sizes and ranges of all things of a photo by outlines, one camera and classes, and how they were found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from penstock.photo import PhotoObject
+from penstock.photos import told
+from penstock.photos.camera import Camera
+from penstock.photos.furniture import UNKNOWN, Furniture, Kind
+from penstock.photos.gaussians import Floats
+from penstock.photos.masks import Mask, unpack
+from penstock.photos.sizing.depth_sizes import estimate_with_depth
+from penstock.photos.sizing.outline import Outline, before_each, outline_of
+from penstock.photos.sizing.sizes import GIVEN, Estimate, Sought, estimate_photo
+from penstock.photos.user_boxes import KnownSize
+
+DOUBT = 0.08  # that a detector, or a person who drew a box, named it wrongly
+UNSEEN_DOUBT = 0.8  # of a word that was given for whatever is in the photo
+KNOWN_DOUBT = 0.01
+KNOWN_SPREAD = 0.015  # of the logarithm of a length that somebody measured
+LIKELY = 0.5  # as likely is told
+
+
+def with_estimates(
+    things: Sequence[PhotoObject],
+    camera: Camera,
+    depth: Floats | None,
+    furniture: Furniture,
+    known: Sequence[KnownSize] = (),
+) -> list[PhotoObject]:
+    """A photo's things with size, range and how they were measured. They find the camera together."""
+    masks = [unpack(thing.mask) for thing in things if thing.mask is not None]
+    outlines = [
+        outline_of(mask, frozenset(thing.cut), nearer, told.BOX_TAKEN in thing.told)
+        for thing, mask, nearer in zip(things, masks, before_each(masks), strict=True)
+    ]
+    sought = [
+        _sought(thing, outline, furniture, known) for thing, outline in zip(things, outlines, strict=True)
+    ]
+    by_depth = _by_depth(sought, masks, depth, camera)
+    found: list[Estimate | None] = list(by_depth)
+    if not all(by_depth):
+        by_class = estimate_photo(sought, camera, furniture.kinds[UNKNOWN])
+        found = [one or other for one, other in zip(by_depth, by_class, strict=True)]
+    return [
+        _told(_measured(thing, one), seek, one, camera, measured is not None)
+        for thing, seek, one, measured in zip(things, sought, found, by_depth, strict=True)
+        if one is not None
+    ]
+
+
+def _by_depth(
+    sought: Sequence[Sought], masks: Sequence[Mask], depth: Floats | None, camera: Camera
+) -> Sequence[Estimate | None]:
+    return [None] * len(sought) if depth is None else estimate_with_depth(sought, masks, depth, camera)
+
+
+def _sought(thing: PhotoObject, outline: Outline, furniture: Furniture, known: Sequence[KnownSize]) -> Sought:
+    kind = furniture.find(thing.label)
+    sizes = [
+        one
+        for one in known
+        if furniture.find(one.label).name == kind.name != UNKNOWN or one.label == thing.label
+    ]
+    if sizes:
+        return Sought(_with_known(kind, sizes), outline, KNOWN_DOUBT)
+    return Sought(kind, outline, UNSEEN_DOUBT if _is_unseen(thing) else DOUBT)
+
+
+def _with_known(kind: Kind, sizes: Sequence[KnownSize]) -> Kind:
+    size, spread = list(kind.size), list(kind.spread)
+    for one in sizes:
+        size[one.axis], spread[one.axis] = one.metres, KNOWN_SPREAD
+    return replace(
+        kind, size=(size[0], size[1], size[2]), spread=(spread[0], spread[1], spread[2]), source=GIVEN
+    )
+
+
+def _is_unseen(thing: PhotoObject) -> bool:
+    """Whether nobody looked: saliency outlines one thing and calls it what it was told to."""
+    return thing.finder == "saliency" and thing.label != UNKNOWN
+
+
+def _measured(thing: PhotoObject, found: Estimate) -> PhotoObject:
+    return replace(
+        thing,
+        estimate="prior",
+        size=(found.width, found.depth, found.height),
+        low_cbm=found.low,
+        high_cbm=found.high,
+        distance=None if found.raised > LIKELY else found.distance or None,
+        shared=round(found.shared, 4),
+    )
+
+
+def _told(thing: PhotoObject, sought: Sought, found: Estimate, camera: Camera, by_depth: bool) -> PhotoObject:
+    words = {
+        told.CAMERA_BY_DEPTH: by_depth,
+        told.CAMERA_GIVEN: camera.height_known and not by_depth,
+        told.CAMERA_FOUND: not camera.height_known and not by_depth,
+        told.LENS_BY_EXIF: camera.focal_known,
+        told.LENS_GUESSED: not camera.focal_known,
+        told.SIZE_KNOWN: sought.kind.source == GIVEN,
+        told.BOX_TAKEN: told.BOX_TAKEN in thing.told,
+        told.LABEL_NOT_SEEN: _is_unseen(thing),
+        told.NOT_ITS_LABEL: found.odd > LIKELY and sought.kind.name != UNKNOWN,
+        told.UNKNOWN_KIND: sought.kind.name == UNKNOWN and thing.label != UNKNOWN,
+        told.NOT_ON_FLOOR: found.raised > LIKELY,
+        told.CUT: bool(thing.cut),
+        told.HIDDEN: bool(sought.outline.open_sides - set(thing.cut)),
+    }
+    return replace(thing, told=tuple(word for word, holds in words.items() if holds))

@@ -1,0 +1,235 @@
+"""How large the things of a photo are, from their outlines, one camera, and what their classes measure.
+
+Nobody knows how high the camera was held, how far it was tilted and often not which lens it had. All things
+of a photo were seen by the same one, so all of them find it together: each says how well each of some
+hundred cameras explains its outline with a size that its class has. Then every thing is measured with the
+cameras that explain the whole photo. Things share what is left of the camera's error, and totals know it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.photos.camera import Camera
+from penstock.photos.furniture import Kind
+from penstock.photos.sizing.box_fit import Draws, Fits, SizePrior, fit_boxes
+from penstock.photos.sizing.camera_draws import CameraDraws, draw_again, draw_cameras
+from penstock.photos.sizing.outline import Outline
+
+Array = NDArray[np.float64]
+
+CAMERAS = (200, 300)  # drawn from what is known; then near those that explain the photo
+WAYS = 10  # in which a thing may stand before each camera
+ODD_WAYS = 5  # the same for a thing whose outline is wrong, and for one that is not what its label says
+SURE = 0.8  # share of truths the range is made to hold
+WRONG_OUTLINE, WRONG_NOISE = 0.2, 3.0  # of outlines are that many times as far off: hidden ends, shadows
+MIN_SPREAD = 0.16  # of a class's sizes: one maker's catalogue is narrower than what people own
+FOOT_ROW_NOISE = 0.015  # of the outline's height
+HIDDEN = 0.4  # of what is seen of a thing, below the photo's edge, on average
+FACING = 0.55  # of things face the camera more or less; the others stand anyhow
+FACING_SPREAD = np.deg2rad(30.0)
+AT_WALLS, ACROSS, WALL_SPREAD = 0.7, 0.4, np.deg2rad(3.0)  # of things stand as the walls do, some across
+MIN_BASE, MAX_BASE = 0.3, 1.6  # m: where things are that do not stand on the floor
+MIN_CAMERAS = 8.0  # effective ones; fewer mean that the photo explains itself badly, and less is believed
+YAWS = 2048
+GIVEN = "given"  # the source of a size that somebody measured
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """A thing to measure. `doubt` is how likely it is not what its label says."""
+
+    kind: Kind
+    outline: Outline
+    doubt: float = 0.08
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Medians, and the range of the volume that holds SURE of truths.
+
+    `shared` is how much of the variance of its logarithm the photo's other things share. `raised` says how
+    likely it does not stand on the floor, `odd` how likely it is not what its label says.
+    """
+
+    width: float
+    depth: float
+    height: float
+    volume: float
+    low: float
+    high: float
+    distance: float
+    shared: float
+    raised: float
+    odd: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _SeenThing:
+    """One thing before every camera: (camera, way) arrays."""
+
+    evidence: Array
+    size: Array  # (camera, way, 3)
+    far: Array
+    raised: NDArray[np.bool_]
+    odd: NDArray[np.bool_]
+
+    def explained(self) -> Array:
+        """The logarithm of each camera's evidence."""
+        top = self.evidence.max(axis=1)
+        logs: Array = top + np.log(np.exp(self.evidence - top[:, None]).sum(axis=1))
+        return logs
+
+
+def estimate_photo(sought: Sequence[Sought], camera: Camera, other: Kind, seed: int = 0) -> list[Estimate]:
+    """The sizes of all things of a photo. The same photo always gives the same answer.
+
+    `other` is the class that stands for all others, which a thing has whose label is wrong.
+    """
+    if not sought:
+        return []
+    random = np.random.default_rng(seed)
+    cameras = draw_cameras(camera, CAMERAS[0], random)
+    seen = [_look(thing, cameras, camera, other, random) for thing in sought]
+    cameras = draw_again(camera, cameras, _weights(cameras, seen), CAMERAS[1], random)
+    seen = [_look(thing, cameras, camera, other, random) for thing in sought]
+    weight = _weights(cameras, seen)
+    return [_summary(one, weight) for one in seen]
+
+
+def _weights(cameras: CameraDraws, seen: Sequence[_SeenThing]) -> Array:
+    """What each camera counts: how likely it was and how well it explains every thing."""
+    logs = cameras.log_weight + np.sum([one.explained() for one in seen], axis=0)
+    for softer in (1.0, 1.5, 2.5, 4.0, 8.0):
+        weight = np.exp((logs - logs.max()) / softer)
+        weight /= weight.sum()
+        if 1 / (weight**2).sum() >= MIN_CAMERAS:
+            break
+    return np.asarray(weight)
+
+
+def _look(
+    thing: Sought, cameras: CameraDraws, camera: Camera, other: Kind, random: np.random.Generator
+) -> _SeenThing:
+    """The thing as its label says, and as anything else, before each camera."""
+    sure = 1 - thing.doubt
+    parts = [
+        (thing.kind, WAYS, 1.0, sure * (1 - WRONG_OUTLINE), False),
+        (thing.kind, ODD_WAYS, WRONG_NOISE, sure * WRONG_OUTLINE, False),
+        (other, ODD_WAYS, 1.0, thing.doubt, True),
+    ]
+    made = []
+    for kind, ways, noise, chance, odd in parts:
+        draws = _draws(kind, thing.outline, cameras, camera, ways, random)
+        fits = fit_boxes(_prior(kind, len(draws.yaw)), draws, thing.outline, random, noise)
+        made.append(_as_seen(fits, draws, ways, chance, odd))
+    return _SeenThing(
+        *(np.concatenate([getattr(one, name) for one in made], axis=1) for name in _SeenThing.__slots__)
+    )
+
+
+def _prior(kind: Kind, num: int) -> SizePrior:
+    spread = np.array(kind.spread)
+    if kind.source != GIVEN:
+        spread = np.maximum(spread, MIN_SPREAD)
+    return SizePrior(np.tile(np.log(kind.size), (num, 1)), np.tile(spread, (num, 1)))
+
+
+def _as_seen(fits: Fits, draws: Draws, ways: int, chance: float, odd: bool) -> _SeenThing:
+    shape = (-1, ways)
+    evidence = fits.evidence.reshape(shape) + np.log(chance / ways)
+    raised = (draws.base > 0).reshape(shape)
+    return _SeenThing(
+        evidence, fits.size.reshape(*shape, 3), fits.far.reshape(shape), raised, np.full(evidence.shape, odd)
+    )
+
+
+def _draws(
+    kind: Kind, seen: Outline, cameras: CameraDraws, camera: Camera, ways: int, random: np.random.Generator
+) -> Draws:
+    num = len(cameras.focal) * ways
+    foot = seen.y1 + random.normal(scale=FOOT_ROW_NOISE * seen.tall, size=num)
+    if "bottom" in seen.open_sides:
+        foot += random.exponential(HIDDEN * seen.tall, num)
+    is_raised = random.random(num) < kind.raised
+    return Draws(
+        focal=np.repeat(cameras.focal, ways),
+        above=np.repeat(cameras.above, ways),
+        pitch=np.repeat(cameras.pitch, ways),
+        yaw=_yaws(cameras, ways, random),
+        foot=foot,
+        base=np.where(is_raised, random.uniform(MIN_BASE, MAX_BASE, num), 0.0),
+        middle=(camera.width / 2, camera.height / 2),
+    )
+
+
+def _yaws(cameras: CameraDraws, ways: int, random: np.random.Generator) -> Array:
+    """The same shares of all angles before each camera, so that cameras are compared fairly."""
+    num = len(cameras.focal)
+    facing = random.normal(scale=FACING_SPREAD, size=round(FACING * YAWS))
+    anyhow = random.uniform(-np.pi / 2, np.pi / 2, YAWS - len(facing))
+    ranked = np.sort(np.concatenate([facing, anyhow]))
+    share = (np.arange(ways) + random.random((num, ways))) / ways
+    yaw = ranked[(share * YAWS).astype(int)]
+    if cameras.heading is not None:
+        walls = cameras.heading[:, None] + random.normal(scale=WALL_SPREAD, size=(num, ways))
+        walls += np.where(random.random((num, ways)) < ACROSS, np.pi / 2, 0.0)
+        yaw = np.where(random.random((num, ways)) < AT_WALLS, walls, yaw)
+    return np.asarray(yaw.ravel())
+
+
+def _summary(seen: _SeenThing, camera_weight: Array) -> Estimate:
+    own = np.exp(seen.evidence - seen.evidence.max(axis=1, keepdims=True))
+    own /= own.sum(axis=1, keepdims=True)
+    return summary_of(seen.size, own, camera_weight, seen.far, seen.raised, seen.odd)
+
+
+def summary_of(
+    size: Array,
+    own: Array,
+    camera_weight: Array,
+    far: Array,
+    raised: NDArray[np.bool_],
+    odd: NDArray[np.bool_],
+) -> Estimate:
+    """One thing's estimate from sizes of shape (camera, way, 3), what each way and each camera counts."""
+    joint = own * camera_weight[:, None]
+    weight = joint.ravel()
+    volume = size.prod(axis=2)
+    tail = (1 - SURE) / 2
+    low, middle, high = _quantiles(volume.ravel(), weight, (tail, 0.5, 1 - tail))
+    width, depth, height = (_quantiles(size[..., axis].ravel(), weight, (0.5,))[0] for axis in range(3))
+    # the medians' product is near the median of the product, not equal: the sides give way alike
+    give = (middle / (width * depth * height)) ** (1 / 3)
+    there = np.isfinite(far.ravel()) & (weight > 0)
+    return Estimate(
+        width * give,
+        depth * give,
+        height * give,
+        middle,
+        low,
+        high,
+        distance=_quantiles(far.ravel()[there], weight[there], (0.5,))[0] if there.any() else 0.0,
+        shared=_shared(np.log(volume), own, camera_weight),
+        raised=float(joint[raised].sum()),
+        odd=float(joint[odd].sum()),
+    )
+
+
+def _shared(logs: Array, own: Array, camera_weight: Array) -> float:
+    """The share of the variance that comes of not knowing the camera."""
+    means = (own * logs).sum(axis=1)
+    within = float((own * (logs - means[:, None]) ** 2).sum(axis=1) @ camera_weight)
+    between = float((means - means @ camera_weight) ** 2 @ camera_weight)
+    return between / max(within + between, 1e-12)
+
+
+def _quantiles(values: Array, weight: Array, shares: tuple[float, ...]) -> list[float]:
+    order = np.argsort(values)
+    reached = np.cumsum(weight[order])
+    places = np.searchsorted(reached, np.array(shares) * reached[-1])
+    return [float(values[order[min(place, len(order) - 1)]]) for place in places]

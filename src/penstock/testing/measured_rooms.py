@@ -1,0 +1,289 @@
+"""Rooms of furniture that is really sold, seen by cameras that nothing in the estimator chose.
+
+Sizes come from `real_sizes.py`. A ray is cast for every pixel, through a lens that bends, from a camera 0.8
+to 1.9 m above the floor with 13 to 50 mm, tilted and rolled. Things stand along the walls or anyhow, hide one
+another, are hidden by things nobody labels, and are cut by the frame. What comes out is what the estimator
+would get: pixels, outlines that are a little off (now and then only a box), labels that are wrong now and
+then, a focal length from EXIF or none; and, for depth cameras, the exact depth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.photos.masks import Mask, box_of
+from penstock.testing.real_sizes import MISTAKEN, SIZES
+from penstock.testing.rooms import PARTS, WALL
+
+Array = NDArray[np.float64]
+
+WIDTH, HEIGHT = 640, 480
+FILMS = (13.0, 16.0, 24.0, 26.0, 28.0, 35.0, 50.0)  # mm: phones' wide and main cameras, a standard lens
+MIN_ABOVE, MAX_ABOVE = 0.8, 1.9  # m: sitting on the floor to an arm held up
+MAX_BEND = 0.04  # of a radius at the frame's end, either way, after what a phone corrects
+WITH_EXIF = 0.6
+WRONG_LABEL = 0.06
+BOX_ONLY = 0.05  # of outlines that failed
+ANYHOW = 0.2  # of things stand at no wall's angle
+ON_WALL = 0.7  # of televisions
+MIN_SEEN = 0.5  # of a thing's pixels in the frame that nothing hides
+MIN_PIXELS = 500
+CEILING = 2.4
+NO_HIT = np.inf
+
+
+@dataclass(frozen=True, slots=True)
+class RoomCamera:
+    """The camera as it was; angles are radians, `bend` is the lens's."""
+
+    above: float
+    pitch: float
+    roll: float
+    film: float
+    bend: float
+    has_exif: bool
+
+    @property
+    def focal(self) -> float:
+        return self.film / 36 * max(WIDTH, HEIGHT)
+
+    def rays(self) -> Array:
+        """The direction of every pixel, x right, y forward, z up; of length one along the camera's axis."""
+        v, u = np.mgrid[0:HEIGHT, 0:WIDTH].astype(float)
+        x, y = (u + 0.5 - WIDTH / 2) / self.focal, (v + 0.5 - HEIGHT / 2) / self.focal
+        corner = np.hypot(WIDTH, HEIGHT) / 2 / self.focal
+        straight = 1 + self.bend * (x**2 + y**2) / corner**2
+        x, y = x * straight, y * straight
+        cos, sin = np.cos(self.roll), np.sin(self.roll)
+        x, y = x * cos - y * sin, x * sin + y * cos
+        cos, sin = np.cos(self.pitch), np.sin(self.pitch)
+        return np.stack([x, cos - y * sin, -sin - y * cos], axis=-1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeasuredThing:
+    """One thing: what it is, what it was taken for, its size in metres, and the outline one would get."""
+
+    kind: str
+    label: str
+    size: tuple[float, float, float]
+    mask: Mask
+    on_floor: bool
+    outlined: bool  # False: the outline failed and is a box
+
+    @property
+    def volume(self) -> float:
+        width, depth, height = self.size
+        return width * depth * height
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeasuredRoom:
+    """A photo and the truth about it. `depth` is metres along the camera's axis."""
+
+    camera: RoomCamera
+    pixels: NDArray[np.uint8]
+    depth: NDArray[np.float32]
+    things: tuple[MeasuredThing, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Standing:
+    kind: str
+    size: Array
+    place: Array  # of the middle of its underside
+    yaw: float
+
+    def parts(self) -> list[tuple[Array, Array]]:
+        """Low and high corners of its parts in its own frame."""
+        boxes = np.array(PARTS.get(self.kind, WALL), float).reshape(-1, 2, 3)
+        base = np.array([0.5, 0.5, 0.0])
+        return [((low - base) * self.size, (high - base) * self.size) for low, high in boxes]
+
+
+def measured_room(seed: int, num_things: int = 5) -> MeasuredRoom:
+    """The room of this seed, with `num_things` things in sight."""
+    random = np.random.default_rng([seed, 7])
+    while True:
+        camera = _camera(random)
+        heading = float(random.uniform(-np.pi / 4, np.pi / 4))
+        standing = _furnish(camera, heading, num_things + 3, random)
+        seen = _CastPicture(camera, heading, standing, random)
+        in_sight = [n for n in range(len(standing)) if seen.is_seen(n)]
+        if len(in_sight) >= num_things:
+            things = tuple(_told(standing[n], seen.mask(n), random) for n in in_sight[:num_things])
+            return MeasuredRoom(camera, seen.pixels, seen.depth.astype(np.float32), things)
+
+
+def _camera(random: np.random.Generator) -> RoomCamera:
+    above = float(random.uniform(MIN_ABOVE, MAX_ABOVE))
+    aimed = np.arctan2(above - 0.6, 3.2)  # at the furniture, more or less
+    return RoomCamera(
+        above=above,
+        pitch=float(np.clip(aimed + random.normal(scale=np.deg2rad(5)), np.deg2rad(-8), np.deg2rad(35))),
+        roll=float(random.normal(scale=np.deg2rad(1))),
+        film=float(random.choice(FILMS)),
+        bend=float(random.uniform(-MAX_BEND, MAX_BEND)),
+        has_exif=bool(random.random() < WITH_EXIF),
+    )
+
+
+def _furnish(camera: RoomCamera, heading: float, count: int, random: np.random.Generator) -> list[_Standing]:
+    """Things before the camera, none inside another."""
+    standing: list[_Standing] = []
+    farthest = float(np.clip(5.5 * camera.film / 26, 4.0, 9.0))
+    for _ in range(40 * count):
+        one = _thing(camera, heading, farthest, random)
+        room = [
+            float(np.hypot(*(one.place - other.place)[:2]))
+            - 0.42 * float(sum(one.size[:2]) + sum(other.size[:2]) / 2)
+            for other in standing
+        ]
+        if min(room, default=1.0) > -0.25 and one.place[1] - one.size[:2].max() / 2 > 0.5:
+            standing.append(one)
+        if len(standing) == count:
+            break
+    return standing
+
+
+def _thing(camera: RoomCamera, heading: float, farthest: float, random: np.random.Generator) -> _Standing:
+    kind = str(random.choice(list(SIZES)))
+    sizes = SIZES[kind]
+    size = np.array(sizes[int(random.integers(len(sizes)))]) / 100
+    ahead = float(random.uniform(1.3, farthest))
+    aside = float(random.uniform(-0.9, 0.9)) * ahead * WIDTH / 2 / camera.focal
+    yaw = (
+        heading
+        + float(random.choice([0.0, 0.0, 0.0, np.pi / 2, -np.pi / 2]))
+        + float(random.normal(scale=0.03))
+    )
+    if random.random() < ANYHOW:
+        yaw = float(random.uniform(-np.pi, np.pi))
+    raised = float(random.uniform(0.9, 1.3)) if kind == "television" and random.random() < ON_WALL else 0.0
+    if kind == "television" and not raised:
+        raised = 0.45  # on a stand that is no part of it
+    return _Standing(kind, size, np.array([aside, ahead, raised]), yaw)
+
+
+class _CastPicture:
+    """Rays cast into a furnished room."""
+
+    def __init__(
+        self, camera: RoomCamera, heading: float, standing: list[_Standing], random: np.random.Generator
+    ) -> None:
+        self._eye = np.array([0.0, 0.0, camera.above])
+        self._rays = camera.rays()
+        self._unit = self._rays / np.linalg.norm(self._rays, axis=-1, keepdims=True)
+        self._alone: list[Mask] = []
+        self.depth, shade = self._walls(heading, random)
+        self.owner = np.full((HEIGHT, WIDTH), -1)
+        self._shade = shade
+        for number, one in enumerate(standing):
+            self._paint(number, one, random.uniform(40, 220, 3))
+        noisy = self._shade + random.normal(scale=4, size=self._shade.shape)
+        self.pixels = np.clip(noisy, 0, 255).astype(np.uint8)
+
+    def is_seen(self, number: int) -> bool:
+        """Whether enough of it is in sight; half of it may be outside the frame."""
+        seen = np.count_nonzero(self.owner == number)
+        return bool(seen >= MIN_PIXELS and seen >= MIN_SEEN * np.count_nonzero(self._alone[number]))
+
+    def mask(self, number: int) -> Mask:
+        return np.asarray(self.owner == number)
+
+    def _walls(self, heading: float, random: np.random.Generator) -> tuple[Array, Array]:
+        """Floor, ceiling and four walls around the camera, and a door, all seen from inside."""
+        eye, rays = _turned(self._eye, heading), _turned(self._rays, heading)
+        low, high = np.array([-6.0, -3.0, 0.0]), np.array([6.0, float(random.uniform(9.5, 12.0)), CEILING])
+        ends = np.where(rays > 0, high, low)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            leave = np.where(rays == 0, NO_HIT, (ends - eye) / rays)
+        side = leave.argmin(axis=-1)
+        depth = leave.min(axis=-1)
+        grey = np.array([205.0, 225.0, 0.0])[side]
+        tone = np.where(side == 2, np.where(rays[..., 2] < 0, 130.0, 245.0), grey)
+        return depth, tone[..., None] * np.array([1.0, 0.97, 0.9])
+
+    def _paint(self, number: int, one: _Standing, colour: Array) -> None:
+        nearest = np.full((HEIGHT, WIDTH), NO_HIT)
+        face = np.zeros((HEIGHT, WIDTH), int)
+        rows, columns = self._window(one)
+        eye, part_rays = _turned(self._eye - one.place, one.yaw), _turned(self._rays[rows, columns], one.yaw)
+        for low, high in one.parts():
+            enter, side = _entered(eye, part_rays, low, high)
+            closer = enter < nearest[rows, columns]
+            nearest[rows, columns][closer] = enter[closer]
+            face[rows, columns][closer] = side[closer]
+        self._alone.append(np.isfinite(nearest))
+        front = nearest < self.depth
+        self.depth[front] = nearest[front]
+        self.owner[front] = number
+        self._shade[front] = colour * np.array([0.62, 0.8, 1.0])[face[front]][:, None]
+
+    def _window(self, one: _Standing) -> tuple[slice, slice]:
+        """The rows and columns that rays towards it can have; all where it is too near to say."""
+        corners = (
+            np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (0.0, 1.0)]) * one.size
+        )
+        away = _turned(corners, -one.yaw) + one.place - self._eye
+        middle = away.mean(axis=0)
+        near = np.linalg.norm(away - middle, axis=1).max()
+        reach = near / max(float(np.linalg.norm(middle)), 1e-6)
+        if reach > 0.9:
+            return slice(None), slice(None)
+        close = self._unit @ (middle / np.linalg.norm(middle)) > np.cos(np.arcsin(reach))
+        rows, columns = np.flatnonzero(close.any(axis=1)), np.flatnonzero(close.any(axis=0))
+        if not len(rows):
+            return slice(0, 0), slice(0, 0)
+        return slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
+
+
+def _turned(vectors: Array, yaw: float) -> Array:
+    """Vectors in a frame that is turned by `yaw` about the upright axis."""
+    cos, sin = np.cos(yaw), np.sin(yaw)
+    return np.asarray(vectors @ np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]]))
+
+
+def _entered(eye: Array, rays: Array, low: Array, high: Array) -> tuple[Array, NDArray[np.intp]]:
+    """Where each ray enters a box, infinite where it does not, and through which axis's side."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first, second = (low - eye) / rays, (high - eye) / rays
+    near, far = np.minimum(first, second), np.maximum(first, second)
+    enter, leave = near.max(axis=-1), far.min(axis=-1)
+    hit = (enter < leave) & (enter > 0.05)
+    return np.where(hit, enter, NO_HIT), near.argmax(axis=-1)
+
+
+def _told(one: _Standing, exact: Mask, random: np.random.Generator) -> MeasuredThing:
+    """The thing as a detector would tell it."""
+    label = one.kind
+    if random.random() < WRONG_LABEL:
+        label = str(random.choice(MISTAKEN[one.kind]))
+    mask = _imperfect(exact, random)
+    failed = bool(random.random() < BOX_ONLY)
+    if failed:
+        mask = _boxed(mask)
+    width, depth, height = (float(side) for side in one.size)
+    return MeasuredThing(one.kind, label, (width, depth, height), mask, one.place[2] == 0, not failed)
+
+
+def _imperfect(mask: Mask, random: np.random.Generator) -> Mask:
+    """A pixel or two too large or too small, as networks' masks are."""
+    by = round(float(random.normal(scale=1.2)))
+    kernel = np.ones((2 * abs(by) + 1, 2 * abs(by) + 1), np.uint8)
+    change = cv2.dilate if by > 0 else cv2.erode
+    made = change(mask.astype(np.uint8), kernel) > 0 if by else mask
+    return np.asarray(made) if made.any() else mask
+
+
+def _boxed(mask: Mask) -> Mask:
+    box = box_of(mask)
+    assert box is not None
+    x0, y0, x1, y1 = (int(v) for v in box)
+    full = np.zeros_like(mask)
+    full[y0:y1, x0:x1] = True
+    return full

@@ -1,0 +1,173 @@
+"""Sizes from one photo without weights: how far off, and how honest about it.
+
+Rooms are cast from sizes that furniture is sold in (`testing/real_sizes.py`), by cameras that the estimator
+did not choose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from penstock.photo import PhotoObject
+from penstock.photos import told
+from penstock.photos.camera import Camera, look_at, pointmap
+from penstock.photos.furniture import Furniture
+from penstock.photos.masks import Mask, box_of, cut_sides, pack
+from penstock.photos.sizing.estimates import with_estimates
+from penstock.photos.sizing.floor import find_floor
+from penstock.photos.sizing.outline import before_each, outline_of
+from penstock.photos.user_boxes import SIDES, KnownSize
+from penstock.testing.measured_rooms import MeasuredRoom, measured_room
+
+FURNITURE = Furniture.open()
+LOW_ROOM = 2
+
+
+@cache
+def room(seed: int, num_things: int = 5) -> MeasuredRoom:
+    return measured_room(seed, num_things)
+
+
+def thing_of(mask: Mask, label: str, index: int = 0, **changes: object) -> PhotoObject:
+    box = box_of(mask)
+    assert box is not None
+    made = PhotoObject(
+        label=label, box=box, index=index, mask=pack(mask), cut=tuple(cut_sides(mask)), finder="rfdetr"
+    )
+    return replace(made, **changes)  # type: ignore[arg-type]
+
+
+def camera_of(one: MeasuredRoom) -> Camera:
+    """What look_at finds, with the focal length that EXIF would tell."""
+    found = look_at(one.pixels, None)
+    return replace(found, focal=one.camera.focal, focal_spread=0.03, focal_known=True)
+
+
+def measured(
+    one: MeasuredRoom,
+    known: Sequence[KnownSize] = (),
+    labels: dict[int, str] | None = None,
+    **changes: object,
+) -> list[PhotoObject]:
+    things = [
+        thing_of(thing.mask, (labels or {}).get(n, thing.label), n, **changes)
+        for n, thing in enumerate(one.things)
+    ]
+    return with_estimates(things, camera_of(one), None, FURNITURE, known)
+
+
+def volume(thing: PhotoObject) -> float:
+    return float(np.prod(thing.size or (0.0,)))
+
+
+def width_of_range(thing: PhotoObject) -> float:
+    assert thing.low_cbm and thing.high_cbm
+    return thing.high_cbm / thing.low_cbm
+
+
+def low_room() -> MeasuredRoom:
+    """Three things before a camera at 0.93 m."""
+    one = room(LOW_ROOM, 3)
+    assert one.camera.above < 1.0
+    return one
+
+
+@cache
+def low_plain() -> tuple[PhotoObject, ...]:
+    return tuple(measured(low_room()))
+
+
+def test_a_low_camera_is_found_by_what_it_sees() -> None:
+    one, found = low_room(), low_plain()
+    true = sum(thing.volume for thing in one.things)
+    assert sum(map(volume, found)) == pytest.approx(true, rel=0.35)  # at 1.45 m it would be 2 to 3 times
+    assert all(told.CAMERA_FOUND in thing.told and told.LENS_BY_EXIF in thing.told for thing in found)
+    assert all(0 <= (thing.shared or 0.0) <= 1 for thing in found)
+    assert tuple(measured(one)) == found  # the same photo always gives the same
+
+
+def test_a_size_somebody_knows_sets_the_scale_of_the_photo() -> None:
+    one = low_room()
+    number = max(range(3), key=lambda n: one.things[n].mask.sum())
+    label, size = one.things[number].label, one.things[number].size
+    others = [n for n in range(3) if one.things[n].label != label]
+    sums = []
+    for times in (0.75, 1.3):  # of the truth: everything follows
+        known = [KnownSize("", label, side, times * size[n]) for n, side in enumerate(SIDES)]
+        found = measured(one, known)
+        assert told.SIZE_KNOWN in found[number].told
+        assert found[number].size == pytest.approx([times * side for side in size], rel=0.08)
+        sums.append(sum(volume(found[n]) for n in others))
+    assert sums[1] > 1.3 * sums[0]
+
+
+def test_a_word_given_for_whatever_is_there_widens_the_range_and_is_told() -> None:
+    one = room(LOW_ROOM, 1)
+    [seen], [unseen] = measured(one), measured(one, finder="saliency")
+    assert told.LABEL_NOT_SEEN in unseen.told and told.LABEL_NOT_SEEN not in seen.told
+    assert width_of_range(unseen) > 1.3 * width_of_range(seen)
+
+
+def test_a_wrong_label_does_not_take_the_photo_with_it() -> None:
+    one, plain = low_room(), low_plain()
+    number = min(range(3), key=lambda n: one.things[n].volume)
+    wrong = measured(one, labels={number: "wardrobe"})
+    others = [n for n in range(3) if n != number]
+    assert all(0.6 < volume(wrong[n]) / volume(plain[n]) < 1.6 for n in others)
+    assert width_of_range(wrong[number]) > width_of_range(plain[number])
+
+
+def test_a_television_on_a_wall_is_told_and_not_put_far_away() -> None:
+    mask = np.zeros((480, 640), bool)
+    mask[60:150, 240:400] = True  # well above the horizon
+    blank = np.full((480, 640, 3), 200, np.uint8)
+    [found] = with_estimates([thing_of(mask, "tv")], look_at(blank, None), None, FURNITURE)
+    assert told.NOT_ON_FLOOR in found.told
+    assert found.distance is None
+    assert found.size is not None and 0.7 < found.size[0] < 2.0
+
+
+def test_an_outline_that_failed_is_told() -> None:
+    one = room(3, 1)
+    [found] = measured(one, told=(told.BOX_TAKEN,))
+    assert told.BOX_TAKEN in found.told
+
+
+def test_what_a_nearer_thing_hides_is_an_open_side() -> None:
+    front, back = np.zeros((100, 200), bool), np.zeros((100, 200), bool)
+    front[50:90, 60:140] = True
+    back[20:70, 100:180] = True
+    back &= ~front
+    nearer = before_each([front, back])
+    assert nearer[0] is None
+    assert outline_of(front, frozenset(), nearer[0]).open_sides == frozenset()
+    assert (
+        "bottom" not in outline_of(back, frozenset(), nearer[1]).open_sides
+    )  # its right half is seen to its foot
+    back[:, 140:] = False
+    assert outline_of(back, frozenset(), nearer[1]).open_sides == {"bottom"}
+
+
+def test_the_floor_of_a_depth_map_tells_height_and_tilt() -> None:
+    one = room(1, 3)
+    points = pointmap(one.depth, one.camera.focal).reshape(-1, 3).astype(float)
+    floor = find_floor(points)
+    assert floor is not None
+    assert floor.above == pytest.approx(one.camera.above, rel=0.03)
+    assert floor.pitch == pytest.approx(one.camera.pitch, abs=np.deg2rad(1.5))
+
+
+def test_exact_depth_measures_what_is_seen() -> None:
+    errors = []
+    for seed in (1, LOW_ROOM):
+        one = room(seed, 3)
+        things = [thing_of(thing.mask, thing.label, n) for n, thing in enumerate(one.things)]
+        found = with_estimates(things, camera_of(one), one.depth, FURNITURE)
+        assert all(told.CAMERA_BY_DEPTH in thing.told for thing in found)
+        errors.append(abs(sum(map(volume, found)) / sum(thing.volume for thing in one.things) - 1))
+    assert max(errors) < 0.15
