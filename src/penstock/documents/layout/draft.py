@@ -25,6 +25,7 @@ from penstock.documents.layout.corrections import (
     unseen_table,
     without_running_text,
 )
+from penstock.documents.layout.layer_tables import with_tables
 from penstock.documents.layout.lines import around
 from penstock.documents.layout.text_columns import text_columns
 from penstock.documents.layout.text_layer import Placed, coverage, distribute
@@ -59,6 +60,8 @@ class Draft(Generic[AnyLine]):
 def give_words(page: Page, words: Sequence[Word]) -> list[Draft[HasBox]]:
     """A draft for each region of the page, and for words that no region holds. Each word is in one."""
     regions = [region for region in page.regions if not is_scan_of_text(region, words, page)]
+    if page.layer is not None and words:
+        regions = with_tables(regions, words, page.layer)
     held, loose = distribute(words, [region.box for region in regions])
     drafts: list[Draft[HasBox]] = [
         Draft(region, tuple(own)) for region, own in zip(regions, held, strict=True)
