@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from penstock.box import Box
 from penstock.documents.layout.draft import give_words
-from penstock.documents.layout.layer_tables import with_tables
-from penstock.documents.layout.ruled_tables import ruled_table
+from penstock.documents.layout.tables.ruled import ruled_table
+from penstock.documents.layout.tables.unseen import with_tables
 from penstock.page import Page
 from penstock.region import Region, TextLayer, Word
 from tests.documents.layout.test_rules import frame, line, paragraph

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from penstock.box import Box
 from penstock.documents.layout.lines import row_text, rows_of_words
-from penstock.documents.layout.text_grid import column_edges, type_height
+from penstock.documents.layout.tables.gutters import column_edges, type_height
 from penstock.documents.table_html import HtmlCell
 from penstock.region import Word
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from penstock.box import Box, enclosing
 from penstock.documents.layout.blocks import Fragment
 from penstock.documents.layout.columns import gutters
-from penstock.documents.layout.ruled_tables import TOUCH, Ruling
+from penstock.documents.layout.tables.ruled import TOUCH, Ruling
 from penstock.documents.table_html import HtmlCell
 from penstock.scripts import is_unspaced
 

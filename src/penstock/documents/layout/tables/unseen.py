@@ -12,12 +12,12 @@ from dataclasses import replace
 from itertools import pairwise
 
 from penstock.box import Box, area, shared_area
-from penstock.documents.layout.aligned_tables import ruled_bands
 from penstock.documents.layout.blocks import MARK
 from penstock.documents.layout.labels import LEADER
 from penstock.documents.layout.lines import around, row_text, rows_of_words
-from penstock.documents.layout.ruled_tables import RuledGrid, cells_of, grids, rulings
-from penstock.documents.layout.text_grid import column_edges, parted, type_height
+from penstock.documents.layout.tables.aligned import ruled_bands
+from penstock.documents.layout.tables.gutters import column_edges, parted, type_height
+from penstock.documents.layout.tables.ruled import RuledGrid, cells_of, grids, rulings
 from penstock.documents.layout.text_layer import distribute
 from penstock.region import PICTURE_LABELS, Region, TextLayer, Word
 
