@@ -13,7 +13,7 @@ from penstock.box import Box
 from penstock.documents.layout.corrections import is_prose
 from penstock.documents.layout.paragraph_breaks import split_paragraphs
 from penstock.documents.layout.paragraphs import join_lines
-from penstock.documents.layout.ruled_tables import ruled_table
+from penstock.documents.layout.tables.ruled import ruled_table
 from penstock.documents.layout.text_layer import lines_from
 from penstock.documents.table_html import to_html
 from penstock.region import FORMULA_LABELS, PICTURE_LABELS, Line, Region, Word

@@ -62,7 +62,15 @@ def unseen_table(lines: Sequence[Box]) -> Box | None:
     """The box of the table whose cells these lines are, nearly all of them, or None."""
     rows = [row for row in rows_of(lines) if len(row) >= LONE_CELLS]
     in_rows = sum(len(row) for row in rows)
-    return _grid(lines, rows) if len(rows) >= LONE_ROWS and in_rows >= CELLS_SHARE * len(lines) else None
+    if len(rows) < LONE_ROWS or in_rows < CELLS_SHARE * len(lines) or not _keep_columns(lines, rows):
+        return None
+    return _grid(lines, rows)
+
+
+def _keep_columns(lines: Sequence[Box], rows: Sequence[Sequence[int]]) -> bool:
+    """Whether the rows share columns. The pieces of a photographed line of text stand anywhere in it."""
+    columns = split_along(lines, [i for row in rows for i in row], 0, 0.0)
+    return sum(2 * len(column) >= len(rows) for column in columns) >= LONE_CELLS
 
 
 def is_prose(lines: Sequence[Line]) -> bool:

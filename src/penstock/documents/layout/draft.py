@@ -25,7 +25,15 @@ from penstock.documents.layout.corrections import (
     unseen_table,
     without_running_text,
 )
+from penstock.documents.layout.headings import (
+    box_of_part,
+    is_mostly_bold,
+    label_by_type,
+    page_facts,
+    parted_by_type,
+)
 from penstock.documents.layout.lines import around
+from penstock.documents.layout.tables.unseen import with_tables
 from penstock.documents.layout.text_columns import text_columns
 from penstock.documents.layout.text_layer import Placed, coverage, distribute
 from penstock.page import Page
@@ -59,15 +67,36 @@ class Draft(Generic[AnyLine]):
 def give_words(page: Page, words: Sequence[Word]) -> list[Draft[HasBox]]:
     """A draft for each region of the page, and for words that no region holds. Each word is in one."""
     regions = [region for region in page.regions if not is_scan_of_text(region, words, page)]
+    if page.layer is not None and words:
+        regions = with_tables(regions, words, page.layer)
     held, loose = distribute(words, [region.box for region in regions])
     drafts: list[Draft[HasBox]] = [
         Draft(region, tuple(own)) for region, own in zip(regions, held, strict=True)
     ]
     drafts, freed = _free_sentences(drafts)
     drafts, loose = _adopt(drafts, [*loose, *freed])
-    return [_widened(draft) for draft in drafts] + [
+    drafts = [_widened(draft) for draft in drafts] + [
         Draft(region_around(group), tuple(group)) for group in neighbours(loose)
     ]
+    return _with_headings(drafts, page)
+
+
+def _with_headings(drafts: Sequence[Draft[HasBox]], page: Page) -> list[Draft[HasBox]]:
+    """The drafts with headings by the type of their words, cut out of the text where they stand in it."""
+    words = [word for draft in drafts if draft.region.label not in UNLINED for word in draft.words]
+    facts, bold_tells = page_facts(words, page.width, page.height), not is_mostly_bold(words)
+    found: list[Draft[HasBox]] = []
+    for draft in drafts:
+        region = replace(draft.region, label=label_by_type(draft.region, draft.words, facts, bold_tells))
+        parts = parted_by_type(draft.words, facts, bold_tells) if region.label == "text" else []
+        if len(parts) < 2 or region.content is not None:
+            found.append(replace(draft, region=region))
+            continue
+        for heads, own in parts:
+            label = "paragraph_title" if heads else region.label
+            part = replace(region, label=label, box=box_of_part(region.box, own), crop=None)
+            found.append(Draft(part, tuple(own)))
+    return found
 
 
 def _free_sentences(drafts: Sequence[Draft[HasBox]]) -> tuple[list[Draft[HasBox]], list[Word]]:

@@ -76,7 +76,7 @@ def _name(block: TextBlock, blocks: Sequence[TextBlock], page: PageFacts) -> tup
         return "content", "dot leaders"
     if CAPTION.match(text) and len(text) <= MAX_CAPTION:
         return "figure_title", "caption wording"
-    heading = _heading(block, text, page)
+    heading = heading_by_type(block, text, page)
     if heading:
         return heading
     if _is_note(block, text, page):
@@ -120,7 +120,8 @@ def _stands_alone(block: TextBlock, blocks: Sequence[TextBlock], below: bool) ->
     return min(gaps, default=0.0) > block.size
 
 
-def _heading(block: TextBlock, text: str, page: PageFacts) -> tuple[str, str] | None:
+def heading_by_type(block: TextBlock, text: str, page: PageFacts) -> tuple[str, str] | None:
+    """The label and the rule of a heading or a title, or None for other text."""
     if len(block.lines) > 4 or len(text) > MAX_TITLE or not _LETTER.search(text):
         return None
     numbered = NUMBERED.match(text) is not None

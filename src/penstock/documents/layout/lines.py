@@ -15,7 +15,7 @@ from penstock.region import Line, Word
 from penstock.scripts import is_unspaced, reads_right_to_left
 
 # All in units of the font size.
-SPACE = 0.1  # a typeset space is 0.25, squeezed 0.15; pieces of one word lie within 0.05
+SPACE = 0.05  # a typeset space is 0.25, squeezed 0.1; pieces of one word lie within 0.05
 UNSPACED_SPACE = 0.6  # Chinese and Japanese show a space only as a missing character
 SAME_PLACE = 0.15  # a word printed twice to look bold is moved by less than this
 

@@ -12,7 +12,6 @@ from dataclasses import replace
 
 from penstock.box import Box, area, enclosing
 from penstock.documents.layout import rotated_text
-from penstock.documents.layout.aligned_tables import AlignedTable, ruled_bands, table_in_band, tables_in_rows
 from penstock.documents.layout.blocks import (
     Fragment,
     TextBlock,
@@ -25,7 +24,8 @@ from penstock.documents.layout.columns import WhiteSpace, xy_cut
 from penstock.documents.layout.labels import PageFacts, labelled
 from penstock.documents.layout.paragraphs import join_lines
 from penstock.documents.layout.reading_order import reading_order
-from penstock.documents.layout.ruled_tables import RuledGrid, cells_of, grids, rulings
+from penstock.documents.layout.tables.aligned import AlignedTable, ruled_bands, table_in_band, tables_in_rows
+from penstock.documents.layout.tables.ruled import RuledGrid, cells_of, grids, rulings
 from penstock.documents.layout.text_layer import distribute, lines_from
 from penstock.documents.table_html import to_html
 from penstock.region import Line, Region, TextLayer, Word

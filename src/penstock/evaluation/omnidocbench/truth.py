@@ -38,7 +38,7 @@ class TruePage:
 
     @property
     def stem(self) -> str:
-        return self.image[:-4]
+        return Path(self.image).stem
 
     def of(self, *categories: str) -> list[TrueElement]:
         """Returns elements of these categories in reading order; equal places in the categories' order."""

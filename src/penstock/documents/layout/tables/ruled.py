@@ -7,11 +7,14 @@ no line between them are one cell with a span. A frame with a single cell is no 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from penstock.box import Box
 from penstock.documents.layout.lines import row_text, rows_of_words
+from penstock.documents.layout.tables.gutters import column_edges, type_height
 from penstock.documents.table_html import HtmlCell
 from penstock.region import Word
 
@@ -20,6 +23,9 @@ TOUCH = 4.0  # pixels between line ends that are meant to meet
 MAX_LINES = 1500  # a page with more rulings is a drawing (maps have 100,000)
 MAX_CELLS = 10_000
 FILLS = 0.75  # share of a table's box that its drawn grid must take to be the table's own
+LETTER = 0.5  # of the type's height: how wide a letter is
+MIN_UNFORCED, UNFORCED = 2, 0.6  # line breaks in drawn cells that are rows of the table, and their share
+MIN_HIDDEN_ROWS, HIDDEN_GUTTER = 3, 1.0  # lines of a cell, and white in type heights, that show columns
 HELD = 0.6  # share of an edge that must be drawn to separate two cells
 
 
@@ -166,8 +172,72 @@ def ruled_table(box: Box, words: Sequence[Word], strokes: Sequence[Box]) -> list
         left, top, right, bottom = grid.box
         shared = max(0.0, min(x1, right) - max(x0, left)) * max(0.0, min(y1, bottom) - max(y0, top))
         if shared >= FILLS * (x1 - x0) * (y1 - y0) and len(grid.xs) > 2 and len(grid.ys) > 2:
-            return cells_of(grid, words)
+            grid = _with_head(grid, words)
+            cells = cells_of(grid, words)
+            return None if is_partial(grid, cells, words) else cells
     return None
+
+
+def _with_head(grid: RuledGrid, words: Sequence[Word]) -> RuledGrid:
+    """The grid with a line below a bold head that is set apart from the first row by its type alone."""
+    rows = rows_of_words([word for word in words if (word.box[1] + word.box[3]) / 2 < grid.ys[1]])
+    if (
+        len(rows) < 2
+        or not all(word.bold for word in rows[0])
+        or any(w.bold for row in rows[1:] for w in row)
+    ):
+        return grid
+    columns = [{_slot(grid.xs, (word.box[0] + word.box[2]) / 2) for word in row} for row in rows[:2]]
+    if min(map(len, columns)) < len(grid.xs) - 1:
+        return grid
+    at = (max(word.box[3] for word in rows[0]) + min(word.box[1] for word in rows[1])) / 2
+    line = Ruling(at, grid.xs[0], grid.xs[-1])
+    ys = tuple(sorted((*grid.ys, at)))
+    return RuledGrid(
+        grid.xs, ys, tuple(sorted((*grid.horizontals, line), key=lambda r: r.at)), grid.verticals
+    )
+
+
+def is_partial(grid: RuledGrid, cells: Sequence[HtmlCell], words: Sequence[Word]) -> bool:
+    """Whether lines are drawn around some of a table's cells only, so that a drawn cell holds several.
+
+    Cells side by side hold as many lines, which they had no need to break; or the words in one keep columns.
+    """
+    em = type_height(words)
+    return _hides_rows(grid, cells, em) or any(_hides_columns(cell, grid, words, em) for cell in cells)
+
+
+def _hides_rows(grid: RuledGrid, cells: Sequence[HtmlCell], em: float) -> bool:
+    forced = unforced = 0
+    for row in range(len(grid.ys) - 1):
+        beside = [cell for cell in cells if cell.row == row and "\n" in cell.text]
+        heights = Counter(cell.text.count("\n") for cell in beside)
+        for cell in beside:
+            if heights[cell.text.count("\n")] > 1:
+                width = grid.xs[min(cell.column + cell.column_span, len(grid.xs) - 1)] - grid.xs[cell.column]
+                breaks = [_is_forced(a, b, width / (LETTER * em)) for a, b in pairwise(cell.text.split("\n"))]
+                forced, unforced = forced + sum(breaks), unforced + breaks.count(False)
+    return unforced >= MIN_UNFORCED and unforced > UNFORCED * (forced + unforced)
+
+
+def _is_forced(above: str, below: str, letters: float) -> bool:
+    """Whether a cell as wide as so many letters had no room for the next word."""
+    return len(above) + 1 + len(below.split(" ", 1)[0]) > 0.85 * letters
+
+
+def _hides_columns(cell: HtmlCell, grid: RuledGrid, words: Sequence[Word], em: float) -> bool:
+    if (
+        cell.text.count("\n") + 1 < MIN_HIDDEN_ROWS or not cell.text[0].isalnum()
+    ):  # a list's marks stand apart
+        return False
+    x0, x1 = grid.xs[cell.column], grid.xs[min(cell.column + cell.column_span, len(grid.xs) - 1)]
+    y0, y1 = grid.ys[cell.row], grid.ys[min(cell.row + cell.row_span, len(grid.ys) - 1)]
+    inside = [
+        word
+        for word in words
+        if x0 <= (word.box[0] + word.box[2]) / 2 <= x1 and y0 <= (word.box[1] + word.box[3]) / 2 <= y1
+    ]
+    return bool(column_edges(rows_of_words(inside), em, HIDDEN_GUTTER * em))
 
 
 def _slot(edges: tuple[float, ...], value: float) -> int:

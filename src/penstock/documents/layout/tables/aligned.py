@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from penstock.box import Box, enclosing
 from penstock.documents.layout.blocks import Fragment
 from penstock.documents.layout.columns import gutters
-from penstock.documents.layout.ruled_tables import TOUCH, Ruling
+from penstock.documents.layout.tables.ruled import TOUCH, Ruling
 from penstock.documents.table_html import HtmlCell
 from penstock.scripts import is_unspaced
 
@@ -95,12 +95,16 @@ def _filled(rows: Sequence[Sequence[Fragment]], edges: list[float]) -> AlignedTa
 
 def ruled_bands(across: Sequence[Ruling]) -> list[Box]:
     """Boxes between the first and last of three or more horizontal rules of one length."""
-    groups: dict[tuple[int, int], list[Ruling]] = {}
-    for rule in across:
-        # rules of a table start and end together; the grid is coarse, so try both roundings
-        groups.setdefault((round(rule.low / (2 * TOUCH)), round(rule.high / (2 * TOUCH))), []).append(rule)
+    groups: list[list[Ruling]] = []
+    for rule in across:  # rules of a table start and end together
+        same = (g for g in groups if max(abs(g[0].low - rule.low), abs(g[0].high - rule.high)) <= 2 * TOUCH)
+        group = next(same, None)
+        if group is None:
+            groups.append([rule])
+        else:
+            group.append(rule)
     bands = []
-    for rules in groups.values():
+    for rules in groups:
         if len(rules) >= RULES:
             top, bottom = min(r.at for r in rules), max(r.at for r in rules)
             bands.append((min(r.low for r in rules), top, max(r.high for r in rules), bottom))
