@@ -2,7 +2,7 @@
 
     python benchmarks/cpu/bench_service.py [REQUESTS] [CLIENTS]
 
-`penstock serve` with a stub recogniser is another process. Honest clients ask for its health and its documents
+`penstock serve` with a stub recogniser is another process. Honest clients ask for its health and documents
 and send small documents, each request on a connection of its own. The others send half a header, half a body,
 no HTTP, or go before the answer. Every honest request has to be answered 200, 202 or 429. Memory is that of
 the service after a tenth of the requests, after half, and at the end.

@@ -12,8 +12,9 @@ from typing import Any
 from penstock.errors import UsageError
 from penstock.passes.questions import Questions
 from penstock.retrieval import vectors
+from penstock.retrieval.hits import NO_FILTERS, Filters
 from penstock.retrieval.index_folder import FOLDER
-from penstock.retrieval.searcher import NO_FILTERS, Filters, Searcher
+from penstock.retrieval.searcher import Searcher
 from penstock.serve.in_turn import InTurn
 from penstock.store.out import Out
 

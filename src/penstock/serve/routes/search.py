@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import FastAPI, Query, Request
 
-from penstock.retrieval.searcher import Filters
+from penstock.retrieval.hits import Filters
 from penstock.serve.routes.context import Context, owner_of
 from penstock.serve.routes.models import EmbedAnswer, EmbedQuestion, SearchHit, SearchQuestion, errors
 from penstock.sources.page_range import PageRange
