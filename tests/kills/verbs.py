@@ -24,7 +24,7 @@ Found = dict[str, str]  # what is compared: names with hashes of their contents
 
 @dataclass(frozen=True)
 class Verb:
-    """A command to kill. `needs` come before it; `{out}`, `{pages}` and `{photos}` are filled in."""
+    """A command to kill. `needs` come before it; `{out}`, `{pages}` and so on are filled in."""
 
     name: str
     command: tuple[str, ...]
@@ -52,7 +52,11 @@ def verbs(hub: Hub) -> list[Verb]:
             found=photos,
         ),
         Verb("upload", ("upload", "{out}", "--repo", REPO), (PARSE,), lambda _: uploaded(hub), hub_env),
-        Verb("run", ("run", "pages", "{pages}", "--output-dir", "{out}", "--recipe", FAKE, "-q"), found=both),
+        Verb(
+            "run",
+            ("run", "pages", "{sample}", "--output-dir", "{out}", "--recipe", "builtin", "-q"),
+            found=both,
+        ),
     ]
 
 
