@@ -2,10 +2,10 @@
 
     python benchmarks/cpu/bench_service.py [REQUESTS] [CLIENTS]
 
-`penstock serve` with a stub recogniser is another process. Honest clients ask for its health and documents
-and send small documents, each request on a connection of its own. The others send half a header, half a body,
-no HTTP, or go before the answer. Every honest request has to be answered 200, 202 or 429. Memory is that of
-the service after a tenth of the requests, after half, and at the end.
+`penstock serve` with a stub recogniser is another process. Honest clients ask for its health and its
+documents and send small documents, each request on a connection of its own. The others send half a header,
+half a body, no HTTP, or go before the answer. Every honest request has to be answered 200, 202 or 429. Memory
+is that of the service after a tenth of the requests, after half, and at the end; others warm it up before.
 """
 
 from __future__ import annotations
@@ -130,6 +130,9 @@ def main() -> None:
         service = subprocess.Popen([*command, "--port", str(port)], env=dict(os.environ))
         try:
             _await_up(port)
+            asyncio.run(
+                load(port, max(500, requests // 10), clients, psutil.Process(service.pid))
+            )  # warms up
             figures = asyncio.run(load(port, requests, clients, psutil.Process(service.pid)))
             finish("service", **figures)
         finally:

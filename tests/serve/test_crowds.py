@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import http.client
 import json
 import socket
@@ -23,10 +24,11 @@ from tests.support.waiting import wait_until
 pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
 
 from penstock.serve.guard.arrivals import Arrival, ArrivalBounds, Arrivals, TooSlow
-from penstock.serve.guard.connections import ConnectionBounds
+from penstock.serve.guard.connections import BoundedConnection, ConnectionBounds
 from tests.support.running_service import SAMPLE, Client, Running
 
 HALF = b"GET /health HTTP/1.1\r\nHost: localhost\r\nX-Half:"
+HEALTH = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
 SLOW_BODY = b"POST /v1/documents?name=slow HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999\r\n\r\nabc"
 
 
@@ -60,7 +62,7 @@ def all_of(line: socket.socket) -> bytes:
 
 
 def test_unfinished_headers_make_room_for_who_asks(tmp_path: Path) -> None:
-    bounds = ConnectionBounds(max_connections=8)
+    bounds = ConnectionBounds(max_connections=8, spared_s=0.0)
     with served(tmp_path, connections=bounds) as client, holding(client, 20, HALF) as lines:
         assert [client("/health")[0] for _ in range(12)] == [200] * 12
         answers = [all_of(line) for line in lines[:8]]
@@ -68,6 +70,25 @@ def test_unfinished_headers_make_room_for_who_asks(tmp_path: Path) -> None:
         head, _, body = answers[0].partition(b"\r\n\r\n")
         assert b"retry-after: 5" in head
         assert json.loads(body)["error"]
+
+
+def test_new_connections_are_spared(tmp_path: Path) -> None:
+    """What they ask may lie in a buffer that nobody has read yet."""
+    bounds = ConnectionBounds(max_connections=2, spared_s=1000.0)
+    with served(tmp_path, connections=bounds) as client, holding(client, 2, HALF):
+        wait_until(lambda: client("/health")[0] == 503)
+
+
+def test_connections_that_end_leave_nothing(tmp_path: Path) -> None:
+    with served(tmp_path) as client:
+        for sent in (HALF, SLOW_BODY, b"no http\r\n\r\n", HEALTH) * 5:
+            with holding(client, 4, sent):
+                pass
+        wait_until(lambda: gc.collect() >= 0 and num_connections() == 0)
+
+
+def num_connections() -> int:
+    return sum(isinstance(one, BoundedConnection) for one in gc.get_objects())
 
 
 def test_headers_have_a_deadline(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from penstock.errors import PenstockError, UsageError
 
 MAX_TRIES = 8  # while the service says that it is full, or cannot be reached
 MAX_PAUSE_S = 60.0
+MAX_503_PAUSE_S = 10.0
 ANSWER_S = 120.0  # without a byte
 PIECE = 256 * 1024
 FULL = (429, 503)
@@ -175,7 +176,9 @@ def _pause(answer: http.client.HTTPResponse, number: int) -> float | None:
     text = answer.headers.get("Retry-After")
     if text is None:
         return None
-    return min(MAX_PAUSE_S, float(text) if text.isdecimal() else 2.0**number)
+    pause = float(text) if text.isdecimal() else 2.0**number
+    # a service without connections has one soon; one without a model waits for people
+    return None if answer.status == 503 and pause > MAX_503_PAUSE_S else min(MAX_PAUSE_S, pause)
 
 
 def _texts(fields: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

@@ -61,7 +61,13 @@ def error_answer(status: int, error: str, advice: str = "", retry_s: int = RETRY
     retry = {"Retry-After": str(retry_s)} if status in (429, 503) else {}
     if status == 401:
         retry = {"WWW-Authenticate": "Bearer"}
-    return JSONResponse({"error": error, "advice": advice}, status, headers=retry)
+    told = {"error": writable(error), "advice": writable(advice)}
+    return JSONResponse(told, status, headers=retry)
+
+
+def writable(text: str) -> str:
+    """Returns a stranger's words without what UTF-8 cannot hold: halves of characters."""
+    return text.encode("utf-8", "replace").decode()
 
 
 async def _refused(_: Request, exc: Exception) -> Response:

@@ -38,6 +38,7 @@ Sent = Page | Photo
 UPLOADS = "uploads"
 INCOMING = ".incoming-"  # begins the name of a file that is still being sent
 DELETED = ".deleted-"  # begins the name of a file that says which document is to go
+PURGES = 2  # after a deletion: pages that were at work then are committed until the second
 FOLDER_DIGITS = 16  # of a hash of name and content: what was sent has a folder of its own
 AT_ONCE = 64  # documents are listed together; starting the process that counts takes a third of a second
 MAX_WAITING = 5_000  # accepted pages that are not read yet: hours of work on a laptop
@@ -76,6 +77,7 @@ class Service:
         self._inbox: queue.SimpleQueue[Path | None] = queue.SimpleQueue()
         self._again: set[Path] = set()  # of the inbox: sent again, to read the pages that had failed
         self._cancelled: set[str] = set()
+        self._purges = PURGES
         self._ending = threading.Event()
         self._begun = threading.Event()
         self._thread = threading.Thread(target=self._work, name="serve", daemon=True)
@@ -197,12 +199,14 @@ class Service:
             sync_folder(stone.parent)
         self.cancel(document)
         self.catalogue.hide(document)
+        self._purges = PURGES
 
     def purge(self) -> int:
         """Removes the rows of deleted documents from the disk. Returns how many."""
         stones = list((self.out / UPLOADS).glob(f"{DELETED}*"))
-        if not stones:
+        if not stones or not self._purges:
             return 0
+        self._purges -= 1
         rows = purge(self.out, {stone.read_text("utf-8") for stone in stones})
         self.catalogue.look_again()
         return rows

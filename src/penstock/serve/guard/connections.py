@@ -22,6 +22,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from penstock.serve.guard.origin_check import HEADERS
 
 MAX_CONNECTIONS = 2048
+OF_ADDRESS = "Your address has too many connections open."
+OF_ALL = "The service has too many connections open."
 RETRY_S = 5  # connections come and go in seconds
 QUIET = (h11.IDLE, h11.DONE, h11.MUST_CLOSE, h11.CLOSED)  # states of a client that sends no body
 
@@ -33,6 +35,7 @@ class ConnectionBounds:
     max_connections: int = MAX_CONNECTIONS
     max_per_address: int = 1536  # a proxy in front of us is one address
     max_refused: int = 256  # connections beyond the others that wait for their refusal to arrive
+    spared_s: float = 1.0  # a new connection's request may lie in a buffer that we have not read
     headers_s: float = 10.0  # for a request's headers to come
     answer_s: float = 60.0  # for a client to take what it is being sent
     linger_s: float = 20.0  # for a refused client to stop sending
@@ -61,10 +64,12 @@ class ConnectionTable:
         self._open[connection] = None
         self._by_address[connection.address] += 1
         if self._by_address[connection.address] > self.bounds.max_per_address:
-            if not self._make_room(connection, connection.address):
-                return self._refuse(connection, 429, "Your address has too many connections open.")
-        elif len(self._open) > self.bounds.max_connections and not self._make_room(connection, None):
-            return self._refuse(connection, 503, "The service has too many connections open.")
+            if not self._make_room(connection, connection.address, 429, OF_ADDRESS):
+                return self._refuse(connection, 429, OF_ADDRESS)
+            return None
+        is_full = len(self._open) > self.bounds.max_connections
+        if is_full and not self._make_room(connection, None, 503, OF_ALL):
+            return self._refuse(connection, 503, OF_ALL)
         return None
 
     def remove(self, connection: BoundedConnection) -> None:
@@ -75,11 +80,13 @@ class ConnectionTable:
             if not self._by_address[connection.address]:
                 del self._by_address[connection.address]
 
-    def _make_room(self, new: BoundedConnection, address: str | None) -> bool:
-        for old in self._open:
-            if old is not new and old.asks_nothing and address in (None, old.address):
+    def _make_room(self, new: BoundedConnection, address: str | None, status: int, error: str) -> bool:
+        for old in self._open:  # oldest first
+            if new.began - old.began < self.bounds.spared_s or old is new:
+                return False
+            if old.asks_nothing and address in (None, old.address):
                 self.remove(old)
-                old.give_up(503, "The service needs this connection for others.")
+                old.give_up(status, error)
                 return True
         return False
 
@@ -99,6 +106,7 @@ class BoundedConnection(H11Protocol):
     def __init__(self, table: ConnectionTable, **given: Any) -> None:
         super().__init__(**given)
         self.address = ""
+        self.began = self.loop.time()
         self._table = table
         self._real: asyncio.Transport | None = None
         self._deadline: asyncio.TimerHandle | None = None

@@ -271,6 +271,7 @@ class Jobs:
         while not self._ending.wait(SWEEP_S):
             try:
                 self.sweep()
+                self._service.purge()
             except Exception:  # a full disk: the next look may go well
                 log.exception("jobs were not looked through")
 

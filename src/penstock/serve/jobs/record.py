@@ -65,7 +65,7 @@ class JobFiles:
 
     def write(self, record: JobRecord) -> None:
         with replacing(self._path(record.id), self._out) as file:
-            file.write(json.dumps(asdict(record), ensure_ascii=False).encode())
+            file.write(json.dumps(asdict(record)).encode())
         self._path(record.id).chmod(0o600)
 
     def read_all(self) -> Iterator[JobRecord]:

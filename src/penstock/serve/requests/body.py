@@ -17,7 +17,7 @@ import pybase64
 from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 
-from penstock.serve.errors import HttpRefusal
+from penstock.serve.errors import HttpRefusal, writable
 from penstock.serve.guard.remote_files import RemoteFiles
 from penstock.serve.jobs.jobs import ReceivedFile
 from penstock.serve.requests.form import FormBody, pieces, text_of
@@ -114,7 +114,9 @@ class BodyRead:
                 if part.name not in files:
                     raise HttpRefusal(422, f"There is no field {part.name!r} for files.", f"Use {files[0]}.")
                 await self.add_stream(part.filename, pieces(part))
-            elif part.name:
+            elif not part.name:
+                raise HttpRefusal(400, "The form is broken: a part has no name.")
+            else:
                 self.sending.add_option(part.name.removesuffix("[]"), await text_of(part))
 
     async def json(self, request: Request) -> dict[str, Any]:
@@ -142,7 +144,7 @@ class BodyRead:
         if not size:
             raise HttpRefusal(400, f"The file {name!r} is empty.", "Send the file's bytes.")
         self.sending.size += size
-        self.sending.files.append(ReceivedFile(path, name, digest))
+        self.sending.files.append(ReceivedFile(path, writable(name), digest))
 
     async def add_base64(self, name: str, text: str) -> None:
         try:

@@ -35,7 +35,7 @@ class FormBody:
                     raise HttpRefusal(400, "The form holds another form.")
                 yield part
             await self._lines.finish()
-        except (ValueError, AssertionError, RuntimeError, HttpProcessingError) as exc:
+        except (ValueError, AssertionError, RuntimeError, RuntimeWarning, HttpProcessingError) as exc:
             raise HttpRefusal(400, f"The form is broken: {first_line(exc) or 'it ends too soon'}.") from exc
 
 
