@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from importlib.resources import files
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import pytest
 
 import penstock
 from penstock.documents.docjson import file as docjson_file
+from penstock.documents.docjson.model import BBox, Block
+from penstock.documents.formats.article import article_html
 from penstock.documents.formats.html import page_section
 from penstock.errors import Failure, UsageError
 from penstock.exports.export import export
@@ -62,6 +65,43 @@ def test_the_html_shows_a_box_for_every_block_over_its_page(out: Path) -> None:
     assert page.count('<a class="') == len(own.blocks)
     assert all((out / "html" / "sample" / f"{number:05d}.jpg").is_file() for number in (1, 2, 3))
     assert "<script" not in page and "default-src 'none'" in page
+
+
+def test_the_html_reads_as_an_article(out: Path) -> None:
+    page = (out / "html" / "sample" / "index.html").read_text("utf-8")
+    assert re.search(r'<h1 id="[^"]+">The Pipe That Feeds the Turbines</h1>', page)
+    assert re.search(r"<h3 id=[^>]+>1\. 수압관이란 무엇인가</h3>", page)
+    assert re.search(
+        r"<figure[^>]*><figcaption[^>]*>Table 1\..*?</figcaption><div class=.wide.><table>", page
+    )
+    article = "".join(re.findall(r"<article>.*?</article>", page, re.DOTALL))
+    assert "Penstock sample document" not in article  # the header of every page
+    assert article.count("Figure 1. Water through the main gate") == 1
+    for address in re.findall(r'<img src="([^"]+)"', article):
+        assert (out / "html" / "sample" / address).resolve().is_file()
+    words = re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL)
+    assert "complex_image" not in words and "text_paragraph" not in words
+
+
+def test_lists_code_and_pictures_without_a_file_have_their_place_in_the_article() -> None:
+    def block(number: int, category: str, text: str, role: str = "") -> Block:
+        box = BBox(norm999=(0, 0, 9, 9), px=(0, 0, 9, 9))
+        facts = {"id": f"b{number}", "doc_index": number, "page_no": 1, "order": number, "bbox": box}
+        return Block.model_validate({**facts, "category": category, "text": text, "role": role})
+
+    shown = article_html(
+        [
+            block(0, "text_paragraph", "Buy:\n- nails\n• a <b>\n3. first\n4) then"),
+            block(1, "text_paragraph", "if a < b:\n    go()", "code"),
+            block(2, "complex_image", "kettle\nlake"),
+            block(3, "complex_image", ""),
+        ],
+        {},
+    )
+    assert "<p>Buy:</p><ul><li>nails</li><li>a &lt;b&gt;</li></ul>" in shown
+    assert '<ol start="3"><li>first</li><li>then</li></ol>' in shown
+    assert "<pre><code>if a &lt; b:\n    go()</code></pre>" in shown
+    assert "<p>kettle lake</p>" in shown and "A figure without a picture." in shown
 
 
 def test_what_a_page_says_stays_text_in_html(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 import penstock
 from penstock.cli.app import app
-from penstock.cli.search import BOLD, PLAIN, _show
+from penstock.cli.search import BOLD, PLAIN, _show, _wrapped
 from penstock.errors import EngineError, StoreError, UsageError
 from penstock.processes.background import Background
 from penstock.retrieval import small_index, tokens
@@ -278,6 +278,12 @@ def test_a_hit_is_three_lines_with_page_place_and_marks(
     monkeypatch.setattr("penstock.cli.search._is_coloured", lambda stream: True)
     _show([hit])
     assert f"a {BOLD}gate{PLAIN}" in capsys.readouterr().out
+
+
+def test_long_lines_are_cut_between_words_and_wide_letters_count_twice() -> None:
+    assert _wrapped("the **gate** is open", 8) == ["the **gate**", "is open"]
+    assert _wrapped("수문을 여는 방법", 12) == ["수문을 여는", "방법"]
+    assert _wrapped("averyveryverylongword a", 5) == ["averyveryverylongword", "a"]
 
 
 def test_kiwi_comes_with_the_first_korean_question(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,14 +64,14 @@ def embed(
         fresh=fresh,
         settings={key: value for key, value in settings.items() if value is not None},
     )
-    _tell(embed_out(out, options, progress(quiet or as_json)), as_json)
+    _tell(embed_out(out, options, progress(quiet or as_json)), as_json, quiet)
 
 
-def _tell(done: EmbedSummary, as_json: bool) -> None:
+def _tell(done: EmbedSummary, as_json: bool, quiet: bool) -> None:
     """What was embedded, and the exit code."""
     if as_json:
         print(json.dumps(done.facts(), ensure_ascii=False))
-    else:
+    elif not quiet:
         print(done.sentence())
         for path in done.written:
             print(f"  {path}")

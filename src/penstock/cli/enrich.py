@@ -70,10 +70,10 @@ def enrich(
     with progress(quiet or as_json)(work.run):
         for block in work:
             short.update(shortfall.message for shortfall in block.shortfalls)
-    _tell(work.run.tally, short, out, as_json)
+    _tell(work.run.tally, short, out, as_json, quiet)
 
 
-def _tell(tally: Tally, short: Counter[str], out: Path, as_json: bool) -> None:
+def _tell(tally: Tally, short: Counter[str], out: Path, as_json: bool, quiet: bool) -> None:
     from penstock.trace.phrases import plural
 
     if as_json:
@@ -84,7 +84,9 @@ def _tell(tally: Tally, short: Counter[str], out: Path, as_json: bool) -> None:
             print(f"failed: {block}: {reason}", file=sys.stderr)
         for reason, num in short.most_common(SHOWN):
             print(f"{plural(num, 'block')} with less than was asked for: {reason}", file=sys.stderr)
-        if tally.listed:
+        if quiet:
+            pass
+        elif tally.listed:
             less = f", {tally.failed_before} of them failed or short" if tally.failed_before else ""
             done = plural(tally.done, "block")
             print(f"{done} enriched, {tally.failed} failed, {tally.skipped} done before{less}.")

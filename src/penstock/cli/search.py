@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import sys
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
+from unicodedata import east_asian_width
 
 import typer
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 MAX_SHOWN = 10  # documents named in a message
 BOLD, PLAIN = "\x1b[1;33m", "\x1b[0m"
-_MARKED = re.compile(r"\*\*(.+?)\*\*")
+_MARKED = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
 HALF_PAGE = 500  # what is wider stands at neither side
 
 
@@ -121,10 +123,28 @@ def _warn(found: SearchResult, filters: Filters) -> None:
 def _show(hits: list[Hit]) -> None:
     """Three lines a hit: where it stands, under which titles, and the words that answer."""
     coloured = _is_coloured(sys.stdout)
+    width = shutil.get_terminal_size().columns - 4 if sys.stdout.isatty() else sys.maxsize
     for place, hit in enumerate(hits, 1):
-        lines = [_where(hit), _printable(hit.section), _marked(_printable(hit.snippet), coloured)]
-        shown = f"\n{' ' * 4}".join(line for line in lines if line)
+        text = _printable(hit.snippet)
+        section = _printable(hit.section)
+        lines = [_where(hit), "" if section.endswith(text.replace("**", "")) else section, text]
+        shown = f"\n{' ' * 4}".join(part for line in lines if line for part in _wrapped(line, width))
+        shown = _marked(shown, coloured)
         print(f"{place:>2}. {shown}")
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Returns the text in lines of at most `width` columns, cut between words; marks take no room."""
+    lines, room = [""], width
+    for word in text.split(" "):
+        letters = word.replace("**", "")
+        columns = len(letters) + sum(east_asian_width(letter) in "WF" for letter in letters)
+        if columns > room and lines[-1]:
+            lines.append("")
+            room = width
+        lines[-1] += f" {word}" if lines[-1] else word
+        room -= columns + 1
+    return lines
 
 
 def _is_coloured(stream: TextIO) -> bool:

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING
+from urllib.parse import quote
 
 import cv2
 import numpy as np
@@ -77,17 +78,19 @@ def _chunk_lines(file: IO[bytes], document: str, chunks: Iterable[Chunk]) -> Non
 
 
 def write_html(pages: Pages) -> list[Path]:
-    """Writes one HTML page a document, with the pictures of its pages beside it."""
+    """Writes one HTML page a document: an article, with the pictures of its pages for who asks for them."""
     names = output_names((entry.document for entry in pages.entries), "")
     paths = []
     for document, assembler, items in _documents(pages):
         folder = pages.out / HTML / names[document]
+        to_out = "../" * (len(names[document].parts) + 1)
         path = folder / "index.html"
         with replacing(path, pages.out) as file:
             file.write(html_page.opening(document).encode("utf-8", "replace"))
             for item, picture in _shown(pages, items, folder):
                 piece = assembler.page(item)
-                section = html_page.page_section(piece.page, piece.blocks, picture)
+                crops = {asset.id: quote(to_out + asset.path) for asset in piece.assets}
+                section = html_page.page_section(piece.page, piece.blocks, picture, crops)
                 file.write(section.encode("utf-8", "replace"))
             file.write(html_page.CLOSING.encode())
         paths.append(path)

@@ -254,7 +254,8 @@ def _picture(state: RunState, per_second: float) -> RenderableType:
     rows: list[RenderableType] = [_head(state), _figures(state, per_second)]
     if state.stages:
         rows.append(_stages(state.stages))
-    return Padding(Group(*rows), (0, 1))
+    # not as wide as the terminal: a ^C behind a full line would begin another, which nobody takes away
+    return Padding(Group(*rows), (0, 1), expand=False)
 
 
 def _head(state: RunState) -> RenderableType:
