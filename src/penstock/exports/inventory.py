@@ -17,7 +17,8 @@ PARTS = {"pdf": "page", "arrow": "row", "parquet": "row"}  # what a source's par
 
 @dataclass(frozen=True, slots=True)
 class InventoryLine:
-    """One thing. `same_as` is the number of the line it repeats; it is then not counted again.
+    """One thing. `same_as` is the number of the line it repeats, in another photo of the room or in the same
+    photo given twice; it is then not counted again.
 
     `looks_like` is that number where nobody said that the photos show one room: counted, but told.
     """
@@ -60,9 +61,11 @@ def inventory(items: Iterable[Photo], same_room: bool) -> Inventory:
             empty.append(photo_name(item))
         things += [(item, thing) for thing in item.objects]
     first = [owner + 1 if owner != n else None for n, owner in enumerate(_owners(things))]
+    again = [owner + 1 if owner != n else None for n, owner in enumerate(_equal(things))]
     lines = tuple(
-        InventoryLine(n + 1, item, thing, first[n] if same_room else None, None if same_room else first[n])
+        InventoryLine(n + 1, item, thing, same, None if same_room or same else first[n])
         for n, (item, thing) in enumerate(things)
+        for same in [first[n] if same_room and first[n] else again[n]]
     )
     counted = [line for line in lines if line.counted]
     boxes = _total([(line, line.thing.bbox_cbm or 0.0) for line in counted])
@@ -174,6 +177,21 @@ def _range(thing: PhotoObject, volume: float) -> tuple[float, float, float]:
     """The thing's volume and range, scaled from its box to what is counted."""
     share = volume / thing.bbox_cbm if thing.bbox_cbm else 0.0
     return volume, (thing.low_cbm or 0.0) * share, (thing.high_cbm or 0.0) * share
+
+
+def _equal(things: list[tuple[Photo, PhotoObject]]) -> list[int]:
+    """For each thing the first with the very same pixels: the same file was given twice.
+
+    Masks are named by their content. No two photos of one thing give the same mask and the same colours.
+    """
+    seen: dict[tuple[object, ...], int] = {}
+    owners = []
+    for number, (photo, thing) in enumerate(things):
+        first = number
+        if thing.mask_path and thing.look:
+            first = seen.setdefault((thing.label, thing.mask_path, thing.look, thing.box), number)
+        owners.append(number if things[first][0].id == photo.id else first)
+    return owners
 
 
 def _owners(things: list[tuple[Photo, PhotoObject]]) -> list[int]:

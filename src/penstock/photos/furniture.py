@@ -6,6 +6,7 @@ use; a `postgresql://` URL uses a server (package `psycopg`). Names are found by
 
 from __future__ import annotations
 
+import hashlib
 import re
 import sqlite3
 from collections.abc import Iterable
@@ -125,6 +126,11 @@ class Furniture:
             known = [self._names[word] for word in _plain(label).split("_") if word in self._names]
             name = known[-1] if known else UNKNOWN
         return self.kinds[name]
+
+    def digest(self) -> str:
+        """A name for all that is in the table: another size or another word gives another."""
+        rows = [sorted(map(repr, self.kinds.values())), sorted(self._names.items())]
+        return hashlib.sha256(repr(rows).encode()).hexdigest()[:16]
 
     def _check(self) -> None:
         for word, name in self._names.items():
