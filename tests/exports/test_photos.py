@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from penstock.exports.inventory import inventory, object_row, photo_name
+from penstock.exports.inventory import handling, inventory, object_row, photo_name
 from penstock.exports.photo_phrases import TOLD, both, language_of, name_of, notes_of
 from penstock.photo import Photo
 from penstock.photos import told
+from penstock.photos.furniture import UNKNOWN, Furniture
+from penstock.photos.moving import KG, truck
 from tests.support.things import photo, thing
 
 
@@ -77,3 +79,15 @@ def test_what_stays_is_not_moved() -> None:
     found = inventory([photo(objects=(thing(movable=False), thing(1)))], same_room=False)
     assert found.moving.cbm == pytest.approx(1.4)
     assert found.boxes.cbm == pytest.approx(2.88)
+
+
+def test_movers_get_weight_cartons_and_a_truck() -> None:
+    shelf = thing(
+        kind="bookcase", size=(0.9, 0.36, 1.79), bbox_cbm=0.58, moving_cbm=0.58, low_cbm=0.5, high_cbm=0.7
+    )
+    found = inventory([photo(objects=(shelf, thing(1, kind="toilet", movable=False)))], same_room=False)
+    row = object_row(found.lines[0])
+    assert (row["weight_kg"], row["comes_apart"], row["cartons"]) == (45, True, 4)
+    assert handling(found) == {"weight_kg": 45, "cartons": 4, "truck": "1 t"}
+    assert [truck(cbm) for cbm in (6.1, 20, 57)] == ["2.5 t", "5 t", "3 x 5 t"]
+    assert set(KG) | {UNKNOWN, "door"} == set(Furniture.open().kinds)

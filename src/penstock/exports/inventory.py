@@ -8,10 +8,12 @@ from typing import Any
 
 from penstock.photo import Photo, PhotoObject
 from penstock.photos.duplicates import Seen, groups
-from penstock.photos.furniture import FT3_PER_M3
+from penstock.photos.furniture import FT3_PER_M3, Furniture
+from penstock.photos.moving import APART, CARTON_CBM, cartons, truck, weight_kg
 from penstock.photos.totals import SHARED, Total, total
 from penstock.store.out import Out
 
+USUAL = Furniture.open()  # the built-in table: sizes that the weights are of
 PARTS = {"pdf": "page", "arrow": "row", "parquet": "row"}  # what a source's parts are called
 
 
@@ -109,6 +111,7 @@ def object_row(line: InventoryLine) -> dict[str, Any]:
         "occupied_cbm": _rounded(thing.occupied_cbm, 4),
         "fill_ratio": _fill_ratio(thing),
         "movable": thing.movable,
+        **_handling(thing),
         "same_as": line.same_as,
         "looks_like": line.looks_like,
         "counted": line.counted,
@@ -123,6 +126,29 @@ def object_row(line: InventoryLine) -> dict[str, Any]:
     if thing.failure is not None:
         row["failure"] = asdict(thing.failure)
     return row
+
+
+def _handling(thing: PhotoObject) -> dict[str, Any]:
+    """What movers plan with, where the class is known."""
+    if not thing.kind or thing.bbox_cbm is None:
+        return {"weight_kg": None, "comes_apart": None, "cartons": None}
+    usual = USUAL.find(thing.kind).size
+    return {
+        "weight_kg": round(weight_kg(thing.kind, thing.size, usual)),
+        "comes_apart": thing.kind in APART,
+        "cartons": cartons(thing.kind, thing.bbox_cbm),
+    }
+
+
+def handling(found: Inventory) -> dict[str, Any]:
+    """Weight, cartons and the truck of all that is moved; the truck takes the upper end of the range."""
+    rows = [_handling(line.thing) for line in found.lines if line.counted and line.thing.movable]
+    boxes = sum(row["cartons"] or 0 for row in rows)
+    return {
+        "weight_kg": sum(row["weight_kg"] or 0 for row in rows),
+        "cartons": boxes,
+        "truck": truck(found.moving.high + boxes * CARTON_CBM) if rows else "",
+    }
 
 
 def failures(found: Inventory) -> list[tuple[str, str]]:

@@ -37,6 +37,7 @@ MIN_BASE, MAX_BASE = 0.3, 1.6  # m: where things are that do not stand on the fl
 MIN_CAMERAS = 8.0  # effective ones; fewer mean that the photo explains itself badly, and less is believed
 YAWS = 2048
 GIVEN = "given"  # the source of a size that somebody measured
+STANDARD = "standard"  # of one that is built everywhere alike: a door finds the camera
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,7 @@ def _look(
 
 def _prior(kind: Kind, num: int) -> SizePrior:
     spread = np.array(kind.spread)
-    if kind.source != GIVEN:
+    if kind.source not in (GIVEN, STANDARD):
         spread = np.maximum(spread, MIN_SPREAD)
     return SizePrior(np.tile(np.log(kind.size), (num, 1)), np.tile(spread, (num, 1)))
 
