@@ -65,15 +65,27 @@ OWN: dict[str, tuple[Size, Size]] = {
     "plant": ((0.60, 0.60, 1.10), (0.35, 0.35, 0.45)),
     "mirror": ((0.60, 0.08, 1.50), (0.30, 0.50, 0.25)),
     "carton": ((0.50, 0.40, 0.40), (0.25, 0.25, 0.25)),
+    "clothes_care": ((0.45, 0.6, 1.85), (0.08, 0.08, 0.06)),
+    "massage_chair": ((0.78, 1.5, 1.2), (0.12, 0.15, 0.1)),
+    "air_purifier": ((0.36, 0.36, 0.7), (0.2, 0.2, 0.3)),
+    "dishwasher": ((0.6, 0.6, 0.85), (0.12, 0.06, 0.15)),
+    "treadmill": ((0.8, 1.75, 1.35), (0.12, 0.12, 0.12)),
+    "bunk_bed": ((1.05, 2.07, 1.65), (0.15, 0.06, 0.1)),
+    "grand_piano": ((1.5, 1.7, 1.0), (0.05, 0.2, 0.06)),
+    "side_table": ((0.48, 0.45, 0.5), (0.2, 0.2, 0.2)),
+    "rug": ((1.7, 2.4, 0.015), (0.3, 0.3, 0.4)),
+    "printer": ((0.43, 0.38, 0.25), (0.12, 0.15, 0.3)),
+    "door": ((0.85, 0.06, 2.05), (0.08, 0.4, 0.025)),
     "object": ((0.80, 0.55, 0.90), (0.55, 0.45, 0.50)),
 }
+STANDARD = {"door": "standard"}  # built everywhere alike
 
 
 def rows(path: Path) -> list[Row]:
     """Every class with median and spread."""
     table = [row for name in IKEA if (row := _ikea_row(name, _ikea_sizes(path)[name]))]
     table += [(name, size, SUN_SPREAD, "sun-rgbd") for name, size in SUN_RGBD.items()]
-    return table + [(name, size, spread, "own") for name, (size, spread) in OWN.items()]
+    return table + [(name, size, spread, STANDARD.get(name, "own")) for name, (size, spread) in OWN.items()]
 
 
 def _ikea_row(name: str, sizes: set[Product]) -> Row | None:

@@ -6,9 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from penstock.exports.inventory import inventory, object_row, photo_name
-from penstock.exports.photo_phrases import both, language_of, name_of, notes_of
+from penstock.exports.inventory import handling, inventory, object_row, photo_name
+from penstock.exports.photo_phrases import TOLD, both, language_of, name_of, notes_of
 from penstock.photo import Photo
+from penstock.photos import told
+from penstock.photos.furniture import UNKNOWN, Furniture
+from penstock.photos.moving import KG, truck
 from tests.support.things import photo, thing
 
 
@@ -35,7 +38,7 @@ def test_the_report_names_things_in_both_languages() -> None:
 
 
 def test_the_same_thing_in_two_photos_of_a_room_is_counted_once_when_asked() -> None:
-    pages = [photo("a", objects=(thing(),)), photo("b", objects=(thing(),))]
+    pages = [photo("a", objects=(thing(),)), photo("b", objects=(thing(mask_path="masks/b.png"),))]
     two = inventory(pages, same_room=False)
     assert two.boxes.cbm == pytest.approx(2.88)
     assert [line.looks_like for line in two.lines] == [None, 1]  # told, not silently counted twice
@@ -44,7 +47,47 @@ def test_the_same_thing_in_two_photos_of_a_room_is_counted_once_when_asked() -> 
     assert [object_row(line)["same_as"] for line in one.lines] == [None, 1]
 
 
+def test_the_same_file_given_twice_counts_once() -> None:
+    pages = [photo("a", objects=(thing(),)), photo("copy of a", objects=(thing(),))]
+    found = inventory(pages, same_room=False)
+    assert [line.same_as for line in found.lines] == [None, 1]
+    assert [line.looks_like for line in found.lines] == [None, None]
+    assert found.boxes.cbm == pytest.approx(1.44)
+
+
+def test_things_of_one_photo_share_the_error_of_its_camera() -> None:
+    def widths(shared: float) -> float:
+        things = [thing(n, mask_path=f"masks/{n}.png", shared=shared) for n in range(5)]
+        found = inventory([photo(objects=tuple(things))], same_room=False).boxes
+        return found.high / found.low
+
+    assert widths(0.9) > 1.3 * widths(0.1)
+
+
+def test_the_report_tells_how_a_thing_was_measured() -> None:
+    noted = notes_of(thing(cut=(), note="", told=(told.LABEL_NOT_SEEN, told.NOT_ON_FLOOR)), None, None)
+    assert [english for english, _ in noted] == [
+        "Label given, not seen: nobody checked that it is one.",
+        "Not on the floor: usual size of its kind.",
+    ]
+    assert set(TOLD) >= {word for name, word in vars(told).items() if name.isupper()} - {told.CUT}
+    found = inventory([photo(objects=(thing(told=(told.LENS_GUESSED,)),))], same_room=False)
+    assert object_row(found.lines[0])["measured"] == ["lens guessed"]
+
+
 def test_what_stays_is_not_moved() -> None:
     found = inventory([photo(objects=(thing(movable=False), thing(1)))], same_room=False)
     assert found.moving.cbm == pytest.approx(1.4)
     assert found.boxes.cbm == pytest.approx(2.88)
+
+
+def test_movers_get_weight_cartons_and_a_truck() -> None:
+    shelf = thing(
+        kind="bookcase", size=(0.9, 0.36, 1.79), bbox_cbm=0.58, moving_cbm=0.58, low_cbm=0.5, high_cbm=0.7
+    )
+    found = inventory([photo(objects=(shelf, thing(1, kind="toilet", movable=False)))], same_room=False)
+    row = object_row(found.lines[0])
+    assert (row["weight_kg"], row["comes_apart"], row["cartons"]) == (45, True, 4)
+    assert handling(found) == {"weight_kg": 45, "cartons": 4, "truck": "1 t"}
+    assert [truck(cbm) for cbm in (6.1, 20, 57)] == ["2.5 t", "5 t", "3 x 5 t"]
+    assert set(KG) | {UNKNOWN, "door"} == set(Furniture.open().kinds)

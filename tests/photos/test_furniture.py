@@ -15,6 +15,7 @@ import pytest
 
 from penstock.errors import MissingModel, UsageError
 from penstock.photos.furniture import Furniture, without_password
+from penstock.recipes.photos import photos
 from penstock.stages.detect import Detect
 from penstock.stages.measure import Measure
 from penstock.stages.reconstruct import Reconstruct
@@ -41,6 +42,18 @@ def test_a_furniture_table_of_ones_own_is_made_and_read(tmp_path: Path) -> None:
     mine = Furniture.open(str(path))
     assert mine.find("couch").size[0] == pytest.approx(3.3)
     assert mine.find("차량").name == "bicycle"
+
+
+def test_an_edited_table_is_another_plan(tmp_path: Path) -> None:
+    path = tmp_path / "mine.sqlite"
+    before = photos(furniture=str(path))
+    assert photos(furniture=str(path)).fingerprint() == before.fingerprint()
+    with sqlite3.connect(path) as connection:
+        connection.execute("update furniture set width = 3.3 where name = 'sofa'")
+    connection.close()
+    assert photos(furniture=str(path)).fingerprint() != before.fingerprint()
+    [row] = [row for row in photos().settings() if row["stage"] == "measure"]
+    assert row["table"] is None  # runs with the built-in table go on as they are
 
 
 def test_a_table_that_is_no_table_is_a_sentence(tmp_path: Path) -> None:

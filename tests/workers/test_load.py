@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import io
 import pickle
 import struct
@@ -11,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, features
 
 from penstock.errors import BadInput, PlanError
 from penstock.page import Page
@@ -56,6 +58,30 @@ def test_every_format_shows_its_colours(tmp_path: Path, name: str) -> None:
     assert pixels.shape == (32, 64, 3)
     for (y, x), colour in {(4, 8): (255, 0, 0), (4, 56): (0, 255, 0), (28, 8): (0, 0, 255)}.items():
         assert np.abs(pixels[y, x] - colour).max() <= 8
+
+
+def test_an_avif_is_read(tmp_path: Path) -> None:
+    if not features.check("avif"):
+        pytest.skip("this Pillow was built without AVIF")
+    colours().resize((256, 128), Image.Resampling.NEAREST).save(tmp_path / "a.avif", quality=95)
+    pixels = shown(tmp_path / "a.avif").astype(int)
+    assert pixels.shape == (128, 256, 3)
+    assert np.abs(pixels[16, 32] - (255, 0, 0)).max() <= 12
+
+
+def test_a_phones_heic_is_read_or_says_what_it_needs(tmp_path: Path) -> None:
+    path = tmp_path / "IMG_0001.HEIC"
+    if importlib.util.find_spec("pillow_heif") is None:
+        path.write_bytes(b"\0\0\0\x18ftypheic\0\0\0\0mif1heic" + bytes(2000))
+        [page] = list_items([str(path)], Page)
+        assert page.failure is None  # what it needs is told where it is read
+        with pytest.raises(BadInput, match="pillow-heif") as told:
+            load_items([page])
+        assert "penstock-pipeline[heic]" in told.value.advice
+        return
+    pillow_heif = importlib.import_module("pillow_heif")
+    pillow_heif.from_pillow(colours().resize((256, 128), Image.Resampling.NEAREST)).save(path, quality=95)
+    assert np.abs(shown(path).astype(int)[16, 32] - (255, 0, 0)).max() <= 12
 
 
 @pytest.mark.parametrize("suffix", ["jpg", "png", "tif", "webp"])

@@ -182,7 +182,7 @@ def _finish(run: Run[Photo], formats: list[str], as_json: bool) -> None:
 
 
 def _summary(run: Run[Photo], found: Inventory, written: list[Path]) -> dict[str, Any]:
-    from penstock.exports.inventory import failures, object_row
+    from penstock.exports.inventory import failures, handling, object_row
 
     return {
         "out": str(run.out),
@@ -195,6 +195,7 @@ def _summary(run: Run[Photo], found: Inventory, written: list[Path]) -> dict[str
         "total_cbm": round(found.boxes.cbm, 3),
         "moving_cbm": round(found.moving.cbm, 3),
         "moving_range_cbm": [round(found.moving.low, 3), round(found.moving.high, 3)],
+        **handling(found),
         "written": [str(path) for path in written],
     }
 
@@ -203,7 +204,7 @@ def _tell(found: Inventory, written: list[Path]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from penstock.exports.inventory import failures
+    from penstock.exports.inventory import failures, handling
     from penstock.photos.furniture import UNKNOWN
 
     for name, reason in failures(found):
@@ -225,6 +226,9 @@ def _tell(found: Inventory, written: list[Path]) -> None:
     if any(line.thing.finder == "saliency" and line.thing.label == UNKNOWN for line in found.lines):
         console.print(UNNAMED_HELP, markup=False, soft_wrap=True)
     console.print(_totals(found))
+    plan = handling(found)
+    if plan["truck"]:
+        console.print(f"About {plan['weight_kg']} kg, {plan['cartons']} cartons, truck {plan['truck']}.")
     for path in written[:3]:
         console.print(f"  {path}", soft_wrap=True, markup=False)
 

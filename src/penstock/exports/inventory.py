@@ -8,16 +8,19 @@ from typing import Any
 
 from penstock.photo import Photo, PhotoObject
 from penstock.photos.duplicates import Seen, groups
-from penstock.photos.furniture import FT3_PER_M3
+from penstock.photos.furniture import FT3_PER_M3, Furniture
+from penstock.photos.moving import APART, CARTON_CBM, cartons, truck, weight_kg
 from penstock.photos.totals import SHARED, Total, total
 from penstock.store.out import Out
 
+USUAL = Furniture.open()  # the built-in table: sizes that the weights are of
 PARTS = {"pdf": "page", "arrow": "row", "parquet": "row"}  # what a source's parts are called
 
 
 @dataclass(frozen=True, slots=True)
 class InventoryLine:
-    """One thing. `same_as` is the number of the line it repeats; it is then not counted again.
+    """One thing. `same_as` is the number of the line it repeats, in another photo of the room or in the same
+    photo given twice; it is then not counted again.
 
     `looks_like` is that number where nobody said that the photos show one room: counted, but told.
     """
@@ -60,9 +63,11 @@ def inventory(items: Iterable[Photo], same_room: bool) -> Inventory:
             empty.append(photo_name(item))
         things += [(item, thing) for thing in item.objects]
     first = [owner + 1 if owner != n else None for n, owner in enumerate(_owners(things))]
+    again = [owner + 1 if owner != n else None for n, owner in enumerate(_equal(things))]
     lines = tuple(
-        InventoryLine(n + 1, item, thing, first[n] if same_room else None, None if same_room else first[n])
+        InventoryLine(n + 1, item, thing, same, None if same_room or same else first[n])
         for n, (item, thing) in enumerate(things)
+        for same in [first[n] if same_room and first[n] else again[n]]
     )
     counted = [line for line in lines if line.counted]
     boxes = _total([(line, line.thing.bbox_cbm or 0.0) for line in counted])
@@ -106,6 +111,7 @@ def object_row(line: InventoryLine) -> dict[str, Any]:
         "occupied_cbm": _rounded(thing.occupied_cbm, 4),
         "fill_ratio": _fill_ratio(thing),
         "movable": thing.movable,
+        **_handling(thing),
         "same_as": line.same_as,
         "looks_like": line.looks_like,
         "counted": line.counted,
@@ -120,6 +126,29 @@ def object_row(line: InventoryLine) -> dict[str, Any]:
     if thing.failure is not None:
         row["failure"] = asdict(thing.failure)
     return row
+
+
+def _handling(thing: PhotoObject) -> dict[str, Any]:
+    """What movers plan with, where the class is known."""
+    if not thing.kind or thing.bbox_cbm is None:
+        return {"weight_kg": None, "comes_apart": None, "cartons": None}
+    usual = USUAL.find(thing.kind).size
+    return {
+        "weight_kg": round(weight_kg(thing.kind, thing.size, usual)),
+        "comes_apart": thing.kind in APART,
+        "cartons": cartons(thing.kind, thing.bbox_cbm),
+    }
+
+
+def handling(found: Inventory) -> dict[str, Any]:
+    """Weight, cartons and the truck of all that is moved; the truck takes the upper end of the range."""
+    rows = [_handling(line.thing) for line in found.lines if line.counted and line.thing.movable]
+    boxes = sum(row["cartons"] or 0 for row in rows)
+    return {
+        "weight_kg": sum(row["weight_kg"] or 0 for row in rows),
+        "cartons": boxes,
+        "truck": truck(found.moving.high + boxes * CARTON_CBM) if rows else "",
+    }
 
 
 def failures(found: Inventory) -> list[tuple[str, str]]:
@@ -174,6 +203,21 @@ def _range(thing: PhotoObject, volume: float) -> tuple[float, float, float]:
     """The thing's volume and range, scaled from its box to what is counted."""
     share = volume / thing.bbox_cbm if thing.bbox_cbm else 0.0
     return volume, (thing.low_cbm or 0.0) * share, (thing.high_cbm or 0.0) * share
+
+
+def _equal(things: list[tuple[Photo, PhotoObject]]) -> list[int]:
+    """For each thing the first with the very same pixels: the same file was given twice.
+
+    Masks are named by their content. No two photos of one thing give the same mask and the same colours.
+    """
+    seen: dict[tuple[object, ...], int] = {}
+    owners = []
+    for number, (photo, thing) in enumerate(things):
+        first = number
+        if thing.mask_path and thing.look:
+            first = seen.setdefault((thing.label, thing.mask_path, thing.look, thing.box), number)
+        owners.append(number if things[first][0].id == photo.id else first)
+    return owners
 
 
 def _owners(things: list[tuple[Photo, PhotoObject]]) -> list[int]:

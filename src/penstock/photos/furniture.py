@@ -6,6 +6,7 @@ use; a `postgresql://` URL uses a server (package `psycopg`). Names are found by
 
 from __future__ import annotations
 
+import hashlib
 import re
 import sqlite3
 from collections.abc import Iterable
@@ -30,17 +31,17 @@ COLUMNS = {
 
 # What a mover's inventory counts against the box: sofas ride as they are, beds and wardrobes taken
 # apart, chairs nested. From mover cube tables: sofa 1.42 of 1.46 m3, bed 1.70 of 3.18, chair .14 of .27,
-# wardrobe 1.13 of 2.08. Tables lose their legs; that figure is ours.
+# wardrobe 1.13 of 2.08. Ours: tables lose their legs, treadmills fold, a rolled rug is twice its flat box.
 PACKING = {
     "sofa": 0.97, "corner_sofa": 0.97, "sofa_bed": 0.97, "bed": 0.54, "chair": 0.52, "wardrobe": 0.54,
-    "table": 0.60, "desk": 0.75, "plant": 0.80,
+    "table": 0.60, "desk": 0.75, "plant": 0.80, "bunk_bed": 0.50, "treadmill": 0.70, "rug": 2.0,
 }  # fmt: skip
 ON_FLOOR = 0.03  # how likely something that stands on the floor does not
 RAISED = {
     "television": 0.85, "microwave": 0.9, "mirror": 0.5, "air_conditioner": 0.35, "plant": 0.3, "lamp": 0.25,
-    "carton": 0.15, "object": 0.15,
+    "carton": 0.15, "object": 0.15, "printer": 0.9, "air_purifier": 0.1,
 }  # fmt: skip
-FIXED = frozenset({"bathtub", "toilet"})
+FIXED = frozenset({"bathtub", "toilet", "door"})
 
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "sofa": ("couch", "loveseat", "settee", "소파", "쇼파", "2인용 소파", "3인용 소파"),
@@ -60,7 +61,18 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "desk": ("workstation", "책상", "컴퓨터책상"),
     "bed": ("bed frame", "침대", "퀸 침대", "싱글 침대"),
     "table": ("dining table", "kitchen table", "식탁", "테이블", "탁자"),
-    "coffee_table": ("side table", "소파 테이블", "거실 테이블", "좌탁"),
+    "coffee_table": ("소파 테이블", "거실 테이블", "좌탁"),
+    "side_table": ("side table", "end table", "사이드 테이블", "보조 테이블"),
+    "clothes_care": ("styler", "clothing care", "스타일러", "의류관리기"),
+    "massage_chair": ("massage chair", "안마의자"),
+    "air_purifier": ("air purifier", "air cleaner", "공기청정기"),
+    "dishwasher": ("dish washer", "식기세척기"),
+    "treadmill": ("running machine", "러닝머신", "런닝머신"),
+    "bunk_bed": ("bunk bed", "loft bed", "이층 침대", "이층침대", "2층 침대"),
+    "grand_piano": ("grand piano", "그랜드 피아노"),
+    "rug": ("carpet", "러그", "카펫", "카페트"),
+    "printer": ("프린터", "복합기"),
+    "door": ("문", "방문", "현관문"),
     "sideboard": ("buffet", "credenza", "console table", "콘솔"),
     "mattress": ("매트리스",),
     "refrigerator": ("fridge", "freezer", "냉장고", "김치냉장고"),
@@ -125,6 +137,11 @@ class Furniture:
             known = [self._names[word] for word in _plain(label).split("_") if word in self._names]
             name = known[-1] if known else UNKNOWN
         return self.kinds[name]
+
+    def digest(self) -> str:
+        """A name for all that is in the table: another size or another word gives another."""
+        rows = [sorted(map(repr, self.kinds.values())), sorted(self._names.items())]
+        return hashlib.sha256(repr(rows).encode()).hexdigest()[:16]
 
     def _check(self) -> None:
         for word, name in self._names.items():

@@ -47,7 +47,7 @@ def photos(
     pool, so that a photo with one thing leaves nobody idle.
     """
     detector = detector or _usual_detector()
-    _check_words(detector, engine, labels, boxes, furniture)
+    table = _check_words(detector, engine, labels, boxes, furniture)
     count, on_gpu = cores or usable_cores(), detector in ON_GPU
     num_gpus = gpus or len(visible_gpus()) or 1
     pool_size = num_gpus if engine == "sam3d" else count
@@ -77,7 +77,7 @@ def photos(
             pool_size=pool_size,
             overlap=pool_size + 2,
         ),
-        Measure(furniture=furniture, workers=1),
+        Measure(furniture=furniture, table=table.digest() if furniture else None, workers=1),
         name="photos",
     )
 
@@ -90,17 +90,18 @@ def _usual_detector() -> str:
 
 def _check_words(
     detector: str, engine: str, labels: tuple[str, ...], boxes: tuple[GivenBox, ...], furniture: str | None
-) -> None:
-    """Raises UsageError for what would go wrong later."""
+) -> Furniture:
+    """Returns the furniture table. Raises UsageError for what would go wrong later."""
     for option, word, words in (("--detector", detector, DETECTORS), ("--engine", engine, BUILDERS)):
         if word not in words:
             raise UsageError(f"{option} {word} is not known.", f"Choose from: {', '.join(words)}.")
-    Furniture.open(furniture)  # made here where it is new, before three stages want it at once
+    table = Furniture.open(furniture)  # made here where it is new, before three stages want it at once
     if any(not box.photo for box in boxes):
-        return  # nothing is looked for
+        return table  # nothing is looked for
     if detector == "saliency" and len(labels) > 1:
         raise UsageError(
             f"The detector saliency outlines one thing a photo and cannot tell {' from '.join(labels[:2])}.",
             "Give one label, a --box for each thing, or --detector grounded.",
         )
     detector_words(detector, labels, furniture)
+    return table

@@ -7,15 +7,18 @@ from typing import Literal
 
 from penstock.errors import BadInput
 
-READABLE = "Penstock reads PDF, PNG, JPEG, TIFF, WebP, BMP, GIF, Arrow and Parquet."
-Kind = Literal["pdf", "png", "jpeg", "tiff", "webp", "bmp", "gif", "arrow", "parquet"]
+READABLE = "Penstock reads PDF, PNG, JPEG, TIFF, WebP, BMP, GIF, AVIF, HEIC, Arrow and Parquet."
+Kind = Literal["pdf", "png", "jpeg", "tiff", "webp", "bmp", "gif", "avif", "heic", "arrow", "parquet"]
 
 HEAD_BYTES = 1024  # a PDF may begin with this much junk (PDF Reference 1.7, appendix H)
 TABLES = frozenset({"arrow", "parquet"})
 MULTI_FRAME = frozenset({"tiff", "gif", "webp"})
 TABLE_SUFFIXES = (".parquet", ".arrow")
 # a file with one of these suffixes claims to be readable, and is reported if it is not
-SUFFIXES = (".pdf", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif", *TABLE_SUFFIXES)
+SUFFIXES = (
+    ".pdf", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif", ".avif", ".heic", ".heif",
+    *TABLE_SUFFIXES,
+)  # fmt: skip
 
 PICTURE_SIGNATURES: tuple[tuple[bytes, Kind], ...] = (
     (b"\x89PNG\r\n\x1a\n", "png"),
@@ -27,6 +30,10 @@ PICTURE_SIGNATURES: tuple[tuple[bytes, Kind], ...] = (
     (b"GIF87a", "gif"),
     (b"GIF89a", "gif"),
 )
+BRANDS: dict[bytes, Kind] = {  # of ISO media files, after their size and "ftyp"
+    **dict.fromkeys((b"avif", b"avis"), "avif"),
+    **dict.fromkeys((b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", b"msf1"), "heic"),
+}
 BMP_HEADER_SIZES = (12, 16, 40, 52, 56, 64, 108, 124)
 MAX_SCHEMA_BYTES = 1 << 26  # of an Arrow stream's first message; more is not Arrow
 
@@ -53,6 +60,8 @@ def sniff_picture(head: bytes) -> Kind | None:
             return kind
     if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
         return "webp"
+    if head[4:8] == b"ftyp":
+        return BRANDS.get(head[8:12])
     # two letters are a weak signature: the header after them must have a size that exists
     if (
         head.startswith(b"BM")

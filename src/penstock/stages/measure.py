@@ -20,6 +20,7 @@ class Measure(Stage):
     reads: ClassVar[tuple[str, ...]] = ("objects",)
     writes: ClassVar[tuple[str, ...]] = ("objects",)
     furniture: str | None = None
+    table: str | None = None  # the content of a table of one's own: an edited one is another plan
 
     def settings(self) -> dict[str, Any]:
         return {**super().settings(), "furniture": without_password(self.furniture)}

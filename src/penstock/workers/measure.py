@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from penstock.errors import ItemError, MissingModel, install_advice
 from penstock.photo import Photo, PhotoObject
+from penstock.photos import told
 from penstock.photos.furniture import Furniture
 from penstock.photos.ply import read_ply
 from penstock.photos.volumes import Volume, measure
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 # 10 % of scale is 30 % of volume: what a metric depth map leaves (reference: 22 % median, 52 % at p90)
 METRIC_RANGE = (0.75, 1.35)
+AT_ODDS = 1.5  # times outside of what photo and class allow, a reconstruction is not believed
 
 
 class MeasureWorker(Worker[Photo]):
@@ -61,18 +63,25 @@ def _with_prior(thing: PhotoObject, volume: Volume) -> PhotoObject:
 
 
 def _with_volume(thing: PhotoObject, volume: Volume) -> PhotoObject:
-    low, high = METRIC_RANGE
-    if thing.low_cbm and thing.high_cbm and thing.estimate == "anchored":
-        middle = (thing.low_cbm * thing.high_cbm) ** 0.5
-        low, high = thing.low_cbm / middle, thing.high_cbm / middle
+    low, high = METRIC_RANGE[0] * volume.bbox_cbm, METRIC_RANGE[1] * volume.bbox_cbm
+    words = thing.told
+    if thing.low_cbm and thing.high_cbm:
+        if thing.estimate == "anchored":
+            middle = (thing.low_cbm * thing.high_cbm) ** 0.5
+            low, high = (volume.bbox_cbm * end / middle for end in (thing.low_cbm, thing.high_cbm))
+        elif not thing.low_cbm / AT_ODDS < volume.bbox_cbm < thing.high_cbm * AT_ODDS:
+            # nobody signs it: the range holds what the photo and the class say too
+            low, high = min(low, thing.low_cbm), max(high, thing.high_cbm)
+            words = (*words, told.AT_ODDS)
     note = thing.note if volume.agrees else f"{thing.note} Turned boxes differ: check its size.".strip()
     return replace(
         thing,
         size=(volume.width, volume.depth, volume.height),
         bbox_cbm=volume.bbox_cbm,
-        low_cbm=volume.bbox_cbm * low,
-        high_cbm=volume.bbox_cbm * high,
+        low_cbm=low,
+        high_cbm=high,
         hull_cbm=volume.hull_cbm,
         occupied_cbm=volume.occupied_cbm,
+        told=words,
         note=note,
     )

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from penstock.box import Pixels
+from penstock.engines.image.decode import learn_heic
 from penstock.engines.mesh.request import MeshOptions
 from penstock.errors import Failure
 from penstock.photo import Photo
@@ -32,6 +33,7 @@ class ReconstructWorker(Worker[Photo]):
 
     def __init__(self, stage: Reconstruct) -> None:
         self._stage = stage
+        learn_heic()  # whose EXIF tells the lens
         self._furniture = Furniture.open(stage.furniture)
         self._builder = _open_builder(stage)
         # twice the pool: while its members work, others of these threads prepare and finish

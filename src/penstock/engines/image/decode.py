@@ -7,6 +7,8 @@ Sizes are checked in the header, before anything is decoded.
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import io
 import struct
 import warnings
@@ -14,13 +16,14 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from penstock.engines.image.codec import decode_rgb, encode_jpeg, encode_png
-from penstock.errors import BadInput
+from penstock.errors import BadInput, install_advice
 
 if TYPE_CHECKING:
     from penstock.box import Pixels
@@ -118,6 +121,36 @@ def as_jpeg(picture: Picture) -> Encoded:
     return Encoded(data, width, height, picture.dpi)
 
 
+def _opened(source: str | IO[bytes]) -> Image.Image:
+    """The picture, by Pillow; phones' HEIC by the package pillow-heif, which reads nothing else."""
+    try:
+        return Image.open(source)
+    except UnidentifiedImageError:
+        if _head(source)[4:8] != b"ftyp":
+            raise
+    if not learn_heic():
+        raise BadInput("it is HEIC, which needs the package pillow-heif.", install_advice("heic"))
+    return Image.open(source)
+
+
+def learn_heic() -> bool:
+    """Lets Pillow open HEIC in this process. Returns False where pillow-heif is not installed."""
+    if importlib.util.find_spec("pillow_heif") is None:
+        return False
+    importlib.import_module("pillow_heif").register_heif_opener()
+    return True
+
+
+def _head(source: str | IO[bytes]) -> bytes:
+    if isinstance(source, str):
+        with Path(source).open("rb") as file:
+            return file.read(12)
+    source.seek(0)
+    head = source.read(12)
+    source.seek(0)
+    return head
+
+
 class PictureFile:
     """An open picture file whose frames are decoded one by one. Close it, or use it in a `with`."""
 
@@ -131,7 +164,7 @@ class PictureFile:
         if not isinstance(self._source, str):
             self._source.seek(0)
         try:
-            self.image = Image.open(self._source)
+            self.image = _opened(self._source)
         except Image.DecompressionBombError as exc:
             raise self._too_large() from exc
         except FileNotFoundError as exc:

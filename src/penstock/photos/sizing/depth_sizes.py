@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from penstock.photos.camera import Camera, pointmap
 from penstock.photos.furniture import Kind
@@ -29,7 +28,9 @@ POINTS = 1500
 MIN_POINTS = 40
 TRIM = 0.002  # of the points at each end: stray ones
 LENGTH_SPREAD = 0.03  # of the logarithm of a length that is seen from end to end
-OFF, OFF_SPREAD = 0.25, 0.12  # of such lengths are that far off: an end was hidden after all, or was no end
+OFF, OFF_SPREAD = 0.4, 0.15  # of such lengths are that far off: an end was hidden after all, or was no end
+GRID = 64  # lengths that are tried for a side that is not seen to its end
+UNSEEN_SHARE = 0.4  # of what is seen of a side that is hidden in part, as much again is hidden on average
 GAP = 0.35  # m without a point: what is behind it is another thing
 TOP_SEEN = 0.04  # m the camera must be above a top to look on it
 FLOOR_SKIN = 0.02  # m above the floor that may be floor
@@ -43,6 +44,7 @@ class Extents:
 
     lengths: tuple[float, float, float]  # across, along, up
     whole: tuple[bool, bool, bool]
+    begun: tuple[bool, bool, bool]  # of those that are not whole: a good part of it is seen
     far: float
     off_floor: bool
 
@@ -118,11 +120,14 @@ def _extents(mask: Mask, outline: Outline, depth: Floats, focal: float, floor: F
     whole = [bool(shown[axis] and not (cut_aside and axis == across)) for axis in (0, 1)]
     if "bottom" in outline.open_sides:  # what is nearest is missing
         whole[1 - across] = False
+    begun = [bool(side) for side in shown]
+    begun[across] = True
     lengths = np.maximum(ends[1] - ends[0], 0.01)
     upright = "top" not in outline.open_sides
     return Extents(
         (float(lengths[0]), float(lengths[1]), float(max(height, 0.02))),
         (whole[0], whole[1], upright),
+        (begun[0], begun[1], True),
         float(np.hypot(*points[:, :2].T).min()),
         off_floor,
     )
@@ -189,12 +194,23 @@ def _one_way(
             off = np.where(random.random(NUM) < OFF, OFF_SPREAD, LENGTH_SPREAD)
             sizes.append(length + off * random.normal(size=NUM))
         else:
-            below = ndtr((length - mean) / spread)
-            chance += np.log(max(1 - below, 1e-4))
-            share = below + (1 - below) * random.random(NUM)
-            more = mean + spread * ndtri(np.clip(share, 1e-9, 1 - 1e-9))
-            sizes.append(np.maximum(more, length + np.abs(LENGTH_SPREAD * random.normal(size=NUM))))
+            more, likely = _hidden_length(mean, spread, length, seen.begun[place], random)
+            chance += likely
+            sizes.append(more)
     return np.exp(np.stack(sizes, axis=1)), float(chance)
+
+
+def _hidden_length(
+    mean: float, spread: float, seen: float, begun: bool, random: np.random.Generator
+) -> tuple[Array, float]:
+    """Logarithms of lengths that a side has of which `seen` is seen, and how likely the class has such."""
+    logs = np.linspace(seen, max(seen, mean + 3 * spread) + 0.7, GRID)
+    chance = np.exp(-0.5 * ((logs - mean) / spread) ** 2) / spread + 1e-6
+    if begun:  # most of it is in sight, or nobody would have outlined it
+        chance = chance * np.exp(-(np.exp(logs - seen) - 1) / UNSEEN_SHARE)
+    whole = chance.sum()
+    drawn = random.choice(GRID, NUM, p=chance / whole)
+    return logs[drawn], float(np.log(whole * (logs[1] - logs[0])))
 
 
 def _summary(sizes: Array, weight: Array, seen: Sequence[Extents | None]) -> Estimate:

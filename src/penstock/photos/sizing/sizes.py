@@ -27,7 +27,7 @@ WAYS = 10  # in which a thing may stand before each camera
 ODD_WAYS = 5  # the same for a thing whose outline is wrong, and for one that is not what its label says
 SURE = 0.8  # share of truths the range is made to hold
 WRONG_OUTLINE, WRONG_NOISE = 0.2, 3.0  # of outlines are that many times as far off: hidden ends, shadows
-MIN_SPREAD = 0.16  # of a class's sizes: one maker's catalogue is narrower than what people own
+MIN_SPREAD = 0.17  # of a class's sizes: one maker's catalogue is narrower than what people own
 FOOT_ROW_NOISE = 0.015  # of the outline's height
 HIDDEN = 0.4  # of what is seen of a thing, below the photo's edge, on average
 FACING = 0.55  # of things face the camera more or less; the others stand anyhow
@@ -37,6 +37,7 @@ MIN_BASE, MAX_BASE = 0.3, 1.6  # m: where things are that do not stand on the fl
 MIN_CAMERAS = 8.0  # effective ones; fewer mean that the photo explains itself badly, and less is believed
 YAWS = 2048
 GIVEN = "given"  # the source of a size that somebody measured
+STANDARD = "standard"  # of one that is built everywhere alike: a door finds the camera
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,7 @@ def _look(
 
 def _prior(kind: Kind, num: int) -> SizePrior:
     spread = np.array(kind.spread)
-    if kind.source != GIVEN:
+    if kind.source not in (GIVEN, STANDARD):
         spread = np.maximum(spread, MIN_SPREAD)
     return SizePrior(np.tile(np.log(kind.size), (num, 1)), np.tile(spread, (num, 1)))
 
