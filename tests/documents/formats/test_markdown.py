@@ -146,6 +146,11 @@ def test_items_of_a_list_stay_together() -> None:
     assert page_markdown(regions) == "- 가\n- 나\n- 다"
 
 
+def test_an_item_with_another_mark_stands_under_the_one_before() -> None:
+    text = "• Mills\n- water\n- wind\n• Stones"
+    assert markdown("text", text) == "- Mills\n  - water\n  - wind\n- Stones"
+
+
 def test_pages_have_anchors() -> None:
     assert document_markdown([(1, "a"), (3, "b")]) == "<!-- page 1 -->\n\na\n\n<!-- page 3 -->\n\nb\n\n"
 

@@ -97,7 +97,7 @@ def _stacked(blocks: Iterable[str]) -> str:
 
 
 def _is_item(block: str) -> bool:
-    return block.startswith("- ") or re.match(r"\d{1,3}[.)] ", block) is not None
+    return block.lstrip().startswith("- ") or re.match(r"\d{1,3}[.)] ", block) is not None
 
 
 def _tagged(regions: Sequence[Region]) -> list[Region]:
@@ -164,7 +164,7 @@ def _text(region: Region) -> str:
 
 
 def _blocks(region: Region, root: str, levels: Mapping[int, int]) -> Iterator[str]:
-    text = _text(region).strip()
+    text = _text(region).strip("\n" if region.label == "algorithm" else None)
     if region.crop_link and (region.label in PICTURE_LABELS or not text):
         # what a picture says is its alternative text: found by a search, out of the way of a reader
         says = _BRACKET.sub(r"\\\g<0>", escape.inline(_alternative(region, text)))
@@ -239,8 +239,9 @@ def _table(text: str) -> str:
 def _paragraphs(parts: Sequence[str]) -> Iterator[str]:
     """Yields each part by itself, but short lines one under the other stay so: an address, a receipt."""
     block = ""
+    marks: list[str] = []  # of the lists that are open, outermost first
     for above, part in zip(["", *parts], parts, strict=False):
-        line = _paragraph(part)
+        line = _nested(_paragraph(part), part, marks)
         if (
             block
             and not _is_item(block)
@@ -253,6 +254,18 @@ def _paragraphs(parts: Sequence[str]) -> Iterator[str]:
             yield block
         block = line
     yield block
+
+
+def _nested(line: str, part: str, marks: list[str]) -> str:
+    """An item of a list as far in as its mark stands among those of the items above it."""
+    if _BULLET.match(part) is None:
+        marks.clear()
+        return line
+    if part[0] in marks:
+        del marks[marks.index(part[0]) + 1 :]
+    else:
+        marks.append(part[0])
+    return "  " * (len(marks) - 1) + line
 
 
 def _columns(text: str) -> int:
