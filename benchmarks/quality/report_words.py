@@ -14,10 +14,10 @@ WEAK = """\
 - **Formulas are not read.** There is no formula model inside: formula edit is 1.0 wherever there is one.
 - **Tables** in handwritten notes and on exam papers may be missed; they are lines of text then and score 0.
   Tables that are found without the layout model have no crop.
-- **Receipts**: most words are there; one taken for a photo as a whole has no text in its Markdown. Character
-  error rates punish the order as much as the letters, so see the words.
-- **Handwriting, seals, source code**: not made for any of them. Handwritten notes lose a quarter of their
-  text.
+- **Receipts**: most words are there. Character error rates punish the order as much as the letters, and the
+  truth is in capitals, so see the words.
+- **Photographed pages** are not flattened: a page at an angle is read as it lies.
+- **Handwriting, seals**: not made for any of them. Handwritten notes lose a quarter of their text.
 - **Contents pages and diagrams** lose their order: numbers stand apart from what they number.
 - **Not measured here**, for want of pictures or of a truth: DP-Bench, OCRBench, handwritten lines, street
   photos, other languages than English, Chinese and Korean."""

@@ -17,6 +17,7 @@ from penstock.converted.saving import page_piece, save_pages
 from penstock.converted.tables import DocumentTable, tables_of
 from penstock.documents.docjson.assemble import Assembler, assemble
 from penstock.documents.docjson.model import Chunk
+from penstock.documents.whole_document import WholeDocument
 from penstock.errors import Failure
 from penstock.exports.pages import output_names
 
@@ -57,7 +58,8 @@ class Document:
     @property
     def markdown(self) -> str:
         """The whole document. Pictures stand as words in brackets; `save` writes links to their files."""
-        return "".join(page_piece(page, None) for page in self.pages.linked())
+        whole = WholeDocument.of(self.pages)
+        return "".join(page_piece(page, None, whole) for page in self.pages.linked())
 
     @property
     def text(self) -> str:

@@ -8,16 +8,17 @@ from pathlib import Path, PurePosixPath
 from penstock.converted.pages import DocumentPages, crops_of
 from penstock.documents.escape import comment
 from penstock.documents.formats.markdown import document_markdown, relink
+from penstock.documents.whole_document import WholeDocument
 from penstock.page import Page
 from penstock.store.atomic_files import store_errors
 
 
-def page_piece(page: Page, root: str | None) -> str:
+def page_piece(page: Page, root: str | None, whole: WholeDocument) -> str:
     """Returns one page of a document's Markdown. A failed one says why it is missing."""
     if page.failure is not None:
         text = comment(f"failed in {page.failure.stage}: {page.failure.message}")
     else:
-        text = relink(page.markdown, crops_of(page), root)
+        text = relink(whole.markdown(page), crops_of(page), root)
     return document_markdown([(page.number, text)])
 
 
@@ -29,6 +30,7 @@ def save_pages(pages: DocumentPages, crops: Path, folder: Path, name: PurePosixP
     path = folder / name
     part = path.with_name(f".{path.name}.part")
     root = "../" * (len(name.parts) - 1)
+    whole = WholeDocument.of(pages)
     with store_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -36,7 +38,7 @@ def save_pages(pages: DocumentPages, crops: Path, folder: Path, name: PurePosixP
                 for page in pages.linked():
                     for crop in crops_of(page):
                         _copy(crops / crop, folder / crop)
-                    file.write(page_piece(page, root))
+                    file.write(page_piece(page, root, whole))
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)

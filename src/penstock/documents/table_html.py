@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html.parser import HTMLParser
 from typing import NamedTuple
 
@@ -49,7 +49,18 @@ def to_html(cells: Iterable[HtmlCell]) -> str:
     if not rows:
         return "<table></table>"
     lines = [_row_html(rows.get(r, [])) for r in range(max(rows) + 1)]
-    return "<table>" + "".join(lines) + "</table>"
+    head = _head_rows(rows)
+    if not 0 < head < len(lines):
+        return "<table>" + "".join(lines) + "</table>"
+    return f"<table><thead>{''.join(lines[:head])}</thead>{''.join(lines[head:])}</table>"
+
+
+def _head_rows(rows: Mapping[int, Sequence[HtmlCell]]) -> int:
+    """How many rows from the first on are headings throughout."""
+    count = 0
+    while count in rows and all(cell.is_header for cell in rows[count]):
+        count += 1
+    return count
 
 
 def _row_html(cells: Sequence[HtmlCell]) -> str:
@@ -159,6 +170,7 @@ class _StrictParser(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.table = _CellReader(str.strip)
         self.depth = 0
+        self.in_head = False
         self.is_broken = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -170,13 +182,16 @@ class _StrictParser(HTMLParser):
             self.table.start_row()
         elif tag in ("td", "th"):
             self.table.end_cell()
-            self._start_cell(dict(attrs), tag == "th")
+            self._start_cell(dict(attrs), tag == "th" or self.in_head)
+        elif tag in ("thead", "tbody"):
+            self.in_head = tag == "thead"
         elif tag == "br":
             self.table.write("\n")
 
     def handle_endtag(self, tag: str) -> None:
-        if tag in ("td", "th", "tr", "table"):
+        if tag in ("td", "th", "tr", "table", "thead"):
             self.table.end_cell()
+            self.in_head = self.in_head and tag != "thead"
         if tag == "table":
             self.depth -= 1
 

@@ -9,6 +9,7 @@ from typing import IO, Any
 
 from penstock.documents.escape import comment
 from penstock.documents.formats.markdown import document_markdown, page_markdown
+from penstock.documents.whole_document import WholeDocument
 from penstock.exports.page_rows import page_text, result_row
 from penstock.exports.pages import Pages, output_names
 from penstock.page import Page
@@ -35,20 +36,23 @@ def _write_line(file: IO[bytes], row: dict[str, Any]) -> None:
 def write_markdown(pages: Pages) -> list[Path]:
     names = output_names((entry.document for entry in pages.entries), ".md")
     paths = []
-    for document, items in pages.by_document():
+    for (document, items), (_, again) in zip(pages.by_document(), pages.by_document(), strict=True):
+        whole = WholeDocument.of(again)
         path = pages.out / MARKDOWN / names[document]
         to_crops = "../" * len(names[document].parts)
         with replacing(path, pages.out) as file:
             for item in items:
-                file.write(page_piece(item, to_crops).encode("utf-8", "replace"))
+                file.write(page_piece(item, to_crops, whole).encode("utf-8", "replace"))
         paths.append(path)
     return paths
 
 
-def page_piece(item: Page, root: str) -> str:
+def page_piece(item: Page, root: str, whole: WholeDocument | None = None) -> str:
     """Returns one page of a document's Markdown; a failed one says why it is missing."""
+    whole = whole or WholeDocument()
     if item.failure is not None:
         text = comment(f"failed in {item.failure.stage}: {item.failure.message}")
     else:
-        text = page_markdown(item.regions, root=root)
+        page = whole.corrected(item)
+        text = page_markdown(page.regions, root=root, levels=whole.levels(page))
     return document_markdown([(item.part + 1, text)]) + "\n"

@@ -10,7 +10,7 @@ from penstock.documents import escape
 from penstock.documents.formats.markdown import document_markdown, page_markdown
 from penstock.documents.table_html import HtmlCell, from_html, to_html, to_pipes
 from penstock.errors import Failure
-from penstock.region import LABELS, Asset, Region
+from penstock.region import LABELS, Asset, Line, Region
 from tests.support.effort import cpu_seconds
 
 
@@ -95,6 +95,35 @@ def test_a_word_cut_between_regions_is_made_whole() -> None:
     )
 
 
+def test_a_sentence_cut_by_a_column_is_made_whole() -> None:
+    left = Region(label="text", box=(0, 500, 400, 900), index=0, content="The wheel that the water")
+    right = Region(label="text", box=(450, 100, 850, 300), index=1, content="turns is old.")
+    below = Region(label="text", box=(0, 920, 400, 990), index=1, content="turns is old.")
+    assert page_markdown([left, right]) == "The wheel that the water turns is old."
+    assert page_markdown([left, below]) == "The wheel that the water\n\nturns is old."
+
+
+def test_a_formula_that_nobody_read_shows_its_letters_and_no_apology() -> None:
+    lines = (Line(text="E = mc²", box=(0, 0, 10, 10)),)
+    unread = region("display_formula", None, lines=lines, note="No built-in model reads formulas.")
+    assert page_markdown([unread]) == "E = mc²"
+    cut = region("display_formula", None, lines=lines, crop=Asset(path="crops/f.jpg"))
+    assert page_markdown([cut]) == "![E = mc²](crops/f.jpg)"
+
+
+def test_figures_of_a_charts_axes_are_no_alternative_text() -> None:
+    crop = Asset(path="crops/c.jpg")
+    assert page_markdown([region("chart", "0 20 40 60 80 2021 2022", crop=crop)]) == "![chart](crops/c.jpg)"
+    assert page_markdown([region("image", "Water wheel", crop=crop)]) == "![Water wheel](crops/c.jpg)"
+
+
+def test_a_tables_head_stays_its_head() -> None:
+    head, body = "<tr><td colspan='2'>a</td></tr>", "<tr><td>b</td><td>c</td></tr>"
+    cells = from_html(f"<table><thead>{head}</thead><tbody>{body}</tbody></table>")
+    assert cells is not None and [cell.is_header for cell in cells] == [True, False, False]
+    assert to_html(cells).startswith('<table><thead><tr><td colspan="2">a</td></tr></thead><tr>')
+
+
 def test_margins_are_left_out_unless_asked_for() -> None:
     regions = [region("header", "머리말", 0), region("text", "본문", 1), region("number", "- 3 -", 2)]
     assert page_markdown(regions) == "본문"
@@ -115,6 +144,11 @@ def test_a_failed_region_says_why_and_cannot_end_its_comment() -> None:
 def test_items_of_a_list_stay_together() -> None:
     regions = [region("text", f"• {name}", i) for i, name in enumerate("가나다")]
     assert page_markdown(regions) == "- 가\n- 나\n- 다"
+
+
+def test_an_item_with_another_mark_stands_under_the_one_before() -> None:
+    text = "• Mills\n- water\n- wind\n• Stones"
+    assert markdown("text", text) == "- Mills\n  - water\n  - wind\n- Stones"
 
 
 def test_pages_have_anchors() -> None:

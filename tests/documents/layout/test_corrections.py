@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from penstock.documents.layout.corrections import is_scan_of_text
+from penstock.documents.layout.corrections import is_scan_of_text, without_running_text
 from penstock.documents.layout.draft import Draft, give_words
 from penstock.page import Page
 from penstock.region import Region, Word
@@ -41,3 +41,13 @@ def test_sentences_in_a_picture_are_read_and_a_diagrams_words_stay() -> None:
     for words in (dots, axis):
         assert give_words(page, words) == [Draft(slide, tuple(words))]
         assert not is_scan_of_text(slide, words, PAGE)
+
+
+def test_a_receipt_on_a_table_is_no_picture_and_a_diagram_is() -> None:
+    receipt = Region(label="image", box=(300, 200, 600, 1200))
+    lines = [(310.0, 210.0 + 40 * n, 590.0, 240.0 + 40 * n) for n in range(24)]
+    words = [(310.0, 210.0 + 40 * n, 360.0, 230.0 + 40 * n) for n in range(24)]
+    assert without_running_text(receipt, lines, PAGE) == []
+    assert without_running_text(receipt, words, PAGE) == [receipt]
+    elsewhere = [(50.0, 1250.0 + n, 950.0, 1251.0 + n) for n in range(12)]
+    assert without_running_text(receipt, lines + elsewhere, PAGE) == [receipt]

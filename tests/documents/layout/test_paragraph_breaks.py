@@ -94,6 +94,18 @@ def test_a_receipts_rows_stay_rows() -> None:
     assert parts(lines) == ["TOTAL 86.00", "CASH 100.00"]
 
 
+def test_a_receipt_found_in_pieces_is_read_by_line() -> None:
+    """Boxes that an engine draws around pieces of a row nearly touch, so no tab shows."""
+    texts = [("Milk", "2", "3.20"), ("Bread and rolls",), ("Tea", "1", "4.10"), ("Thank you",),
+             ("Total", "7.30"), ("Cash", "10.00"), ("Change", "2.70")]  # fmt: skip
+    lines = [
+        Line(text=text, box=(110.0 * k, 30.0 * y, 110.0 * k + 105, 30.0 * y + 25))
+        for y, row in enumerate(texts)
+        for k, text in enumerate(row)
+    ]
+    assert parts(lines) == [" ".join(row) for row in texts]
+
+
 def test_a_centred_row_has_room_on_both_sides() -> None:
     narrow, wide = "TAX NUMBER", "GST-REGISTRATION-NUMBER 000181747712"
     shift = LETTER * (len(wide) - len(narrow)) / 2

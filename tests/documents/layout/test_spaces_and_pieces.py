@@ -34,3 +34,20 @@ def test_pieces_of_photographed_lines_are_no_table() -> None:
 def test_cells_in_columns_are_a_table() -> None:
     cells = [(x, 50.0 * k, x + 120, 50.0 * k + 30) for k in range(5) for x in (100.0, 400.0, 700.0)]
     assert unseen_table(cells) == (100, 0, 820, 230)
+
+
+def raised(text: str, x: float) -> Word:
+    return Word(text=text, box=(x, 98, x + 6 * len(text), 110), size=12.0)
+
+
+def test_powers_stay_powers() -> None:
+    assert row_text([*words(("2", 0, 10)), raised("3", 10), *words(("units", 24, 80))]) == "2³ units"
+    assert (
+        row_text([*words(("10", 0, 20)), raised("−6", 20), *words(("m", 40, 55)), raised("2", 55)])
+        == "10⁻⁶ m²"
+    )
+
+
+def test_the_mark_of_a_note_behind_a_word_stays_as_it_is() -> None:
+    assert row_text([*words(("mill", 0, 40)), raised("3", 40)]) == "mill3"
+    assert row_text([*words(("2", 0, 10)), *words(("3", 10, 20))]) == "23"

@@ -9,7 +9,7 @@ says why, so that nothing disappears in silence.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from unicodedata import east_asian_width
 from urllib.parse import quote
@@ -22,23 +22,34 @@ from penstock.region import FORMULA_LABELS, MARGIN_LABELS, PICTURE_LABELS, Regio
 MAX_HEADING_LEVEL = 6  # heading levels of Markdown
 SHORT_LINE = 60  # letters; a longer line is a paragraph
 HARD_BREAK = "  \n"
+HEADING_LABELS = frozenset({"doc_title", "paragraph_title"})
+MIN_WORD = 2  # letters
 
 _LEADERS = re.compile(r"(?:(?:\.\s?){3,}|(?:·\s?){3,}|(?:…\s?){2,}|_{3,})")
 _BULLET = re.compile(r"^[•‣◦▪●∙·]\s*(?=\S)|^[-*]\s+(?=\S)")
 _ITEM = re.compile(r"^(\d{1,3}|[a-zA-Z])([.)])\s*(?=[^\s\d.)])")
 _NUMBER = re.compile(r"^(\d{1,3}(?:\.\d{1,3})*)\.?(?=\s)")
 _SECTION = re.compile(r"^제\s?\d+\s?([장절조])")
+_ENDED = re.compile(r"[.!?:;。！？：]['\"”’)\]]*$")
 _BRACKET = re.compile(r"(?<!\\)[\[\]]")
 _WRAPS = (("$$", "$$"), (r"\[", r"\]"), (r"\(", r"\)"), ("$", "$"))
 
 
-def page_markdown(regions: Sequence[Region], *, margins: bool = False, root: str = "") -> str:
+def page_markdown(
+    regions: Sequence[Region],
+    *,
+    margins: bool = False,
+    root: str = "",
+    levels: Mapping[int, int] | None = None,
+) -> str:
     """Returns the page's Markdown. `root` leads from the Markdown file to the folder crops are named from.
+
+    `levels` are those of headings, by their regions' index, where the whole document tells them.
 
     page_markdown(item.regions, root="../")
     """
     kept = [r for r in sorted(regions, key=lambda r: r.index) if margins or r.label not in MARGIN_LABELS]
-    blocks = (block for region in _joined(_tagged(kept)) for block in _blocks(region, root))
+    blocks = (block for region in _joined(_tagged(kept)) for block in _blocks(region, root, levels or {}))
     return _stacked(blocks)
 
 
@@ -86,7 +97,7 @@ def _stacked(blocks: Iterable[str]) -> str:
 
 
 def _is_item(block: str) -> bool:
-    return block.startswith("- ") or re.match(r"\d{1,3}[.)] ", block) is not None
+    return block.lstrip().startswith("- ") or re.match(r"\d{1,3}[.)] ", block) is not None
 
 
 def _tagged(regions: Sequence[Region]) -> list[Region]:
@@ -128,12 +139,22 @@ def _joined(regions: Sequence[Region]) -> list[Region]:
     kept: list[Region] = []
     for region in regions:
         if kept and region.label == kept[-1].label == "text":
-            whole = joined_word(_text(kept[-1]), _text(region))
+            whole = joined_word(_text(kept[-1]), _text(region)) or _joined_column(kept[-1], region)
             if whole is not None:
-                kept[-1] = replace(kept[-1], content=whole)
+                kept[-1] = replace(kept[-1], content=whole, box=region.box)
                 continue
         kept.append(region)
     return kept
+
+
+def _joined_column(above: Region, below: Region) -> str | None:
+    """Two paragraphs as one where a column ended in the middle of a sentence, or None."""
+    if below.box[3] > above.box[1] or below.box[0] < above.box[2]:  # not the top of the next column
+        return None
+    first, last = _text(above).rstrip(), _text(below).lstrip()
+    if not first or not last or _ENDED.search(first) or not last[0].islower():
+        return None
+    return f"{first} {last}"
 
 
 def _text(region: Region) -> str:
@@ -142,12 +163,16 @@ def _text(region: Region) -> str:
     return join_lines(region.lines)
 
 
-def _blocks(region: Region, root: str) -> Iterator[str]:
-    text = _text(region).strip()
+def _blocks(region: Region, root: str, levels: Mapping[int, int]) -> Iterator[str]:
+    text = _text(region).strip("\n" if region.label == "algorithm" else None)
     if region.crop_link and (region.label in PICTURE_LABELS or not text):
         # what a picture says is its alternative text: found by a search, out of the way of a reader
-        says = _BRACKET.sub(r"\\\g<0>", escape.inline(" ".join(text.split())))
+        says = _BRACKET.sub(r"\\\g<0>", escape.inline(_alternative(region, text)))
         yield f"![{says or region.label}]({_address(root + region.crop_link)})"
+    elif not text and region.label in FORMULA_LABELS and region.lines:
+        yield from _content("text", join_lines(region.lines))  # its letters, where nobody read its LaTeX
+    elif text and region.label in HEADING_LABELS:
+        yield _heading(region.label, text, levels.get(region.index, 0))
     elif text:
         yield from _content(region.label, text)
     if region.failure is not None:
@@ -155,14 +180,19 @@ def _blocks(region: Region, root: str) -> Iterator[str]:
         yield escape.comment(
             f"region {region.index} ({region.label}) failed in {region.failure.stage}: {reason}"
         )
-    elif region.note:
-        yield escape.comment(f"region {region.index} ({region.label}): {region.note}")
+
+
+def _alternative(region: Region, text: str) -> str:
+    """What a picture says, if it is words: the figures of a chart's axes help no reader."""
+    if region.label in FORMULA_LABELS:
+        return join_lines(region.lines)  # its letters, which a search finds
+    parts = text.split()
+    words = [part for part in parts if sum(char.isalpha() for char in part) >= MIN_WORD]
+    return " ".join(parts) if 2 * len(words) >= len(parts) else ""
 
 
 def _content(label: str, text: str) -> Iterator[str]:
-    if label in ("doc_title", "paragraph_title"):
-        yield _heading(label, text)
-    elif label == "display_formula":
+    if label == "display_formula":
         yield f"$$\n{escape.formula(_unwrapped(text))}\n$$"
     elif label in FORMULA_LABELS:
         yield f"${escape.formula(_unwrapped(text))}$"
@@ -176,9 +206,9 @@ def _content(label: str, text: str) -> Iterator[str]:
         yield from _paragraphs([part.strip() for part in text.split("\n") if part.strip()])
 
 
-def _heading(label: str, text: str) -> str:
+def _heading(label: str, text: str, told: int = 0) -> str:
     words = re.sub(r"^(?:#+\s*|[-*]\s+)", "", " ".join(text.split()))
-    level = 1 if label == "doc_title" else 1 + _depth(words)
+    level = 1 if label == "doc_title" else told or 1 + _depth(words)
     return "#" * min(level, MAX_HEADING_LEVEL) + " " + re.sub(r"(?=#+$)", r"\\", escape.inline(words))
 
 
@@ -209,8 +239,9 @@ def _table(text: str) -> str:
 def _paragraphs(parts: Sequence[str]) -> Iterator[str]:
     """Yields each part by itself, but short lines one under the other stay so: an address, a receipt."""
     block = ""
+    marks: list[str] = []  # of the lists that are open, outermost first
     for above, part in zip(["", *parts], parts, strict=False):
-        line = _paragraph(part)
+        line = _nested(_paragraph(part), part, marks)
         if (
             block
             and not _is_item(block)
@@ -223,6 +254,18 @@ def _paragraphs(parts: Sequence[str]) -> Iterator[str]:
             yield block
         block = line
     yield block
+
+
+def _nested(line: str, part: str, marks: list[str]) -> str:
+    """An item of a list as far in as its mark stands among those of the items above it."""
+    if _BULLET.match(part) is None:
+        marks.clear()
+        return line
+    if part[0] in marks:
+        del marks[marks.index(part[0]) + 1 :]
+    else:
+        marks.append(part[0])
+    return "  " * (len(marks) - 1) + line
 
 
 def _columns(text: str) -> int:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from penstock.box import Box
+from penstock.documents.layout.code import code_text
 from penstock.documents.layout.corrections import is_prose
 from penstock.documents.layout.paragraph_breaks import split_paragraphs
 from penstock.documents.layout.paragraphs import join_lines
@@ -67,6 +68,8 @@ def with_content(region: Region) -> Region | None:
     if not region.lines:
         return None
     label = "text" if region.label in FORMULA_LABELS else region.label
+    if label == "algorithm":
+        return replace(region, content=code_text(region.lines))
     if label == "content":  # a table of contents is its lines
         return replace(region, content="\n".join(line.text for line in region.lines))
     parts = split_paragraphs(region.lines) if label in PARTED else [region.lines]

@@ -20,6 +20,7 @@ from penstock.region import PICTURE_LABELS, WHOLE, Line, Region, Word
 HUGE_SHARE = 0.5  # of the page: a larger picture or table full of lines is likely a page mistaken for one
 LARGE_SHARE = 0.15  # the same where the layer or columns of lines show running text: surer than a count
 MANY_LINES = 12
+NEARLY_ALL, FULL_OF_LINES = 0.8, 0.25  # of the page's lines, and of a picture's area, that make it a scan
 FEW_LINES, WIDE_SHARE = 3, 0.6  # of sentences in a picture
 WIDE_LINE = 0.5  # of the width of a picture that has its words in the layer: a chart's are short
 WIDE_COLUMN = 0.3  # of a table's width: lines of a cell are shorter
@@ -55,7 +56,13 @@ def without_running_text(region: Region, lines: Sequence[Box], page: Page) -> li
         return [region]
     if region.label == "table":
         return _table_in(region, inside, share >= HUGE_SHARE)
-    return [] if share >= HUGE_SHARE else [region]
+    return [] if share >= HUGE_SHARE or _is_whole_text(region, inside, lines) else [region]
+
+
+def _is_whole_text(picture: Region, inside: Sequence[Box], lines: Sequence[Box]) -> bool:
+    """Whether a picture has nearly all lines of the page and is full of them: a receipt on a table."""
+    full = sum(area(line) for line in inside) > FULL_OF_LINES * area(picture.box)
+    return full and len(inside) >= NEARLY_ALL * len(lines)
 
 
 def unseen_table(lines: Sequence[Box]) -> Box | None:

@@ -14,6 +14,7 @@ from itertools import groupby, pairwise
 
 from penstock.box import Box
 from penstock.documents.layout.blocks import Fragment, TextBlock, body_type, fragment
+from penstock.documents.layout.code import is_code
 from penstock.documents.layout.labels import (
     CAPTION,
     HEADING_SIZE,
@@ -53,6 +54,8 @@ def label_by_type(region: Region, words: Sequence[Word], page: PageFacts, bold_t
     if not words:
         return region.label
     block = _block([fragment(row) for row in rows_of_words(words)])
+    if region.label in MAY_HEAD and is_code(words, len(block.lines)):
+        return "algorithm"
     if region.label in HEADINGS:
         return "text" if _is_no_heading(block, page) else region.label
     if region.label not in MAY_HEAD or not is_heading(block, page, bold_tells):

@@ -17,8 +17,12 @@ from penstock.scripts import is_unspaced, reads_right_to_left
 # All in units of the font size.
 SPACE = 0.05  # a typeset space is 0.25, squeezed 0.1; pieces of one word lie within 0.05
 UNSPACED_SPACE = 0.6  # Chinese and Japanese show a space only as a missing character
+SMALL, RAISED, NEAR = 0.8, 0.1, 0.2  # of a power: its size, how far its foot is raised, how near it stands
 SAME_PLACE = 0.15  # a word printed twice to look bold is moved by less than this
 
+SUPERSCRIPTS = str.maketrans("0123456789+-−n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻ⁿ")
+_POWER = re.compile(r"[+\-−]?(?:\d{1,3}|n)[.,;:)\]]?$")
+_BASE = re.compile(r"\d$|(?<![^\W\d_])[^\W\d_]{1,2}$|[)\]]$")  # a number, a unit, a bracket; no word
 _BREAK = re.compile("[\x02\xad\ufffe]$")  # what PDFium makes of a hyphen at a line's end
 _NOISE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff]|\xad(?!$)")
 _BULLET = re.compile("^[\ue000-\uf8ff](?=\\s|$)")  # a glyph of a symbol font in front of a line
@@ -108,11 +112,22 @@ def row_text(row: Sequence[Word]) -> str:
     parts: list[str] = []
     last: Word | None = None
     for word in row:
-        if last is not None and _spaced(last, word):
+        raised = last is not None and _is_power(last, word)
+        if last is not None and not raised and _spaced(last, word):
             parts.append(" ")
-        parts.append(word.text)
+        parts.append(word.text.translate(SUPERSCRIPTS) if raised else word.text)
         last = word
     return clean("".join(parts))
+
+
+def _is_power(base: Word, word: Word) -> bool:
+    """Whether a small raised figure makes another number or unit of what it follows: 2³, m², 10⁻⁶."""
+    if not _POWER.match(word.text) or not _BASE.search(base.text):
+        return False
+    em = base.size or base.box[3] - base.box[1]
+    small = (word.size or word.box[3] - word.box[1]) <= SMALL * em
+    near = -SAME_PLACE * em <= word.box[0] - base.box[2] <= NEAR * em
+    return small and near and word.box[3] < base.box[3] - RAISED * em
 
 
 def clean(text: str) -> str:

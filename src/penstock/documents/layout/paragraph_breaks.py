@@ -24,6 +24,8 @@ UNSPACED_MARGIN = 2.5  # Chinese and Japanese leave up to two characters rather 
 INDENT = 0.8
 TAB = 2.0  # white inside a row that is wider than any space: a name and its amount
 
+MIN_BY_LINE, IN_PIECES = 6, 0.3  # rows of a receipt, and the share of them that an engine finds in pieces
+SHORT = 45  # letters: the mean row of a receipt is shorter
 AROUND = 2  # rows above and below that tell how far rows reach here: text may flow around a picture
 
 _BULLET = re.compile(r"[•‣◦▪■□◆◇○●▶►➢✓✔∙◾▷①-⑳※]\s*\S")
@@ -61,6 +63,8 @@ class _TextRow:
 def split_paragraphs(lines: Sequence[Line]) -> list[list[Line]]:
     """The lines as paragraphs, in the order given. Leaves out lines without text."""
     rows = _rows([line for line in lines if line.text.strip()])
+    if _is_by_line(rows):
+        return [list(row.lines) for row in rows]
     numbers: dict[tuple[str, str], int] = {}  # of each kind of numbering, the last that began a row
     found: list[list[Line]] = []
     for place, row in enumerate(rows):
@@ -69,6 +73,13 @@ def split_paragraphs(lines: Sequence[Line]) -> list[list[Line]]:
             found.append([])
         found[-1] += row.lines
     return found
+
+
+def _is_by_line(rows: Sequence[_TextRow]) -> bool:
+    """Whether the rows are a receipt's or a form's: short, many of them in pieces that stand apart."""
+    in_pieces = sum(len(row.lines) > 1 for row in rows)
+    letters = sum(len(row.text) for row in rows)
+    return len(rows) >= MIN_BY_LINE and in_pieces >= IN_PIECES * len(rows) and letters <= SHORT * len(rows)
 
 
 def _rows(lines: Sequence[Line]) -> list[_TextRow]:

@@ -42,12 +42,13 @@ class GridCell:
 
 @dataclass(frozen=True, slots=True)
 class TableStructure:
-    """A grid of `rows` x `cols`. `score` is how sure its maker is, 0..1."""
+    """A grid of `rows` x `cols`. `score` is how sure its maker is, 0..1; `head` counts its heading's rows."""
 
     rows: int = 0
     cols: int = 0
     cells: tuple[GridCell, ...] = ()
     score: float = 0.0
+    head: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +78,15 @@ def fill(structure: TableStructure, lines: Sequence[PlacedText]) -> str:
 
 
 def to_html(structure: TableStructure, texts: dict[GridCell, str]) -> str:
-    """Plain rows of `td` with spans; texts are escaped."""
+    """Rows of `td` with spans, those of the heading in a `thead`; texts are escaped."""
     rows = []
     for row in range(structure.rows):
         cells = sorted((cell for cell in structure.cells if cell.row == row), key=lambda cell: cell.col)
         rows.append("<tr>" + "".join(_td(cell, texts.get(cell, "")) for cell in cells) + "</tr>")
-    return "<table>" + "".join(rows) + "</table>"
+    if not 0 < structure.head < len(rows):
+        return "<table>" + "".join(rows) + "</table>"
+    head, body = "".join(rows[: structure.head]), "".join(rows[structure.head :])
+    return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
 
 
 def from_lines(lines: Iterable[PlacedText]) -> TableStructure:
@@ -126,7 +130,8 @@ def _without_empty_head(
     if structure.rows < 2 or not is_ghost:
         return structure, texts
     moved = {cell: replace(cell, row=cell.row - 1) for cell in structure.cells if cell.row > 0}
-    shorter = replace(structure, rows=structure.rows - 1, cells=tuple(moved.values()))
+    head_rows = max(0, structure.head - 1)
+    shorter = replace(structure, rows=structure.rows - 1, cells=tuple(moved.values()), head=head_rows)
     return shorter, {moved[cell]: text for cell, text in texts.items() if cell in moved}
 
 

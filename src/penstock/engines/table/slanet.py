@@ -102,6 +102,7 @@ class _GridBuilder:
 
     def __init__(self) -> None:
         self._rows = 0
+        self._head = 0  # rows of the heading
         self._open: GridCell | None = None
         self._cells: list[GridCell] = []
         self._taken: set[tuple[int, int]] = set()
@@ -118,6 +119,8 @@ class _GridBuilder:
             self._open = GridCell(cell.row, cell.col, rowspan, colspan, cell.box)
         elif token in ("</td>", "</tr>"):
             self._close()
+        elif token == "</thead>":
+            self._head = self._rows
 
     def _close(self) -> None:
         cell, self._open = self._open, None
@@ -139,7 +142,7 @@ class _GridBuilder:
             GridCell(cell.row, cell.col, min(cell.rowspan, rows - cell.row), cell.colspan, cell.box)
             for cell in self._cells
         )
-        return TableStructure(rows, cols, cells, score)
+        return TableStructure(rows, cols, cells, score, min(self._head, rows))
 
 
 def _box(corners: Floats, shape: tuple[int, int]) -> Box:

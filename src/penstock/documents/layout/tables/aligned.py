@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from penstock.box import Box, enclosing
 from penstock.documents.layout.blocks import Fragment
 from penstock.documents.layout.columns import gutters
-from penstock.documents.layout.tables.ruled import TOUCH, Ruling
+from penstock.documents.layout.tables.ruled import MAX_LINES, TOUCH, Ruling
 from penstock.documents.table_html import HtmlCell
 from penstock.scripts import is_unspaced
 
@@ -95,6 +95,8 @@ def _filled(rows: Sequence[Sequence[Fragment]], edges: list[float]) -> AlignedTa
 
 def ruled_bands(across: Sequence[Ruling]) -> list[Box]:
     """Boxes between the first and last of three or more horizontal rules of one length."""
+    if len(across) > MAX_LINES:  # a drawing
+        return []
     groups: list[list[Ruling]] = []
     for rule in across:  # rules of a table start and end together
         same = (g for g in groups if max(abs(g[0].low - rule.low), abs(g[0].high - rule.high)) <= 2 * TOUCH)

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from penstock.box import Box
 from penstock.documents.layout.lines import row_text, rows_of_words
@@ -209,8 +209,9 @@ def is_partial(grid: RuledGrid, cells: Sequence[HtmlCell], words: Sequence[Word]
 
 def _hides_rows(grid: RuledGrid, cells: Sequence[HtmlCell], em: float) -> bool:
     forced = unforced = 0
-    for row in range(len(grid.ys) - 1):
-        beside = [cell for cell in cells if cell.row == row and "\n" in cell.text]
+    broken = sorted((cell for cell in cells if "\n" in cell.text), key=lambda cell: cell.row)
+    for _, row in groupby(broken, key=lambda cell: cell.row):
+        beside = list(row)
         heights = Counter(cell.text.count("\n") for cell in beside)
         for cell in beside:
             if heights[cell.text.count("\n")] > 1:

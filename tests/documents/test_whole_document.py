@@ -1,0 +1,86 @@
+"""Running titles and heading levels, which only a whole document shows. Its pages are made here."""
+
+from __future__ import annotations
+
+from penstock.documents.formats.markdown import page_markdown
+from penstock.documents.whole_document import WholeDocument
+from penstock.page import Page
+from penstock.region import Line, Region
+
+
+def region(label: str, text: str, y: float, index: int, size: float = 20.0) -> Region:
+    box = (100.0, y, 900.0, y + size)
+    line = Line(text=text, box=box)
+    return Region(label=label, box=box, index=index, content=text, lines=(line,), reader="layer")
+
+
+def page(number: int, *regions: Region) -> Page:
+    return Page(
+        id=f"a/{number:05d}", document="a.pdf", uri="a.pdf", part=number, width=1000, height=1400,
+        regions=regions, markdown=page_markdown(regions),
+    )  # fmt: skip
+
+
+def pages_with_running_title(count: int) -> list[Page]:
+    return [
+        page(
+            n,
+            region("paragraph_title", f"Mills of the valley {n + 12}", 60, 0),
+            region("text", f"On page {n} the wheel turns.", 300, 1),
+            region("text", f"Milling Press, part {n}", 1350, 2),
+        )
+        for n in range(count)
+    ]
+
+
+def test_what_pages_repeat_at_their_edges_leaves_the_markdown() -> None:
+    pages = pages_with_running_title(4)
+    whole = WholeDocument.of(pages)
+    assert [whole.markdown(p) for p in pages] == [f"On page {n} the wheel turns." for n in range(4)]
+    assert [r.label for r in whole.corrected(pages[0]).regions] == ["header", "text", "footer"]
+
+
+def test_two_pages_that_share_a_heading_keep_it() -> None:
+    pages = pages_with_running_title(2)
+    whole = WholeDocument.of(pages)
+    assert "## Mills of the valley 12" in whole.markdown(pages[0])
+
+
+def test_the_same_words_inside_the_page_stay() -> None:
+    pages = [page(n, region("text", "See the table.", 600, 0)) for n in range(5)]
+    whole = WholeDocument.of(pages)
+    assert whole.markdown(pages[4]) == "See the table."
+
+
+def test_a_title_in_large_type_elsewhere_is_no_running_title() -> None:
+    title = page(0, region("doc_title", "Mills of the valley", 180, 0, size=44))
+    pages = [title, *pages_with_running_title(4)[1:]]
+    assert WholeDocument.of(pages).markdown(title) == "# Mills of the valley"
+
+
+def test_headings_without_a_number_stand_by_their_size() -> None:
+    first = page(
+        0, region("paragraph_title", "Water", 200, 0, 40), region("paragraph_title", "Wheels", 400, 1, 30)
+    )
+    second = page(
+        1, region("paragraph_title", "Stones", 200, 0, 30), region("paragraph_title", "Wind", 400, 1, 40)
+    )
+    whole = WholeDocument.of([first, second])
+    assert [whole.markdown(p) for p in (first, second)] == ["## Water\n\n### Wheels", "### Stones\n\n## Wind"]
+
+
+def test_a_heading_without_a_number_stands_with_numbered_ones_of_its_size() -> None:
+    made = page(
+        0,
+        region("paragraph_title", "1 Water", 200, 0, 40),
+        region("paragraph_title", "1.1 Wheels", 300, 1, 30),
+        region("paragraph_title", "Stones", 400, 2, 30),
+    )
+    assert WholeDocument.of([made]).markdown(made) == "## 1 Water\n\n### 1.1 Wheels\n\n### Stones"
+
+
+def test_sizes_that_ocr_guessed_tell_no_level() -> None:
+    rough = Region(label="paragraph_title", box=(0, 300, 400, 330), content="Wheels", reader="ppocr", index=1,
+                   lines=(Line(text="Wheels", box=(0, 300, 400, 330)),))  # fmt: skip
+    made = page(0, region("paragraph_title", "Water", 200, 0, 40), rough)
+    assert WholeDocument.of([made]).markdown(made) == "## Water\n\n## Wheels"
