@@ -38,7 +38,7 @@ from penstock.passes.evaluate import run_benchmark
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.lib.common import DATA, REPOSITORY
-from benchmarks.quality.report_words import INTRODUCTION, SCORER, WEAK, WORDS
+from benchmarks.quality.report_words import INTRODUCTION, PHOTOS, SCORER, WEAK, WORDS
 from benchmarks.quality.scorer_check import table as scorer_table
 
 DPI = 200  # pages of PDFs as pictures: what a desk scanner gives
@@ -268,7 +268,7 @@ def document(done: Sequence[Scored], data: Path) -> str:
     )
     head = ["# How well it reads", "", made, "", INTRODUCTION, "", WEAK, "", "## Scores", ""]
     body = [line for scored in done for line in section(scored)]
-    tail = ["## Worst samples", "", "By each set's first score, the worst first.", ""]
+    tail = [PHOTOS, "", "## Worst samples", "", "By each set's first score, the worst first.", ""]
     tail += [f"- {scored.title}: {', '.join(worst(scored))}" for scored in done]
     right = ["", "## Is the scorer right?", "", SCORER, "", *scorer_table(data)]
     return "\n".join([*head, *body, *tail, *right])

@@ -29,7 +29,7 @@ def test_options_of_parse_are_called_as_on_the_command_line() -> None:
 
 
 def test_options_of_volumes_are_those_of_its_recipe() -> None:
-    given_otherwise = {"boxes", "depths"}
+    given_otherwise = {"boxes", "depths", "known"}
     assert set(PhotoSettings.__annotations__) == recipes.takes_of("photos") - given_otherwise
 
 
