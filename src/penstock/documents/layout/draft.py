@@ -26,6 +26,7 @@ from penstock.documents.layout.corrections import (
     without_running_text,
 )
 from penstock.documents.layout.headings import (
+    ENOUGH,
     box_of_part,
     is_mostly_bold,
     label_by_type,
@@ -84,6 +85,8 @@ def give_words(page: Page, words: Sequence[Word]) -> list[Draft[HasBox]]:
 def _with_headings(drafts: Sequence[Draft[HasBox]], page: Page) -> list[Draft[HasBox]]:
     """The drafts with headings by the type of their words, cut out of the text where they stand in it."""
     words = [word for draft in drafts if draft.region.label not in UNLINED for word in draft.words]
+    if sum(len(word.text) for word in words) < ENOUGH:
+        words = [word for draft in drafts for word in draft.words]
     facts, bold_tells = page_facts(words, page.width, page.height), not is_mostly_bold(words)
     found: list[Draft[HasBox]] = []
     for draft in drafts:

@@ -28,7 +28,8 @@ from penstock.region import Region, Word
 HEADINGS = frozenset({"doc_title", "paragraph_title"})
 MAY_HEAD = frozenset({"text", "header", "reference_content"})  # what the model calls headings that it misses
 SMALL_BODY = 1 / 60  # of the page's height: larger type is a title, however common
-LARGE_HEADER = 1.25  # times the body's type: running headers are smaller
+LARGE_HEADER = 1.15  # times the body's type: running headers are smaller
+ENOUGH = 300  # letters outside of tables that tell the body's type; fewer may be headings alone
 BOLD_BODY = 0.4  # of a page's letters: where so many are bold, bold tells nothing
 SAME_SIZE = 0.04  # share by which sizes differ within one type
 BULLET = re.compile(r"^[•‣◦▪■□◆◇○●▶►➢✓✔※∙◾▷·]|^[-–—*]\s")
@@ -68,7 +69,7 @@ def label_by_type(region: Region, words: Sequence[Word], page: PageFacts, bold_t
 
 def is_heading(block: TextBlock, page: PageFacts, bold_tells: bool) -> bool:
     text = block.text
-    if BULLET.match(text) or (CAPTION.match(text) and len(text) <= MAX_CAPTION):
+    if BULLET.match(text) or "://" in text or (CAPTION.match(text) and len(text) <= MAX_CAPTION):
         return False
     told = block if bold_tells else replace(block, bold=False)
     return heading_by_type(told, text.rstrip("?!"), page) is not None

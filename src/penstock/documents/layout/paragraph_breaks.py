@@ -78,7 +78,10 @@ def split_paragraphs(lines: Sequence[Line]) -> list[list[Line]]:
 def _is_by_line(rows: Sequence[_TextRow]) -> bool:
     """Whether the rows are a receipt's or a form's: short, many of them in pieces that stand apart."""
     in_pieces = sum(len(row.lines) > 1 for row in rows)
-    letters = sum(len(row.text) for row in rows)
+    text = "".join(row.text for row in rows)
+    if 2 * sum(map(is_unspaced, text)) > len(text):  # a row of Chinese is a sentence at half that length
+        return False
+    letters = len(text)
     return len(rows) >= MIN_BY_LINE and in_pieces >= IN_PIECES * len(rows) and letters <= SHORT * len(rows)
 
 
