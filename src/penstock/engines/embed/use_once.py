@@ -68,7 +68,7 @@ def _embedded(texts: list[str]) -> Vectors:
 
 
 class _NumpyThatReadsLess:
-    """numpy, but for `load`."""
+    """numpy, but for `load` and for the table that is made of what is loaded."""
 
     def __init__(self, numpy: Any, ids: list[int]) -> None:
         self._numpy, self._ids = numpy, ids
@@ -79,9 +79,25 @@ class _NumpyThatReadsLess:
     def load(self, path: str, **_: Any) -> _Weights:
         return _Weights(path, self._ids)
 
+    def empty(self, shape: tuple[int, int], dtype: Any) -> _PieceTable:
+        return _PieceTable(self._numpy.zeros(shape, dtype))
+
+
+class _PieceTable:
+    """The vectors of all pieces; of each part the first rows are filled, and the rest is never touched."""
+
+    def __init__(self, rows: Any) -> None:
+        self._rows = rows
+
+    def __setitem__(self, part: slice, first_rows: Any) -> None:
+        self._rows[part][: len(first_rows)] = first_rows
+
+    def __getitem__(self, ids: Any) -> Any:
+        return self._rows[ids]
+
 
 class _Weights:
-    """An .npz whose tables of pieces ("q1" to "q17") are read as far as the pieces need, and zero beyond."""
+    """An .npz whose tables of pieces ("q1" to "q17") are read as far as the pieces need."""
 
     def __init__(self, path: str, ids: list[int]) -> None:
         self._archive = zipfile.ZipFile(path)
@@ -105,13 +121,9 @@ class _Weights:
         from numpy.lib import format as npy
 
         rows = self._rows.get(int(name[1:]) - 1, 0)
-        if not rows:
-            return 0
         npy.read_magic(file)
-        (height, width), _, kind = npy.read_array_header_1_0(file)
-        table = np.zeros((height, width), kind)
-        table[:rows] = np.frombuffer(file.read(rows * width), kind).reshape(rows, width)
-        return table
+        (_, width), _, kind = npy.read_array_header_1_0(file)
+        return np.frombuffer(file.read(rows * width), kind).reshape(rows, width)
 
 
 def _parts(ids: list[int]) -> set[int]:
