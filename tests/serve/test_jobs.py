@@ -176,6 +176,7 @@ def test_progress_is_told_as_events(client: Client) -> None:
     assert (last["state"], last["done"]) == ("done", 2)
 
 
+@pytest.mark.slow  # a run of its own loads everything again
 def test_photos_are_measured_with_their_boxes(client: Client) -> None:
     photo = np.full((1080, 1440, 3), 200, np.uint8)
     photo[300:900, 300:700] = (60, 90, 120)
