@@ -12,8 +12,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from penstock.documents.docjson.sections import numbering
 from penstock.documents.formats.markdown import page_markdown
+from penstock.documents.heading_numbers import numbering
 from penstock.page import Page
 from penstock.region import MARGIN_LABELS, Region
 
