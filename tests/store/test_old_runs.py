@@ -70,6 +70,11 @@ def test_every_old_run_is_exported(kept: Path, name: str) -> None:
     assert len(lines(out / "ocr_results.jsonl")) == len(Out(out).entries())
 
 
+def test_sizes_found_in_another_way_are_not_mixed_into_an_old_run(kept: Path) -> None:
+    with pytest.raises(PlanMismatch, match="sizing"):
+        list(penstock.volumes("in/sofa.jpg", out="photos", boxes=["90,80,140,140:sofa"]))
+
+
 def test_objects_of_an_old_photo_are_exported(kept: Path) -> None:
     [file] = penstock.export(kept / "photos", ["objects"])
     [thing] = lines(file)

@@ -32,6 +32,7 @@ class Reconstruct(Stage):
     depths: tuple[GivenDepth, ...] = ()
     known: tuple[KnownSize, ...] = ()
     furniture: str | None = None
+    sizing: int = 2  # how sizes are found without weights; 1 took every camera to be 1.45 m above the floor
     mesh: MeshOptions | None = None
     pool_size: int = tuning(1)  # threads, or processes where the engine needs its own
 

@@ -1,7 +1,8 @@
 """Reads what version 0.1.0 wrote before items had types of their own.
 
-Three things were different: a page's attempts travelled as a made-up last region, stages went into
-run.json under the names of their classes, and some of today's settings could not be chosen.
+Four things were different: a page's attempts travelled as a made-up last region, stages went into run.json
+under the names of their classes, some of today's settings could not be chosen, and sizes in photos were
+found in another way.
 """
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ def upgrade_settings(settings: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _renamed(row: dict[str, Any]) -> dict[str, Any]:
+    if row["stage"] == "reconstruct" and row.get("engine") == "silhouette":
+        row.setdefault("sizing", 1)  # another way to find sizes: its rows and today's must not be mixed
     old_class = row.pop("class", None)
     if old_class is None:
         return row

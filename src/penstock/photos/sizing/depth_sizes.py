@@ -9,7 +9,7 @@ hides it: then it is at least as long as what is seen, and its class says by how
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,7 +28,10 @@ POINTS = 1500
 MIN_POINTS = 40
 TRIM = 0.002  # of the points at each end: stray ones
 LENGTH_SPREAD = 0.03  # of the logarithm of a length that is seen from end to end
-OFF, OFF_SPREAD = 0.4, 0.15  # of such lengths are that far off: an end was hidden after all, or was no end
+OFF, OFF_SPREAD = 0.5, 0.25  # of such lengths are that far off: an end was hidden after all, or was no end
+MIN_SHARED = (
+    0.4  # of the variance: a floor or a wall that is taken wrongly is wrong for all things of a photo
+)
 GRID = 64  # lengths that are tried for a side that is not seen to its end
 UNSEEN_SHARE = 0.4  # of what is seen of a side that is hidden in part, as much again is hidden on average
 GAP = 0.35  # m without a point: what is behind it is another thing
@@ -218,7 +221,8 @@ def _summary(sizes: Array, weight: Array, seen: Sequence[Extents | None]) -> Est
     there = [one for one in seen if one is not None]
     far = np.repeat([[one.far] for one in there], NUM, axis=1)
     raised = np.repeat([[one.off_floor] for one in there], NUM, axis=1)
-    return summary_of(sizes, own, weight, far, raised, np.zeros_like(raised))
+    found = summary_of(sizes, own, weight, far, raised, np.zeros_like(raised))
+    return replace(found, shared=max(found.shared, MIN_SHARED))
 
 
 def _softmax(logs: Array) -> Array:
