@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,10 @@ import penstock
 
 # tests with an empty cache ask no network; those of fetching unset it and serve the packages themselves
 os.environ.setdefault("PENSTOCK_OFFLINE", "1")
+
+# a shell starts what it runs in the background deaf to Ctrl-C, and so would be the programs that tests start
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
 REPO = Path(__file__).resolve().parent.parent

@@ -84,13 +84,12 @@ def _tell(tally: Tally, short: Counter[str], out: Path, as_json: bool, quiet: bo
             print(f"failed: {block}: {reason}", file=sys.stderr)
         for reason, num in short.most_common(SHOWN):
             print(f"{plural(num, 'block')} with less than was asked for: {reason}", file=sys.stderr)
-        if quiet:
-            pass
-        elif tally.listed:
+        if tally.listed:
             less = f", {tally.failed_before} of them failed or short" if tally.failed_before else ""
             done = plural(tally.done, "block")
-            print(f"{done} enriched, {tally.failed} failed, {tally.skipped} done before{less}.")
-        else:
+            if not quiet or less:
+                print(f"{done} enriched, {tally.failed} failed, {tally.skipped} done before{less}.")
+        elif not quiet:
             print(f"{out} holds no table and no picture: there is nothing to enrich.")
         if not tally.all_well:
             print("Run again with --retry-failed.", file=sys.stderr)

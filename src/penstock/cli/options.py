@@ -21,13 +21,13 @@ PREFIX = "PENSTOCK_"
 # what help puts together, by the names of options; what is in no group is said under "Options"
 GROUPS: dict[str, str] = {
     "Input": "pages max_pages password image_column id_column dataset revision queries limit data_dir box"
-    " document label section labels camera_height pitch depth same_room furniture",
+    " document label section labels camera_height pitch depth known same_room furniture",
     "Reading": "recipe lang dpi layout text_layer margins text_height polygons max_pixels page_timeout vision"
     " resolution base_size image_size crop_mode prompt_mode prompt locate ngram ngram_window ngram_keep"
     " max_tokens trust_remote_code layout_threshold layout_merge layout_unclip layout_nms layout_compile"
     " layout_precision detector min_score mesh texture mesh_postprocess layout_postprocess",
     "Output": "out export to crops no_crops crop_names profile trace as_json quiet output_dir precision",
-    "Servers": "server model layout_model preset ocr_dtype engine in_flight api_key ocr_model embedding_model"
+    "Servers": "server service model layout_model preset ocr_dtype engine in_flight api_key ocr_model embedding_model"
     " embedding_server vision_server vision_model text_engine"
     " sam3d_python sam3d_config hf_repo hf_token public gpus gpu_mem_util host port allow_host max_mb",
     "Running": "retry_failed fresh dry_run cores executor config log log_level step skip resume workers"

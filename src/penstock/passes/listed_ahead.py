@@ -25,28 +25,27 @@ def listed_ahead(
 ) -> Iterator[Generator[ItemT, None, None]]:
     """Gives the listing's items in their order. `on_found` is called as each is found, `on_end` after all.
 
-    What the listing raises is raised in its place. The `with` ends the thread and closes the listing.
+    What the listing raises is raised in its place. The listing begins when the first item is asked for: a run
+    has then cleaned OUT, and a listing may write there. The `with` ends the thread and closes the listing.
     """
     ahead = _Ahead(listing, on_found, on_end)
-    thread = Thread(target=ahead.read, name="list-ahead", daemon=True)
-    thread.start()
     try:
         with closing(ahead.items()) as items:
             yield items
     finally:
-        ahead.stopped.set()
-        thread.join(CLOSE_S)
+        ahead.end()
 
 
 class _Ahead(Generic[ItemT]):
     def __init__(
         self, listing: Iterable[ItemT], on_found: Callable[[], None], on_end: Callable[[], None]
     ) -> None:
-        self.stopped = Event()
+        self._stopped = Event()
+        self._thread = Thread(target=self._read, name="list-ahead", daemon=True)
         self._listing, self._on_found, self._on_end = listing, on_found, on_end
         self._waiting: Queue[ItemT | BaseException | None] = Queue(MAX_AHEAD)
 
-    def read(self) -> None:
+    def _read(self) -> None:
         """Runs on the thread. None ends the queue; an error is the last thing in it."""
         try:
             for item in self._listing:
@@ -59,11 +58,22 @@ class _Ahead(Generic[ItemT]):
         except BaseException as exc:
             self._put(exc)
         finally:
-            if isinstance(self._listing, Generator):
-                self._listing.close()
+            self._close()
+
+    def end(self) -> None:
+        self._stopped.set()
+        if self._thread.ident is None:
+            self._close()
+        else:
+            self._thread.join(CLOSE_S)
+
+    def _close(self) -> None:
+        if isinstance(self._listing, Generator):
+            self._listing.close()
 
     def items(self) -> Generator[ItemT, None, None]:
-        while not self.stopped.is_set():
+        self._thread.start()
+        while not self._stopped.is_set():
             try:
                 one = self._waiting.get(timeout=WAKE_S)
             except Empty:
@@ -75,7 +85,7 @@ class _Ahead(Generic[ItemT]):
             yield one
 
     def _put(self, one: ItemT | BaseException | None) -> bool:
-        while not self.stopped.is_set():
+        while not self._stopped.is_set():
             try:
                 self._waiting.put(one, timeout=WAKE_S)
             except Full:
