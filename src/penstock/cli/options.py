@@ -27,8 +27,8 @@ GROUPS: dict[str, str] = {
     " max_tokens trust_remote_code layout_threshold layout_merge layout_unclip layout_nms layout_compile"
     " layout_precision detector min_score mesh texture mesh_postprocess layout_postprocess",
     "Output": "out export to crops no_crops crop_names profile trace as_json quiet output_dir precision",
-    "Servers": "server service model layout_model preset ocr_dtype engine in_flight api_key ocr_model embedding_model"
-    " embedding_server vision_server vision_model text_engine"
+    "Servers": "server service model layout_model preset ocr_dtype engine in_flight api_key ocr_model"
+    " embedding_model embedding_server vision_server vision_model text_engine"
     " sam3d_python sam3d_config hf_repo hf_token public gpus gpu_mem_util host port allow_host max_mb",
     "Running": "retry_failed fresh dry_run cores executor config log log_level step skip resume workers"
     " batch_size help",
