@@ -151,6 +151,30 @@ def test_a_stage_that_returns_other_ids_is_found_out() -> None:
     assert "not the same" in item.failure.message
 
 
+def test_a_batch_waits_for_nobody_when_nothing_is_on_its_way() -> None:
+    """A page alone in a service: were the batch to wait, this test would pass its time limit."""
+    finished = threading.Semaphore(1)
+
+    def one_after_the_other() -> Iterator[Page]:
+        for item in items(3):
+            finished.acquire()
+            yield item
+
+    plan = fake_plan(batch=Batch(max_items=16, linger_ms=3_600_000))
+    got = []
+    for item in Local().stream(plan, one_after_the_other()):
+        got.append(item.part)
+        finished.release()
+    assert got == [0, 1, 2]
+
+
+def test_a_batch_waits_for_what_is_on_its_way() -> None:
+    channel: Channel[int] = Channel(8)
+    channel.put(1)
+    threading.Thread(target=lambda: [channel.put(number) for number in (2, 3)], daemon=True).start()
+    assert channel.take(8, 3_600.0, more_coming=lambda: channel.puts < 3) == [1, 2, 3]
+
+
 def test_a_plan_says_what_does_not_fit() -> None:
     with pytest.raises(PlanError, match="'fake_recognise' reads 'regions', which no earlier stage writes"):
         Plan(Size(), FakeRecognise())

@@ -4,7 +4,7 @@
 
 The commands are run for real, in a terminal of 80 columns, and the SVG shows what they wrote: nothing is set
 by hand but the waits, which are cut to half a second. No script is in it; a style moves it, and whoever
-wants no motion sees its end. tests/slow/test_recording.py runs the same commands and compares.
+wants no motion sees its end. tests/docs/test_recording.py runs the same commands and compares.
 """
 
 from __future__ import annotations

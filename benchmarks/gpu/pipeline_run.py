@@ -74,12 +74,17 @@ def shapes(out: Path) -> dict[str, list[int]]:
 
 
 def search(out: Path, env: dict[str, str]) -> int:
-    """How many pages a search by words finds: the server that embeds questions has ended with the run."""
-    words = ["--weights", "text=0,image=0,region=0", "--json"]
-    command = [sys.executable, "-m", "penstock", "search", str(out), "a", *words]
-    done = subprocess.run(command, env=env, stdout=subprocess.PIPE, text=True, check=False)
+    """How many pages a word of the first one finds; the server that embeds questions has ended by now."""
+    with (out / "ocr_results.jsonl").open(encoding="utf-8") as lines:
+        word = json.loads(next(lines))["markdown"].split()[0]
+    by_words = ["--weights", "text=0,image=0,region=0", "--json"]
+    command = [sys.executable, "-m", "penstock", "search", str(out), word, *by_words]
+    done = subprocess.run(command, env=env, stdout=subprocess.PIPE, text=True, check=True)
     found = json.loads(done.stdout)
-    return len(found["hits"] if isinstance(found, dict) else found)
+    hits = len(found["hits"] if isinstance(found, dict) else found)
+    if not hits:
+        raise SystemExit(f"A search for {word!r}, which is on the first page, finds nothing.")
+    return hits
 
 
 def keep(work: Path, out: Path, target: Path | None) -> None:

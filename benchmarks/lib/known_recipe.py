@@ -8,21 +8,23 @@ layout network's, and each request says how long its answer is. All else is the 
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from typing import Any
 
 from benchmarks.lib.answer_lengths import length_of
 from benchmarks.lib.bare_load import SAMPLING
-from benchmarks.lib.known_pages import KnownBoxes
+from benchmarks.lib.known_pages import KnownBoxes, ScaledCropRegions
 from penstock.engines.chat import recognisers
 from penstock.plan import Plan
 from penstock.recipes.regions import glm_ocr
 from penstock.stage import Stage
 from penstock.stages.ask import Ask
 from penstock.stages.crop_regions import CropRegions
-from penstock.stages.doclayout import DocLayout
+from penstock.stages.doclayout import MODEL, DocLayout
 from penstock.workers import ask
 
+LAYOUT_MODEL = os.environ.get("KNOWN_LAYOUT_MODEL", "")  # a folder; else no layout network is run
 BENCH = replace(
     recognisers.RECOGNISERS["glm-ocr"],
     name="bench",
@@ -43,6 +45,28 @@ def glm_ocr_known(
     return Plan(*(_known(stage) for stage in recipe), name="glm-ocr-known")
 
 
+def glm_ocr_known_full(
+    server: tuple[str, ...] = (), model: str = "", in_flight: int = 0, layout_model: str = LAYOUT_MODEL
+) -> Plan:
+    """The same with crops at full size, and the layout network run for its time where a model is named."""
+    recipe = glm_ocr(
+        server=server,
+        model=model,
+        in_flight=in_flight,
+        layout="pp-doclayoutv3",
+        layout_model=layout_model or MODEL,
+    )
+    stages: list[Stage] = []
+    for stage in recipe:
+        if isinstance(stage, DocLayout) and layout_model:
+            stages.append(stage)
+        known = _known(stage)
+        if isinstance(known, CropRegions):
+            known = ScaledCropRegions(scale=1.0, needs=stage.needs, workers=stage.workers)
+        stages.append(known)
+    return Plan(*stages, name="glm-ocr-known-full")
+
+
 def _known(stage: Stage) -> Stage:
     if isinstance(stage, DocLayout):
         return KnownBoxes()
@@ -51,4 +75,4 @@ def _known(stage: Stage) -> Stage:
     return replace(stage, margins="drop") if isinstance(stage, CropRegions) else stage
 
 
-__all__: list[Any] = ["glm_ocr_known"]
+__all__: list[Any] = ["glm_ocr_known", "glm_ocr_known_full"]

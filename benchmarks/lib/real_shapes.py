@@ -1,6 +1,7 @@
 """Writes checkpoints that have a published model's shape and no weights: a server fills them at random.
 
-`vllm serve FOLDER --load-format dummy` starts with one. Tokenizers know single bytes.
+`vllm serve FOLDER --load-format dummy` starts with one. Tokenizers know single bytes to read, and a word for
+every other number to write: what a model says at random can then be embedded and found.
 """
 
 from __future__ import annotations
@@ -87,4 +88,15 @@ def _with_shape(folder: Path, text: dict[str, Any], vision: dict[str, Any]) -> P
     (folder / "config.json").write_text(json.dumps(config))
     for old in folder.glob("*.safetensors*"):
         old.unlink()
+    _name_all_tokens(folder / "tokenizer.json", config["text_config"]["vocab_size"])
     return folder
+
+
+def _name_all_tokens(path: Path, count: int) -> None:
+    """Gives each number below `count` that means nothing a word, with a space before it."""
+    tokenizer = json.loads(path.read_text("utf-8"))
+    vocabulary = tokenizer["model"]["vocab"]
+    vocabulary |= {token["content"]: token["id"] for token in tokenizer["added_tokens"]}  # they keep theirs
+    known = set(vocabulary.values())
+    vocabulary |= {f"Ġword{number}": number for number in range(count) if number not in known}
+    path.write_text(json.dumps(tokenizer, ensure_ascii=False), "utf-8")

@@ -84,3 +84,21 @@ def test_sizes_that_ocr_guessed_tell_no_level() -> None:
                    lines=(Line(text="Wheels", box=(0, 300, 400, 330)),))  # fmt: skip
     made = page(0, region("paragraph_title", "Water", 200, 0, 40), rough)
     assert WholeDocument.of([made]).markdown(made) == "## Water\n\n## Wheels"
+
+
+def test_no_level_is_skipped_under_a_heading_however_small_the_type() -> None:
+    first = page(
+        0,
+        region("doc_title", "The Pipe", 100, 0, 60),
+        region("paragraph_title", "Small", 200, 1, 20),
+        region("paragraph_title", "As small", 300, 2, 20),
+    )
+    second = page(
+        1,
+        region("paragraph_title", "Large", 200, 0, 40),
+        region("paragraph_title", "Middle", 300, 1, 30),
+        region("paragraph_title", "Small again", 400, 2, 20),
+    )
+    whole = WholeDocument.of([first, second])
+    assert whole.markdown(first) == "# The Pipe\n\n## Small\n\n## As small"
+    assert whole.markdown(second) == "## Large\n\n### Middle\n\n#### Small again"

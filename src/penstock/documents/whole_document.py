@@ -25,7 +25,18 @@ MAX_RUNNING = 150  # letters
 ALIKE = 0.06  # share by which lines of one size differ in a text layer
 MAX_SIZES = 500  # headings whose sizes are compared; more add no level
 MAX_LEVEL = 6
+UNTOLD = 2  # the level of a heading of which nothing else is known, as Markdown has it
 RUNNING = frozenset({"text", "paragraph_title", "doc_title", "figure_title", "reference_content"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Heading:
+    """A heading as it was noted: `own` is the level by its number, or a title's; 0 without one."""
+
+    key: tuple[str, int]
+    size: float
+    own: int
+    edge: tuple[str, int] | None  # where it may be a running title
 
 
 @dataclass(slots=True)
@@ -34,9 +45,9 @@ class WholeDocument:
 
     _pages: int = 0
     _edges: defaultdict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
-    _sizes: list[tuple[float, int]] = field(
-        default_factory=list
-    )  # of headings, and the level by their number
+    _headings: list[_Heading] = field(default_factory=list)
+    _sizes: list[tuple[float, int]] = field(default_factory=list)  # of headings, and their own level
+    _levels: dict[tuple[str, int], int] | None = None  # by page and region; None: not asked for yet
 
     @classmethod
     def of(cls, pages: Iterable[Page]) -> WholeDocument:
@@ -49,13 +60,18 @@ class WholeDocument:
         self._pages += 1
         for key, place in {_edge(region, page) for region in page.regions if _may_run(region, page)}:
             self._edges[key][place] += 1
+        self._levels = None
         for region in page.regions:
-            if (
-                region.label == "paragraph_title"
-                and len(self._sizes) < MAX_SIZES
-                and (size := _size(region, page))
-            ):
-                self._sizes.append((size, _own_level(region)))
+            if region.label in ("doc_title", "paragraph_title"):
+                self._note_heading(region, page)
+
+    def _note_heading(self, region: Region, page: Page) -> None:
+        is_title = region.label == "doc_title"
+        size, own = (0.0, 1) if is_title else (_size(region, page), _own_level(region))
+        edge = _edge(region, page) if _may_run(region, page) else None
+        self._headings.append(_Heading((page.id, region.index), size, own, edge))
+        if size and len(self._sizes) < MAX_SIZES:
+            self._sizes.append((size, own))
 
     def corrected(self, page: Page) -> Page:
         """The page, its texts that other pages repeat at the same place labelled as headers and footers."""
@@ -65,23 +81,42 @@ class WholeDocument:
     def _relabelled(self, region: Region, page: Page) -> Region:
         if not _may_run(region, page) or region.label in MARGIN_LABELS:
             return region
-        key, place = _edge(region, page)
-        found = sum(self._edges[key][near] for near in (place - 1, place, place + 1))
-        if found < max(MIN_REPEATS, MIN_SHARE * self._pages):
+        if not self._repeats(_edge(region, page)):
             return region
         return replace(region, label="header" if region.box[1] < page.height / 2 else "footer")
+
+    def _repeats(self, edge: tuple[str, int]) -> bool:
+        key, place = edge
+        found = sum(self._edges[key][near] for near in (place - 1, place, place + 1))
+        return found >= max(MIN_REPEATS, MIN_SHARE * self._pages)
 
     def levels(self, page: Page) -> dict[int, int]:
         """The level of each heading of the page that its type tells, by the region's index.
 
-        A number tells better; a heading without one stands as high as numbered ones of its size.
+        A number tells better; a heading without one stands as high as numbered ones of its size, and no
+        more than one below the heading it belongs to.
         """
-        headings = [region for region in page.regions if region.label == "paragraph_title"]
-        return {
-            region.index: level
-            for region in headings
-            if not _own_level(region) and (level := self._level(_size(region, page)))
-        }
+        if self._levels is None:
+            self._levels = self._placed()
+        headings = (region.index for region in page.regions if region.label == "paragraph_title")
+        found = {index: self._levels.get((page.id, index), 0) for index in headings}
+        return {index: level for index, level in found.items() if level}
+
+    def _placed(self) -> dict[tuple[str, int], int]:
+        """Levels of the headings without a number, in the order of the document."""
+        levels: dict[tuple[str, int], int] = {}
+        above: list[tuple[int, int]] = []  # the open headings: what their type tells, and their level
+        for heading in self._headings:
+            if heading.edge and self._repeats(heading.edge):
+                continue
+            told = heading.own or self._level(heading.size)
+            while above and above[-1][0] >= (told or UNTOLD):
+                above.pop()
+            level = heading.own or min(told or UNTOLD, above[-1][1] + 1 if above else UNTOLD)
+            above.append((told or UNTOLD, level))
+            if told and not heading.own:
+                levels[heading.key] = level
+        return levels
 
     def markdown(self, page: Page) -> str:
         """The page's Markdown, written again where the document knows better."""

@@ -9,9 +9,14 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
+
+
+def _always() -> bool:
+    return True
 
 
 class Closed(Exception):
@@ -24,6 +29,7 @@ class Channel(Generic[T]):
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
         self.moves = 0  # puts and takes so far: the no-progress guard watches it
+        self.puts = 0
         self._things: deque[T] = deque()
         self._closed = False
         lock = threading.Lock()
@@ -42,17 +48,24 @@ class Channel(Generic[T]):
                 raise Closed
             self._things.append(thing)
             self.moves += 1
+            self.puts += 1
             self._not_empty.notify()
 
-    def take(self, max_items: int = 1, linger_s: float = 0.0) -> list[T]:
-        """Returns one to `max_items` things: waits for the first, then up to `linger_s` for more."""
+    def take(
+        self, max_items: int = 1, linger_s: float = 0.0, more_coming: Callable[[], bool] = _always
+    ) -> list[T]:
+        """Returns one to `max_items` things: waits for the first, then up to `linger_s` for more.
+
+        It waits only while `more_coming` says that another is on its way. This is asked at the first
+        thing and at each one that comes.
+        """
         with self._not_empty:
             while not self._things:
                 if self._closed:
                     raise Closed
                 self._not_empty.wait()
             if linger_s > 0:
-                self._await_more(max_items, time.monotonic() + linger_s)
+                self._await_more(max_items, time.monotonic() + linger_s, more_coming)
             taken = [self._things.popleft() for _ in range(min(max_items, len(self._things)))]
             self.moves += 1
             self._not_full.notify(len(taken))
@@ -70,8 +83,9 @@ class Channel(Generic[T]):
             self._things.clear()
         self.close()
 
-    def _await_more(self, max_items: int, end: float) -> None:
-        while len(self._things) < min(max_items, self.capacity) and not self._closed:
+    def _await_more(self, max_items: int, end: float, more_coming: Callable[[], bool]) -> None:
+        wanted = min(max_items, self.capacity)
+        while len(self._things) < wanted and not self._closed and more_coming():
             left = end - time.monotonic()
             if left <= 0 or not self._not_empty.wait(left):
                 return

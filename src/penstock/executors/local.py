@@ -63,7 +63,7 @@ class _LocalRun:
         self.error: BaseException | None = None
         self._trace = trace
         self._items = items
-        self._stages = [_StageRun(stage, plan.drops(i), self) for i, stage in enumerate(plan)]
+        self._stages = [_StageRun(stage, i, plan.drops(i), self) for i, stage in enumerate(plan)]
         self.channels = [Channel[Item](_capacity(stage)) for stage in plan]
         # the caller is only slow when it commits a shard: two batches of the last stage bridge that
         self.channels.append(Channel[Item](2 * plan.stages[-1].batch.max_items * plan.stages[-1].workers))
@@ -115,6 +115,14 @@ class _LocalRun:
             self._feeding.wait_for(lambda: self._fed > number or self._ended)
             return self._fed > number
 
+    def is_more_coming(self, index: int) -> bool:
+        """Is an item that has set out still before stage `index`? A batch waits for no other.
+
+        A service with one page in it would else wait for company that nobody sent. What comes to the first
+        stage nobody knows.
+        """
+        return index == 0 or self._fed > self.channels[index].puts
+
     def depths(self) -> tuple[StageState, ...]:
         return tuple(
             StageState(run.stage.name, len(channel), run.running, self._trace.items(run.stage.name))
@@ -156,8 +164,9 @@ class _LocalRun:
 class _StageRun:
     """One stage's workers; each serves `overlap` threads and opens on its first item."""
 
-    def __init__(self, stage: Stage, drops: tuple[str, ...], run: _LocalRun) -> None:
+    def __init__(self, stage: Stage, index: int, drops: tuple[str, ...], run: _LocalRun) -> None:
         self.stage = stage
+        self._index = index
         self.num_threads = stage.workers * stage.overlap
         self.running = 0
         self._drops = drops
@@ -184,14 +193,13 @@ class _StageRun:
     def _loop(self, number: int, source: Channel[Item], sink: Channel[Item]) -> None:
         laps = Laps(self._run.trace, self.stage.name, f"{self.stage.name}-{number}")
         runner: Runner | None = None
-        batch = self.stage.batch
         if self._opens_early and self._run.await_item(number):
             laps.lap("starved")
             runner = self._runner(number)
             laps.lap("open")
         while True:
             try:
-                items = source.take(batch.max_items, batch.linger_ms / 1000)
+                items = self._take(source)
             except Closed:
                 break
             laps.lap("starved")
@@ -207,6 +215,12 @@ class _StageRun:
                 break
             laps.lap("blocked")
         laps.lap("starved")
+
+    def _take(self, source: Channel[Item]) -> list[Item]:
+        batch = self.stage.batch
+        return source.take(
+            batch.max_items, batch.linger_ms / 1000, lambda: self._run.is_more_coming(self._index)
+        )
 
     def _call(self, runner: Runner, items: list[Item]) -> list[Item]:
         with self._lock:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -18,9 +17,8 @@ from penstock.serve.guard.arrivals import arrival_of
 from penstock.serve.jobs.jobs import JobState
 from penstock.serve.jobs.record import JobRecord
 from penstock.serve.requests.body import BodyRead
-from penstock.serve.routes.context import LATER, Context, max_bytes_of, owner_of
+from penstock.serve.routes.context import LATER, Context, max_bytes_of, owner_of, pause
 
-LOOK_S = 0.1
 SYNC_S = 600.0  # that a client of an answer at once may wait
 MAX_PAGE = 10**9
 Fill = Callable[[BodyRead], Awaitable[Mapping[str, Any]]]
@@ -56,17 +54,17 @@ class ForeignJobs:
     async def finished(self, request: Request, fill: Fill) -> JobState:
         """Takes a job and waits for its end. A client that goes takes its job with it."""
         record = await self.taken(request, fill)
-        end = time.monotonic() + SYNC_S
+        began = time.monotonic()
         while not (state := await run_in_threadpool(self.context.job, request, record.id)).is_over:
             error = self.context.service.error
             if error is not None and not record.has_own_run:
                 raise error
-            if time.monotonic() > end or await request.is_disconnected():
+            if time.monotonic() - began > SYNC_S or await request.is_disconnected():
                 await run_in_threadpool(self.context.jobs.cancel, record.id)
                 raise HttpRefusal(
                     503, f"The document was not read in {SYNC_S:g} s.", "Use the jobs of /v1/parse."
                 )
-            await asyncio.sleep(LOOK_S)
+            await pause(began)
         return state
 
     async def pages(self, state: JobState) -> dict[str, list[Page]]:

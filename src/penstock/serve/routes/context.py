@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from dataclasses import dataclass
 
 from fastapi import Request
@@ -20,6 +22,8 @@ from penstock.serve.searching import ServedSearch
 from penstock.serve.service import MAX_WAITING, Service
 
 LATER = "Send it again later."
+LOOK_S = 0.2  # at most between two looks at what someone waits for
+MIN_LOOK_S = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +80,8 @@ def max_bytes_of(request: Request) -> int | None:
     """Returns what a key's owner may send at once, where that has a bound of its own."""
     max_mb = owner_of(request).max_mb
     return max_mb << 20 if max_mb else None
+
+
+async def pause(began: float) -> None:
+    """Waits before the next look: a twentieth of the time since `began`, no answer is later."""
+    await asyncio.sleep(min(LOOK_S, max(MIN_LOOK_S, (time.monotonic() - began) / 20)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import time
 from dataclasses import asdict
@@ -18,11 +17,10 @@ from penstock.photo import Photo
 from penstock.serve.errors import HttpRefusal
 from penstock.serve.guard.arrivals import arrival_of
 from penstock.serve.jobs.results import item_row
-from penstock.serve.routes.context import LATER, Context, max_bytes_of, owner_of
+from penstock.serve.routes.context import LATER, Context, max_bytes_of, owner_of, pause
 from penstock.serve.routes.models import DocumentAnswer, DocumentPartsAnswer, TakenAnswer, errors
 from penstock.serve.service import Status
 
-LOOK_S = 0.2
 MAX_WAIT_S = 60.0  # proxies give up on a silent answer soon after
 SEND_THE_BYTES = "Send the file's bytes: curl --data-binary @FILE."
 # the store names these files by their content
@@ -102,7 +100,8 @@ class DocumentRoutes:
         self, request: Request, name: Name, wait: Annotated[float, Query(ge=0)] = 0.0
     ) -> dict[str, Any]:
         """A document's progress. With `wait`, answers when all of it is read or after so many seconds."""
-        end = time.monotonic() + min(wait, MAX_WAIT_S)
+        began = time.monotonic()
+        end = began + min(wait, MAX_WAIT_S)
         while True:
             status = await run_in_threadpool(self._known, request, name)
             if not status.ready and self._service.error is not None:
@@ -111,7 +110,7 @@ class DocumentRoutes:
                 parts = await run_in_threadpool(self._service.catalogue.places, name)
                 rows = [{"page": part + 1, "ok": place.ok} for part, place in parts.items()]
                 return status_row(status) | {"parts": rows}
-            await asyncio.sleep(LOOK_S)  # not on a thread: threads are few, and many clients may wait
+            await pause(began)  # not on a thread: threads are few, and many clients may wait
 
     def _known(self, request: Request, name: str) -> Status:
         status = self._service.status(name)

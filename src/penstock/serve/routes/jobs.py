@@ -22,8 +22,8 @@ from penstock.serve.jobs.record import JobRecord, Kind
 from penstock.serve.jobs.results import JSON, MEDIA, PAGE_RESULTS, PHOTO_RESULTS
 from penstock.serve.requests.body import Sending
 from penstock.serve.requests.options import ParseWishes, VolumeWishes, checked, chosen
-from penstock.serve.routes.context import LATER, Context, max_bytes_of, owner_of
-from penstock.serve.routes.documents import KEPT, LOOK_S, MAX_WAIT_S, status_row
+from penstock.serve.routes.context import LATER, LOOK_S, Context, max_bytes_of, owner_of, pause
+from penstock.serve.routes.documents import KEPT, MAX_WAIT_S, status_row
 from penstock.serve.routes.examples import parse_body, volumes_body
 from penstock.serve.routes.models import JobAnswer, errors
 
@@ -204,14 +204,15 @@ class JobRoutes:
     # answering
 
     async def _waited(self, request: Request, id: str, wait: float) -> JobState:
-        end = time.monotonic() + min(wait, MAX_WAIT_S)
+        began = time.monotonic()
+        end = began + min(wait, MAX_WAIT_S)
         while True:
             state = await run_in_threadpool(self._context.job, request, id)
             if state.is_over or time.monotonic() >= end:
                 return state
             if not state.record.has_own_run and self._context.service.error is not None:
                 raise self._context.service.error
-            await asyncio.sleep(LOOK_S)
+            await pause(began)
 
     async def _result(self, state: JobState, format: str, of: Sequence[str] = ()) -> Response:
         if not state.is_over:
