@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from penstock.cli.app import VERBS, app
 from penstock.cli.options import FORMAT_NAMES, GROUPS, RECIPE_NAMES
+from penstock.errors import MissingModel
 from penstock.exports.export import PAGE_FORMATS, PHOTO_FORMATS
 from penstock.recipes import RECIPES
 
@@ -66,3 +67,11 @@ def test_a_shells_script_is_printed(shell: str) -> None:
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60
     )
     assert "_PENSTOCK_COMPLETE" in ran.stdout
+
+
+def test_a_missing_sdk_is_told_with_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mcp.server.mcpserver", None)
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    done = CliRunner().invoke(app, ["mcp"])
+    assert isinstance(done.exception, MissingModel)
+    assert str(done.exception) == "mcp is not installed. Run: pip install 'penstock-pipeline[mcp]'"

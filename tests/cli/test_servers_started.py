@@ -17,7 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 from penstock.cli.app import app
-from penstock.cli.serve import _plan as serve_plan
+from penstock.cli.services.serve import _plan as serve_plan
 from penstock.serve.service import Service
 from tests.support.stand_in_machine import Machine, Started, planned
 from tests.support.waiting import wait_until

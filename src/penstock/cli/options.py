@@ -29,7 +29,8 @@ GROUPS: dict[str, str] = {
     "Output": "out export to crops no_crops crop_names profile trace as_json quiet output_dir precision",
     "Servers": "server service model layout_model preset ocr_dtype engine in_flight api_key ocr_model"
     " embedding_model embedding_server vision_server vision_model text_engine"
-    " sam3d_python sam3d_config hf_repo hf_token public gpus gpu_mem_util host port allow_host max_mb",
+    " sam3d_python sam3d_config hf_repo hf_token public gpus gpu_mem_util"
+    " http host port allow_host allow_folder keys max_mb",
     "Running": "retry_failed fresh dry_run cores executor config log log_level step skip resume workers"
     " batch_size help",
 }

@@ -15,11 +15,14 @@ log = logging.getLogger(__name__)
 __all__ = ["IndexSummary", "index_out"]
 
 
-def index_out(out: Path, rebuild: bool = False) -> IndexSummary:
-    """Builds or updates the index of OUT. Raises UsageError where OUT holds no pages."""
+def index_out(out: Path, rebuild: bool = False, holds_lock: bool = False) -> IndexSummary:
+    """Builds or updates the index of OUT. Raises UsageError where OUT holds no pages.
+
+    `holds_lock`: this process writes to OUT and builds one index at a time.
+    """
     began = time.monotonic()
     log.info("index of %s begins%s", out, ", all of it anew" if rebuild else "", extra={"out": str(out)})
-    built = build(Out(out), rebuild, threads=cores())
+    built = build(Out(out), rebuild, cores(), holds_lock)
     log.info(
         "index of %s ended after %.1f s: %d pages, %d changed, %d removed",
         out, time.monotonic() - began, built.pages, built.changed, built.removed,

@@ -11,6 +11,7 @@ import itertools
 import math
 import warnings
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -53,10 +54,13 @@ def connect(folder: Path) -> Any:
     return lancedb.connect(str(folder))
 
 
-def build(out: Out, rebuild: bool = False, threads: int = 1) -> IndexSummary:
-    """Brings OUT/index up to date with the shards and vectors of OUT; all of it with `rebuild`."""
+def build(out: Out, rebuild: bool = False, threads: int = 1, holds_lock: bool = False) -> IndexSummary:
+    """Brings OUT/index up to date with the shards and vectors of OUT; all of it with `rebuild`.
+
+    `holds_lock`: the caller has OUT's lock.
+    """
     widths, rows = rows_of(out)
-    with holding(out.path):
+    with nullcontext() if holds_lock else holding(out.path):
         return build_rows(out / FOLDER, rows, widths, rebuild, threads)
 
 

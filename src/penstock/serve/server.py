@@ -5,7 +5,7 @@ from __future__ import annotations
 import resource
 
 import uvicorn
-from fastapi import FastAPI
+from starlette.applications import Starlette
 
 from penstock.serve.app import ServiceSettings, app_of
 from penstock.serve.guard.connections import MAX_CONNECTIONS, ConnectionBounds, ConnectionTable
@@ -15,7 +15,7 @@ GRACE_S = 3  # for answers on their way when the service ends; who waits for a d
 FILES = 8192  # that the process may have open; half of them are for the run
 
 
-def server_of(app: FastAPI, bounds: ConnectionBounds | None = None) -> uvicorn.Server:
+def server_of(app: Starlette, bounds: ConnectionBounds | None = None) -> uvicorn.Server:
     table = ConnectionTable(bounds or ConnectionBounds(max_connections=_room()))
     app.state.connections = table
     config = uvicorn.Config(

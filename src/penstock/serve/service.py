@@ -80,6 +80,8 @@ class Service:
         self._purges = PURGES
         self._ending = threading.Event()
         self._begun = threading.Event()
+        self.settled = threading.Event()  # no page waits, and the rows of all are on the disk
+        self.settled.set()
         self._thread = threading.Thread(target=self._work, name="serve", daemon=True)
 
     def __enter__(self) -> Service:
@@ -174,6 +176,7 @@ class Service:
 
     def _promise(self, path: Path) -> None:
         log.info("took %s", _document(path), extra={"document": _document(path)})
+        self.settled.clear()
         self._counts[_document(path)] = None
         self._left[_document(path)] = 1
         self._inbox.put(path)
@@ -262,6 +265,9 @@ class Service:
             idle = not self._left
         if idle:
             run.commit()
+            with self._lock:
+                if not self._left:
+                    self.settled.set()
 
     def _listing(self) -> Iterator[Sent]:
         if self._begun.is_set():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ipaddress
 import signal
 import socket
 import sys
@@ -28,6 +27,7 @@ from penstock.cli.options import (
     recipe_settings,
     with_recipe_options,
 )
+from penstock.cli.services.listening import address, is_open, listening_on
 from penstock.cli.volumes import sam3d_settings
 from penstock.errors import MissingModel, UsageError, install_advice
 
@@ -102,7 +102,7 @@ def serve(
     sam3d = sam3d_settings(python=sam3d_python, config=sam3d_config)
     plan = _plan(out, recipe, settings, sam3d)
     asked = _Operating(max_mb, allow_host or [], keys, allow_url_host or [], keep_hours, recipe, settings)
-    with _listening(host, port) as listening:
+    with listening_on(host, port) as listening:
         _run(out, plan, listening, asked)
 
 
@@ -166,16 +166,6 @@ def _plan(out: Path, recipe: str | None, settings: dict[str, Any], sam3d: dict[s
     return ParseOptions(inputs=(), recipe=recipe or "documents", settings=settings).plan()
 
 
-def _listening(host: str, port: int) -> socket.socket:
-    try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family)
-    except OSError as exc:
-        raise UsageError(
-            f"Nothing can listen on {host}:{port}: {exc.strerror}.", "Choose another --port."
-        ) from exc
-
-
 def _run(out: Path, plan: Plan | None, listening: socket.socket, asked: _Operating) -> None:
     try:
         from penstock.serve.server import service_server
@@ -183,11 +173,11 @@ def _run(out: Path, plan: Plan | None, listening: socket.socket, asked: _Operati
         raise MissingModel(f"{exc.name} is not installed.", install_advice("serve")) from exc
     from penstock.serve.service import Service
 
-    settings = asked.service_settings(plan, _is_open(listening))
+    settings = asked.service_settings(plan, is_open(listening))
     with Service(out, plan) as service:
         server = service_server(service, settings)
         what = "reads what it is sent" if plan else "shows what is there"
-        print(f"{_address(listening)} {what}; Ctrl-C ends it.", file=sys.stderr, flush=True)
+        print(f"{address(listening)} {what}; Ctrl-C ends it.", file=sys.stderr, flush=True)
         if settings.is_open:
             print(OPEN_WARNING, file=sys.stderr, flush=True)
         # uvicorn raises what ended it once more when it is done: for us both are an ordinary end
@@ -196,13 +186,3 @@ def _run(out: Path, plan: Plan | None, listening: socket.socket, asked: _Operati
             server.run(sockets=[listening])
     if service.error is not None:
         raise service.error
-
-
-def _is_open(listening: socket.socket) -> bool:
-    """Whether other machines can reach it."""
-    return not ipaddress.ip_address(listening.getsockname()[0]).is_loopback
-
-
-def _address(listening: socket.socket) -> str:
-    host, port = listening.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -1,0 +1,156 @@
+"""The documents behind the tools: one run over OUT that begins with the first call that needs it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from penstock.agents.files import AllowedFiles, GivenFile
+from penstock.engines.image.codec import encode_jpeg
+from penstock.errors import UsageError
+from penstock.exports.overlays import QUALITY, draw
+from penstock.exports.page_pictures import PageRenderer
+from penstock.page import Page
+from penstock.passes.index import index_out
+from penstock.passes.search import search_out
+from penstock.plan import Plan
+from penstock.processes.background import Background
+from penstock.region import Region
+from penstock.retrieval.hits import Hit, SearchOptions
+from penstock.retrieval.index_folder import FOLDER
+from penstock.serve.service import MAX_WAITING, Service, Status
+from penstock.store.ledger import ITEMS_DIR
+from penstock.store.out import Out
+
+if TYPE_CHECKING:
+    from penstock.box import Pixels
+
+COMMIT_S = 5.0  # for the rows of pages that are read to reach the disk
+MAX_NAMED = 10  # documents that a message names
+
+
+class AgentDocuments:
+    """Takes, shows and searches documents. Thread-safe. Without a plan it shows the run of OUT."""
+
+    def __init__(self, out: Path, plan: Plan | None, files: AllowedFiles) -> None:
+        self._out = out
+        self._plan = plan
+        self._files = files
+        self._opened = ExitStack()
+        self._opening = threading.Lock()
+        self._drawing = threading.Lock()
+        self._searching = threading.Lock()
+        self._current: Service | None = None
+        self._renderer: PageRenderer | None = None
+        self._indexed = -1  # the stamp of the rows that the index was last made of
+
+    def __enter__(self) -> AgentDocuments:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._opened.close()
+
+    @property
+    def takes_documents(self) -> bool:
+        return self._plan is not None
+
+    @property
+    def service(self) -> Service:
+        """The run; begins with the first call. Agents' programs start their tools and may never use them."""
+        with self._opening:
+            if self._current is None:
+                self._current = self._opened.enter_context(Service(self._out, self._plan))
+            return self._current
+
+    def take(self, given: GivenFile) -> Status:
+        """Accepts a file; the same again is the same document."""
+        service = self.service
+        if service.error is not None:
+            raise service.error
+        if service.is_full:
+            raise UsageError(f"{MAX_WAITING} pages are waiting already.", "Call again later.")
+        with service.incoming() as path:
+            name, digest = self._files.copy(given, path)
+            return service.accept(path, name, digest)
+
+    def status(self, name: str) -> Status:
+        """Raises what broke the run, where a document waits for it."""
+        status = self.service.status(name)
+        if status is None:
+            raise UsageError(f"There is no document {name!r}.")
+        if not status.ready and self.service.error is not None:
+            raise self.service.error
+        return status
+
+    def known(self, name: str) -> str:
+        """Returns a document's whole name: its last part is enough where only one has it."""
+        if self.service.status(name) is not None:
+            return name
+        names = [status.name for status in self.service.documents()]
+        alike = [one for one in names if name and one.rpartition("/")[2] == name]
+        if len(alike) == 1:
+            return alike[0]
+        shown = ", ".join((alike or names)[:MAX_NAMED])
+        raise UsageError(
+            f"There is no document {name!r}.", f"There are: {shown}." if shown else "Call parse."
+        )
+
+    def pages(self, name: str) -> Iterator[Page]:
+        """Yields the pages that are read."""
+        for part in self.service.catalogue.places(name):
+            yield self.page(name, part + 1)
+
+    def page(self, name: str, number: int) -> Page:
+        item = self.service.catalogue.page(name, number - 1)
+        if not isinstance(item, Page):
+            raise UsageError(f"{name} has no page {number}, or it is not read yet.")
+        return item
+
+    def region(self, page: Page, number: int) -> Region:
+        found = next((region for region in page.regions if region.index == number), None)
+        if found is None:
+            raise UsageError(
+                f"Page {page.number} has no region {number}.", "For the list: read_page with regions=true."
+            )
+        return found
+
+    def picture(self, page: Page, boxes: bool = False) -> bytes:
+        """Returns the page as JPEG, with the boxes of its regions where asked."""
+        return draw(page.regions if boxes else (), self._pixels(page))
+
+    def region_picture(self, page: Page, region: Region) -> bytes:
+        pixels = self._pixels(page)
+        x0, y0, x1, y1 = (max(0, round(value)) for value in region.box)
+        part = np.ascontiguousarray(pixels[y0 : max(y1, y0 + 1), x0 : max(x1, x0 + 1)])
+        return draw((), part) if part.size else encode_jpeg(pixels, QUALITY)
+
+    def search(self, question: str, options: SearchOptions) -> list[Hit]:
+        """Answers from the index, which is made or brought up to date first."""
+        with self._searching, Background() as background:
+            self._keep_indexed()
+            return search_out(self._out, question, options, background).hits
+
+    def _keep_indexed(self) -> None:
+        """Makes the index of rows that are there; of another's run only where it has none."""
+        if self._plan is not None and not self.service.waiting:
+            self.service.settled.wait(COMMIT_S)
+        rows = self._out / ITEMS_DIR
+        stamp = rows.stat().st_mtime_ns if rows.is_dir() else 0
+        if (self._out / FOLDER).is_dir() and (self._plan is None or stamp == self._indexed):
+            return
+        index_out(self._out, holds_lock=self._plan is not None)
+        self._indexed = stamp
+
+    def _pixels(self, page: Page) -> Pixels:
+        with self._drawing:
+            if self._renderer is None:
+                self._renderer = self._opened.enter_context(PageRenderer(Out(self._out)))
+            pixels = self._renderer.picture(page)
+        if isinstance(pixels, str):
+            raise UsageError(pixels)
+        return pixels

@@ -1,0 +1,1 @@
+"""Verbs that answer until they are stopped, and where they listen."""

@@ -1,0 +1,200 @@
+"""The official SDK's client lists and calls every tool; the guide's configurations start what they name."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import io
+import json
+import os
+import re
+import shutil
+import socket
+import sys
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+pytest.importorskip("mcp.server.mcpserver", reason="needs penstock-pipeline[mcp]")
+
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from penstock.agents.documents import AgentDocuments
+from penstock.agents.files import AllowedFiles
+from penstock.agents.server import Door, http_app, mcp_server
+from penstock.agents.tools import AgentTools
+from penstock.serve.guard.keys import KeyRing, new_key
+from penstock.serve.server import server_of
+from penstock.testing import FAKE
+from penstock.testing.fake_recipe import fake
+from tests.conftest import REPO
+from tests.support.running_service import SAMPLE
+
+GUIDE = REPO / "docs" / "how-to" / "mcp.md"
+PHOTO = REPO / "tests" / "fixtures" / "run_0_1" / "in" / "sofa.jpg"
+TOOLS = {"parse", "list_documents", "read_page", "read_region", "search", "measure_photo"}
+
+
+async def told(client: Client, tool: str, **given: Any) -> tuple[str, bytes | None]:
+    """The texts of an answer, and its picture."""
+    answer = await client.call_tool(tool, given)
+    texts = [part.text for part in answer.content if part.type == "text"]
+    pictures = [base64.b64decode(part.data) for part in answer.content if part.type == "image"]
+    assert not answer.is_error, texts
+    return "\n".join(texts), pictures[0] if pictures else None
+
+
+async def refusal(client: Client, tool: str, **given: Any) -> str:
+    answer = await client.call_tool(tool, given)
+    assert answer.is_error
+    [part] = answer.content
+    assert part.type == "text"
+    return part.text
+
+
+def started(*given: str) -> StdioServerParameters:
+    return StdioServerParameters(command=sys.executable, args=["-m", "penstock", *given], env={**os.environ})
+
+
+@pytest.mark.slow  # processes are started, an index is made, a photo is measured: 20 s
+def test_the_sdks_client_calls_every_tool_over_stdio(tmp_path: Path) -> None:
+    for package in ("lancedb", "kiwipiepy", "scipy"):
+        pytest.importorskip(package, reason="needs penstock-pipeline[all]")
+    shutil.copy(SAMPLE, tmp_path / "report.pdf")
+    asyncio.run(_every_tool(tmp_path))
+
+
+async def _every_tool(folder: Path) -> None:
+    server = started("mcp", "--recipe", FAKE, "--allow-folder", str(folder))
+    async with Client(stdio_client(server)) as client:
+        listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert set(listed) == TOOLS
+        assert all(tool.description and tool.annotations for tool in listed.values())
+        text, _ = await told(client, "parse", path=str(folder / "report.pdf"), wait_s=200)
+        assert "/report.pdf: 4 pages, all read." in text
+        assert "<!-- page 4 -->" in text
+        assert "report.pdf" in (await told(client, "list_documents"))[0]
+        text, jpeg = await told(
+            client, "read_page", document="report.pdf", page=2, regions=True, picture=True
+        )
+        assert "page 2 of 4: 2 regions" in text
+        word = re.findall(r"\w{12}", text)[-1]
+        assert jpeg is not None
+        whole = Image.open(io.BytesIO(jpeg))
+        text, jpeg = await told(client, "read_region", document="report.pdf", page=2, region=0, picture=True)
+        assert "region 0: heading" in text
+        assert jpeg is not None
+        part = Image.open(io.BytesIO(jpeg))
+        assert (part.width, part.height < whole.height / 5) == (whole.width, True)
+        assert "page 2" in (await told(client, "search", question=word, top=1))[0]
+        photo = {"content": base64.b64encode(PHOTO.read_bytes()).decode(), "name": "sofa.jpg"}
+        text, jpeg = await told(client, "measure_photo", **photo, boxes=["20,60,300,150:sofa"], picture=True)
+        assert re.search(r"1\. sofa, box .* m³, likely", text)
+        assert jpeg is not None
+        assert "may be read" in await refusal(client, "parse", path="/etc/passwd")
+
+
+@pytest.mark.slow  # processes are started: 5 s each
+@pytest.mark.parametrize("number", [0, 1], ids=["claude", "vscode"])
+def test_a_configuration_of_the_guide_starts_a_server(number: int, tmp_path: Path) -> None:
+    found = re.findall(r"```json\n(.*?)```", GUIDE.read_text("utf-8"), re.S)[number]
+    [servers] = json.loads(found).values()
+    given = servers["penstock"]
+    assert given["command"] == "penstock"
+    assert given.get("type", "stdio") == "stdio"
+    arguments = [word.replace("/home/ann/Documents", str(tmp_path)) for word in given["args"]]
+
+    async def listed() -> set[str]:
+        parameters = started(*arguments)
+        parameters.cwd = str(tmp_path)
+        async with Client(stdio_client(parameters)) as client:
+            return {tool.name for tool in (await client.list_tools()).tools}
+
+    assert asyncio.run(listed()) == TOOLS
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Iterator[AgentTools]:
+    files = AllowedFiles([], 1 << 20)
+    with AgentDocuments(tmp_path / "out", fake(), files) as documents:
+        yield AgentTools(documents, files)
+
+
+def test_tools_say_what_they_take_and_wrong_calls_are_sentences(tools: AgentTools) -> None:
+    async def asked() -> None:
+        async with Client(mcp_server(tools, "Hello.")) as client:
+            assert (client.instructions or "").endswith("Hello.")
+            listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+            assert set(listed) == TOOLS
+            properties = listed["read_page"].input_schema["properties"]
+            assert properties["page"]["minimum"] == 1
+            assert properties["max_chars"]["maximum"] == 20_000
+            assert "either `path` or `content`" in await refusal(client, "parse")
+            assert "not base64" in await refusal(client, "parse", content="???")
+            assert "greater than or equal to 1" in await refusal(client, "read_page", document="a", page=0)
+
+    asyncio.run(asked())
+
+
+def test_a_run_that_is_only_shown_has_no_tool_that_takes(tmp_path: Path) -> None:
+    files = AllowedFiles([], 1 << 20)
+    with AgentDocuments(tmp_path, None, files) as documents:
+        shown = AgentTools(documents, files)
+        assert {tool.__name__ for tool in shown.all()} == TOOLS - {"parse"}
+        assert "no document" in str(shown.list_documents()[0])
+
+
+class OverHttp:
+    """The tools on a port of their own, in a thread."""
+
+    def __init__(self, tools: AgentTools, door: Door) -> None:
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self._server = server_of(http_app(mcp_server(tools), door))
+        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]})
+
+    def __enter__(self) -> str:
+        self._thread.start()
+        return f"http://127.0.0.1:{self._socket.getsockname()[1]}/mcp"
+
+    def __exit__(self, *_: object) -> None:
+        self._server.should_exit = True
+        self._thread.join()
+        self._socket.close()
+
+
+def status(url: str, **headers: str) -> int:
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}).encode()
+    given = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream", **headers}
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, body, given), timeout=60) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as exc:
+        with exc:
+            return exc.code
+
+
+def test_over_http_the_client_lists_tools_and_strangers_are_refused(tools: AgentTools) -> None:
+    async def listed(url: str) -> set[str]:
+        async with Client(url) as client:
+            return {tool.name for tool in (await client.list_tools()).tools}
+
+    with OverHttp(tools, Door()) as url:
+        assert asyncio.run(listed(url)) == TOOLS
+        assert status(url, Host="evil.example") == 403
+        assert status(url, Origin="https://evil.example") == 403
+
+
+def test_over_http_a_key_is_asked_for(tools: AgentTools, tmp_path: Path) -> None:
+    key = new_key(tmp_path / "keys.json", "ann")
+    reader = new_key(tmp_path / "keys.json", "bob", "read")
+    with OverHttp(tools, Door(keys=KeyRing.open(tmp_path / "keys.json"))) as url:
+        assert status(url) == 401
+        assert status(url, Authorization=f"Bearer {reader}") == 403
+        assert status(url, Authorization=f"Bearer {key}") not in (401, 403)
