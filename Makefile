@@ -8,6 +8,7 @@ DEMO_OUT := demo-out
 .PHONY: help setup demo test test-slow fuzz coverage check fix bench clean
 
 include mk/vllm.mk
+include mk/clients.mk
 include mk/docs.mk
 include mk/dist.mk
 
@@ -62,4 +63,4 @@ bench: setup  ## the benchmarks behind our claims; the last line of each is JSON
 	@for script in benchmarks/cpu/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 clean:  ## remove what make made
-	rm -rf $(VENV) $(VLLM_VENV) $(DEMO_OUT) build dist site docs/reference .pytest_cache .mypy_cache .ruff_cache .coverage .coverage.*
+	rm -rf $(VENV) $(VLLM_VENV) $(CLIENTS_VENV) $(DEMO_OUT) build dist site docs/reference .pytest_cache .mypy_cache .ruff_cache .coverage .coverage.*

@@ -74,4 +74,6 @@ def test_a_missing_sdk_is_told_with_how_to_install_it(monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, "mcp", None)
     done = CliRunner().invoke(app, ["mcp"])
     assert isinstance(done.exception, MissingModel)
-    assert str(done.exception) == "mcp is not installed. Run: pip install 'penstock-pipeline[mcp]'"
+    assert (
+        str(done.exception) == "The package mcp 2 is not installed. Run: pip install 'penstock-pipeline[mcp]'"
+    )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
@@ -18,6 +20,9 @@ from penstock.serve.guard.origin_check import HEADERS, OriginCheck
 from penstock.serve.upload import TooLarge
 
 RETRY_S = 60  # a page or two later
+NOTHING: Mapping[str, str] = MappingProxyType({})
+# docling's client looks for an error's sentence in `detail`, where FastAPI puts it
+DETAILED = ("/v1/convert/", "/v1/status/", "/v1/result/")
 
 
 class HttpRefusal(Exception):
@@ -57,11 +62,14 @@ class OriginCheckMiddleware:
                 await ending(scope, receive, sending)
 
 
-def error_answer(status: int, error: str, advice: str = "", retry_s: int = RETRY_S) -> JSONResponse:
+def error_answer(
+    status: int, error: str, advice: str = "", retry_s: int = RETRY_S, also: Mapping[str, str] = NOTHING
+) -> JSONResponse:
     retry = {"Retry-After": str(retry_s)} if status in (429, 503) else {}
     if status == 401:
         retry = {"WWW-Authenticate": "Bearer"}
-    told = {"error": writable(error), "advice": writable(advice)}
+    told = {"error": error, "advice": advice, **also}
+    told = {name: writable(text) for name, text in told.items()}
     return JSONResponse(told, status, headers=retry)
 
 
@@ -70,9 +78,10 @@ def writable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-async def _refused(_: Request, exc: Exception) -> Response:
+async def _refused(request: Request, exc: Exception) -> Response:
     assert isinstance(exc, HttpRefusal)
-    return error_answer(exc.status, exc.error, exc.advice)
+    also = {"detail": exc.error} if request.url.path.startswith(DETAILED) else {}
+    return error_answer(exc.status, exc.error, exc.advice, also=also)
 
 
 async def _penstock_error(_: Request, exc: Exception) -> Response:

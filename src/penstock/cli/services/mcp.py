@@ -95,7 +95,7 @@ def _check_installed() -> None:
     try:
         import mcp.server.mcpserver  # noqa: F401
     except ImportError as exc:
-        raise MissingModel(f"{exc.name or 'mcp'} is not installed.", install_advice("mcp")) from exc
+        raise MissingModel("The package mcp 2 is not installed.", install_advice("mcp")) from exc
 
 
 def _plan(out: Path | None, recipe: str | None, settings: dict[str, Any]) -> Plan | None:

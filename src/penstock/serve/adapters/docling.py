@@ -162,7 +162,7 @@ def _source(request: Request) -> tuple[Fill, dict[str, Any]]:
         given = await body.json(request)
         options = given.get("options") if isinstance(given.get("options"), dict) else {}
         target = given.get("target")
-        told.update(options or {}, target=target.get("kind") if isinstance(target, dict) else None)
+        told.update(options or {}, target=_target(target.get("kind") if isinstance(target, dict) else None))
         for source in [*as_list(given.get("sources")), *_older(given)]:
             await _add(body, source)
         return _page_range(told)
@@ -195,10 +195,17 @@ def _form(request: Request) -> tuple[Fill, dict[str, Any]]:
     async def fill(body: BodyRead) -> Mapping[str, Any]:
         await body.form_parts(request, ("files",))
         told.update(body.sending.options)
-        told["target"] = "zip" if told.get("target_type") == "zip" else None
+        told["target"] = _target(told.get("target_type"))
         return _page_range(told)
 
     return fill, told
+
+
+def _target(kind: Any) -> str | None:
+    """Raises HttpRefusal in words by which docling's client knows to ask for the answer itself."""
+    if kind not in (None, "inbody", "zip"):
+        raise HttpRefusal(422, f"target: input should be 'inbody' or 'zip', not {kind!r}.")
+    return "zip" if kind == "zip" else None
 
 
 def _page_range(told: Mapping[str, Any]) -> dict[str, str]:
