@@ -4,7 +4,7 @@ CLIENTS_VENV := .venv-clients
 
 .PHONY: test-clients
 
-test-clients: setup $(CLIENTS_VENV)/.ready  ## clients of docling, GLM-OCR and Mistral ask our service
+test-clients: setup $(CLIENTS_VENV)/.ready  ## clients of docling, GLM-OCR and Mistral, and schemathesis, ask our service
 	PENSTOCK_TEST_CLIENTS=$(CURDIR)/$(CLIENTS_VENV) $(BIN)/python -m pytest tests/with_clients
 
 $(CLIENTS_VENV)/.ready: tests/with_clients/pins.txt

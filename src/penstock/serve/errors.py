@@ -12,6 +12,7 @@ from fastapi.responses import JSONResponse, Response
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
+from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from penstock.errors import PenstockError, StoreError, UsageError
@@ -96,9 +97,18 @@ async def _wrong_call(_: Request, exc: Exception) -> Response:
     return error_answer(422, "; ".join(f"{error['loc'][-1]}: {error['msg']}" for error in exc.errors()))
 
 
-async def _no_route(_: Request, exc: Exception) -> Response:
+async def _no_route(request: Request, exc: Exception) -> Response:
     assert isinstance(exc, HTTPException)
-    return error_answer(exc.status_code, str(exc.detail))
+    answer = error_answer(exc.status_code, str(exc.detail))
+    if exc.status_code == 405:
+        answer.headers["Allow"] = ", ".join(_methods(request))
+    return answer
+
+
+def _methods(request: Request) -> list[str]:
+    """Returns the methods of a path: those of all its routes, of which each knows only its own."""
+    fitting = [route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE]
+    return sorted({method for route in fitting for method in getattr(route, "methods", None) or ()})
 
 
 async def _disconnected(_: Request, __: Exception) -> Response:

@@ -38,8 +38,11 @@ Idempotency = Annotated[
     str | None,
     Header(alias="Idempotency-Key", max_length=MAX_KEY_CHARS, description="The same again is the same job."),
 ]
+RESULT_KINDS: dict[str, dict[str, Any]] = {
+    kind.partition(";")[0]: {} for kind in (*MEDIA.values(), "application/octet-stream")
+}
 TAKEN: dict[int | str, dict[str, Any]] = {
-    200: {"description": "The result, where `wait` was long enough.", "content": {"application/json": {}}},
+    200: {"description": "The result, where `wait` was long enough.", "content": RESULT_KINDS},
     202: {"model": JobAnswer, "description": "The job is on disk and will be done."},
     **errors(405, 409, 413, 415, 507),
 }
@@ -53,7 +56,7 @@ STREAM: dict[int | str, dict[str, Any]] = {
     **errors(404),
 }
 RESULT: dict[int | str, dict[str, Any]] = {
-    200: {"description": "The file; a ZIP where it is several.", "content": {"application/octet-stream": {}}},
+    200: {"description": "The file; a ZIP where it is several.", "content": RESULT_KINDS},
     **errors(404, 409),
 }
 
