@@ -22,7 +22,8 @@ pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
 
 from penstock.serve.errors import HttpRefusal
 from penstock.serve.guard.keys import KeyOwner, KeyRing, hash_of, new_key, read_keys
-from penstock.serve.guard.remote_files import RemoteFiles, is_public
+from penstock.serve.guard.outgoing import is_public
+from penstock.serve.guard.remote_files import RemoteFiles
 from tests.support.running_service import Client, Running
 
 KEYS = {"ann": "write", "bob": "write", "eve": "read", "root": "admin"}

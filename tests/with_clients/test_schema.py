@@ -17,8 +17,8 @@ from penstock.testing import FAKE
 from penstock.testing.fake_recipe import fake
 from tests.support.running_service import Running
 
-# left out: `negative_data_rejection` takes no 413, which too many fields get; `positive_data_acceptance` wants
-# taken what a schema cannot say (that this is base64 of a PDF)
+# left out: `negative_data_rejection` takes no 413, which too many fields get; `positive_data_acceptance`
+# wants taken what a schema cannot say (that this is base64 of a PDF)
 CHECKS = (
     "not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,"
     "response_schema_conformance,unsupported_method"

@@ -26,6 +26,7 @@ from penstock.serve.guard.keys import KeyRing
 from penstock.serve.guard.origin_check import OriginCheck
 from penstock.serve.guard.remote_files import RemoteFiles
 from penstock.serve.in_turn import InTurn
+from penstock.serve.jobs.callbacks import Callbacks, CallbackSettings
 from penstock.serve.jobs.jobs import Jobs
 from penstock.serve.jobs.results import JobResults
 from penstock.serve.key_check import KeyMiddleware
@@ -34,7 +35,7 @@ from penstock.serve.pictures import DrawnPages
 from penstock.serve.requests.body import BodyReader
 from penstock.serve.routes.context import Context
 from penstock.serve.routes.documents import DocumentRoutes
-from penstock.serve.routes.jobs import JobRoutes
+from penstock.serve.routes.jobs import JobRoutes, job_row
 from penstock.serve.routes.models import EVERYWHERE
 from penstock.serve.routes.search import SearchRoutes
 from penstock.serve.routes.status import StatusRoutes
@@ -58,6 +59,7 @@ class ServiceSettings:
     keys: KeyRing = field(default_factory=KeyRing)
     remote: RemoteFiles = field(default_factory=RemoteFiles)
     reading: ParseOptions | None = None
+    callbacks: CallbackSettings = field(default_factory=CallbackSettings)
     keep_s: float | None = None  # a job's results, after its end
     is_open: bool = False  # to other machines, without a key
 
@@ -105,6 +107,7 @@ def _context(service: Service, settings: ServiceSettings) -> Context:
         pictures=DrawnPages(service.out),
         search=ServedSearch(service.out),
         exporting=InTurn(EXPORTS_AT_ONCE),
+        callbacks=settings.callbacks,
         is_open=settings.is_open,
     )
 
@@ -113,7 +116,8 @@ def _opened(context: Context) -> Callable[[FastAPI], AbstractAsyncContextManager
     @asynccontextmanager
     async def opened(_: FastAPI) -> AsyncIterator[None]:
         search = context.search
-        with context.jobs, context.pictures.opened, search.opened, search.opened_embedder:
+        callbacks = Callbacks(context.jobs, context.callbacks, job_row)
+        with context.jobs, callbacks, context.pictures.opened, search.opened, search.opened_embedder:
             yield
 
     return opened

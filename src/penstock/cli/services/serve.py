@@ -34,6 +34,7 @@ from penstock.errors import MissingModel, UsageError, install_advice
 if TYPE_CHECKING:
     from penstock.plan import Plan
     from penstock.serve.app import ServiceSettings
+    from penstock.serve.jobs.callbacks import CallbackSettings
 
 OUT = Path("served")
 OPEN_WARNING = (
@@ -47,6 +48,10 @@ NewKey = Annotated[str | None, Option(help=NEW_KEY_HELP)]
 UrlHosts = Annotated[
     list[str] | None, Option(help="A host that files may be fetched from by address; *.NAME for all below.")
 ]
+CallbackHosts = Annotated[
+    list[str] | None, Option(help="A host that may be told of jobs' ends; *.NAME for all below.")
+]
+CallbackSecret = Annotated[Path | None, Option(help="A file with the secret that signs callbacks.")]
 KeepHours = Annotated[float | None, Option(help="Delete a job's results so long after its end.", min=0)]
 
 
@@ -67,6 +72,8 @@ def serve(
     keys: Keys = None,
     new_key: NewKey = None,
     allow_url_host: UrlHosts = None,
+    allow_callback_host: CallbackHosts = None,
+    callback_secret: CallbackSecret = None,
     keep_hours: KeepHours = None,
     lang: Lang = None,
     layout: Annotated[str | None, Option(help="How regions are found; see parse.")] = None,
@@ -101,7 +108,10 @@ def serve(
     )  # fmt: skip
     sam3d = sam3d_settings(python=sam3d_python, config=sam3d_config)
     plan = _plan(out, recipe, settings, sam3d)
-    asked = _Operating(max_mb, allow_host or [], keys, allow_url_host or [], keep_hours, recipe, settings)
+    asked = _Operating(
+        max_mb, allow_host or [], keys, allow_url_host or [], allow_callback_host or [], callback_secret,
+        keep_hours, recipe, settings,
+    )  # fmt: skip
     with listening_on(host, port) as listening:
         _run(out, plan, listening, asked)
 
@@ -114,6 +124,8 @@ class _Operating:
     names: list[str]
     keys: Path | None
     url_hosts: list[str]
+    callback_hosts: list[str]
+    callback_secret: Path | None
     keep_hours: float | None
     recipe: str | None
     settings: dict[str, Any] = field(repr=False)
@@ -130,10 +142,22 @@ class _Operating:
             names=self.names,
             keys=KeyRing.open(self.keys) if self.keys is not None else KeyRing(),
             remote=RemoteFiles(self.url_hosts),
+            callbacks=_callbacks(self.callback_hosts, self.callback_secret),
             reading=reading,
             keep_s=None if self.keep_hours is None else self.keep_hours * 3600,
             is_open=is_open and self.keys is None,
         )
+
+
+def _callbacks(hosts: list[str], secret: Path | None) -> CallbackSettings:
+    from penstock.serve.guard.outgoing import AllowedHosts
+    from penstock.serve.jobs.callbacks import ADVICE, CallbackSettings, read_secret
+
+    if not hosts:
+        return CallbackSettings()
+    if secret is None:
+        raise UsageError("--allow-callback-host needs --callback-secret FILE.", ADVICE)
+    return CallbackSettings(AllowedHosts(tuple(hosts)), read_secret(secret))
 
 
 def _print_new_key(path: Path | None, asked: str) -> None:

@@ -8,13 +8,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from penstock.passes.parse import ParseOptions
 from penstock.serve.jobs.own_run import OwnRuns, RunEnd
-from penstock.serve.jobs.record import INPUTS, OWN_OUT, JobFiles, JobRecord, Kind, State
+from penstock.serve.jobs.record import INPUTS, OWN_OUT, CallbackState, JobFiles, JobRecord, Kind, State
 from penstock.serve.service import Service, Status
 from penstock.sources.safe_names import safe_name
 from penstock.store.atomic_files import store_errors, sync_folder
@@ -68,6 +68,7 @@ class Jobs:
         self._records: dict[str, JobRecord] = {}  # oldest first
         self._by_idempotency: dict[tuple[str, str], str] = {}
         self._reserved: set[tuple[str, str]] = set()
+        self._owing: set[str] = set()  # jobs whose callback is not told yet
         self._users: dict[str, set[str]] = {}  # documents of the service's run, and the jobs that want them
         self.own_runs = OwnRuns(base, self.files.folder, self._ended)
         self._opened = ExitStack()
@@ -124,6 +125,7 @@ class Jobs:
         owner: str = "",
         idempotency_key: str = "",
         digest: str = "",
+        callback: str = "",
     ) -> JobRecord:
         """Takes the files: a power cut after it loses nothing. Raises UsageError for wrong options."""
         has_own_run = kind == "volumes" or bool(options)
@@ -141,6 +143,8 @@ class Jobs:
             options=dict(options),
             idempotency_key=idempotency_key,
             digest=digest,
+            callback=callback,
+            callback_state="waiting" if callback else "",
         )
         self.files.write(record)
         with self._lock:
@@ -245,6 +249,7 @@ class Jobs:
             if record is None:
                 return False
             self._by_idempotency.pop((record.owner, record.idempotency_key), None)
+            self._owing.discard(id)
             self.files.delete(id)
             for name in record.documents if not record.has_own_run else ():
                 users = self._users.get(name, set())
@@ -260,12 +265,38 @@ class Jobs:
         with self._lock:
             records = list(self._records.values())
         for record in records:
-            if record.state is None and not record.has_own_run and (state := self._state(record)).is_over:
-                with self._lock:
-                    if record.id in self._records:
-                        self._store(record.ended(state.state, now, counts=_counts(state)))
+            if record.state is None and not record.has_own_run:
+                self._note_end(record, now)
             elif self._keep_s is not None and now - (record.finished or now) > self._keep_s:
                 self.delete(record.id)
+
+    def owed(self, now: float) -> list[JobState]:
+        """Returns jobs that are over and whose callback is to be tried now, oldest first."""
+        with self._lock:
+            waiting = [self._records[id] for id in self._owing]
+        due = sorted((one for one in waiting if one.callback_due <= now), key=lambda one: one.created)
+        for record in due:
+            if record.state is None and not record.has_own_run:
+                self._note_end(record, now)
+        states = [state for record in due if (state := self.get(record.id)) is not None]
+        return [state for state in states if state.record.state is not None]
+
+    def note_callback(self, id: str, told: CallbackState, tries: int, due: float = 0.0) -> None:
+        """Keeps what came of a try, for this process and the next."""
+        with self._lock:
+            record = self._records.get(id)
+            if record is None:
+                return
+            self._store(replace(record, callback_state=told, callback_tries=tries, callback_due=due))
+            if told != "waiting":
+                self._owing.discard(id)
+
+    def _note_end(self, record: JobRecord, now: float) -> None:
+        state = self._state(record)
+        with self._lock:
+            current = self._records.get(record.id)
+            if state.is_over and current is not None and current.state is None:
+                self._store(current.ended(state.state, now, counts=_counts(state)))
 
     def _sweep_until_the_end(self) -> None:
         while not self._ending.wait(SWEEP_S):
@@ -293,6 +324,8 @@ class Jobs:
         self._records[record.id] = record
         if record.idempotency_key:
             self._by_idempotency[record.owner, record.idempotency_key] = record.id
+        if record.callback_state == "waiting":
+            self._owing.add(record.id)
         for name in record.documents if not record.has_own_run else ():
             self._users.setdefault(name, set()).add(record.id)
 

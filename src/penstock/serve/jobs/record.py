@@ -18,6 +18,7 @@ INPUTS, OWN_OUT, VIEW = "inputs", "out", "view"  # below a job's folder
 
 Kind = Literal["parse", "volumes"]
 State = Literal["queued", "running", "done", "failed", "cancelled"]
+CallbackState = Literal["", "waiting", "told", "given up"]
 SECRETS = ("password",)
 
 
@@ -42,6 +43,10 @@ class JobRecord:
     finished: float | None = None
     error: str = ""
     counts: Mapping[str, int] = field(default_factory=dict)  # pages, done, failed: of its own run
+    callback: str = ""  # the address that is told of its end
+    callback_state: CallbackState = ""
+    callback_tries: int = 0
+    callback_due: float = 0.0  # when it is tried next
 
     def ended(
         self, state: State, now: float, error: str = "", counts: Mapping[str, int] | None = None

@@ -25,6 +25,16 @@ Words = Annotated[list[str], BeforeValidator(_words)]
 Lines = Annotated[list[str], BeforeValidator(_lines)]
 
 
+CALLBACK = "callback"
+CallbackAddress = Annotated[
+    str | None,
+    Field(
+        max_length=2000,
+        description="An address that is told of the job's end, of a host the operator allows.",
+    ),
+]
+
+
 class ParseWishes(BaseModel):
     """How documents are read. What is left out is as the service was started."""
 
@@ -54,6 +64,7 @@ class ParseWishes(BaseModel):
     prompt_mode: str | None = None
     prompt: str | None = Field(None, max_length=10_000)
     locate: str | None = Field(None, max_length=1000)
+    callback: CallbackAddress = None
 
 
 class VolumeWishes(BaseModel):
@@ -70,6 +81,7 @@ class VolumeWishes(BaseModel):
     pitch: float | None = Field(None, ge=-90, le=90, description="Degrees; below the horizon is negative.")
     min_score: float | None = Field(None, ge=0, le=1)
     detector: Literal["saliency", "grounded", "rfdetr", "yoloe"] | None = None
+    callback: CallbackAddress = None
 
 
 WishesT = TypeVar("WishesT", bound=BaseModel)

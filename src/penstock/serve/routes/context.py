@@ -12,6 +12,7 @@ from penstock.serve.errors import HttpRefusal
 from penstock.serve.guard.arrivals import Arrivals
 from penstock.serve.guard.keys import EVERYONE, KeyOwner
 from penstock.serve.in_turn import InTurn
+from penstock.serve.jobs.callbacks import CallbackSettings
 from penstock.serve.jobs.jobs import Jobs, JobState
 from penstock.serve.jobs.record import JobRecord, Kind
 from penstock.serve.jobs.results import JobResults
@@ -38,6 +39,7 @@ class Context:
     pictures: DrawnPages
     search: ServedSearch
     exporting: InTurn
+    callbacks: CallbackSettings
     is_open: bool  # to other machines, without a key
 
     def check_takes(self, kind: Kind = "parse") -> None:

@@ -21,7 +21,7 @@ from penstock.serve.jobs.jobs import JobState
 from penstock.serve.jobs.record import JobRecord, Kind
 from penstock.serve.jobs.results import JSON, MEDIA, PAGE_RESULTS, PHOTO_RESULTS
 from penstock.serve.requests.body import Sending
-from penstock.serve.requests.options import ParseWishes, VolumeWishes, checked, chosen
+from penstock.serve.requests.options import CALLBACK, ParseWishes, VolumeWishes, checked, chosen
 from penstock.serve.routes.context import LATER, LOOK_S, Context, max_bytes_of, owner_of, pause
 from penstock.serve.routes.documents import KEPT, MAX_WAIT_S, status_row
 from penstock.serve.routes.examples import parse_body, volumes_body
@@ -189,6 +189,8 @@ class JobRoutes:
                 raise HttpRefusal(429, crowded, LATER)
             sending = await body.read(request)
             options = chosen(checked(wishes, sending.options))
+            if CALLBACK in options:
+                context.callbacks.check(options[CALLBACK])
             return await run_in_threadpool(self._made, kind, sending, options, owner.name, idempotency_key)
 
     def _made(
@@ -199,8 +201,11 @@ class JobRoutes:
             return before
         if before is not None:
             raise HttpRefusal(422, "This Idempotency-Key came with another request.", "Use a new one.")
+        callback = options.pop(CALLBACK, "")
         try:
-            return self._jobs.create(kind, sending.files, options, owner, idempotency_key, sending.digest)
+            return self._jobs.create(
+                kind, sending.files, options, owner, idempotency_key, sending.digest, callback
+            )
         except UsageError as exc:
             raise HttpRefusal(422, exc.message, exc.advice) from exc
 
@@ -263,5 +268,6 @@ def job_row(state: JobState) -> dict[str, Any]:
         "done": state.done,
         "failed": state.failed,
         "error": record.error,
+        "callback": record.callback_state,
         "results": list(PHOTO_RESULTS if record.kind == "volumes" else PAGE_RESULTS),
     }

@@ -69,6 +69,7 @@ class JobAnswer(BaseModel):
                     "done": 3,
                     "failed": 0,
                     "error": "",
+                    "callback": "",
                     "results": ["json", "zip", "md", "docjson"],
                 }
             ]
@@ -86,6 +87,7 @@ class JobAnswer(BaseModel):
     done: int
     failed: int
     error: str
+    callback: Literal["", "waiting", "told", "given up"] = Field(description="Whether its address was told.")
     results: list[str] = Field(description="Formats of /v1/jobs/{id}/result.")
 
 

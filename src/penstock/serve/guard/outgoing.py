@@ -1,0 +1,118 @@
+"""Hosts that the service may ask: names the operator allows, never an address of a private network.
+
+A name is resolved once, every address it has is checked, and the connection goes to the checked one: a name
+that means something else a moment later changes nothing. Redirects are not followed, and no proxy is asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import ipaddress
+import socket
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import aiohttp
+from aiohttp.abc import AbstractResolver, ResolveResult
+
+from penstock.serve.errors import HttpRefusal
+
+PORTS = {"http": 80, "https": 443}
+Resolve = Callable[[str, int], Awaitable[list[str]]]
+
+
+async def resolved(host: str, port: int) -> list[str]:
+    """Returns the addresses of a name."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedHosts:
+    """`names` are hosts, or `*.example.org` for all below one; none: nothing is asked.
+
+    `inside` is for tests: their server is on this machine.
+    """
+
+    names: Sequence[str] = ()
+    resolve: Resolve = resolved
+    inside: bool = False
+
+    def checked(self, address: str, refusal: str, advice: str) -> str:
+        """Returns the host of an address. Raises HttpRefusal if it may not be asked.
+
+        `refusal` is what is said of a host that nobody allowed; it has a {host}.
+        """
+        try:
+            parts = urlsplit(address)
+            host, port = (parts.hostname or "").rstrip("."), parts.port
+        except ValueError as exc:
+            raise HttpRefusal(422, f"This is not an address: {exc}.") from exc
+        if parts.scheme not in PORTS or not host or parts.username or parts.password:
+            raise HttpRefusal(422, "Only http and https addresses without a user are asked.")
+        if not any(_fits(host, allowed.lower()) for allowed in self.names):
+            raise HttpRefusal(403, refusal.format(host=host), advice)
+        if port not in (None, *PORTS.values()) and not self.inside:
+            raise HttpRefusal(403, f"This service does not ask port {port}.")
+        if _is_literal(host) and not self.inside:
+            raise HttpRefusal(403, "This service asks names, not addresses.")
+        return host
+
+    def connector(self) -> aiohttp.TCPConnector:
+        """Returns what connects only to addresses that were checked in this moment."""
+        return aiohttp.TCPConnector(resolver=_CheckedResolver(self.resolve, self.inside), use_dns_cache=False)
+
+
+class _CheckedResolver(AbstractResolver):
+    """Resolves a name for one connection, and refuses one with any address that is not public."""
+
+    def __init__(self, resolve: Resolve, inside: bool) -> None:
+        self._resolve = resolve
+        self._inside = inside
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        found = await self._resolve(host, port)
+        if not found or not (self._inside or all(map(is_public, found))):
+            raise OSError(errno.EACCES, "it is no public host")
+        return [_result(host, port, address) for address in found]
+
+    async def close(self) -> None:
+        """There is nothing to close."""
+
+
+def is_public(address: str) -> bool:
+    """Whether an address belongs to the open internet; one of IPv4 inside IPv6 counts as what it is."""
+    found = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(found, ipaddress.IPv6Address):
+        inner = found.ipv4_mapped or found.sixtofour or (found.teredo[1] if found.teredo else None)
+        if inner is not None and not is_public(str(inner)):
+            return False
+        if found in ipaddress.ip_network("64:ff9b::/96"):
+            return is_public(str(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)))
+    return found.is_global and not found.is_multicast and not found.is_reserved
+
+
+def _result(host: str, port: int, address: str) -> ResolveResult:
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    return ResolveResult(
+        hostname=host, host=address, port=port, family=family, proto=0, flags=socket.AI_NUMERICHOST
+    )
+
+
+def _fits(host: str, allowed: str) -> bool:
+    host = host.lower()
+    return host.endswith(allowed[1:]) if allowed.startswith("*.") else host == allowed
+
+
+def _is_literal(host: str) -> bool:
+    """Whether a host is an address in any of its spellings: 127.1, 0x7f000001 and 2130706433 are."""
+    try:
+        socket.inet_aton(host)
+    except OSError:
+        return ":" in host
+    return True
