@@ -45,6 +45,10 @@ OPEN_WARNING = (
 NEW_KEY_HELP = "Add a key to --keys, print it once, and end: NAME, NAME:SCOPE or NAME:SCOPE:A_MINUTE:MB."
 Keys = Annotated[Path | None, Option(help="A file of API keys; made by --new-key.")]
 NewKey = Annotated[str | None, Option(help=NEW_KEY_HELP)]
+HostNames = Annotated[
+    list[str] | None,
+    Option(help="A name it is asked by, as behind a proxy; addresses and this machine's are known."),
+]
 UrlHosts = Annotated[
     list[str] | None, Option(help="A host that files may be fetched from by address; *.NAME for all below.")
 ]
@@ -64,10 +68,7 @@ def serve(
     ] = None,
     host: Annotated[str, Option(help="Address to listen on; 0.0.0.0 for every one.")] = "127.0.0.1",
     port: Annotated[int, Option(help="Port to listen on.", min=0, max=65535)] = 8080,
-    allow_host: Annotated[
-        list[str] | None,
-        Option(help="A name it is asked by, as behind a proxy; addresses and this machine's are known."),
-    ] = None,
+    allow_host: HostNames = None,
     max_mb: Annotated[int, Option("--max-mb", help="Refuse larger requests.", min=1)] = 512,
     keys: Keys = None,
     new_key: NewKey = None,
