@@ -11,8 +11,8 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from importlib import resources
 
-from fastapi import FastAPI
-from fastapi.responses import Response
+from fastapi import APIRouter, FastAPI
+from fastapi.responses import HTMLResponse, Response
 
 import penstock
 from penstock.passes.parse import ParseOptions
@@ -29,9 +29,10 @@ from penstock.serve.in_turn import InTurn
 from penstock.serve.jobs.callbacks import Callbacks, CallbackSettings
 from penstock.serve.jobs.jobs import Jobs
 from penstock.serve.jobs.results import JobResults
-from penstock.serve.key_check import KeyMiddleware
+from penstock.serve.key_check import REFERENCE, KeyMiddleware
 from penstock.serve.metrics import CountingMiddleware, RequestCounts
 from penstock.serve.pictures import DrawnPages
+from penstock.serve.reference_page import reference_page
 from penstock.serve.requests.body import BodyReader
 from penstock.serve.routes.context import Context
 from penstock.serve.routes.documents import DocumentRoutes
@@ -45,7 +46,11 @@ from penstock.serve.service import Service
 __all__ = ["KeyRing", "RemoteFiles", "ServiceSettings", "app_of"]
 PAGE_FILES = {"/": ("page.html", "text/html"), "/page.js": ("page.js", "text/javascript")}
 EXPORTS_AT_ONCE = 2
-OURS = (JobRoutes, DocumentRoutes, SearchRoutes)
+OURS: dict[str, type[JobRoutes | DocumentRoutes | SearchRoutes]] = {
+    "Jobs": JobRoutes,
+    "Documents": DocumentRoutes,
+    "Search": SearchRoutes,
+}
 OTHERS = (GlmRoutes, DoclingRoutes, MistralRoutes, MineruRoutes)  # the shapes of other projects
 
 
@@ -89,9 +94,16 @@ def app_of(service: Service, settings: ServiceSettings | None = None) -> FastAPI
 
 
 def _add_routes(app: FastAPI, context: Context, counts: RequestCounts) -> None:
-    StatusRoutes(context, counts).add_to(app)
-    for routes in OURS + OTHERS:
-        routes(context).add_to(app)
+    for name, routes in OURS.items():
+        router = APIRouter(tags=[name])
+        routes(context).add_to(router)
+        app.include_router(router)
+    status = APIRouter(tags=["Status"])
+    StatusRoutes(context, counts).add_to(status)
+    app.include_router(status)
+    for others in OTHERS:
+        others(context).add_to(app)
+    app.get(REFERENCE, include_in_schema=False)(lambda: HTMLResponse(reference_page(app.openapi())))
     for path, (name, kind) in PAGE_FILES.items():
         app.get(path, include_in_schema=False)(_file(name, kind))
 

@@ -11,7 +11,9 @@ from penstock.serve.errors import error_answer
 from penstock.serve.guard.keys import KeyRing
 
 OWNER = "penstock.owner"  # where a request's scope holds whose key it is
-OPEN_PATHS = frozenset({"/", "/page.js", "/health", "/ready", "/version"})  # the page asks for the key itself
+REFERENCE = "/docs"
+# a browser sends no key with an address: the page asks for it itself, and the reference is no secret
+OPEN_PATHS = frozenset({"/", "/page.js", "/health", "/ready", "/version", REFERENCE})
 READING_POSTS = frozenset({"/v1/search", "/v1/embed"})
 
 

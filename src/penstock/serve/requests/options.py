@@ -46,24 +46,36 @@ class ParseWishes(BaseModel):
     max_pages: int | None = Field(None, ge=1, description="Read no more pages of one document.")
     dpi: int | None = Field(None, ge=36, le=600, description="Resolution PDF pages are rendered at.")
     lang: Words | None = Field(None, description="Languages: ko, en, ja, ...", max_length=20)
-    layout: Literal["model", "rules", "auto", "pp-doclayoutv3", "cdla"] | None = None
+    layout: Literal["model", "rules", "auto", "pp-doclayoutv3", "cdla"] | None = Field(
+        None, description="How regions are found."
+    )
     layout_threshold: float | str | None = Field(None, description="Of all classes, or class=0.4,...")
-    layout_merge: str | None = None
-    layout_unclip: float | str | None = None
-    layout_nms: bool | None = None
-    text_layer: Literal["auto", "always", "never"] | None = None
+    layout_merge: str | None = Field(
+        None, description="Of boxes inside boxes keep the large, small or all (union); or by class."
+    )
+    layout_unclip: float | str | None = Field(
+        None, description="Grow boxes by a factor: 1.02, width x height: 1.1x1.0; or by class."
+    )
+    layout_nms: bool | None = Field(None, description="Drop regions that were found twice.")
+    text_layer: Literal["auto", "always", "never"] | None = Field(
+        None, description="Whether a PDF's own text is used."
+    )
     crops: bool | None = Field(None, description="Keep crops of pictures.")
     password: str | None = Field(None, description="Of encrypted PDFs; forgotten when the job is over.")
     margins: Literal["drop", "read"] | None = Field(None, description="Headers, footers, page numbers.")
-    text_height: float | None = Field(None, ge=8)
-    polygons: bool | None = None
-    resolution: str | None = None
-    base_size: int | None = Field(None, ge=64, le=4096)
-    image_size: int | None = Field(None, ge=64, le=4096)
-    crop_mode: bool | None = None
-    prompt_mode: str | None = None
-    prompt: str | None = Field(None, max_length=10_000)
-    locate: str | None = Field(None, max_length=1000)
+    text_height: float | None = Field(None, ge=8, description="Scale regions to print this high, in pixels.")
+    polygons: bool | None = Field(None, description="Cut regions along their outlines.")
+    resolution: str | None = Field(
+        None, description="grounded: tiny, small, base, large, gundam, untiled, or pixels as 1024+640."
+    )
+    base_size: int | None = Field(None, ge=64, le=4096, description="grounded: pixels of the whole view.")
+    image_size: int | None = Field(None, ge=64, le=4096, description="grounded: pixels of a tile.")
+    crop_mode: bool | None = Field(None, description="grounded: show tiles of the page, too.")
+    prompt_mode: str | None = Field(
+        None, description="grounded: ask for markdown, ocr, free, figure or describe."
+    )
+    prompt: str | None = Field(None, max_length=10_000, description="grounded: ask this instead.")
+    locate: str | None = Field(None, max_length=1000, description="grounded: ask where this text stands.")
     callback: CallbackAddress = None
 
 
@@ -79,8 +91,10 @@ class VolumeWishes(BaseModel):
     labels: Words | None = Field(None, max_length=100, description="Things to look for.")
     camera_height: float | None = Field(None, gt=0, le=100, description="Metres above the floor.")
     pitch: float | None = Field(None, ge=-90, le=90, description="Degrees; below the horizon is negative.")
-    min_score: float | None = Field(None, ge=0, le=1)
-    detector: Literal["saliency", "grounded", "rfdetr", "yoloe"] | None = None
+    min_score: float | None = Field(None, ge=0, le=1, description="Of things; less sure ones are left out.")
+    detector: Literal["saliency", "grounded", "rfdetr", "yoloe"] | None = Field(
+        None, description="What finds things."
+    )
     callback: CallbackAddress = None
 
 

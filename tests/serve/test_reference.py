@@ -1,0 +1,107 @@
+"""The reference at /docs: every path and model of the description, and nothing that a browser would run."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
+
+from penstock.serve.app import app_of
+from penstock.serve.guard.keys import KeyRing, new_key
+from penstock.serve.reference_page import reference_page
+from penstock.serve.service import Service
+from tests.support.running_service import Running
+
+HOSTILE = '</code><script>alert(1)</script>" onload="x'
+
+
+class Seen(HTMLParser):
+    """The ids, links, tags and text of a page; fails for one that is not closed as it was opened."""
+
+    EMPTY = frozenset({"meta", "link", "br", "img"})
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.text = ""
+        self._open: list[str] = []
+        self.feed(page)
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.tags.add(tag)
+        self.attributes |= set(given)
+        self.ids += [value for name, value in attrs if name == "id" and value]
+        self.links += [value for name, value in attrs if name in ("href", "src") and value]
+        if tag not in self.EMPTY:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.fixture(scope="module")
+def description(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return app_of(Service(tmp_path_factory.mktemp("out"))).openapi()
+
+
+def test_the_page_has_every_path_and_model_and_its_links_lead_there(description: dict[str, Any]) -> None:
+    seen = Seen(reference_page(description))
+    for path, methods in description["paths"].items():
+        assert path in seen.text
+        assert all(operation["tags"] for operation in methods.values()), path
+    assert all(f"model-{name.lower()}" in seen.ids for name in description["components"]["schemas"])
+    assert len(seen.ids) == len(set(seen.ids))
+    inside = [link.removeprefix("#") for link in seen.links if link.startswith("#")]
+    assert set(inside) <= set(seen.ids)
+    assert [link for link in seen.links if not link.startswith("#")] == ["openapi.json"]
+    assert not seen.tags & {"script", "link", "img", "iframe"}
+
+
+def test_every_option_is_explained(description: dict[str, Any]) -> None:
+    for path in ("/v1/parse", "/v1/volumes"):
+        content = description["paths"][path]["post"]["requestBody"]["content"]
+        fields = content["application/json"]["schema"]["properties"]
+        assert [
+            name for name, told in fields.items() if name != "files" and not told.get("description")
+        ] == []
+
+
+def test_no_words_of_a_description_become_markup() -> None:
+    told = {
+        "description": HOSTILE,
+        "tags": [HOSTILE],
+        "parameters": [{"name": HOSTILE, "in": HOSTILE, "schema": {"type": HOSTILE, "default": HOSTILE}}],
+        "requestBody": {"content": {HOSTILE: {"schema": {"enum": [HOSTILE]}, "example": {HOSTILE: HOSTILE}}}},
+        "responses": {HOSTILE: {"description": HOSTILE, "content": {HOSTILE: {"schema": {"$ref": HOSTILE}}}}},
+    }
+    page = reference_page(
+        {
+            "info": {"title": HOSTILE, "version": HOSTILE},
+            "paths": {HOSTILE: {"get": told}},
+            "components": {"schemas": {HOSTILE: {"description": HOSTILE, "properties": {HOSTILE: {}}}}},
+        }
+    )
+    seen = Seen(page)
+    assert "script" not in seen.tags
+    assert "onload" not in seen.attributes
+
+
+def test_it_is_served_to_browsers_that_have_no_key(tmp_path: Path) -> None:
+    new_key(tmp_path / "keys.json", "ann")
+    keys = KeyRing.open(tmp_path / "keys.json")
+    with Running(Service(tmp_path), keys=keys) as client:
+        status, page = client("/docs")
+        assert (status, page.startswith(b"<!doctype html>")) == (200, True)
+        assert client("/v1/jobs")[0] == 401
