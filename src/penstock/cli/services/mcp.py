@@ -142,6 +142,11 @@ def _keep_the_terminal() -> None:
 
 
 def _run_stdio(served: MCPServer[Any]) -> None:
+    if sys.stdin.isatty():
+        hint = (
+            "penstock mcp is started by a program that speaks with it here; for HTTP: --http. Ctrl-C ends it."
+        )
+        print(hint, file=sys.stderr, flush=True)
     with contextlib.suppress(KeyboardInterrupt):
         served.run("stdio")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse, Response
 
@@ -17,7 +17,8 @@ from penstock.serve.adapters.foreign_jobs import Fill, ForeignJobs, as_list, pag
 from penstock.serve.errors import HttpRefusal
 from penstock.serve.jobs.jobs import JobState
 from penstock.serve.requests.body import BodyRead
-from penstock.serve.routes.context import Context
+from penstock.serve.routes.context import Context, pause
+from penstock.serve.routes.documents import MAX_WAIT_S
 from penstock.serve.routes.models import errors
 
 STATUS = {
@@ -91,9 +92,17 @@ class DoclingRoutes:
         """Takes the files of a form as a task."""
         return await self._task(request, _form(request)[0])
 
-    async def poll(self, request: Request, task_id: str) -> dict[str, Any]:
-        """How far a task is."""
-        return _task_row(await run_in_threadpool(self._context.job, request, task_id))
+    async def poll(
+        self, request: Request, task_id: str, wait: Annotated[float, Query(ge=0)] = 0.0
+    ) -> dict[str, Any]:
+        """How far a task is. With `wait`, answers when it is over or after so many seconds."""
+        began = time.monotonic()
+        end = began + min(wait, MAX_WAIT_S)
+        while True:
+            state = await run_in_threadpool(self._context.job, request, task_id)
+            if state.is_over or time.monotonic() >= end:
+                return _task_row(state)
+            await pause(began)
 
     async def result(self, request: Request, task_id: str) -> Response:
         """What came of a task: Markdown and DoclingDocument, or a ZIP of several documents."""
