@@ -126,6 +126,17 @@ def test_docling_serve_gets_its_document(client: Client) -> None:
     assert asked(client, "/v1/convert/source", older)[1]["document"]["filename"] == "old.pdf"
 
 
+def test_docling_serve_refuses_a_target_in_words_that_its_client_understands(client: Client) -> None:
+    """The client asks for presigned addresses first, and for the answer itself after this refusal."""
+    sources = [{"kind": "file", "base64_string": BASE64, "filename": "a.pdf"}]
+    wish = {"sources": sources, "target": {"kind": "presigned_url"}}
+    status, told = asked(client, "/v1/convert/source/async", wish)
+    assert (status, told["detail"]) == (422, told["error"])
+    assert all(words in told["detail"] for words in ("presigned_url", "input should be"))
+    body, headers = form(files=[("a.pdf", pdf(["a"]))], target_type="presigned_url")
+    assert client("/v1/convert/file/async", body, **headers)[0] == 422
+
+
 @pytest.mark.slow
 def test_docling_serve_takes_forms_and_tasks(client: Client) -> None:
     body, headers = form(files=[("a.pdf", pdf(["a"]))], to_formats="html")
@@ -135,7 +146,7 @@ def test_docling_serve_takes_forms_and_tasks(client: Client) -> None:
     _, task = client("/v1/convert/file/async", body, **headers)
     assert task["task_status"] in ("pending", "started", "success")
     poll = f"/v1/status/poll/{task['task_id']}"
-    wait_until(lambda: client(poll)[1]["task_status"] == "success")
+    assert client(f"{poll}?wait=60")[1]["task_status"] == "success"
     assert client(f"/v1/result/{task['task_id']}")[1]["document"]["md_content"]
     body, headers = form(files=[("a.pdf", pdf(["a"])), ("b.pdf", pdf(["b"]))])
     request = urllib.request.Request(client.url + "/v1/convert/file", body, headers)

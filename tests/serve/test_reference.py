@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import urllib.error
+import urllib.request
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -105,3 +107,13 @@ def test_it_is_served_to_browsers_that_have_no_key(tmp_path: Path) -> None:
         status, page = client("/docs")
         assert (status, page.startswith(b"<!doctype html>")) == (200, True)
         assert client("/v1/jobs")[0] == 401
+
+
+def test_a_refused_method_says_which_there_are(tmp_path: Path) -> None:
+    with Running(Service(tmp_path)) as client:
+        for path, methods in (("/v1/search", "GET, POST"), ("/v1/jobs/a", "DELETE, GET"), ("/health", "GET")):
+            asked = urllib.request.Request(client.url + path, method="PUT")
+            with pytest.raises(urllib.error.HTTPError) as refused:
+                urllib.request.urlopen(asked, timeout=60)
+            with refused.value as answer:
+                assert (answer.code, answer.headers["Allow"]) == (405, methods)

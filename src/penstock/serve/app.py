@@ -6,13 +6,14 @@ page, never markup.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from importlib import resources
 
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from fastapi.responses import HTMLResponse, Response
+from fastapi.routing import APIRoute
 
 import penstock
 from penstock.passes.parse import ParseOptions
@@ -95,17 +96,25 @@ def app_of(service: Service, settings: ServiceSettings | None = None) -> FastAPI
 
 def _add_routes(app: FastAPI, context: Context, counts: RequestCounts) -> None:
     for name, routes in OURS.items():
-        router = APIRouter(tags=[name])
-        routes(context).add_to(router)
-        app.include_router(router)
-    status = APIRouter(tags=["Status"])
-    StatusRoutes(context, counts).add_to(status)
-    app.include_router(status)
+        with _tagged(app, name):
+            routes(context).add_to(app)
+    with _tagged(app, "Status"):
+        StatusRoutes(context, counts).add_to(app)
     for others in OTHERS:
         others(context).add_to(app)
     app.get(REFERENCE, include_in_schema=False)(lambda: HTMLResponse(reference_page(app.openapi())))
     for path, (name, kind) in PAGE_FILES.items():
         app.get(path, include_in_schema=False)(_file(name, kind))
+
+
+@contextmanager
+def _tagged(app: FastAPI, name: str) -> Iterator[None]:
+    """Puts the paths that the block adds into a group of the API's description."""
+    before = len(app.routes)
+    yield
+    for route in app.routes[before:]:
+        assert isinstance(route, APIRoute)
+        route.tags = [name]
 
 
 def _context(service: Service, settings: ServiceSettings) -> Context:

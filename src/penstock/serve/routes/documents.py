@@ -7,7 +7,7 @@ import time
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import FastAPI, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, Response
 
@@ -49,7 +49,7 @@ class DocumentRoutes:
         self._context = context
         self._service = context.service
 
-    def add_to(self, app: APIRouter) -> None:
+    def add_to(self, app: FastAPI) -> None:
         add = app.get
         add("/v1/documents", response_model=list[DocumentAnswer])(self.documents)
         taken = app.post("/v1/documents", status_code=202, response_model=TakenAnswer, openapi_extra=BYTES,

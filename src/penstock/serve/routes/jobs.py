@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query, Request
+from fastapi import FastAPI, Header, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from pydantic import BaseModel
@@ -69,7 +69,7 @@ class JobRoutes:
         self._jobs = context.jobs
         self._streams = 0
 
-    def add_to(self, app: APIRouter) -> None:
+    def add_to(self, app: FastAPI) -> None:
         send = {"status_code": 202, "response_class": Response, "responses": TAKEN}
         app.post("/v1/parse", openapi_extra=parse_body(), **send)(self.parse)  # type: ignore[arg-type]
         app.post("/v1/volumes", openapi_extra=volumes_body(), **send)(self.volumes)  # type: ignore[arg-type]

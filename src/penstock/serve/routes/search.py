@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import FastAPI, Query, Request
 
 from penstock.retrieval.hits import Filters
 from penstock.serve.routes.context import Context, owner_of
@@ -18,7 +18,7 @@ class SearchRoutes:
     def __init__(self, context: Context) -> None:
         self._context = context
 
-    def add_to(self, app: APIRouter) -> None:
+    def add_to(self, app: FastAPI) -> None:
         found = {"response_model": list[SearchHit], "responses": errors(409)}
         app.get("/v1/search", **found)(self.search)  # type: ignore[arg-type]
         app.post("/v1/search", **found)(self.search_with)  # type: ignore[arg-type]

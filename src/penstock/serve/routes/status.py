@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import FastAPI, Request
 from fastapi.responses import PlainTextResponse
 
 import penstock
@@ -22,7 +22,7 @@ class StatusRoutes:
         self._context = context
         self._counts = counts
 
-    def add_to(self, app: APIRouter) -> None:
+    def add_to(self, app: FastAPI) -> None:
         app.get("/health", response_model=HealthAnswer)(self.health)
         app.get("/metrics", response_class=PlainTextResponse)(self.metrics)
         app.get("/v1/engines", response_model=EnginesAnswer)(self.engines)
