@@ -126,7 +126,7 @@ def test_a_folder_tells_its_own_shape(tmp_path: Path) -> None:
 def test_a_dry_run_prints_the_sum(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("penstock.cli.engine.cards", list)
     told = CliRunner().invoke(app, ["start", "glm-ocr", "--preset", "l4", "--dry-run"]).stdout
-    for words in ("card          24.2 GB", "weights     2.2 GB", "KV cache    14.1 GB: 214,", "64 KiB"):
+    for words in ("card          24.2 GB", "weights     2.2 GB", "KV cache    13.2 GB: 201,", "64 KiB"):
         assert words in told
     [row] = json.loads(
         CliRunner().invoke(app, ["start", "glm-ocr", "--preset", "l4", "--dry-run", "--json"]).stdout
@@ -145,5 +145,5 @@ def test_doctor_tells_what_the_card_would_hold(tmp_path: Path, monkeypatch: pyte
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     told = CliRunner().invoke(penstock, ["doctor"]).stdout
     [line] = [line for line in told.splitlines() if "glm-ocr " in line and "weights" in line]
-    assert "weights 2.2 GB, activations 2.3 GB, KV cache 14.1 GB (214," in line
+    assert "weights 2.2 GB, activations 2.3 GB, KV cache 13.2 GB (201," in line
     assert "deepseek-ocr" in told

@@ -197,7 +197,7 @@ class MemoryBudget:
         ]
 
     def sentence(self) -> str:
-        """One line: 'weights 2.2 GB, KV cache 14.1 GB (214,000 tokens), 3.3 GB left'."""
+        """One line: 'weights 2.2 GB, KV cache 13.2 GB (201,000 tokens), 3.3 GB left'."""
         if not self.fits:
             return f"does not fit {_gb(self.card)}: weights {_gb(self.weights)}, KV cache {_gb(self.kv)}"
         many = f"{self.servers} servers, each with " if self.servers > 1 else ""
@@ -213,7 +213,7 @@ class MemoryBudget:
         return [f"layout        {_gb(self.layout)} ({why})"] if self.layout else []
 
     def _room(self) -> str:
-        """ "214,000 tokens of 64 KiB, 13 requests of 16,384 (128 sequences allowed)"."""
+        """ "201,000 tokens of 64 KiB, 12 requests of 16,384 (128 sequences allowed)"."""
         tokens = f"{self.kv_tokens:,} tokens of {self.kv_token // 1024} KiB"
         if not self.context:
             return tokens
