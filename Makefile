@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DEMO_OUT := demo-out
+# one process more than there are cores: some tests wait for others to start, end or answer
+TEST_PROCESSES ?= $(shell expr 1 + $$(getconf _NPROCESSORS_ONLN))
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-slow fuzz coverage check fix bench clean
@@ -36,7 +38,7 @@ demo: setup  ## parse the sample document with the built-in models and say where
 	@echo "       $(DEMO_OUT)/profile.html              where the time went"
 
 test: setup  ## everything that answers within minutes on a laptop
-	$(if $(COVERAGE),PENSTOCK_READER_SANDBOX=0) $(BIN)/python $(if $(COVERAGE),-m coverage run) -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m 'not slow'
+	$(if $(COVERAGE),PENSTOCK_READER_SANDBOX=0) $(BIN)/python $(if $(COVERAGE),-m coverage run) -m pytest -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder -m 'not slow'
 
 coverage: setup  ## how much of the code `make test COVERAGE=1` ran; fails if a module was never loaded
 	$(BIN)/coverage combine --quiet

@@ -37,6 +37,11 @@ def build_tower(config: Any, folder: Path, device: str, dtype: Any, seed: int = 
             tower = GlmOcrVisionTransformer(shape.text_config, shape.vision_config, norm_eps=1e-5)
     finally:
         torch.set_default_dtype(before)
+    return filled(tower, seed)
+
+
+def filled(tower: Any, seed: int = 0) -> Any:
+    """The tower with random weights, ready to be called."""
     _fill(tower, torch.Generator().manual_seed(seed))
     for layer in tower.modules():
         if (method := getattr(layer, "quant_method", None)) is not None:

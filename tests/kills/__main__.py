@@ -61,7 +61,7 @@ class Tries:
             finished(command, {**places, "out": self._before}, {})
         out = self._fresh("whole")
         began = time.monotonic()
-        finished(verb.command, {**places, "out": out}, verb.env)
+        finished(verb.command, {**places, "out": out}, verb.env, verb.module)
         self.seconds = time.monotonic() - began
         self.whole: Found = verb.found(out)
         assert self.whole, f"{verb.name} wrote nothing to compare"
@@ -72,7 +72,7 @@ class Tries:
         sent = chance.randint(1, 3)
         met = sum(self._killed(places, chance.uniform(0.05, 1.05) * self.seconds) for _ in range(sent))
         try:
-            finished(self.verb.command, places, self.verb.env)
+            finished(self.verb.command, places, self.verb.env, self.verb.module)
             found = self.verb.found(out)
         except Exception as exc:
             return sent, met, f"{type(exc).__name__}: {exc}"
@@ -88,7 +88,7 @@ class Tries:
 
     def _killed(self, places: dict[str, Path], after_s: float) -> bool:
         """Starts the verb and kills it. Returns whether it was still alive then."""
-        process = started(self.verb.command, places, self.verb.env)
+        process = started(self.verb.command, places, self.verb.env, self.verb.module)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(after_s)
         alive = process.poll() is None

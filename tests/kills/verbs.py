@@ -31,6 +31,7 @@ class Verb:
     needs: tuple[tuple[str, ...], ...] = ()
     found: Callable[[Path], Found] = field(default=lambda out: files(out))
     env: dict[str, str] = field(default_factory=dict)
+    module: str = "penstock"
 
 
 PARSE = ("parse", "{pages}", "-o", "{out}", "--recipe", FAKE, "--export", "md,jsonl", "-q")
@@ -57,13 +58,16 @@ def verbs(hub: Hub) -> list[Verb]:
             ("run", "pages", "{sample}", "--output-dir", "{out}", "--recipe", "builtin", "-q"),
             found=both,
         ),
+        Verb("serve", ("{out}", "{pages}"), found=served, module="tests.kills.serving"),
     ]
 
 
-def started(verb: tuple[str, ...], places: dict[str, Path], env: dict[str, str]) -> subprocess.Popen[bytes]:
-    words = [word.format_map({name: str(path) for name, path in places.items()}) for word in verb]
+def started(
+    words: tuple[str, ...], places: dict[str, Path], env: dict[str, str], module: str = "penstock"
+) -> subprocess.Popen[bytes]:
+    named = {name: str(path) for name, path in places.items()}
     return subprocess.Popen(
-        [sys.executable, "-m", "penstock", *words],
+        [sys.executable, "-m", module, *(word.format_map(named) for word in words)],
         env={**os.environ, **env},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -71,11 +75,15 @@ def started(verb: tuple[str, ...], places: dict[str, Path], env: dict[str, str])
     )
 
 
-def finished(verb: tuple[str, ...], places: dict[str, Path], env: dict[str, str]) -> None:
-    process = started(verb, places, env)
+def finished(
+    words: tuple[str, ...], places: dict[str, Path], env: dict[str, str], module: str = "penstock"
+) -> None:
+    process = started(words, places, env, module)
     _, said = process.communicate(timeout=300)
     if process.returncode != 0:
-        raise RuntimeError(f"{' '.join(verb)} ended with {process.returncode}: {said.decode()[-600:]}")
+        raise RuntimeError(
+            f"{module} {' '.join(words)} ended with {process.returncode}: {said.decode()[-600:]}"
+        )
 
 
 def files(out: Path) -> Found:
@@ -123,6 +131,15 @@ def photos(out: Path) -> Found:
 
 def both(out: Path) -> Found:
     return files(out) | vectors(out)
+
+
+def served(out: Path) -> Found:
+    """Pages and what was sent. Jobs are named by chance; `tests/serve/test_jobs.py` kills those."""
+    sent = (path for path in sorted((out / "uploads").rglob("*")) if path.is_file())
+    uploads = {str(path.relative_to(out)): hashlib.sha256(path.read_bytes()).hexdigest() for path in sent}
+    return uploads | {
+        page.id: f"{page.attempt} {page.markdown} {page.failure}" for page in Out(out).read_pages()
+    }
 
 
 def uploaded(hub: Hub) -> Found:

@@ -257,6 +257,7 @@ def served(root: Path, **more: Any) -> PipelineOptions:
     )
 
 
+@pytest.mark.slow
 def test_a_recipe_by_servers_reads_embeds_indexes_and_scores(tmp_path: Path) -> None:
     """With servers that run already: nothing is started, and nothing of theirs is stopped."""
     write_dataset(tmp_path / "set")

@@ -106,6 +106,7 @@ def test_the_title_is_found(pages: list[Page]) -> None:
     assert pages[0].markdown.startswith("# The Pipe That Feeds the Turbines")
 
 
+@pytest.mark.slow
 def test_a_page_turned_by_a_quarter_is_turned_back(tmp_path: Path) -> None:
     import cv2
     import pypdfium2 as pdfium

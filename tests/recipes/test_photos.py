@@ -136,6 +136,9 @@ def test_a_broken_photo_and_a_box_outside_cost_only_themselves(tmp_path: Path) -
     assert "no photo is called rom3.jpg" in said.stderr
     told = json.loads(said.stdout)
     assert (told["photos"], told["failed"], told["failed_objects"]) == (1, 1, 1)
+    quiet = invoke(str(tmp_path / "in"), "-o", str(out), *boxes)
+    assert quiet.stdout == ""
+    assert [line.partition(":")[0] for line in quiet.stderr.splitlines()] == ["penstock", "failed", "failed"]
     rows = [json.loads(line) for line in (out / "objects.jsonl").read_text("utf-8").splitlines()]
     valid = {(row["document"], row.get("label")): row["valid"] for row in rows}
     assert valid == {

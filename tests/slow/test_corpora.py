@@ -19,7 +19,7 @@ from penstock.region import Region
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1_800)]
 
-RUNNING = range(6, 26)  # pages of the Debian history after the title and the contents, from 0
+RUNNING = range(6, 26, 2)  # pages of the Debian history after the title and the contents, from 0
 
 
 def bare(text: str) -> str:
@@ -115,7 +115,7 @@ def test_omnidocbench_pages_parse_and_their_distance_is_told(shared_data: Path) 
     folder = shared_data / "omnidocbench_demo"
     [annotations] = [path for path in folder.rglob("*.json") if "OmniDocBench_demo" in path.name][:1]
     truth = {Path(row["page_info"]["image_path"]).name: row for row in json.loads(annotations.read_text())}
-    images = [path for path in folder.rglob("*") if path.name in truth]
+    images = sorted(path for path in folder.rglob("*") if path.name in truth)[::3]  # all: score_all.py
     distances = []
     for page in penstock.parse(images):
         assert page.failure is None, page.failure
@@ -125,7 +125,7 @@ def test_omnidocbench_pages_parse_and_their_distance_is_told(shared_data: Path) 
         want = bare("".join(b["text"] for b in sorted(blocks, key=lambda b: b.get("order") or 0)))
         distances.append(Levenshtein.normalized_distance(said(page), want))
         print(f"{Path(page.uri).name[:40]:<40} {distances[-1]:.3f}")
-    assert len(distances) == 18
+    assert len(distances) == 6
     print(f"mean normalised edit distance: {sum(distances) / len(distances):.4f}")
 
 

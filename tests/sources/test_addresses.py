@@ -21,6 +21,7 @@ from penstock.page import Page
 from penstock.passes.parse import ParseOptions, parse_work
 from penstock.sources import download, list_items
 from penstock.sources.download import Download
+from penstock.store.out import Out
 from tests.support.local_server import LocalServer
 
 
@@ -120,3 +121,12 @@ def test_parse_says_that_it_reads_an_address(server: str, tmp_path: Path) -> Non
     assert f"reading {server}/s.png\n" in called.stderr
     assert "secret" not in called.stderr + called.stdout
     assert json.loads((out / "run.json").read_text("utf-8"))["inputs"] == [f"{server}/s.png"]
+
+
+def test_a_pipeline_takes_addresses_too_and_quiet_says_nothing(server: str, tmp_path: Path) -> None:
+    out, address = tmp_path / "out", f"{server}/scan.png?signature=secret"
+    words = ["run", "pages", address, "--output-dir", str(out), "--step", "ocr", "--layout", "rules", "-q"]
+    done = CliRunner().invoke(app, words, catch_exceptions=False)
+    assert (done.exit_code, done.output) == (0, "")
+    assert [page.document for page in Out(out).read_pages()] == ["scan.png"]
+    assert "secret" not in (out / "run.json").read_text("utf-8")

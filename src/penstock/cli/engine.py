@@ -223,7 +223,8 @@ def _budget(server: DetachedServer, all_servers: list[DetachedServer]) -> Memory
     known = {card.index: round(card.memory_gb * 1e9) for card in cards()}
     card = known.get(server.gpu if server.gpu is not None else -1) or CARD_MIB[server.preset] << 20
     sharing = sum(other.gpu == server.gpu for other in all_servers)
-    return memory_budget(server.model, server.command, card, sharing, server.recogniser not in PAGE_MODELS)
+    has_layout = server.recogniser not in PAGE_MODELS
+    return memory_budget(server.model, server.command, card, sharing, has_layout, server.vision)
 
 
 def _plan_row(server: DetachedServer, all_servers: list[DetachedServer]) -> dict[str, Any]:

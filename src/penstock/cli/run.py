@@ -105,9 +105,15 @@ def _run(options: PipelineOptions, step: str | None, skip: list[str], as_json: b
 
     pipeline = Pipeline(options, progress(quiet or as_json))
     for line in pipeline.run(chosen_steps(step, tuple(skip))):
-        print(line, file=sys.stderr if as_json else sys.stdout, flush=True)
+        if not quiet:
+            print(line, file=sys.stderr if as_json else sys.stdout, flush=True)
     state = pipeline.state
-    print(_summary_json(state) if as_json else "\n".join(["", *_summary_lines(state)]))
+    if as_json:
+        print(_summary_json(state))
+    elif not quiet:
+        print("\n".join(["", *_summary_lines(state)]))
+    elif state.failed:
+        print(_summary_lines(state)[0], file=sys.stderr)
     if state.failed:
         raise typer.Exit(1)
 

@@ -144,7 +144,7 @@ class _TypedPhotos:
                 f"penstock: no photo is called {photo}: its --box, --depth or --known was not used.",
                 file=sys.stderr,
             )
-        _finish(work.run, formats, as_json)
+        _finish(work.run, formats, as_json, quiet)
         if work.missed:
             raise typer.Exit(1)
 
@@ -165,7 +165,7 @@ class _TypedPhotos:
         )
 
 
-def _finish(run: Run[Photo], formats: list[str], as_json: bool) -> None:
+def _finish(run: Run[Photo], formats: list[str], as_json: bool, quiet: bool) -> None:
     from penstock.exports.export import export
     from penstock.exports.inventory import failures, read_inventory
     from penstock.store.out import Out
@@ -176,7 +176,10 @@ def _finish(run: Run[Photo], formats: list[str], as_json: bool) -> None:
     if as_json:
         print(json.dumps(_summary(run, found, written), ensure_ascii=False))
     else:
-        _tell(found, written)
+        for name, reason in failures(found):
+            print(f"failed: {name}: {reason}", file=sys.stderr)
+        if not quiet:
+            _tell(found, written)
     if failures(found):  # also those of earlier runs: they are listed, and the totals lack them
         raise typer.Exit(1)
 
@@ -204,11 +207,9 @@ def _tell(found: Inventory, written: list[Path]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from penstock.exports.inventory import failures, handling
+    from penstock.exports.inventory import handling
     from penstock.photos.furniture import UNKNOWN
 
-    for name, reason in failures(found):
-        print(f"failed: {name}: {reason}", file=sys.stderr)
     table = Table(box=None, pad_edge=False)
     for name in ("no.", "item", "photo", "W x D x H m", "m³", "ft³", "how sure"):
         table.add_column(name, justify="right" if name in ("no.", "m³", "ft³") else "left")

@@ -30,7 +30,7 @@ RUNNING = frozenset({"text", "paragraph_title", "doc_title", "figure_title", "re
 
 
 @dataclass(frozen=True, slots=True)
-class _Heading:
+class _NotedHeading:
     """A heading as it was noted: `own` is the level by its number, or a title's; 0 without one."""
 
     key: tuple[str, int]
@@ -45,7 +45,7 @@ class WholeDocument:
 
     _pages: int = 0
     _edges: defaultdict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
-    _headings: list[_Heading] = field(default_factory=list)
+    _headings: list[_NotedHeading] = field(default_factory=list)
     _sizes: list[tuple[float, int]] = field(default_factory=list)  # of headings, and their own level
     _levels: dict[tuple[str, int], int] | None = None  # by page and region; None: not asked for yet
 
@@ -69,7 +69,7 @@ class WholeDocument:
         is_title = region.label == "doc_title"
         size, own = (0.0, 1) if is_title else (_size(region, page), _own_level(region))
         edge = _edge(region, page) if _may_run(region, page) else None
-        self._headings.append(_Heading((page.id, region.index), size, own, edge))
+        self._headings.append(_NotedHeading((page.id, region.index), size, own, edge))
         if size and len(self._sizes) < MAX_SIZES:
             self._sizes.append((size, own))
 

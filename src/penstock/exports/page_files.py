@@ -47,9 +47,8 @@ def write_markdown(pages: Pages) -> list[Path]:
     return paths
 
 
-def page_piece(item: Page, root: str, whole: WholeDocument | None = None) -> str:
+def page_piece(item: Page, root: str, whole: WholeDocument) -> str:
     """Returns one page of a document's Markdown; a failed one says why it is missing."""
-    whole = whole or WholeDocument()
     if item.failure is not None:
         text = comment(f"failed in {item.failure.stage}: {item.failure.message}")
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -64,7 +64,7 @@ def parse_work(options: ParseOptions, out: Path, trace: Trace | None = None) -> 
     plan, tally = options.plan(), Tally()
     listing = list_pages(options, out, tally.left_out)
     facts = {
-        "inputs": [shown(name) if is_url(name) else name for name in options.inputs],
+        "inputs": told_inputs(options.inputs),
         "pages": options.pages,
         "max_pages": options.max_pages,
     }
@@ -135,6 +135,11 @@ def stream_pages(plan: Plan, listing: Iterable[Page], executor: str = "local") -
     """Yields the listed pages through a plan, in completion order. Closing it ends what it started."""
     stream = make_executor(executor, Trace()).stream(plan, listing)
     return cast(PageStream, stream)  # an executor gives back what it was given
+
+
+def told_inputs(inputs: Sequence[str]) -> list[str]:
+    """Returns the inputs as run.json keeps them: addresses without what may be a secret."""
+    return [shown(name) if is_url(name) else name for name in inputs]
 
 
 def downloads_of(out: Path | None, fresh: bool = False) -> Path | None:

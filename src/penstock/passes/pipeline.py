@@ -40,7 +40,7 @@ from penstock.passes.embed import EmbedOptions, EmbedSummary, checked_precision,
 from penstock.passes.enrich import EnrichOptions, enrich_work
 from penstock.passes.evaluate_search import evaluate_search
 from penstock.passes.index import index_out
-from penstock.passes.parse import crop_names_of
+from penstock.passes.parse import crop_names_of, downloads_of, told_inputs
 from penstock.passes.pipeline_check import (
     cards_in_words,
     free_bytes,
@@ -284,13 +284,14 @@ class Pipeline:
         options = self.options
         inputs = list(options.inputs) or [str(corpus_of(self._folder(), options.source_preset))]
         facts: dict[str, Any] = {
-            "inputs": inputs,
+            "inputs": told_inputs(inputs),
             "dataset": "" if options.inputs else options.source,
             "revision": self.state.revision or Out(options.out).run().get("revision", ""),
             **crop_names_of(options.crop_names, options.out),
         }
         run = Run(self._plan(), make_executor("local", Trace()), options.out, PAGES, facts=facts)
-        return Work(run, islice(sources.list_items(inputs, Page), options.limit), self._limits)
+        listing = sources.list_items(inputs, Page, downloads=downloads_of(options.out))
+        return Work(run, islice(listing, options.limit), self._limits)
 
     def _stop(self) -> str:
         """Gives the card back before the embedder wants it."""

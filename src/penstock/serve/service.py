@@ -30,7 +30,7 @@ from penstock.serve.catalogue import Catalogue, Place
 from penstock.serve.purge import purge
 from penstock.serve.turns import Turns
 from penstock.sources.safe_names import safe_name
-from penstock.store.atomic_files import store_errors, sync_folder
+from penstock.store.atomic_files import make_folder, store_errors, sync_folder
 
 log = logging.getLogger(__name__)
 Sent = Page | Photo
@@ -143,7 +143,7 @@ class Service:
         """Gives a path below OUT for a file that is being received. Removes what is left there."""
         path = self.out / UPLOADS / f"{INCOMING}{secrets.token_hex(8)}"
         with store_errors(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
         try:
             yield path
         finally:
@@ -162,7 +162,7 @@ class Service:
         with self._lock:
             if document not in self._counts:
                 with store_errors(target):
-                    target.parent.mkdir(parents=True, exist_ok=True)
+                    make_folder(target.parent)
                     incoming.replace(target)
                     sync_folder(target.parent)
                     self._tombstone(document).unlink(missing_ok=True)

@@ -26,6 +26,9 @@ ACTIVATION_REASON = (
     " which is what longer steps took from a B200's KV cache"
 )
 FIXED_BYTES = 7 * 2**30 // 10
+# our vision tower's own graphs (vllm_plugin/graphs.py), measured on an H200; small cards have none
+TOWER_BYTES, MIN_TOWER_CARD = 900_000_000, 15_000_000_000
+TOWER_MODELS = ("zai-org/GLM-OCR",)
 ACTIVATION_WIDTH = 1_536  # GLM-OCR's; a wider model's activations are wider
 LAYOUT_BYTES_A_PAGE = 6_100_000_000 // 64  # PP-DocLayoutV3, 64 pages of 300 dpi, measured on an H200
 LAYOUT_BATCH = 16
@@ -187,14 +190,14 @@ class MemoryBudget:
             f"{each} share {_gb(self.server)} ({self.share:g})",
             f"  weights     {_gb(self.weights)}",
             f"  activations {_gb(self.activations)} ({ACTIVATION_REASON})",
-            f"  other       {_gb(self.fixed)} (CUDA, graphs)",
+            f"  other       {_gb(self.fixed)} (CUDA, graphs, also the vision tower's)",
             f"  KV cache    {_gb(self.kv)}: {self._room()}",
             *self._layout_line(),
             f"left          {_gb(self.left)}" + ("" if self.fits else "  IT DOES NOT FIT"),
         ]
 
     def sentence(self) -> str:
-        """One line: 'weights 2.2 GB, KV cache 14.1 GB (214,000 tokens), 3.3 GB left'."""
+        """One line: 'weights 2.2 GB, KV cache 13.2 GB (201,000 tokens), 3.3 GB left'."""
         if not self.fits:
             return f"does not fit {_gb(self.card)}: weights {_gb(self.weights)}, KV cache {_gb(self.kv)}"
         many = f"{self.servers} servers, each with " if self.servers > 1 else ""
@@ -210,7 +213,7 @@ class MemoryBudget:
         return [f"layout        {_gb(self.layout)} ({why})"] if self.layout else []
 
     def _room(self) -> str:
-        """ "214,000 tokens of 64 KiB, 13 requests of 16,384 (128 sequences allowed)"."""
+        """ "201,000 tokens of 64 KiB, 12 requests of 16,384 (128 sequences allowed)"."""
         tokens = f"{self.kv_tokens:,} tokens of {self.kv_token // 1024} KiB"
         if not self.context:
             return tokens
@@ -219,9 +222,14 @@ class MemoryBudget:
 
 
 def memory_budget(
-    model: str, command: Sequence[str], card_bytes: int, servers: int = 1, layout: bool = True
+    model: str,
+    command: Sequence[str],
+    card_bytes: int,
+    servers: int = 1,
+    layout: bool = True,
+    vision: str = "auto",
 ) -> MemoryBudget | None:
-    """Returns the budget of `servers` with this `vllm serve` command on a card.
+    """Returns the budget of `servers` with this `vllm serve` command and vision tower on a card.
 
     None for a model whose shape we do not know, or where there is no card.
     """
@@ -238,12 +246,18 @@ def memory_budget(
         share=_share(flags.get("--gpu-memory-utilization")),
         weights=shape.weights(packed),
         activations=step * ACTIVATION_BYTES_A_TOKEN * shape.width // ACTIVATION_WIDTH,
-        fixed=FIXED_BYTES,
+        fixed=FIXED_BYTES + _tower(model, vision, card_bytes),
         kv_token=shape.kv_token(cached),
         context=_whole(flags.get("--max-model-len")),
         sequences=_whole(flags.get("--max-num-seqs")),
         layout=LAYOUT_BATCH * LAYOUT_BYTES_A_PAGE if layout else 0,
     )
+
+
+def _tower(model: str, vision: str, card_bytes: int) -> int:
+    """What the graphs of our vision tower take; vLLM's own tower has none."""
+    has_graphs = model in TOWER_MODELS and vision != "plain" and card_bytes >= MIN_TOWER_CARD
+    return TOWER_BYTES if has_graphs else 0
 
 
 def _flags(command: Sequence[str]) -> dict[str, str]:

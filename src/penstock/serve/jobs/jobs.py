@@ -17,7 +17,7 @@ from penstock.serve.jobs.own_run import OwnRuns, RunEnd
 from penstock.serve.jobs.record import INPUTS, OWN_OUT, CallbackState, JobFiles, JobRecord, Kind, State
 from penstock.serve.service import Service, Status
 from penstock.sources.safe_names import safe_name
-from penstock.store.atomic_files import store_errors, sync_folder
+from penstock.store.atomic_files import make_folder, store_errors, sync_folder
 
 log = logging.getLogger(__name__)
 MAX_JOBS = 100_000  # some 100 MB of memory
@@ -161,7 +161,7 @@ class Jobs:
         for number, file in enumerate(files):
             target = self.files.folder(id) / INPUTS / f"{number:05d}" / safe_name(file.name)
             with store_errors(target):
-                target.parent.mkdir(parents=True)
+                make_folder(target.parent)
                 file.path.replace(target)
                 sync_folder(target.parent)
             names.append(target.name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -11,6 +12,7 @@ from fastapi import FastAPI, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, Response
 
+from penstock.documents.whole_document import WholeDocument
 from penstock.exports.page_files import page_piece
 from penstock.page import Page
 from penstock.photo import Photo
@@ -121,10 +123,15 @@ class DocumentRoutes:
     def markdown(self, request: Request, name: Name) -> Response:
         """The document's pages that are read, as Markdown."""
         self._known(request, name)
-        parts = self._service.catalogue.places(name)
-        found = (self._service.catalogue.page(name, part) for part in parts)
-        text = "".join(page_piece(page, "file/") for page in found if isinstance(page, Page))
+        whole = WholeDocument.of(self._pages(name))
+        text = "".join(page_piece(page, "file/", whole) for page in self._pages(name))
         return Response(text, media_type="text/markdown; charset=utf-8")
+
+    def _pages(self, name: str) -> Iterator[Page]:
+        for part in self._service.catalogue.places(name):
+            page = self._service.catalogue.page(name, part)
+            if isinstance(page, Page):
+                yield page
 
     def page(self, request: Request, name: Name, page: PageNumber) -> dict[str, Any]:
         """One page as in ocr_results.jsonl; a photo with its objects as in objects.jsonl."""
