@@ -140,7 +140,9 @@ class AgentDocuments:
         if self._plan is not None and not self.service.waiting:
             self.service.settled.wait(COMMIT_S)
         rows = self._out / ITEMS_DIR
-        stamp = rows.stat().st_mtime_ns if rows.is_dir() else 0
+        if not rows.is_dir():
+            raise UsageError("No page is read yet.", "Call parse, or wait for it.")
+        stamp = rows.stat().st_mtime_ns
         if (self._out / FOLDER).is_dir() and (self._plan is None or stamp == self._indexed):
             return
         index_out(self._out, holds_lock=self._plan is not None)
