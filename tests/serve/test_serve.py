@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import signal
 import subprocess
@@ -160,8 +161,19 @@ def test_pages_of_other_origins_may_not_send(client: Client) -> None:
 def test_the_page_and_its_script_are_served_with_a_policy(client: Client) -> None:
     with urllib.request.urlopen(client.url + "/") as answer:
         assert "default-src 'self'" in answer.headers["Content-Security-Policy"]
-        assert b"page.js" in answer.read()
-    assert b"use strict" in client("/page.js")[1]
+        assert "require-trusted-types-for 'script'" in answer.headers["Content-Security-Policy"]
+        assert "unsafe" not in answer.headers["Content-Security-Policy"]
+        page = answer.read().decode()
+    named = re.findall(r'(?:src|href)="(web/[^"]+)"', page)
+    assert {name.rpartition(".")[2] for name in named} == {"css", "js", "svg"}
+    modules = [name.removeprefix("web/") for name in named if name.endswith(".js")]
+    for module in modules:  # those that a module imports come after it
+        source = client(f"/web/{module}")[1].decode()
+        modules += [one for one in re.findall(r'from "\./([^"]+)"', source) if one not in modules]
+    assert len(modules) > 10
+    assert all(client("/" + name)[0] == 200 for name in named)
+    assert "<script>" not in page
+    assert " style=" not in page
     assert client("/health")[1]["takes_documents"] is True
 
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
-from importlib import resources
 
 from fastapi import FastAPI
-from fastapi.responses import Response
 
 import penstock
 from penstock.passes.parse import ParseOptions
@@ -38,11 +36,11 @@ from penstock.serve.routes.jobs import JobRoutes
 from penstock.serve.routes.models import EVERYWHERE
 from penstock.serve.routes.search import SearchRoutes
 from penstock.serve.routes.status import StatusRoutes
+from penstock.serve.routes.web import add_page
 from penstock.serve.searching import ServedSearch
 from penstock.serve.service import Service
 
 __all__ = ["KeyRing", "RemoteFiles", "ServiceSettings", "app_of"]
-PAGE_FILES = {"/": ("page.html", "text/html"), "/page.js": ("page.js", "text/javascript")}
 EXPORTS_AT_ONCE = 2
 OURS = (JobRoutes, DocumentRoutes, SearchRoutes)
 OTHERS = (GlmRoutes, DoclingRoutes, MistralRoutes, MineruRoutes)  # the shapes of other projects
@@ -90,8 +88,7 @@ def _add_routes(app: FastAPI, context: Context, counts: RequestCounts) -> None:
     StatusRoutes(context, counts).add_to(app)
     for routes in OURS + OTHERS:
         routes(context).add_to(app)
-    for path, (name, kind) in PAGE_FILES.items():
-        app.get(path, include_in_schema=False)(_file(name, kind))
+    add_page(app)
 
 
 def _context(service: Service, settings: ServiceSettings) -> Context:
@@ -117,8 +114,3 @@ def _opened(context: Context) -> Callable[[FastAPI], AbstractAsyncContextManager
             yield
 
     return opened
-
-
-def _file(name: str, kind: str) -> Callable[[], Response]:
-    text = resources.files("penstock.serve").joinpath(name).read_text("utf-8")
-    return lambda: Response(text, media_type=f"{kind}; charset=utf-8")

@@ -11,7 +11,8 @@ from penstock.serve.errors import error_answer
 from penstock.serve.guard.keys import KeyRing
 
 OWNER = "penstock.owner"  # where a request's scope holds whose key it is
-OPEN_PATHS = frozenset({"/", "/page.js", "/health", "/ready", "/version"})  # the page asks for the key itself
+OPEN_PATHS = frozenset({"/", "/health", "/ready", "/version"})
+OPEN_FOLDER = "/web/"  # the page itself asks for the key
 READING_POSTS = frozenset({"/v1/search", "/v1/embed"})
 
 
@@ -23,7 +24,7 @@ class KeyMiddleware:
         self._keys = keys
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or (self._keys and scope["path"] in OPEN_PATHS):
+        if scope["type"] != "http" or (self._keys and _is_open(scope["path"])):
             await self._app(scope, receive, send)
             return
         owner = self._keys.owner(Headers(scope=scope))
@@ -38,6 +39,10 @@ class KeyMiddleware:
             await self._app(scope, receive, send)
             return
         await answer(scope, receive, send)
+
+
+def _is_open(path: str) -> bool:
+    return path in OPEN_PATHS or path.startswith(OPEN_FOLDER)
 
 
 def _scope_for(scope: Scope) -> str:

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from penstock.exports.overlays import draw
+from penstock.exports.overlays import MAX_SIDE, draw
 from penstock.exports.page_pictures import PageRenderer
 from penstock.page import Page
 from penstock.photo import Photo
@@ -16,7 +16,7 @@ from penstock.serve.errors import HttpRefusal
 from penstock.serve.in_turn import InTurn
 from penstock.store.out import Out
 
-RECENT_PICTURES = 32  # of some 200 kB
+MAX_RECENT_BYTES = 16 << 20  # 80 pages, or all thumbnails of 1,000
 
 
 class DrawnPages:
@@ -27,26 +27,27 @@ class DrawnPages:
         self._out = out
         self._in_turn = InTurn()
         self._maker: PageRenderer | None = None
-        self._recent: OrderedDict[tuple[str, int, bool], bytes] = OrderedDict()
+        self._recent: OrderedDict[tuple[str, int, bool, int], bytes] = OrderedDict()
 
-    async def __call__(self, item: Page | Photo, boxes: bool) -> bytes:
-        return await self._in_turn(partial(self._kept, item, boxes))
+    async def __call__(self, item: Page | Photo, boxes: bool, side: int = MAX_SIDE) -> bytes:
+        """Returns a JPEG whose longer side has at most so many pixels."""
+        return await self._in_turn(partial(self._kept, item, boxes, side))
 
-    def _kept(self, item: Page | Photo, boxes: bool) -> bytes:
-        key = (item.id, item.attempt, boxes)
-        jpeg = self._recent[key] = self._recent.get(key) or self._made(item, boxes)
+    def _kept(self, item: Page | Photo, boxes: bool, side: int) -> bytes:
+        key = (item.id, item.attempt, boxes, side)
+        jpeg = self._recent[key] = self._recent.get(key) or self._made(item, boxes, side)
         self._recent.move_to_end(key)
-        while len(self._recent) > RECENT_PICTURES:
+        while sum(map(len, self._recent.values())) > MAX_RECENT_BYTES and len(self._recent) > 1:
             self._recent.popitem(last=False)
         return jpeg
 
-    def _made(self, item: Page | Photo, boxes: bool) -> bytes:
+    def _made(self, item: Page | Photo, boxes: bool, side: int) -> bytes:
         if self._maker is None:
             self._maker = self.opened.enter_context(PageRenderer(Out(self._out)))
         pixels = self._maker.picture(item)
         if isinstance(pixels, str):
             raise HttpRefusal(404, pixels)
-        return draw(_boxes(item) if boxes else (), pixels)
+        return draw(_boxes(item) if boxes else (), pixels, side)
 
 
 def _boxes(item: Page | Photo) -> tuple[Region, ...]:

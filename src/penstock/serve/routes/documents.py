@@ -11,6 +11,7 @@ from fastapi import FastAPI, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, Response
 
+from penstock.exports.overlays import MAX_SIDE
 from penstock.exports.page_files import page_piece
 from penstock.page import Page
 from penstock.photo import Photo
@@ -28,6 +29,7 @@ KEPT = re.compile(r"(crops|masks|clouds|meshes)/[0-9a-f]{8,64}\.(jpg|png|ply|glb
 
 Name = Annotated[str, Query(description="The document's name as /v1/documents gives it.")]
 PageNumber = Annotated[int, Query(ge=1, description="From 1.")]
+Side = Annotated[int, Query(ge=32, le=4000, description="At most so many pixels of the longer side.")]
 BYTES = {
     "requestBody": {
         "required": True,
@@ -130,10 +132,12 @@ class DocumentRoutes:
         """One page as in ocr_results.jsonl; a photo with its objects as in objects.jsonl."""
         return item_row(self._item(request, name, page))
 
-    async def picture(self, request: Request, name: Name, page: PageNumber, boxes: bool = True) -> Response:
+    async def picture(
+        self, request: Request, name: Name, page: PageNumber, boxes: bool = True, side: Side = MAX_SIDE
+    ) -> Response:
         """The page as JPEG, with the boxes of its regions or objects."""
         item = await run_in_threadpool(self._item, request, name, page)
-        jpeg = await self._context.pictures(item, boxes)
+        jpeg = await self._context.pictures(item, boxes, side)
         return Response(jpeg, media_type="image/jpeg", headers={"Cache-Control": "private, max-age=60"})
 
     def file(self, request: Request, path: str) -> FileResponse:
