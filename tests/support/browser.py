@@ -38,7 +38,22 @@ for source, target in zip(high, (3, 4)):
     os.dup2(source, target)
 os.execv(sys.argv[3], sys.argv[3:])
 """
-KEYS = {"Enter": 13, "Tab": 9, "Escape": 27, "ArrowDown": 40, "ArrowUp": 38, "ArrowRight": 39, "ArrowLeft": 37}
+MIDDLE = """(() => {
+  const node = document.querySelector(SELECTOR);
+  if (!node) return null;
+  node.scrollIntoView({block: "nearest", inline: "nearest", behavior: "instant"});
+  const box = node.getBoundingClientRect();
+  return box.width ? [box.x + box.width / 2, box.y + box.height / 2] : null;
+})()"""
+KEYS = {
+    "Enter": 13,
+    "Tab": 9,
+    "Escape": 27,
+    "ArrowDown": 40,
+    "ArrowUp": 38,
+    "ArrowRight": 39,
+    "ArrowLeft": 37,
+}
 
 
 class BrowserError(AssertionError):
@@ -201,12 +216,6 @@ class Browser:
         return dict(json.loads(line))
 
     def _middle(self, selector: str) -> tuple[float, float]:
-        found = self.await_(
-            "(() => { const node = document.querySelector(%s); if (!node) return null;"
-            "node.scrollIntoView({block: 'nearest', inline: 'nearest', behavior: 'instant'});"
-            "const box = node.getBoundingClientRect();"
-            "return box.width ? [box.x + box.width / 2, box.y + box.height / 2] : null; })()"
-            % json.dumps(selector),
-            f"{selector} is not to be seen",
-        )
-        return float(found[0]), float(found[1])
+        script = MIDDLE.replace("SELECTOR", json.dumps(selector))
+        x, y = self.await_(script, f"{selector} is not to be seen")
+        return float(x), float(y)

@@ -34,6 +34,7 @@ from penstock.serve.routes.context import Context
 from penstock.serve.routes.documents import DocumentRoutes
 from penstock.serve.routes.jobs import JobRoutes
 from penstock.serve.routes.models import EVERYWHERE
+from penstock.serve.routes.runs import RunRoutes
 from penstock.serve.routes.search import SearchRoutes
 from penstock.serve.routes.status import StatusRoutes
 from penstock.serve.routes.web import add_page
@@ -42,7 +43,7 @@ from penstock.serve.service import Service
 
 __all__ = ["KeyRing", "RemoteFiles", "ServiceSettings", "app_of"]
 EXPORTS_AT_ONCE = 2
-OURS = (JobRoutes, DocumentRoutes, SearchRoutes)
+OURS = (JobRoutes, DocumentRoutes, SearchRoutes, RunRoutes)
 OTHERS = (GlmRoutes, DoclingRoutes, MistralRoutes, MineruRoutes)  # the shapes of other projects
 
 

@@ -1,5 +1,5 @@
 // Boxes over the page's picture: buttons, so that a mouse, a finger, a keyboard and a screen reader reach them.
-import { on, shown, tell } from "./bus.js";
+import { on, point, pointAway, shown } from "./bus.js";
 import { $, bring, made, place } from "./dom.js";
 import { family, plainLabel } from "./labels.js";
 import { isHidden } from "./kinds.js";
@@ -27,11 +27,11 @@ export function drawBoxes(row) {
 const onGrid = (box, row) => box.map((value, side) => (1000 * value) / (side % 2 ? row.height : row.width));
 
 function boxOf(one, box, words) {
-  const point = (chosen) => () => tell("light", { index: one.index, from: "box", chosen });
+  const pointing = (chosen) => () => point(one.index, "box", chosen);
   const node = made("button", {
     type: "button", tabindex: -1, class: `box is-${family(one.label)}`, "data-index": one.index, "data-label": one.label,
     "aria-label": say("box", one.index + 1, plainLabel(one.label), plainWords(words).slice(0, SHORT)),
-    onclick: point(true), onpointerenter: point(false), onfocus: point(false), onpointerleave: () => tell("light", null),
+    onclick: pointing(true), onpointerenter: pointing(false), onfocus: pointing(false), onpointerleave: pointAway,
   });
   place(node, box);
   // a small box inside a large one is still to be reached
@@ -56,7 +56,7 @@ function drawHit(all, row) {
   node.classList.add("hit");
   requestAnimationFrame(() => {
     bring(node, "center");
-    if (known) tell("light", { index: known.index, from: "search", chosen: true }); // its text is drawn by now
+    if (known) point(known.index, "search", true); // its text is drawn by now
   });
 }
 
@@ -74,7 +74,7 @@ function keyed(event) {
 
 function light(what) {
   for (const node of document.querySelectorAll("#boxes .lit")) node.classList.remove("lit");
-  if (!what) return;
+  if (what.index === null) return;
   const node = $(`#boxes [data-index="${what.index}"]`);
   node?.classList.add("lit");
   if (node && what.chosen && what.from === "text") bring(node, "center");

@@ -5,6 +5,7 @@ import { isNarrow } from "./dom.js";
 
 const LOOK_MS = 1000; // between two looks at which pages are there, however fast events come
 let looking = false;
+let opening = 0;
 
 export function startOpened() {
   on("moved", keepUp);
@@ -21,13 +22,15 @@ export function follow() {
 // `hit` is what a search found there: {region, box}.
 export async function open(name, page = 1, hit = null) {
   const isNew = name !== shown.name;
-  Object.assign(shown, { name, page, hit, row: null, trouble: "" });
+  Object.assign(shown, { name, page, hit, row: null, chosen: null, trouble: "" });
   if (isNew) Object.assign(shown, { parts: [], pages: null });
   showView("documents");
   showPane("page");
   tell("opened");
+  opening++;
   if (isNew) await loadParts();
   await loadPage();
+  opening--;
 }
 
 export const turn = (step) => {
@@ -36,7 +39,7 @@ export const turn = (step) => {
 };
 
 async function keepUp() {
-  if (looking) return;
+  if (looking || opening) return; // drawn twice, a page would lose a click
   looking = true;
   await loadParts();
   if (shown.row === null || shown.row.failure) await loadPage();

@@ -35,9 +35,11 @@ function drawTools() {
   tools.hidden = !shown.name;
   if (!shown.name) return;
   const last = Math.max(shown.pages ?? 0, shown.parts.at(-1)?.page ?? 0) || "…";
+  const words = say("place", shown.page, last);
+  if (tools.querySelector(".where")?.textContent === words) return; // a button drawn anew would lose a click
   const focused = tools.contains(document.activeElement) ? document.activeElement.dataset.act : null;
   tools.replaceChildren(
-    tool("back", "←", () => turn(-1)), made("span", { class: "where" }, say("place", shown.page, last)), tool("on", "→", () => turn(1)),
+    tool("back", "←", () => turn(-1)), made("span", { class: "where" }, words), tool("on", "→", () => turn(1)),
     made("span", { class: "space" }),
     tool("smaller", "−", () => zoom(-1)), made("span", { id: "zoom" }, `${Math.round(look.zoom * 100)} %`), tool("larger", "+", () => zoom(1)),
   );

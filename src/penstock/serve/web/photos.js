@@ -1,6 +1,6 @@
 // Things in a photo: outlines over the picture, sizes in a table, corrections that the total follows.
 import { save } from "./api.js";
-import { on, shown, tell } from "./bus.js";
+import { on, point, pointAway, shown } from "./bus.js";
 import { button, made } from "./dom.js";
 import { showFile } from "./files.js";
 import { plainName } from "./labels.js";
@@ -10,8 +10,8 @@ const SIDES = ["width", "depth", "height"];
 const HUES = 8; // colours of outlines, in parts.css
 
 export function startPhotos() {
-  on("light", (what) => {
-    for (const node of document.querySelectorAll(".mask")) node.classList.toggle("lit", Boolean(what) && node.dataset.of === String(what.index));
+  on("light", ({ index }) => {
+    for (const node of document.querySelectorAll(".mask")) node.classList.toggle("lit", node.dataset.of === String(index));
   });
 }
 
@@ -61,13 +61,12 @@ function tableOfThings(row, things, changes, redraw) {
 }
 
 function line(thing, redraw) {
-  const point = (on) => () => tell("light", on ? { index: thing.index, from: "text", chosen: false } : null);
   const name = field(thing.label, `${say("thing")} ${thing.index + 1}`, "text", (label) => correct(thing.index, { label }), redraw);
   const sides = SIDES.map((side) => made("td", {}, sideField(thing, side, redraw)));
   const counts = made("input", { type: "checkbox", checked: thing.counted, "aria-label": `${say("counted")}: ${thing.label}`,
     onchange: (event) => (correct(thing.index, { counted: event.target.checked }), redraw()) });
   const range = thing.failure ? thing.failure.message : thing.range_cbm?.[0] == null ? "" : thing.range_cbm.map(short).join("–");
-  return made("tr", { "data-index": thing.index, class: thing.failure ? "bad" : null, onpointerenter: point(true), onpointerleave: point(false) },
+  return made("tr", { "data-index": thing.index, class: thing.failure ? "bad" : null, onpointerenter: () => point(thing.index, "text"), onpointerleave: pointAway },
     made("th", { scope: "row" }, name), sides, made("td", { class: "number" }, short(thing.bbox_cbm)), made("td", {}, range), made("td", {}, counts));
 }
 

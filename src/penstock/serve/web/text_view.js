@@ -1,6 +1,6 @@
 // What the page says, region by region, each tied to its box.
 import { ask, query, told } from "./api.js";
-import { on, service, shown, tell } from "./bus.js";
+import { on, point, pointAway, service, shown, tell } from "./bus.js";
 import { copyButton } from "./copying.js";
 import { drawDownloads } from "./downloads.js";
 import { $, bring, button, isNarrow, made } from "./dom.js";
@@ -45,8 +45,8 @@ function drawRegion(region) {
   const head = made("div", { class: "head" }, tag, made("small", {}, sure.slice(3)), region.content ? copyButton(() => region.content) : null);
   const part = made("article", {
     class: `part is-${family(region.label)}` + (region.failure ? " bad" : ""), "data-index": region.index, "data-label": region.label,
-    onpointerenter: () => tell("light", { index: region.index, from: "text", chosen: false }), onpointerleave: () => tell("light", null),
-    onclick: () => getSelection().isCollapsed && tell("light", { index: region.index, from: "text", chosen: true }),
+    onpointerenter: () => point(region.index, "text"), onpointerleave: pointAway,
+    onclick: () => getSelection().isCollapsed && point(region.index, "text", true),
   }, head, shownWords(region, words));
   if (region.crop && !region.content) part.append(cropOf(region.crop, plainLabel(region.label)));
   return part;
@@ -54,7 +54,7 @@ function drawRegion(region) {
 
 function choose(index) {
   if (isNarrow()) showPane("page");
-  tell("light", { index, from: "text", chosen: true });
+  point(index, "text", true);
 }
 
 // Words as what they are: a table, a formula's source, a title, or lines of text.
@@ -86,7 +86,7 @@ async function readAgain(event) {
 
 function light(what) {
   for (const node of document.querySelectorAll("#text .lit")) node.classList.remove("lit");
-  if (!what) return;
+  if (what.index === null) return;
   const part = $(`#text [data-index="${what.index}"]`);
   part?.classList.add("lit");
   if (!part || !what.chosen || what.from === "text") return;

@@ -11,6 +11,7 @@ export const SMALL = 240; // pixels of the longer side
 const ROW = 148; // pixels
 const COLUMN = 112; // pixels, on a phone
 let list = null;
+let drawn = "";
 
 export function startThumbnails() {
   list = new LongList($("#thumbs"), ROW, drawOne, COLUMN);
@@ -18,6 +19,9 @@ export function startThumbnails() {
 }
 
 function draw() {
+  const now = JSON.stringify([shown.name, shown.page, shown.parts, document.documentElement.lang]);
+  if (now === drawn) return;
+  drawn = now;
   $("#thumbs").hidden = shown.parts.length < 2;
   list.set(shown.parts.length);
   const place = shown.parts.findIndex((part) => part.page === shown.page);
