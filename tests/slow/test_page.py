@@ -194,7 +194,8 @@ def test_a_search_shows_where_it_works_what_it_found_and_lights_the_box(
     assert "trash rack" in browser.ask("document.querySelector('.box.hit').ariaLabel")
     browser.await_("document.querySelector('#text .lit')")
     assert "trash rack" in browser.text("#text .lit")
-    browser.ask("history.back()")
+    browser.click("#tools [data-act=hits]")
+    assert "sample.pdf · 4" in browser.text(".found .from")
 
 
 def test_nothing_that_a_document_says_runs(browser: Browser, served: Client) -> None:
@@ -388,11 +389,11 @@ def test_things_of_a_photo_have_outlines_and_a_total_that_follows(browser: Brows
         browser.await_("document.querySelector('.things tbody tr')")
         assert browser.count("#boxes .box") == browser.count(".mask") == 2
         browser.await_("document.querySelector('.mask').style.maskImage.startsWith('url')")
-        assert browser.ask("document.querySelector('.things tr:nth-child(2) input').value") == "<b>sofa"
+        assert browser.ask("document.querySelector('.things tr:nth-child(2) [type=text]').value") == "<b>sofa"
         before = float(browser.text("#total"))
         browser.hover(".things tbody tr:nth-child(2)")
         browser.await_("document.querySelector('#boxes [data-index=\"1\"]').classList.contains('lit')")
-        field = ".things tbody tr:nth-child(1) td:nth-child(2) input"
+        field = ".things tbody tr:nth-child(1) td:nth-child(3) input"
         width = float(browser.ask(f"document.querySelector('{field}').value"))
         _, row = client(f"/v1/page?page=1&name={name}")
         browser.ask(f"document.querySelector('{field}').select()")

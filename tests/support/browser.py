@@ -118,8 +118,10 @@ class Browser:
         self.call("Emulation.setUserAgentOverride", userAgent=agent, acceptLanguage=language)
 
     def is_dark(self, dark: bool) -> None:
-        wanted = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self.call("Emulation.setEmulatedMedia", features=[wanted])
+        """Sets whether the machine is; and that it wants no motion: a click would miss what still scrolls."""
+        wanted = {"prefers-color-scheme": "dark" if dark else "light", "prefers-reduced-motion": "reduce"}
+        features = [{"name": name, "value": value} for name, value in wanted.items()]
+        self.call("Emulation.setEmulatedMedia", features=features)
 
     def open(self, url: str) -> None:
         self.call("Page.navigate", url="about:blank")  # or a new #fragment would keep the old page

@@ -3,6 +3,7 @@ import { on, point, pointAway, shown } from "./bus.js";
 import { $, bring, made, place } from "./dom.js";
 import { family, plainLabel } from "./labels.js";
 import { isHidden } from "./kinds.js";
+import { HUES } from "./photos.js";
 import { say } from "./words.js";
 
 const SHORT = 60; // letters of a box's words that a screen reader says
@@ -17,8 +18,8 @@ export function startBoxes() {
 export function drawBoxes(row) {
   const all = made("div", { id: "boxes", role: "group", "aria-label": say("boxes"), onkeydown: keyed });
   const parts = row.regions.map((region) => [region, region.bbox_2d, region.content ?? region.note ?? ""]);
-  for (const thing of row.objects ?? []) parts.push([thing, onGrid(thing.box, row), thing.note ?? ""]);
-  for (const [one, box, words] of parts) all.append(boxOf(one, box, words));
+  for (const thing of row.objects ?? []) parts.push([thing, onGrid(thing.box, row), thing.note ?? "", `hue-${thing.index % HUES}`]);
+  for (const part of parts) all.append(boxOf(...part));
   if (all.firstElementChild) all.firstElementChild.tabIndex = 0;
   drawHit(all, row);
   return all;
@@ -26,10 +27,10 @@ export function drawBoxes(row) {
 
 const onGrid = (box, row) => box.map((value, side) => (1000 * value) / (side % 2 ? row.height : row.width));
 
-function boxOf(one, box, words) {
+function boxOf(one, box, words, colour = `is-${family(one.label)}`) {
   const pointing = (chosen) => () => point(one.index, "box", chosen);
   const node = made("button", {
-    type: "button", tabindex: -1, class: `box is-${family(one.label)}`, "data-index": one.index, "data-label": one.label,
+    type: "button", tabindex: -1, class: `box ${colour}`, "data-index": one.index, "data-label": one.label,
     "aria-label": say("box", one.index + 1, plainLabel(one.label), plainWords(words).slice(0, SHORT)),
     onclick: pointing(true), onpointerenter: pointing(false), onfocus: pointing(false), onpointerleave: pointAway,
   });

@@ -4,7 +4,7 @@ import { on, shown } from "./bus.js";
 import { drawBoxes } from "./boxes.js";
 import { $, button, made } from "./dom.js";
 import { drawChips } from "./kinds.js";
-import { turn } from "./opened.js";
+import { showView, turn } from "./opened.js";
 import { showPicture } from "./pictures.js";
 import { drawMasks } from "./photos.js";
 import { say } from "./words.js";
@@ -36,10 +36,13 @@ function drawTools() {
   if (!shown.name) return;
   const last = Math.max(shown.pages ?? 0, shown.parts.at(-1)?.page ?? 0) || "…";
   const words = say("place", shown.page, last);
-  if (tools.querySelector(".where")?.textContent === words) return; // a button drawn anew would lose a click
+  const drawn = words + Boolean(shown.hit);
+  if (tools.dataset.drawn === drawn) return; // a button drawn anew would lose a click
+  tools.dataset.drawn = drawn;
   const focused = tools.contains(document.activeElement) ? document.activeElement.dataset.act : null;
+  const toHits = shown.hit ? button(say("toHits"), () => showView("search"), { class: "plain", "data-act": "hits" }) : "";
   tools.replaceChildren(
-    tool("back", "←", () => turn(-1)), made("span", { class: "where" }, words), tool("on", "→", () => turn(1)),
+    toHits, tool("back", "←", () => turn(-1)), made("span", { class: "where" }, words), tool("on", "→", () => turn(1)),
     made("span", { class: "space" }),
     tool("smaller", "−", () => zoom(-1)), made("span", { id: "zoom" }, `${Math.round(look.zoom * 100)} %`), tool("larger", "+", () => zoom(1)),
   );

@@ -7,7 +7,7 @@ import { plainName } from "./labels.js";
 import { say } from "./words.js";
 
 const SIDES = ["width", "depth", "height"];
-const HUES = 8; // colours of outlines, in parts.css
+export const HUES = 8; // colours of outlines, in colours.css
 
 export function startPhotos() {
   on("light", ({ index }) => {
@@ -54,7 +54,8 @@ export function drawThings(row) {
 }
 
 function tableOfThings(row, things, changes, redraw) {
-  const heads = ["thing", ...SIDES, "volume", "range", "counted"].map((word) => made("th", { scope: "col" }, say(word)));
+  const heads = ["thing", ...SIDES, "volume"].map((word) => made("th", { scope: "col" }, say(word)));
+  heads.unshift(made("th", { scope: "col", "aria-label": say("counted"), title: say("counted") }, "✓"));
   const body = made("tbody", {}, things.map((thing) => line(thing, redraw)));
   const table = made("table", {}, made("caption", {}, `${say("things")} (${say("metres")})`), made("thead", {}, made("tr", {}, heads)), body, foot(row, things, changes));
   return made("div", { class: "wide", tabindex: 0, role: "region", "aria-label": say("things") }, table);
@@ -67,7 +68,7 @@ function line(thing, redraw) {
     onchange: (event) => (correct(thing.index, { counted: event.target.checked }), redraw()) });
   const range = thing.failure ? thing.failure.message : thing.range_cbm?.[0] == null ? "" : thing.range_cbm.map(short).join("–");
   return made("tr", { "data-index": thing.index, class: thing.failure ? "bad" : null, onpointerenter: () => point(thing.index, "text"), onpointerleave: pointAway },
-    made("th", { scope: "row" }, name), sides, made("td", { class: "number" }, short(thing.bbox_cbm)), made("td", {}, range), made("td", {}, counts));
+    made("td", { class: `hue-${thing.index % HUES}` }, counts), made("th", { scope: "row" }, name), sides, made("td", { class: "number" }, short(thing.bbox_cbm), made("small", {}, range)));
 }
 
 function sideField(thing, side, redraw) {
@@ -96,8 +97,8 @@ function foot(row, things, changes) {
   const sum = things.filter((one) => one.counted).reduce((total, one) => total + (one.bbox_cbm ?? 0), 0);
   // the range of a sum is the service's to know: things of a photo share their camera's error
   const range = isChanged || !row.total ? "" : `${short(row.total.low)}–${short(row.total.high)}`;
-  return made("tfoot", {}, made("tr", {}, made("th", { scope: "row", colspan: 4 }, say("total")),
-    made("td", { class: "number", id: "total" }, short(isChanged ? sum : row.total?.cbm ?? sum)), made("td", { colspan: 2 }, range)));
+  return made("tfoot", {}, made("tr", {}, made("th", { scope: "row", colspan: 5 }, say("total")),
+    made("td", { class: "number" }, made("strong", { id: "total" }, short(isChanged ? sum : row.total?.cbm ?? sum)), made("small", {}, range))));
 }
 
 function notes(things, changes, redraw) {

@@ -74,14 +74,14 @@ function drawJobs() {
 
 function drawJob(job) {
   const isOver = ["done", "failed", "cancelled"].includes(job.state);
-  const count = job.pages ? say("progress", job.done + job.failed, job.pages) : "";
+  const count = [job.pages ? say("progress", job.done + job.failed, job.pages) : "", job.failed ? say("failedPages", job.failed) : ""];
   const acts = [isOver ? null : act("cancel", `v1/jobs/${job.id}/cancel`, "POST"), isOver && service.takesDocuments ? act("remove", `v1/jobs/${job.id}`, "DELETE", "sureRemove") : null];
   const results = job.done ? job.results.map((format) => button(format, () => fetched(job, format))) : [];
   const names = job.documents.length
     ? job.documents.map((one) => button(plainName(one.name), () => open(one.name), { class: "link" }))
     : [made("span", {}, job.files.join(", "))];
   return made("li", { class: job.state === "failed" ? "bad" : null }, made("div", { class: "what" }, names, job.error ? made("p", { class: "wrong" }, job.error) : null),
-    made("span", { class: `is ${job.state}` }, say(job.state)), made("small", {}, count),
+    made("span", { class: `is ${job.state}` }, say(job.state)), made("small", {}, count.filter(Boolean).join(" · ")),
     results.length ? made("details", { class: "downloads" }, made("summary", { class: "plain" }, say("download")), made("div", { class: "menu" }, results)) : null, acts);
 }
 

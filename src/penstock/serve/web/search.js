@@ -36,10 +36,12 @@ function draw() {
   const box = $("#search");
   const isBusy = !found.hits && !found.trouble && found.question;
   box.setAttribute("aria-busy", String(Boolean(isBusy)));
-  const words = found.trouble || (isBusy ? say("searching") : found.hits?.length ? say("hits", found.hits.length) : say("nothing"));
+  const words = found.trouble || (isBusy ? say("searching") : counted(found.hits?.length ?? 0));
   const head = made("p", { class: isBusy ? "note works" : "note", role: "status" }, words);
   box.replaceChildren(made("h2", {}, found.question), head, made("ol", { class: "hits" }, (found.hits ?? []).map(drawHit)));
 }
+
+const counted = (count) => (count > 1 ? say("hits", count) : say(count ? "oneHit" : "nothing"));
 
 function drawHit(hit) {
   const name = plainName(hit.document);
