@@ -32,6 +32,7 @@ from penstock.serve.pictures import DrawnPages
 from penstock.serve.requests.body import BodyReader
 from penstock.serve.routes.context import Context
 from penstock.serve.routes.documents import DocumentRoutes
+from penstock.serve.routes.job_pages import JobPageRoutes
 from penstock.serve.routes.jobs import JobRoutes
 from penstock.serve.routes.models import EVERYWHERE
 from penstock.serve.routes.runs import RunRoutes
@@ -43,7 +44,7 @@ from penstock.serve.service import Service
 
 __all__ = ["KeyRing", "RemoteFiles", "ServiceSettings", "app_of"]
 EXPORTS_AT_ONCE = 2
-OURS = (JobRoutes, DocumentRoutes, SearchRoutes, RunRoutes)
+OURS = (JobRoutes, DocumentRoutes, SearchRoutes, RunRoutes, JobPageRoutes)
 OTHERS = (GlmRoutes, DoclingRoutes, MistralRoutes, MineruRoutes)  # the shapes of other projects
 
 

@@ -30,6 +30,17 @@ export const ask = async (path, options) => (await answer(path, options)).json()
 
 export const query = (name, page) => `name=${encodeURIComponent(name)}` + (page ? `&page=${page}` : "");
 
+// Documents of jobs with a run of their own are called job:ID/NAME here; the others as the service calls them.
+export const ownName = (job, name) => `job:${job}/${name}`;
+export const jobIn = (name) => /^job:([0-9a-f]+)\//.exec(name)?.[1] ?? null;
+export const nameIn = (name) => name.replace(/^job:[0-9a-f]+\//, "");
+
+// The address of a document, of a page or of its picture.
+export function address(what, name, page, more = "") {
+  const job = jobIn(name);
+  return `v1/${job ? `jobs/${job}/` : ""}${what}?${query(nameIn(name), page)}${more}`;
+}
+
 // Yields [event, data] of server-sent events. Not an EventSource: that cannot send a key.
 export async function* events(path, signal) {
   const reader = (await answer(path, { signal })).body.pipeThrough(new TextDecoderStream()).getReader();

@@ -1,5 +1,5 @@
 // What can be taken along: the page, the document, and every format of its job.
-import { download, query, save, told } from "./api.js";
+import { download, jobIn, query, save, told } from "./api.js";
 import { shown } from "./bus.js";
 import { copyButton } from "./copying.js";
 import { $, button, made } from "./dom.js";
@@ -18,14 +18,14 @@ export function drawDownloads(row) {
 async function fill(menu, row) {
   const name = shown.name;
   const page = new Blob([JSON.stringify(row, null, 1)], { type: "application/json" });
+  const markdown = jobIn(name) ? "" : entry(say("markdown"), () => download("v1/markdown?" + query(name), `${stem()}.md`));
   menu.replaceChildren(
-    entry(say("markdown"), () => download("v1/markdown?" + query(name), `${stem()}.md`)),
-    entry(say("pageJson"), () => save(page, `${stem()}-${shown.page}.json`)),
+    markdown, entry(say("pageJson"), () => save(page, `${stem()}-${shown.page}.json`)),
   );
   forgetJobs();
   const job = await jobOf(name).catch(() => null);
   for (const format of job?.results ?? []) {
-    if (format !== "md") menu.append(entry(format, () => download(`v1/jobs/${job.id}/result?format=${format}`)));
+    if (format !== "md" || !markdown) menu.append(entry(format, () => download(`v1/jobs/${job.id}/result?format=${format}`)));
   }
 }
 

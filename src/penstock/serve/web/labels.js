@@ -20,5 +20,5 @@ export function plainLabel(label) {
 
 export const family = (label) => (Object.hasOwn(LABELS, label) ? LABELS[label][2] : "other");
 
-// A document's name without the folder that keeps equal names apart.
-export const plainName = (name) => name.replace(/^[0-9a-f]{16}\//, "");
+// A document's name without the folder or the job that keeps equal names apart.
+export const plainName = (name) => name.replace(/^([0-9a-f]{16}|job:[0-9a-f]+)\//, "");

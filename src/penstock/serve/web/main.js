@@ -27,7 +27,7 @@ let isOpen = false;
 ask("health")
   .then((told) => {
     service.takesDocuments = told.takes_documents;
-    $("#drop").hidden = !told.takes_documents;
+    $("#drop").hidden = $("#measure").hidden = !told.takes_documents;
     isOpen = told.open_to_others;
     drawWarning();
   })

@@ -1,5 +1,5 @@
 // The document that is open: its address, its pages as they come, the page that is shown.
-import { ask, query, told } from "./api.js";
+import { address, ask, query, told } from "./api.js";
 import { on, shown, tell } from "./bus.js";
 import { isNarrow } from "./dom.js";
 
@@ -49,7 +49,7 @@ async function keepUp() {
 async function loadParts() {
   const name = shown.name;
   try {
-    const state = await ask("v1/document?" + query(name));
+    const state = await ask(address("document", name));
     if (name !== shown.name) return; // another one was chosen meanwhile
     Object.assign(shown, { parts: state.parts, pages: state.pages });
     tell("parts");
@@ -60,12 +60,12 @@ async function loadParts() {
 
 async function loadPage() {
   const { name, page } = shown;
-  const address = "#" + query(name, page);
-  if (location.hash !== address) history.pushState(null, "", address);
+  const here = "#" + query(name, page);
+  if (location.hash !== here) history.pushState(null, "", here);
   const isRead = shown.parts.some((part) => part.page === page);
   if (!isRead && shown.parts.length < (shown.pages ?? 1)) return tell("page");
   try {
-    const row = await ask("v1/page?" + query(name, page));
+    const row = await ask(address("page", name, page));
     if (name !== shown.name || page !== shown.page) return;
     shown.row = row;
     tell("page");

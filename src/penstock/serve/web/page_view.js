@@ -1,5 +1,5 @@
 // The page's picture with its boxes: turned, zoomed, filtered by kinds.
-import { query } from "./api.js";
+import { address } from "./api.js";
 import { on, shown } from "./bus.js";
 import { drawBoxes } from "./boxes.js";
 import { $, button, made } from "./dom.js";
@@ -75,7 +75,7 @@ function draw(trouble) {
 
 function load(image, sheet) {
   const size = look.zoom >= SHARP ? "&side=4000" : "";
-  cancel = showPicture(image, `v1/picture?boxes=false${size}&` + query(shown.name, shown.page), () => {
+  cancel = showPicture(image, address("picture", shown.name, shown.page, `&boxes=false${size}`), () => {
     image.remove();
     sheet.classList.add("none");
     if (!shown.row?.failure) sheet.prepend(made("p", { class: "note" }, say("noPicture")));

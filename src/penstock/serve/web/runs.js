@@ -1,5 +1,5 @@
 // What is being read and what became of it: stages, jobs, failures.
-import { ask, download, query, told } from "./api.js";
+import { ask, download, ownName, query, told } from "./api.js";
 import { on, service } from "./bus.js";
 import { $, button, made } from "./dom.js";
 import { plainName } from "./labels.js";
@@ -79,10 +79,17 @@ function drawJob(job) {
   const results = job.done ? job.results.map((format) => button(format, () => fetched(job, format))) : [];
   const names = job.documents.length
     ? job.documents.map((one) => button(plainName(one.name), () => open(one.name), { class: "link" }))
-    : [made("span", {}, job.files.join(", "))];
+    : job.files.map((file, number) => (job.done ? button(file, () => openOwn(job, number), { class: "link" }) : made("span", {}, file)));
   return made("li", { class: job.state === "failed" ? "bad" : null }, made("div", { class: "what" }, names, job.error ? made("p", { class: "wrong" }, job.error) : null),
     made("span", { class: `is ${job.state}` }, say(job.state)), made("small", {}, count.filter(Boolean).join(" · ")),
     results.length ? made("details", { class: "downloads" }, made("summary", { class: "plain" }, say("download")), made("div", { class: "menu" }, results)) : null, acts);
+}
+
+// A job with a run of its own says by itself which documents it has.
+async function openOwn(job, number) {
+  const documents = await ask(`v1/jobs/${job.id}/documents`).catch(() => []);
+  const one = documents.find((each) => each.name === job.files[number]) ?? documents[number] ?? documents[0];
+  if (one) open(ownName(job.id, one.name));
 }
 
 const fetched = (job, format) => download(`v1/jobs/${job.id}/result?format=${format}`).catch((trouble) => ($("#state").textContent = told(trouble)));

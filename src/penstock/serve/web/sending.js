@@ -2,7 +2,7 @@
 import { ask, events, query, told } from "./api.js";
 import { shown, tell } from "./bus.js";
 import { $ } from "./dom.js";
-import { open } from "./opened.js";
+import { open, showView } from "./opened.js";
 
 const watched = []; // jobs that wait for being watched; one stream is open at a time, a browser has few connections
 let isWatching = false;
@@ -24,6 +24,27 @@ function dragged(event, kind) {
 
 async function send(files) {
   shown.trouble = "";
+  if ($("#measure input").checked) await measure(files);
+  else await read(files);
+  $("#drop input").value = ""; // or the same file could not be chosen again
+  tell("documents");
+}
+
+// Photos whose things are measured: one job with a run of its own, as they may show one room.
+async function measure(files) {
+  const form = new FormData();
+  for (const file of files) form.append("files", file, file.name);
+  $("#state").textContent = `↑ ${files.map((file) => file.name).join(", ")}`;
+  try {
+    const job = await ask("v1/volumes", { method: "POST", body: form });
+    showView("runs");
+    watch(job.id);
+  } catch (trouble) {
+    shown.trouble = told(trouble);
+  }
+}
+
+async function read(files) {
   let first = true;
   for (const file of files) {
     $("#state").textContent = `↑ ${file.name}`;
@@ -37,8 +58,6 @@ async function send(files) {
       shown.trouble = `${file.name}: ${told(trouble)}`;
     }
   }
-  $("#drop input").value = ""; // or the same file could not be chosen again
-  tell("documents");
 }
 
 export function watch(job) {

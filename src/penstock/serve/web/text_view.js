@@ -1,5 +1,5 @@
 // What the page says, region by region, each tied to its box.
-import { ask, query, told } from "./api.js";
+import { ask, jobIn, query, told } from "./api.js";
 import { on, point, pointAway, service, shown, tell } from "./bus.js";
 import { copyButton } from "./copying.js";
 import { drawDownloads } from "./downloads.js";
@@ -68,7 +68,7 @@ function shownWords(region, words) {
 }
 
 function failed(failure) {
-  const again = service.takesDocuments ? button(say("again"), readAgain, { class: "plain" }) : null;
+  const again = service.takesDocuments && !jobIn(shown.name) ? button(say("again"), readAgain, { class: "plain" }) : null;
   return made("div", { class: "part bad", role: "alert" }, made("strong", {}, `${say("failed")}: ${failure.stage}`), made("p", {}, `${failure.message} ${failure.advice}`), again);
 }
 

@@ -1,5 +1,5 @@
 // Small pictures of all pages; only those that can be seen are fetched and in the page.
-import { query } from "./api.js";
+import { address } from "./api.js";
 import { on, shown } from "./bus.js";
 import { $, button, made } from "./dom.js";
 import { LongList } from "./long_list.js";
@@ -45,6 +45,6 @@ function drawOne(number) {
 export function thumbnail(name, page) {
   const image = made("img", { alt: "", draggable: "false" });
   const node = made("span", { class: "small" }, image);
-  const cancel = showPicture(image, `v1/picture?boxes=false&side=${SMALL}&` + query(name, page), () => node.classList.add("none"));
+  const cancel = showPicture(image, address("picture", name, page, `&boxes=false&side=${SMALL}`), () => node.classList.add("none"));
   return { node, cancel };
 }
