@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shutil
 import signal
@@ -168,9 +169,16 @@ def test_the_page_and_its_script_are_served_with_a_policy(client: Client) -> Non
     assert {name.rpartition(".")[2] for name in named} == {"css", "js", "svg"}
     modules = [name.removeprefix("web/") for name in named if name.endswith(".js")]
     for module in modules:  # those that a module imports come after it
-        source = client(f"/web/{module}")[1].decode()
-        modules += [one for one in re.findall(r'from "\./([^"]+)"', source) if one not in modules]
-    assert len(modules) > 10
+        status, source = client(f"/web/{module}")
+        assert status == 200, module
+        for told in re.findall(r'from "([^"]+)"', source.decode()):
+            path = posixpath.normpath(posixpath.join(posixpath.dirname(module), told))
+            modules += [path] if path not in modules else []
+    files = Path(penstock.__file__).parent.joinpath("serve", "web")
+    assert sorted(modules) == sorted(str(file.relative_to(files)) for file in files.rglob("*.js"))
+    assert (
+        max(len(file.read_text().splitlines()) for file in files.rglob("*.*")) <= 250
+    )  # read in one sitting
     assert all(client("/" + name)[0] == 200 for name in named)
     assert "<script>" not in page
     assert " style=" not in page

@@ -25,8 +25,11 @@ from tests.support.served_page import (
     EVIL,
     EVIL_LABELS,
     EVIL_NAME,
+    FORMULA_NAME,
+    FORMULAS,
     LONG,
     NUM_LONG,
+    add_formulas,
     add_hostile_page,
     add_long_document,
     read_sample,
@@ -48,6 +51,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("shown") / "out"
     read_sample(out)
     add_hostile_page(out)
+    add_formulas(out)
     add_long_document(out, out.parent)
     return out
 
@@ -144,7 +148,9 @@ def test_kinds_are_left_out_and_the_page_is_zoomed(browser: Browser, served: Cli
 def test_keys_turn_pages_and_walk_over_boxes(browser: Browser, served: Client) -> None:
     open_sample(browser, served)
     browser.press("ArrowRight")
-    browser.await_("location.hash.endsWith('page=2')")
+    browser.await_(
+        "location.hash.endsWith('page=2') && document.querySelector('#text').innerText.includes('물길')"
+    )
     browser.press("ArrowLeft")
     browser.await_("location.hash.endsWith('page=1')")
     browser.await_(
@@ -172,6 +178,21 @@ def test_tables_are_tables_and_a_page_can_be_copied_and_downloaded(browser: Brow
     saved = json.loads(browser.await_("globalThis.saved?.text()"))
     assert saved["document"] == "sample.pdf"
     assert saved["page_idx"] == 3
+
+
+def test_formulas_are_drawn_and_stay_text_where_they_are_not_understood(
+    browser: Browser, served: Client
+) -> None:
+    visit(browser, served, f"#name={FORMULA_NAME}")
+    browser.await_("document.querySelectorAll('#text .part').length === 3")
+    assert browser.count("#text math") == 2
+    assert browser.count("math mfrac > mrow:nth-child(1) > msup") == 1
+    assert browser.count("math munderover") == browser.count("math mroot > msub") == 1
+    assert browser.ask("document.querySelector('math').textContent").startswith("P=ηρgQ(H−")
+    assert browser.ask("document.querySelector('math').getBoundingClientRect().height") > 30
+    assert "<img src=x" in browser.ask("document.querySelector('math mtext').textContent")
+    assert browser.text("#text pre code") == FORMULAS[2]
+    assert browser.ask("document.title") == "Penstock"
 
 
 def test_a_search_shows_where_it_works_what_it_found_and_lights_the_box(

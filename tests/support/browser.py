@@ -205,7 +205,9 @@ class Browser:
         if told.get("method") == "Runtime.exceptionThrown":
             self.console.append(str(told["params"]["exceptionDetails"]))
         elif told.get("method") == "Log.entryAdded" and told["params"]["entry"]["level"] == "error":
-            self.console.append(f"{told['params']['entry']['text']} {told['params']['entry'].get('url', '')}")
+            entry = told["params"]["entry"]
+            if not entry.get("url", "").endswith("/favicon.ico"):  # Chromium's own wish, of any address
+                self.console.append(f"{entry['text']} {entry.get('url', '')}")
 
     def _message(self, end: float) -> dict[str, Any]:
         while b"\0" not in self._rest:

@@ -17,6 +17,12 @@ EVIL = (
 )
 EVIL_NAME = "\"><img src=x onerror=document.title='owned'>.pdf"
 EVIL_LABELS = ("doc_title", "text", "algorithm", "content", "display_formula", "image", "constructor")
+FORMULA_NAME = "formulas.pdf"
+FORMULAS = (
+    r"$$ P = \eta \rho g Q \left( H - \frac{f L v^{2}}{2 g D} \right) + \sum_{i=1}^{n} \sqrt[3]{x_i} $$",
+    r"\text{<img src=x onerror=document.title='owned'>} \in \mathbb{R}",
+    r"\begin{unheardof} x \end{unheardof}",
+)
 LONG, NUM_LONG = "long.pdf", 1000
 
 
@@ -52,6 +58,18 @@ def add_hostile_page(out: Path) -> None:
             )
         ],
     )
+
+
+def add_formulas(out: Path) -> None:
+    """A page of formulas: one is understood, one hides markup in its words, one nobody knows."""
+    parts = [
+        Region(label="display_formula", box=(10, 60 * n, 380, 60 * n + 50), content=latex, index=n)
+        for n, latex in enumerate(FORMULAS)
+    ]
+    page = Page(
+        id="f/0", uri="no.pdf", document=FORMULA_NAME, part=0, width=400, height=200, regions=tuple(parts)
+    )
+    _write(out, [page])
 
 
 def add_long_document(out: Path, folder: Path) -> None:

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import resources
+from importlib.resources.abc import Traversable
 
 from fastapi import FastAPI
 from fastapi.responses import Response
 
-FOLDER = "web"
+FOLDER, INDEX = "web", "/web/index.html"
 KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 FRESH = {"Cache-Control": "no-cache"}  # after an upgrade nobody mixes old modules with new ones
 
 
 def add_page(app: FastAPI) -> None:
     """Adds the page at / and its modules, styles and pictures below /web/."""
-    for file in resources.files("penstock.serve").joinpath(FOLDER).iterdir():
-        name, _, ending = file.name.rpartition(".")
-        if kind := KINDS.get(f".{ending}"):
-            path = "/" if name == "index" else f"/{FOLDER}/{file.name}"
-            app.get(path, include_in_schema=False)(_answer(file.read_text("utf-8"), kind))
+    for path, file in _files(resources.files("penstock.serve") / FOLDER, f"/{FOLDER}"):
+        kind = KINDS.get(f".{path.rpartition('.')[2]}")
+        if kind is not None:
+            answer = _answer(file.read_text("utf-8"), kind)
+            app.get("/" if path == INDEX else path, include_in_schema=False)(answer)
+
+
+def _files(folder: Traversable, path: str) -> Iterator[tuple[str, Traversable]]:
+    for file in folder.iterdir():
+        if file.is_dir():
+            yield from _files(file, f"{path}/{file.name}")
+        else:
+            yield f"{path}/{file.name}", file
 
 
 def _answer(text: str, kind: str) -> Callable[[], Response]:

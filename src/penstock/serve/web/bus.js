@@ -26,6 +26,9 @@ export function point(index, from, chosen = false) {
   tell("light", { index, from, chosen });
 }
 
-export const pointAway = () => tell("light", { index: shown.chosen, from: "nowhere", chosen: false });
+export function pointAway() {
+  const focused = document.activeElement?.closest("#boxes [data-index]");
+  tell("light", { index: focused ? Number(focused.dataset.index) : shown.chosen, from: "nowhere", chosen: false });
+}
 
 export const service = { takesDocuments: false };

@@ -1,18 +1,18 @@
 // The page starts here: every part is told to begin, then the address says what to show.
 import { ask } from "./api.js";
 import { on, service } from "./bus.js";
-import { startBoxes } from "./boxes.js";
-import { startDocuments } from "./documents.js";
+import { startBoxes } from "./views/boxes.js";
+import { startDocuments } from "./views/documents.js";
 import { $ } from "./dom.js";
-import { follow, showPane, showView, startOpened } from "./opened.js";
-import { startPageView } from "./page_view.js";
-import { startPhotos } from "./photos.js";
-import { startRuns } from "./runs.js";
-import { startSearch } from "./search.js";
-import { startSending } from "./sending.js";
+import { follow, showPane, showView, startOpened } from "./views/opened.js";
+import { startPageView } from "./views/page_view.js";
+import { startPhotos } from "./views/photos.js";
+import { startRuns } from "./views/runs.js";
+import { startSearch } from "./views/search.js";
+import { startSending } from "./views/sending.js";
 import { startSettings } from "./settings.js";
-import { startTextView } from "./text_view.js";
-import { startThumbnails } from "./thumbnails.js";
+import { startTextView } from "./views/text_view.js";
+import { startThumbnails } from "./views/thumbnails.js";
 import { drawWords, say } from "./words.js";
 
 drawWords();

@@ -1,11 +1,11 @@
 // Small pictures of all pages; only those that can be seen are fetched and in the page.
-import { address } from "./api.js";
-import { on, shown } from "./bus.js";
-import { $, button, made } from "./dom.js";
-import { LongList } from "./long_list.js";
+import { address } from "../api.js";
+import { on, shown } from "../bus.js";
+import { $, button, made } from "../dom.js";
+import { LongList } from "../long_list.js";
 import { open } from "./opened.js";
-import { showPicture } from "./pictures.js";
-import { say } from "./words.js";
+import { showPicture } from "../pictures.js";
+import { say } from "../words.js";
 
 export const SMALL = 240; // pixels of the longer side
 const ROW = 148; // pixels

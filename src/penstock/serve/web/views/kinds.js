@@ -1,7 +1,7 @@
 // Which kinds of regions are shown: a chip for each kind of the page, pressed or not.
-import { tell } from "./bus.js";
-import { $, button, made } from "./dom.js";
-import { family, plainLabel } from "./labels.js";
+import { tell } from "../bus.js";
+import { $, button, made } from "../dom.js";
+import { family, plainLabel } from "../labels.js";
 
 const hidden = new Set(); // kept from page to page
 

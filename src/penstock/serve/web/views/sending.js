@@ -1,7 +1,7 @@
 // Sends files: dropped or chosen. Watches the jobs, so that pages appear as they finish.
-import { ask, events, query, told } from "./api.js";
-import { shown, tell } from "./bus.js";
-import { $ } from "./dom.js";
+import { ask, events, query, told } from "../api.js";
+import { shown, tell } from "../bus.js";
+import { $ } from "../dom.js";
 import { open, showView } from "./opened.js";
 
 const watched = []; // jobs that wait for being watched; one stream is open at a time, a browser has few connections

@@ -1,10 +1,10 @@
 // Things in a photo: outlines over the picture, sizes in a table, corrections that the total follows.
-import { save } from "./api.js";
-import { on, point, pointAway, shown } from "./bus.js";
-import { button, made } from "./dom.js";
-import { showFile } from "./files.js";
-import { plainName } from "./labels.js";
-import { say } from "./words.js";
+import { save } from "../api.js";
+import { on, point, pointAway, shown } from "../bus.js";
+import { button, made } from "../dom.js";
+import { showFile } from "../files.js";
+import { plainName } from "../labels.js";
+import { say } from "../words.js";
 
 const SIDES = ["width", "depth", "height"];
 export const HUES = 8; // colours of outlines, in colours.css

@@ -1,11 +1,11 @@
 // What can be taken along: the page, the document, and every format of its job.
-import { download, jobIn, query, save, told } from "./api.js";
-import { shown } from "./bus.js";
+import { download, jobIn, query, save, told } from "../api.js";
+import { shown } from "../bus.js";
 import { copyButton } from "./copying.js";
-import { $, button, made } from "./dom.js";
-import { forgetJobs, jobOf } from "./files.js";
-import { plainName } from "./labels.js";
-import { say } from "./words.js";
+import { $, button, made } from "../dom.js";
+import { forgetJobs, jobOf } from "../files.js";
+import { plainName } from "../labels.js";
+import { say } from "../words.js";
 
 const stem = () => plainName(shown.name).replace(/\.[^.]*$/, "");
 

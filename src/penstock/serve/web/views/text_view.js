@@ -1,17 +1,18 @@
 // What the page says, region by region, each tied to its box.
-import { ask, jobIn, query, told } from "./api.js";
-import { on, point, pointAway, service, shown, tell } from "./bus.js";
+import { ask, jobIn, query, told } from "../api.js";
+import { on, point, pointAway, service, shown, tell } from "../bus.js";
 import { copyButton } from "./copying.js";
 import { drawDownloads } from "./downloads.js";
-import { $, bring, button, isNarrow, made } from "./dom.js";
-import { cropOf } from "./files.js";
-import { family, plainLabel, plainName } from "./labels.js";
+import { $, bring, button, isNarrow, made } from "../dom.js";
+import { cropOf } from "../files.js";
+import { formulaOf } from "./formulas.js";
+import { family, plainLabel, plainName } from "../labels.js";
 import { isHidden } from "./kinds.js";
 import { drawThings } from "./photos.js";
 import { showPane } from "./opened.js";
-import { forgetPictures } from "./pictures.js";
+import { forgetPictures } from "../pictures.js";
 import { tableOf } from "./tables.js";
-import { say } from "./words.js";
+import { say } from "../words.js";
 
 const FORMULAS = ["display_formula", "inline_formula"];
 const TITLES = ["doc_title", "paragraph_title"];
@@ -57,12 +58,14 @@ function choose(index) {
   point(index, "text", true);
 }
 
-// Words as what they are: a table, a formula's source, a title, or lines of text.
+// Words as what they are: a table, a formula (its source, where that is not understood), a title, or lines of text.
 function shownWords(region, words) {
   if (!region.failure && region.label === "table") {
     const table = tableOf(words);
     if (table) return made("div", { class: "wide", tabindex: 0, role: "region", "aria-label": plainLabel("table") }, table);
   }
+  const formula = !region.failure && FORMULAS.includes(region.label) ? formulaOf(words) : null;
+  if (formula) return made("div", { class: "wide formula", tabindex: 0, role: "region", "aria-label": plainLabel(region.label) }, formula);
   if (FORMULAS.includes(region.label) || region.label === "algorithm") return made("pre", { tabindex: 0 }, made("code", {}, words));
   return made(TITLES.includes(region.label) ? "h3" : "p", {}, words);
 }

@@ -1,11 +1,11 @@
 // Search: hits with a small picture, the place and the words that answer. A click lights the box.
-import { ask, told } from "./api.js";
-import { on } from "./bus.js";
-import { $, button, made, place } from "./dom.js";
-import { plainLabel, plainName } from "./labels.js";
+import { ask, told } from "../api.js";
+import { on } from "../bus.js";
+import { $, button, made, place } from "../dom.js";
+import { plainLabel, plainName } from "../labels.js";
 import { open, showView } from "./opened.js";
 import { thumbnail } from "./thumbnails.js";
-import { say } from "./words.js";
+import { say } from "../words.js";
 
 const TOP = 20;
 const found = { question: "", hits: null, trouble: "" };

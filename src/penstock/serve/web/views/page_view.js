@@ -1,13 +1,13 @@
 // The page's picture with its boxes: turned, zoomed, filtered by kinds.
-import { address } from "./api.js";
-import { on, shown } from "./bus.js";
+import { address } from "../api.js";
+import { on, shown } from "../bus.js";
 import { drawBoxes } from "./boxes.js";
-import { $, button, made } from "./dom.js";
+import { $, button, made } from "../dom.js";
 import { drawChips } from "./kinds.js";
 import { showView, turn } from "./opened.js";
-import { showPicture } from "./pictures.js";
+import { showPicture } from "../pictures.js";
 import { drawMasks } from "./photos.js";
-import { say } from "./words.js";
+import { say } from "../words.js";
 
 const ZOOMS = [0.5, 0.75, 1, 1.5, 2, 3, 4];
 const SHARP = 1.5; // from here on the picture is asked for as large as it is

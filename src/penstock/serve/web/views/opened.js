@@ -1,7 +1,7 @@
 // The document that is open: its address, its pages as they come, the page that is shown.
-import { address, ask, query, told } from "./api.js";
-import { on, shown, tell } from "./bus.js";
-import { isNarrow } from "./dom.js";
+import { address, ask, query, told } from "../api.js";
+import { on, shown, tell } from "../bus.js";
+import { isNarrow } from "../dom.js";
 
 const LOOK_MS = 1000; // between two looks at which pages are there, however fast events come
 let looking = false;

@@ -1,11 +1,11 @@
 // What is being read and what became of it: stages, jobs, failures.
-import { ask, download, ownName, query, told } from "./api.js";
-import { on, service } from "./bus.js";
-import { $, button, made } from "./dom.js";
-import { plainName } from "./labels.js";
+import { ask, download, ownName, query, told } from "../api.js";
+import { on, service } from "../bus.js";
+import { $, button, made } from "../dom.js";
+import { plainName } from "../labels.js";
 import { open } from "./opened.js";
 import { watch } from "./sending.js";
-import { say } from "./words.js";
+import { say } from "../words.js";
 
 const LOOK_MS = 1500;
 const now = { run: null, jobs: [], failures: [], drawn: "" };

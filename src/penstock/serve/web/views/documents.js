@@ -1,11 +1,11 @@
 // The list of documents: kept up to date, opened by a click.
-import { ask, told } from "./api.js";
-import { on, shown, tell } from "./bus.js";
-import { $, button, made } from "./dom.js";
-import { plainName } from "./labels.js";
-import { LongList } from "./long_list.js";
+import { ask, told } from "../api.js";
+import { on, shown, tell } from "../bus.js";
+import { $, button, made } from "../dom.js";
+import { plainName } from "../labels.js";
+import { LongList } from "../long_list.js";
 import { open } from "./opened.js";
-import { say } from "./words.js";
+import { say } from "../words.js";
 
 const STEP = 500; // documents in the list before one asks for more
 const LOOK_MS = 2000;

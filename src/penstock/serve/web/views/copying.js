@@ -1,6 +1,6 @@
 // Copies words: by the clipboard where the browser allows it (https, or this machine), else as one did before.
-import { button } from "./dom.js";
-import { say } from "./words.js";
+import { button } from "../dom.js";
+import { say } from "../words.js";
 
 const TOLD_MS = 1500;
 

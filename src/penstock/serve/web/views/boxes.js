@@ -1,10 +1,10 @@
 // Boxes over the page's picture: buttons, so that a mouse, a finger, a keyboard and a screen reader reach them.
-import { on, point, pointAway, shown } from "./bus.js";
-import { $, bring, made, place } from "./dom.js";
-import { family, plainLabel } from "./labels.js";
+import { on, point, pointAway, shown } from "../bus.js";
+import { $, bring, made, place } from "../dom.js";
+import { family, plainLabel } from "../labels.js";
 import { isHidden } from "./kinds.js";
 import { HUES } from "./photos.js";
-import { say } from "./words.js";
+import { say } from "../words.js";
 
 const SHORT = 60; // letters of a box's words that a screen reader says
 const STEPS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
