@@ -20,8 +20,7 @@ from tests.support.running_service import SAMPLE, Running
 import penstock
 from penstock.serve.service import Service
 
-SHARP = 2  # pixels of the picture for one of the screen
-COLOURS = 256
+SHARP = 1.5  # pixels of the picture for one of the screen
 LOADED = "[...document.images].every((one) => one.naturalWidth)"
 
 
@@ -39,7 +38,7 @@ def main(folder: Path) -> None:
 
 def _page(browser: Browser, url: str, path: Path) -> None:
     browser.screen(1360, 850, scale=SHARP)
-    browser.open(f"{url}/#name=sample.pdf&page=4")
+    browser.open(f"{url}/#name=sample.pdf&page=3")
     _await_pictures(browser)
     table = "#boxes [data-label=table]"
     browser.click(table)
@@ -69,7 +68,7 @@ def _phone(browser: Browser, url: str, path: Path) -> None:
         shots.append(_shot(browser, path))
     _ask(browser, "which section carries least")
     shots.append(_shot(browser, path))
-    gap = 24 * SHARP
+    gap = round(24 * SHARP)
     width = sum(shot.width for shot in shots) + gap * (len(shots) - 1)
     whole = Image.new("RGB", (width, shots[0].height), "#c9d2d8")
     for number, shot in enumerate(shots):
@@ -103,8 +102,7 @@ def _shot(browser: Browser, path: Path) -> Image.Image:
 
 
 def _save(picture: Image.Image, path: Path) -> None:
-    small = picture.quantize(colors=COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
-    small.save(path, optimize=True)
+    picture.save(path, optimize=True)
 
 
 if __name__ == "__main__":

@@ -28,8 +28,8 @@ needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is ins
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--disable-dev-shm-usage", "--remote-debugging-pipe", "about:blank",
 )  # fmt: skip
+DRIVEN = ("--disable-dev-shm-usage", "--remote-debugging-pipe", "about:blank")
 # Chromium reads from 3 and writes to 4; the numbers we have are others
 ON_3_AND_4 = """
 import fcntl, os, sys
@@ -70,7 +70,7 @@ class Browser:
         self.console: list[str] = []  # errors that the page's own console has, CSP reports among them
         their_in, self._out = os.pipe()
         self._in, their_out = os.pipe()
-        command = [CHROMIUM, *FLAGS, f"--user-data-dir={folder / 'profile'}"]
+        command = [CHROMIUM, *FLAGS, *DRIVEN, f"--user-data-dir={folder / 'profile'}"]
         self._process = subprocess.Popen(
             [sys.executable, "-c", ON_3_AND_4, str(their_in), str(their_out), *command],
             pass_fds=(their_in, their_out),

@@ -49,7 +49,7 @@ function drawRegion(region) {
     onpointerenter: () => point(region.index, "text"), onpointerleave: pointAway,
     onclick: () => getSelection().isCollapsed && point(region.index, "text", true),
   }, head, shownWords(region, words));
-  if (region.crop && !region.content) part.append(cropOf(region.crop, plainLabel(region.label)));
+  if (region.crop && (!region.content || family(region.label) === "picture")) part.append(cropOf(region.crop, plainLabel(region.label)));
   return part;
 }
 
