@@ -311,3 +311,20 @@ def test_the_description_is_complete(client: Client) -> None:
     body = told["paths"]["/v1/parse"]["post"]["requestBody"]["content"]
     assert set(body) == {"multipart/form-data", "application/json", "application/octet-stream"}
     assert body["application/json"]["example"]["files"]
+
+
+def test_pages_of_a_job_can_be_looked_at_whoever_reads_them(client: Client) -> None:
+    _, shared = client("/v1/parse?name=shared.pdf", pdf(["BT ET", "BT ET"]))
+    _, own = client("/v1/parse?name=own.pdf&pages=2", pdf(["BT ET", "BT ET"]))
+    assert client(f"/v1/jobs/{own['id']}?wait=60")[1]["state"] == "done"
+    assert client(f"/v1/jobs/{shared['id']}?wait=60")[1]["state"] == "done"
+    for job, pages in ((shared, [1, 2]), (own, [2])):
+        path = f"/v1/jobs/{job['id']}"
+        [document] = client(f"{path}/documents")[1]
+        assert document["ready"]
+        name = document["name"]
+        assert [part["page"] for part in client(f"{path}/document?name={name}")[1]["parts"]] == pages
+        assert client(f"{path}/page?name={name}&page=2")[1]["page_idx"] == 1
+        assert client(f"{path}/picture?name={name}&page=2&side=64")[1].startswith(b"\xff\xd8")
+        assert client(f"{path}/page?name=nobody&page=2")[0] == 404
+    assert client(f"/v1/jobs/{own['id']}/page?name=own.pdf&page=1")[0] == 404

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import posixpath
+import re
 import shutil
 import signal
 import subprocess
@@ -160,8 +162,26 @@ def test_pages_of_other_origins_may_not_send(client: Client) -> None:
 def test_the_page_and_its_script_are_served_with_a_policy(client: Client) -> None:
     with urllib.request.urlopen(client.url + "/") as answer:
         assert "default-src 'self'" in answer.headers["Content-Security-Policy"]
-        assert b"page.js" in answer.read()
-    assert b"use strict" in client("/page.js")[1]
+        assert "require-trusted-types-for 'script'" in answer.headers["Content-Security-Policy"]
+        assert "unsafe" not in answer.headers["Content-Security-Policy"]
+        page = answer.read().decode()
+    named = re.findall(r'(?:src|href)="(web/[^"]+)"', page)
+    assert {name.rpartition(".")[2] for name in named} == {"css", "js", "svg"}
+    modules = [name.removeprefix("web/") for name in named if name.endswith(".js")]
+    for module in modules:  # those that a module imports come after it
+        status, source = client(f"/web/{module}")
+        assert status == 200, module
+        for told in re.findall(r'from "([^"]+)"', source.decode()):
+            path = posixpath.normpath(posixpath.join(posixpath.dirname(module), told))
+            modules += [path] if path not in modules else []
+    files = Path(penstock.__file__).parent.joinpath("serve", "web")
+    assert sorted(modules) == sorted(str(file.relative_to(files)) for file in files.rglob("*.js"))
+    assert (
+        max(len(file.read_text().splitlines()) for file in files.rglob("*.*")) <= 250
+    )  # read in one sitting
+    assert all(client("/" + name)[0] == 200 for name in named)
+    assert "<script>" not in page
+    assert " style=" not in page
     assert client("/health")[1]["takes_documents"] is True
 
 
@@ -297,3 +317,40 @@ def test_many_who_wait_hold_up_nobody(tmp_path: Path, monkeypatch: pytest.Monkey
             may_go_on.set()
             assert all(one.result()[1]["ready"] for one in waiting)
         assert client("/health")[1]["waiting_pages"] == 0
+
+
+def test_failures_are_told_and_only_failed_pages_are_read_again(tmp_path: Path) -> None:
+    with Service(tmp_path, fake(fails=(2,))) as service, Running(service) as client:
+        name = client.send("same.pdf", SAMPLE.read_bytes())["name"]
+        client.wait(name)
+        [failure] = client("/v1/failures")[1]
+        assert (failure["document"], failure["page"], failure["stage"]) == (name, 3, "fake_recognise")
+        assert "asked to fail" in failure["message"]
+        assert failure["can_try_again"]
+        status, told = client(f"/v1/again?name={name}", b"")
+        assert (status, told["name"], told["ready"]) == (202, name, False)
+        assert client.wait(name)["failed"] == 1
+        assert client("/v1/again?name=nobody", b"")[0] == 404
+    entries = Ledger(tmp_path, PAGES).entries().values()
+    assert {entry.part: entry.attempt for entry in entries} == {0: 1, 1: 1, 2: 2, 3: 1}
+
+
+def test_the_stages_of_the_run_are_told(client: Client, tmp_path: Path) -> None:
+    client.wait(client.send("stages.pdf", SAMPLE.read_bytes())["name"])
+    _, run = client("/v1/run")
+    assert [stage["name"] for stage in run["stages"]] == ["load", "fake_layout", "fake_recognise"]
+    assert run["stages"][0]["done"] >= 4
+    assert run["is_live"]
+    assert run["done"] >= 3
+    assert run["finding"]
+    with Service(tmp_path) as service, Running(service) as reader:
+        status, run = reader("/v1/run")
+    assert (status, run["is_live"], run["stages"]) == (200, False, [])
+
+
+def test_a_picture_is_as_small_as_asked_for(client: Client) -> None:
+    name = client.send("small.pdf", SAMPLE.read_bytes())["name"]
+    client.wait(name)
+    _, jpeg = client(f"/v1/picture?page=1&boxes=false&side=100&name={name}")
+    assert max(cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_COLOR).shape) == 100
+    assert client(f"/v1/picture?page=1&side=100000&name={name}")[0] == 422

@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -26,18 +25,12 @@ from penstock.page import Page
 from penstock.region import Region
 from penstock.store.ledger import ShardWriter
 from penstock.store.schema import PAGES
+from tests.support.browser import CHROMIUM, FLAGS, needs_chromium
 from tests.support.local_server import LocalServer
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (Debian: chromium)")
-# alone, in a folder of its own, asking nobody: so it starts as root and without a network
-FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--hide-scrollbars",
-)  # fmt: skip
 WIDTHS = (360, 1280)
 PAGES_SHOWN = {
     "article": "out/html/sample/index.html",

@@ -19,9 +19,9 @@ MAX_SIDE = 1400  # enough to read labels on a screen
 QUALITY = 85
 
 
-def draw(regions: Iterable[Region], pixels: Pixels) -> bytes:
+def draw(regions: Iterable[Region], pixels: Pixels, max_side: int = MAX_SIDE) -> bytes:
     """Returns the page as JPEG with every region's box, label and place in the reading order."""
-    scale = min(1.0, MAX_SIDE / max(pixels.shape[:2]))
+    scale = min(1.0, max_side / max(pixels.shape[:2]))
     small = cv2.resize(pixels, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
     canvas = np.array(small, dtype=np.uint8)  # the caller keeps its picture
     for region in regions:

@@ -47,6 +47,10 @@ class PageRenderer:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the process."""
         self._child.close()
 
     def picture(self, item: PictureItem) -> Pixels | str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 from penstock.driver import Run
@@ -11,12 +12,20 @@ from penstock.page import Page
 from penstock.photo import Photo
 from penstock.plan import Plan
 from penstock.store.schema import PAGES_OR_PHOTOS
+from penstock.trace.profile import Profile
 from penstock.trace.spans import Trace
 
 
 def service_run(plan: Plan, out: Path, inputs: str) -> Run[Page | Photo]:
     """Returns a run over what will be sent. It never counts as stalled: there may be nothing to do."""
     return Run(plan, Local(Trace(), stall_s=math.inf), out, PAGES_OR_PHOTOS, facts={"inputs": [inputs]})
+
+
+def profile_now(run: Run[Page | Photo]) -> Profile:
+    """Returns how busy the stages of a run at work have been."""
+    executor, tally = run.executor, run.tally
+    found = executor.trace.profile(executor.infos(run.plan))
+    return replace(found, items=tally.done, failed=tally.failed, unit=run.plan.item.unit)
 
 
 def item_class(plan: Plan) -> type[Page] | type[Photo]:

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from importlib import resources
 
 from fastapi import FastAPI
-from fastapi.responses import HTMLResponse, Response
+from fastapi.responses import HTMLResponse
 from fastapi.routing import APIRoute
 
 import penstock
@@ -37,20 +36,22 @@ from penstock.serve.reference_page import reference_page
 from penstock.serve.requests.body import BodyReader
 from penstock.serve.routes.context import Context
 from penstock.serve.routes.documents import DocumentRoutes
+from penstock.serve.routes.job_pages import JobPageRoutes
 from penstock.serve.routes.jobs import JobRoutes, job_row
 from penstock.serve.routes.models import EVERYWHERE
+from penstock.serve.routes.runs import RunRoutes
 from penstock.serve.routes.search import SearchRoutes
 from penstock.serve.routes.status import StatusRoutes
+from penstock.serve.routes.web import add_page
 from penstock.serve.searching import ServedSearch
 from penstock.serve.service import Service
 
 __all__ = ["KeyRing", "RemoteFiles", "ServiceSettings", "app_of"]
-PAGE_FILES = {"/": ("page.html", "text/html"), "/page.js": ("page.js", "text/javascript")}
 EXPORTS_AT_ONCE = 2
-OURS: dict[str, type[JobRoutes | DocumentRoutes | SearchRoutes]] = {
-    "Jobs": JobRoutes,
-    "Documents": DocumentRoutes,
-    "Search": SearchRoutes,
+OURS: dict[str, tuple[type[JobRoutes | JobPageRoutes | DocumentRoutes | RunRoutes | SearchRoutes], ...]] = {
+    "Jobs": (JobRoutes, JobPageRoutes),
+    "Documents": (DocumentRoutes, RunRoutes),
+    "Search": (SearchRoutes,),
 }
 OTHERS = (GlmRoutes, DoclingRoutes, MistralRoutes, MineruRoutes)  # the shapes of other projects
 
@@ -95,16 +96,16 @@ def app_of(service: Service, settings: ServiceSettings | None = None) -> FastAPI
 
 
 def _add_routes(app: FastAPI, context: Context, counts: RequestCounts) -> None:
-    for name, routes in OURS.items():
+    for name, group in OURS.items():
         with _tagged(app, name):
-            routes(context).add_to(app)
+            for routes in group:
+                routes(context).add_to(app)
     with _tagged(app, "Status"):
         StatusRoutes(context, counts).add_to(app)
     for others in OTHERS:
         others(context).add_to(app)
     app.get(REFERENCE, include_in_schema=False)(lambda: HTMLResponse(reference_page(app.openapi())))
-    for path, (name, kind) in PAGE_FILES.items():
-        app.get(path, include_in_schema=False)(_file(name, kind))
+    add_page(app)
 
 
 @contextmanager
@@ -142,8 +143,3 @@ def _opened(context: Context) -> Callable[[FastAPI], AbstractAsyncContextManager
             yield
 
     return opened
-
-
-def _file(name: str, kind: str) -> Callable[[], Response]:
-    text = resources.files("penstock.serve").joinpath(name).read_text("utf-8")
-    return lambda: Response(text, media_type=f"{kind}; charset=utf-8")

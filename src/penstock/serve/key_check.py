@@ -13,7 +13,8 @@ from penstock.serve.guard.keys import KeyRing
 OWNER = "penstock.owner"  # where a request's scope holds whose key it is
 REFERENCE = "/docs"
 # a browser sends no key with an address: the page asks for it itself, and the reference is no secret
-OPEN_PATHS = frozenset({"/", "/page.js", "/health", "/ready", "/version", REFERENCE})
+OPEN_PATHS = frozenset({"/", "/health", "/ready", "/version", REFERENCE})
+OPEN_FOLDER = "/web/"  # the files of the page
 READING_POSTS = frozenset({"/v1/search", "/v1/embed"})
 
 
@@ -25,7 +26,7 @@ class KeyMiddleware:
         self._keys = keys
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or (self._keys and scope["path"] in OPEN_PATHS):
+        if scope["type"] != "http" or (self._keys and _is_open(scope["path"])):
             await self._app(scope, receive, send)
             return
         owner = self._keys.owner(Headers(scope=scope))
@@ -40,6 +41,10 @@ class KeyMiddleware:
             await self._app(scope, receive, send)
             return
         await answer(scope, receive, send)
+
+
+def _is_open(path: str) -> bool:
+    return path in OPEN_PATHS or path.startswith(OPEN_FOLDER)
 
 
 def _scope_for(scope: Scope) -> str:

@@ -77,6 +77,7 @@ class Service:
         self._inbox: queue.SimpleQueue[Path | None] = queue.SimpleQueue()
         self._again: set[Path] = set()  # of the inbox: sent again, to read the pages that had failed
         self._cancelled: set[str] = set()
+        self.run: Run[Sent] | None = None  # the one at work
         self._purges = PURGES
         self._ending = threading.Event()
         self._begun = threading.Event()
@@ -169,10 +170,27 @@ class Service:
                 self._cancelled.discard(document)
                 self.catalogue.show(document)
                 self._promise(target)
-            elif (status := self._status(document)).ready and status.failed:
-                self._again.add(target)
-                self._promise(target)
+            else:
+                self._read_failed_again(target)
         return self._status(document)
+
+    def was_sent(self, document: str) -> bool:
+        """Whether the service has the document's file, and can read it again."""
+        return document in self._counts
+
+    def read_again(self, document: str) -> Status:
+        """Reads the failed pages of a document that was sent again. Raises UsageError for another one."""
+        with self._lock:
+            if not self.was_sent(document):
+                raise UsageError(f"{document!r} was not sent to this service.", "Send it.")
+            self._read_failed_again(self.out / UPLOADS / document)
+        return self._status(document)
+
+    def _read_failed_again(self, path: Path) -> None:
+        """Call it with the lock. Nothing happens before all pages are read, or where none failed."""
+        if (status := self._status(_document(path))).ready and status.failed:
+            self._again.add(path)
+            self._promise(path)
 
     def _promise(self, path: Path) -> None:
         log.info("took %s", _document(path), extra={"document": _document(path)})
@@ -237,7 +255,7 @@ class Service:
     def _read(self) -> bool:
         """Runs over all documents, sent and to come. Returns False if the run broke and may be retried."""
         assert self._plan is not None
-        run = service_run(self._plan, self.out, UPLOADS)
+        run = self.run = service_run(self._plan, self.out, UPLOADS)
         try:
             with closing(run.items(self._listing())) as pages:
                 for item in pages:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -13,9 +13,11 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, Response
 
 from penstock.documents.whole_document import WholeDocument
+from penstock.exports.overlays import MAX_SIDE
 from penstock.exports.page_files import page_piece
 from penstock.page import Page
 from penstock.photo import Photo
+from penstock.serve.catalogue import Place
 from penstock.serve.errors import HttpRefusal
 from penstock.serve.guard.arrivals import arrival_of
 from penstock.serve.jobs.results import item_row
@@ -30,6 +32,7 @@ KEPT = re.compile(r"(crops|masks|clouds|meshes)/[0-9a-f]{8,64}\.(jpg|png|ply|glb
 
 Name = Annotated[str, Query(description="The document's name as /v1/documents gives it.")]
 PageNumber = Annotated[int, Query(ge=1, description="From 1.")]
+Side = Annotated[int, Query(ge=32, le=4000, description="At most so many pixels of the longer side.")]
 BYTES = {
     "requestBody": {
         "required": True,
@@ -110,8 +113,7 @@ class DocumentRoutes:
                 raise self._service.error
             if status.ready or time.monotonic() >= end:
                 parts = await run_in_threadpool(self._service.catalogue.places, name)
-                rows = [{"page": part + 1, "ok": place.ok} for part, place in parts.items()]
-                return status_row(status) | {"parts": rows}
+                return parts_row(status, parts)
             await pause(began)  # not on a thread: threads are few, and many clients may wait
 
     def _known(self, request: Request, name: str) -> Status:
@@ -137,11 +139,12 @@ class DocumentRoutes:
         """One page as in ocr_results.jsonl; a photo with its objects as in objects.jsonl."""
         return item_row(self._item(request, name, page))
 
-    async def picture(self, request: Request, name: Name, page: PageNumber, boxes: bool = True) -> Response:
+    async def picture(
+        self, request: Request, name: Name, page: PageNumber, boxes: bool = True, side: Side = MAX_SIDE
+    ) -> Response:
         """The page as JPEG, with the boxes of its regions or objects."""
         item = await run_in_threadpool(self._item, request, name, page)
-        jpeg = await self._context.pictures(item, boxes)
-        return Response(jpeg, media_type="image/jpeg", headers={"Cache-Control": "private, max-age=60"})
+        return jpeg_answer(await self._context.pictures(item, boxes, side))
 
     def file(self, request: Request, path: str) -> FileResponse:
         """A crop, mask, cloud or mesh, by the path in its region or object."""
@@ -159,6 +162,15 @@ class DocumentRoutes:
         if item is None:
             raise HttpRefusal(404, f"{name!r} has no page {page}, or it is not read yet.")
         return item
+
+
+def jpeg_answer(jpeg: bytes) -> Response:
+    return Response(jpeg, media_type="image/jpeg", headers={"Cache-Control": "private, max-age=60"})
+
+
+def parts_row(status: Status, parts: Mapping[int, Place]) -> dict[str, Any]:
+    rows = [{"page": part + 1, "ok": place.ok} for part, place in parts.items()]
+    return status_row(status) | {"parts": rows}
 
 
 def status_row(status: Status) -> dict[str, Any]:

@@ -161,6 +161,45 @@ class EnginesAnswer(BaseModel):
     error: str
 
 
+class RunStageAnswer(BaseModel):
+    """One stage of a run. The shares are of its workers' time since the run began, and add up to 1."""
+
+    name: str
+    workers: int
+    waiting: int = Field(description="Pages before it now.")
+    running: int = Field(description="Pages in it now.")
+    done: int
+    failed: int
+    busy: float
+    starved: float = Field(description="Waiting for pages.")
+    blocked: float = Field(description="Waiting for room behind it.")
+
+
+class RunAnswer(BaseModel):
+    """The service's run, or the one that OUT keeps the profile of."""
+
+    is_live: bool
+    done: int
+    failed: int
+    waiting_pages: int
+    finding: str = Field(examples=["Bottleneck: recognise, busy 97%; load blocked 61%."])
+    advice: str
+    bottleneck: str
+    stages: list[RunStageAnswer]
+
+
+class FailureAnswer(BaseModel):
+    """A page that failed, or a part of one."""
+
+    document: str
+    page: int
+    part: str = Field(description="The region or thing; empty where it was all of the page.")
+    stage: str
+    message: str
+    advice: str
+    can_try_again: bool = Field(description="The service has the file: POST /v1/again.")
+
+
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Returns the errors of a path for its description."""
     return {status: {"model": ErrorAnswer, "description": WORDS[status]} for status in statuses}

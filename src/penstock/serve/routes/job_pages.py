@@ -1,0 +1,112 @@
+"""Pages of a job, whether the service's run reads it or a run of its own: progress, rows and pictures."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import Response
+
+from penstock.exports.overlays import MAX_SIDE
+from penstock.page import Page
+from penstock.photo import Photo
+from penstock.serve.catalogue import Catalogue
+from penstock.serve.errors import HttpRefusal
+from penstock.serve.jobs.jobs import JobState
+from penstock.serve.jobs.results import item_row
+from penstock.serve.routes.context import Context
+from penstock.serve.routes.documents import JPEG, Name, PageNumber, Side, jpeg_answer, parts_row, status_row
+from penstock.serve.routes.models import DocumentAnswer, DocumentPartsAnswer, errors
+from penstock.serve.service import Status
+
+MAX_CATALOGUES = 16  # of jobs someone looked at last
+
+
+class JobPageRoutes:
+    """One method for each path."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._lock = threading.Lock()
+        self._recent: OrderedDict[str, Catalogue] = OrderedDict()
+
+    def add_to(self, app: FastAPI) -> None:
+        one = "/v1/jobs/{id}"
+        app.get(f"{one}/documents", response_model=list[DocumentAnswer], responses=errors(404))(
+            self.documents
+        )
+        app.get(f"{one}/document", response_model=DocumentPartsAnswer, responses=errors(404))(self.document)
+        app.get(f"{one}/page", responses=errors(404))(self.page)
+        app.get(f"{one}/picture", response_class=Response, responses={**JPEG, **errors(404)})(self.picture)
+
+    def documents(self, request: Request, id: str) -> list[dict[str, Any]]:
+        """The job's documents and their progress."""
+        state = self._context.job(request, id)
+        return [status_row(self._status(state, name)) for name in self._names(state)]
+
+    def document(self, request: Request, id: str, name: Name) -> dict[str, Any]:
+        """A document's progress and its pages."""
+        state = self._context.job(request, id)
+        self._check(state, name)
+        return parts_row(self._status(state, name), self._catalogue(state).places(name))
+
+    def page(self, request: Request, id: str, name: Name, page: PageNumber) -> dict[str, Any]:
+        """One page as in ocr_results.jsonl; a photo with its objects as in objects.jsonl."""
+        return item_row(self._item(request, id, name, page)[0])
+
+    async def picture(
+        self,
+        request: Request,
+        id: str,
+        name: Name,
+        page: PageNumber,
+        boxes: bool = True,
+        side: Side = MAX_SIDE,
+    ) -> Response:
+        """The page as JPEG, with the boxes of its regions or objects."""
+        item, out = await run_in_threadpool(self._item, request, id, name, page)
+        return jpeg_answer(await self._context.pictures(item, boxes, side, out))
+
+    def _item(self, request: Request, id: str, name: str, page: int) -> tuple[Page | Photo, Path]:
+        state = self._context.job(request, id)
+        self._check(state, name)
+        item = self._catalogue(state).page(name, page - 1)
+        if item is None:
+            raise HttpRefusal(404, f"{name!r} has no page {page}, or it is not read yet.")
+        return item, self._out(state)
+
+    def _check(self, state: JobState, name: str) -> None:
+        if name not in self._names(state):
+            raise HttpRefusal(404, f"There is no document {name!r} in this job.")
+
+    def _names(self, state: JobState) -> list[str]:
+        record = state.record
+        return self._catalogue(state).documents() if record.has_own_run else list(record.documents)
+
+    def _status(self, state: JobState, name: str) -> Status:
+        """How far a document is. Of a run of its own one knows the pages of a document at the run's end."""
+        if not state.record.has_own_run:
+            return self._context.service.status(name) or Status(name, None, 0, 0)
+        places = self._catalogue(state).places(name).values()
+        done = sum(place.ok for place in places)
+        return Status(name, len(places) if state.is_over else None, done, len(places) - done)
+
+    def _out(self, state: JobState) -> Path:
+        return (
+            self._context.jobs.out_of(state.record) if state.record.has_own_run else self._context.service.out
+        )
+
+    def _catalogue(self, state: JobState) -> Catalogue:
+        if not state.record.has_own_run:
+            return self._context.service.catalogue
+        id = state.record.id
+        with self._lock:
+            found = self._recent[id] = self._recent.get(id) or Catalogue(self._out(state), follows=True)
+            self._recent.move_to_end(id)
+            while len(self._recent) > MAX_CATALOGUES:
+                self._recent.popitem(last=False)
+        return found

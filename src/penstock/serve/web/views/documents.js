@@ -1,0 +1,91 @@
+// The list of documents: kept up to date, opened by a click.
+import { ask, told } from "../api.js";
+import { on, shown, tell } from "../bus.js";
+import { $, button, made } from "../dom.js";
+import { plainName } from "../labels.js";
+import { LongList } from "../long_list.js";
+import { open } from "./opened.js";
+import { say } from "../words.js";
+
+const STEP = 500; // documents in the list before one asks for more
+const LOOK_MS = 2000;
+const ROW = 58; // pixels
+const list = { rows: [], most: STEP, drawn: "", box: null };
+
+export function startDocuments() {
+  list.box = new LongList($("#names"), ROW, drawRow);
+  for (const event of ["words", "opened"]) on(event, draw);
+  on("progress", (job) => update(job.documents ?? []));
+  on("documents", refresh);
+  keepUp();
+}
+
+async function keepUp() {
+  if (!document.hidden) await refresh();
+  setTimeout(keepUp, LOOK_MS);
+}
+
+async function refresh() {
+  try {
+    list.rows = await ask(`v1/documents?most=${list.most + 1}`);
+    sayState();
+    drawNew();
+    const mine = list.rows.find((one) => one.name === shown.name);
+    if (mine && mine.done + mine.failed !== shown.parts.length) tell("moved");
+  } catch (trouble) {
+    $("#state").textContent = told(trouble);
+  }
+}
+
+// Progress that an event told, before the next look.
+function update(documents) {
+  const news = new Map(documents.map((one) => [one.name, one]));
+  list.rows = list.rows.map((row) => news.get(row.name) ?? row);
+  sayState();
+  drawNew();
+  if (news.has(shown.name)) tell("moved");
+}
+
+function sayState() {
+  const busy = list.rows.filter((one) => !one.ready).length;
+  const words = shown.trouble || (busy ? say("busy", busy) : "");
+  if ($("#state").textContent !== words) $("#state").textContent = words;
+  $("#none").hidden = list.rows.length > 0;
+}
+
+function drawNew() {
+  const now = JSON.stringify(list.rows);
+  if (now !== list.drawn) draw();
+  list.drawn = now;
+}
+
+function draw() {
+  list.box.set(Math.min(list.rows.length, list.most) + (list.rows.length > list.most ? 1 : 0));
+}
+
+function drawRow(number) {
+  if (number === list.most) return button(say("more"), more, { class: "row" });
+  const one = list.rows[number];
+  const row = button("", () => open(one.name), { class: "row", "aria-current": one.name === shown.name ? "true" : null });
+  row.append(made("span", { class: "name", title: plainName(one.name) }, plainName(one.name)));
+  row.append(made("small", { class: one.failed ? "bad" : null }, progress(one)));
+  if (!one.ready) row.append(bar(one));
+  return row;
+}
+
+function bar(one) {
+  const inside = made("i");
+  inside.style.width = `${one.pages ? (100 * (one.done + one.failed)) / one.pages : 0}%`;
+  return made("span", { class: "bar", "aria-hidden": "true" }, inside);
+}
+
+function more() {
+  list.most += STEP;
+  refresh();
+}
+
+function progress(one) {
+  if (one.pages === null) return say("waiting");
+  const count = one.ready ? (one.pages === 1 ? say("onePage") : say("pages", one.pages)) : say("progress", one.done + one.failed, one.pages);
+  return one.failed ? `${count} · ${say("failedPages", one.failed)}` : count;
+}

@@ -1,0 +1,78 @@
+// Sends files: dropped or chosen. Watches the jobs, so that pages appear as they finish.
+import { ask, events, query, told } from "../api.js";
+import { shown, tell } from "../bus.js";
+import { $ } from "../dom.js";
+import { open, showView } from "./opened.js";
+
+const watched = []; // jobs that wait for being watched; one stream is open at a time, a browser has few connections
+let isWatching = false;
+
+export function startSending() {
+  const drop = $("#drop");
+  drop.querySelector("input").addEventListener("change", (event) => send([...event.target.files]));
+  for (const kind of ["dragover", "dragleave", "drop"]) addEventListener(kind, (event) => dragged(event, kind));
+}
+
+// Files may be dropped anywhere in the window.
+function dragged(event, kind) {
+  const drop = $("#drop");
+  if (drop.hidden || !event.dataTransfer?.types.includes("Files")) return;
+  event.preventDefault();
+  drop.classList.toggle("over", kind === "dragover");
+  if (kind === "drop") send([...event.dataTransfer.files]);
+}
+
+async function send(files) {
+  shown.trouble = "";
+  if ($("#measure input").checked) await measure(files);
+  else await read(files);
+  $("#drop input").value = ""; // or the same file could not be chosen again
+  tell("documents");
+}
+
+// Photos whose things are measured: one job with a run of its own, as they may show one room.
+async function measure(files) {
+  const form = new FormData();
+  for (const file of files) form.append("files", file, file.name);
+  $("#state").textContent = `↑ ${files.map((file) => file.name).join(", ")}`;
+  try {
+    const job = await ask("v1/volumes", { method: "POST", body: form });
+    showView("runs");
+    watch(job.id);
+  } catch (trouble) {
+    shown.trouble = told(trouble);
+  }
+}
+
+async function read(files) {
+  let first = true;
+  for (const file of files) {
+    $("#state").textContent = `↑ ${file.name}`;
+    try {
+      const taken = await ask("v1/documents?" + query(file.name), { method: "POST", body: file });
+      tell("documents");
+      watch(taken.job);
+      if (first) open(taken.name);
+      first = false;
+    } catch (trouble) {
+      shown.trouble = `${file.name}: ${told(trouble)}`;
+    }
+  }
+}
+
+export function watch(job) {
+  watched.push(job);
+  if (!isWatching) watchAll();
+}
+
+async function watchAll() {
+  isWatching = true;
+  while (watched.length) {
+    try {
+      for await (const [, row] of events(`v1/jobs/${watched.shift()}/events`)) tell("progress", row);
+    } catch {
+      // the list is looked at every few seconds anyway
+    }
+  }
+  isWatching = false;
+}

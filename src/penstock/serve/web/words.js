@@ -1,0 +1,68 @@
+// The words of the page, in two languages. A browser's language decides until someone switches.
+import { tell } from "./bus.js";
+
+const WORDS = {
+  en: {
+    skip: "To the content", search: "Search all pages", find: "Search", views: "Views", documents: "Documents", runs: "Runs",
+    drop: "Drop files here, or choose them", measure: "Photos: measure the things in them", none: "There are no documents yet.", thumbs: "Pages", page: "Page", kinds: "Kinds of regions",
+    text: "Text", panes: "Parts of the view", hello: "Choose a document.", found: "Search results",
+    key: "This service wants a key", keyWhy: "It is kept in this tab and goes when you close it.", keyField: "Key", keySend: "Use this key", keyWrong: "That key was refused.",
+    light: "Light", dark: "Dark", auto: "Auto", theme: "Colours: {0}", otherLanguage: "한국어",
+    waiting: "waiting", reading: "reading", pages: "{0} pages", onePage: "1 page", progress: "{0} of {1}", failedPages: "{0} failed", busy: "{0} being read",
+    gone: "The service does not answer.", more: "Show more", open: "Other machines reach this page, and there is no login.",
+    back: "Previous page", on: "Next page", place: "Page {0} of {1}", smaller: "Smaller", larger: "Larger",
+    noPicture: "There is no picture of this page.", notRead: "This page is not read yet.", boxes: "Boxes on the page", box: "{0}. {1}: {2}",
+    copy: "Copy", copyPage: "Copy page", copied: "Copied", download: "Download", pageJson: "This page as JSON", markdown: "Markdown", print: "Print",
+    failed: "Failed", again: "Try again", againSent: "The failed pages are read again.", sure: "{0} % sure", empty: "Nothing is on this page.",
+    searching: "Searching…", nothing: "Nothing was found.", hits: "{0} pages found", oneHit: "1 page found", toPage: "Open page {0}", toHits: "Back to results",
+    things: "Things", thing: "Thing", width: "Width", depth: "Depth", height: "Height", volume: "m³", counted: "Counted", total: "Total", metres: "metres",
+    corrected: "Corrected by you; kept in this tab.", reset: "As measured", table: "As a table (CSV)",
+    stages: "Stages", stage: "Stage", done: "Done", busyShare: "Busy", starved: "Waits for work", blocked: "Waits for room", now: "Now", queue: "{0} waiting, {1} at work",
+    jobs: "Jobs", noJobs: "Nothing was sent yet.", failures: "Failures", noFailures: "Nothing has failed.", cancel: "Cancel", remove: "Delete", sureRemove: "Delete this job and its results?",
+    queued: "queued", running: "running", cancelled: "cancelled", idle: "Nothing is being read.",
+  },
+  ko: {
+    skip: "본문으로", search: "모든 쪽에서 찾기", find: "찾기", views: "보기", documents: "문서", runs: "작업",
+    drop: "파일을 여기에 놓거나 고르세요", measure: "사진: 안에 있는 물건 재기", none: "아직 문서가 없습니다.", thumbs: "쪽", page: "쪽", kinds: "영역 종류",
+    text: "글", panes: "화면 부분", hello: "문서를 고르세요.", found: "찾은 결과",
+    key: "이 서비스에는 키가 필요합니다", keyWhy: "키는 이 탭에만 보관되고 탭을 닫으면 사라집니다.", keyField: "키", keySend: "이 키 쓰기", keyWrong: "거절된 키입니다.",
+    light: "밝게", dark: "어둡게", auto: "자동", theme: "색: {0}", otherLanguage: "English",
+    waiting: "대기", reading: "읽는 중", pages: "{0}쪽", onePage: "1쪽", progress: "{1}쪽 중 {0}쪽", failedPages: "{0}쪽 실패", busy: "{0}개 읽는 중",
+    gone: "서비스가 응답하지 않습니다.", more: "더 보기", open: "다른 컴퓨터에서도 이 페이지에 들어올 수 있고 로그인이 없습니다.",
+    back: "이전 쪽", on: "다음 쪽", place: "{1}쪽 중 {0}쪽", smaller: "작게", larger: "크게",
+    noPicture: "이 쪽의 그림이 없습니다.", notRead: "아직 읽지 않은 쪽입니다.", boxes: "쪽 위의 상자", box: "{0}. {1}: {2}",
+    copy: "복사", copyPage: "쪽 복사", copied: "복사했습니다", download: "내려받기", pageJson: "이 쪽 JSON", markdown: "Markdown", print: "인쇄",
+    failed: "실패", again: "다시 읽기", againSent: "실패한 쪽을 다시 읽습니다.", sure: "확신 {0} %", empty: "이 쪽에는 아무것도 없습니다.",
+    searching: "찾는 중…", nothing: "찾은 것이 없습니다.", hits: "{0}쪽 찾음", oneHit: "1쪽 찾음", toPage: "{0}쪽 열기", toHits: "결과로 돌아가기",
+    things: "물건", thing: "물건", width: "너비", depth: "깊이", height: "높이", volume: "m³", counted: "포함", total: "합계", metres: "미터",
+    corrected: "직접 고친 값이며 이 탭에만 남습니다.", reset: "잰 값으로", table: "표로 (CSV)",
+    stages: "단계", stage: "단계", done: "끝남", busyShare: "일함", starved: "일 기다림", blocked: "자리 기다림", now: "지금", queue: "대기 {0}, 작업 {1}",
+    jobs: "작업", noJobs: "아직 보낸 것이 없습니다.", failures: "실패", noFailures: "실패한 것이 없습니다.", cancel: "취소", remove: "지우기", sureRemove: "이 작업과 결과를 지울까요?",
+    queued: "대기", running: "진행 중", cancelled: "취소됨", idle: "읽고 있는 것이 없습니다.",
+  },
+};
+const KEPT = "penstock-language";
+
+let language = localStorage.getItem(KEPT) ?? (navigator.language.startsWith("ko") ? "ko" : "en");
+if (!(language in WORDS)) language = "en";
+
+export const inKorean = () => language === "ko";
+
+export function say(word, ...given) {
+  return WORDS[language][word].replace(/\{(\d)\}/g, (_, number) => given[number]);
+}
+
+export function switchLanguage() {
+  language = inKorean() ? "en" : "ko";
+  localStorage.setItem(KEPT, language);
+  drawWords();
+  tell("words");
+}
+
+// Fills what the page itself says: data-say is an element's text, data-say-label its name, data-say-hint its placeholder.
+export function drawWords() {
+  document.documentElement.lang = language;
+  for (const node of document.querySelectorAll("[data-say]")) node.textContent = say(node.dataset.say);
+  for (const node of document.querySelectorAll("[data-say-label]")) node.setAttribute("aria-label", say(node.dataset.sayLabel));
+  for (const node of document.querySelectorAll("[data-say-hint]")) node.placeholder = say(node.dataset.sayHint);
+}
