@@ -352,5 +352,7 @@ def test_a_picture_is_as_small_as_asked_for(client: Client) -> None:
     name = client.send("small.pdf", SAMPLE.read_bytes())["name"]
     client.wait(name)
     _, jpeg = client(f"/v1/picture?page=1&boxes=false&side=100&name={name}")
-    assert max(cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_COLOR).shape) == 100
+    picture = cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_COLOR)
+    assert picture is not None
+    assert max(picture.shape) == 100
     assert client(f"/v1/picture?page=1&side=100000&name={name}")[0] == 422

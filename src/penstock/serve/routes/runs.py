@@ -31,9 +31,9 @@ class RunRoutes:
     def add_to(self, app: FastAPI) -> None:
         app.get("/v1/run", response_model=RunAnswer)(self.run)
         app.get("/v1/failures", response_model=list[FailureAnswer])(self.failures)
-        app.post("/v1/again", status_code=202, response_model=DocumentAnswer, responses=errors(404, 405))(
-            self.again
-        )
+        app.post(
+            "/v1/again", status_code=202, response_model=DocumentAnswer, responses=errors(404, 405, 409)
+        )(self.again)
 
     def run(self) -> dict[str, Any]:
         """How busy the stages are, and which one holds the others up."""

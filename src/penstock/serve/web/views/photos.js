@@ -97,8 +97,8 @@ function foot(row, things, changes) {
   const sum = things.filter((one) => one.counted).reduce((total, one) => total + (one.bbox_cbm ?? 0), 0);
   // the range of a sum is the service's to know: things of a photo share their camera's error
   const range = isChanged || !row.total ? "" : `${short(row.total.low)}–${short(row.total.high)}`;
-  return made("tfoot", {}, made("tr", {}, made("th", { scope: "row", colspan: 5 }, say("total")),
-    made("td", { class: "number" }, made("strong", { id: "total" }, short(isChanged ? sum : row.total?.cbm ?? sum)), made("small", {}, range))));
+  return made("tfoot", {}, made("tr", {}, made("th", { scope: "row", colspan: 2 }, say("total")),
+    made("td", { class: "sum", colspan: 4 }, made("strong", { id: "total" }, short(isChanged ? sum : row.total?.cbm ?? sum)), " m³ ", made("small", {}, range))));
 }
 
 function notes(things, changes, redraw) {
