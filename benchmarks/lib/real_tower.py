@@ -52,7 +52,7 @@ def filled(tower: Any, seed: int = 0) -> Any:
 def _fill(tower: Any, dice: torch.Generator) -> None:
     """Products keep the size of what goes through them; norms and biases stray a little. All fit bfloat16."""
     for name, weight in sorted(tower.named_parameters()):
-        noise = torch.randn(weight.shape, generator=dice)
+        noise = torch.randn(weight.shape, generator=dice, device="cpu")
         if weight.dim() > 1:
             value = noise / math.sqrt(weight[0].numel())
         elif name.endswith("bias"):

@@ -102,6 +102,7 @@ def run(
 
 def _run(options: PipelineOptions, step: str | None, skip: list[str], as_json: bool, quiet: bool) -> None:
     from penstock.passes.pipeline import Pipeline, chosen_steps
+    from penstock.trace.phrases import plural
 
     pipeline = Pipeline(options, progress(quiet or as_json))
     for line in pipeline.run(chosen_steps(step, tuple(skip))):
@@ -113,7 +114,7 @@ def _run(options: PipelineOptions, step: str | None, skip: list[str], as_json: b
     elif not quiet:
         print("\n".join(["", *_summary_lines(state)]))
     elif state.failed:
-        print(_summary_lines(state)[0], file=sys.stderr)
+        print(f"failed: {plural(state.failed, 'page')}", file=sys.stderr)
     if state.failed:
         raise typer.Exit(1)
 

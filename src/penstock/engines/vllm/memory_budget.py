@@ -26,7 +26,7 @@ ACTIVATION_REASON = (
     " which is what longer steps took from a B200's KV cache"
 )
 FIXED_BYTES = 7 * 2**30 // 10
-# our vision tower's own graphs (vllm_plugin/graphs.py), measured on an H200; small cards have none
+# our vision tower's own graphs, measured on an H200; small cards have none (vllm_plugin/patch.py, MIN_MEMORY)
 TOWER_BYTES, MIN_TOWER_CARD = 900_000_000, 15_000_000_000
 TOWER_MODELS = ("zai-org/GLM-OCR",)
 ACTIVATION_WIDTH = 1_536  # GLM-OCR's; a wider model's activations are wider

@@ -25,6 +25,7 @@ from penstock.serve.service import MAX_WAITING, Service
 LATER = "Send it again later."
 LOOK_S = 0.2  # at most between two looks at what someone waits for
 MIN_LOOK_S = 0.01
+MAX_LOOKS_A_S = 1_000  # of all who wait; beyond 200 of them LOOK_S holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,23 @@ def max_bytes_of(request: Request) -> int | None:
     return max_mb << 20 if max_mb else None
 
 
-async def pause(began: float) -> None:
-    """Waits before the next look: a twentieth of the time since `began`, no answer is later."""
-    await asyncio.sleep(min(LOOK_S, max(MIN_LOOK_S, (time.monotonic() - began) / 20)))
+class _Pauses:
+    """Waits before the next look at what someone waits for, so that no answer is later by a twentieth.
+
+    The more wait at once, the longer: all of them together look some thousand times a second.
+    """
+
+    def __init__(self) -> None:
+        self._waiting = 0
+
+    async def __call__(self, began: float) -> None:
+        """`began`: when the caller began to wait, by `time.monotonic()`."""
+        self._waiting += 1
+        try:
+            wished = max(MIN_LOOK_S, self._waiting / MAX_LOOKS_A_S, (time.monotonic() - began) / 20)
+            await asyncio.sleep(min(LOOK_S, wished))
+        finally:
+            self._waiting -= 1
+
+
+pause = _Pauses()
