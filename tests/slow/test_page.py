@@ -429,7 +429,7 @@ def test_things_of_a_photo_have_outlines_and_a_total_that_follows(browser: Brows
         assert float(browser.text("#total")) == pytest.approx(before + chair, abs=0.02)
         browser.click(".things input[type=checkbox]")
         assert float(browser.text("#total")) == pytest.approx(before - chair, abs=0.02)
-        browser.click(".things .plain:nth-child(2)")
+        browser.click(".things .acts .plain:nth-child(2)")
         assert float(browser.text("#total")) == before
 
 
@@ -448,6 +448,33 @@ def test_photos_sent_to_be_measured_are_shown_with_their_report(browser: Browser
         browser.await_("document.querySelector('.sheet-picture').naturalWidth", "the photo, by its job")
         browser.click(".downloads summary")
         browser.await_("document.querySelector('.menu').innerText.includes('report')")
+
+
+def test_a_thing_is_turned_in_3d(browser: Browser, tmp_path: Path) -> None:
+    photo = np.full((540, 720, 3), 200, np.uint8)
+    photo[150:450, 150:350] = (60, 90, 120)
+    cv2.imwrite(str(tmp_path / "room.png"), photo)
+    drawn = "document.querySelector('.cloud canvas').toDataURL()"
+    pixels = "document.querySelector('.cloud canvas').getContext('2d').getImageData(0, 0, 480, 480).data"
+    points = f"{pixels}.filter((value, n) => n % 4 == 3 && value).length"
+    with (
+        Service(
+            tmp_path / "out", photos(boxes=(GivenBox("", (150.0, 150.0, 350.0, 450.0), "chair"),))
+        ) as service,
+        Running(service) as client,
+    ):
+        name = client.send("room.png", (tmp_path / "room.png").read_bytes())["name"]
+        client.wait(name)
+        visit(browser, client, f"#name={name}")
+        browser.await_("document.querySelector('.things .solid')")
+        browser.click(".things .solid")
+        browser.await_(f"{points} > 1000", "the points of the cloud")
+        before = browser.ask(drawn)
+        browser.ask("document.querySelector('.cloud canvas').focus()")
+        browser.press("ArrowRight")
+        assert browser.ask(drawn) != before
+        browser.press("Escape")
+        browser.await_("!document.querySelector('.cloud')", "the view is closed")
 
 
 @pytest.mark.parametrize("dark", [False, True])

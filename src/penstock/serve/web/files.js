@@ -1,5 +1,5 @@
 // Files of a run: crops, outlines, clouds. A key that is not the operator's gets them by its job.
-import { ask, jobIn } from "./api.js";
+import { answer, ask, jobIn } from "./api.js";
 import { shown } from "./bus.js";
 import { made } from "./dom.js";
 import { showPicture } from "./pictures.js";
@@ -19,14 +19,29 @@ export async function jobOf(name) {
 
 export const forgetJobs = () => jobs.clear();
 
+const fileOf = (job, path) => (job ? `v1/jobs/${job}/file/${path}` : `v1/file/${path}`);
+
 // Puts a kept picture into `image`.
 export function showFile(image, path) {
   const name = shown.name;
   const own = jobIn(name);
-  if (own) return showPicture(image, `v1/jobs/${own}/file/${path}`);
-  return showPicture(image, `v1/file/${path}`, async () => {
+  if (own) return showPicture(image, fileOf(own, path));
+  return showPicture(image, fileOf(null, path), async () => {
     const job = await jobOf(name).catch(() => null);
-    if (job) showPicture(image, `v1/jobs/${job.id}/file/${path}`);
+    if (job) showPicture(image, fileOf(job.id, path));
+  });
+}
+
+// The bytes of a kept file, such as a cloud.
+export async function bytesOf(path) {
+  const name = shown.name;
+  const read = async (job) => (await answer(fileOf(job, path))).arrayBuffer();
+  const own = jobIn(name);
+  if (own) return read(own);
+  return read(null).catch(async (trouble) => {
+    const job = await jobOf(name);
+    if (!job) throw trouble;
+    return read(job.id);
   });
 }
 

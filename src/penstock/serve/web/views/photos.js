@@ -2,6 +2,7 @@
 import { save } from "../api.js";
 import { on, point, pointAway, shown } from "../bus.js";
 import { button, made } from "../dom.js";
+import { cloudButton } from "./cloud.js";
 import { showFile } from "../files.js";
 import { plainName } from "../labels.js";
 import { say } from "../words.js";
@@ -68,7 +69,7 @@ function line(thing, redraw) {
     onchange: (event) => (correct(thing.index, { counted: event.target.checked }), redraw()) });
   const range = thing.failure ? thing.failure.message : thing.range_cbm?.[0] == null ? "" : thing.range_cbm.map(short).join("–");
   return made("tr", { "data-index": thing.index, class: thing.failure ? "bad" : null, onpointerenter: () => point(thing.index, "text"), onpointerleave: pointAway },
-    made("td", { class: `hue-${thing.index % HUES}` }, counts), made("th", { scope: "row" }, name), sides, made("td", { class: "number" }, short(thing.bbox_cbm), made("small", {}, range)));
+    made("td", { class: `hue-${thing.index % HUES}` }, counts), made("th", { scope: "row" }, name), sides, made("td", { class: "number" }, short(thing.bbox_cbm), made("small", {}, range), thing.ply ? cloudButton(thing) : null));
 }
 
 function sideField(thing, side, redraw) {
