@@ -187,8 +187,10 @@ def test_a_document_that_claims_a_million_pages_is_soon_ready(client: Client) ->
     assert (told["pages"], told["done"], told["failed"]) == (3, 2, 1)
 
 
-def test_many_documents_are_counted_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each alone takes a third of a second for a process that counts its pages."""
+def test_one_process_counts_the_pages_of_all_documents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To start one takes a third of a second, which a document that comes alone would wait."""
     from penstock.sources import probe
 
     started: list[probe.PageCounter] = []
@@ -206,7 +208,11 @@ def test_many_documents_are_counted_together(tmp_path: Path, monkeypatch: pytest
     with Service(tmp_path, fake()) as service:
         wait_until(lambda: not service.waiting)
         assert len([one for one in service.documents() if one.failed == 1]) == 30
+        with Running(service) as client:
+            for count in (1, 2):
+                assert client.wait(client.send(f"{count}.pdf", pdf([""] * count))["name"])["done"] == count
     assert len(started) == 1
+    assert started[0]._child.starts == 1
 
 
 def test_a_long_document_holds_up_no_short_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,6 +29,7 @@ from penstock.plan import Plan
 from penstock.serve.catalogue import Catalogue, Place
 from penstock.serve.purge import purge
 from penstock.serve.turns import Turns
+from penstock.sources.probe import PageCounter
 from penstock.sources.safe_names import safe_name
 from penstock.store.atomic_files import make_folder, store_errors, sync_folder
 
@@ -40,7 +41,7 @@ INCOMING = ".incoming-"  # begins the name of a file that is still being sent
 DELETED = ".deleted-"  # begins the name of a file that says which document is to go
 PURGES = 2  # after a deletion: pages that were at work then are committed until the second
 FOLDER_DIGITS = 16  # of a hash of name and content: what was sent has a folder of its own
-AT_ONCE = 64  # documents are listed together; starting the process that counts takes a third of a second
+AT_ONCE = 64  # documents are listed together: asking about many costs as much as asking about one
 MAX_WAITING = 5_000  # accepted pages that are not read yet: hours of work on a laptop
 MAX_SHARE = 500  # of them that one document counts for: it must not keep others out
 AGAIN_S = 30.0  # after a run broke: a disk is emptied, a model server is started, by people
@@ -303,14 +304,15 @@ class Service:
         self.error = None
         self._begun.set()  # OUT is ours and its plan fits
         turns: Turns[Sent] = Turns()
-        while (sent := self._next_uploads(inbox, wait=not turns)) is not None:
-            for pages in self._pages_of(sent):
-                turns.add(pages)
-            for item in turns.round():
-                if self._ending.is_set():
-                    return
-                if item.document not in self._cancelled:
-                    yield item
+        with PageCounter() as counter:  # one for all documents: it takes longer to start than to count
+            while (sent := self._next_uploads(inbox, wait=not turns)) is not None:
+                for pages in self._pages_of(sent, counter):
+                    turns.add(pages)
+                for item in turns.round():
+                    if self._ending.is_set():
+                        return
+                    if item.document not in self._cancelled:
+                        yield item
 
     def _next_uploads(self, inbox: queue.SimpleQueue[Path | None], wait: bool) -> list[Path] | None:
         """Returns up to AT_ONCE new documents, waits for one if told to. None: the service ends."""
@@ -330,12 +332,12 @@ class Service:
         whole = [path for path in folder.glob("*/*") if path.is_file()]
         return sorted(whole, key=lambda path: path.stat().st_mtime_ns)
 
-    def _pages_of(self, paths: list[Path]) -> Iterator[list[Sent]]:
+    def _pages_of(self, paths: list[Path], counter: PageCounter) -> Iterator[list[Sent]]:
         """Yields the pages of each document; its name is then known with their number."""
         if not paths:
             return
         assert self._plan is not None
-        for path, items in _listed(paths, item_class(self._plan)):
+        for path, items in _listed(paths, item_class(self._plan), counter):
             document = _document(path)
             num_pages, places = len(items), self.catalogue.places(document)
             if path in self._again:
@@ -358,16 +360,13 @@ class Service:
             del self._left[document]
 
 
-def _listed(paths: list[Path], kind: type[Sent]) -> Iterator[tuple[Path, list[Sent]]]:
-    """Yields each file with its pages; a file without pages gets one failed page.
-
-    Lists files together, because the process that counts pages takes longer to start than to count.
-    """
+def _listed(paths: list[Path], kind: type[Sent], counter: PageCounter) -> Iterator[tuple[Path, list[Sent]]]:
+    """Yields each file with its pages; a file without pages gets one failed page."""
     left = {path.parent.resolve().name: path for path in paths}
     place = len(paths[0].parent.resolve().parts) - 1
     why = "It holds no page."
     try:
-        items = sources.list_items([str(path) for path in paths], kind)
+        items = sources.list_items([str(path) for path in paths], kind, counter=counter)
         for folder, pages in itertools.groupby(items, key=lambda item: Path(item.uri).parts[place]):
             path = left.pop(folder)
             yield path, [_ours(item, path) for item in pages]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields
 from itertools import chain, islice
 from pathlib import Path
@@ -45,12 +46,14 @@ def list_items(
     stdin: IO[bytes] | None = None,
     left_out: Counter[str] | None = None,
     downloads: Path | None = None,
+    counter: PageCounter | None = None,
 ) -> Iterator[ItemT]:
     """Yields every page of the inputs as an item of `kind`. Raises UsageError at once if there is none.
 
     A document with more than `max_pages` is listed up to there, and fails for the rest. `known` holds the
     files of earlier runs by document name. `left_out` gets the endings of files in folders that are of no
-    kind that Penstock reads. `downloads` keeps what comes from http(s) addresses.
+    kind that Penstock reads. `downloads` keeps what comes from http(s) addresses. `counter` is the caller's
+    own, for many small listings: its process takes longer to start than to count.
 
     for page in list_items(["scans/", "report.pdf", "more/**/*.png"], Page, pages=PageRange.parse("1-9")):
         print(page.id, page.document, page.part)
@@ -62,8 +65,10 @@ def list_items(
     items = chain.from_iterable(_by_scheme(name) for name in foreign)
     if named or not foreign:
         skipped: Counter[str] = Counter() if left_out is None else left_out
-        listing = _Listing(pages, password, image_column, id_column, known, max_pages, skipped)
-        items = chain(items, listing.items(expand(named, stdin, downloads)))
+        tables = DatasetListing(pages, image_column, id_column)
+        listing = _Listing(pages, tables, known, max_pages, skipped, counter or PageCounter(password))
+        entries = expand(named, stdin, downloads)
+        items = chain(items, listing.items(entries, nullcontext() if counter else listing.counter))
     first = next(items)
     return (_as(kind, item) for item in _resumed(first, items))
 
@@ -90,26 +95,26 @@ class _Listing:
     def __init__(
         self,
         pages: PageRange | None,
-        password: str | None,
-        image_column: str | None,
-        id_column: str | None,
+        tables: DatasetListing,
         known: Mapping[str, Collection[str]] | None,
         max_pages: int,
         left_out: Counter[str],
+        counter: PageCounter,
     ) -> None:
+        self.counter = counter
         self._left_out = left_out
         self._pages = pages
         self._max_pages = max_pages
         self._inspect = FileInspector(known)
-        self._counter = PageCounter(password)
-        self._tables = DatasetListing(pages, image_column, id_column)
+        self._tables = tables
         self._matched = 0  # files and datasets that are there, of all inputs so far
         self._before = 0  # the same when the current folder or pattern began
 
-    def items(self, entries: Iterator[Entry]) -> Iterator[Item]:
+    def items(self, entries: Iterator[Entry], owned: AbstractContextManager[object]) -> Iterator[Item]:
+        """Yields the items; at the end, what is `owned` is closed with the tables."""
         missing: list[Item] = []  # held back: if nothing else can be read they become one error
         listed = False
-        with self._counter, self._tables:
+        with owned, self._tables:
             for item in self._all(entries):
                 if not self._matched:
                     missing.append(item)
@@ -126,7 +131,7 @@ class _Listing:
     def _all(self, entries: Iterator[Entry]) -> Iterator[Item]:
         for batch in _growing(entries):
             looked = [self._look(entry) if isinstance(entry, FoundFile) else entry for entry in batch]
-            counts = self._counter.counts([one for one in looked if isinstance(one, Candidate)])
+            counts = self.counter.counts([one for one in looked if isinstance(one, Candidate)])
             for one in looked:
                 if isinstance(one, Candidate):
                     yield from self._of_file(one, counts.get(one.found.path, ONE_PART))
