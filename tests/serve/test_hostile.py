@@ -187,9 +187,7 @@ def test_a_document_that_claims_a_million_pages_is_soon_ready(client: Client) ->
     assert (told["pages"], told["done"], told["failed"]) == (3, 2, 1)
 
 
-def test_one_process_counts_the_pages_of_all_documents(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_process_counts_all_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """To start one takes a third of a second, which a document that comes alone would wait."""
     from penstock.sources import probe
 
