@@ -32,7 +32,6 @@ from penstock.processes.malloc import keep_pages
 from penstock.recipes.regions import glm_ocr
 from penstock.stages.crop_regions import MAX_PIXELS
 from penstock.stages.doclayout import DocLayout
-from penstock.stages.layout import Layout
 from penstock.trace.spans import Trace
 from penstock.workers import ask
 from penstock.workers.crop_regions import SENT_QUALITY
@@ -64,8 +63,8 @@ def waiting() -> int:
 def pages(folder: str, _: str, count: str, url: str, limit: str, watch: str = "") -> dict[str, Any]:
     """Runs pages through the recipe's own plan; with `watch`, counts the requests at the server."""
     ask.ChatClient = WatchedClient  # type: ignore[misc]
-    recipe = glm_ocr(server=(url,), in_flight=int(limit))
-    plan = Plan(*(KnownBoxes() if isinstance(stage, (DocLayout, Layout)) else stage for stage in recipe))
+    recipe = glm_ocr(server=(url,), in_flight=int(limit), layout="pp-doclayoutv3")
+    plan = Plan(*(KnownBoxes() if isinstance(stage, DocLayout) else stage for stage in recipe))
     paths = sorted(str(path) for path in Path(folder).glob("*.jpg"))[: int(count)]
     in_flight = RequestsInFlight(url, int(limit), waiting)
     began = time.perf_counter()
