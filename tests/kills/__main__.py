@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import math
 import os
 import random
 import shutil
@@ -106,15 +107,18 @@ def _difference(whole: Found, found: Found) -> str:
     return f"missing {missing[:3]}, more {more[:3]}, different {other[:3]}"
 
 
-def run(kills: int, seed: int, names: Sequence[str] = ()) -> tuple[Counter[str], list[str]]:
+def run(
+    kills: int, seed: int, names: Sequence[str] = (), seconds: float = math.inf
+) -> tuple[Counter[str], list[str]]:
     """Kills the verbs of these names, or all. Returns counts, and what was wrong."""
     chance, counts, wrong = random.Random(seed), Counter[str](), list[str]()
+    end = time.monotonic() + seconds
     with tempfile.TemporaryDirectory() as folder, Hub() as hub:
         home = Path(folder)
         places = material(home)
         chosen = [verb for verb in verbs(hub) if not names or verb.name in names]
         tries = [Tries(verb, home, places, hub) for verb in chosen]
-        while counts["met"] < kills:
+        while counts["met"] < kills and time.monotonic() < end:
             for one in tries:
                 sent, met, why = one.once(chance)
                 counts.update({"sent": sent, "met": met, "runs": 1, one.verb.name: met})
@@ -131,8 +135,9 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=50, help="kills that met a living process")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--verb", action="append", default=[], help="only this one; repeatable")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="stop after these, whatever was met")
     options = parser.parse_args()
-    counts, wrong = run(options.kills, options.seed, options.verb)
+    counts, wrong = run(options.kills, options.seed, options.verb, options.seconds)
     print(json.dumps({**counts, "wrong": len(wrong)}))
     return 1 if wrong else 0
 
