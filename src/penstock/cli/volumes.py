@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 BOX_HELP = "A thing's box in pixels and its label: x,y,w,h:chair or room.jpg=x,y,w,h:chair; repeatable."
 DETECTOR_HELP = (
-    "saliency (CPU, one thing a photo), grounded (Grounding DINO + SAM 2), rfdetr, yoloe."
-    " Not given: grounded on a GPU, else saliency."
+    "saliency (CPU, one thing a photo), nanodet (CPU, furniture by name), grounded (Grounding DINO + SAM 2),"
+    " rfdetr, yoloe. Not given: grounded on a GPU, else nanodet if it was fetched, else saliency."
 )
 DEPTH_HELP = (
     "A photo's depth, FILE or room.jpg=FILE; .npy in metres or 16-bit PNG in millimetres; repeatable."
@@ -44,8 +44,9 @@ KNOWN_HELP = 'A size that you know, "table=140cm wide": the photo is measured by
 FURNITURE_HELP = "Furniture table of your own: an SQLite file (made when new) or postgresql:// URL."
 EXPORT_HELP = "Files to write: objects, report, splat, turntable (GIFs, 1 s of a core an object)."
 UNNAMED_HELP = (
-    "Without a GPU one thing a photo is found, of no known kind: --labels sofa says what it is, and sharpens"
-    " its size; a --box for each says where several are."
+    "Saliency finds one thing a photo, of no known kind: --labels sofa says what it is, and sharpens it;"
+    " a --box for each says where several are. `penstock models fetch` (144 MB) brings a detector that names"
+    " furniture on a CPU."
 )
 
 

@@ -81,4 +81,4 @@ class ReconstructWorker(Worker[Photo]):
 def _open_builder(stage: Reconstruct) -> Builder:
     if stage.engine == "silhouette":
         return Silhouettes()
-    return Sam3dBuilder(stage.mesh or MeshOptions(), stage.pool_size)
+    return Sam3dBuilder(stage.mesh or MeshOptions(), stage.pool_size, stage.kept)
