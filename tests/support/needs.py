@@ -13,5 +13,5 @@ needs_detector = pytest.mark.skipif(
     any(
         weights.look(weights.MODELS[name]).state != "ready" for name in ("nanodet", "nanodet-graph", "u2netp")
     ),
-    reason="run: penstock models fetch",
+    reason="run: penstock models fetch nanodet",
 )

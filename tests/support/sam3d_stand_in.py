@@ -155,7 +155,7 @@ class MoGeModel:
         points = np.stack([x / width - 0.5, y / height - 0.5, np.ones_like(x)], axis=2) * 2.5
         points[: height // 4] = np.inf
         points[: height // 4, : width // 2] = -np.inf
-        return {"points": Tensor(points)}
+        return {"points": Tensor(points), "intrinsics": Tensor(np.diag([0.8, 1.1, 1.0]).astype(np.float32))}
 
 
 class _Cloud:

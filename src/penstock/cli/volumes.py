@@ -40,13 +40,14 @@ DETECTOR_HELP = (
 DEPTH_HELP = (
     "A photo's depth, FILE or room.jpg=FILE; .npy in metres or 16-bit PNG in millimetres; repeatable."
 )
+MOGE_HELP = "MoGe-2 weights, in the Python of --sam3d-python: metric depth, for either engine."
 KNOWN_HELP = 'A size that you know, "table=140cm wide": the photo is measured by it; deep, high; repeatable.'
 FURNITURE_HELP = "Furniture table of your own: an SQLite file (made when new) or postgresql:// URL."
 EXPORT_HELP = "Files to write: objects, report, splat, turntable (GIFs, 1 s of a core an object)."
 UNNAMED_HELP = (
     "Saliency finds one thing a photo, of no known kind: --labels sofa says what it is, and sharpens it;"
-    " a --box for each says where several are. `penstock models fetch` (144 MB) brings a detector that names"
-    " furniture on a CPU."
+    " a --box for each says where several are. `penstock models fetch nanodet` (144 MB) brings a detector"
+    " that names furniture on a CPU."
 )
 
 
@@ -75,7 +76,7 @@ def volumes(
     same_room: Annotated[bool, Option(help="One room: a thing in two photos counts once.")] = False,
     sam3d_python: Annotated[str | None, _sam3d("The Python of SAM-3D's own environment.")] = None,
     sam3d_config: Annotated[str | None, _sam3d("SAM-3D's pipeline.yaml, beside its weights.")] = None,
-    moge: Annotated[str | None, _sam3d("MoGe-2 weights there: metric, one depth a photo.")] = None,
+    moge: Annotated[str | None, Option(help=MOGE_HELP)] = None,
     floor_depth: Annotated[bool, _sam3d("Last resort: an empty room's depth, no model.")] = False,
     setting: Annotated[str | None, _sam3d("gaussian_4, gaussian (8 x larger), stage1 (size only).")] = None,
     stage1_steps: Annotated[int | None, _sam3d("Steps of the structure; 25.", min=1)] = None,

@@ -78,7 +78,7 @@ class PhotoOptions:
             settings["depths"] = self.given_depths()
         if self.known:
             settings["known"] = tuple(map(parse_known, self.known))
-        if self.uses_sam3d:
+        if self.uses_sam3d or ("moge" in self.sam3d and set(self.sam3d) <= {"moge", "python"}):
             settings["mesh"] = _mesh_options(self.sam3d)
         elif self.sam3d:
             raise UsageError("SAM-3D's options need its engine.", "Add --engine sam3d.")

@@ -87,7 +87,7 @@ def _usual_detector() -> str:
     """Words and many things where a GPU and its packages are; on a CPU what its weights are there for."""
     if visible_gpus() and all(importlib.util.find_spec(name) for name in ("torch", "transformers")):
         return "grounded"
-    # 144 MB are not fetched for whoever did not ask: `penstock models fetch` brings them
+    # 144 MB are not fetched for whoever did not ask: `penstock models fetch nanodet` does it
     has_weights = all(look(MODELS[name]).state == "ready" for name in ("nanodet", "nanodet-graph"))
     return "nanodet" if has_weights else "saliency"
 

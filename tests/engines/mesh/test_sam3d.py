@@ -166,6 +166,19 @@ def test_a_run_that_was_killed_goes_on_with_the_next_object(python: str, tmp_pat
     assert KeptShapes(str(kept)).find("p", half.stem) is None
 
 
+def test_moge_measures_for_the_engine_without_weights_too(python: str) -> None:
+    mesh = MeshOptions(python=python, moge="moge-2")
+    worker = Reconstruct(mesh=mesh).open()
+    try:
+        [thing] = worker([photo()])[0].objects
+    finally:
+        worker.close()
+    assert thing.failure is None
+    assert {told.CAMERA_BY_DEPTH, told.LENS_BY_DEPTH} <= set(thing.told)
+    alone = PhotoOptions(photos=("p.jpg",), sam3d={"moge": "moge-2", "python": python}).plan()
+    assert [stage.mesh for stage in alone if isinstance(stage, Reconstruct)] == [mesh]
+
+
 @needs_saliency
 def test_an_object_that_failed_is_tried_again_alone(python: str, tmp_path: Path) -> None:
     room = rooms.draw(0, num_things=2, width=400, height=300)

@@ -16,12 +16,14 @@ import os
 from pathlib import Path
 from typing import Any
 
+from penstock.engines.mesh.moge import load_moge, seen_points
 from penstock.engines.mesh.request import GpuLost, MeshOptions, MeshReply, MeshRequest, OutOfMemory
 from penstock.errors import EngineError, MissingModel, first_line
 from penstock.processes.child_main import beat
 
 SH_C0 = 0.28209479177387814
 MIN_MEASURED = 0.05  # of a thing's pixels must have depth, or its scale was measured by nothing
+PYTORCH3D = (-1.0, -1.0, 1.0)  # its axes against ours: x left, y up
 NO_SHAPE = "must be positive"  # a sparse convolution over no voxel at all
 # what torch, cuBLAS and spconv say when memory is short; spconv raises plain RuntimeErrors
 SHORT_OF_MEMORY = ("out of memory", "alloc_failed", "memoryallocation", "failed with error 2 ")
@@ -38,7 +40,7 @@ class Sam3d:
     def __init__(self, options: MeshOptions) -> None:
         self._options = options
         self._pipeline = _pipeline(options)
-        self._moge: Any = _moge(options.moge) if options.moge else None
+        self._moge: Any = load_moge(options.moge) if options.moge else None
         self._photo: tuple[str, Any] = ("", None)  # the last photo and its pointmap
         _beat_with_every_module()
 
@@ -95,7 +97,7 @@ class Sam3d:
             return self._photo[1]
         path = Path(request.pointmap)
         if not path.is_file() and self._moge is not None:
-            found = _metric_points(self._moge, image)
+            found = seen_points(self._moge, image)[0] * np.array(PYTORCH3D, np.float32)
             temporary = path.with_name(f"{os.getpid()}-{path.name}")
             np.save(temporary, found)
             temporary.replace(path)
@@ -144,30 +146,6 @@ def _skip_own_warm_up(target: str) -> None:
     """The pipeline's own warm-up, which only runs when compiled, calls a method that it does not have."""
     module, _, name = target.rpartition(".")
     getattr(importlib.import_module(module), name)._warmup = lambda self, *_, **__: None
-
-
-def _moge(name: str) -> Any:
-    try:
-        from moge.model.v2 import MoGeModel  # type: ignore[import-not-found, unused-ignore]
-    except ImportError as exc:
-        raise MissingModel(
-            "Metric depth needs the package moge in SAM-3D's environment.",
-            "Install github.com/microsoft/MoGe there, or leave --moge out.",
-        ) from exc
-    return MoGeModel.from_pretrained(name).cuda().eval()
-
-
-def _metric_points(moge: Any, image: Any) -> Any:
-    """Metres in PyTorch3D's axes: MoGe gives x right and y down."""
-    import numpy as np
-    import torch
-
-    pixels = torch.from_numpy(np.array(image)).cuda().permute(2, 0, 1).float() / 255
-    with torch.inference_mode():
-        points = moge.infer(pixels)["points"].float().cpu().numpy()
-    # MoGe says infinite where it sees nothing; SAM-3D leaves out what is no number, and averages the rest
-    seen = np.isfinite(points).all(axis=2, keepdims=True) & (points[..., 2:] > 0)
-    return np.where(seen, points * np.array([-1.0, -1.0, 1.0], np.float32), np.nan).astype(np.float32)
 
 
 def _is_measured(pointmap: Any, rgba: Any) -> bool:

@@ -38,6 +38,11 @@ class BuiltinModel:
         return "tessdata" if self.is_tesseract else f"{package.name}-{package.version}"
 
     @property
+    def is_optional(self) -> bool:
+        """Whether it is fetched only by name, or by the engine that wants it."""
+        return self.group == "detector"
+
+    @property
     def is_tesseract(self) -> bool:
         return self.file.endswith(".traineddata")
 
