@@ -72,7 +72,7 @@ def test_convolutions_and_pools_of_a_graph_give_what_they_are_defined_to_give(tm
     random = np.random.default_rng(0)
     picture = random.random((1, 6, 6, 2)).astype(np.float32)
     kernel = random.integers(-4, 4, (3, 3, 2, 1)) / 4  # halves and quarters: exact in half precision
-    nodes = [
+    nodes: list[dict[str, Any]] = [
         {"name": "p", "op": "Pad", "input": ["x", "pads"]},
         {
             "name": "c",
