@@ -199,4 +199,4 @@ def test_furniture_in_real_photos_is_named(shared_data: Path) -> None:
     finder.close()
     assert "bed" in seen["pexels-5853819"]
     assert seen["pexels-7303800"].count("chair") >= 2
-    assert sum(1 for labels in seen.values() if labels) >= 6
+    assert sum(1 for labels in seen.values() if labels) >= 4
