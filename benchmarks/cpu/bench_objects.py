@@ -1,6 +1,6 @@
 """Measures clouds, volumes, pools of reconstructing processes, and the estimate without weights.
 
-    python benchmarks/cpu/bench_objects.py [--only rooms|depth] [--rooms 200] [--seconds 2] [--photos 100]
+    python benchmarks/cpu/bench_objects.py [--only rooms|depth|anchors] [--rooms 200] [--seconds 2]
 
 PLY: 800,000 Gaussians by one `tobytes` against a loop over tuples, which is how it is usually done
 (bound: 30 times). Volume: 100,000 Gaussians on one core (bound: 0.3 s). Pool: stand-ins of fixed
@@ -8,7 +8,8 @@ duration in real processes; 1 photo x 8 objects on 4 takes 2 rounds, 4 x 3 and 1
 ideal, and up to 8 workers scale within 5 % of linear. Estimate: median error of the CPU's way and
 how often its range holds the truth, over rooms of furniture that is really sold before cameras of all kinds
 (`penstock/testing/measured_rooms.py`), things and totals of five, by slice, without and with exact depth
-(`--only rooms`, `--only depth`; bounds: 75 to 85 % at every height of the camera, totals off by 12 and 6 %).
+(`--only rooms`, `--only depth`; bounds: 75 to 85 % at every height of the camera, totals off by 12 and 6 %),
+and totals with something of known size in sight (`--only anchors`).
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from penstock.testing.fake_mesh import FakeScript, fake_mesh
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.lib.common import finish, timed
-from benchmarks.lib.room_scores import score_rooms
+from benchmarks.lib.room_scores import score_anchors, score_rooms
 
 
 def cloud(num: int) -> Gaussians:
@@ -101,11 +102,11 @@ def pool_share(count: int, things: int, size: int, seconds: float) -> float:
     return math.ceil(count * things / size) * seconds / spent
 
 
-def rooms(count: int, names: Sequence[str] = ("rooms", "depth")) -> dict[str, object]:
+def rooms(count: int, names: Sequence[str] = ("rooms", "depth"), first: int = 0) -> dict[str, object]:
     """Sizes without weights on rooms that the estimator did not choose, without and with exact depth."""
     found: dict[str, object] = {"rooms": count, "range_promises": SURE}
     for name in names:
-        figures = score_rooms(range(count), depth=name == "depth")
+        figures = score_rooms(range(first, first + count), depth=name == "depth")
         tell("with exact depth" if name == "depth" else "without depth", figures)
         found["with_depth" if name == "depth" else "without_depth"] = figures
     return found
@@ -129,11 +130,20 @@ def main() -> None:
     )
     parser.add_argument("--photos", type=int, default=100, help="of the long pool run, 5 objects each")
     parser.add_argument(
-        "--only", choices=["rooms", "depth"], help="the sizes on measured rooms, or with depth"
+        "--only",
+        choices=["rooms", "depth", "anchors"],
+        help="the sizes on measured rooms, with depth, or with something of known size in sight",
     )
+    parser.add_argument("--first", type=int, default=0, help="seed of the first room")
     options = parser.parse_args()
+    if options.only == "anchors":
+        anchors = score_anchors(range(options.first, options.first + options.rooms))
+        for name, one in anchors.items():
+            print(f"totals, {name}: n {one['n']}, median error {one['median_error']:.1%}")
+        finish("objects", anchors=anchors)
+        return
     if options.only:
-        finish("objects", estimate=rooms(options.rooms, [options.only]))
+        finish("objects", estimate=rooms(options.rooms, [options.only], options.first))
         return
     ply = ply_figures(800_000)
     print(f"PLY of 800,000: {ply['tobytes_s']:.3f} s, {ply['times_faster']:.0f} times faster than tuples")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from penstock.photos.furniture import Furniture
 from penstock.photos.masks import box_of, cut_sides, pack
 from penstock.photos.sizing.estimates import with_estimates
 from penstock.photos.totals import total
+from penstock.photos.user_boxes import KnownSize
 from penstock.testing.measured_rooms import FILMS, MeasuredRoom, measured_room
 
 FURNITURE = Furniture.open()
@@ -66,9 +67,30 @@ def score_rooms(
     return {"things": _figures(things), "totals": _figures(totals)}
 
 
-def estimates(room: MeasuredRoom, exif: Path | None, depth: bool) -> list[PhotoObject]:
+def score_anchors(seeds: Iterable[int]) -> dict[str, dict[str, float]]:
+    """Totals of five things of the same rooms: as they are, with an A4 sheet on the floor, with one width."""
+    found: dict[str, list[Scored]] = {"none": [], "sheet": [], "known width": []}
+    with tempfile.TemporaryDirectory() as folder:
+        exif = {film: _exif(Path(folder), film) for film in FILMS}
+        for seed in seeds:
+            plain, laid = measured_room(seed), measured_room(seed, sheet=True)
+            lens = exif[plain.camera.film] if plain.camera.has_exif else None
+            if len(laid.things) == len(plain.things):
+                continue  # no floor is in sight: every way gets the same rooms
+            first = max(plain.things, key=lambda thing: int(thing.mask.sum()))
+            known = [KnownSize("", first.label, "wide", first.size[0])]
+            ways = {"none": (plain, ()), "sheet": (laid, ()), "known width": (plain, known)}
+            for name, (room, sizes) in ways.items():
+                things = estimates(room, lens, False, sizes)[: len(plain.things)]
+                found[name].append(_scored(plain, things)[1])
+    return {name: _figure(scored) for name, scored in found.items()}
+
+
+def estimates(
+    room: MeasuredRoom, exif: Path | None, depth: bool, known: Sequence[KnownSize] = ()
+) -> list[PhotoObject]:
     camera = look_at(room.pixels, str(exif) if exif else None)
-    return with_estimates(_objects(room), camera, room.depth if depth else None, FURNITURE)
+    return with_estimates(_objects(room), camera, room.depth if depth else None, FURNITURE, known)
 
 
 def _objects(room: MeasuredRoom) -> list[PhotoObject]:

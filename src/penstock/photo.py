@@ -40,6 +40,8 @@ class PhotoObject:
     estimate: str = ""
     size: tuple[float, float, float] | None = None  # width, depth, height
     distance: float | None = None  # from the camera, along the floor
+    position: tuple[float, float, float] | None = None  # of a 3D shape, metres: x right, y down, z forward
+    rotation: tuple[float, float, float, float] | None = None  # w, x, y, z, as SAM-3D gives it
     bbox_cbm: float | None = None
     low_cbm: float | None = None
     high_cbm: float | None = None

@@ -90,4 +90,4 @@ def test_movers_get_weight_cartons_and_a_truck() -> None:
     assert (row["weight_kg"], row["comes_apart"], row["cartons"]) == (45, True, 4)
     assert handling(found) == {"weight_kg": 45, "cartons": 4, "truck": "1 t"}
     assert [truck(cbm) for cbm in (6.1, 20, 57)] == ["2.5 t", "5 t", "3 x 5 t"]
-    assert set(KG) | {UNKNOWN, "door"} == set(Furniture.open().kinds)
+    assert set(KG) | {UNKNOWN, "door", "a4_sheet"} == set(Furniture.open().kinds)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
+import cv2
 import numpy as np
 import pytest
 
@@ -176,6 +177,29 @@ def test_exact_depth_measures_what_is_seen() -> None:
         assert all(told.CAMERA_BY_DEPTH in thing.told for thing in found)
         errors.append(abs(sum(map(volume, found)) / sum(thing.volume for thing in one.things) - 1))
     assert max(errors) < 0.15
+
+
+def test_masks_a_little_too_large_measure_the_same_by_depth() -> None:
+    one = room(1, 3)
+    sums = []
+    for by in (1, 5):  # as it is, and two pixels larger all around
+        masks = [cv2.dilate(thing.mask.astype(np.uint8), np.ones((by, by))) > 0 for thing in one.things]
+        things = [thing_of(mask, one.things[n].label, n) for n, mask in enumerate(masks)]
+        sums.append(sum(map(volume, with_estimates(things, camera_of(one), one.depth, FURNITURE))))
+    assert sums[1] == pytest.approx(sums[0], rel=0.2)  # what is behind is metres away
+
+
+def test_a_sheet_of_paper_is_an_anchor_and_is_not_moved() -> None:
+    kind = FURNITURE.find("A4 용지")
+    assert kind.size[:2] == (0.297, 0.21) and not kind.movable
+    one = measured_room(LOW_ROOM, 3, sheet=True)
+    assert [thing.kind for thing in one.things].count("a4_sheet") == 1
+    [sheet] = [n for n, thing in enumerate(one.things) if thing.kind == "a4_sheet"]
+    found = measured(one)
+    assert found[sheet].size is not None
+    assert found[sheet].size[0] == pytest.approx(0.297, rel=0.06)
+    true = sum(thing.volume for thing in one.things)
+    assert sum(map(volume, found)) == pytest.approx(true, rel=0.35)
 
 
 def test_a_reconstruction_at_odds_with_photo_and_class_is_flagged_and_its_range_is_wide() -> None:

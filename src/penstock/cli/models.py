@@ -80,7 +80,8 @@ def _show(checks: list[weights.Check], as_json: bool) -> None:
         _show_table(rows)
     else:
         _show_lines(rows)
-    if not as_json and any(row["state"] != "ready" for row in rows):
+    lacking = [check for check in checks if check.state == "damaged" or not check.model.is_optional]
+    if not as_json and any(check.state != "ready" for check in lacking):
         print("Run: penstock models fetch", file=sys.stderr)
 
 

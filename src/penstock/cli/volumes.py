@@ -34,18 +34,20 @@ if TYPE_CHECKING:
 
 BOX_HELP = "A thing's box in pixels and its label: x,y,w,h:chair or room.jpg=x,y,w,h:chair; repeatable."
 DETECTOR_HELP = (
-    "saliency (CPU, one thing a photo), grounded (Grounding DINO + SAM 2), rfdetr, yoloe."
-    " Not given: grounded on a GPU, else saliency."
+    "saliency (CPU, one thing a photo), nanodet (CPU, furniture by name), grounded (Grounding DINO + SAM 2),"
+    " rfdetr, yoloe. Not given: grounded on a GPU, else nanodet if it was fetched, else saliency."
 )
 DEPTH_HELP = (
     "A photo's depth, FILE or room.jpg=FILE; .npy in metres or 16-bit PNG in millimetres; repeatable."
 )
+MOGE_HELP = "MoGe-2 weights, in the Python of --sam3d-python: metric depth, for either engine."
 KNOWN_HELP = 'A size that you know, "table=140cm wide": the photo is measured by it; deep, high; repeatable.'
 FURNITURE_HELP = "Furniture table of your own: an SQLite file (made when new) or postgresql:// URL."
 EXPORT_HELP = "Files to write: objects, report, splat, turntable (GIFs, 1 s of a core an object)."
 UNNAMED_HELP = (
-    "Without a GPU one thing a photo is found, of no known kind: --labels sofa says what it is, and sharpens"
-    " its size; a --box for each says where several are."
+    "Saliency finds one thing a photo, of no known kind: --labels sofa says what it is, and sharpens it;"
+    " a --box for each says where several are. `penstock models fetch nanodet` (144 MB) brings a detector"
+    " that names furniture on a CPU."
 )
 
 
@@ -74,7 +76,7 @@ def volumes(
     same_room: Annotated[bool, Option(help="One room: a thing in two photos counts once.")] = False,
     sam3d_python: Annotated[str | None, _sam3d("The Python of SAM-3D's own environment.")] = None,
     sam3d_config: Annotated[str | None, _sam3d("SAM-3D's pipeline.yaml, beside its weights.")] = None,
-    moge: Annotated[str | None, _sam3d("MoGe-2 weights there: metric, one depth a photo.")] = None,
+    moge: Annotated[str | None, Option(help=MOGE_HELP)] = None,
     floor_depth: Annotated[bool, _sam3d("Last resort: an empty room's depth, no model.")] = False,
     setting: Annotated[str | None, _sam3d("gaussian_4, gaussian (8 x larger), stage1 (size only).")] = None,
     stage1_steps: Annotated[int | None, _sam3d("Steps of the structure; 25.", min=1)] = None,

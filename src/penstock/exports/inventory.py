@@ -103,6 +103,7 @@ def object_row(line: InventoryLine) -> dict[str, Any]:
         "estimate": thing.estimate,
         "size_m": _rounded(size, 3),
         "distance_m": _rounded(thing.distance, 2),
+        "pose": _pose(thing),
         "bbox_cbm": _rounded(thing.bbox_cbm, 4),
         "bbox_ft3": _rounded(thing.bbox_cbm and thing.bbox_cbm * FT3_PER_M3, 2),
         "range_cbm": [_rounded(thing.low_cbm, 4), _rounded(thing.high_cbm, 4)],
@@ -126,6 +127,16 @@ def object_row(line: InventoryLine) -> dict[str, Any]:
     if thing.failure is not None:
         row["failure"] = asdict(thing.failure)
     return row
+
+
+def _pose(thing: PhotoObject) -> dict[str, list[float]] | None:
+    """Where a 3D shape stands before the camera and how it is turned."""
+    if thing.position is None or thing.rotation is None:
+        return None
+    return {
+        "position_m": [round(value, 3) for value in thing.position],
+        "rotation_wxyz": [round(value, 5) for value in thing.rotation],
+    }
 
 
 def _handling(thing: PhotoObject) -> dict[str, Any]:

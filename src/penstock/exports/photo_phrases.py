@@ -60,6 +60,7 @@ TOLD: dict[str, Both] = {  # what `cut` says is said with its sides
         "카메라 높이와 기울기는 사진 속 물품으로 추정했습니다.",
     ),
     told.LENS_BY_EXIF: ("Lens by the photo's EXIF.", "렌즈 정보는 사진의 EXIF에서 읽었습니다."),
+    told.LENS_BY_DEPTH: ("Lens by the depth model.", "렌즈는 깊이 모델의 추정값입니다."),
     told.LENS_GUESSED: ("Lens guessed.", "렌즈는 추정값입니다."),
     told.BOX_TAKEN: (
         "Its outline was not found: the box was measured.",

@@ -11,19 +11,21 @@ from typing import Any, cast
 
 from penstock import recipes, sources
 from penstock.driver import Run
+from penstock.engines.mesh.kept import UNFINISHED, forget
 from penstock.engines.mesh.request import SMALLER, MeshOptions
 from penstock.errors import UsageError
 from penstock.executors import make_executor
 from penstock.executors.local import Local
 from penstock.exports.box_history import given_object, with_boxes
 from penstock.passes.parse import downloads_of
-from penstock.passes.work import Work
+from penstock.passes.work import Showing, Work
 from penstock.photo import Photo
 from penstock.photos.user_boxes import SIDES, GivenBox, GivenDepth, KnownSize, is_for
 from penstock.plan import Plan
 from penstock.stages.reconstruct import Reconstruct
 from penstock.store.out import Out
 from penstock.store.schema import PHOTOS
+from penstock.trace.profile import Profile
 from penstock.trace.spans import Trace
 
 SAM3D_STALL_S = 6 * 3600.0  # a photo of 40 objects on one GPU takes its time; each has a deadline
@@ -76,7 +78,7 @@ class PhotoOptions:
             settings["depths"] = self.given_depths()
         if self.known:
             settings["known"] = tuple(map(parse_known, self.known))
-        if self.uses_sam3d:
+        if self.uses_sam3d or ("moge" in self.sam3d and set(self.sam3d) <= {"moge", "python"}):
             settings["mesh"] = _mesh_options(self.sam3d)
         elif self.sam3d:
             raise UsageError("SAM-3D's options need its engine.", "Add --engine sam3d.")
@@ -91,6 +93,12 @@ class PhotoWork(Work[Photo]):
         own = [box for box in boxes if box.photo]
         super().__init__(run, with_boxes(Out(run.out), self._named.watching(photos), own), ahead=True)
 
+    def finish(self, showing: Showing | None = None) -> Profile:
+        profile = super().finish(showing)
+        done = [entry.id for entry in Out(self.run.out).photos.entries().values() if not entry.incomplete]
+        forget(self.run.out, done)
+        return profile
+
     @property
     def missed(self) -> list[str]:
         """Names of photos that a box, a depth map or a size is for, and no photo has."""
@@ -104,7 +112,7 @@ def photos_work(options: PhotoOptions, out: Path) -> PhotoWork:
     if options.uses_sam3d and isinstance(executor, Local):
         executor = Local(trace, stall_s=SAM3D_STALL_S)
     run = Run(
-        options.plan(),
+        keeping_shapes(options.plan(), out),
         executor,
         out,
         PHOTOS,
@@ -114,6 +122,16 @@ def photos_work(options: PhotoOptions, out: Path) -> PhotoWork:
     )
     listing = sources.list_items(options.photos, Photo, downloads=downloads_of(out, options.fresh))
     return PhotoWork(run, listing, options.given_boxes())
+
+
+def keeping_shapes(plan: Plan, out: Path) -> Plan:
+    """The plan, whose 3D shapes are kept below OUT until their photo is done."""
+    kept = str(out / UNFINISHED)
+    stages = [
+        replace(stage, kept=kept) if isinstance(stage, Reconstruct) and stage.engine == "sam3d" else stage
+        for stage in plan
+    ]
+    return Plan(*stages, name=plan.name, notes=plan.notes)
 
 
 def photos_stream(options: PhotoOptions) -> PhotoStream:

@@ -8,7 +8,7 @@ z forward, so `to_pytorch3d` negates two of them.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ USUAL_FOCAL = 26.0 / FILM_WIDTH  # of the long side: a phone's main camera; 0.9 
 CAMERA_HEIGHT, HEIGHT_SPREAD = 1.28, 0.3  # m: sitting, bent or standing; 0.87 to 1.88 in 8 of 10 photos
 KNOWN_HEIGHT_SPREAD = 0.03
 EXIF_SPREAD = 0.03
+DEPTH_FOCAL_SPREAD = 0.06  # of a lens that a depth model believes in
 LENS_SPREAD = 0.45  # of the logarithm, without EXIF
 
 
@@ -42,7 +43,8 @@ class Camera:
     above_floor_spread: float = HEIGHT_SPREAD  # of its logarithm: people differ, and bend
     pitch: float = float(USUAL_PITCH)
     pitch_spread: float = float(PITCH_SPREAD)
-    focal_known: bool = True  # from EXIF
+    focal_known: bool = True  # from EXIF, or by a depth model
+    focal_by_depth: bool = False
     height_known: bool = False  # somebody told it
     pitch_by_edges: bool = False  # then a longer lens means a steeper camera
     edges: Edges | None = None
@@ -71,6 +73,15 @@ def look_at(
         height_known=above_floor is not None,
         pitch_by_edges=by_edges,
         edges=edges,
+    )
+
+
+def with_lens(camera: Camera, focal: float) -> Camera:
+    """The camera with the lens that a depth model believes in, in pixels; what EXIF says stays."""
+    if camera.focal_known or focal <= 0:
+        return camera
+    return replace(
+        camera, focal=focal, focal_spread=DEPTH_FOCAL_SPREAD, focal_known=True, focal_by_depth=True
     )
 
 

@@ -41,7 +41,7 @@ RAISED = {
     "television": 0.85, "microwave": 0.9, "mirror": 0.5, "air_conditioner": 0.35, "plant": 0.3, "lamp": 0.25,
     "carton": 0.15, "object": 0.15, "printer": 0.9, "air_purifier": 0.1,
 }  # fmt: skip
-FIXED = frozenset({"bathtub", "toilet", "door"})
+FIXED = frozenset({"bathtub", "toilet", "door", "a4_sheet"})
 
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "sofa": ("couch", "loveseat", "settee", "소파", "쇼파", "2인용 소파", "3인용 소파"),
@@ -72,6 +72,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "grand_piano": ("grand piano", "그랜드 피아노"),
     "rug": ("carpet", "러그", "카펫", "카페트"),
     "printer": ("프린터", "복합기"),
+    "a4_sheet": ("a4", "a4 sheet", "a4 paper", "a4 용지", "a4용지"),
     "door": ("문", "방문", "현관문"),
     "sideboard": ("buffet", "credenza", "console table", "콘솔"),
     "mattress": ("매트리스",),

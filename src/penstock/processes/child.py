@@ -57,7 +57,8 @@ class Child(Generic[Request, Reply]):
 
     `opener` must pickle: a module's function, or a bound method of a frozen dataclass. `executable` is
     another Python (3.11 or newer) with packages of its own. `confined` is for one that reads strangers'
-    bytes. `wait` pauses between tries to open, and says whether to stop trying.
+    bytes. `wait` pauses between tries to open, and says whether to stop trying. One that `warms_up` has
+    `open_s` for its first answer too: kernels are compiled by then.
 
         with Child(open_probe, name="probe") as probe:
             pages = probe.call(path, deadline_s=30)
@@ -73,8 +74,11 @@ class Child(Generic[Request, Reply]):
         supervision: Supervision | None = None,
         confined: bool = False,
         wait: Callable[[float], bool] | None = None,
+        open_s: float = OPEN_DEADLINE_S,
+        warms_up: bool = False,
     ) -> None:
         self.name = name
+        self._open_s, self._warms_up = open_s, warms_up
         self._stopped = threading.Event()
         self._wait = wait or self._stopped.wait
         self._max_mb = reader_memory_mb() if confined else 0
@@ -140,10 +144,13 @@ class Child(Generic[Request, Reply]):
         one), and whatever ItemError the child's function raised.
         """
         self.start()
+        silence_s = self._supervision.silence_s
+        if self._warms_up and not self._served:
+            deadline_s, silence_s = deadline_s + self._open_s, silence_s and silence_s + self._open_s
         end = time.monotonic() + deadline_s
         try:
             self._send(request, deadline_s)
-            kind, value = self._receive(end, deadline_s, self._supervision.silence_s)
+            kind, value = self._receive(end, deadline_s, silence_s)
         except pickle.UnpicklingError as exc:
             self.kill()
             raise WorkerDied(f"{self.name} answered with what is no answer ({exc}), and was ended.") from exc
@@ -156,6 +163,8 @@ class Child(Generic[Request, Reply]):
         if self._is_worn():
             self.close()  # the next call starts a fresh one
         if kind == "error":
+            if getattr(value, "ends_process", False):  # its GPU is lost: it could only fail again
+                self.kill()
             raise value
         reply: Reply = value
         return reply
@@ -238,8 +247,8 @@ class Child(Generic[Request, Reply]):
     def _open(self) -> None:
         before = _largest_child_mb()
         try:
-            self._send(self._opener, OPEN_DEADLINE_S)
-            kind, value = self._receive(time.monotonic() + OPEN_DEADLINE_S, OPEN_DEADLINE_S)
+            self._send(self._opener, self._open_s)
+            kind, value = self._receive(time.monotonic() + self._open_s, self._open_s)
         except (EOFError, ConnectionError) as exc:
             words = self._exit_words() + self._last_words()
             largest = _largest_child_mb()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 
 from penstock.engines.mesh.request import MeshOptions
+from penstock.engines.weights.registry import MODELS, look
 from penstock.errors import UsageError
 from penstock.photos.furniture import Furniture
 from penstock.photos.user_boxes import GivenBox, GivenDepth, KnownSize
@@ -18,7 +19,7 @@ from penstock.stages.measure import Measure
 from penstock.stages.reconstruct import Reconstruct
 from penstock.workers.detector_words import detector_words
 
-DETECTORS = ("saliency", "grounded", "rfdetr", "yoloe")
+DETECTORS = ("saliency", "nanodet", "grounded", "rfdetr", "yoloe")
 BUILDERS = ("silhouette", "sam3d")
 ON_GPU = frozenset({"grounded", "rfdetr", "yoloe"})
 
@@ -83,9 +84,12 @@ def photos(
 
 
 def _usual_detector() -> str:
-    """Words and many things where a GPU and its packages are; one thing a photo where they are not."""
-    can = visible_gpus() and all(importlib.util.find_spec(name) for name in ("torch", "transformers"))
-    return "grounded" if can else "saliency"
+    """Words and many things where a GPU and its packages are; on a CPU what its weights are there for."""
+    if visible_gpus() and all(importlib.util.find_spec(name) for name in ("torch", "transformers")):
+        return "grounded"
+    # 144 MB are not fetched for whoever did not ask: `penstock models fetch nanodet` does it
+    has_weights = all(look(MODELS[name]).state == "ready" for name in ("nanodet", "nanodet-graph"))
+    return "nanodet" if has_weights else "saliency"
 
 
 def _check_words(
@@ -101,7 +105,7 @@ def _check_words(
     if detector == "saliency" and len(labels) > 1:
         raise UsageError(
             f"The detector saliency outlines one thing a photo and cannot tell {' from '.join(labels[:2])}.",
-            "Give one label, a --box for each thing, or --detector grounded.",
+            "Give one label, a --box for each thing, or --detector nanodet.",
         )
     detector_words(detector, labels, furniture)
     return table

@@ -34,6 +34,7 @@ class Reconstruct(Stage):
     furniture: str | None = None
     sizing: int = 2  # how sizes are found without weights; 1 took every camera to be 1.45 m above the floor
     mesh: MeshOptions | None = None
+    kept: str | None = tuning(None)  # a folder for 3D shapes of photos that are not done
     pool_size: int = tuning(1)  # threads, or processes where the engine needs its own
 
     def settings(self) -> dict[str, Any]:

@@ -29,7 +29,7 @@ OURS = (
     "documents.jsonl",
     "ocr_results.jsonl", "parsed_texts.jsonl", "searchable", "profile.json", "profile.html", "trace.jsonl",
     "objects.jsonl", "report.html", "given.json", "masks", "clouds", "splats", "meshes", "turntables",
-    "embed", "embeddings", "index", "retrieval",
+    "unfinished", "embed", "embeddings", "index", "retrieval",
     "uploads", "jobs", "enrich", "docjson", "docling", "content_list", "html", "chunks.jsonl", "raw", "glm",
 )  # fmt: skip
 _QUERY = re.compile(r"(https?://[^\s?#]+)[?#]\S+")  # of an address: there may be a signature in it

@@ -58,6 +58,8 @@ OBJECT = pa.struct(
         ("estimate", pa.string()),
         ("size", pa.list_(pa.float64(), 3)),
         ("distance", pa.float64()),
+        ("position", pa.list_(pa.float64(), 3)),
+        ("rotation", pa.list_(pa.float64(), 4)),
         ("bbox_cbm", pa.float64()),
         ("low_cbm", pa.float64()),
         ("high_cbm", pa.float64()),
@@ -263,5 +265,7 @@ def _object(row: dict[str, Any]) -> PhotoObject:
     fields = {name: row[name] for name in _OBJECT_NAMES if name in row}
     for name in ("box", "cut", "look", "size"):
         fields[name] = tuple(row[name]) if row[name] is not None else None
-    fields["told"] = tuple(row.get("told") or ())  # absent in shards that older versions wrote
+    for name in ("position", "rotation"):  # these and `told` are absent in shards that older versions wrote
+        fields[name] = tuple(row[name]) if row.get(name) is not None else None
+    fields["told"] = tuple(row.get("told") or ())
     return PhotoObject(**fields, failure=failure_from(row["failure"]))

@@ -32,6 +32,8 @@ ANYHOW = 0.2  # of things stand at no wall's angle
 ON_WALL = 0.7  # of televisions
 MIN_SEEN = 0.5  # of a thing's pixels in the frame that nothing hides
 MIN_PIXELS = 500
+SHEET = (0.297, 0.21, 0.002)  # m: A4
+MIN_SHEET = 150  # pixels
 CEILING = 2.4
 NO_HIT = np.inf
 
@@ -105,8 +107,11 @@ class _Standing:
         return [((low - base) * self.size, (high - base) * self.size) for low, high in boxes]
 
 
-def measured_room(seed: int, num_things: int = 5) -> MeasuredRoom:
-    """The room of this seed, with `num_things` things in sight."""
+def measured_room(seed: int, num_things: int = 5, *, sheet: bool = False) -> MeasuredRoom:
+    """The room of this seed, with `num_things` things in sight.
+
+    With `sheet` a sheet of A4 lies on the floor where nothing hides it, told as the last thing.
+    """
     random = np.random.default_rng([seed, 7])
     while True:
         camera = _camera(random)
@@ -116,7 +121,21 @@ def measured_room(seed: int, num_things: int = 5) -> MeasuredRoom:
         in_sight = [n for n in range(len(standing)) if seen.is_seen(n)]
         if len(in_sight) >= num_things:
             things = tuple(_told(standing[n], seen.mask(n), random) for n in in_sight[:num_things])
+            if sheet:
+                things = (*things, *_sheet(seen, camera, random))
             return MeasuredRoom(camera, seen.pixels, seen.depth.astype(np.float32), things)
+
+
+def _sheet(seen: _CastPicture, camera: RoomCamera, random: np.random.Generator) -> list[MeasuredThing]:
+    """A sheet on the floor where nothing hides it; none where no floor is in sight."""
+    for _ in range(200):
+        ahead = float(random.uniform(1.2, 3.5))
+        aside = float(random.uniform(-0.7, 0.7)) * ahead * WIDTH / 2 / camera.focal
+        yaw = float(random.uniform(-np.pi, np.pi))
+        mask = seen.lay(_Standing("a4_sheet", np.array(SHEET), np.array([aside, ahead, 0.0]), yaw))
+        if mask is not None:
+            return [MeasuredThing("a4_sheet", "a4_sheet", SHEET, _imperfect(mask, random), True, True)]
+    return []
 
 
 def _camera(random: np.random.Generator) -> RoomCamera:
@@ -208,7 +227,28 @@ class _CastPicture:
         tone = np.where(side == 2, np.where(rays[..., 2] < 0, 130.0, 245.0), grey)
         return depth, tone[..., None] * np.array([1.0, 0.97, 0.9])
 
+    def lay(self, one: _Standing) -> Mask | None:
+        """Paints something white, and returns its pixels; None where it is hidden, cut or too small."""
+        nearest, _ = self._hit(one)
+        whole, front = np.isfinite(nearest), nearest < self.depth
+        rim = whole.copy()
+        rim[4:-4, 4:-4] = False
+        if rim.any() or front.sum() < max(MIN_SHEET, 0.98 * whole.sum()):
+            return None
+        self.depth[front] = nearest[front]
+        self.pixels[front] = 250
+        return front
+
     def _paint(self, number: int, one: _Standing, colour: Array) -> None:
+        nearest, face = self._hit(one)
+        self._alone.append(np.isfinite(nearest))
+        front = nearest < self.depth
+        self.depth[front] = nearest[front]
+        self.owner[front] = number
+        self._shade[front] = colour * np.array([0.62, 0.8, 1.0])[face[front]][:, None]
+
+    def _hit(self, one: _Standing) -> tuple[Array, NDArray[np.intp]]:
+        """How far along each ray it is, and which of its sides is hit."""
         nearest = np.full((HEIGHT, WIDTH), NO_HIT)
         face = np.zeros((HEIGHT, WIDTH), int)
         rows, columns = self._window(one)
@@ -218,11 +258,7 @@ class _CastPicture:
             closer = enter < nearest[rows, columns]
             nearest[rows, columns][closer] = enter[closer]
             face[rows, columns][closer] = side[closer]
-        self._alone.append(np.isfinite(nearest))
-        front = nearest < self.depth
-        self.depth[front] = nearest[front]
-        self.owner[front] = number
-        self._shade[front] = colour * np.array([0.62, 0.8, 1.0])[face[front]][:, None]
+        return nearest, face
 
     def _window(self, one: _Standing) -> tuple[slice, slice]:
         """The rows and columns that rays towards it can have; all where it is too near to say."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from penstock.stages.detect import Detect
 
 MASKS = "masks"
+FEW_WORDS = frozenset({"nanodet"})
 
 
 class DetectWorker(Worker[Photo]):
@@ -42,7 +43,7 @@ class DetectWorker(Worker[Photo]):
         seen = [photo for photo in items if not given[photo.id] and photo.pixels is not None]
         pictures = [photo.pixels for photo in seen if photo.pixels is not None]
         found = self._segmenter.find(pictures) if self._segmenter and seen else [[] for _ in seen]
-        by_id = {photo.id: things for photo, things in zip(seen, found, strict=True)}
+        by_id = {photo.id: things or self._salient(photo) for photo, things in zip(seen, found, strict=True)}
         return [self._photo(photo, given[photo.id], by_id.get(photo.id, [])) for photo in items]
 
     def close(self) -> None:
@@ -65,6 +66,14 @@ class DetectWorker(Worker[Photo]):
             failed += [_covered(one) for one in lost]
         objects += failed
         return replace(photo, objects=tuple(replace(o, index=n) for n, o in enumerate(objects)))
+
+    def _salient(self, photo: Photo) -> list[FoundThing]:
+        """The one thing that stands out where a detector that knows few words saw none of them."""
+        if self._stage.engine not in FEW_WORDS or len(self._stage.labels) > 1 or photo.pixels is None:
+            return []
+        with self._opening:
+            segmenter = self._in_boxes = self._in_boxes or _open_for_boxes(self._stage)
+        return [replace(one, finder="saliency") for one in segmenter.find([photo.pixels])[0]]
 
     def _in_given(self, pixels: Pixels, given: list[GivenBox]) -> tuple[list[FoundThing], list[PhotoObject]]:
         found, failed = [], []
@@ -107,19 +116,19 @@ def _objects(
         box = masks.box_of(claim.mask)
         if box is None:
             continue
-        outlined = lost.pop(claim.number).outlined
+        one = lost.pop(claim.number)
         packed = masks.pack(claim.mask)
         objects.append(
             PhotoObject(
                 label=claim.label,
                 box=box,
                 score=claim.score,
-                finder=finder,
+                finder=one.finder or finder,
                 mask=packed,
                 mask_path=asset(MASKS, packed, "png").path,
                 cut=tuple(sorted(masks.cut_sides(claim.mask))),
                 look=look_of(pixels, claim.mask),
-                told=() if outlined else (told.BOX_TAKEN,),
+                told=() if one.outlined else (told.BOX_TAKEN,),
             )
         )
     return objects, list(lost.values())

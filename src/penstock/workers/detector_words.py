@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.engines.segment.segmenter import CLOSED, LABELS
+from penstock.engines.segment.segmenter import CLOSED, COARSE, LABELS
 from penstock.errors import UsageError
 from penstock.photos.furniture import UNKNOWN, Furniture
 
@@ -12,6 +12,10 @@ def detector_words(engine: str, labels: tuple[str, ...], furniture: str | None =
     table = Furniture.open(furniture)
     if engine in CLOSED:  # it says "couch" where "sofa" or "소파" is wanted
         kept = {word: label for label in labels for word in table.words(label)}
+        for coarse, kinds in COARSE.items():  # an armchair is seen as a chair
+            for label in labels:
+                if table.find(label).name in kinds:
+                    kept.setdefault(coarse, label)
         return kept or {word: word for name in table.kinds if name != UNKNOWN for word in table.words(name)}
     if engine == "saliency":
         return {label: label for label in labels}

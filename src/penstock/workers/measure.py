@@ -69,10 +69,12 @@ def _with_volume(thing: PhotoObject, volume: Volume) -> PhotoObject:
         if thing.estimate == "anchored":
             middle = (thing.low_cbm * thing.high_cbm) ** 0.5
             low, high = (volume.bbox_cbm * end / middle for end in (thing.low_cbm, thing.high_cbm))
-        elif not thing.low_cbm / AT_ODDS < volume.bbox_cbm < thing.high_cbm * AT_ODDS:
+        elif told.AT_ODDS in words or not (
+            thing.low_cbm / AT_ODDS < volume.bbox_cbm < thing.high_cbm * AT_ODDS
+        ):
             # nobody signs it: the range holds what the photo and the class say too
             low, high = min(low, thing.low_cbm), max(high, thing.high_cbm)
-            words = (*words, told.AT_ODDS)
+            words = tuple(dict.fromkeys((*words, told.AT_ODDS)))
     note = thing.note if volume.agrees else f"{thing.note} Turned boxes differ: check its size.".strip()
     return replace(
         thing,

@@ -11,11 +11,13 @@ from pathlib import Path
 
 import numpy as np
 
+from penstock.engines.mesh.kept import BuiltShape, KeptShapes, folder_of, key_of, taken
 from penstock.engines.mesh.request import SMALLER, MeshOptions, MeshReply, MeshRequest, OutOfMemory
 from penstock.engines.mesh.sam3d import open_sam3d
 from penstock.errors import MissingModel
 from penstock.photo import PhotoObject
-from penstock.photos.camera import floor_depth, pointmap, to_pytorch3d
+from penstock.photos import told
+from penstock.photos.camera import Camera, floor_depth, pointmap, to_pytorch3d
 from penstock.photos.gaussians import Floats, Gaussians
 from penstock.photos.volumes import clean, trimmed
 from penstock.processes.child import Child
@@ -31,10 +33,14 @@ MESHES = "meshes"
 
 
 class Sam3dBuilder:
-    """Things to clouds in metres. Pictures and clouds pass through files in a folder of its own."""
+    """Things to clouds in metres. Pictures and clouds pass through files in a folder of its own.
 
-    def __init__(self, options: MeshOptions, size: int) -> None:
+    `kept` is a folder for shapes of photos that are not done: what a killed run had built is not built again.
+    """
+
+    def __init__(self, options: MeshOptions, size: int, kept: str | None = None) -> None:
         self._options = options
+        self._kept = KeptShapes(kept)
         self._folder = scratch_folder("sam3d")
         self._pool = _pool(options, size)
         with ExitStack() as undo:  # Ctrl-C must leave no process behind either
@@ -47,14 +53,16 @@ class Sam3dBuilder:
         return self._pool.starts
 
     def build(self, photo: PhotoScene, thing: PhotoObject) -> PhotoObject:
-        reply = self._reply(self._request(photo, thing), photo.id)
-        cloud = _gaussians(np.load(reply.cloud)).scaled(reply.scale)
-        Path(reply.cloud).unlink()
-        if not reply.metric:
+        shape = self._shape(photo, thing)
+        reply = shape.reply
+        cloud = _gaussians(shape.table).scaled(reply.scale)
+        if reply.metric:
+            thing = with_pose(thing, reply, photo.camera)
+        else:
             assert thing.size is not None
             cloud = _anchored(cloud, thing.size[2])
         thing = replace(thing, estimate="metric" if reply.metric else "anchored")
-        return with_cloud(_with_mesh(thing, reply.glb), cloud)
+        return with_cloud(_with_mesh(thing, shape.glb), cloud)
 
     def finish(self, photo: PhotoScene) -> None:
         for path in self._paths(photo):
@@ -63,6 +71,18 @@ class Sam3dBuilder:
     def close(self) -> None:
         self._pool.close()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _shape(self, photo: PhotoScene, thing: PhotoObject) -> BuiltShape:
+        """The shape that a process builds, or that a run before this one had built."""
+        assert thing.mask is not None
+        seen = np.ascontiguousarray(photo.pixels[::4, ::4]).tobytes()
+        depth = b"" if photo.depth is None else np.ascontiguousarray(photo.depth[::4, ::4]).tobytes()
+        key = key_of(self._options, thing.mask, seen, depth)
+        shape = self._kept.find(photo.id, key)
+        if shape is None:
+            shape = taken(self._reply(self._request(photo, thing), photo.id))
+            self._kept.keep(photo.id, key, shape)
+        return shape
 
     def _reply(self, request: MeshRequest, photo: str) -> MeshReply:
         """Asks a process; if the GPU is too small for the setting, asks again with the next smaller one."""
@@ -99,7 +119,7 @@ class Sam3dBuilder:
 
     def _paths(self, photo: PhotoScene) -> tuple[Path, Path]:
         """The photo's picture and its pointmap, which the first member that needs it makes."""
-        name = photo.id.replace("/", "_")
+        name = folder_of(photo.id)
         return self._folder / f"{name}.npy", self._folder / f"{name}.points.npy"
 
 
@@ -127,18 +147,42 @@ def _pool(options: MeshOptions, size: int) -> ProcessPool[MeshRequest, MeshReply
             env=environment(max(1, cores() // size), gpus[number % len(gpus)] if gpus else None),
             executable=options.python or None,
             supervision=supervision,
+            open_s=options.opening_s,
+            warms_up=options.opener is None,
         )
         for number in range(size)
     ]
     return ProcessPool(members, options.deadline_s)
 
 
-def _with_mesh(thing: PhotoObject, glb: str) -> PhotoObject:
-    if not glb:
+def with_pose(thing: PhotoObject, reply: MeshReply, camera: Camera) -> PhotoObject:
+    """The thing with how it stands before the camera, in camera axes, and so how far away it is.
+
+    A shape that would stand where the photo does not show the thing is at odds with it.
+    """
+    if reply.position is None or reply.rotation is None:
         return thing
-    data = Path(glb).read_bytes()
-    Path(glb).unlink()
-    return replace(thing, mesh=data, mesh_path=asset(MESHES, data, "glb").path)
+    x, y, z = -reply.position[0], -reply.position[1], reply.position[2]
+    forward = z * np.cos(camera.pitch) - y * np.sin(camera.pitch)
+    words = thing.told if _is_there((x, y, z), thing, camera) else (*thing.told, told.AT_ODDS)
+    return replace(
+        thing, position=(x, y, z), rotation=reply.rotation, distance=float(np.hypot(x, forward)), told=words
+    )
+
+
+def _is_there(place: tuple[float, float, float], thing: PhotoObject, camera: Camera) -> bool:
+    """Whether the camera sees this place within the thing's box, or no farther off than half of it."""
+    x, y, z = place
+    if z <= 0:
+        return False
+    column, row = camera.width / 2 + camera.focal * x / z, camera.height / 2 + camera.focal * y / z
+    x0, y0, x1, y1 = thing.box
+    aside, above = (x1 - x0) / 2, (y1 - y0) / 2
+    return x0 - aside <= column <= x1 + aside and y0 - above <= row <= y1 + above
+
+
+def _with_mesh(thing: PhotoObject, glb: bytes) -> PhotoObject:
+    return replace(thing, mesh=glb, mesh_path=asset(MESHES, glb, "glb").path) if glb else thing
 
 
 def _gaussians(table: np.ndarray[tuple[int, int], np.dtype[np.float32]]) -> Gaussians:

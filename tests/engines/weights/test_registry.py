@@ -63,8 +63,16 @@ def test_every_origin_is_named_to_the_byte() -> None:
         assert name == model.name and model.use and model.origins
         for origin in model.origins:
             assert len(bytes.fromhex(origin.sha256)) == 32
-            assert origin.size > 1_000_000
+            assert origin.size > 100_000
             assert origin.package.version and origin.licence in ("Apache-2.0", "MIT")
+
+
+def test_a_large_model_is_fetched_by_name_with_all_it_needs(cache: Path) -> None:
+    usual = [check.model.name for check in weights.verify()]
+    assert "nanodet" not in usual and "u2netp" in usual
+    assert [check.model.name for check in weights.verify(["nanodet"])] == ["nanodet", "nanodet-graph"]
+    with pytest.raises(MissingModel, match="penstock models fetch nanodet"):
+        weights.path("nanodet")
 
 
 def test_a_missing_model_says_what_to_run(cache: Path) -> None:

@@ -15,14 +15,24 @@ from penstock.errors import EngineError
 
 Setting = Literal["gaussian", "gaussian_4", "stage1"]
 HOW_IT_RUNS = frozenset(
-    {"python", "config", "compile", "deadline_s", "silence_s", "recycle_after", "recycle_growth_mb", "opener"}
-)
+    {
+        "python", "config", "compile", "open_s", "deadline_s", "silence_s", "recycle_after",
+        "recycle_growth_mb", "opener",
+    }
+)  # fmt: skip
+COMPILE_S = 3600.0  # 13 to 20 minutes were seen, on a machine that did nothing else
 # what a thing that did not fit into memory is tried with next
 SMALLER: dict[Setting, Setting] = {"gaussian": "gaussian_4", "gaussian_4": "stage1"}
 
 
 class OutOfMemory(EngineError):
     """The GPU was too small for this setting; a smaller one may do."""
+
+
+class GpuLost(OutOfMemory):
+    """A kernel failed and took the process's GPU with it; a fresh process may do a smaller setting."""
+
+    ends_process = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +58,18 @@ class MeshOptions:
     with_mesh_postprocess: bool = False  # 20 to 40 s an object
     with_layout_postprocess: bool = False  # 2 to 5 s an object
     compile: bool = False  # 10 to 20 minutes at start, no gain seen
+    open_s: float = 900.0  # for weights, and for the first thing, on which it warms up
     deadline_s: float = 600.0
     silence_s: float = 120.0
     recycle_after: int = 200
     recycle_growth_mb: float = 8000.0
     # in place of SAM-3D itself: called in each member's process; see testing/fake_mesh.py
     opener: Callable[[MeshOptions], Callable[[MeshRequest], MeshReply]] | None = None
+
+    @property
+    def opening_s(self) -> float:
+        """What loading may take, and compilation where it is asked for."""
+        return max(self.open_s, COMPILE_S) if self.compile else self.open_s
 
     def results(self) -> dict[str, Any]:
         """What changes results: for the fingerprint of a plan."""
@@ -76,7 +92,8 @@ class MeshRequest:
 class MeshReply:
     """The cloud is (num, 14) float32: place, sigma, opacity, colour, rotation; in the model's unit cube.
 
-    `scale` takes it to metres where `metric`; else to the photo's own unit.
+    `scale` takes it to metres where `metric`; else to the photo's own unit. `rotation` (w, x, y, z) and
+    `position` say how it stands before the camera, in the pointmap's axes: x left, y up, z forward.
     """
 
     cloud: str
@@ -84,3 +101,5 @@ class MeshReply:
     metric: bool
     setting: Setting
     glb: str = ""
+    rotation: tuple[float, float, float, float] | None = None
+    position: tuple[float, float, float] | None = None

@@ -1,21 +1,33 @@
 """SAM-3D Objects, run in its own interpreter. Only that interpreter ever opens this.
 
 Its environment is the user's (linux, CUDA, torch 2.5.1, gated weights under the SAM License); nothing
-of it is shipped. Not run here for lack of weights: the calls follow its published signatures.
-Needs no package of ours but `penstock` itself, and imports numpy, Pillow and torch of its own.
+of it is shipped. Not run here for lack of weights: tests run it in an environment of its own against a
+stand-in with the published signatures. Needs no package of ours but `penstock` itself, and imports numpy,
+Pillow and torch of its own.
+
+Nothing made up warms it up: a flat square has no shape, and an empty shape is an error of its sparse
+convolutions. The first thing of the first photo is the warm-up, with the time that opening has.
 """
 
 from __future__ import annotations
 
+import importlib
 import os
 from pathlib import Path
 from typing import Any
 
-from penstock.engines.mesh.request import MeshOptions, MeshReply, MeshRequest, OutOfMemory
-from penstock.errors import EngineError, MissingModel
+from penstock.engines.mesh.moge import load_moge, seen_points
+from penstock.engines.mesh.request import GpuLost, MeshOptions, MeshReply, MeshRequest, OutOfMemory
+from penstock.errors import EngineError, MissingModel, first_line
 from penstock.processes.child_main import beat
 
 SH_C0 = 0.28209479177387814
+MIN_MEASURED = 0.05  # of a thing's pixels must have depth, or its scale was measured by nothing
+PYTORCH3D = (-1.0, -1.0, 1.0)  # its axes against ours: x left, y up
+NO_SHAPE = "must be positive"  # a sparse convolution over no voxel at all
+# what torch, cuBLAS and spconv say when memory is short; spconv raises plain RuntimeErrors
+SHORT_OF_MEMORY = ("out of memory", "alloc_failed", "memoryallocation", "failed with error 2 ")
+ON_GPU = ("cuda", "cublas", "cudnn", "spconv", "nvrtc")
 
 
 def open_sam3d(options: MeshOptions) -> Sam3d:
@@ -23,41 +35,36 @@ def open_sam3d(options: MeshOptions) -> Sam3d:
 
 
 class Sam3d:
-    """Holds one pipeline on the GPU of this process. Warms it up when it opens."""
+    """Holds one pipeline on the GPU of this process."""
 
     def __init__(self, options: MeshOptions) -> None:
         self._options = options
         self._pipeline = _pipeline(options)
-        self._moge: Any = _moge(options.moge) if options.moge else None
+        self._moge: Any = load_moge(options.moge) if options.moge else None
         self._photo: tuple[str, Any] = ("", None)  # the last photo and its pointmap
         _beat_with_every_module()
-        self._warm_up()
 
     def __call__(self, request: MeshRequest) -> MeshReply:
         import numpy as np
-        import torch
 
         image = np.load(request.image, mmap_mode="r")
+        rgba = _rgba(image, request.mask)
         pointmap = self._pointmap(request, image)
         beat()
         try:
-            output = self._run(_rgba(image, request.mask), pointmap, request.setting)
-        except torch.cuda.OutOfMemoryError as exc:
-            torch.cuda.empty_cache()
-            raise OutOfMemory(f"CUDA is out of memory at {request.setting}.", "Free the GPU.") from exc
+            output = self._run(rgba, pointmap, request.setting)
         except RuntimeError as exc:
-            if "CUDA" in str(exc):  # the context is lost: this process can only end
-                os._exit(70)
-            raise EngineError(f"SAM-3D failed: {exc}") from exc
+            raise _told(exc, request.setting) from exc
         beat()
         np.save(request.result, _voxels(output) if request.setting == "stage1" else _table(output))
-        scale = float(output["scale"].reshape(-1)[0])
         return MeshReply(
             request.result,
-            scale,
-            metric=pointmap is not None and not request.empty_room,
+            float(output["scale"].reshape(-1)[0]),
+            metric=_is_measured(pointmap, rgba) and not request.empty_room,
             setting=request.setting,
             glb=self._glb(output, request),
+            rotation=_numbers(output.get("rotation"), 4),
+            position=_numbers(output.get("translation"), 3),
         )
 
     def _run(self, rgba: Any, pointmap: Any, setting: str) -> dict[str, Any]:
@@ -90,7 +97,7 @@ class Sam3d:
             return self._photo[1]
         path = Path(request.pointmap)
         if not path.is_file() and self._moge is not None:
-            found = _metric_points(self._moge, image)
+            found = seen_points(self._moge, image)[0] * np.array(PYTORCH3D, np.float32)
             temporary = path.with_name(f"{os.getpid()}-{path.name}")
             np.save(temporary, found)
             temporary.replace(path)
@@ -104,15 +111,6 @@ class Sam3d:
         path = f"{request.result}.glb"
         output["glb"].export(path)
         return path
-
-    def _warm_up(self) -> None:
-        """One small thing: kernels are chosen and memory is reserved before the first task's clock runs."""
-        import numpy as np
-
-        rgba = np.full((256, 256, 4), 128, np.uint8)
-        rgba[..., 3] = 0
-        rgba[64:192, 64:192] = (200, 60, 60, 255)
-        self._run(rgba, None, "stage1")
 
 
 def _pipeline(options: MeshOptions) -> Any:
@@ -139,29 +137,50 @@ def _pipeline(options: MeshOptions) -> Any:
     if options.setting == "gaussian":  # the other decoder's weights stay on the disk
         settings.slat_decoder_gs_4_config_path = None
         settings.slat_decoder_gs_4_ckpt_path = None
+    if options.compile:
+        _skip_own_warm_up(str(settings["_target_"]))
     return instantiate(settings)
 
 
-def _moge(name: str) -> Any:
-    try:
-        from moge.model.v2 import MoGeModel  # type: ignore[import-not-found, unused-ignore]
-    except ImportError as exc:
-        raise MissingModel(
-            "Metric depth needs the package moge in SAM-3D's environment.",
-            "Install github.com/microsoft/MoGe there, or leave --moge out.",
-        ) from exc
-    return MoGeModel.from_pretrained(name).cuda().eval()
+def _skip_own_warm_up(target: str) -> None:
+    """The pipeline's own warm-up, which only runs when compiled, calls a method that it does not have."""
+    module, _, name = target.rpartition(".")
+    getattr(importlib.import_module(module), name)._warmup = lambda self, *_, **__: None
 
 
-def _metric_points(moge: Any, image: Any) -> Any:
-    """Metres in PyTorch3D's axes: MoGe gives x right and y down."""
+def _is_measured(pointmap: Any, rgba: Any) -> bool:
+    """Whether enough of the thing has depth to set its scale."""
     import numpy as np
+
+    if pointmap is None:
+        return False
+    depth = pointmap.numpy()[..., 2][rgba[..., 3] > 0]
+    return bool(len(depth) and np.isfinite(depth).mean() >= MIN_MEASURED)
+
+
+def _told(exc: RuntimeError, setting: str) -> EngineError:
+    """What a failed run means: too little memory, a lost GPU, or a thing that has no shape."""
     import torch
 
-    pixels = torch.from_numpy(np.array(image)).cuda().permute(2, 0, 1).float() / 255
-    with torch.inference_mode():
-        points = moge.infer(pixels)["points"].float().cpu().numpy()
-    return points * np.array([-1.0, -1.0, 1.0], np.float32)
+    words = str(exc).lower()
+    if NO_SHAPE in words:
+        return EngineError("SAM-3D found no shape in this outline.", "Look at its mask, or draw a --box.")
+    if isinstance(exc, torch.cuda.OutOfMemoryError) or any(word in words for word in SHORT_OF_MEMORY):
+        torch.cuda.empty_cache()
+        return OutOfMemory(f"CUDA is out of memory at {setting}.", "Free the GPU.")
+    if any(word in words for word in ON_GPU):
+        return GpuLost(f"SAM-3D lost its GPU at {setting}: {first_line(exc)}.")
+    return EngineError(f"SAM-3D failed: {exc}")
+
+
+def _numbers(values: Any, count: int) -> Any:
+    """A pose's numbers as a tuple; None where the run gave none that are finite."""
+    import numpy as np
+
+    if values is None:
+        return None
+    flat = values.detach().float().cpu().numpy().reshape(-1)[:count]
+    return tuple(float(v) for v in flat) if len(flat) == count and np.isfinite(flat).all() else None
 
 
 def _rgba(image: Any, mask: bytes) -> Any:

@@ -31,19 +31,29 @@ LABELS = (
 
 SEGMENTERS = {
     "saliency": "penstock.engines.segment.saliency:SaliencySegmenter",
+    "nanodet": "penstock.engines.segment.nanodet:NanodetSegmenter",
     "grounded": "penstock.engines.segment.grounded:GroundedSegmenter",
     "rfdetr": "penstock.engines.segment.rfdetr:RfDetrSegmenter",
     "yoloe": "penstock.engines.segment.yoloe:YoloeSegmenter",
 }
 
-CLOSED = frozenset({"rfdetr"})  # these know their own labels and no others
+CLOSED = frozenset({"rfdetr", "nanodet"})  # these know their own labels and no others
+# a word of COCO stands for more kinds of the furniture table than the one it names
+COARSE: dict[str, tuple[str, ...]] = {
+    "chair": ("armchair", "office_chair", "bar_stool", "stool", "massage_chair"),
+    "couch": ("corner_sofa", "sofa_bed", "armchair"),
+    "dining table": ("desk", "coffee_table", "side_table"),
+    "bed": ("bunk_bed", "mattress", "sofa_bed"),
+    "oven": ("dishwasher", "washing_machine"),
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoundThing:
     """One thing in a picture. `mask` has the picture's height and width.
 
-    `outlined` is False where the mask is only the box.
+    `outlined` is False where the mask is only the box. `finder` is who found it, where that is not the
+    segmenter that was asked.
     """
 
     label: str
@@ -51,6 +61,7 @@ class FoundThing:
     box: Box
     mask: Mask
     outlined: bool = True
+    finder: str = ""
 
 
 @dataclass(frozen=True, slots=True)

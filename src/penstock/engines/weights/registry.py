@@ -38,7 +38,11 @@ def path(name: str) -> Path:
         check = _bring(check.model)
     if check.path is not None and check.state == "ready":
         return check.path
-    raise MissingModel(f"{_lack(check)}.", "Run: penstock models fetch")
+    raise MissingModel(f"{_lack(check)}.", advice(check.model))
+
+
+def advice(model: BuiltinModel) -> str:
+    return f"Run: penstock models fetch{f' {model.name}' if model.is_optional else ''}"
 
 
 def is_offline() -> bool:
@@ -108,8 +112,12 @@ def _model(name: str) -> BuiltinModel:
 
 
 def _chosen(names: Iterable[str] | None) -> list[BuiltinModel]:
-    wanted = list(names or ())
-    return [_model(name) for name in wanted] if wanted else list(MODELS.values())
+    """The models of these names, with what they cannot do without; all but large ones nobody asked for."""
+    named = [_model(name) for name in names or ()]
+    if not named:
+        return [model for model in MODELS.values() if not model.is_optional or look(model).state != "missing"]
+    groups = {model.group for model in named if model.is_optional}
+    return named + [model for model in MODELS.values() if model.group in groups and model not in named]
 
 
 def _say_nothing(name: str, what: str) -> None:

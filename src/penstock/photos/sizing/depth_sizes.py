@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from penstock.photos.camera import Camera, pointmap
+from penstock.photos.depth import MAX_M
 from penstock.photos.furniture import Kind
 from penstock.photos.gaussians import Floats
 from penstock.photos.masks import Mask
 from penstock.photos.sizing.camera_draws import draw_cameras
 from penstock.photos.sizing.floor import Array, Floor, find_floor
-from penstock.photos.sizing.outline import Outline
 from penstock.photos.sizing.sizes import Estimate, Sought, summary_of
 
 LENSES, KNOWN_LENSES = 12, 4  # focal lengths that are tried, where EXIF does not and does tell
@@ -33,12 +33,17 @@ MIN_SHARED = (
     0.4  # of the variance: a floor or a wall that is taken wrongly is wrong for all things of a photo
 )
 GRID = 64  # lengths that are tried for a side that is not seen to its end
-UNSEEN_SHARE = 0.4  # of what is seen of a side that is hidden in part, as much again is hidden on average
+UNSEEN_SHARE = 0.12  # of what is seen of a side that is hidden in part, as much again is hidden on average
 GAP = 0.35  # m without a point: what is behind it is another thing
 TOP_SEEN = 0.04  # m the camera must be above a top to look on it
 FLOOR_SKIN = 0.02  # m above the floor that may be floor
 OFF_FLOOR = 0.25  # m: what begins higher does not stand on it
-EDGE = 3  # pixels at a mask's edge that may be what is behind
+STANDS, OFF_FLOOR_AFTER_ALL = 0.1, 0.9  # a class that is less often raised must begin that high to be so
+BEHIND, BEHIND_SHARE = 0.06, 0.03  # m and share of the distance that a pixel is behind its neighbours
+MOSTLY = 0.7  # of a mask; a screen seen from the side would lose more
+MAX_LOST = 0.08  # m
+THIN = 0.3  # of the shorter side its class has: what is that thin is one face, and its depth was not seen
+EDGE = 3  # pixels: half of them at either side of a mask may be what is behind
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +64,10 @@ def estimate_with_depth(
     random = np.random.default_rng(seed)
     lenses = _lenses(camera, random)
     tried = [(lens, _floor(depth, lens, camera)) for lens in lenses]
+    fronts = [_front(mask, depth) for mask in masks]
     seen = [
-        [_extents(_inner(mask), one.outline, depth, lens, floor) for lens, floor in tried]
-        for one, mask in zip(sought, masks, strict=True)
+        [_extents(_inner(mask, front), front, one, depth, lens, floor) for lens, floor in tried]
+        for one, mask, front in zip(sought, masks, fronts, strict=True)
     ]
     drawn = [
         _drawn(one, extents, random) if all(extents) else None
@@ -97,19 +103,40 @@ def _points(depth: Floats, focal: float, mask: Mask | None = None) -> Array:
     return found[:: max(1, len(found) // POINTS) if mask is not None else 7].astype(np.float64)
 
 
-def _inner(mask: Mask) -> Mask:
+def _inner(mask: Mask, front: Mask) -> Mask:
+    """The mask without its edge, which may be what is behind; of thin things only their front is left."""
     import cv2
 
     inner = cv2.erode(mask.astype(np.uint8), np.ones((EDGE, EDGE), np.uint8)) > 0
-    return inner if inner.sum() > 0.3 * mask.sum() else mask
+    return inner if inner.sum() > 0.3 * mask.sum() else front
 
 
-def _extents(mask: Mask, outline: Outline, depth: Floats, focal: float, floor: Floor) -> Extents | None:
+def _front(mask: Mask, depth: Floats) -> Mask:
+    """The mask without pixels that are behind their neighbours: what is seen beside it, and flat tops too."""
+    import cv2
+
+    there = mask & np.isfinite(depth)
+    filled = np.where(there, depth, np.float32(MAX_M)).astype(np.float32)
+    nearest = cv2.erode(filled, np.ones((EDGE, EDGE), np.uint8))
+    front = there & (filled <= nearest + BEHIND + BEHIND_SHARE * nearest)
+    return np.asarray(front) if front.sum() > MOSTLY * mask.sum() else mask
+
+
+def _extents(
+    mask: Mask, front: Mask, sought: Sought, depth: Floats, focal: float, floor: Floor
+) -> Extents | None:
+    """Lengths along the floor by `mask`; heights by the front, which keeps legs and stems."""
     points = _of_one_thing(floor.stood(_points(depth, focal, mask)))
     if len(points) < MIN_POINTS:
         return None
-    low, high = np.quantile(points[:, 2], [TRIM, 1 - TRIM])
-    off_floor = bool(low > OFF_FLOOR and "bottom" not in outline.open_sides)
+    upright_points = _of_one_thing(floor.stood(_points(depth, focal, front)))
+    if len(upright_points) < MIN_POINTS:
+        upright_points = points
+    low, high = np.quantile(upright_points[:, 2], [TRIM, 1 - TRIM])
+    outline = sought.outline
+    # of a stool whose lowest points are seat, something hides the legs; of a television nothing does
+    least = OFF_FLOOR if sought.kind.raised > STANDS else OFF_FLOOR_AFTER_ALL
+    off_floor = bool(low > least and "bottom" not in outline.open_sides)
     height = high - low if off_floor else high
     yaw = _yaw(points, high)
     turned = _turned(points[:, :2], yaw)
@@ -125,7 +152,10 @@ def _extents(mask: Mask, outline: Outline, depth: Floats, focal: float, floor: F
         whole[1 - across] = False
     begun = [bool(side) for side in shown]
     begun[across] = True
-    lengths = np.maximum(ends[1] - ends[0], 0.01)
+    lost = _lost(points, yaw, focal, floor.above - high if on_top else np.inf)
+    lengths = np.maximum(ends[1] - ends[0] + lost, 0.01)
+    for axis in np.flatnonzero(lengths < THIN * min(sought.kind.size[:2])):
+        whole[axis] = begun[axis] = False
     upright = "top" not in outline.open_sides
     return Extents(
         (float(lengths[0]), float(lengths[1]), float(max(height, 0.02))),
@@ -134,6 +164,15 @@ def _extents(mask: Mask, outline: Outline, depth: Floats, focal: float, floor: F
         float(np.hypot(*points[:, :2].T).min()),
         off_floor,
     )
+
+
+def _lost(points: Array, yaw: float, focal: float, below: float) -> Array:
+    """What the mask's edge takes from both lengths: a pixel aside, and of a top `below` the camera behind."""
+    far = float(np.median(np.hypot(points[:, 0], points[:, 1])))
+    aside = (EDGE - 1) * far / focal
+    behind = min(MAX_LOST, EDGE // 2 * far**2 / (focal * max(below, TOP_SEEN)))
+    cos, sin = abs(np.cos(yaw)), abs(np.sin(yaw))
+    return np.array([aside * cos + behind * sin, aside * sin + behind * cos])
 
 
 def _of_one_thing(points: Array) -> Array:

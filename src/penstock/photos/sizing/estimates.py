@@ -17,9 +17,11 @@ from penstock.photos.sizing.sizes import GIVEN, Estimate, Sought, estimate_photo
 from penstock.photos.user_boxes import KnownSize
 
 DOUBT = 0.08  # that a detector, or a person who drew a box, named it wrongly
+COARSE_DOUBT = 0.2  # the same of a small detector, whose words are wide: an armchair is a chair to it
 UNSEEN_DOUBT = 0.8  # of a word that was given for whatever is in the photo
 KNOWN_DOUBT = 0.01
 KNOWN_SPREAD = 0.015  # of the logarithm of a length that somebody measured
+SMALL_DETECTOR = "nanodet"
 LIKELY = 0.5  # as likely is told
 
 
@@ -66,7 +68,7 @@ def _sought(thing: PhotoObject, outline: Outline, furniture: Furniture, known: S
     ]
     if sizes:
         return Sought(_with_known(kind, sizes), outline, KNOWN_DOUBT)
-    return Sought(kind, outline, UNSEEN_DOUBT if _is_unseen(thing) else DOUBT)
+    return Sought(kind, outline, _doubt(thing))
 
 
 def _with_known(kind: Kind, sizes: Sequence[KnownSize]) -> Kind:
@@ -76,6 +78,12 @@ def _with_known(kind: Kind, sizes: Sequence[KnownSize]) -> Kind:
     return replace(
         kind, size=(size[0], size[1], size[2]), spread=(spread[0], spread[1], spread[2]), source=GIVEN
     )
+
+
+def _doubt(thing: PhotoObject) -> float:
+    if _is_unseen(thing):
+        return UNSEEN_DOUBT
+    return COARSE_DOUBT if thing.finder == SMALL_DETECTOR else DOUBT
 
 
 def _is_unseen(thing: PhotoObject) -> bool:
@@ -100,7 +108,8 @@ def _told(thing: PhotoObject, sought: Sought, found: Estimate, camera: Camera, b
         told.CAMERA_BY_DEPTH: by_depth,
         told.CAMERA_GIVEN: camera.height_known and not by_depth,
         told.CAMERA_FOUND: not camera.height_known and not by_depth,
-        told.LENS_BY_EXIF: camera.focal_known,
+        told.LENS_BY_EXIF: camera.focal_known and not camera.focal_by_depth,
+        told.LENS_BY_DEPTH: camera.focal_by_depth,
         told.LENS_GUESSED: not camera.focal_known,
         told.SIZE_KNOWN: sought.kind.source == GIVEN,
         told.BOX_TAKEN: told.BOX_TAKEN in thing.told,
