@@ -19,7 +19,8 @@ def result_row(page: Page) -> dict[str, Any]:
         "markdown": page.markdown,
         "image_crops": [_crop_row(region, page) for region in page.regions if _is_picture_crop(region)],
     }
-    return {**row, **picture_row(page)}
+    told = {"flattened": page.flattened} if page.flattened else {}
+    return {**row, **picture_row(page), **told}
 
 
 def picture_row(item: PictureItem) -> dict[str, Any]:

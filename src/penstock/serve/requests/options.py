@@ -42,6 +42,7 @@ class ParseWishes(BaseModel):
     layout_unclip: float | str | None = None
     layout_nms: bool | None = None
     text_layer: Literal["auto", "always", "never"] | None = None
+    flatten: Literal["auto", "off", "always"] | None = Field(None, description="Photographs of pages.")
     crops: bool | None = Field(None, description="Keep crops of pictures.")
     password: str | None = Field(None, description="Of encrypted PDFs; forgotten when the job is over.")
     margins: Literal["drop", "read"] | None = Field(None, description="Headers, footers, page numbers.")
