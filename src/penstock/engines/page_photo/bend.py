@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 ACROSS, DOWN = 16, 10  # nodes: a fold shows between two of 16, and 10 are about a paragraph apart
 SMOOTH = 0.6  # how much a shift that is no straight course costs, beside a point that is off by a pixel
+TWIST = 0.05  # how much of that a twist costs: lines seen from the side run together
 CALM = 1e-3  # how much any shift costs: where no line tells, nothing moves
 ROUNDS = 4  # of the solution, each with less weight for lines that do not fit
 SEARCH = 6  # steps to the place that a shift brings to a given height
@@ -124,5 +125,5 @@ def _rules(smooth: float) -> Floats:
 
     across, down = np.kron(np.eye(DOWN), second(ACROSS)), np.kron(second(DOWN), np.eye(ACROSS))
     mixed = np.kron(np.diff(np.eye(DOWN), axis=0), np.diff(np.eye(ACROSS), axis=0))
-    form = across.T @ across + 4 * down.T @ down + mixed.T @ mixed
+    form = across.T @ across + 4 * down.T @ down + TWIST * mixed.T @ mixed
     return np.asarray(smooth * form + CALM * np.eye(ACROSS * DOWN))

@@ -38,11 +38,12 @@ MANY_LINES = 12  # where no paper is seen: a few lines can bend together by chan
 SQUARE = 1.5  # degrees: sides of a scan's paper lean less
 BLACK, BLANK = 6, 243  # grey levels of a scanner's lid, and of the white that scans are filled up with
 TOGETHER = 0.5  # of the lines' bend that a sheet must explain
-BENT = 0.22  # letter heights that a fifth of a page's points are off a level line: 0.09 on scans
+BENT = 0.2  # letter heights that a fifth of a page's points are off a level line: 0.09 on scans
 LEAN = 0.5  # degrees of all lines together that are worth a turn
 PAD = 0.03  # of the paper's size that is kept around it: a curled side bulges
 LEVEL = 0.1  # letter heights that lines may be off after two levellings: what scans are
-ROUGH, FINE = 6.0, 0.6  # smoothness of the two levellings
+ROUGH, FINE = 6.0, 0.6  # smoothness of a levelling
+ROUNDS = (ROUGH, FINE, FINE, FINE)  # the last two for sheets that are bent a lot
 MIN_LETTER, MAX_LETTER = 14.0, 26.0  # pixels of a letter on the flat picture: what recognisers like
 MAX_GROWTH = 2.0
 MAX_FLAT = 12e6  # pixels of the flat picture: A4 at 300 dpi has 8.7 million
@@ -117,7 +118,7 @@ def _is_on_scanner(picture: Pixels, paper: Paper) -> bool:
 def _bend_together(look: PhotoLook) -> bool:
     """Whether one smooth sheet explains how the lines run: the labels of a map each run their own way."""
     height, width = look.picture.shape[:2]
-    sheet = bending(look.page.lines, width, height, ROUGH)
+    sheet = bending(look.page.lines, width, height, FINE)
     off = [line.points[:, 1] + sheet.at(line.points[:, 0], line.points[:, 1]) for line in look.page.lines]
     return _spread(off) < TOGETHER * unevenness(look.page) * look.page.letter
 
@@ -184,7 +185,7 @@ def _levelled(look: PhotoLook, pulled: PulledPage) -> tuple[list[Bending], float
     inside = _inside(look, pulled)
     bends: list[Bending] = []
     grey, moved = _grey(picture), 0.0
-    for smooth in (ROUGH, FINE, FINE):
+    for smooth in ROUNDS:
         page = traced(grey, inside)
         if len(page.lines) < MIN_LINES:
             break

@@ -135,12 +135,11 @@ def _is_page_like(quad: Floats) -> bool:
     """Whether opposite sides are of alike length and the corners neither sharp nor blunt."""
     sides = np.roll(quad, -1, axis=0) - quad
     lengths = np.linalg.norm(sides, axis=1)
-    turns = [
-        np.degrees(np.arctan2(np.cross(sides[n - 1], sides[n]), sides[n - 1] @ sides[n])) for n in range(4)
-    ]
+    angles = np.degrees(np.arctan2(sides[:, 1], sides[:, 0]))
+    turns = (angles - np.roll(angles, 1)) % 360
     alike = min(lengths[0], lengths[2]) > 0.5 * max(lengths[0], lengths[2])
     alike = alike and min(lengths[1], lengths[3]) > 0.5 * max(lengths[1], lengths[3])
-    return alike and all(55 < turn < 125 for turn in turns)
+    return bool(alike and np.all((turns > 55) & (turns < 125)))
 
 
 def _support(start: Floats, end: Floats, plain: Floats) -> float | None:
