@@ -90,7 +90,9 @@ def test_places_of_words_come_back_to_where_the_photo_shows_them() -> None:
     dense = cv2.resize(back.nodes, (columns * 4, rows * 4), interpolation=cv2.INTER_LINEAR)
     for _, (x0, y0, x1, y1) in page().words[::17]:
         true = seen.to_photo(np.array([[(x0 + x1) / 2, (y0 + y1) / 2]]))[0]
-        row, column = np.unravel_index(np.argmin(np.hypot(*(dense - true).transpose(2, 0, 1))), dense.shape[:2])
+        row, column = np.unravel_index(
+            np.argmin(np.hypot(*(dense - true).transpose(2, 0, 1))), dense.shape[:2]
+        )
         flat_place = ((column + 0.5) * 4 - 8, (row + 0.5) * 4 - 8)  # the place whose node lies nearest
         box = back.box((flat_place[0] - 15, flat_place[1] - 10, flat_place[0] + 15, flat_place[1] + 10))
         assert box[0] <= true[0] <= box[2]
@@ -132,7 +134,9 @@ def test_a_photo_of_fifty_megapixels_is_bounded() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("folder", ["omnidocbench_demo/images", "sroie_sample/img", "docling_tests/ocr/sources"])
+@pytest.mark.parametrize(
+    "folder", ["omnidocbench_demo/images", "sroie_sample/img", "docling_tests/ocr/sources"]
+)
 def test_real_scans_are_left_as_they_are(shared_data: Path, folder: str) -> None:
     pictures = sorted(path for path in (shared_data / folder).iterdir() if path.suffix in {".png", ".jpg"})
     assert pictures
