@@ -9,10 +9,11 @@ from PIL import Image, ImageDraw, ImageFont
 
 from penstock.box import Box, Pixels
 
-WORDS = (
+TEXT = (
     "rivers carry water from the hills and every gate that opens sends it down a pipe to the wheel below"
     " where engineers count what arrives and write the figures into a book that nobody reads until autumn"
-).split()
+)
+WORDS = TEXT.split()
 MARGIN, TOP, LEADING, SIZE = 90, 100, 34, 22
 
 
