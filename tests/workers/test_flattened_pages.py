@@ -12,10 +12,12 @@ import pytest
 import penstock
 from penstock.box import Box, Pixels
 from penstock.engines.page_photo.flat_map import STEP, FlatMap
+from penstock.exports.page_rows import result_row
 from penstock.page import Page
 from penstock.region import Line, Region
 from penstock.stages.compose import Compose
 from penstock.stages.orient import FlattenUse, Orient
+from penstock.store.schema import PAGES, page_from, storable
 from penstock.testing.photographed import Bend, CameraView, Light, photograph
 from penstock.workers.orient import OrientWorker
 from tests.support.photographed_text import known_page
@@ -77,7 +79,25 @@ def test_composed_regions_stand_on_the_photograph() -> None:
     assert placed.lines[0].box == pytest.approx((120, 80, 220, 100))
     assert placed.polygon[0] == pytest.approx((120, 80))
     assert len(placed.polygon) > 4  # a curled page's regions are no rectangles
-    assert done.flattened == "perspective 9°"
+    row = result_row(done)
+    assert row["flattened"] == "perspective 9°"
+    assert row["regions"][0]["polygon"][0] == [120.0, 80.0]
+    assert page_from(storable(PAGES.to_row(done))).flattened == "perspective 9°"
+
+
+def test_a_row_of_a_scan_says_nothing_of_flattening() -> None:
+    row = result_row(
+        Page(
+            id="a",
+            uri="a",
+            document="a",
+            regions=(Region(label="text", box=(0, 0, 1, 1)),),
+            width=9,
+            height=9,
+        )
+    )
+    assert "flattened" not in row
+    assert "polygon" not in row["regions"][0]
 
 
 def test_boxes_end_at_the_photographs_edge() -> None:

@@ -62,6 +62,8 @@ def _region_row(region: Region, item: Page) -> dict[str, Any]:
             }
             for line in region.lines
         ]
+    if item.flattened:  # on a photograph a region is no upright rectangle
+        row["polygon"] = [[round(x, 1), round(y, 1)] for x, y in region.polygon]
     if region.crop_link:
         row["crop"] = region.crop_link
     if region.note:
