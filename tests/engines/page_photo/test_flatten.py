@@ -143,3 +143,22 @@ def test_real_scans_are_left_as_they_are(shared_data: Path, folder: str) -> None
     loaded = {path.name: cv2.imread(str(path), cv2.IMREAD_COLOR_RGB) for path in pictures}
     wrong = [name for name, pixels in loaded.items() if pixels is not None and flattened(pixels) is not None]  # type: ignore[arg-type]
     assert wrong == []
+
+
+def test_paper_that_the_frame_cuts_off_is_pulled_square_too() -> None:
+    seen = photo(Bend(), CameraView(pitch=-22, share=0.95, shift=(0.0, 0.2)))
+    flat = made_flat(seen)
+    assert flat.told.startswith("perspective")
+    upright = flat.back.on_photo([(flat.back.width * 0.4, y) for y in (200.0, 700.0)])
+    places = seen.sheet.from_photo(np.array(upright))
+    assert abs(places[0, 0] - places[1, 0]) < SIZE  # what is one above the other is so on the page
+
+
+def test_a_page_seen_from_the_side_keeps_its_proportions() -> None:
+    seen = photo(Bend(), CameraView(pitch=25, share=0.7))
+    back = made_flat(seen).back
+    middle = (back.width / 2, back.height / 2)
+    here, beside, below = seen.sheet.from_photo(
+        np.array(back.on_photo([middle, (middle[0] + 100, middle[1]), (middle[0], middle[1] + 100)]))
+    )
+    assert np.hypot(*(beside - here)) == pytest.approx(np.hypot(*(below - here)), rel=0.12)

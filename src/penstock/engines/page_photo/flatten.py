@@ -45,11 +45,14 @@ LEVEL = 0.1  # letter heights that lines may be off after two levellings: what s
 ROUGH, FINE = 6.0, 0.6  # smoothness of a levelling
 ROUNDS = (ROUGH, FINE, FINE, FINE)  # the last two for sheets that are bent a lot
 MIN_LETTER, MAX_LETTER = 14.0, 26.0  # pixels of a letter on the flat picture: what recognisers like
+FOCAL = 0.8  # of the frame's long side: main cameras of phones have 0.7 to 0.85
+MAX_STRETCH = 1.8  # of a page that is seen from the side: what leans more is not read well anyway
 MAX_GROWTH = 2.0
 MAX_FLAT = 12e6  # pixels of the flat picture: A4 at 300 dpi has 8.7 million
 COARSE = 4  # photo pixels for one of the mask that tells paper from table
 MIN_SIDE = 300  # pixels: less holds no page of text
 WHITE = 246
+INSET = 0.99  # of the paper's outline: its very edge is shadow
 OUTSIDE = (WHITE, WHITE, WHITE)
 
 
@@ -170,10 +173,28 @@ def _pulled(look: PhotoLook) -> PulledPage:
     corners = look.paper.corners
     sides = np.linalg.norm(np.roll(corners, -1, axis=0) - corners, axis=1)
     wide, tall = max(sides[0], sides[2]), max(sides[1], sides[3])
+    tall *= min(MAX_STRETCH, max(1 / MAX_STRETCH, wide / tall / _proportion(corners, look.picture)))
     pad = PAD * max(wide, tall)
     square = np.array([(0, 0), (wide, 0), (wide, tall), (0, tall)]) + pad
     matrix = cv2.getPerspectiveTransform(corners.astype(np.float32), square.astype(np.float32))
     return PulledPage(np.asarray(matrix, np.float64), math.ceil(wide + 2 * pad), math.ceil(tall + 2 * pad))
+
+
+def _proportion(corners: Floats, picture: Pixels) -> float:
+    """The paper's width over its height, as a camera with a phone's focal length sees such corners.
+
+    What is seen from the side looks shorter than it is, and its letters lower.
+    """
+    height, width = picture.shape[:2]
+    focal = FOCAL * max(width, height)
+    centred = (corners - (width / 2, height / 2)) / focal
+    top_left, top_right, low_right, low_left = np.column_stack([centred, np.ones(4)])
+    # how much farther than the first corner its neighbours are: the four lie in one plane
+    turn = np.cross(top_left, low_right)
+    right = (turn @ low_left) / (np.cross(top_right, low_right) @ low_left)
+    low = (turn @ top_right) / (np.cross(low_left, low_right) @ top_right)
+    across, down = right * top_right - top_left, low * low_left - top_left
+    return float(np.linalg.norm(across) / np.linalg.norm(down))
 
 
 def _levelled(look: PhotoLook, pulled: PulledPage) -> tuple[list[Bending], float]:
@@ -250,7 +271,8 @@ def _finished(photo: Pixels, look: PhotoLook, back: FlatMap, angle: float, moved
 
 def _clear_table(pixels: Pixels, back: FlatMap, outline: Floats) -> None:
     """Paints white what lies beside the paper: the grain of a table is no print."""
-    shape = np.rint(outline).astype(np.int32)
+    middle = outline.mean(axis=0)
+    shape = np.rint(middle + (outline - middle) * INSET).astype(np.int32)
     on_paper = np.zeros((back.photo_height // COARSE + 1, back.photo_width // COARSE + 1), np.uint8)
     cv2.fillPoly(on_paper, [shape // COARSE], 255)
     places = (back.nodes / COARSE).astype(np.float32)

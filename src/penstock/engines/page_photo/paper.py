@@ -32,6 +32,8 @@ STEP = 10.0  # levels of colour between paper and table
 REACH = 0.035  # of the long side: how far a curled side may stand from the straight one
 MIN_SUPPORT = 0.55  # of the samples of a side that show a step
 SAMPLES = 24  # on each side
+EDGE = 3  # pixels from the frame within which a side is the frame's, not the paper's
+MIN_SIDES = 2  # of the paper in sight: with one, nothing says how it leans
 MAX_PLACES = 400  # of print that are looked at
 
 
@@ -50,10 +52,10 @@ def find_paper(picture: Pixels, text: Floats) -> Paper | None:
     best, best_score = None, 0.0
     text = text[:: max(1, len(text) // MAX_PLACES)]
     for mask in _candidates(plain, text * scale):
-        quad = _quad(mask)
-        score = _score(quad, mask, plain, text * scale) if quad is not None else 0.0
-        if quad is not None and score > best_score:
-            best, best_score = Paper(quad / scale, _hull(mask) / scale), score
+        for quad in (_quad(mask), _cut_quad(mask)):
+            score = _score(quad, mask, plain, text * scale) if quad is not None else 0.0
+            if quad is not None and score > best_score:
+                best, best_score = Paper(quad / scale, _hull(mask) / scale), score
     return best
 
 
@@ -103,6 +105,54 @@ def _quad(mask: Mask) -> Floats | None:
     return None
 
 
+def _cut_quad(mask: Mask) -> Floats | None:
+    """The corners of paper that the frame cuts off: where its sides, drawn on, meet beyond the frame."""
+    if mask.sum() < MIN_SHARE * mask.size:
+        return None
+    hull = _hull(mask).astype(np.int32)
+    shape = cv2.approxPolyDP(hull, 0.006 * cv2.arcLength(hull, True), True).reshape(-1, 2).astype(np.float64)
+    height, width = mask.shape
+    sides = _free_sides(shape, width, height)
+    if not MIN_SIDES <= len(sides) < 4:
+        return None  # a paper with four sides in sight has four corners in sight, or is none
+    frame = np.array([(0, 0), (width - 1, 0), (width - 1, height - 1), (0, height - 1)], np.float64)
+    right, down, left, up = (sides.get(n, (frame[(n + 1) % 4], frame[(n + 2) % 4])) for n in range(4))
+    corners = [_crossing(*pair) for pair in ((up, left), (up, right), (down, right), (down, left))]
+    found = [corner for corner in corners if corner is not None]
+    return np.array(found) if len(found) == 4 else None
+
+
+def _free_sides(shape: Floats, width: int, height: int) -> dict[int, tuple[Floats, Floats]]:
+    """The longest side that is not the frame's, by where it looks: 0 right, 1 down, 2 left, 3 up."""
+    sides: dict[int, tuple[Floats, Floats]] = {}
+    for start, end in zip(shape, np.roll(shape, -1, axis=0), strict=True):
+        if _is_on_frame(start, end, width, height):
+            continue
+        across = np.array([end[1] - start[1], start[0] - end[0]])
+        across *= np.sign(across @ ((start + end) / 2 - shape.mean(axis=0)))
+        looks = round(float(np.degrees(np.arctan2(across[1], across[0]))) / 90) % 4
+        old = sides.get(looks)
+        if old is None or np.hypot(*(end - start)) > np.hypot(*(old[1] - old[0])):
+            sides[looks] = (start, end)
+    return sides
+
+
+def _is_on_frame(start: Floats, end: Floats, width: int, height: int) -> bool:
+    """Whether a side runs along an edge of the frame."""
+    both = np.stack([start, end])
+    far = np.array([width - 1, height - 1]) - EDGE
+    return bool(np.any(np.all(both <= EDGE, axis=0) | np.all(both >= far, axis=0)))
+
+
+def _crossing(one: tuple[Floats, Floats], other: tuple[Floats, Floats]) -> Floats | None:
+    """Where two lines meet, or None if they hardly do."""
+    (a, b), (c, d) = one, other
+    matrix = np.stack([b - a, c - d], axis=1)
+    if abs(np.linalg.det(matrix)) < 0.2 * np.hypot(*(b - a)) * np.hypot(*(d - c)):
+        return None
+    return np.asarray(a + (b - a) * np.linalg.solve(matrix, c - a)[0], np.float64)
+
+
 def _hull(mask: Mask) -> Floats:
     """The places (n, 2) around all of a mask."""
     outlines, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
@@ -121,7 +171,8 @@ def _score(quad: Floats, mask: Mask, plain: Floats, text: Floats) -> float:
     """How surely this is the paper, 0 if it is not."""
     shape = quad.astype(np.float32)
     held = np.mean([cv2.pointPolygonTest(shape, (float(x), float(y)), False) >= 0 for x, y in text])
-    filled = float(mask.sum()) / max(1.0, cv2.contourArea(shape))
+    inside = cv2.fillConvexPoly(np.zeros_like(mask), np.rint(quad).astype(np.int32), 1)
+    filled = float(mask.sum()) / max(1.0, float(np.sum(inside)))
     if held < HOLDS or not MIN_FILLED < filled < 1 / MIN_FILLED or not _is_page_like(quad):
         return 0.0
     support = [_support(quad[n], quad[(n + 1) % 4], plain) for n in range(4)]
@@ -149,7 +200,8 @@ def _support(start: Floats, end: Floats, plain: Floats) -> float | None:
     along = start + (end - start) * np.linspace(0.05, 0.95, SAMPLES)[:, None]
     across = np.array([end[1] - start[1], start[0] - end[0]]) / max(1.0, float(np.hypot(*(end - start))))
     inset = np.minimum(along, (width - 1, height - 1) - along).min(axis=1)
-    if np.median(inset) < 3:
+    along = along[inset > EDGE]
+    if len(along) < SAMPLES // 4:
         return None
     offsets = np.arange(-reach, reach + 1)
     places = along[:, None] + offsets[None, :, None] * across
