@@ -7,6 +7,7 @@ the side. Lines that do not fit (slanted labels of a chart) lose their weight.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -29,7 +30,7 @@ CALM = 1e-3  # how much any shift costs: where no line tells, nothing moves
 ROUNDS = 4  # of the solution, each with less weight for lines that do not fit
 SEARCH = 6  # steps to the place that a shift brings to a given height
 APART = 16  # pixels between places that are searched for; those between are interpolated
-MAX_POINTS = 6000
+MAX_POINTS = 3000
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +69,9 @@ class Bending:
 
 def bending(lines: Sequence[TracedLine], width: int, height: int, smooth: float = SMOOTH) -> Bending:
     """The shifts that level the lines of a picture."""
-    chosen = _bounded(lines)
-    points = np.concatenate([line.points for line in chosen])
-    owner = np.repeat(np.arange(len(chosen)), [len(line.points) for line in chosen])
+    chosen = _thinned(lines)
+    points = np.concatenate(chosen)
+    owner = np.repeat(np.arange(len(chosen)), [len(own) for own in chosen])
     weights = _of_nodes(points, width, height)
     centred, wanted = _off_mean(weights, owner), -_off_mean(points[:, 1:], owner)[:, 0]
     rules = _rules(smooth)
@@ -84,11 +85,10 @@ def bending(lines: Sequence[TracedLine], width: int, height: int, smooth: float 
     return Bending(np.asarray(shifts, np.float64).reshape(DOWN, ACROSS), width, height, float(np.median(off)))
 
 
-def _bounded(lines: Sequence[TracedLine]) -> list[TracedLine]:
-    """The longest lines, as many as have MAX_POINTS together."""
-    by_length = sorted(lines, key=lambda line: -len(line.points))
-    total = np.cumsum([len(line.points) for line in by_length])
-    return by_length[: max(1, int(np.searchsorted(total, MAX_POINTS)))]
+def _thinned(lines: Sequence[TracedLine]) -> list[Floats]:
+    """The points of each line, every so many of them where there are more than MAX_POINTS."""
+    step = math.ceil(sum(len(line.points) for line in lines) / MAX_POINTS)
+    return [line.points[::step] for line in lines]
 
 
 def _of_nodes(points: Floats, width: int, height: int) -> Floats:
