@@ -39,6 +39,7 @@ SQUARE = 1.5  # degrees: sides of a scan's paper lean less
 BLACK, BLANK = 6, 243  # grey levels of a scanner's lid, and of the white that scans are filled up with
 TOGETHER = 0.5  # of the lines' bend that a sheet must explain
 BENT = 0.2  # letter heights that a fifth of a page's points are off a level line: 0.09 on scans
+TURNED = 1.5  # degrees of all lines together, in uneven light
 LEAN = 0.5  # degrees of all lines together that are worth a turn
 PAD = 0.03  # of the paper's size that is kept around it: a curled side bulges
 LEVEL = 0.1  # letter heights that lines may be off after two levellings: what scans are
@@ -106,7 +107,11 @@ def _is_photograph(look: PhotoLook) -> bool:
     paper = look.paper
     if paper is not None and _lean(paper.corners) > SQUARE and not _is_on_scanner(look.picture, paper):
         return True
-    return len(look.page.lines) >= MANY_LINES and unevenness(look.page) > BENT and _bend_together(look)
+    if len(look.page.lines) < MANY_LINES:
+        return False
+    if _degrees(look.page.lines) > TURNED and is_uneven(paper_light(look.picture)):
+        return True  # a scan may lie askew, but its lamp is even
+    return unevenness(look.page) > BENT and _bend_together(look)
 
 
 def _is_on_scanner(picture: Pixels, paper: Paper) -> bool:
@@ -141,6 +146,11 @@ def _slope(lines: Sequence[TracedLine]) -> float:
     return float(np.median([line.slope for line in lines]))
 
 
+def _degrees(lines: Sequence[TracedLine]) -> float:
+    """How far all lines together are off level."""
+    return abs(math.degrees(math.atan(_slope(lines))))
+
+
 def _lean(corners: Floats) -> float:
     """The most degrees by which a side of the paper is off level or upright."""
     sides = np.roll(corners, -1, axis=0) - corners
@@ -151,7 +161,7 @@ def _lean(corners: Floats) -> float:
 def _angle(look: PhotoLook) -> float:
     if look.paper is not None:
         return _lean(look.paper.corners)
-    return abs(math.degrees(math.atan(_slope(look.page.lines))))
+    return _degrees(look.page.lines)
 
 
 @dataclass(frozen=True, slots=True)
