@@ -17,13 +17,13 @@ from penstock.engines.page_photo.flatten import MAX_FLAT, WORK, FlatPage, flatte
 from penstock.testing.photographed import Bend, CameraView, Light, Photographed, photograph, table
 from tests.support.photographed_text import SIZE, KnownPage, known_page
 
-FRAME = (1050, 1400)
+FRAME = (900, 1200)
 LIGHT = Light(slope=(0.3, 0.2), shadow=0.3, noise=2.0)
 
 
 @cache
 def page() -> KnownPage:
-    return known_page()
+    return known_page(730, 950)
 
 
 @cache
@@ -66,6 +66,7 @@ def test_a_curled_page_becomes_level() -> None:
     assert off_level(seen, flat) < 0.5
 
 
+@pytest.mark.slow
 def test_a_page_that_fills_the_frame_is_levelled_by_its_lines_alone() -> None:
     seen = photo(CURLED, CameraView(pitch=4, roll=2, share=1.06))
     flat = made_flat(seen)
@@ -154,6 +155,7 @@ def test_paper_that_the_frame_cuts_off_is_pulled_square_too() -> None:
     assert abs(places[0, 0] - places[1, 0]) < SIZE  # what is one above the other is so on the page
 
 
+@pytest.mark.slow
 def test_a_page_seen_from_the_side_keeps_its_proportions() -> None:
     seen = photo(Bend(), CameraView(pitch=25, share=0.7))
     back = made_flat(seen).back
