@@ -136,7 +136,7 @@ def test_failed_items_pass_by_and_lose_their_pixels() -> None:
 
 def test_heavy_fields_are_dropped_after_their_last_reader() -> None:
     plan = fake_plan()
-    assert set(plan.drops(0)) == {"image", "pixels", "layer"}
+    assert set(plan.drops(0)) == {"image", "pixels", "layer", "way_back"}
     [item] = Inline().stream(plan, items(1))
     assert item.image is None
 

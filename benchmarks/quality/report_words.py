@@ -16,7 +16,9 @@ WEAK = """\
   Tables that are found without the layout model have no crop.
 - **Receipts**: most words are there. Character error rates punish the order as much as the letters, and the
   truth is in capitals, so see the words.
-- **Photographed pages** are not flattened: a page at an angle is read as it lies.
+- **Photographed pages** are flattened by their paper's corners and their text lines: what has neither (a few
+  words, a receipt on white) is read as it lies, and so is a page on a table of its own colour. Type that is
+  seen from far away and blurred stays lost.
 - **Handwriting, seals**: not made for any of them. Handwritten notes lose a quarter of their text.
 - **Contents pages and diagrams** lose their order: numbers stand apart from what they number.
 - **Not measured here**, for want of pictures or of a truth: DP-Bench, OCRBench, handwritten lines, street

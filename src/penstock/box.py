@@ -19,6 +19,20 @@ else:
 Box = tuple[float, float, float, float]
 
 
+class WayBack(Protocol):
+    """The way from a flattened picture back to the photograph of a page that it was made from."""
+
+    @property
+    def photo_size(self) -> tuple[int, int]:
+        """Width and height of the photograph."""
+
+    def box(self, box: Box) -> Box:
+        """The upright box on the photograph around what a box of the flat picture holds."""
+
+    def outline(self, box: Box) -> tuple[tuple[float, float], ...]:
+        """The outline of that on the photograph."""
+
+
 class HasBox(Protocol):
     """Anything with a place on a picture: a word, a line, a region."""
 

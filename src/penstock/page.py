@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from penstock.box import WayBack
 from penstock.errors import Failure
 from penstock.item import PictureItem
 from penstock.region import Asset, Region, TextLayer
@@ -29,13 +30,19 @@ class Page(PictureItem):
 
     `shortfall` says why a page has less than it should although it has content: it is not a failed page,
     and `--retry-failed` reads it again. `resumed` tells a page that an earlier run left in OUT from one that
-    was read now.
+    was read now. `flattened` says what was done to a photograph of a page before it was read. Its boxes are
+    in the photograph's own pixels once the page is composed; until then `way_back` leads there.
     """
 
-    heavy: ClassVar[tuple[str, ...]] = (*PictureItem.heavy, "layer")
-    listed: ClassVar[frozenset[str]] = PictureItem.listed | {"layer"}  # None counts: not every page has one
+    heavy: ClassVar[tuple[str, ...]] = (*PictureItem.heavy, "layer", "way_back")
+    listed: ClassVar[frozenset[str]] = PictureItem.listed | {
+        "layer",
+        "way_back",
+    }  # None counts: not every page has one
 
     layer: TextLayer | None = field(default=None, repr=False)
+    flattened: str = ""
+    way_back: WayBack | None = field(default=None, repr=False, compare=False)
     regions: tuple[Region, ...] = ()
     markdown: str = ""
     attempts: tuple[PageAttempt, ...] = ()

@@ -13,7 +13,9 @@ from rapidfuzz.distance import Levenshtein
 
 import penstock
 from penstock.documents.table_html import from_html
+from penstock.errors import UsageError
 from penstock.page import Page
+from penstock.recipes.documents import documents
 from penstock.region import LABELS
 
 SAMPLE = Path(penstock.__file__).parent / "sample"
@@ -129,3 +131,15 @@ def test_rules_read_the_same_text_without_any_model() -> None:
     titles = {r.content for page in pages for r in page.regions if "title" in r.label}
     assert {"The Pipe That Feeds the Turbines", "2. 좁은 곳이 속도를 정한다"} <= titles
     assert any(r.label == "table" and "rowspan" in (r.content or "") for r in pages[2].regions)
+
+
+def test_a_run_from_before_flattening_goes_on() -> None:
+    plan = documents(cores=1)
+    before = [{key: value for key, value in row.items() if key != "flatten"} for row in plan.settings()]
+    assert plan.completed(before) == plan.settings()
+    assert documents(cores=1, flatten="off").fingerprint() != plan.fingerprint()
+
+
+def test_a_wrong_word_for_flatten_is_refused() -> None:
+    with pytest.raises(UsageError, match="--flatten sometimes is not known"):
+        documents(flatten="sometimes")  # type: ignore[arg-type]

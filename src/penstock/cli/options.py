@@ -22,10 +22,11 @@ PREFIX = "PENSTOCK_"
 GROUPS: dict[str, str] = {
     "Input": "pages max_pages password image_column id_column dataset revision queries limit data_dir box"
     " document label section labels camera_height pitch depth known same_room furniture",
-    "Reading": "recipe lang dpi layout text_layer margins text_height polygons max_pixels page_timeout vision"
-    " resolution base_size image_size crop_mode prompt_mode prompt locate ngram ngram_window ngram_keep"
-    " max_tokens trust_remote_code layout_threshold layout_merge layout_unclip layout_nms layout_compile"
-    " layout_precision detector min_score mesh texture mesh_postprocess layout_postprocess",
+    "Reading": "recipe lang dpi layout text_layer flatten margins text_height polygons max_pixels"
+    " page_timeout vision resolution base_size image_size crop_mode prompt_mode prompt locate ngram"
+    " ngram_window ngram_keep max_tokens trust_remote_code layout_threshold layout_merge layout_unclip"
+    " layout_nms layout_compile layout_precision detector min_score mesh texture"
+    " mesh_postprocess layout_postprocess",
     "Output": "out export to crops no_crops crop_names profile trace as_json quiet output_dir precision",
     "Servers": "server service model layout_model preset ocr_dtype engine in_flight api_key ocr_model"
     " embedding_model embedding_server vision_server vision_model text_engine"
@@ -171,6 +172,9 @@ Out = Annotated[Path, typer.Argument(help="The folder of a run.", metavar="OUT",
 # What only some recipes take, so that verbs need not write it out; see `with_recipe_options`.
 _Text, _Number, _Switch = str | None, int | None, bool | None
 RECIPE_OPTIONS: dict[str, Any] = {
+    "flatten": Annotated[
+        _Text, typer.Option(help="documents: photographs of pages made flat: auto, off or always.")
+    ],
     "vision": Annotated[_Text, typer.Option(help=f"glm-ocr: vision tower of a server we start: {VISIONS}.")],
     "resolution": Annotated[
         _Text,

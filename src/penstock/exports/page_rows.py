@@ -19,7 +19,8 @@ def result_row(page: Page) -> dict[str, Any]:
         "markdown": page.markdown,
         "image_crops": [_crop_row(region, page) for region in page.regions if _is_picture_crop(region)],
     }
-    return {**row, **picture_row(page)}
+    told = {"flattened": page.flattened} if page.flattened else {}
+    return {**row, **picture_row(page), **told}
 
 
 def picture_row(item: PictureItem) -> dict[str, Any]:
@@ -61,6 +62,8 @@ def _region_row(region: Region, item: Page) -> dict[str, Any]:
             }
             for line in region.lines
         ]
+    if item.flattened:  # on a photograph a region is no upright rectangle
+        row["polygon"] = [[round(x, 1), round(y, 1)] for x, y in region.polygon]
     if region.crop_link:
         row["crop"] = region.crop_link
     if region.note:

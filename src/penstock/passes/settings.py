@@ -24,6 +24,7 @@ class ParseSettings(TypedDict, total=False):
     lang: str | Sequence[str]  # "ko,en", or ("ko", "en")
     layout: Literal["model", "rules", "auto", "pp-doclayoutv3", "cdla"]
     text_layer: Literal["auto", "always", "never"]
+    flatten: Literal["auto", "off", "always"]
     crops: bool
     password: str | None
     server: str | Sequence[str]

@@ -13,7 +13,7 @@ from penstock.stages.compose import Compose
 from penstock.stages.crop import Crop
 from penstock.stages.layout import builtin_layout
 from penstock.stages.load import MAX_PIXELS, Load
-from penstock.stages.orient import Orient
+from penstock.stages.orient import FlattenUse, Orient
 from penstock.stages.recognise import LayerUse, Recognise
 from penstock.stages.rules import RulesLayout
 
@@ -31,6 +31,7 @@ def documents(
     layout: Literal["model", "rules"] = "model",
     layout_threshold: Threshold | None = None,
     text_layer: LayerUse = "auto",
+    flatten: FlattenUse = "auto",
     crops: bool = True,
     max_pixels: int = MAX_PIXELS,
     password: str | None = None,
@@ -46,6 +47,7 @@ def documents(
     if layout == "rules" and layout_threshold is not None:
         raise UsageError("--layout-threshold is for a layout model; rules score nothing.", "Leave it out.")
     _check_word("--text-layer", text_layer, ("auto", "always", "never"))
+    _check_word("--flatten", flatten, ("auto", "off", "always"))
     for word in lang:
         if word not in LANGUAGES:
             raise UsageError(
@@ -66,7 +68,7 @@ def documents(
     cut = (Crop(),) if crops else ()
     return Plan(
         load,
-        Orient(workers=1, overlap=count),
+        Orient(flatten=flatten, workers=1, overlap=count),
         find,
         *cut,
         Recognise(

@@ -11,11 +11,14 @@ from penstock.stage import Stage, Worker
 
 @dataclass(frozen=True, kw_only=True)
 class Compose(Stage):
-    """Numbers the regions in reading order and writes the page's Markdown."""
+    """Numbers the regions in reading order and writes the page's Markdown.
+
+    The regions of a page that was flattened are then given in its photograph's own pixels.
+    """
 
     name: ClassVar[str] = "compose"
-    reads: ClassVar[tuple[str, ...]] = ("regions", "width", "height")
-    writes: ClassVar[tuple[str, ...]] = ("regions", "markdown")
+    reads: ClassVar[tuple[str, ...]] = ("regions", "width", "height", "way_back")
+    writes: ClassVar[tuple[str, ...]] = ("regions", "markdown", "width", "height")
     order: Literal["geometry", "given"] = "geometry"  # "given": the layout model's own, and its labels
 
     def open(self) -> Worker[Page]:

@@ -1,23 +1,38 @@
-"""Turns pages upright."""
+"""Turns pages upright, and makes photographed ones flat."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from penstock.page import Page
 from penstock.stage import Stage, Worker
 
+FlattenUse = Literal["auto", "off", "always"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Orient(Stage):
-    """Rotates the pixels by 90, 180 or 270 degrees where the text says so."""
+    """Rotates the pixels by 90, 180 or 270 degrees where the text says so.
+
+    A photograph of a page is then flattened: its paper pulled square, its lines levelled, its shadows lifted.
+    `flatten="auto"` looks whether a picture is one; "always" flattens whatever has lines of text.
+    """
 
     name: ClassVar[str] = "orient"
     reads: ClassVar[tuple[str, ...]] = ("pixels", "layer")
-    writes: ClassVar[tuple[str, ...]] = ("pixels", "rotation", "width", "height", "layer")
+    writes: ClassVar[tuple[str, ...]] = (
+        "pixels",
+        "rotation",
+        "width",
+        "height",
+        "layer",
+        "flattened",
+        "way_back",
+    )
+    flatten: FlattenUse = "auto"
 
     def open(self) -> Worker[Page]:
         from penstock.workers.orient import OrientWorker
 
-        return OrientWorker()
+        return OrientWorker(self)

@@ -108,6 +108,7 @@ ITEMS = pa.schema(
         ("attempts", pa.list_(ATTEMPT)),
         ("raw_answer_path", pa.string()),
         ("shortfall", FAILURE),
+        ("flattened", pa.string()),
     ]
 )
 FAILURES = pa.schema([*KEY, ("failure", FAILURE)])
@@ -184,6 +185,7 @@ def _page_columns(page: Page) -> dict[str, Any]:
         "attempts": [{**asdict(each), "issues": list(each.issues)} for each in page.attempts] or None,
         "raw_answer_path": page.raw_answer.path if page.raw_answer else None,
         "shortfall": failure_row(page.shortfall),
+        "flattened": page.flattened or None,
     }
 
 
@@ -204,6 +206,7 @@ def page_from(row: dict[str, Any]) -> Page:
         attempts=tuple(_attempt(each) for each in row.get("attempts") or ()),
         raw_answer=_asset(row.get("raw_answer_path")),
         shortfall=failure_from(row.get("shortfall")),
+        flattened=row.get("flattened") or "",
     )
 
 

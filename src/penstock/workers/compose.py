@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from penstock.box import WayBack
 from penstock.documents.formats.markdown import page_markdown
 from penstock.documents.layout.reading_order import reading_order
 from penstock.documents.layout.relabel import relabelled, with_title
@@ -27,7 +28,22 @@ class ComposeWorker(Worker[Page]):
 
     def _page(self, page: Page) -> Page:
         regions = _ordered(page) if self._by_geometry else page.regions
-        return replace(page, regions=regions, markdown=page_markdown(regions))
+        return _on_photograph(replace(page, regions=regions, markdown=page_markdown(regions)))
+
+
+def _on_photograph(page: Page) -> Page:
+    """The page with its boxes in pixels of its photograph, where it was flattened to be read."""
+    back = page.way_back
+    if back is None:
+        return page
+    width, height = back.photo_size
+    regions = tuple(_placed(region, back) for region in page.regions)
+    return replace(page, regions=regions, width=width, height=height, way_back=None)
+
+
+def _placed(region: Region, back: WayBack) -> Region:
+    lines = tuple(replace(line, box=back.box(line.box)) for line in region.lines)
+    return replace(region, box=back.box(region.box), polygon=back.outline(region.box), lines=lines)
 
 
 def _ordered(page: Page) -> tuple[Region, ...]:

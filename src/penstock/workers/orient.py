@@ -1,22 +1,27 @@
 """Turns pages upright: their pictures and their text layers.
 
 For a page with a text layer, the direction of its words decides. For any other page, a model looks at the
-picture.
+picture. That picture may be a photograph of a page: then it is made flat.
 """
 
 from __future__ import annotations
 
 import threading
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from penstock.box import Box
+from penstock.box import Box, Pixels
 from penstock.documents.layout import rotated_text
 from penstock.engines.ocr.orient import Orienter
+from penstock.engines.page_photo.flatten import FlatPage, flattened
 from penstock.page import Page
 from penstock.region import TextLayer
 from penstock.stage import Worker
+
+if TYPE_CHECKING:
+    from penstock.stages.orient import Orient
 
 MIN_WORDS = 5  # fewer words than this may stand on a scan, which is no born-digital page
 SIDEWAYS = 0.8  # of a page's characters: less is a sideways table on an upright page
@@ -25,7 +30,8 @@ SIDEWAYS = 0.8  # of a page's characters: less is a sideways table on an upright
 class OrientWorker(Worker[Page]):
     """Opens its engine at the first page without a text layer: born-digital documents never need it."""
 
-    def __init__(self) -> None:
+    def __init__(self, stage: Orient) -> None:
+        self._flatten = stage.flatten
         self._engine: Orienter | None = None
         self._lock = threading.Lock()
 
@@ -49,7 +55,8 @@ class OrientWorker(Worker[Page]):
             return _as_its_words(page, page.layer)
         degrees = self._opened().upright(page.pixels)
         # a few words of layer stand as in the file: on the turned page they would be misplaced
-        return _turned(page, degrees, None) if degrees else page
+        upright = _turned(page, degrees, None) if degrees else page
+        return _made_flat(upright, flattened(_pixels(upright), self._flatten))
 
 
 def _as_its_words(page: Page, layer: TextLayer) -> Page:
@@ -61,9 +68,24 @@ def _as_its_words(page: Page, layer: TextLayer) -> Page:
     return _turned(page, degrees, _turned_layer(layer, degrees, page.width, page.height))
 
 
-def _turned(page: Page, degrees: int, layer: TextLayer | None) -> Page:
+def _pixels(page: Page) -> Pixels:
     assert page.pixels is not None
-    pixels = np.ascontiguousarray(np.rot90(page.pixels, k=-degrees // 90))
+    return page.pixels
+
+
+def _made_flat(page: Page, flat: FlatPage | None) -> Page:
+    """The page with its flat picture, if it is a photograph of one."""
+    if flat is None:
+        return page
+    height, width = flat.pixels.shape[:2]
+    return replace(
+        page, pixels=flat.pixels, width=width, height=height, layer=None, flattened=flat.told,
+        way_back=flat.back,
+    )  # fmt: skip
+
+
+def _turned(page: Page, degrees: int, layer: TextLayer | None) -> Page:
+    pixels = np.ascontiguousarray(np.rot90(_pixels(page), k=-degrees // 90))
     height, width = pixels.shape[:2]
     return replace(page, pixels=pixels, width=width, height=height, rotation=degrees, layer=layer)
 

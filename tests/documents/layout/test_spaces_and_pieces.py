@@ -51,3 +51,15 @@ def test_powers_stay_powers() -> None:
 def test_the_mark_of_a_note_behind_a_word_stays_as_it_is() -> None:
     assert row_text([*words(("mill", 0, 40)), raised("3", 40)]) == "mill3"
     assert row_text([*words(("2", 0, 10)), *words(("3", 10, 20))]) == "23"
+
+
+def test_sentences_cut_at_the_same_places_are_no_table() -> None:
+    """A fold or a shadow's edge cuts every line of a photographed page: the pieces nearly touch."""
+    pieces = [
+        (left + step, 40.0 * row, right + step, 40.0 * row + 28)
+        for row, step in enumerate([0, 3, 6, 2, 5, 1, 4, 7])
+        for left, right in ((100.0, 392.0), (400.0, 690.0), (700.0, 1000.0))
+    ]
+    assert unseen_table(pieces) is None
+    apart = [(left, y0, right - 120, y1) for left, y0, right, y1 in pieces]
+    assert unseen_table(apart) is not None

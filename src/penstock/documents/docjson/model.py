@@ -77,6 +77,7 @@ class DocPage(DocModel):
     height_px: int = 0
     dpi: float = 0.0
     rotation: int = 0
+    flattened: str = ""  # what was done to a photograph of a page before it was read
     status: PageStatus = "ok"
     reason: str = ""  # why it is partial or failed
     attempts: list[Attempt] = Field(default_factory=list)

@@ -89,6 +89,7 @@ def _page(item: Page, regions: list[Region]) -> DocPage:
         height_px=item.height,
         dpi=item.dpi,
         rotation=item.rotation,
+        flattened=item.flattened,
         status=status,
         reason=f"{failure.message} {failure.advice}".strip() if failure else "",
         attempts=attempts,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from statistics import median
 
 from penstock.box import Box, area, enclosing, shared_area
 from penstock.documents.layout.columns import split_along
@@ -26,6 +27,9 @@ WIDE_LINE = 0.5  # of the width of a picture that has its words in the layer: a 
 WIDE_COLUMN = 0.3  # of a table's width: lines of a cell are shorter
 MIN_CELLS, MIN_ROWS = 4, 3  # of a table that stands among running text
 LONE_CELLS, LONE_ROWS = 3, 4  # of a table that the model did not see
+# of a row's length that is cells: 0.3 to 0.9 in tables; the pieces of a sentence leave no room between them,
+# and the boxes of slanted lines lie over each other, 1.2 and more
+MAX_FILLED = 0.95
 CELLS_SHARE = 0.8  # of the lines of such a table: 0.83 to 1 of them stand in rows, 0.5 of a receipt's
 
 
@@ -71,6 +75,8 @@ def unseen_table(lines: Sequence[Box]) -> Box | None:
     in_rows = sum(len(row) for row in rows)
     if len(rows) < LONE_ROWS or in_rows < CELLS_SHARE * len(lines) or not _keep_columns(lines, rows):
         return None
+    if median(_filled([lines[i] for i in row]) for row in rows) > MAX_FILLED:
+        return None
     return _grid(lines, rows)
 
 
@@ -78,6 +84,13 @@ def _keep_columns(lines: Sequence[Box], rows: Sequence[Sequence[int]]) -> bool:
     """Whether the rows share columns. The pieces of a photographed line of text stand anywhere in it."""
     columns = split_along(lines, [i for row in rows for i in row], 0, 0.0)
     return sum(2 * len(column) >= len(rows) for column in columns) >= LONE_CELLS
+
+
+def _filled(row: Sequence[Box]) -> float:
+    """How much of a row's length its boxes cover: more than all of it where slanted lines stand as boxes."""
+    return sum(x1 - x0 for x0, _, x1, _ in row) / max(
+        1.0, max(box[2] for box in row) - min(box[0] for box in row)
+    )
 
 
 def is_prose(lines: Sequence[Line]) -> bool:

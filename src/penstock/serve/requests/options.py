@@ -60,6 +60,9 @@ class ParseWishes(BaseModel):
     text_layer: Literal["auto", "always", "never"] | None = Field(
         None, description="Whether a PDF's own text is used."
     )
+    flatten: Literal["auto", "off", "always"] | None = Field(
+        None, description="Whether photographs of pages are made flat."
+    )
     crops: bool | None = Field(None, description="Keep crops of pictures.")
     password: str | None = Field(None, description="Of encrypted PDFs; forgotten when the job is over.")
     margins: Literal["drop", "read"] | None = Field(None, description="Headers, footers, page numbers.")
