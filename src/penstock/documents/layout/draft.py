@@ -34,9 +34,20 @@ from penstock.documents.layout.headings import (
     parted_by_type,
 )
 from penstock.documents.layout.lines import around
+from penstock.documents.layout.tables.pictured import (
+    PicturedTable,
+    is_paragraph,
+    is_part_of,
+    line_height,
+    table_at,
+    unseen_grids,
+    up_to_rules,
+)
 from penstock.documents.layout.tables.unseen import with_tables
 from penstock.documents.layout.text_columns import text_columns
 from penstock.documents.layout.text_layer import Placed, coverage, distribute
+from penstock.engines.table.drawn import Drawings
+from penstock.engines.table.grid import TableStructure
 from penstock.page import Page
 from penstock.region import FORMULA_LABELS, PICTURE_LABELS, Region, Word
 
@@ -63,6 +74,7 @@ class Draft(Generic[AnyLine]):
     region: Region
     words: tuple[Word, ...] = ()
     lines: tuple[AnyLine, ...] = ()
+    grid: TableStructure | None = None  # of a table whose cells are drawn on the picture
 
 
 def give_words(page: Page, words: Sequence[Word]) -> list[Draft[HasBox]]:
@@ -219,11 +231,33 @@ def without_mistakes(
     ]
 
 
+def with_drawn_tables(
+    drafts: Sequence[Draft[HasBox]], found: Sequence[HasBox], drawn: Drawings, tables: Sequence[PicturedTable]
+) -> list[Draft[HasBox]]:
+    """The drafts with the tables that are drawn on the picture, and with better boxes for the model's own."""
+    em = line_height(found)
+    kept: list[Draft[HasBox]] = []
+    for draft in drafts:
+        region = draft.region
+        if not draft.words:
+            label = "text" if is_paragraph(region, found) else region.label
+            region = up_to_rules(replace(region, label=label), drawn.rules, em)
+        own = table_at(region, tables)
+        if not is_part_of(region, tables):
+            kept.append(replace(draft, region=region, grid=own.structure if own else None))
+    new = unseen_grids([draft.region for draft in kept], tables)
+    return kept + [
+        Draft(Region(label="table", native_label="drawn table", box=table.box), grid=table.structure)
+        for table in new
+    ]
+
+
 def give_lines(drafts: Sequence[Draft[HasBox]], found: Sequence[AnyLine]) -> list[Draft[AnyLine]]:
     """The drafts with the lines found in them, and a draft for lines that no region holds."""
     held, loose = distribute(found, [draft.region.box for draft in drafts])
     filled = [
-        Draft(draft.region, draft.words, tuple(lines)) for draft, lines in zip(drafts, held, strict=True)
+        Draft(draft.region, draft.words, tuple(lines), draft.grid)
+        for draft, lines in zip(drafts, held, strict=True)
     ]
     return filled + _drafts_of(loose)
 
