@@ -89,6 +89,9 @@ read. Addresses run over several lines.""",
     "korean_book_pictures": """\
 The truth is the PDF's own text layer, which lacks many word spaces. Page headers are left out of Markdown and
 count as missing.""",
+    "korean_book_body": """\
+The same pages; a first line that most pages have and bullets are taken out of the truth: Markdown leaves
+running heads out and writes bullets as list marks. What is left is what was read wrong.""",
     "korean_book_layer": """\
 With the layer nothing is recognised: what is left are page headers, titles set apart, contents pages and
 addresses out of order, and here and there a word lost at a line's end.""",

@@ -118,6 +118,15 @@ def test_a_grid_in_a_picture_is_a_part_of_the_picture() -> None:
     assert with_drawn_tables([picture], lines, drawn, pictured_tables(drawn.grids, lines)) == [picture]
 
 
+def test_a_picture_that_is_a_grid_full_of_text_is_a_table() -> None:
+    """A screenshot of a table; the model calls it a figure."""
+    drawn = Drawings((grid_of(cells()),))
+    lines = texts(cells())
+    picture: Draft[HasBox] = Draft(Region(label="image", native_label="figure", box=(95, 95, 470, 200)))
+    [draft] = with_drawn_tables([picture], lines, drawn, pictured_tables(drawn.grids, lines))
+    assert draft.region.label == "table" and draft.grid is not None
+
+
 def test_a_table_reaches_up_to_its_own_first_rule() -> None:
     rules = [(100.0, 100.0, 460.0, 103.0), (100.0, 140.0, 460.0, 143.0), (100.0, 300.0, 460.0, 303.0)]
     table = Region(label="table", native_label="table", box=(98, 135, 462, 305))

@@ -151,22 +151,28 @@ def _nearest(drafts: Sequence[Draft[HasBox]], loose: Sequence[Word]) -> list[int
     owners = [place for place in lined for _ in drafts[place].words]
     if not owners or not 0 < len(loose) <= MAX_LOOSE:
         return [None] * len(loose)
-    boxes = np.array([word.box for place in lined for word in drafts[place].words])
-    beside = [_next_to(word, boxes) for word in loose]
+    lined_words = [word for place in lined for word in drafts[place].words]
+    boxes = np.array([word.box for word in lined_words])
+    leaders = np.array([not word.text.strip(" .·…") for word in lined_words])
+    beside = [_next_to(word, boxes, leaders) for word in loose]
     return [None if near is None else owners[near] for near in beside]
 
 
-def _next_to(word: Word, boxes: NDArray[np.float64]) -> int | None:
-    """Which of the boxes stands a word space beside the word, on its row and about as high."""
+def _next_to(word: Word, boxes: NDArray[np.float64], leaders: NDArray[np.bool_]) -> int | None:
+    """Which of the boxes stands a word space beside the word, on its row and about as high.
+
+    Dots lead to a number over more than a space, and a dot is not as high as the number.
+    """
     x0, y0, x1, y1 = word.box
     height = y1 - y0
     down = np.minimum(boxes[:, 3], y1) - np.maximum(boxes[:, 1], y0)
     heights = boxes[:, 3] - boxes[:, 1]
-    alike = (down > 0.6 * np.maximum(heights, height)) & (height > 0)
+    to_number = leaders & word.text.isalnum()
+    alike = (down > np.where(to_number, 0.6 * heights, 0.6 * np.maximum(heights, height))) & (height > 0)
     before, after = boxes[:, 0] - x1, x0 - boxes[:, 2]  # how far the word ends before the box, starts after
     reach = MARK_SPACE if MARK.match(word.text) else WORD_SPACE
     beside = ((before > -0.2 * height) & (before < reach * height)) | (
-        (after > -0.2 * height) & (after < WORD_SPACE * height)
+        (after > -0.2 * height) & (after < np.where(to_number, MARK_SPACE, WORD_SPACE) * height)
     )
     gap = np.where(alike & beside, np.maximum(before, after), np.inf)
     best = int(np.argmin(gap))
@@ -243,6 +249,7 @@ def with_drawn_tables(
             label = "text" if is_paragraph(region, found) else region.label
             region = up_to_rules(replace(region, label=label), drawn.rules, em)
         own = table_at(region, tables)
+        region = replace(region, label="table") if own else region
         if not is_part_of(region, tables):
             kept.append(replace(draft, region=region, grid=own.structure if own else None))
     new = unseen_grids([draft.region for draft in kept], tables)

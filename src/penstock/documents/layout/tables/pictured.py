@@ -183,8 +183,8 @@ def _is_partial(structure: TableStructure, lines: Sequence[Box], em: float) -> b
 
 
 def table_at(region: Region, tables: Sequence[PicturedTable]) -> PicturedTable | None:
-    """The grid that a region is the table of, or None."""
-    if region.label != "table":
+    """The grid that a model's table or picture is, or None: a chart has no text in most of its squares."""
+    if region.label not in PICTURE_LABELS | {"table"}:
         return None
     return next((table for table in tables if iou(region.box, table.box) > SAME), None)
 
