@@ -12,10 +12,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.box import Box, moved
+from penstock.documents.layout.tables.pictured import PicturedGrid
 from penstock.engines.image.crop import cut
 from penstock.engines.ocr.ppocr import LineBox, TextLine
 from penstock.engines.ocr.reader import PageReader, Script
-from penstock.engines.table.grid import TableStructure, fill
+from penstock.engines.table.grid import GridCell, TableStructure, fill
 from penstock.engines.table.slanet import SlanetTable
 from penstock.region import Region, Word
 
@@ -55,7 +56,7 @@ class Readers:
         region: Region,
         words: Sequence[Word],
         read: Sequence[TextLine],
-        drawn: TableStructure | None = None,
+        drawn: PicturedGrid | None = None,
     ) -> Region:
         """The region with its cells as HTML: those `drawn` on the page, else those that the network sees.
 
@@ -64,7 +65,9 @@ class Readers:
         left, top = max(0, int(region.box[0])), max(0, int(region.box[1]))
         texts = [TextLine(word.text, word.box, 1.0, "layer") for word in words] + list(read)
         if drawn is not None:
-            return replace(region, content=fill(drawn, [text for text in texts if text.text.strip()]))
+            return replace(
+                region, content=fill(_structure(drawn), [text for text in texts if text.text.strip()])
+            )
         engine = self._table_engine()
         inside = [replace(text, box=moved(text.box, -left, -top)) for text in texts if text.text.strip()]
         structure = engine.structure(cut(pixels, region.box))
@@ -84,6 +87,11 @@ class Readers:
             if self._tables is None:
                 self._tables = SlanetTable(threads=1)
             return self._tables
+
+
+def _structure(grid: PicturedGrid) -> TableStructure:
+    cells = [GridCell(cell.row, cell.col, cell.rowspan, cell.colspan, cell.box) for cell in grid.cells]
+    return TableStructure(grid.rows, grid.cols, tuple(cells), 1.0)
 
 
 def _shifted(line: LineBox, right: float, down: float) -> LineBox:

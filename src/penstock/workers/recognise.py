@@ -25,6 +25,7 @@ from penstock.documents.layout.draft import (
     with_drawn_tables,
     without_mistakes,
 )
+from penstock.documents.layout.tables.headed import headed_tables
 from penstock.documents.layout.tables.pictured import cut_at_cells, line_height, pictured_tables
 from penstock.documents.layout.text_layer import lines_not_in_layer, trust
 from penstock.engines.ocr.ppocr import LineBox, TextLine
@@ -64,8 +65,9 @@ class RecogniseWorker(Worker[Page]):
         found = self._find(page, drafts, words)
         drawn = self._drawings(page, found)
         tables = pictured_tables(drawn.grids, found)
-        found = cut_at_cells(found, tables)
-        drafts = with_drawn_tables(without_mistakes(drafts, found, page), found, drawn, tables)
+        tables += headed_tables(drawn.rules, found, tables)
+        found = cut_at_cells(found, tables, LineBox)
+        drafts = with_drawn_tables(without_mistakes(drafts, found, page), found, drawn.rules, tables)
         drafts = [_with_own_crop(draft, page) for draft in drafts]
         read = self._read(page, give_lines(drafts, found))
         return replace(page, regions=self._finished(page, read))

@@ -49,6 +49,16 @@ def test_the_squares_of_an_exercise_are_no_table() -> None:
     assert pictured_tables([grid_of(cells())], texts(cells()[:3])) == []
 
 
+def test_the_strokes_of_large_letters_are_no_table() -> None:
+    title = LineBox((98.0, 96.0, 470.0, 200.0))
+    assert (
+        pictured_tables(
+            [grid_of(cells())], [title, *texts([(600.0, y, 700.0, y + 30) for y in range(300, 900, 40)])]
+        )
+        == []
+    )
+
+
 def test_frames_around_paragraphs_are_no_table() -> None:
     frames = cells((100.0, 300.0, 500.0), (100.0, 300.0, 500.0))
     lines = [line for frame in frames for line in text_in(frame, rows=7)]
@@ -95,9 +105,9 @@ def test_a_line_over_several_cells_is_cut_at_the_drawn_lines() -> None:
     across = LineBox((110.0, 104.0, 450.0, 128.0))
     lines = [across, *texts(cells()[3:])]
     tables = pictured_tables([grid_of(cells())], lines)
-    cut = [line.box for line in cut_at_cells(lines, tables) if line.box[1] < 130]
+    cut = [line.box for line in cut_at_cells(lines, tables, LineBox) if line.box[1] < 130]
     assert sorted(box[0] for box in cut) == [110.0, 222.0, 342.0]
-    assert len(cut_at_cells(lines, tables)) == 9
+    assert len(cut_at_cells(lines, tables, LineBox)) == 9
 
 
 def test_a_table_the_model_called_a_formula_is_a_table() -> None:
@@ -107,7 +117,7 @@ def test_a_table_the_model_called_a_formula_is_a_table() -> None:
     formula: Draft[HasBox] = Draft(
         Region(label="display_formula", native_label="equation", box=(90, 90, 470, 300))
     )
-    [draft] = with_drawn_tables([formula], lines, drawn, tables)
+    [draft] = with_drawn_tables([formula], lines, drawn.rules, tables)
     assert draft.region.label == "table" and draft.grid is not None
 
 
@@ -115,7 +125,7 @@ def test_a_grid_in_a_picture_is_a_part_of_the_picture() -> None:
     drawn = Drawings((grid_of(cells()),))
     lines = texts(cells())
     picture: Draft[HasBox] = Draft(Region(label="image", native_label="figure", box=(50, 50, 550, 300)))
-    assert with_drawn_tables([picture], lines, drawn, pictured_tables(drawn.grids, lines)) == [picture]
+    assert with_drawn_tables([picture], lines, drawn.rules, pictured_tables(drawn.grids, lines)) == [picture]
 
 
 def test_a_picture_that_is_a_grid_full_of_text_is_a_table() -> None:
@@ -123,7 +133,7 @@ def test_a_picture_that_is_a_grid_full_of_text_is_a_table() -> None:
     drawn = Drawings((grid_of(cells()),))
     lines = texts(cells())
     picture: Draft[HasBox] = Draft(Region(label="image", native_label="figure", box=(95, 95, 470, 200)))
-    [draft] = with_drawn_tables([picture], lines, drawn, pictured_tables(drawn.grids, lines))
+    [draft] = with_drawn_tables([picture], lines, drawn.rules, pictured_tables(drawn.grids, lines))
     assert draft.region.label == "table" and draft.grid is not None
 
 

@@ -35,6 +35,7 @@ from penstock.documents.layout.headings import (
 )
 from penstock.documents.layout.lines import around
 from penstock.documents.layout.tables.pictured import (
+    PicturedGrid,
     PicturedTable,
     is_paragraph,
     is_part_of,
@@ -46,8 +47,6 @@ from penstock.documents.layout.tables.pictured import (
 from penstock.documents.layout.tables.unseen import with_tables
 from penstock.documents.layout.text_columns import text_columns
 from penstock.documents.layout.text_layer import Placed, coverage, distribute
-from penstock.engines.table.drawn import Drawings
-from penstock.engines.table.grid import TableStructure
 from penstock.page import Page
 from penstock.region import FORMULA_LABELS, PICTURE_LABELS, Region, Word
 
@@ -74,7 +73,7 @@ class Draft(Generic[AnyLine]):
     region: Region
     words: tuple[Word, ...] = ()
     lines: tuple[AnyLine, ...] = ()
-    grid: TableStructure | None = None  # of a table whose cells are drawn on the picture
+    grid: PicturedGrid | None = None  # of a table whose cells are drawn on the picture
 
 
 def give_words(page: Page, words: Sequence[Word]) -> list[Draft[HasBox]]:
@@ -238,7 +237,10 @@ def without_mistakes(
 
 
 def with_drawn_tables(
-    drafts: Sequence[Draft[HasBox]], found: Sequence[HasBox], drawn: Drawings, tables: Sequence[PicturedTable]
+    drafts: Sequence[Draft[HasBox]],
+    found: Sequence[HasBox],
+    rules: Sequence[Box],
+    tables: Sequence[PicturedTable],
 ) -> list[Draft[HasBox]]:
     """The drafts with the tables that are drawn on the picture, and with better boxes for the model's own."""
     em = line_height(found)
@@ -247,7 +249,7 @@ def with_drawn_tables(
         region = draft.region
         if not draft.words:
             label = "text" if is_paragraph(region, found) else region.label
-            region = up_to_rules(replace(region, label=label), drawn.rules, em)
+            region = up_to_rules(replace(region, label=label), rules, em)
         own = table_at(region, tables)
         region = replace(region, label="table") if own else region
         if not is_part_of(region, tables):

@@ -6,16 +6,14 @@ have many lines in few. A line of text that runs over a drawn line was two cells
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
+from typing import Protocol, TypeVar
 
 from penstock.box import Box, HasBox, area, enclosing, iou, shared_area
 from penstock.documents.layout.lines import rows_of
-from penstock.engines.ocr.detect import LineBox
-from penstock.engines.table.drawn import DrawnGrid
-from penstock.engines.table.grid import GridCell, TableStructure
 from penstock.region import FORMULA_LABELS, PICTURE_LABELS, Region
 
 MIN_ROWS, MIN_COLUMNS = 2, 2
@@ -24,6 +22,7 @@ MAX_LINES = 4  # of the usual cell that has text: frames around paragraphs have 
 SAME = 0.6  # of the area of both together that a model's table and a grid share
 INSIDE = 0.7  # share of a region that lies in a table, of which it is a part
 SEEN = 0.3  # share of the smaller of a table and a picture that they have in common
+LETTERS = 0.6  # share of a grid that one line of text has: strokes of its large letters make the grid
 STRIP = 1.5  # times as wide as the usual cell at an open side
 MAX_MISSING = 0.2  # share of the cells that may be missing
 ROOM = 0.7  # of a cell's width: a line shorter than this had room for the next word
@@ -38,20 +37,54 @@ RULE_END = 1.0  # between the end of a rule and the table's side
 WIDE = 0.6  # share of its box that a line of prose takes
 
 
+AnyLine = TypeVar("AnyLine", bound=HasBox)
+
+
+class CellsOnPicture(Protocol):
+    """The cells of one drawing, whoever found them, and whether lines stand at its left and right end."""
+
+    @property
+    def box(self) -> Box: ...
+    @property
+    def cells(self) -> tuple[Box, ...]: ...
+    @property
+    def closed(self) -> tuple[bool, bool]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class PicturedCell:
+    """One cell: its place and spans in the grid, and its box on the page."""
+
+    row: int
+    col: int
+    rowspan: int
+    colspan: int
+    box: Box
+
+
+@dataclass(frozen=True, slots=True)
+class PicturedGrid:
+    """A grid of `rows` x `cols`."""
+
+    rows: int
+    cols: int
+    cells: tuple[PicturedCell, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class PicturedTable:
     """A grid that is a table. `structure` is None where the lines part only some of its cells."""
 
     box: Box
     cells: tuple[Box, ...]
-    structure: TableStructure | None
+    structure: PicturedGrid | None
 
 
 def line_height(lines: Sequence[HasBox]) -> float:
     return median(line.box[3] - line.box[1] for line in lines) if lines else 0.0
 
 
-def pictured_tables(grids: Sequence[DrawnGrid], lines: Sequence[HasBox]) -> list[PicturedTable]:
+def pictured_tables(grids: Sequence[CellsOnPicture], lines: Sequence[HasBox]) -> list[PicturedTable]:
     """The grids that are tables, each without the empty strips at its open sides."""
     em, boxes = line_height(lines), [line.box for line in lines]
     found: list[PicturedTable] = []
@@ -65,7 +98,7 @@ def pictured_tables(grids: Sequence[DrawnGrid], lines: Sequence[HasBox]) -> list
     return found
 
 
-def _trimmed(grid: DrawnGrid, lines: Sequence[Box], em: float) -> list[Box]:
+def _trimmed(grid: CellsOnPicture, lines: Sequence[Box], em: float) -> list[Box]:
     """The cells without those at an open side, if they are empty there: ruled paper goes on beside a table.
 
     A strip that is much wider than the others at its side is the paper above or below, text in it or not.
@@ -86,6 +119,9 @@ def _is_table(cells: Sequence[Box], lines: Sequence[Box], em: float) -> bool:
     structure = structure_of(cells, em)
     if structure.rows < MIN_ROWS or structure.cols < MIN_COLUMNS:
         return False
+    box = enclosing(cells)
+    if any(shared_area(line, box) > LETTERS * area(box) for line in lines):
+        return False
     held = [(cell, len(rows_of(_held(cell, lines, em)))) for cell in cells]
     filled = [(cell, count) for cell, count in held if count]
     return (
@@ -105,12 +141,12 @@ def _held(cell: Box, lines: Sequence[Box], em: float) -> list[Box]:
     ]
 
 
-def structure_of(cells: Sequence[Box], em: float) -> TableStructure:
+def structure_of(cells: Sequence[Box], em: float) -> PicturedGrid:
     """Rows, columns and spans by the edges that cells share."""
     lefts, tops = _edges([cell[0] for cell in cells], em), _edges([cell[1] for cell in cells], em)
     reach = SAME_EDGE * em
     placed = [
-        GridCell(
+        PicturedCell(
             _nearest(tops, cell[1]),
             _nearest(lefts, cell[0]),
             1 + sum(cell[1] + reach < top < cell[3] - reach for top in tops),
@@ -119,7 +155,7 @@ def structure_of(cells: Sequence[Box], em: float) -> TableStructure:
         )
         for cell in cells
     ]
-    return TableStructure(len(tops), len(lefts), tuple(placed), 1.0)
+    return PicturedGrid(len(tops), len(lefts), tuple(placed))
 
 
 def _edges(values: Sequence[float], em: float) -> list[float]:
@@ -136,7 +172,7 @@ def _nearest(edges: Sequence[float], value: float) -> int:
     return min(range(len(edges)), key=lambda i: abs(edges[i] - value))
 
 
-def with_missing_cells(structure: TableStructure) -> TableStructure:
+def with_missing_cells(structure: PicturedGrid) -> PicturedGrid:
     """The structure with the few cells whose lines were not seen whole, where their rows and columns are."""
     taken = set(_slots(structure))
     free = [(r, c) for r in range(structure.rows) for c in range(structure.cols) if (r, c) not in taken]
@@ -145,20 +181,20 @@ def with_missing_cells(structure: TableStructure) -> TableStructure:
     across = {cell.col: (cell.box[0], cell.box[2]) for cell in structure.cells if cell.colspan == 1}
     down = {cell.row: (cell.box[1], cell.box[3]) for cell in structure.cells if cell.rowspan == 1}
     made = [
-        GridCell(row, col, 1, 1, (across[col][0], down[row][0], across[col][1], down[row][1]))
+        PicturedCell(row, col, 1, 1, (across[col][0], down[row][0], across[col][1], down[row][1]))
         for row, col in free
         if row in down and col in across
     ]
     return replace(structure, cells=(*structure.cells, *made))
 
 
-def is_whole(structure: TableStructure) -> bool:
+def is_whole(structure: PicturedGrid) -> bool:
     """Whether the cells cover the grid, none of it twice."""
     slots = _slots(structure)
     return len(set(slots)) == len(slots) == structure.rows * structure.cols
 
 
-def _slots(structure: TableStructure) -> list[tuple[int, int]]:
+def _slots(structure: PicturedGrid) -> list[tuple[int, int]]:
     return [
         (cell.row + row, cell.col + col)
         for cell in structure.cells
@@ -167,7 +203,7 @@ def _slots(structure: TableStructure) -> list[tuple[int, int]]:
     ]
 
 
-def _is_partial(structure: TableStructure, lines: Sequence[Box], em: float) -> bool:
+def _is_partial(structure: PicturedGrid, lines: Sequence[Box], em: float) -> bool:
     """Whether a drawn cell holds several: lines side by side, or as many short lines as its neighbour."""
     short: list[tuple[int, int]] = []
     for cell in structure.cells:
@@ -211,8 +247,10 @@ def is_part_of(region: Region, tables: Sequence[PicturedTable]) -> bool:
     return False
 
 
-def cut_at_cells(lines: Sequence[LineBox], tables: Sequence[PicturedTable]) -> list[LineBox]:
-    """The lines; where one runs over several cells, a line for each cell that it has a part in."""
+def cut_at_cells(
+    lines: Sequence[AnyLine], tables: Sequence[PicturedTable], made: Callable[[Box], AnyLine]
+) -> list[AnyLine]:
+    """The lines; where one runs over several cells, a line `made` for each cell that it has a part in."""
     em = line_height(lines)
     owners = [
         next((t for t in tables if shared_area(line.box, t.box) > 0.5 * area(line.box)), None)
@@ -221,22 +259,22 @@ def cut_at_cells(lines: Sequence[LineBox], tables: Sequence[PicturedTable]) -> l
     found = [line for line, owner in zip(lines, owners, strict=True) if owner is None]
     for table in tables:
         own = [line for line, owner in zip(lines, owners, strict=True) if owner is table]
-        found += _in_cells(own, table.cells, em)
+        whole, boxes = _in_cells(own, table.cells, em)
+        found += [*whole, *map(made, boxes)]
     return found
 
 
-def _in_cells(lines: Sequence[LineBox], cells: Sequence[Box], em: float) -> list[LineBox]:
+def _in_cells(lines: Sequence[AnyLine], cells: Sequence[Box], em: float) -> tuple[list[AnyLine], list[Box]]:
+    """The lines that stay whole, and the boxes of the parts of the others."""
     crossed = [[cell for cell in cells if _reaches(line.box, cell, em)] for line in lines]
     torn = {cell for own in crossed if len(own) > 1 for cell in own}
-    found = [
-        line for line, own in zip(lines, crossed, strict=True) if len(own) < 2 and not torn.intersection(own)
-    ]
-    for cell in torn:
-        parts = [line for line, own in zip(lines, crossed, strict=True) if cell in own]
-        x0, y0, x1, y1 = enclosing([part.box for part in parts])
-        box = (max(x0, cell[0]), max(y0, cell[1]), min(x1, cell[2]), min(y1, cell[3]))
-        found.append(LineBox(box, min(part.score for part in parts)))
-    return found
+    pairs = list(zip(lines, crossed, strict=True))
+    whole = [line for line, own in pairs if len(own) < 2 and not torn.intersection(own)]
+    boxes: list[Box] = []
+    for cell in sorted(torn):
+        x0, y0, x1, y1 = enclosing([line.box for line, own in pairs if cell in own])
+        boxes.append((max(x0, cell[0]), max(y0, cell[1]), min(x1, cell[2]), min(y1, cell[3])))
+    return whole, boxes
 
 
 def _reaches(line: Box, cell: Box, em: float) -> bool:
