@@ -12,8 +12,8 @@ WEAK = """\
 ## Where it is weak
 
 - **Formulas are not read.** There is no formula model inside: formula edit is 1.0 wherever there is one.
-- **Tables** in handwritten notes and on exam papers may be missed; they are lines of text then and score 0.
-  Tables that are found without the layout model have no crop.
+- **Tables** that show their cells by white space alone may be missed on scans; they are lines of text then,
+  which scores 0. Tables that are found without the layout model have no crop.
 - **Receipts**: most words are there. Character error rates punish the order as much as the letters, and the
   truth is in capitals, so see the words.
 - **Photographed pages** are not flattened: a page at an angle is read as it lies.

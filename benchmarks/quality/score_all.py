@@ -115,17 +115,21 @@ def layer_text(pdf: Path) -> list[str]:
 
 
 def without_furniture(texts: Sequence[str]) -> list[str]:
-    """The pages without running heads and list marks: Markdown leaves the first out and writes others.
+    """The pages without running heads and list marks: Markdown leaves the first out and writes the others.
 
-    A running head is a first or second line that more than half of the pages have, but for its numbers.
+    A running head is a first or second line that more than half of the pages have, but for its numbers; its
+    first place may be the title.
     """
-    lines = [text.splitlines() for text in texts]
-    heads = Counter(_head(line) for page in lines for line in page[:2])
-    kept = [
-        [line for place, line in enumerate(page) if place > 1 or 2 * heads[_head(line)] <= len(texts)]
-        for page in lines
-    ]
-    return [LIST_MARK.sub("", "\n".join(page)) for page in kept]
+    pages = [text.splitlines() for text in texts]
+    count = Counter(_head(line) for page in pages for line in page[:2])
+    heads = {head for head, pages_with in count.items() if 2 * pages_with > len(pages)}
+    seen: set[str] = set()
+    kept: list[str] = []
+    for page in pages:
+        old = seen & heads
+        kept.append("\n".join(line for place, line in enumerate(page) if place > 1 or _head(line) not in old))
+        seen |= {_head(line) for line in page[:2]}
+    return [LIST_MARK.sub("", text) for text in kept]
 
 
 def _head(line: str) -> str:
