@@ -62,3 +62,8 @@ def test_a_cell_of_two_lines_keeps_them() -> None:
         1,
     )
     assert "11 more" in fill(two, lines)
+
+
+def test_an_upright_line_beside_the_rows_makes_no_row() -> None:
+    upright = TextPiece("side", (-40.0, 0.0, -10.0, 150.0))
+    assert rows_of(fill(structure(6, 2, 24.0), [*text(6, 2), upright]))[-1] == "50"

@@ -9,12 +9,14 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from statistics import median
 from typing import Protocol
 
 from penstock.box import Box
 from penstock.scripts import is_syllable
 
 SPLIT_BELOW = 0.7  # a line with this much of its width in one cell belongs to it whole
+TALL = 2.5  # times the usual height: a line that stands upright
 ROW_OVERLAP = 0.5  # lines that share this much of the lower one's height stand side by side
 # Scripts that are written without spaces: kana, ideographs, their punctuation and full-width forms.
 UNSPACED = (("\u3000", "\u30ff"), ("\u3400", "\u9fff"), ("\uf900", "\ufaff"), ("\uff00", "\uffef"))
@@ -83,7 +85,8 @@ def _with_rows_of_text(structure: TableStructure, lines: Sequence[PlacedText]) -
 
     A row without text beside one with two of text is a miscount of the network: the grid is the text's then.
     """
-    boxes = [line.box for line in lines if line.text.strip()]
+    lines = _level([line for line in lines if line.text.strip()])
+    boxes = [line.box for line in lines]
     rows = _bands([(box[1], box[3]) for box in boxes], ROW_OVERLAP)
     if not rows or any(cell.rowspan > 1 for cell in structure.cells):
         return structure
@@ -95,6 +98,12 @@ def _with_rows_of_text(structure: TableStructure, lines: Sequence[PlacedText]) -
     if plain and made.cols == structure.cols and _has_empty_row(structure, boxes):
         return replace(made, score=structure.score, head=structure.head)
     return structure
+
+
+def _level(lines: Sequence[PlacedText]) -> list[PlacedText]:
+    """The lines without those that stand upright beside several rows."""
+    usual = median(line.box[3] - line.box[1] for line in lines) if lines else 0.0
+    return [line for line in lines if line.box[3] - line.box[1] <= TALL * usual]
 
 
 def _has_empty_row(structure: TableStructure, boxes: Sequence[Box]) -> bool:
