@@ -12,8 +12,8 @@ WEAK = """\
 ## Where it is weak
 
 - **Formulas are not read.** There is no formula model inside: formula edit is 1.0 wherever there is one.
-- **Tables** in handwritten notes and on exam papers may be missed; they are lines of text then and score 0.
-  Tables that are found without the layout model have no crop.
+- **Tables** that show their cells by white space alone may be missed on scans; they are lines of text then,
+  which scores 0. Tables that are found without the layout model have no crop.
 - **Receipts**: most words are there. Character error rates punish the order as much as the letters, and the
   truth is in capitals, so see the words.
 - **Photographed pages** are flattened by their paper's corners and their text lines: what has neither (a few
@@ -91,6 +91,9 @@ read. Addresses run over several lines.""",
     "korean_book_pictures": """\
 The truth is the PDF's own text layer, which lacks many word spaces. Page headers are left out of Markdown and
 count as missing.""",
+    "korean_book_body": """\
+The same pages; a first line that most pages have and bullets are taken out of the truth: Markdown leaves
+running heads out and writes bullets as list marks. What is left is what was read wrong.""",
     "korean_book_layer": """\
 With the layer nothing is recognised: what is left are page headers, titles set apart, contents pages and
 addresses out of order, and here and there a word lost at a line's end.""",

@@ -12,9 +12,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.box import Box, moved
+from penstock.documents.layout.tables.pictured import PicturedGrid
 from penstock.engines.image.crop import cut
 from penstock.engines.ocr.ppocr import LineBox, TextLine
 from penstock.engines.ocr.reader import PageReader, Script
+from penstock.engines.table.grid import GridCell, TableStructure, fill
 from penstock.engines.table.slanet import SlanetTable
 from penstock.region import Region, Word
 
@@ -49,12 +51,24 @@ class Readers:
         return self._text().read(pixels, lines, script)
 
     def table(
-        self, pixels: Pixels, region: Region, words: Sequence[Word], read: Sequence[TextLine]
+        self,
+        pixels: Pixels,
+        region: Region,
+        words: Sequence[Word],
+        read: Sequence[TextLine],
+        drawn: PicturedGrid | None = None,
     ) -> Region:
-        """The region with its cells as HTML. Places words of the layer one by one, lines whole."""
-        engine = self._table_engine()
+        """The region with its cells as HTML: those `drawn` on the page, else those that the network sees.
+
+        Places words of the layer one by one, lines whole.
+        """
         left, top = max(0, int(region.box[0])), max(0, int(region.box[1]))
         texts = [TextLine(word.text, word.box, 1.0, "layer") for word in words] + list(read)
+        if drawn is not None:
+            return replace(
+                region, content=fill(_structure(drawn), [text for text in texts if text.text.strip()])
+            )
+        engine = self._table_engine()
         inside = [replace(text, box=moved(text.box, -left, -top)) for text in texts if text.text.strip()]
         structure = engine.structure(cut(pixels, region.box))
         reader = "+".join(filter(None, [region.reader, "slanet"]))
@@ -73,6 +87,11 @@ class Readers:
             if self._tables is None:
                 self._tables = SlanetTable(threads=1)
             return self._tables
+
+
+def _structure(grid: PicturedGrid) -> TableStructure:
+    cells = [GridCell(cell.row, cell.col, cell.rowspan, cell.colspan, cell.box) for cell in grid.cells]
+    return TableStructure(grid.rows, grid.cols, tuple(cells), 1.0)
 
 
 def _shifted(line: LineBox, right: float, down: float) -> LineBox:

@@ -17,9 +17,19 @@ from typing import TYPE_CHECKING
 
 from penstock.box import HasBox
 from penstock.documents.layout.content import with_content, with_drawn_cells, with_lines, without_leaders
-from penstock.documents.layout.draft import Draft, give_lines, give_words, unread_areas, without_mistakes
+from penstock.documents.layout.draft import (
+    Draft,
+    give_lines,
+    give_words,
+    unread_areas,
+    with_drawn_tables,
+    without_mistakes,
+)
+from penstock.documents.layout.tables.headed import headed_tables
+from penstock.documents.layout.tables.pictured import cut_at_cells, line_height, pictured_tables
 from penstock.documents.layout.text_layer import lines_not_in_layer, trust
 from penstock.engines.ocr.ppocr import LineBox, TextLine
+from penstock.engines.table.drawn import Drawings, drawings
 from penstock.errors import Failure
 from penstock.page import Page
 from penstock.processes.part_pool import PartPool
@@ -53,7 +63,11 @@ class RecogniseWorker(Worker[Page]):
         words = usable_words(page, self._text_layer)
         drafts = give_words(page, words)
         found = self._find(page, drafts, words)
-        drafts = without_mistakes(drafts, found, page)
+        drawn = self._drawings(page, found)
+        tables = pictured_tables(drawn.grids, found)
+        tables += headed_tables(drawn.rules, found, tables)
+        found = cut_at_cells(found, tables, LineBox)
+        drafts = with_drawn_tables(without_mistakes(drafts, found, page), found, drawn.rules, tables)
         drafts = [_with_own_crop(draft, page) for draft in drafts]
         read = self._read(page, give_lines(drafts, found))
         return replace(page, regions=self._finished(page, read))
@@ -67,11 +81,17 @@ class RecogniseWorker(Worker[Page]):
         found = [self._pool.call(partial(self._readers.find, pixels, area)) for area in areas]
         return lines_not_in_layer([line for lines in found for line in lines], words)
 
+    def _drawings(self, page: Page, found: Sequence[LineBox]) -> Drawings:
+        """The lines drawn on the picture; those of a page that the layer has all of are in the layer too."""
+        if page.pixels is None or not found:
+            return Drawings()
+        return self._pool.call(partial(drawings, page.pixels, line_height(found)))
+
     def _read(self, page: Page, drafts: Sequence[Draft[LineBox]]) -> list[Draft[TextLine]]:
         """The drafts with their lines read, the lines of all drafts side by side."""
         pixels, lines = page.pixels, [line for draft in drafts for line in draft.lines]
         if pixels is None or not lines:
-            return [Draft(draft.region, draft.words) for draft in drafts]
+            return [Draft(draft.region, draft.words, (), draft.grid) for draft in drafts]
         script = self._pool.call(partial(self._readers.script, pixels, lines))
         chunks = [_chunks(draft) for draft in drafts]
         parts = [partial(self._readers.read, pixels, chunk, script) for own in chunks for chunk in own]
@@ -95,17 +115,19 @@ class RecogniseWorker(Worker[Page]):
         if region.content is not None and not read:
             return region  # the rules read it from the layer already, tables by their rulings
         region = with_lines(region, words, read)
-        return self._table(page, region, words, read) if region.label == "table" else with_content(region)
+        return (
+            self._table(page, replace(draft, region=region))
+            if region.label == "table"
+            else with_content(region)
+        )
 
-    def _table(
-        self, page: Page, region: Region, words: Sequence[Word], read: Sequence[TextLine]
-    ) -> Region | None:
-        words = without_leaders(words)
+    def _table(self, page: Page, draft: Draft[TextLine]) -> Region | None:
+        region, words, read = draft.region, without_leaders(draft.words), draft.lines
         strokes = page.layer.strokes if page.layer else ()
         drawn = None if read else with_drawn_cells(region, words, strokes)
         if drawn is not None or page.pixels is None:
             return drawn or with_content(region)
-        return self._readers.table(page.pixels, region, words, read)
+        return self._readers.table(page.pixels, region, words, read, draft.grid)
 
 
 def usable_words(page: Page, use: LayerUse) -> tuple[Word, ...]:
@@ -126,7 +148,7 @@ def _with_read(draft: Draft[LineBox], results: Sequence[list[TextLine] | Failure
         if isinstance(result, Failure):
             return Draft(replace(draft.region, failure=result), draft.words)
         read += result
-    return Draft(draft.region, draft.words, tuple(read))
+    return Draft(draft.region, draft.words, tuple(read), draft.grid)
 
 
 def _with_own_crop(draft: Draft[HasBox], page: Page) -> Draft[HasBox]:

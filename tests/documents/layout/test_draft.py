@@ -83,3 +83,18 @@ def test_only_a_region_with_ink_that_no_word_explains_is_searched() -> None:
     assert unread_areas(drafts, [word], with_layer, pixels) == [picture.box]
     assert unread_areas(drafts[:1], [word], with_layer, pixels) == [(0, 0, 1000, 1000)]
     assert unread_areas(drafts, [], with_layer, pixels) == [(0, 0, 1000, 1000)]
+
+
+def test_the_page_number_that_dots_lead_to_stays_in_its_row() -> None:
+    """A contents page whose box the model cut before the numbers."""
+    words = [
+        Word(text=text, box=box, size=10.0)
+        for row in range(3)
+        for text, box in [
+            (f"Chapter{row}", (100.0, 100.0 + 20 * row, 200.0, 110.0 + 20 * row)),
+            *((".", (x, 107.0 + 20 * row, x + 2, 109.0 + 20 * row)) for x in range(210, 400, 10)),
+            (f"{row + 7}", (407.0, 100.0 + 20 * row, 417.0, 110.0 + 20 * row)),
+        ]
+    ]
+    drafts = give_words(page_of(Region(label="text", box=(95.0, 95.0, 395.0, 155.0))), words)
+    assert len(drafts) == 1 and len(drafts[0].words) == len(words)

@@ -34,6 +34,16 @@ from penstock.documents.layout.headings import (
     parted_by_type,
 )
 from penstock.documents.layout.lines import around
+from penstock.documents.layout.tables.pictured import (
+    PicturedGrid,
+    PicturedTable,
+    is_paragraph,
+    is_part_of,
+    line_height,
+    table_at,
+    unseen_grids,
+    up_to_rules,
+)
 from penstock.documents.layout.tables.unseen import with_tables
 from penstock.documents.layout.text_columns import text_columns
 from penstock.documents.layout.text_layer import Placed, coverage, distribute
@@ -63,6 +73,7 @@ class Draft(Generic[AnyLine]):
     region: Region
     words: tuple[Word, ...] = ()
     lines: tuple[AnyLine, ...] = ()
+    grid: PicturedGrid | None = None  # of a table whose cells are drawn on the picture
 
 
 def give_words(page: Page, words: Sequence[Word]) -> list[Draft[HasBox]]:
@@ -139,22 +150,28 @@ def _nearest(drafts: Sequence[Draft[HasBox]], loose: Sequence[Word]) -> list[int
     owners = [place for place in lined for _ in drafts[place].words]
     if not owners or not 0 < len(loose) <= MAX_LOOSE:
         return [None] * len(loose)
-    boxes = np.array([word.box for place in lined for word in drafts[place].words])
-    beside = [_next_to(word, boxes) for word in loose]
+    lined_words = [word for place in lined for word in drafts[place].words]
+    boxes = np.array([word.box for word in lined_words])
+    leaders = np.array([not word.text.strip(" .·…") for word in lined_words])
+    beside = [_next_to(word, boxes, leaders) for word in loose]
     return [None if near is None else owners[near] for near in beside]
 
 
-def _next_to(word: Word, boxes: NDArray[np.float64]) -> int | None:
-    """Which of the boxes stands a word space beside the word, on its row and about as high."""
+def _next_to(word: Word, boxes: NDArray[np.float64], leaders: NDArray[np.bool_]) -> int | None:
+    """Which of the boxes stands a word space beside the word, on its row and about as high.
+
+    Dots lead to a number over more than a space, and a dot is not as high as the number.
+    """
     x0, y0, x1, y1 = word.box
     height = y1 - y0
     down = np.minimum(boxes[:, 3], y1) - np.maximum(boxes[:, 1], y0)
     heights = boxes[:, 3] - boxes[:, 1]
-    alike = (down > 0.6 * np.maximum(heights, height)) & (height > 0)
+    to_number = leaders & word.text.isalnum()
+    alike = (down > np.where(to_number, 0.6 * heights, 0.6 * np.maximum(heights, height))) & (height > 0)
     before, after = boxes[:, 0] - x1, x0 - boxes[:, 2]  # how far the word ends before the box, starts after
     reach = MARK_SPACE if MARK.match(word.text) else WORD_SPACE
     beside = ((before > -0.2 * height) & (before < reach * height)) | (
-        (after > -0.2 * height) & (after < WORD_SPACE * height)
+        (after > -0.2 * height) & (after < np.where(to_number, MARK_SPACE, WORD_SPACE) * height)
     )
     gap = np.where(alike & beside, np.maximum(before, after), np.inf)
     best = int(np.argmin(gap))
@@ -219,11 +236,37 @@ def without_mistakes(
     ]
 
 
+def with_drawn_tables(
+    drafts: Sequence[Draft[HasBox]],
+    found: Sequence[HasBox],
+    rules: Sequence[Box],
+    tables: Sequence[PicturedTable],
+) -> list[Draft[HasBox]]:
+    """The drafts with the tables that are drawn on the picture, and with better boxes for the model's own."""
+    em = line_height(found)
+    kept: list[Draft[HasBox]] = []
+    for draft in drafts:
+        region = draft.region
+        if not draft.words:
+            label = "text" if is_paragraph(region, found) else region.label
+            region = up_to_rules(replace(region, label=label), rules, em)
+        own = table_at(region, tables)
+        region = replace(region, label="table") if own else region
+        if not is_part_of(region, tables):
+            kept.append(replace(draft, region=region, grid=own.structure if own else None))
+    new = unseen_grids([draft.region for draft in kept], tables)
+    return kept + [
+        Draft(Region(label="table", native_label="drawn table", box=table.box), grid=table.structure)
+        for table in new
+    ]
+
+
 def give_lines(drafts: Sequence[Draft[HasBox]], found: Sequence[AnyLine]) -> list[Draft[AnyLine]]:
     """The drafts with the lines found in them, and a draft for lines that no region holds."""
     held, loose = distribute(found, [draft.region.box for draft in drafts])
     filled = [
-        Draft(draft.region, draft.words, tuple(lines)) for draft, lines in zip(drafts, held, strict=True)
+        Draft(draft.region, draft.words, tuple(lines), draft.grid)
+        for draft, lines in zip(drafts, held, strict=True)
     ]
     return filled + _drafts_of(loose)
 

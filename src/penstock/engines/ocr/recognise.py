@@ -8,12 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
 
 from penstock.engines.ocr.detect import LineBox
+from penstock.scripts import is_unspaced
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,6 +29,11 @@ BATCH_WIDTH = 1024  # long lines alone, short ones together: 7.2 s a page, 9.1 s
 STEP = 8  # columns of the picture for each step of the network's output
 REACH = 36  # columns to either side that a symbol stands for: three quarters of a square glyph
 INK_CONTRAST = 64  # of 256, between the darkest and the brightest pixel of a column with ink
+# Receipts lose most words by a space that is not read: on 12 of them these give a word recall of 0.90 for
+# 0.88, and a precision of 0.888 for 0.882.
+NEARLY = 0.3  # chance of a space between two symbols, where another symbol was likelier
+WHITE = 1 / 3  # of the line's height without ink
+LETTER_SPACED = 3.0  # times the usual gap of the line: titles are set with letters apart
 TALL = 1.5  # higher than this many widths: the text runs downwards
 
 
@@ -119,18 +126,58 @@ def decoded(
     keep[:, 1:] &= best[:, 1:] != best[:, :-1]
     return [
         LineReading(
-            "".join(charset[symbols[kept]]),
-            float(chance[kept].mean()) if kept.any() else 0.0,
+            _spaced(charset[symbols[kept]], np.flatnonzero(kept), chance[:, -1], _dark(line)),
+            float(chance_of_best[kept].mean()) if kept.any() else 0.0,
             _passed_over(line, kept),
         )
-        for line, symbols, chance, kept in zip(lines, best, sure, keep, strict=True)
+        for line, symbols, chance, chance_of_best, kept in zip(lines, best, chances, sure, keep, strict=True)
     ]
+
+
+def _spaced(
+    symbols: NDArray[np.str_],
+    steps: NDArray[np.intp],
+    space_chances: NDArray[np.float32],
+    dark: NDArray[np.bool_],
+) -> str:
+    """The symbols as text, with the spaces that the network nearly saw or the picture plainly shows."""
+    if len(symbols) < 2:
+        return "".join(symbols)
+    gaps = np.array(
+        [_widest_white(dark[a * STEP + STEP // 2 : b * STEP + STEP // 2]) for a, b in pairwise(steps)]
+    )
+    wide = max(WHITE * HEIGHT, LETTER_SPACED * float(np.median(gaps)))
+    text = str(symbols[0])
+    for i, (before, after) in enumerate(pairwise(symbols)):
+        likely = space_chances[steps[i] : steps[i + 1] + 1].max() >= NEARLY or gaps[i] >= wide
+        if likely and _may_part(str(before), str(after)):
+            text += " "
+        text += str(after)
+    return text
+
+
+def _may_part(before: str, after: str) -> bool:
+    """Whether a space may stand between two symbols: not in scripts without spaces, nor in a row of dots."""
+    if is_unspaced(before) or is_unspaced(after) or " " in (before, after):
+        return False
+    return before != after or before.isalnum()
+
+
+def _widest_white(dark: NDArray[np.bool_]) -> int:
+    """The longest run of columns without ink."""
+    edges = np.flatnonzero(np.concatenate(([True], dark, [True])))
+    return int(np.diff(edges).max() - 1)
+
+
+def _dark(line: Pixels) -> NDArray[np.bool_]:
+    """Which columns of a line have ink."""
+    found: NDArray[np.bool_] = np.ptp(line.min(axis=2).astype(np.int16), axis=0) > INK_CONTRAST
+    return found
 
 
 def _passed_over(line: Pixels, kept: NDArray[np.bool_]) -> float:
     """Share of the columns with ink that have no symbol near them."""
-    ink = line.min(axis=2).astype(np.int16)
-    dark = np.ptp(ink, axis=0) > INK_CONTRAST
+    dark = _dark(line)
     if not dark.any():
         return 0.0
     columns = np.zeros((1, line.shape[1]), dtype=np.uint8)

@@ -9,12 +9,14 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from statistics import median
 from typing import Protocol
 
 from penstock.box import Box
 from penstock.scripts import is_syllable
 
 SPLIT_BELOW = 0.7  # a line with this much of its width in one cell belongs to it whole
+TALL = 2.5  # times the usual height: a line that stands upright
 ROW_OVERLAP = 0.5  # lines that share this much of the lower one's height stand side by side
 # Scripts that are written without spaces: kana, ideographs, their punctuation and full-width forms.
 UNSPACED = (("\u3000", "\u30ff"), ("\u3400", "\u9fff"), ("\uf900", "\ufaff"), ("\uff00", "\uffef"))
@@ -69,12 +71,48 @@ def fill(structure: TableStructure, lines: Sequence[PlacedText]) -> str:
     if structure.cols < 2:
         made = from_lines(lines)
         structure = made if made.cols > structure.cols else structure
+    structure = _with_rows_of_text(structure, lines)
     held: dict[GridCell, list[TextPiece]] = {cell: [] for cell in structure.cells}
     for piece in pieces:
         for part, cell in _placed(piece, structure.cells):
             held[cell].append(part)
     texts = {cell: joined(parts) for cell, parts in held.items()}
     return to_html(*_without_empty_head(structure, texts))
+
+
+def _with_rows_of_text(structure: TableStructure, lines: Sequence[PlacedText]) -> TableStructure:
+    """The structure with its rows where the text's are, if it has as many: a network's boxes drift.
+
+    A row without text beside one with two of text is a miscount of the network: the grid is the text's then.
+    """
+    lines = _level([line for line in lines if line.text.strip()])
+    boxes = [line.box for line in lines]
+    rows = _bands([(box[1], box[3]) for box in boxes], ROW_OVERLAP)
+    if not rows or any(cell.rowspan > 1 for cell in structure.cells):
+        return structure
+    if len(rows) == structure.rows:
+        cells = [replace(cell, box=_at_height(cell.box, rows[cell.row])) for cell in structure.cells]
+        return replace(structure, cells=tuple(cells))
+    made = from_lines(lines)
+    plain = all(cell.colspan == 1 for cell in structure.cells)
+    if plain and made.cols == structure.cols and _has_empty_row(structure, boxes):
+        return replace(made, score=structure.score, head=structure.head)
+    return structure
+
+
+def _level(lines: Sequence[PlacedText]) -> list[PlacedText]:
+    """The lines without those that stand upright beside several rows."""
+    usual = median(line.box[3] - line.box[1] for line in lines) if lines else 0.0
+    return [line for line in lines if line.box[3] - line.box[1] <= TALL * usual]
+
+
+def _has_empty_row(structure: TableStructure, boxes: Sequence[Box]) -> bool:
+    owners = {min(structure.cells, key=lambda cell: _misfit(box, cell.box)).row for box in boxes}
+    return len(owners) < structure.rows
+
+
+def _at_height(box: Box, row: tuple[float, float]) -> Box:
+    return (box[0], row[0], box[2], row[1])
 
 
 def to_html(structure: TableStructure, texts: dict[GridCell, str]) -> str:

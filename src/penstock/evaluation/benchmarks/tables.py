@@ -81,7 +81,7 @@ def first_document(prediction: str) -> str:
     """Returns a prediction as one document with a table: wraps its first table unless it has a <body>."""
     if "<body" in prediction:
         return prediction
-    markup = prediction if "<table" in prediction else with_html_tables(prediction)
+    markup = prediction if "<table" in prediction else with_html_tables(prediction, sections=True)
     spans = html_tables(markup)
     if not spans:
         return ""

@@ -6,16 +6,19 @@ width of the wider of the first two lines.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from html import escape
 
 
-def with_html_tables(markdown: str) -> str:
-    """Returns the Markdown with every pipe table replaced by one line of HTML."""
-    return "".join(_segments(markdown.splitlines(keepends=True)))
+def with_html_tables(markdown: str, *, sections: bool = False) -> str:
+    """Returns the Markdown with every pipe table replaced by one line of HTML.
+
+    With `sections` the header line is a `thead` and the rest a `tbody`, of `td` all, as in PubTabNet.
+    """
+    return "".join(_segments(markdown.splitlines(keepends=True), _in_sections if sections else _html))
 
 
-def _segments(lines: list[str]) -> Iterator[str]:
+def _segments(lines: list[str], written: Callable[[list[list[str]]], str]) -> Iterator[str]:
     at = 0
     while at < len(lines):
         width = _table_width(lines, at)
@@ -28,7 +31,7 @@ def _segments(lines: list[str]) -> Iterator[str]:
             after += 1
         rows = [_fitted(_cells(line), width) for line in [lines[at], *lines[at + 2 : after]]]
         ending = lines[at][len(lines[at].rstrip("\r\n")) :]
-        yield _html(rows) + ending
+        yield written(rows) + ending
         at = after
 
 
@@ -65,3 +68,10 @@ def _html(rows: list[list[str]]) -> str:
     header = "".join(f"<th>{escape(cell)}</th>" for cell in rows[0])
     body = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows[1:])
     return f"<table><tr>{header}</tr>" + "".join(f"<tr>{row}</tr>" for row in body) + "</table>"
+
+
+def _in_sections(rows: list[list[str]]) -> str:
+    written = ["<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows]
+    if len(rows) > 1 and not any(rows[0]):
+        return f"<table><tbody>{''.join(written[1:])}</tbody></table>"
+    return f"<table><thead>{written[0]}</thead><tbody>{''.join(written[1:])}</tbody></table>"
