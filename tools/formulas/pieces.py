@@ -26,7 +26,7 @@ BRACKETS += [
     (r"\lceil", r"\rceil"),
     (r"\|", r"\|"),
 ]
-SIZES = ("", "", "", r"\big", r"\Big", r"\bigg")
+SIZES = ("",) * 17 + (r"\big", r"\Big", r"\bigg")
 THIN = ("", "", "", r"\,", r"\;", r"\ ")
 
 

@@ -20,7 +20,7 @@ import {mathjax} from '@mathjax/src/mjs/mathjax.js';
 import {SVG} from '@mathjax/src/mjs/output/svg.js';
 import '@mathjax/src/mjs/util/asyncLoad/esm.js';
 
-const FLUSH_EVERY = 200;
+const FLUSH_EVERY = 1000;
 const require = createRequire(import.meta.url);
 
 function argument(name, otherwise) {
@@ -98,6 +98,16 @@ function outlines(opened, font) {
   return glyphs;
 }
 
+// Writes the glyphs first: a layout on disk never names an outline that is not.
+function flush() {
+  const file = argument('glyphs');
+  const glyphs = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+  for (const [font, opened] of Object.entries(fonts)) Object.assign(glyphs, outlines(opened, font));
+  writeFileSync(file, JSON.stringify(glyphs));
+  if (written.length) appendFileSync(out, written.join('\n') + '\n');
+  written = [];
+}
+
 const out = argument('out');
 const until = Date.now() + 1000 * Number(argument('seconds', 600));
 const done = existsSync(out) ? readFileSync(out, 'utf8').split('\n').length - 1 : 0;
@@ -119,14 +129,7 @@ for (const line of readFileSync(0, 'utf8').split('\n')) {
     left[why] = (left[why] ?? 0) + 1;
   }
   written.push(JSON.stringify(row));
-  if (written.length >= FLUSH_EVERY) {
-    appendFileSync(out, written.join('\n') + '\n');
-    written = [];
-  }
+  if (written.length >= FLUSH_EVERY) flush();
 }
-if (written.length) appendFileSync(out, written.join('\n') + '\n');
-const glyphFile = argument('glyphs');
-const glyphs = existsSync(glyphFile) ? JSON.parse(readFileSync(glyphFile, 'utf8')) : {};
-for (const [font, opened] of Object.entries(fonts)) Object.assign(glyphs, outlines(opened, font));
-writeFileSync(glyphFile, JSON.stringify(glyphs));
-console.log(JSON.stringify({lines: count, glyphs: Object.keys(glyphs).length, left}));
+flush();
+console.log(JSON.stringify({lines: count, left}));
