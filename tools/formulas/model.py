@@ -15,6 +15,9 @@ from torch.nn import functional as F
 
 from vocabulary import PAD_ID, TOKENS
 
+INK_SCALE = 4.0  # pictures are mostly paper, 0; so scaled they vary by about 1
+PLACE_SCALE = 0.5  # what is seen outweighs where it is seen
+
 
 @dataclass(frozen=True)
 class Sizes:
@@ -139,20 +142,21 @@ def waves(count: int, width: int, device: torch.device) -> Tensor:
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
 
 
-class FormulaReader(nn.Module):
+class FormulaNetwork(nn.Module):
     """The whole network."""
 
     def __init__(self, sizes: Sizes = Sizes()) -> None:
         super().__init__()
         self.sizes = sizes
         first, second, width = sizes.widths
-        self.stem = ChannelsLast(nn.Conv2d(1, first, 4, stride=4))
+        self.stem = nn.Sequential(ChannelsLast(nn.Conv2d(1, first, 4, stride=4)), nn.LayerNorm(first))
         self.stages = nn.Sequential(
             *(Block(first) for _ in range(sizes.depths[0])),
             Shrink(first, second, (2, 2)),
             *(Block(second) for _ in range(sizes.depths[1])),
             Shrink(second, width, (2, 1)),
             *(Block(width) for _ in range(sizes.depths[2])),
+            nn.LayerNorm(width),
         )
         self.encoder_layers = nn.ModuleList(EncoderLayer(width, sizes.heads) for _ in range(sizes.encoder_layers))
         self.encoder_norm = nn.LayerNorm(width)
@@ -164,11 +168,11 @@ class FormulaReader(nn.Module):
 
     def encode(self, pictures: Tensor) -> Tensor:
         """Pictures (batch, 1, height, width) to memory (batch, places, width)."""
-        x = self.stages(self.stem(pictures.permute(0, 2, 3, 1)))
+        x = self.stages(self.stem(pictures.permute(0, 2, 3, 1) * INK_SCALE))
         rows, columns, width = x.shape[1], x.shape[2], x.shape[3]
         down, across = waves(rows, width // 2, x.device), waves(columns, width // 2, x.device)
         place = torch.cat([down[:, None].expand(-1, columns, -1), across[None].expand(rows, -1, -1)], dim=-1)
-        x = (x + place.to(x.dtype)).flatten(1, 2)
+        x = (x + PLACE_SCALE * place.to(x.dtype)).flatten(1, 2)
         for layer in self.encoder_layers:
             x = layer(x)
         made: Tensor = self.encoder_norm(x)

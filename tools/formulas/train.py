@@ -23,7 +23,7 @@ from torch.utils.data import DataLoader
 
 import checkpoint
 from data import Batches, Recipe
-from model import TINY, FormulaReader, Sizes, loss_of
+from model import TINY, FormulaNetwork, Sizes, loss_of
 from normal_form import for_scoring
 from raster import Shard
 from scores import edit_distance
@@ -45,7 +45,9 @@ class Trainer:
         self.options = options
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         torch.manual_seed(options.seed)
-        self.network = FormulaReader(TINY if options.tiny else Sizes()).to(self.device)
+        if self.device.type == "cpu":
+            torch.set_num_threads(1)  # a machine that is also busy with other things; threads would wait for each other
+        self.network = FormulaNetwork(TINY if options.tiny else Sizes()).to(self.device)
         self.optimiser = torch.optim.AdamW(
             _parameter_groups(self.network), lr=options.rate, betas=(0.9, 0.98), fused=self.device.type == "cuda"
         )

@@ -1,0 +1,105 @@
+"""Makes the very small weights that the package's tests read signs with: six signs, alone, in pairs, as fractions.
+
+    python make_fixture.py --out ../../tests/fixtures/formula_weights
+
+They are trained on strokes drawn by OpenCV for some minutes. They prove that the reader's way works from pixels to
+LaTeX; they read no real formula. Seed 5.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+
+import cv2
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+import export
+from model import FormulaNetwork, Sizes, loss_of
+
+SIGNS = {
+    "+": [((0, 5), (10, 5)), ((5, 0), (5, 10))],
+    "-": [((0, 5), (10, 5))],
+    "=": [((0, 3), (10, 3)), ((0, 7), (10, 7))],
+    "|": [((5, 0), (5, 10))],
+    "/": [((2, 10), (8, 0))],
+    r"\times": [((1, 1), (9, 9)), ((1, 9), (9, 1))],
+}
+TOKENS = ["<pad>", "<s>", "</s>", *SIGNS, r"\frac", "}{", "}"]
+NUMBERS = {token: number for number, token in enumerate(TOKENS)}
+SIZES = Sizes((8, 16, 32), (1, 1, 1), heads=2, encoder_layers=1, decoder_layers=1, tokens=len(TOKENS), max_steps=24)
+FRAME = (64, 64)
+BATCH = 24
+
+
+def drawn(dice: np.random.Generator, tokens: list[str]) -> NDArray[np.float32]:
+    """Strokes of one, two or (as a fraction) two stacked signs somewhere in a frame."""
+    frame = np.zeros(FRAME, np.uint8)
+    x, y = (int(value) for value in dice.integers(4, 16, 2))
+    if tokens[0] == r"\frac":
+        strokes(frame, tokens[1], x + 2, y)
+        strokes(frame, tokens[3], x + 2, y + 22)
+        cv2.line(frame, (x - 2, y + 16), (x + 16, y + 16), 255, 1)
+    else:
+        for at, token in enumerate(tokens):
+            strokes(frame, token, x + at * 20, y + 8)
+    return (frame / 255).astype(np.float32)
+
+
+def strokes(frame: NDArray[np.uint8], sign: str, x: int, y: int) -> None:
+    for (x0, y0), (x1, y1) in SIGNS[sign]:
+        cv2.line(frame, (x + x0, y + y0), (x + x1, y + y1), 255, 2)
+
+
+def formula(dice: np.random.Generator) -> list[str]:
+    first, second = (str(sign) for sign in dice.choice(list(SIGNS), 2))
+    kind = dice.random()
+    return [first] if kind < 0.2 else [first, second] if kind < 0.6 else [r"\frac", first, "}{", second, "}"]
+
+
+def batch(dice: np.random.Generator) -> tuple[torch.Tensor, torch.Tensor]:
+    made = [formula(dice) for _ in range(BATCH)]
+    pictures = np.stack([drawn(dice, tokens) for tokens in made])[:, None]
+    numbers = np.zeros((BATCH, 8), np.int64)
+    for row, tokens in zip(numbers, made, strict=True):
+        row[: len(tokens) + 2] = [1, *(NUMBERS[token] for token in tokens), 2]
+    return torch.from_numpy(pictures), torch.from_numpy(numbers)
+
+
+def trained(seconds: float) -> FormulaNetwork:
+    torch.manual_seed(5)
+    torch.set_num_threads(1)
+    network, dice = FormulaNetwork(SIZES), np.random.default_rng(5)
+    optimiser = torch.optim.AdamW(network.parameters(), lr=3e-3)
+    until, right = time.process_time() + seconds, 0
+    while time.process_time() < until and right < 60:
+        pictures, numbers = batch(dice)
+        odds = network(pictures, numbers[:, :-1])
+        loss = loss_of(odds, numbers[:, 1:], smoothing=0.0)
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        wanted = numbers[:, 1:]
+        right = right + 1 if bool(((odds.argmax(-1) == wanted) | (wanted == 0)).all()) else 0
+    print(f"loss {float(loss):.4f}, {right} batches without a fault")
+    return network.eval()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--seconds", type=float, default=150, help="of CPU time, at most")
+    options = parser.parse_args()
+    print(export.export(trained(options.seconds), options.out))
+    told = json.loads((options.out / "tokens.json").read_text())
+    words = {r"\frac": r"\frac {", "}{": "} {"}
+    told["written"] = ["", "", "", *(words.get(token, token) for token in TOKENS[3:])]
+    (options.out / "tokens.json").write_text(json.dumps(told))
+
+
+if __name__ == "__main__":
+    main()
