@@ -1,7 +1,8 @@
 """Checkpoints small enough to travel: parts of at most 15 MiB, 5 bytes a weight with the optimiser's memory.
 
-A weight keeps 24 of its 32 bits (a step of training is far larger than what is lost). Adam's mean keeps 8 bits a
-value, its mean of squares 8 bits of the logarithm, in blocks of 256. `load` brings back what `save` was given up to that.
+A weight keeps 24 of its 32 bits: a step of training is far larger than what is lost. Adam's mean keeps 8 bits
+a value, its mean of squares 8 bits of the logarithm, in blocks of 256. `load` brings back
+what `save` was given, up to that.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ BLOCK = 256
 TINIEST = 1e-20  # stands for a mean of squares of zero
 
 
-def save(folder: Path, weights: dict[str, Tensor], moments: dict[str, tuple[Tensor, Tensor]], state: dict[str, Any]) -> int:
-    """Writes a checkpoint and returns its bytes. Parts of an older one go last, so that one of the two is whole."""
+def save(
+    folder: Path, weights: dict[str, Tensor], moments: dict[str, tuple[Tensor, Tensor]], state: dict[str, Any]
+) -> int:
+    """Writes a checkpoint and returns its bytes. An older one goes last, so that one of the two is whole."""
     raw = io.BytesIO()
     torch.save(
         {
@@ -49,7 +52,7 @@ def save(folder: Path, weights: dict[str, Tensor], moments: dict[str, tuple[Tens
 
 
 def load(folder: Path) -> tuple[dict[str, Tensor], dict[str, tuple[Tensor, Tensor]], dict[str, Any]] | None:
-    """Returns what was saved, or None where no checkpoint is. Raises ValueError when parts are missing or spoiled."""
+    """Returns what was saved, None where nothing was. Raises ValueError when parts are missing or spoiled."""
     if not (folder / "checkpoint.json").is_file():
         return None
     told = json.loads((folder / "checkpoint.json").read_text())

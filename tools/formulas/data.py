@@ -1,7 +1,8 @@
 """Batches for training: formulas of one canvas size, drawn and spoiled as they are asked for.
 
-Batch number n is always the same batch, whichever process makes it, so a run that resumes at n sees what it would
-have seen. Batches of small pictures hold more of them; canvases are drawn so that every formula is equally likely.
+Batch number n is always the same batch, whichever process makes it, so a run that resumes at n sees what it
+would have seen. Batches of small pictures hold more of them; canvases are drawn so that every formula is
+equally likely.
 """
 
 from __future__ import annotations
@@ -13,15 +14,14 @@ from pathlib import Path
 import cv2
 import numpy as np
 import torch
-from numpy.typing import NDArray
-from torch.utils.data import Dataset
-
 from degrade import spoiled, turn, with_neighbours
+from numpy.typing import NDArray
 from raster import Drawing, Shard, picture
+from torch.utils.data import Dataset
 from vocabulary import END_ID, NUMBERS, PAD_ID, START_ID
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
-from penstock.engines.formula.picture import MAX_HEIGHT, MAX_WIDTH, levelled  # noqa: E402
+from penstock.engines.formula.picture import MAX_HEIGHT, MAX_WIDTH, levelled
 
 HEIGHTS, WIDTHS = (64, 128, MAX_HEIGHT), (192, 384, 640, MAX_WIDTH)
 MIN_EM, MAX_EM = 14.0, 46.0  # pixels; an x-height of 6 to 20
@@ -45,14 +45,13 @@ class Recipe:
     below: float = 0.06  # some formulas as lines of one
     neighbours: float = 0.07
     spoil: bool = True
-    short_side: float = 1.0
 
 
 class Batches(Dataset[tuple[torch.Tensor, torch.Tensor]]):
     """`batches[n]` is (pictures, tokens): uint8 of count x height x width, int64 of count x steps."""
 
-    def __init__(self, shards: list[Shard], count: int, seed: int, recipe: Recipe = Recipe()) -> None:
-        self._shards, self._count, self._seed, self._recipe = shards, count, seed, recipe
+    def __init__(self, shards: list[Shard], count: int, seed: int, recipe: Recipe | None = None) -> None:
+        self._shards, self._count, self._seed, self._recipe = shards, count, seed, recipe or Recipe()
         self._owner = np.concatenate([np.full(len(shard), at) for at, shard in enumerate(shards)])
         self._number = np.concatenate([np.arange(len(shard)) for shard in shards])
         boxes = np.concatenate([shard.boxes for shard in shards]) / 1000
@@ -71,7 +70,6 @@ class Batches(Dataset[tuple[torch.Tensor, torch.Tensor]]):
 
     def _choice(self, dice: np.random.Generator) -> tuple[tuple[int, int], list[list[int]], list[float]]:
         """A canvas, formulas that fit it (each a list of one or more), and their sizes."""
-        made: tuple[tuple[int, int], list[list[int]], list[float]] | None = None
         canvases, groups, ems = self._candidates(dice)
         kinds, counts = np.unique(canvases[canvases >= 0], return_counts=True)
         shares = counts / np.array([self._batch_size(kind) for kind in kinds])
@@ -79,23 +77,31 @@ class Batches(Dataset[tuple[torch.Tensor, torch.Tensor]]):
         fitting = np.flatnonzero(canvases == kind)
         while len(fitting) < self._batch_size(kind) and len(groups) < 8 * POOL:
             more, more_groups, more_ems = self._candidates(dice)
-            canvases, groups, ems = np.concatenate([canvases, more]), groups + more_groups, np.concatenate([ems, more_ems])
+            canvases, groups, ems = (
+                np.concatenate([canvases, more]),
+                groups + more_groups,
+                np.concatenate([ems, more_ems]),
+            )
             fitting = np.flatnonzero(canvases == kind)
         fitting = fitting[: self._batch_size(kind)]
-        made = canvas(kind), [groups[at] for at in fitting], [float(ems[at]) for at in fitting]
-        return made
+        return canvas(kind), [groups[at] for at in fitting], [float(ems[at]) for at in fitting]
 
     def _batch_size(self, kind: int) -> int:
         height, width = canvas(kind)
         return max(1, min(MAX_BATCH, self._recipe.area // (height * width)))
 
-    def _candidates(self, dice: np.random.Generator) -> tuple[NDArray[np.int64], list[list[int]], NDArray[np.float64]]:
+    def _candidates(
+        self, dice: np.random.Generator
+    ) -> tuple[NDArray[np.int64], list[list[int]], NDArray[np.float64]]:
         groups = [[int(one)] for one in dice.integers(0, len(self._number), POOL)]
         wide, high = self._wide[[g[0] for g in groups]].copy(), self._high[[g[0] for g in groups]].copy()
         for at, kind in enumerate(dice.random(POOL)):
             if kind < self._recipe.beside + self._recipe.below:
                 beside = kind < self._recipe.beside
-                groups[at] += [int(one) for one in dice.integers(0, len(self._number), 1 if beside else dice.integers(1, 4))]
+                groups[at] += [
+                    int(one)
+                    for one in dice.integers(0, len(self._number), 1 if beside else dice.integers(1, 4))
+                ]
                 if not beside:
                     groups[at].append(-1)  # marks lines below each other
                 members = [one for one in groups[at] if one >= 0]
@@ -108,7 +114,9 @@ class Batches(Dataset[tuple[torch.Tensor, torch.Tensor]]):
         kinds[ems < SMALLEST_EM] = -1
         return kinds, groups, ems
 
-    def _sample(self, group: list[int], em: float, size: tuple[int, int], dice: np.random.Generator) -> tuple[NDArray[np.uint8], list[int]] | None:
+    def _sample(
+        self, group: list[int], em: float, size: tuple[int, int], dice: np.random.Generator
+    ) -> tuple[NDArray[np.uint8], list[int]] | None:
         drawing, box = self._drawing(group, dice)
         recipe = self._recipe
         margins = tuple(dice.uniform(1, MARGIN, 4))
@@ -133,11 +141,17 @@ class Batches(Dataset[tuple[torch.Tensor, torch.Tensor]]):
     def _one(self, number: int, dice: np.random.Generator) -> tuple[Drawing, NDArray[np.float32]]:
         shard, own = self._shards[self._owner[number]], int(self._number[number])
         other = dice.random() < self._recipe.other_letters
-        font = str(dice.choice(shard.other_fonts)) if shard.other_fonts and dice.random() < self._recipe.other_fonts else ""
+        font = (
+            str(dice.choice(shard.other_fonts))
+            if shard.other_fonts and dice.random() < self._recipe.other_fonts
+            else ""
+        )
         return shard.drawing(own, dice if other else None, font), shard.boxes[own]
 
 
-def beside(parts: list[tuple[Drawing, NDArray[np.float32]]], gap: float) -> tuple[Drawing, NDArray[np.float32]]:
+def beside(
+    parts: list[tuple[Drawing, NDArray[np.float32]]], gap: float
+) -> tuple[Drawing, NDArray[np.float32]]:
     """Two formulas on one baseline."""
     (first, a), (second, b) = parts[:2]
     shift = np.array([a[2] + gap - b[0], 0], np.float32)

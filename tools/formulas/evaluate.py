@@ -1,9 +1,9 @@
-"""Scores exported weights: on rendered formulas in fonts never trained on, and on formulas cut from real pages.
+"""Scores exported weights: on rendered formulas in held-out fonts, and on formulas cut from real pages.
 
-    python evaluate.py --weights weights/formula --test shards/test.shard --font pagella --data ../../../shared/data
+    python evaluate.py --weights weights/formula --test shards/test.shard --font pagella --data DATA
 
-Scores are on normal forms without gaps, alignment marks and equation numbers: `exact` is the share read without a
-fault, `edit` the mean edit distance of tokens over the longer one's length. The last line is JSON.
+Scores are on normal forms without gaps, alignment marks and equation numbers: `exact` is the share read
+without a fault, `edit` the mean edit distance of tokens over the longer one's length. The last line is JSON.
 """
 
 from __future__ import annotations
@@ -17,17 +17,16 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
-
 from degrade import spoiled, turn
 from normal_form import BadFormula, for_scoring, normal_tokens
+from numpy.typing import NDArray
 from raster import Shard, picture
 from scores import edit_distance
 from vocabulary import decode
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
-from penstock.engines.formula.picture import MAX_HEIGHT, MAX_WIDTH  # noqa: E402
-from penstock.engines.formula.reader import FormulaReader  # noqa: E402
+from penstock.engines.formula.picture import MAX_HEIGHT, MAX_WIDTH
+from penstock.engines.formula.reader import FormulaReader
 
 Pixels = NDArray[np.uint8]
 Sample = tuple[str, Pixels, list[str]]  # a name, a picture, the true tokens
@@ -42,7 +41,9 @@ def rendered(shard: Shard, count: int, font: str, spoil: bool) -> Iterator[Sampl
         dice = np.random.default_rng((SEED, number))
         box = shard.boxes[number]
         em = float(np.exp(dice.uniform(np.log(16), np.log(40))))
-        em = min(em, (MAX_WIDTH - 16) / (box[2] - box[0]) * 1000, (MAX_HEIGHT - 16) / (box[3] - box[1]) * 1000)
+        em = min(
+            em, (MAX_WIDTH - 16) / (box[2] - box[0]) * 1000, (MAX_HEIGHT - 16) / (box[3] - box[1]) * 1000
+        )
         drawing = shard.drawing(number, None, font)
         ink = picture(drawing, box, em, (MARGIN,) * 4, turn(dice) if spoil else None)
         yield str(number), spoiled(ink, em, dice) if spoil else 255 - ink, decode(drawing.label)
@@ -76,9 +77,20 @@ def scored(name: str, reader: FormulaReader, samples: Iterator[Sample], show: in
         edits.append(edit_distance(said, wanted))
         sure.append(confidence)
         if number < show:
-            print(f"{title}  {edits[-1]:.2f}  sure {confidence:.2f}\n  true {' '.join(wanted)}\n  read {' '.join(said)}")
-    mean = {"exact": np.mean(exact), "edit": np.mean(edits), "confidence": np.mean(sure), "cpu_s": seconds / len(exact)}
-    return {"set": name, "formulas": len(exact), **{key: round(float(value), 4) for key, value in mean.items()}}
+            print(f"{title}  {edits[-1]:.2f}  sure {confidence:.2f}")
+            print(f"  true {' '.join(wanted)}")
+            print(f"  read {' '.join(said)}")
+    mean = {
+        "exact": np.mean(exact),
+        "edit": np.mean(edits),
+        "confidence": np.mean(sure),
+        "cpu_s": seconds / len(exact),
+    }
+    return {
+        "set": name,
+        "formulas": len(exact),
+        **{key: round(float(value), 4) for key, value in mean.items()},
+    }
 
 
 def _tokens(latex: str) -> list[str]:
@@ -104,7 +116,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--weights", type=Path, required=True)
     parser.add_argument("--test", type=Path, help="a packed shard of formulas in a held-out font")
-    parser.add_argument("--font", default="", help="a font of the shard whose letters make a second held-out set")
+    parser.add_argument(
+        "--font", default="", help="a font of the shard whose letters make a second held-out set"
+    )
     parser.add_argument("--data", type=Path, help="the folder with omnidocbench_demo and formula_cdm")
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--show", type=int, default=0, help="formulas of each set to print")
@@ -116,7 +130,9 @@ def main() -> None:
         for font in dict.fromkeys(["", options.font]):
             for spoil in (False, True):
                 name = f"{font or 'own letters'}, {'spoiled' if spoil else 'clean'}"
-                reports.append(scored(name, reader, rendered(shard, options.count, font, spoil), options.show))
+                reports.append(
+                    scored(name, reader, rendered(shard, options.count, font, spoil), options.show)
+                )
                 print(json.dumps(reports[-1]), flush=True)
     if options.data:
         pages = from_pages(options.data / "omnidocbench_demo")

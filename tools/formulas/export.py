@@ -1,4 +1,4 @@
-"""Writes a checkpoint as the files that our package reads: two ONNX graphs with int8 products, and the tokens.
+"""Writes a checkpoint as the files that our package reads: two ONNX graphs, products in int8, and tokens.
 
     python export.py --checkpoint build/formula --out weights/formula
 
@@ -12,11 +12,10 @@ import json
 import tempfile
 from pathlib import Path
 
-import torch
-from torch import Tensor, nn
-
 import checkpoint
+import torch
 from model import FormulaNetwork, Sizes
+from torch import Tensor, nn
 from vocabulary import END_ID, START_ID, TOKENS, written
 
 OPSET = 17
@@ -24,7 +23,7 @@ MAX_BYTES = 15_000_000
 
 
 class Encoder(nn.Module):
-    """A picture to what each decoder layer sees of it: layers x 1 x heads x places x width of a head, twice."""
+    """A picture to what each decoder layer sees of it: layers x 1 x heads x places x head width, twice."""
 
     def __init__(self, network: FormulaNetwork) -> None:
         super().__init__()
@@ -43,13 +42,23 @@ class Step(nn.Module):
         self.network = network
 
     def forward(
-        self, token: Tensor, at: Tensor, looked_keys: Tensor, looked_values: Tensor, past_keys: Tensor, past_values: Tensor
+        self,
+        token: Tensor,
+        at: Tensor,
+        looked_keys: Tensor,
+        looked_values: Tensor,
+        past_keys: Tensor,
+        past_values: Tensor,
     ) -> tuple[Tensor, Tensor, Tensor]:
         count = self.network.sizes.decoder_layers
         looked = [(looked_keys[layer], looked_values[layer]) for layer in range(count)]
         past = [(past_keys[layer], past_values[layer]) for layer in range(count)]
         odds, kept = self.network.step(token, at, looked, past)
-        return odds[:, -1], torch.stack([keys for keys, _ in kept]), torch.stack([values for _, values in kept])
+        return (
+            odds[:, -1],
+            torch.stack([keys for keys, _ in kept]),
+            torch.stack([values for _, values in kept]),
+        )
 
 
 def network_of(folder: Path) -> FormulaNetwork:
@@ -59,7 +68,9 @@ def network_of(folder: Path) -> FormulaNetwork:
         raise SystemExit(f"{folder} holds no checkpoint.")
     weights, _, state = found
     told = json.loads(state["sizes"])
-    sizes = Sizes(**{name: tuple(value) if isinstance(value, list) else value for name, value in told.items()})
+    sizes = Sizes(
+        **{name: tuple(value) if isinstance(value, list) else value for name, value in told.items()}
+    )
     network = FormulaNetwork(sizes)
     network.load_state_dict(weights)
     return network.eval()
@@ -101,7 +112,11 @@ def _write_encoder(network: FormulaNetwork, file: Path) -> None:
         str(file),
         input_names=["picture"],
         output_names=["looked_keys", "looked_values"],
-        dynamic_axes={"picture": {2: "height", 3: "width"}, "looked_keys": {3: "places"}, "looked_values": {3: "places"}},
+        dynamic_axes={
+            "picture": {2: "height", 3: "width"},
+            "looked_keys": {3: "places"},
+            "looked_values": {3: "places"},
+        },
         opset_version=OPSET,
         dynamo=False,
     )
@@ -113,7 +128,14 @@ def _write_decoder(network: FormulaNetwork, file: Path) -> None:
     names = ["token", "at", "looked_keys", "looked_values", "past_keys", "past_values"]
     torch.onnx.export(
         Step(network),
-        (torch.ones(1, 1, dtype=torch.long), torch.tensor([5]), kept.repeat(1, 1, 1, 3, 1), kept.repeat(1, 1, 1, 3, 1), kept, kept),
+        (
+            torch.ones(1, 1, dtype=torch.long),
+            torch.tensor([5]),
+            kept.repeat(1, 1, 1, 3, 1),
+            kept.repeat(1, 1, 1, 3, 1),
+            kept,
+            kept,
+        ),
         str(file),
         input_names=names,
         output_names=["odds", "keys", "values"],
@@ -130,14 +152,18 @@ def _write_decoder(network: FormulaNetwork, file: Path) -> None:
 def _quantise(plain: Path, small: Path) -> None:
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    quantize_dynamic(plain, small, op_types_to_quantize=["MatMul", "Gemm"], per_channel=True, weight_type=QuantType.QInt8)
+    quantize_dynamic(
+        plain, small, op_types_to_quantize=["MatMul", "Gemm"], per_channel=True, weight_type=QuantType.QInt8
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--checkpoint", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--plain", action="store_true", help="leave products in float32, to see what int8 costs")
+    parser.add_argument(
+        "--plain", action="store_true", help="leave products in float32, to see what int8 costs"
+    )
     options = parser.parse_args()
     sizes = export(network_of(options.checkpoint), options.out, small=not options.plain)
     total = sum(sizes.values())

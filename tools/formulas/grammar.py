@@ -1,9 +1,11 @@
 """Makes LaTeX formulas near to those of papers, textbooks and exam papers.
 
-Nothing is copied: a formula grows from shapes (`shapes.py`) of one theme (`themes.py`) over a few letters that it
-keeps using. The same seed gives the same formulas.
+Nothing is copied: a formula grows from shapes (`shapes.py`) of one theme (`themes.py`) over a few letters
+that it keeps using. The same seed gives the same formulas.
 
-    python grammar.py --count 1000 --seed 1 --fonts newcm stix2 > formulas.tsv    # font, normal form, LaTeX to render
+    python grammar.py --count 1000 --seed 1 --fonts newcm stix2 > formulas.tsv
+
+A line is a font, a tab, the normal form, a tab, the LaTeX to render.
 """
 
 from __future__ import annotations
@@ -18,7 +20,6 @@ from shapes import Shapes
 from vocabulary import NUMBERS, encode
 
 MAX_STEPS = 320  # numbers of one label with its start and end; the decoder reads no further
-MIN_TOKENS = 1
 
 
 def formulas(count: int, seed: int) -> Iterator[tuple[str, str]]:
@@ -41,7 +42,7 @@ def one_formula(dice: random.Random) -> tuple[str, str]:
         raise AssertionError(f"{exc}: {source}") from exc
     unknown = [token for token in tokens if token not in NUMBERS]
     assert not unknown, f"{unknown} in {source}"
-    if not MIN_TOKENS <= len(tokens) or len(encode(tokens)) > MAX_STEPS:
+    if not tokens or len(encode(tokens)) > MAX_STEPS:
         return "", ""
     return " ".join(tokens), source + number.drawn
 

@@ -1,7 +1,7 @@
 """The network: a ConvNeXt-like encoder of a picture, a transformer decoder that writes tokens.
 
-The picture's height shrinks 16 times and its width 8 times: letters stand side by side more often than above each
-other. Matrix products hold nearly all weights, so int8 products make the file a quarter of its size.
+The picture's height shrinks 16 times and its width 8 times: letters stand side by side more often than above
+each other. Matrix products hold nearly all weights, so int8 products make the file a quarter of its size.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import asdict, dataclass
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-
 from vocabulary import PAD_ID, TOKENS
 
 INK_SCALE = 4.0  # pictures are mostly paper, 0; so scaled they vary by about 1
+SPOT_SHARE = 0.02  # of the loss for which tokens a picture holds, summed over tokens
 PLACE_SCALE = 0.5  # what is seen outweighs where it is seen
 
 
@@ -93,8 +93,12 @@ class Attention(nn.Module):
         keys, values = self.key_value(memory).chunk(2, dim=-1)
         return self.split(keys), self.split(values)
 
-    def attend(self, x: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None = None, causal: bool = False) -> Tensor:
-        found = F.scaled_dot_product_attention(self.split(self.query(x)), keys, values, attn_mask=mask, is_causal=causal)
+    def attend(
+        self, x: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None = None, causal: bool = False
+    ) -> Tensor:
+        found = F.scaled_dot_product_attention(
+            self.split(self.query(x)), keys, values, attn_mask=mask, is_causal=causal
+        )
         made: Tensor = self.out(found.transpose(1, 2).flatten(2))
         return made
 
@@ -124,7 +128,9 @@ class DecoderLayer(nn.Module):
         self.look_norm, self.look = nn.LayerNorm(width), Attention(width, heads)
         self.feed_norm, self.feed = nn.LayerNorm(width), Feed(width)
 
-    def forward(self, x: Tensor, looked: tuple[Tensor, Tensor], past: tuple[Tensor, Tensor] | None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    def forward(
+        self, x: Tensor, looked: tuple[Tensor, Tensor], past: tuple[Tensor, Tensor] | None
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """`past` holds keys and values of earlier steps; without it, x is a whole sequence."""
         seen = self.norm(x)
         keys, values = self.own.keys_values(seen)
@@ -137,7 +143,9 @@ class DecoderLayer(nn.Module):
 
 def waves(count: int, width: int, device: torch.device) -> Tensor:
     """Sine and cosine waves that tell positions apart: count x width."""
-    rates = torch.exp(torch.arange(0, width, 2, device=device, dtype=torch.float32) * (-math.log(10_000.0) / width))
+    rates = torch.exp(
+        torch.arange(0, width, 2, device=device, dtype=torch.float32) * (-math.log(10_000.0) / width)
+    )
     angles = torch.arange(count, device=device, dtype=torch.float32)[:, None] * rates
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
 
@@ -145,9 +153,9 @@ def waves(count: int, width: int, device: torch.device) -> Tensor:
 class FormulaNetwork(nn.Module):
     """The whole network."""
 
-    def __init__(self, sizes: Sizes = Sizes()) -> None:
+    def __init__(self, sizes: Sizes | None = None) -> None:
         super().__init__()
-        self.sizes = sizes
+        self.sizes = sizes = sizes or Sizes()
         first, second, width = sizes.widths
         self.stem = nn.Sequential(ChannelsLast(nn.Conv2d(1, first, 4, stride=4)), nn.LayerNorm(first))
         self.stages = nn.Sequential(
@@ -158,12 +166,17 @@ class FormulaNetwork(nn.Module):
             *(Block(width) for _ in range(sizes.depths[2])),
             nn.LayerNorm(width),
         )
-        self.encoder_layers = nn.ModuleList(EncoderLayer(width, sizes.heads) for _ in range(sizes.encoder_layers))
+        self.encoder_layers = nn.ModuleList(
+            EncoderLayer(width, sizes.heads) for _ in range(sizes.encoder_layers)
+        )
         self.encoder_norm = nn.LayerNorm(width)
         self.embedding = nn.Embedding(sizes.tokens, width)
         self.positions = nn.Parameter(torch.randn(sizes.max_steps, width) * 0.02)
-        self.decoder_layers = nn.ModuleList(DecoderLayer(width, sizes.heads) for _ in range(sizes.decoder_layers))
+        self.decoder_layers = nn.ModuleList(
+            DecoderLayer(width, sizes.heads) for _ in range(sizes.decoder_layers)
+        )
         self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, sizes.tokens)
+        self.spot = nn.Linear(width, sizes.tokens)  # in training only
         nn.init.normal_(self.embedding.weight, std=0.02)
 
     def encode(self, pictures: Tensor) -> Tensor:
@@ -182,7 +195,13 @@ class FormulaNetwork(nn.Module):
         """What each decoder layer sees of the memory."""
         return [layer.look.keys_values(memory) for layer in self.decoder_layers]
 
-    def step(self, tokens: Tensor, at: Tensor, looked: list[tuple[Tensor, Tensor]], past: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, list[tuple[Tensor, Tensor]]]:
+    def step(
+        self,
+        tokens: Tensor,
+        at: Tensor,
+        looked: list[tuple[Tensor, Tensor]],
+        past: list[tuple[Tensor, Tensor]],
+    ) -> tuple[Tensor, list[tuple[Tensor, Tensor]]]:
         """One token for each picture at step `at`; returns the next one's odds and what to remember."""
         x = self.embedding(tokens) + self.positions[at]
         kept = []
@@ -191,14 +210,14 @@ class FormulaNetwork(nn.Module):
             kept.append(now)
         return self.head(self.norm(x)), kept
 
-    def forward(self, pictures: Tensor, tokens: Tensor) -> Tensor:
-        """Odds of the next token after each of `tokens` (batch, steps), in training."""
-        looked = self.looked(self.encode(pictures))
+    def forward(self, pictures: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        """In training: odds of the next token after each of `tokens`, and of each token to be there at all."""
+        memory = self.encode(pictures)
+        looked = self.looked(memory)
         x = self.embedding(tokens) + self.positions[: tokens.shape[1]]
         for layer, seen in zip(self.decoder_layers, looked, strict=True):
             x, _ = layer(x, seen, None)
-        made: Tensor = self.head(self.norm(x))
-        return made
+        return self.head(self.norm(x)), self.spot(memory).amax(dim=1)
 
     @torch.no_grad()
     def read(self, pictures: Tensor, start: int, end: int, max_steps: int | None = None) -> list[list[int]]:
@@ -219,5 +238,15 @@ class FormulaNetwork(nn.Module):
         return [row[: row.index(end)] if end in row else row for row in torch.stack(found, 1).tolist()]
 
 
-def loss_of(odds: Tensor, wanted: Tensor, smoothing: float = 0.05) -> Tensor:
-    return F.cross_entropy(odds.flatten(0, 1).float(), wanted.flatten(), ignore_index=PAD_ID, label_smoothing=smoothing)
+def loss_of(odds: Tensor, spotted: Tensor, wanted: Tensor, smoothing: float = 0.05) -> tuple[Tensor, Tensor]:
+    """The loss to learn by, and the part of it that is about what was written.
+
+    A decoder first learns to guess without looking, and may stay there long. That the encoder must say which
+    tokens the picture holds makes it worth looking at.
+    """
+    written = F.cross_entropy(
+        odds.flatten(0, 1).float(), wanted.flatten(), ignore_index=PAD_ID, label_smoothing=smoothing
+    )
+    held = torch.zeros_like(spotted, dtype=torch.float32).scatter_(1, wanted, 1.0)
+    seen = F.binary_cross_entropy_with_logits(spotted.float(), held, reduction="none").sum(dim=1).mean()
+    return written + SPOT_SHARE * seen, written.detach()

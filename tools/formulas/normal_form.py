@@ -2,8 +2,8 @@
 
 `normal_tokens` parses a formula into a small tree and writes the tree again: braces around every argument,
 subscript before superscript, one name for each glyph, no spacing. What the picture does not show (the
-author's choice of \\le or \\leq, \\left( around a flat term) does not survive. Two sources of one picture should
-become the same tokens.
+author's choice of \\le or \\leq, \\left( around a flat term) does not survive. Two sources of one picture
+should become the same tokens.
 """
 
 from __future__ import annotations
@@ -38,7 +38,14 @@ _TEXT = re.compile(r"\\(?:text|textrm|textnormal|mbox|hbox|textbf|textit)\s*\{[^
 _DELIMITED = re.compile(r"^\s*(?:\$\$|\\\[|\\\(|\$)(.*?)(?:\$\$|\\\]|\\\)|\$)\s*$", re.DOTALL)
 _LENGTH = re.compile(r"(\\\\\s*)\[[^\]]*(?:pt|em|ex|mm|cm)\s*\]")
 _MATRICES = {"(": "pmatrix", "[": "bmatrix", "|": "vmatrix", r"\|": "Vmatrix", r"\{": "Bmatrix"}
-_CLOSES = {"(": ")", "[": "]", r"\{": r"\}", r"\langle": r"\rangle", r"\lfloor": r"\rfloor", r"\lceil": r"\rceil"}
+_CLOSES = {
+    "(": ")",
+    "[": "]",
+    r"\{": r"\}",
+    r"\langle": r"\rangle",
+    r"\lfloor": r"\rfloor",
+    r"\lceil": r"\rceil",
+}
 
 
 class BadFormula(ValueError):
@@ -273,7 +280,9 @@ def _special(node: Node) -> list[Node]:
         return [Node(r"\mathrm", [[Node(letter) for letter in "mod"]])]
     if node.name == r"\not":
         inner = node.arguments[0][0].name if node.arguments[0] else ""
-        return [Node({"=": r"\neq", r"\in": r"\notin", r"\exists": r"\nexists", "|": r"\nmid"}.get(inner, inner))]
+        return [
+            Node({"=": r"\neq", r"\in": r"\notin", r"\exists": r"\nexists", "|": r"\nmid"}.get(inner, inner))
+        ]
     return [node]
 
 
@@ -414,7 +423,9 @@ def _fenced(nodes: list[Node]) -> list[Node]:
             start = opened.pop()
             body = made[start + 1 : -1]
             if _tall(body):
-                fence = Node("fence " + made[start].name, [body], sub=node.sub, sup=node.sup, closing=node.name)
+                fence = Node(
+                    "fence " + made[start].name, [body], sub=node.sub, sup=node.sup, closing=node.name
+                )
                 made[start:] = [fence]
     return made
 

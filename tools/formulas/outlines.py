@@ -1,9 +1,10 @@
-"""Glyph outlines as polygons: from MathJax's SVG paths and from OpenType fonts. Units are thousandths of an em."""
+"""Glyph outlines as polygons, from MathJax's SVG paths and from OpenType fonts, in thousandths of an em."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -64,9 +65,7 @@ def curve(control: list[tuple[float, float]]) -> list[tuple[float, float]]:
     for step in range(1, STEPS + 1):
         t, level = step / STEPS, control
         while len(level) > 1:
-            level = [
-                (a[0] + (b[0] - a[0]) * t, a[1] + (b[1] - a[1]) * t) for a, b in zip(level, level[1:], strict=False)
-            ]
+            level = [(a[0] + (b[0] - a[0]) * t, a[1] + (b[1] - a[1]) * t) for a, b in pairwise(level)]
         made.append(level[0])
     return made
 

@@ -1,10 +1,10 @@
 """Packs layouts and glyph outlines into shards that travel: some hundred bytes a formula.
 
-    python pack.py --layouts train*.jsonl --glyphs train*.json --out shards --name train
-    python pack.py --layouts test.jsonl --glyphs test.json --fonts pagella=texgyrepagella-math.otf --out shards --name test
+    python pack.py --layouts train*.jsonl --glyphs train*.json --out shards --name train \\
+        --fonts schola=texgyreschola-math.otf bonum=texgyrebonum-math.otf
 
-A shard is an LZMA-compressed .npz: a row of columns for all marks, a row for all rules, labels as token numbers.
-`--fonts` adds letters of OpenType fonts. raster.py may draw a formula's letters from those instead of its own.
+A shard is an LZMA-compressed .npz: columns for all marks, columns for all rules, labels as token numbers.
+`--fonts` adds letters of OpenType fonts; raster.py may draw a formula's letters from those.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
 from outlines import Contours, extent, of_font, of_path
 from vocabulary import encode
 
@@ -55,7 +54,10 @@ class Atlas:
 def plain(key: str) -> bool:
     """Whether the key is of a glyph in its natural size: variants such as SO and S3 are of larger ones."""
     variant = key.partition(":")[2].rpartition("-")[0].rpartition("-")[2]
-    return not (variant.startswith(("S", "L")) and variant not in ("SC", "S", "SSI", "SSB", "SSR")) and variant != "EM"
+    return (
+        not (variant.startswith(("S", "L")) and variant not in ("SC", "S", "SSI", "SSB", "SSR"))
+        and variant != "EM"
+    )
 
 
 def rows(files: list[Path]) -> Iterator[list[Any]]:
@@ -124,7 +126,9 @@ class Columns:
         }
 
 
-def placed(box: tuple[int, int, int, int], x: float, y: float, sx: float, sy: float) -> tuple[int, int, int, int]:
+def placed(
+    box: tuple[int, int, int, int], x: float, y: float, sx: float, sy: float
+) -> tuple[int, int, int, int]:
     x0, y0, x1, y1 = box
     return round(x + x0 * sx), round(y + y0 * sy), round(x + x1 * sx), round(y + y1 * sy)
 
@@ -156,7 +160,9 @@ def main() -> None:
     parser.add_argument("--layouts", nargs="+", type=Path, required=True)
     parser.add_argument("--glyphs", nargs="+", type=Path, required=True)
     parser.add_argument("--fonts", nargs="*", default=[], help="name=file.otf")
-    parser.add_argument("--without", type=Path, nargs="*", default=[], help="layouts whose labels are left out")
+    parser.add_argument(
+        "--without", type=Path, nargs="*", default=[], help="layouts whose labels are left out"
+    )
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--name", required=True)
     options = parser.parse_args()
@@ -177,7 +183,13 @@ def main() -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     file = options.out / f"{options.name}.shard"
     size = write_compressed(file, {**columns.finished(), **atlas_arrays(atlas)})
-    report = {"file": str(file), "formulas": len(columns), "left_out": left, "bytes": size, "glyphs": len(atlas.keys)}
+    report = {
+        "file": str(file),
+        "formulas": len(columns),
+        "left_out": left,
+        "bytes": size,
+        "glyphs": len(atlas.keys),
+    }
     report["bytes_a_formula"] = round(size / max(1, len(columns)))
     if size > MAX_SHARD_BYTES:
         report["warning"] = "over 45 MB: give fewer layouts"

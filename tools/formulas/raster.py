@@ -10,25 +10,31 @@ import io
 import lzma
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-
 from vocabulary import NUMBERS, OPENING, TOKENS
 
 FINER = 3  # drawn this much larger, then averaged: edges as a good printer's
 BITS = 4  # of a pixel's fraction in OpenCV's polygons
 MAX_STRETCH = 1.2  # a letter may be this much wider or narrower than the one whose place it takes
 
-LATIN = [(0x1D44E, "abcdefghijklmnopqrstuvwxyz"), (0x1D434, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"), (0x30, "0123456789")]
+LATIN = [
+    (0x1D44E, "abcdefghijklmnopqrstuvwxyz"),
+    (0x1D434, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
+    (0x30, "0123456789"),
+]
 GREEK = r"""
     \alpha \beta \gamma \delta \varepsilon \zeta \eta \theta \iota \kappa \lambda \mu \nu \xi . \pi \rho \varsigma \sigma \tau
     \upsilon \varphi \chi \psi \omega
 """.split()
 CLOSING, BETWEEN = NUMBERS["}"], NUMBERS["}{"]
-STYLED = {NUMBERS[token] for token in TOKENS if token.startswith(r"\math") or token in (r"\boldsymbol", r"\tag")}
+STYLED = {
+    NUMBERS[token] for token in TOKENS if token.startswith(r"\math") or token in (r"\boldsymbol", r"\tag")
+}
 STYLED -= {NUMBERS[r"\mathring"]}
 OPENS = {NUMBERS[token] for token in OPENING} | {NUMBERS["{"]}
 
@@ -66,7 +72,9 @@ class Shard:
         self._extents = [_extent(contours) for contours in self._contours]
         self._fonts, self._codes = _parts(keys)
         self._plain = _numbers_by_font(self._fonts, self._codes, keys)
-        self._swaps = [_variant(key) == "N" or code > 0x2100 for key, code in zip(keys, self._codes, strict=True)]
+        self._swaps = [
+            _variant(key) == "N" or code > 0x2100 for key, code in zip(keys, self._codes, strict=True)
+        ]
         self.other_fonts = sorted({key.partition(":")[0] for key in keys if ":-" in key})
         self._targets = self._interchangeable(keys)
 
@@ -83,18 +91,26 @@ class Shard:
         label = self.label(number)
         mapping = self._mapping(glyphs, dice) if dice is not None else {}
         if mapping:
-            label = _renamed(label, {token: to for token, to in (pair[1] for pair in mapping.values())})
+            label = _renamed(label, dict(pair[1] for pair in mapping.values()))
         shapes = []
         for glyph, x, y, scale in zip(
-            glyphs, self._x[start[0] : end[0]], self._y[start[0] : end[0]], self._scale[start[0] : end[0]], strict=True
+            glyphs,
+            self._x[start[0] : end[0]],
+            self._y[start[0] : end[0]],
+            self._scale[start[0] : end[0]],
+            strict=True,
         ):
             drawn = mapping[glyph][0] if glyph in mapping else glyph
-            drawn = self._plain.get((font, self._codes[drawn]), drawn) if font and self._swaps[drawn] else drawn
+            drawn = (
+                self._plain.get((font, self._codes[drawn]), drawn) if font and self._swaps[drawn] else drawn
+            )
             shapes.append(self._placed(glyph, drawn, x, y, self._scales[scale]))
         shapes += [[_rectangle(*rule)] for rule in self._rules[start[1] : end[1]]]
         return Drawing(shapes, label)
 
-    def _placed(self, own: int, drawn: int, x: float, y: float, scale: NDArray[np.float32]) -> list[NDArray[np.float32]]:
+    def _placed(
+        self, own: int, drawn: int, x: float, y: float, scale: NDArray[np.float32]
+    ) -> list[NDArray[np.float32]]:
         """A glyph's polygons at their place. Another's take the middle of the own's, at most as wide."""
         place = np.array([x, y], np.float32)
         if drawn == own:
@@ -105,7 +121,9 @@ class Shard:
         size = np.array([width, 1], np.float32)
         return [(contour * size + shift) * scale + place for contour in self._contours[drawn]]
 
-    def _mapping(self, glyphs: list[int], dice: np.random.Generator) -> dict[int, tuple[int, tuple[int, int]]]:
+    def _mapping(
+        self, glyphs: list[int], dice: np.random.Generator
+    ) -> dict[int, tuple[int, tuple[int, int]]]:
         """For each letter of the formula another one: own glyph to (new glyph, (own token, new token)).
 
         A token changes everywhere or nowhere, so fonts that draw one token by two glyphs are left alone.
@@ -130,7 +148,9 @@ class Shard:
         return made
 
     def _fits(self, own: int, other: int) -> bool:
-        ratio = (self._extents[other][1] - self._extents[other][0]) / (self._extents[own][1] - self._extents[own][0])
+        ratio = (self._extents[other][1] - self._extents[other][0]) / (
+            self._extents[own][1] - self._extents[own][0]
+        )
         return bool(1 / MAX_STRETCH**2 < ratio < MAX_STRETCH)
 
 
@@ -139,7 +159,7 @@ def _contours(
 ) -> list[list[NDArray[np.float32]]]:
     pieces = [piece.astype(np.float32) for piece in np.split(points, point_ends[:-1])]
     starts = [0, *contour_ends.tolist()]
-    return [pieces[a:b] for a, b in zip(starts, starts[1:], strict=False)]
+    return [pieces[a:b] for a, b in pairwise(starts)]
 
 
 def _extent(contours: list[NDArray[np.float32]]) -> tuple[float, float]:
@@ -187,7 +207,11 @@ def _renamed(label: list[int], names: dict[int, int]) -> list[int]:
 
 
 def picture(
-    drawing: Drawing, box: NDArray[np.float32], em: float, margins: tuple[float, float, float, float], turn: NDArray[np.float32] | None = None
+    drawing: Drawing,
+    box: NDArray[np.float32],
+    em: float,
+    margins: tuple[float, float, float, float],
+    turn: NDArray[np.float32] | None = None,
 ) -> NDArray[np.uint8]:
     """Draws ink (255) on nothing (0) at `em` pixels, with margins left, top, right, bottom in pixels.
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def edit_distance(first: Sequence[str], second: Sequence[str]) -> float:
-    """Insertions, deletions and changes of tokens over the longer one's length: 0 is the same, 1 is all wrong."""
+    """Insertions, deletions and changes of tokens over the longer one's length: from 0, the same, to 1."""
     if not first and not second:
         return 0.0
     row = list(range(len(second) + 1))

@@ -443,7 +443,7 @@ class Shapes(Pieces):
             self.pick("", "_{n}"),
             n,
             n[0],
-            self.pick(self.term(), rf"(x_i - \bar{{x}})^2", "X_{i}"),
+            self.pick(self.term(), r"(x_i - \bar{x})^2", "X_{i}"),
             self.pick("", self.relation() + " " + self.expression(2)),
         )
 

@@ -169,8 +169,12 @@ TWO = frozenset(r"\frac \binom \overset \underset".split())
 INFIX = {r"\over": r"\frac", r"\choose": r"\binom", r"\atop": r"\substack"}
 FUNCTION_WORDS = {name[1:]: name for name in FUNCTIONS}
 RELATION_MARKS = frozenset([*RELATIONS, "=", "<", ">"])
-RELATION_MARKS |= frozenset(r"\rightarrow \Rightarrow \Longrightarrow \Leftrightarrow \Longleftrightarrow".split())
-TALL = frozenset([*BIG, r"\frac", r"\binom", r"\overbrace", r"\underbrace", r"\substack", r"\overset", r"\underset"])
+RELATION_MARKS |= frozenset(
+    r"\rightarrow \Rightarrow \Longrightarrow \Leftrightarrow \Longleftrightarrow".split()
+)
+TALL = frozenset(
+    [*BIG, r"\frac", r"\binom", r"\overbrace", r"\underbrace", r"\substack", r"\overset", r"\underset"]
+)
 ENVIRONMENT_NAMES = {
     **dict.fromkeys(
         "align align* aligned alignedat alignat alignat* split eqnarray eqnarray* gather gather* gathered multline "

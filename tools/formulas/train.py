@@ -1,10 +1,10 @@
 """Trains the formula recogniser in slices of minutes.
 
-    python train.py --shards shards/train*.shard --test shards/test.shard --checkpoint build/formula --minutes 9 \\
-        --samples 6000000
+    python train.py --shards shards/train.shard --test shards/test.shard --checkpoint build/formula \\
+        --minutes 9 --samples 6000000
 
-A slice that finds a checkpoint goes on from it: weights, optimiser, schedule and place in the data. The last line is
-JSON with what was reached.
+A slice that finds a checkpoint goes on from it: weights, optimiser, schedule and place in the data. The
+last line is JSON with what was reached.
 """
 
 from __future__ import annotations
@@ -17,16 +17,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import checkpoint
 import numpy as np
 import torch
-from torch.utils.data import DataLoader
-
-import checkpoint
 from data import Batches, Recipe
 from model import TINY, FormulaNetwork, Sizes, loss_of
 from normal_form import for_scoring
 from raster import Shard
 from scores import edit_distance
+from torch.utils.data import DataLoader
 from vocabulary import END_ID, START_ID, decode
 
 WARM_UP = 0.02  # of all samples
@@ -46,10 +45,15 @@ class Trainer:
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         torch.manual_seed(options.seed)
         if self.device.type == "cpu":
-            torch.set_num_threads(1)  # a machine that is also busy with other things; threads would wait for each other
+            torch.set_num_threads(
+                1
+            )  # a machine that is also busy with other things; threads would wait for each other
         self.network = FormulaNetwork(TINY if options.tiny else Sizes()).to(self.device)
         self.optimiser = torch.optim.AdamW(
-            _parameter_groups(self.network), lr=options.rate, betas=(0.9, 0.98), fused=self.device.type == "cuda"
+            _parameter_groups(self.network),
+            lr=options.rate,
+            betas=(0.9, 0.98),
+            fused=self.device.type == "cuda",
         )
         self.batch = self.samples = 0
         self.best: dict[str, float] = {}
@@ -62,7 +66,9 @@ class Trainer:
         self.network.load_state_dict(weights)
         named = dict(self.network.named_parameters())
         for name, (mean, square) in moments.items():
-            step = torch.tensor(float(state["steps"]), device=self.device if self.device.type == "cuda" else "cpu")
+            step = torch.tensor(
+                float(state["steps"]), device=self.device if self.device.type == "cuda" else "cpu"
+            )
             self.optimiser.state[named[name]] = {
                 "step": step,
                 "exp_avg": mean.to(self.device),
@@ -102,15 +108,15 @@ class Trainer:
             group["lr"] = self.rate()
         pictures, tokens = self.moved(pictures), tokens.to(self.device, non_blocking=True)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
-            odds = self.network(pictures, tokens[:, :-1])
-        loss = loss_of(odds, tokens[:, 1:], self.options.smoothing)
+            odds, spotted = self.network(pictures, tokens[:, :-1])
+        loss, written = loss_of(odds, spotted, tokens[:, 1:], self.options.smoothing)
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), MAX_GRADIENT)
         self.optimiser.step()
         self.batch += 1
         self.samples += len(pictures)
-        return loss.detach()
+        return written
 
     def moved(self, pictures: torch.Tensor) -> torch.Tensor:
         return pictures.to(self.device, non_blocking=True)[:, None].float() / 255
@@ -121,12 +127,18 @@ class Trainer:
         exact, distances = [], []
         for pictures, tokens in held_out:
             with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
-                read = self.network.read(self.moved(pictures), START_ID, END_ID, max_steps=min(300, tokens.shape[1] + 20))
+                read = self.network.read(
+                    self.moved(pictures), START_ID, END_ID, max_steps=min(300, tokens.shape[1] + 20)
+                )
             for said, truth in zip(read, tokens.tolist(), strict=True):
                 ours, wanted = for_scoring(decode(said)), for_scoring(decode(truth[1:]))
                 exact.append(ours == wanted)
                 distances.append(edit_distance(ours, wanted))
-        return {"exact": round(float(np.mean(exact)), 4), "edit": round(float(np.mean(distances)), 4), "of": len(exact)}
+        return {
+            "exact": round(float(np.mean(exact)), 4),
+            "edit": round(float(np.mean(distances)), 4),
+            "of": len(exact),
+        }
 
 
 def _parameter_groups(network: torch.nn.Module) -> list[dict[str, Any]]:
@@ -138,7 +150,9 @@ def _parameter_groups(network: torch.nn.Module) -> list[dict[str, Any]]:
     ]
 
 
-def batches_from(shards: list[Shard], start: int, options: argparse.Namespace) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+def batches_from(
+    shards: list[Shard], start: int, options: argparse.Namespace
+) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     recipe = Recipe(area=options.area) if not options.clean else clean(options.area)
     data = Batches(shards, MANY_BATCHES, options.seed, recipe)
     workers = options.workers
@@ -158,7 +172,9 @@ def clean(area: int) -> Recipe:
     return Recipe(area=area, other_letters=0, other_fonts=0, beside=0, below=0, neighbours=0, spoil=False)
 
 
-def train(trainer: Trainer, shards: list[Shard], held_out: list[tuple[torch.Tensor, torch.Tensor]], began: float) -> dict[str, Any]:
+def train(
+    trainer: Trainer, shards: list[Shard], held_out: list[tuple[torch.Tensor, torch.Tensor]], began: float
+) -> dict[str, Any]:
     options = trainer.options
     until = began + options.minutes * 60 - SAVING_S
     losses: list[torch.Tensor] = []
@@ -174,8 +190,8 @@ def train(trainer: Trainer, shards: list[Shard], held_out: list[tuple[torch.Tens
         if now - said > SAY_EVERY_S:
             mean = float(torch.stack(losses).mean())
             pace = (trainer.samples - start) / (now - said)
-            line = f"{trainer.samples:>9} samples  loss {mean:.4f}  {pace:.0f} a second  rate {trainer.rate():.2e}"
-            print(f"{line}  waiting {waited / (now - said):.0%}", flush=True)
+            line = f"{trainer.samples:>9} samples  loss {mean:.4f}  {pace:.0f} a second"
+            print(f"{line}  rate {trainer.rate():.2e}  waiting {waited / (now - said):.0%}", flush=True)
             losses, said, start, waited = [], now, trainer.samples, 0.0
         if now - checked > options.check_every:
             print(json.dumps({"samples": trainer.samples, **trainer.check(held_out)}), flush=True)
@@ -183,7 +199,12 @@ def train(trainer: Trainer, shards: list[Shard], held_out: list[tuple[torch.Tens
             checked = said = time.monotonic()
             start = trainer.samples
     score = trainer.check(held_out)
-    return {**score, "samples": trainer.samples, "batches": trainer.batch, "seconds": round(time.monotonic() - first)}
+    return {
+        **score,
+        "samples": trainer.samples,
+        "batches": trainer.batch,
+        "seconds": round(time.monotonic() - first),
+    }
 
 
 def main() -> None:
@@ -192,11 +213,19 @@ def main() -> None:
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
     torch.backends.cudnn.benchmark = True
     shards = [Shard(file) for file in options.shards]
-    print(f"{sum(len(shard) for shard in shards)} formulas, fonts beside their own: {shards[0].other_fonts}", flush=True)
+    print(
+        f"{sum(len(shard) for shard in shards)} formulas, fonts beside their own: {shards[0].other_fonts}",
+        flush=True,
+    )
     trainer = Trainer(options)
     resumed = trainer.resume(options.checkpoint)
-    print(f"{'resumed' if resumed else 'new'} at {trainer.samples} samples after {time.monotonic() - began:.0f} s", flush=True)
-    recipe = clean(options.check_area) if options.clean else Recipe(area=options.check_area, beside=0, below=0, other_letters=0)
+    word = "resumed" if resumed else "new"
+    print(f"{word} at {trainer.samples} samples after {time.monotonic() - began:.0f} s", flush=True)
+    recipe = (
+        clean(options.check_area)
+        if options.clean
+        else Recipe(area=options.check_area, beside=0, below=0, other_letters=0)
+    )
     tests = Batches([Shard(options.test)], options.check_batches, 77, recipe)
     held_out = [tests[number] for number in range(options.check_batches)]
     report = train(trainer, shards, held_out, began)
@@ -208,9 +237,15 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--shards", type=Path, nargs="+", required=True)
     parser.add_argument("--test", type=Path, required=True)
-    parser.add_argument("--checkpoint", type=Path, required=True, help="folder to resume from and to save into")
-    parser.add_argument("--minutes", type=float, default=9.0, help="of this slice, loading and saving included")
-    parser.add_argument("--samples", type=int, default=6_000_000, help="of the whole training, over all slices")
+    parser.add_argument(
+        "--checkpoint", type=Path, required=True, help="folder to resume from and to save into"
+    )
+    parser.add_argument(
+        "--minutes", type=float, default=9.0, help="of this slice, loading and saving included"
+    )
+    parser.add_argument(
+        "--samples", type=int, default=6_000_000, help="of the whole training, over all slices"
+    )
     parser.add_argument("--rate", type=float, default=1e-3, help="the highest learning rate")
     parser.add_argument("--smoothing", type=float, default=0.05)
     parser.add_argument("--area", type=int, default=6_300_000, help="pixels of a batch")
@@ -220,7 +255,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--check-area", type=int, default=3_000_000)
     parser.add_argument("--check-batches", type=int, default=6)
     parser.add_argument("--tiny", action="store_true", help="a network of 0.35 M weights, to try things out")
-    parser.add_argument("--clean", action="store_true", help="nothing varied: a proof that the network learns")
+    parser.add_argument(
+        "--clean", action="store_true", help="nothing varied: a proof that the network learns"
+    )
     return parser.parse_args()
 
 

@@ -14,7 +14,7 @@ SPECIAL = (PAD, START, END, UNKNOWN)
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 DIGITS = "0123456789"
-MARKS = "+ - = < > / | ( ) [ ] , . ; : ! ? * ~ ` \" @ { } _ ^ &".split()
+MARKS = '+ - = < > / | ( ) [ ] , . ; : ! ? * ~ ` " @ { } _ ^ &'.split()
 ESCAPED = r"\{ \} \| \% \# \$ \& \\".split()
 GREEK = r"""
     \alpha \beta \gamma \delta \epsilon \varepsilon \zeta \eta \theta \vartheta \iota \kappa \lambda \mu \nu \xi
@@ -87,7 +87,15 @@ PAD_ID, START_ID, END_ID, UNKNOWN_ID = (NUMBERS[token] for token in SPECIAL)
 
 def written(token: str) -> str:
     """The LaTeX that a token stands for."""
-    return "" if token in SPECIAL else "} {" if token == BETWEEN else f"{token} {{" if token in OPENING else token
+    return (
+        ""
+        if token in SPECIAL
+        else "} {"
+        if token == BETWEEN
+        else f"{token} {{"
+        if token in OPENING
+        else token
+    )
 
 
 def encode(tokens: Sequence[str]) -> list[int]:

@@ -9,7 +9,6 @@ MIN_REPEATED = 36  # tokens; a matrix of zeros repeats less
 MIN_REPEATS = 4
 
 
-
 def repeats(tokens: Sequence[int]) -> int:
     """Returns how many tokens at the end only repeat the piece before them; 0 when they do not."""
     for period in range(1, MAX_PERIOD + 1):
@@ -40,8 +39,13 @@ def closes(words: Sequence[str]) -> bool:
             waiting.append(rf"\end{word[6:]}")
         elif word.startswith(r"\left") and not word[5:6].isalpha():
             waiting.append(r"\right")
-        elif word == "}" or word.startswith(r"\end{") or (word.startswith(r"\right") and not word[6:7].isalpha()):
+        elif word == "}" or word.startswith(r"\end{") or _is_right(word):
             wanted = waiting.pop() if waiting else ""
             if word != wanted and not (wanted == r"\right" and word.startswith(r"\right")):
                 return False
     return not waiting
+
+
+def _is_right(word: str) -> bool:
+    r"""Whether the word is \right with its fence, not \rightarrow."""
+    return word.startswith(r"\right") and word[6:7] != "" and (not word[6].isalpha())

@@ -1,4 +1,4 @@
-"""A formula's picture as the network wants it: ink 1 on paper 0, cut close, no larger than it was trained for.
+"""A formula's picture as the network wants it: ink 1 on paper 0, cut close, no larger than in training.
 
 Training (tools/formulas) calls the same functions, so that both see the same kind of picture.
 """
@@ -31,8 +31,7 @@ def prepared(pixels: Pixels) -> Floats:
 def grey(pixels: Pixels) -> Pixels:
     if pixels.ndim == 2:
         return pixels
-    made: Pixels = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
-    return made
+    return np.asarray(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY), np.uint8)
 
 
 def levelled(picture: Pixels) -> Floats:
@@ -65,8 +64,7 @@ def fitted(levels: Floats) -> Floats:
     if scale == 1.0:
         return levels
     size = (max(1, int(width * scale)), max(1, int(height * scale)))
-    smaller: Floats = cv2.resize(levels, size, interpolation=cv2.INTER_AREA)
-    return smaller
+    return np.asarray(cv2.resize(levels, size, interpolation=cv2.INTER_AREA), np.float32)
 
 
 def framed(levels: Floats, size: tuple[int, int] | None = None) -> Floats:

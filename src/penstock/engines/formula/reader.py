@@ -1,6 +1,6 @@
 """Reads a picture of one formula with our own weights: LaTeX in a normal form, and how sure the network is.
 
-The weights are a folder with `encoder.onnx`, `decoder.onnx` and `tokens.json`; `tools/formulas` trains and writes them.
+The weights are a folder with `encoder.onnx`, `decoder.onnx` and `tokens.json`; `tools/formulas` makes them.
 The encoder looks at the picture once. The decoder writes a token a step and is given back what it remembered.
 """
 
@@ -57,7 +57,9 @@ class FormulaReader:
         except EngineError:
             raise
         except Exception as exc:  # onnxruntime's exceptions share no base but this
-            raise EngineError(f"Reading a formula of {width} x {height} pixels failed: {first_line(exc)}") from exc
+            raise EngineError(
+                f"Reading a formula of {width} x {height} pixels failed: {first_line(exc)}"
+            ) from exc
         words = " ".join(self._written[token] for token in tokens).split()
         sure = float(np.exp(np.mean(np.log(np.maximum(odds, 1e-9))))) if odds else 0.0
         return " ".join(words), sure if ended and closes(words) else 0.0
@@ -74,7 +76,12 @@ class FormulaReader:
         keys = values = np.zeros(self._past_shape, np.float32)
         token, tokens, odds = self._start, list[int](), list[float]()
         for at in range(self._max_steps):
-            given = {"token": np.array([[token]]), "at": np.array([at]), "past_keys": keys, "past_values": values}
+            given = {
+                "token": np.array([[token]]),
+                "at": np.array([at]),
+                "past_keys": keys,
+                "past_values": values,
+            }
             logits, keys, values = decoder.run(
                 None, {**given, "looked_keys": looked_keys, "looked_values": looked_values}
             )
