@@ -211,7 +211,7 @@ class FormulaNetwork(nn.Module):
         return self.head(self.norm(x)), kept
 
     def forward(self, pictures: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """In training: odds of the next token after each of `tokens`, and of each token to be there at all."""
+        """In training: odds of the next token after each of `tokens`, and of each token to be there."""
         memory = self.encode(pictures)
         looked = self.looked(memory)
         x = self.embedding(tokens) + self.positions[: tokens.shape[1]]
