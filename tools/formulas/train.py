@@ -56,7 +56,7 @@ class Trainer:
             fused=self.device.type == "cuda",
         )
         self.batch = self.samples = 0
-        self.best: dict[str, float] = {}
+        self.seconds = 0.0  # spent on steps, over all slices
 
     def resume(self, folder: Path) -> bool:
         found = checkpoint.load(folder)
@@ -75,6 +75,7 @@ class Trainer:
                 "exp_avg_sq": square.to(self.device),
             }
         self.batch, self.samples = int(state["batch"]), int(state["samples"])
+        self.seconds = float(state["seconds"])
         return True
 
     def save(self, folder: Path) -> int:
@@ -87,15 +88,23 @@ class Trainer:
             "batch": self.batch,
             "steps": self.batch,
             "samples": self.samples,
+            "seconds": self.seconds,
             "seed": self.options.seed,
             "planned": self.options.samples,
             "sizes": json.dumps(self.network.sizes.as_dict()),
         }
         return checkpoint.save(folder, self.network.state_dict(), moments, state)
 
+    @property
+    def done(self) -> float:
+        """The share of the whole training, by time where that was given and by samples otherwise."""
+        if self.options.total_minutes:
+            return min(1.0, self.seconds / (60 * float(self.options.total_minutes)))
+        return min(1.0, self.samples / int(self.options.samples))
+
     def rate(self) -> float:
         """Up in a straight line, then down along half a cosine to a hundredth."""
-        done = min(1.0, self.samples / self.options.samples)
+        done = self.done
         if done < WARM_UP:
             return float(self.options.rate) * max(0.01, done / WARM_UP)
         falling = 0.5 * (1 + math.cos(math.pi * (done - WARM_UP) / (1 - WARM_UP)))
@@ -181,12 +190,13 @@ def train(
     said, start, waited = time.monotonic(), trainer.samples, 0.0
     first, checked, score = time.monotonic(), time.monotonic(), {}
     data = batches_from(shards, trainer.batch, options)
-    while time.monotonic() < until and trainer.samples < options.samples:
+    while time.monotonic() < until and trainer.done < 1:
         asked = time.monotonic()
         pictures, tokens = next(data)
         waited += time.monotonic() - asked
         losses.append(trainer.learn(pictures, tokens))
         now = time.monotonic()
+        trainer.seconds += now - asked
         if now - said > SAY_EVERY_S:
             mean = float(torch.stack(losses).mean())
             pace = (trainer.samples - start) / (now - said)
@@ -230,7 +240,7 @@ def main() -> None:
     held_out = [tests[number] for number in range(options.check_batches)]
     report = train(trainer, shards, held_out, began)
     size = trainer.save(options.checkpoint)
-    print(json.dumps({**report, "checkpoint_bytes": size, "finished": trainer.samples >= options.samples}))
+    print(json.dumps({**report, "checkpoint_bytes": size, "finished": trainer.done >= 1}))
 
 
 def arguments() -> argparse.Namespace:
@@ -245,6 +255,12 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument(
         "--samples", type=int, default=6_000_000, help="of the whole training, over all slices"
+    )
+    parser.add_argument(
+        "--total-minutes",
+        type=float,
+        default=0.0,
+        help="of steps over all slices; then --samples plays no part",
     )
     parser.add_argument("--rate", type=float, default=1e-3, help="the highest learning rate")
     parser.add_argument("--smoothing", type=float, default=0.05)

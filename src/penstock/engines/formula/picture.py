@@ -36,15 +36,19 @@ def grey(pixels: Pixels) -> Pixels:
 
 def levelled(picture: Pixels) -> Floats:
     """Ink 1, paper 0, whatever their colours are: paper is what most pixels have."""
-    values = picture.astype(np.float32)
-    paper = float(np.median(values))
-    dark, light = float(np.percentile(values, 0.5)), float(np.percentile(values, 99.5))
+    dark, paper, light = _values_at(picture, (0.005, 0.5, 0.995))
     ink = dark if paper - dark >= light - paper else light
     span = ink - paper
     if abs(span) < MIN_CONTRAST:
         span = -MIN_CONTRAST if span <= 0 else MIN_CONTRAST
-    levels: Floats = np.clip((values - paper) / span, 0, 1).astype(np.float32)
-    return levels
+    levels = np.clip((np.arange(256, dtype=np.float32) - paper) / span, 0, 1).astype(np.float32)
+    return np.asarray(levels[picture], np.float32)
+
+
+def _values_at(picture: Pixels, shares: tuple[float, ...]) -> list[int]:
+    """The grey values that these shares of all pixels do not exceed."""
+    counts = np.bincount(picture.ravel(), minlength=256).cumsum()
+    return [int(value) for value in np.searchsorted(counts, np.array(shares) * counts[-1])]
 
 
 def trimmed(levels: Floats) -> Floats:
