@@ -120,7 +120,9 @@ class Batches(Dataset[tuple[torch.Tensor, torch.Tensor]]):
         drawing, box = self._drawing(group, dice)
         recipe = self._recipe
         margins = tuple(dice.uniform(1, MARGIN, 4))
-        ink = picture(drawing, box, em, margins, turn(dice) if recipe.spoil else None)
+        ink = picture(
+            drawing, box, em, margins, turn(dice, (box[2] - box[0]) / 1000 * em) if recipe.spoil else None
+        )
         if recipe.spoil and dice.random() < recipe.neighbours:
             other, other_box = self._drawing([int(dice.integers(0, len(self._number)))], dice)
             ink = with_neighbours(ink, picture(other, other_box, em, (0, 0, 0, 0)), dice)

@@ -8,13 +8,16 @@ from numpy.typing import NDArray
 
 Ink = NDArray[np.uint8]
 Dice = np.random.Generator
+MAX_RISE = 5.0  # pixels that an end of a turned formula may rise or fall
 
 
-def turn(dice: Dice) -> NDArray[np.float32] | None:
-    """A slight rotation and shear, or none."""
+def turn(dice: Dice, width: float) -> NDArray[np.float32] | None:
+    """A slight rotation and shear of a picture so many pixels wide, or none. Its ends stay within the margins."""
     if dice.random() > 0.35:
         return None
-    angle, shear = np.deg2rad(dice.normal(0, 0.5)), dice.normal(0, 0.015)
+    most = MAX_RISE / max(1.0, width / 2)
+    angle = np.clip(np.deg2rad(dice.normal(0, 0.5)), -most, most)
+    shear = dice.normal(0, 0.015)
     rotation = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
     made: NDArray[np.float32] = (rotation @ np.array([[1, shear], [0, 1]])).astype(np.float32)
     return made

@@ -45,7 +45,9 @@ def rendered(shard: Shard, count: int, font: str, spoil: bool) -> Iterator[Sampl
             em, (MAX_WIDTH - 16) / (box[2] - box[0]) * 1000, (MAX_HEIGHT - 16) / (box[3] - box[1]) * 1000
         )
         drawing = shard.drawing(number, None, font)
-        ink = picture(drawing, box, em, (MARGIN,) * 4, turn(dice) if spoil else None)
+        ink = picture(
+            drawing, box, em, (MARGIN,) * 4, turn(dice, (box[2] - box[0]) / 1000 * em) if spoil else None
+        )
         yield str(number), spoiled(ink, em, dice) if spoil else 255 - ink, decode(drawing.label)
 
 

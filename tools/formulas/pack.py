@@ -34,6 +34,7 @@ class Atlas:
         self._paths = paths
         self.keys: dict[str, int] = {}
         self.contours: list[Contours] = []
+        self.extents: list[tuple[int, int, int, int]] = []
 
     def number(self, key: str) -> int:
         if key not in self.keys:
@@ -43,6 +44,7 @@ class Atlas:
     def add(self, key: str, contours: Contours) -> None:
         self.keys[key] = len(self.contours)
         self.contours.append(contours)
+        self.extents.append(extent(contours) if contours else (0, 0, 0, 0))
 
     def add_font(self, name: str, file: Path) -> None:
         """Adds a font's letters for every codepoint that the layouts use."""
@@ -90,7 +92,7 @@ class Columns:
             contours = self._atlas.contours[number]
             if not contours:
                 continue
-            box = placed(extent(contours), x, y, sx, sy)
+            box = placed(self._atlas.extents[number], x, y, sx, sy)
             if window:
                 pieces = [overlap(placed(extent([one]), x, y, sx, sy), window) for one in contours]
                 own_rules += [[a, b, c - a, d - b] for a, b, c, d in pieces if c > a and d > b]
@@ -99,8 +101,8 @@ class Columns:
             scale = self._scales.setdefault((round(sx * 1000), round(sy * 1000)), len(self._scales))
             own_marks.append((number, round(x), round(y), scale))
             boxes.append(box)
-        whole = np.array(boxes)
-        x0, y0, x1, y1 = (*whole[:, :2].min(axis=0).tolist(), *whole[:, 2:].max(axis=0).tolist())
+        lefts, bottoms, rights, tops = zip(*boxes, strict=True)
+        x0, y0, x1, y1 = min(lefts), min(bottoms), max(rights), max(tops)
         if x1 - x0 > MAX_EM * 1000 or max(abs(x0), abs(y0), abs(y1)) > LIMITS_OF_INT16 or x1 > 65_000:
             return False
         # marks keep their order, which is nearly that of reading, so differences stay small
