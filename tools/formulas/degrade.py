@@ -12,7 +12,7 @@ MAX_RISE = 5.0  # pixels that an end of a turned formula may rise or fall
 
 
 def turn(dice: Dice, width: float) -> NDArray[np.float32] | None:
-    """A slight rotation and shear of a picture so many pixels wide, or none. Its ends stay within the margins."""
+    """A slight rotation and shear of a picture so many pixels wide, or none. Its ends stay in the margins."""
     if dice.random() > 0.35:
         return None
     most = MAX_RISE / max(1.0, width / 2)

@@ -31,10 +31,8 @@ GREEK = r"""
     \alpha \beta \gamma \delta \varepsilon \zeta \eta \theta \iota \kappa \lambda \mu \nu \xi . \pi \rho \varsigma \sigma \tau
     \upsilon \varphi \chi \psi \omega
 """.split()
-CLOSING, BETWEEN = NUMBERS["}"], NUMBERS["}{"]
-STYLED = {
-    NUMBERS[token] for token in TOKENS if token.startswith(r"\math") or token in (r"\boldsymbol", r"\tag")
-}
+CLOSING, TAG = NUMBERS["}"], NUMBERS[r"\tag"]
+STYLED = {NUMBERS[token] for token in TOKENS if token.startswith(r"\math") or token == r"\boldsymbol"}
 STYLED -= {NUMBERS[r"\mathring"]}
 OPENS = {NUMBERS[token] for token in OPENING} | {NUMBERS["{"]}
 
@@ -89,7 +87,8 @@ class Shard:
         start, end = self._ends[number], self._ends[number + 1]
         glyphs = self._glyph[start[0] : end[0]].tolist()
         label = self.label(number)
-        mapping = self._mapping(glyphs, dice) if dice is not None else {}
+        # an equation number's letters are upright in the picture and plain in the label: leave those formulas alone
+        mapping = self._mapping(glyphs, dice) if dice is not None and TAG not in label else {}
         if mapping:
             label = _renamed(label, dict(pair[1] for pair in mapping.values()))
         shapes = []
@@ -191,7 +190,7 @@ def _rectangle(x: float, y: float, width: float, height: float) -> NDArray[np.fl
 
 
 def _renamed(label: list[int], names: dict[int, int]) -> list[int]:
-    """The label with letters changed, except where a style or an equation number holds them."""
+    """The label with letters changed, except where a style holds them."""
     made, depth, held = [], 0, 0
     for number in label:
         made.append(names.get(number, number) if not held else number)
