@@ -64,8 +64,10 @@ class Batches(Dataset[tuple[torch.Tensor, torch.Tensor]]):
         cv2.setNumThreads(1)
         dice = np.random.default_rng((self._seed, number))
         (height, width), chosen, ems = self._choice(dice)
-        pairs = [self._sample(one, em, (height, width), dice) for one, em in zip(chosen, ems, strict=True)]
-        pairs = [pair for pair in pairs if pair is not None]
+        drawn = [self._sample(one, em, (height, width), dice) for one, em in zip(chosen, ems, strict=True)]
+        pairs = [pair for pair in drawn if pair is not None]
+        # every batch of a canvas has the same size: the card tunes itself for each new one
+        pairs = [pairs[at % len(pairs)] for at in range(len(drawn))]
         return torch.from_numpy(np.stack([pair[0] for pair in pairs])), padded([pair[1] for pair in pairs])
 
     def _choice(self, dice: np.random.Generator) -> tuple[tuple[int, int], list[list[int]], list[float]]:
@@ -83,7 +85,7 @@ class Batches(Dataset[tuple[torch.Tensor, torch.Tensor]]):
                 np.concatenate([ems, more_ems]),
             )
             fitting = np.flatnonzero(canvases == kind)
-        fitting = fitting[: self._batch_size(kind)]
+        fitting = np.resize(fitting, self._batch_size(kind))
         return canvas(kind), [groups[at] for at in fitting], [float(ems[at]) for at in fitting]
 
     def _batch_size(self, kind: int) -> int:

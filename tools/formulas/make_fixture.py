@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import time
 from pathlib import Path
 
@@ -19,6 +20,9 @@ import numpy as np
 import torch
 from model import FormulaNetwork, Sizes, loss_of
 from numpy.typing import NDArray
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
+from penstock.engines.formula.picture import prepared
 
 SIGNS = {
     "+": [((0, 5), (10, 5)), ((5, 0), (5, 10))],
@@ -33,42 +37,42 @@ NUMBERS = {token: number for number, token in enumerate(TOKENS)}
 SIZES = Sizes(
     (8, 16, 32), (1, 1, 1), heads=2, encoder_layers=1, decoder_layers=1, tokens=len(TOKENS), max_steps=24
 )
-FRAME = (64, 64)
 BATCH = 24
+PAPER = 250
 
 
-def drawn(dice: np.random.Generator, tokens: list[str]) -> NDArray[np.float32]:
-    """Strokes of one, two or (as a fraction) two stacked signs somewhere in a frame."""
-    frame = np.zeros(FRAME, np.uint8)
-    x, y = (int(value) for value in dice.integers(4, 16, 2))
+def drawn(tokens: list[str]) -> NDArray[np.float32]:
+    """Strokes of one, two or (as a fraction) two stacked signs, as the reader prepares them."""
+    page = np.full((80, 80), PAPER, np.uint8)
     if tokens[0] == r"\frac":
-        strokes(frame, tokens[1], x + 2, y)
-        strokes(frame, tokens[3], x + 2, y + 22)
-        cv2.line(frame, (x - 2, y + 16), (x + 16, y + 16), 255, 1)
+        strokes(page, tokens[1], 22, 10)
+        strokes(page, tokens[3], 22, 32)
+        cv2.line(page, (18, 26), (36, 26), 0, 1)
     else:
         for at, token in enumerate(tokens):
-            strokes(frame, token, x + at * 20, y + 8)
-    return (frame / 255).astype(np.float32)
+            strokes(page, token, 20 + at * 20, 30)
+    return prepared(page)[0]
 
 
-def strokes(frame: NDArray[np.uint8], sign: str, x: int, y: int) -> None:
+def strokes(page: NDArray[np.uint8], sign: str, x: int, y: int) -> None:
     for (x0, y0), (x1, y1) in SIGNS[sign]:
-        cv2.line(frame, (x + x0, y + y0), (x + x1, y + y1), 255, 2)
+        cv2.line(page, (x + x0, y + y0), (x + x1, y + y1), 0, 2)
 
 
-def formula(dice: np.random.Generator) -> list[str]:
+def formula(kind: int, dice: np.random.Generator) -> list[str]:
     first, second = (str(sign) for sign in dice.choice(list(SIGNS), 2))
-    kind = dice.random()
-    return [first] if kind < 0.2 else [first, second] if kind < 0.6 else [r"\frac", first, "}{", second, "}"]
+    return [[first], [first, second], [r"\frac", first, "}{", second, "}"]][kind]
 
 
 def batch(dice: np.random.Generator) -> tuple[torch.Tensor, torch.Tensor]:
-    made = [formula(dice) for _ in range(BATCH)]
-    pictures = np.stack([drawn(dice, tokens) for tokens in made])[:, None]
-    numbers = np.zeros((BATCH, 8), np.int64)
-    for row, tokens in zip(numbers, made, strict=True):
+    """Formulas of one kind; those whose picture has another size than the first one's stay out."""
+    kind = int(dice.integers(3))
+    pairs = [(tokens, drawn(tokens)) for tokens in (formula(kind, dice) for _ in range(BATCH))]
+    pairs = [pair for pair in pairs if pair[1].shape == pairs[0][1].shape]
+    numbers = np.zeros((len(pairs), 8), np.int64)
+    for row, (tokens, _) in zip(numbers, pairs, strict=True):
         row[: len(tokens) + 2] = [1, *(NUMBERS[token] for token in tokens), 2]
-    return torch.from_numpy(pictures), torch.from_numpy(numbers)
+    return torch.from_numpy(np.stack([picture for _, picture in pairs])), torch.from_numpy(numbers)
 
 
 def trained(seconds: float) -> FormulaNetwork:
@@ -76,7 +80,7 @@ def trained(seconds: float) -> FormulaNetwork:
     torch.set_num_threads(1)
     network, dice = FormulaNetwork(SIZES), np.random.default_rng(5)
     optimiser = torch.optim.AdamW(network.parameters(), lr=3e-3)
-    until, right = time.process_time() + seconds, 0
+    until, right, steps = time.process_time() + seconds, 0, 0
     while time.process_time() < until and right < 40:
         pictures, numbers = batch(dice)
         odds, spotted = network(pictures, numbers[:, :-1])
@@ -85,6 +89,9 @@ def trained(seconds: float) -> FormulaNetwork:
         loss.backward()
         optimiser.step()
         wanted = numbers[:, 1:]
+        steps += 1
+        if steps % 100 == 0:
+            print(f"step {steps} loss {float(loss):.4f} right {right}", flush=True)
         right = right + 1 if bool(((odds.argmax(-1) == wanted) | (wanted == 0)).all()) else 0
     print(f"loss {float(loss):.4f}, {right} batches without a fault")
     return network.eval()

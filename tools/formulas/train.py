@@ -171,6 +171,7 @@ def batches_from(
         sampler=range(start, MANY_BATCHES),
         num_workers=workers,
         prefetch_factor=4 if workers else None,
+        multiprocessing_context="fork" if workers else None,  # the shards are shared, not copied
         pin_memory=torch.cuda.is_available(),
     )
     return iter(loader)
