@@ -6,7 +6,7 @@
 #
 # FONTS holds texgyre{schola,bonum,dejavu,pagella}-math.otf and STIXMath-Regular.otf, as in Debian's packages
 # fonts-texgyre-math and fonts-stix. PYTHON needs numpy and fonttools.
-# One core lays out some 100 formulas a second; 50 batches of 6,000 make about 60 MB.
+# One core lays out some 100 formulas a second; 25 batches of 6,000 make about 20 MB.
 set -euo pipefail
 
 out=$(realpath -m "$1")

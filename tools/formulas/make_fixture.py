@@ -91,9 +91,9 @@ def trained(seconds: float) -> FormulaNetwork:
         wanted = numbers[:, 1:]
         steps += 1
         if steps % 100 == 0:
-            print(f"step {steps} loss {float(loss):.4f} right {right}", flush=True)
+            print(f"step {steps} loss {float(loss.detach()):.4f} right {right}", flush=True)
         right = right + 1 if bool(((odds.argmax(-1) == wanted) | (wanted == 0)).all()) else 0
-    print(f"loss {float(loss):.4f}, {right} batches without a fault")
+    print(f"loss {float(loss.detach()):.4f}, {right} batches without a fault")
     return network.eval()
 
 
