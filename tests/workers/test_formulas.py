@@ -5,6 +5,7 @@ The weights know six signs (tools/formulas/make_fixture.py); the page is drawn h
 
 from __future__ import annotations
 
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,8 +19,15 @@ from penstock.workers import builtin_readers
 from penstock.workers.builtin_readers import Readers
 from tests.conftest import REPO
 
-WEIGHTS = REPO / "tests" / "fixtures" / "formula_weights"
+WEIGHTS = REPO / "tests" / "fixtures" / "formula_weights.zip"
 FORMULA = Region(label="display_formula", box=(40, 20, 100, 80), note="not read")
+
+
+@pytest.fixture
+def weights(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with zipfile.ZipFile(WEIGHTS) as packed:
+        packed.extractall(tmp_path)
+    monkeypatch.setenv("PENSTOCK_FORMULA_WEIGHTS", str(tmp_path))
 
 
 def page() -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
@@ -29,8 +37,8 @@ def page() -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
     return pixels
 
 
-def test_a_formula_is_read_where_weights_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PENSTOCK_FORMULA_WEIGHTS", str(WEIGHTS))
+@pytest.mark.usefixtures("weights")
+def test_a_formula_is_read_where_weights_are_named() -> None:
     readers = Readers(())
     read = readers.formula(page(), FORMULA)
     readers.close()
@@ -38,8 +46,8 @@ def test_a_formula_is_read_where_weights_are_named(monkeypatch: pytest.MonkeyPat
     assert read.confidence is not None and read.confidence > 0.5
 
 
+@pytest.mark.usefixtures("weights")
 def test_a_formula_that_the_network_is_unsure_of_stays_a_picture(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PENSTOCK_FORMULA_WEIGHTS", str(WEIGHTS))
     monkeypatch.setattr(builtin_readers, "MIN_FORMULA_CONFIDENCE", 1.1)
     assert Readers(()).formula(page(), FORMULA) == FORMULA
 

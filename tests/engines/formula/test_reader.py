@@ -6,6 +6,7 @@ tools/formulas/make_fixture.py made the weights.
 from __future__ import annotations
 
 import shutil
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,13 +21,21 @@ from penstock.engines.formula.reader import FormulaReader
 from penstock.errors import EngineError, OpenError
 from tests.conftest import REPO
 
-WEIGHTS = REPO / "tests" / "fixtures" / "formula_weights"
+WEIGHTS = REPO / "tests" / "fixtures" / "formula_weights.zip"
 PAPER, INK = 235, 30
 
 
 @pytest.fixture(scope="module")
-def reader() -> Iterator[FormulaReader]:
-    opened = FormulaReader(WEIGHTS)
+def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("weights")
+    with zipfile.ZipFile(WEIGHTS) as packed:
+        packed.extractall(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def reader(weights: Path) -> Iterator[FormulaReader]:
+    opened = FormulaReader(weights)
     yield opened
     opened.close()
 
@@ -73,17 +82,17 @@ def test_an_empty_picture_is_an_error_of_its_own(reader: FormulaReader) -> None:
         reader.read_formula(np.zeros((4, 0, 3), np.uint8))
 
 
-def test_a_closed_reader_says_so() -> None:
-    reader = FormulaReader(WEIGHTS)
+def test_a_closed_reader_says_so(weights: Path) -> None:
+    reader = FormulaReader(weights)
     reader.close()
     with pytest.raises(EngineError, match="closed"):
         reader.read_formula(paper())
 
 
-def test_a_folder_without_weights_says_what_to_give(tmp_path: Path) -> None:
+def test_a_folder_without_weights_says_what_to_give(weights: Path, tmp_path: Path) -> None:
     with pytest.raises(OpenError, match=r"tokens\.json"):
         FormulaReader(tmp_path)
-    shutil.copy(WEIGHTS / "tokens.json", tmp_path)
+    shutil.copy(weights / "tokens.json", tmp_path)
     (tmp_path / "encoder.onnx").write_bytes(b"no model")
     with pytest.raises(OpenError, match=r"encoder\.onnx"):
         FormulaReader(tmp_path)
