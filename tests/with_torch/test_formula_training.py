@@ -20,7 +20,7 @@ torch = pytest.importorskip("torch")
 
 @pytest.fixture
 def tool(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Imports a module of tools/formulas, and forgets all of them after the test: their names are common ones."""
+    """Imports a module of tools/formulas, and forgets all of them after the test: their names are common."""
     before = set(sys.modules)
     monkeypatch.syspath_prepend(str(REPO / "tools" / "formulas"))
     yield importlib.import_module
@@ -65,6 +65,7 @@ def test_steps_with_a_memory_say_what_a_whole_sequence_says(tool: Any) -> None:
         assert torch.allclose(odds[:, 0], whole[:, at], atol=1e-4)
 
 
+@pytest.mark.filterwarnings("ignore")  # PyTorch calls the exporter by tracing old
 def test_the_export_reads_as_the_network_does(tool: Any, tmp_path: Path) -> None:
     pytest.importorskip("onnx")
     model, export, vocabulary = tool("model"), tool("export"), tool("vocabulary")
@@ -77,4 +78,6 @@ def test_the_export_reads_as_the_network_does(tool: Any, tmp_path: Path) -> None
     said = reader.read_formula(picture)[0].split()
     told = network.read(torch.from_numpy(prepared(picture)), vocabulary.START_ID, vocabulary.END_ID)[0]
     wanted = vocabulary.decode(told)
-    assert said and said == wanted[: len(said)]  # a network that learned nothing runs in circles: the reader stops
+    assert (
+        said and said == wanted[: len(said)]
+    )  # a network that learned nothing runs in circles: the reader stops
