@@ -1,4 +1,4 @@
-"""The built-in readers of one worker: text by script, tables by structure.
+"""The built-in readers of one worker: text by script, tables by structure, formulas where there are weights.
 
 Boxes come in and go out in pixels of the page; what an engine sees is a cut of it.
 """
@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 from penstock.box import Box, moved
 from penstock.documents.layout.tables.pictured import PicturedGrid
+from penstock.engines.formula.reader import FormulaReader
+from penstock.engines.formula.weights import formula_weights
 from penstock.engines.image.crop import cut
 from penstock.engines.ocr.ppocr import LineBox, TextLine
 from penstock.engines.ocr.reader import PageReader, Script
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+MIN_FORMULA_CONFIDENCE = 0.5  # below, the crop says more than the LaTeX
+
 
 class Readers:
     """Opens each engine when it is first needed: born-digital documents may need none."""
@@ -33,10 +37,12 @@ class Readers:
         self._lang = lang
         self._reader: PageReader | None = None
         self._tables: SlanetTable | None = None
+        self._formulas: FormulaReader | None = None
+        self._formula_weights = formula_weights()
         self._lock = threading.Lock()
 
     def close(self) -> None:
-        for engine in (self._reader, self._tables):
+        for engine in (self._reader, self._tables, self._formulas):
             if engine is not None:
                 engine.close()
 
@@ -74,6 +80,16 @@ class Readers:
         reader = "+".join(filter(None, [region.reader, "slanet"]))
         return replace(region, content=engine.fill(structure, inside), reader=reader)
 
+    def formula(self, pixels: Pixels, region: Region) -> Region:
+        """The region with its LaTeX; as it is where there are no weights or the network is unsure."""
+        engine = self._formula_engine()
+        if engine is None:
+            return region
+        latex, confidence = engine.read_formula(cut(pixels, region.box))
+        if confidence < MIN_FORMULA_CONFIDENCE or not latex:
+            return region
+        return replace(region, content=latex, confidence=confidence, reader="formula", note="")
+
     def _text(self) -> PageReader:
         with self._lock:
             if self._reader is None:
@@ -87,6 +103,12 @@ class Readers:
             if self._tables is None:
                 self._tables = SlanetTable(threads=1)
             return self._tables
+
+    def _formula_engine(self) -> FormulaReader | None:
+        with self._lock:
+            if self._formulas is None and self._formula_weights is not None:
+                self._formulas = FormulaReader(self._formula_weights, threads=1)
+            return self._formulas
 
 
 def _structure(grid: PicturedGrid) -> TableStructure:

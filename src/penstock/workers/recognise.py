@@ -33,7 +33,7 @@ from penstock.engines.table.drawn import Drawings, drawings
 from penstock.errors import Failure
 from penstock.page import Page
 from penstock.processes.part_pool import PartPool
-from penstock.region import Region, Word
+from penstock.region import FORMULA_LABELS, Region, Word
 from penstock.stage import Worker
 from penstock.workers.builtin_readers import Readers
 from penstock.workers.crop import with_crop
@@ -115,11 +115,15 @@ class RecogniseWorker(Worker[Page]):
         if region.content is not None and not read:
             return region  # the rules read it from the layer already, tables by their rulings
         region = with_lines(region, words, read)
-        return (
-            self._table(page, replace(draft, region=region))
-            if region.label == "table"
-            else with_content(region)
-        )
+        if region.label == "table":
+            return self._table(page, replace(draft, region=region))
+        return self._formula(page, with_content(region))
+
+    def _formula(self, page: Page, region: Region | None) -> Region | None:
+        """The region; a formula with its LaTeX, where there are weights to read it."""
+        if region is None or region.label not in FORMULA_LABELS or page.pixels is None:
+            return region
+        return self._readers.formula(page.pixels, region)
 
     def _table(self, page: Page, draft: Draft[TextLine]) -> Region | None:
         region, words, read = draft.region, without_leaders(draft.words), draft.lines

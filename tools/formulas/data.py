@@ -1,0 +1,200 @@
+"""Batches for training: formulas of one canvas size, drawn and spoiled as they are asked for.
+
+Batch number n is always the same batch, whichever process makes it, so a run that resumes at n sees what it
+would have seen. Batches of small pictures hold more of them; canvases are drawn so that every formula is
+equally likely.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import cv2
+import numpy as np
+import torch
+from degrade import spoiled, turn, with_neighbours
+from numpy.typing import NDArray
+from raster import Drawing, Shard, picture
+from torch.utils.data import Dataset
+from vocabulary import END_ID, NUMBERS, PAD_ID, START_ID
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
+from penstock.engines.formula.picture import MAX_HEIGHT, MAX_WIDTH, levelled
+
+HEIGHTS, WIDTHS = (64, 128, MAX_HEIGHT), (192, 384, 640, MAX_WIDTH)
+MIN_EM, MAX_EM = 14.0, 46.0  # pixels; an x-height of 6 to 20
+SMALLEST_EM = 11.0  # long formulas are drawn smaller, as the reader makes them
+MARGIN = 7  # pixels at each side, at most
+POOL = 2048  # candidates a batch is chosen from
+MAX_STEPS = 320
+QUAD, BREAK, TAG = NUMBERS[r"\quad"], NUMBERS[r"\\"], NUMBERS[r"\tag"]
+ALIGNED = NUMBERS[r"\begin{aligned}"], NUMBERS[r"\end{aligned}"]
+MAX_BATCH = 512
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What is varied. Shares are of all pictures."""
+
+    area: int = 6_300_000  # pixels of a batch
+    other_letters: float = 0.55
+    other_fonts: float = 0.45
+    beside: float = 0.08  # two formulas in one line
+    below: float = 0.06  # some formulas as lines of one
+    neighbours: float = 0.07
+    spoil: bool = True
+
+
+class Batches(Dataset[tuple[torch.Tensor, torch.Tensor]]):
+    """`batches[n]` is (pictures, tokens): uint8 of count x height x width, int64 of count x steps."""
+
+    def __init__(self, shards: list[Shard], count: int, seed: int, recipe: Recipe | None = None) -> None:
+        self._shards, self._count, self._seed, self._recipe = shards, count, seed, recipe or Recipe()
+        self._owner = np.concatenate([np.full(len(shard), at) for at, shard in enumerate(shards)])
+        self._number = np.concatenate([np.arange(len(shard)) for shard in shards])
+        boxes = np.concatenate([shard.boxes for shard in shards]) / 1000
+        self._wide, self._high = boxes[:, 2] - boxes[:, 0], boxes[:, 3] - boxes[:, 1]
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, number: int) -> tuple[torch.Tensor, torch.Tensor]:
+        cv2.setNumThreads(1)
+        dice = np.random.default_rng((self._seed, number))
+        (height, width), chosen, ems = self._choice(dice)
+        drawn = [self._sample(one, em, (height, width), dice) for one, em in zip(chosen, ems, strict=True)]
+        pairs = [pair for pair in drawn if pair is not None]
+        # every batch of a canvas has the same size: the card tunes itself for each new one
+        pairs = [pairs[at % len(pairs)] for at in range(len(drawn))]
+        return torch.from_numpy(np.stack([pair[0] for pair in pairs])), padded([pair[1] for pair in pairs])
+
+    def _choice(self, dice: np.random.Generator) -> tuple[tuple[int, int], list[list[int]], list[float]]:
+        """A canvas, formulas that fit it (each a list of one or more), and their sizes."""
+        canvases, groups, ems = self._candidates(dice)
+        kinds, counts = np.unique(canvases[canvases >= 0], return_counts=True)
+        shares = counts / np.array([self._batch_size(kind) for kind in kinds])
+        kind = int(dice.choice(kinds, p=shares / shares.sum()))
+        fitting = np.flatnonzero(canvases == kind)
+        while len(fitting) < self._batch_size(kind) and len(groups) < 8 * POOL:
+            more, more_groups, more_ems = self._candidates(dice)
+            canvases, groups, ems = (
+                np.concatenate([canvases, more]),
+                groups + more_groups,
+                np.concatenate([ems, more_ems]),
+            )
+            fitting = np.flatnonzero(canvases == kind)
+        fitting = np.resize(fitting, self._batch_size(kind))
+        return canvas(kind), [groups[at] for at in fitting], [float(ems[at]) for at in fitting]
+
+    def _batch_size(self, kind: int) -> int:
+        height, width = canvas(kind)
+        return max(1, min(MAX_BATCH, self._recipe.area // (height * width)))
+
+    def _candidates(
+        self, dice: np.random.Generator
+    ) -> tuple[NDArray[np.int64], list[list[int]], NDArray[np.float64]]:
+        groups = [[int(one)] for one in dice.integers(0, len(self._number), POOL)]
+        wide, high = self._wide[[g[0] for g in groups]].copy(), self._high[[g[0] for g in groups]].copy()
+        for at, kind in enumerate(dice.random(POOL)):
+            if kind < self._recipe.beside + self._recipe.below:
+                beside = kind < self._recipe.beside
+                groups[at] += [
+                    int(one)
+                    for one in dice.integers(0, len(self._number), 1 if beside else dice.integers(1, 4))
+                ]
+                if not beside:
+                    groups[at].append(-1)  # marks lines below each other
+                members = [one for one in groups[at] if one >= 0]
+                widths, heights = self._wide[members], self._high[members]
+                wide[at] = widths.sum() + 2 if beside else widths.max()
+                high[at] = heights.max() * 1.4 if beside else heights.sum() + 0.5 * len(members)
+        ems = np.exp(dice.uniform(np.log(MIN_EM), np.log(MAX_EM), POOL))
+        ems = np.minimum(ems, np.minimum((MAX_WIDTH - 2 * MARGIN) / wide, (MAX_HEIGHT - 2 * MARGIN) / high))
+        kinds = canvas_kinds(wide * ems + 2 * MARGIN, high * ems + 2 * MARGIN)
+        kinds[ems < SMALLEST_EM] = -1
+        return kinds, groups, ems
+
+    def _sample(
+        self, group: list[int], em: float, size: tuple[int, int], dice: np.random.Generator
+    ) -> tuple[NDArray[np.uint8], list[int]] | None:
+        drawing, box = self._drawing(group, dice)
+        recipe = self._recipe
+        margins = tuple(dice.uniform(1, MARGIN, 4))
+        ink = picture(
+            drawing, box, em, margins, turn(dice, (box[2] - box[0]) / 1000 * em) if recipe.spoil else None
+        )
+        if recipe.spoil and dice.random() < recipe.neighbours:
+            other, other_box = self._drawing([int(dice.integers(0, len(self._number)))], dice)
+            ink = with_neighbours(ink, picture(other, other_box, em, (0, 0, 0, 0)), dice)
+        grey = spoiled(ink, em, dice) if recipe.spoil else 255 - ink
+        levels = (levelled(grey) * 255).astype(np.uint8)[: size[0], : size[1]]
+        frame = np.zeros(size, np.uint8)
+        top = int(dice.integers(0, size[0] - levels.shape[0] + 1))
+        left = int(dice.integers(0, size[1] - levels.shape[1] + 1))
+        frame[top : top + levels.shape[0], left : left + levels.shape[1]] = levels
+        return (frame, drawing.label) if len(drawing.label) <= MAX_STEPS - 2 else None
+
+    def _drawing(self, group: list[int], dice: np.random.Generator) -> tuple[Drawing, NDArray[np.float32]]:
+        parts = [self._one(number, dice) for number in group if number >= 0]
+        if len(parts) == 1 or any(TAG in part[0].label for part in parts[:-1]):
+            return parts[0]
+        return below(parts) if group[-1] < 0 else beside(parts, float(dice.uniform(1000, 2000)))
+
+    def _one(self, number: int, dice: np.random.Generator) -> tuple[Drawing, NDArray[np.float32]]:
+        shard, own = self._shards[self._owner[number]], int(self._number[number])
+        other = dice.random() < self._recipe.other_letters
+        font = (
+            str(dice.choice(shard.other_fonts))
+            if shard.other_fonts and dice.random() < self._recipe.other_fonts
+            else ""
+        )
+        return shard.drawing(own, dice if other else None, font), shard.boxes[own]
+
+
+def beside(
+    parts: list[tuple[Drawing, NDArray[np.float32]]], gap: float
+) -> tuple[Drawing, NDArray[np.float32]]:
+    """Two formulas on one baseline."""
+    (first, a), (second, b) = parts[:2]
+    shift = np.array([a[2] + gap - b[0], 0], np.float32)
+    shapes = first.shapes + [[contour + shift for contour in shape] for shape in second.shapes]
+    box = np.array([a[0], min(a[1], b[1]), b[2] + shift[0], max(a[3], b[3])], np.float32)
+    return Drawing(shapes, [*first.label, QUAD, *second.label]), box
+
+
+def below(parts: list[tuple[Drawing, NDArray[np.float32]]]) -> tuple[Drawing, NDArray[np.float32]]:
+    """Formulas as lines that start at one edge. Those that are aligned themselves stay out."""
+    parts = [part for part in parts if ALIGNED[0] not in part[0].label] or parts[:1]
+    if len(parts) == 1:
+        return parts[0]
+    shapes: list[list[NDArray[np.float32]]] = []
+    label = [ALIGNED[0]]
+    top = parts[0][1][3]
+    for number, (drawing, box) in enumerate(parts):
+        shift = np.array([-box[0], top - box[3]], np.float32)
+        shapes += [[contour + shift for contour in shape] for shape in drawing.shapes]
+        label += [*([BREAK] if number else []), *drawing.label]
+        top -= box[3] - box[1] + 450
+    width = max(box[2] - box[0] for _, box in parts)
+    return Drawing(shapes, [*label, ALIGNED[1]]), np.array([0, top + 450, width, parts[0][1][3]], np.float32)
+
+
+def canvas(kind: int) -> tuple[int, int]:
+    return HEIGHTS[kind // len(WIDTHS)], WIDTHS[kind % len(WIDTHS)]
+
+
+def canvas_kinds(wide: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The smallest canvas for each picture. None is larger than the largest by more than rounding."""
+    row = np.minimum(np.searchsorted(HEIGHTS, high), len(HEIGHTS) - 1)
+    return (row * len(WIDTHS) + np.minimum(np.searchsorted(WIDTHS, wide), len(WIDTHS) - 1)).astype(np.int64)
+
+
+def padded(labels: list[list[int]]) -> torch.Tensor:
+    """Labels with start and end, filled up to one length."""
+    longest = max(len(label) for label in labels) + 2
+    made = np.full((len(labels), longest), PAD_ID, np.int64)
+    for row, label in zip(made, labels, strict=True):
+        row[: len(label) + 2] = [START_ID, *label, END_ID]
+    return torch.from_numpy(made)
