@@ -62,9 +62,9 @@ detector's. Median error of the volume, and how often a range that promises 80 %
 With exact depth, which knows its lens (`--only depth --first 300 --rooms 40`, rooms that nobody looked at):
 things 13 % and 87 %, totals 10 % and 85 %; one total in ten is off by 39 % or more. The aim was 6 %.
 
-With something of known size in sight (`--only anchors --first 5200 --rooms 24`, 23 rooms with floor in sight),
-totals of five without depth: 12 % (one in ten off by 38 % or more); with a sheet of A4 on the floor 10 % (26 %);
-with the width of the largest thing given 14 % (33 %).
+With something of known size in sight (`--only anchors --first 5200 --rooms 24`, 23 rooms with a floor),
+totals of five without depth: 12 % (one in ten off by 38 % or more); with a sheet of A4 on the floor 10 %
+(26 %); with the width of the largest thing given 14 % (33 %).
 
 Where it is weak: totals are off by 14 % and not by the 12 % that were aimed at; what hides a thing's depth
 hides it from us too. Cameras held level, things not on the floor and wrong labels have ranges that hold
