@@ -1,4 +1,4 @@
-"""Folders for the web page to show: a read sample with an index, a hostile page, and 1,000 pages."""
+"""Folders for the web page to show (a sample with an index, a hostile page, 1,000 pages), and a visit."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from penstock.page import Page
 from penstock.region import Region
 from penstock.store.ledger import ShardWriter
 from penstock.store.schema import PAGES
+from tests.support.browser import Browser
 from tests.support.made_pdf import pdf
-from tests.support.running_service import SAMPLE
+from tests.support.running_service import SAMPLE, Client
 
 EVIL = (
     "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"> [x](javascript:1)"
@@ -89,3 +90,10 @@ def _write(out: Path, pages: list[Page]) -> None:
     for page in pages:
         writer.add(page)
     writer.commit()
+
+
+def visit(browser: Browser, client: Client, address: str = "") -> None:
+    """Opens the page as someone new, with nothing kept in the browser."""
+    browser.open(client.url + "/health")  # of the same origin: what an earlier test kept can be forgotten
+    browser.ask("localStorage.clear(); sessionStorage.clear()")
+    browser.open(f"{client.url}/{address}")

@@ -18,7 +18,7 @@ from penstock.engines.formula.weights import formula_weights
 from penstock.engines.image.crop import cut
 from penstock.engines.ocr.ppocr import LineBox, TextLine
 from penstock.engines.ocr.reader import PageReader, Script
-from penstock.engines.table.grid import GridCell, TableStructure, fill
+from penstock.engines.table.grid import TableStructure, fill
 from penstock.engines.table.slanet import SlanetTable
 from penstock.region import Region, Word
 
@@ -112,8 +112,7 @@ class Readers:
 
 
 def _structure(grid: PicturedGrid) -> TableStructure:
-    cells = [GridCell(cell.row, cell.col, cell.rowspan, cell.colspan, cell.box) for cell in grid.cells]
-    return TableStructure(grid.rows, grid.cols, tuple(cells), 1.0)
+    return TableStructure(grid.rows, grid.cols, grid.cells, 1.0)
 
 
 def _shifted(line: LineBox, right: float, down: float) -> LineBox:

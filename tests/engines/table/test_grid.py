@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from itertools import product
 
-from penstock.engines.table.grid import GridCell, TableStructure, TextPiece, fill
+from penstock.box import GridCell
+from penstock.engines.table.grid import TableStructure, TextPiece, fill
 
 
 def structure(rows: int, cols: int, pitch: float) -> TableStructure:

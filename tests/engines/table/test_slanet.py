@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.box import Box
+from penstock.box import Box, GridCell
 from penstock.engines.table.grid import from_lines, to_html
-from penstock.engines.table.slanet import GridCell, SlanetTable, TableStructure, decode, fill
+from penstock.engines.table.slanet import SlanetTable, TableStructure, decode, fill
 from penstock.errors import EngineError, MissingModel
 
 TOKENS = ["sos", "<tr>", "</tr>", "<td", ">", "</td>", ' colspan="2"', ' rowspan="3"', "<td></td>", "eos"]

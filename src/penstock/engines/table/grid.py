@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import Protocol
 
-from penstock.box import Box
+from penstock.box import Box, GridCell
 from penstock.scripts import is_syllable
 
 SPLIT_BELOW = 0.7  # a line with this much of its width in one cell belongs to it whole
@@ -29,17 +29,6 @@ class PlacedText(Protocol):
     def text(self) -> str: ...
     @property
     def box(self) -> Box: ...
-
-
-@dataclass(frozen=True, slots=True)
-class GridCell:
-    """One cell: its place and spans in the grid, and its box in pixels of the table's picture."""
-
-    row: int
-    col: int
-    rowspan: int
-    colspan: int
-    box: Box
 
 
 @dataclass(frozen=True, slots=True)

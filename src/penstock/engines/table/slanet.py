@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import cv2
 import numpy as np
 
-from penstock.box import Box
-from penstock.engines.table.grid import GridCell, PlacedText, TableStructure, fill
+from penstock.box import Box, GridCell
+from penstock.engines.table.grid import PlacedText, TableStructure, fill
 from penstock.engines.weights import registry as weights
 from penstock.engines.weights.onnx import Network
 from penstock.errors import EngineError, OpenError
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-__all__ = ["GridCell", "PlacedText", "SlanetTable", "TableStructure", "fill"]
+__all__ = ["PlacedText", "SlanetTable", "TableStructure", "fill"]
 
 SIDE = 488  # of the network's square input; what the picture leaves of it is zero
 MEAN = (0.485, 0.456, 0.406)  # ImageNet's, in the order the model's package applies them: to B, G, R

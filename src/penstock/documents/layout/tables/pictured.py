@@ -12,7 +12,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Protocol, TypeVar
 
-from penstock.box import Box, HasBox, area, enclosing, iou, shared_area
+from penstock.box import Box, GridCell, HasBox, area, enclosing, iou, shared_area
 from penstock.documents.layout.lines import rows_of
 from penstock.region import FORMULA_LABELS, PICTURE_LABELS, Region
 
@@ -52,23 +52,12 @@ class CellsOnPicture(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class PicturedCell:
-    """One cell: its place and spans in the grid, and its box on the page."""
-
-    row: int
-    col: int
-    rowspan: int
-    colspan: int
-    box: Box
-
-
-@dataclass(frozen=True, slots=True)
 class PicturedGrid:
     """A grid of `rows` x `cols`."""
 
     rows: int
     cols: int
-    cells: tuple[PicturedCell, ...]
+    cells: tuple[GridCell, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +135,7 @@ def structure_of(cells: Sequence[Box], em: float) -> PicturedGrid:
     lefts, tops = _edges([cell[0] for cell in cells], em), _edges([cell[1] for cell in cells], em)
     reach = SAME_EDGE * em
     placed = [
-        PicturedCell(
+        GridCell(
             _nearest(tops, cell[1]),
             _nearest(lefts, cell[0]),
             1 + sum(cell[1] + reach < top < cell[3] - reach for top in tops),
@@ -181,7 +170,7 @@ def with_missing_cells(structure: PicturedGrid) -> PicturedGrid:
     across = {cell.col: (cell.box[0], cell.box[2]) for cell in structure.cells if cell.colspan == 1}
     down = {cell.row: (cell.box[1], cell.box[3]) for cell in structure.cells if cell.rowspan == 1}
     made = [
-        PicturedCell(row, col, 1, 1, (across[col][0], down[row][0], across[col][1], down[row][1]))
+        GridCell(row, col, 1, 1, (across[col][0], down[row][0], across[col][1], down[row][1]))
         for row, col in free
         if row in down and col in across
     ]
