@@ -32,6 +32,7 @@ MAX_STEPS = 320
 QUAD, BREAK, TAG = NUMBERS[r"\quad"], NUMBERS[r"\\"], NUMBERS[r"\tag"]
 ALIGNED = NUMBERS[r"\begin{aligned}"], NUMBERS[r"\end{aligned}"]
 MAX_BATCH = 512
+LENGTH_STEP = 16  # lengths of a batch: each new one costs a card time
 
 
 @dataclass(frozen=True)
@@ -193,7 +194,7 @@ def canvas_kinds(wide: NDArray[np.float64], high: NDArray[np.float64]) -> NDArra
 
 def padded(labels: list[list[int]]) -> torch.Tensor:
     """Labels with start and end, filled up to one length."""
-    longest = max(len(label) for label in labels) + 2
+    longest = -(-(max(len(label) for label in labels) + 2) // LENGTH_STEP) * LENGTH_STEP
     made = np.full((len(labels), longest), PAD_ID, np.int64)
     for row, label in zip(made, labels, strict=True):
         row[: len(label) + 2] = [START_ID, *label, END_ID]
