@@ -42,8 +42,8 @@ TINY = Sizes(widths=(16, 32, 64), depths=(1, 1, 2), heads=4, encoder_layers=1, d
 class Block(nn.Module):
     """Looks at the eight neighbours of each place, then mixes channels.
 
-    The neighbours are laid side by side and multiplied at once: a product is quick everywhere and becomes int8,
-    where a convolution of single channels is slow to learn on a GPU (one step a second).
+    The neighbours are laid side by side and multiplied at once: a product is quick everywhere and becomes
+    int8, where a convolution of single channels is slow to learn on a GPU (one step a second).
     """
 
     def __init__(self, width: int) -> None:
