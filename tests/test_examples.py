@@ -43,12 +43,14 @@ def test_a_converted_document_tells_its_parts(tmp_path: Path) -> None:
     assert (tmp_path / "converted" / "sample.md").is_file()
 
 
+@pytest.mark.slow
 def test_a_stage_of_ones_own_changes_every_page(tmp_path: Path) -> None:
     printed = run("own_stage.py", tmp_path)
     assert "That pipe is called a **penstock**." in printed
     assert "**수압관**은 저수지의 물을" in printed
 
 
+@pytest.mark.slow
 def test_a_plan_of_ones_own_describes_itself_reads_and_is_checked(tmp_path: Path) -> None:
     printed = run("own_plan.py", tmp_path)
     assert printed.startswith("load ")
@@ -56,6 +58,7 @@ def test_a_plan_of_ones_own_describes_itself_reads_and_is_checked(tmp_path: Path
     assert "reads 'regions', which no earlier stage writes" in printed
 
 
+@pytest.mark.slow
 def test_a_drawn_wardrobe_has_the_size_of_a_wardrobe(tmp_path: Path) -> None:
     pytest.importorskip("scipy", reason="needs penstock-pipeline[photos]")
     printed = run("photos.py", tmp_path)
@@ -72,6 +75,7 @@ def test_a_question_finds_its_page(tmp_path: Path) -> None:
     assert printed.split("\n\n")[1].startswith("sample.pdf, page 2")
 
 
+@pytest.mark.slow
 def test_the_client_gets_the_markdown_of_what_it_sends(tmp_path: Path) -> None:
     pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
     pytest.importorskip("fastapi", reason="needs penstock-pipeline[serve]")

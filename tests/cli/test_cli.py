@@ -18,14 +18,14 @@ import pytest
 import penstock
 from penstock.testing import FAKE
 from tests.conftest import REPO
+from tests.support.command import here, in_a_process
 from tests.support.made_pdf import locked_pdf, pdf
 
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
 
 
 def run(*arguments: object, **more: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "penstock", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, **more)  # type: ignore[call-overload,no-any-return]
+    return in_a_process(*arguments, **more) if more else here(*arguments)
 
 
 def parse_fake(*arguments: object, **more: object) -> subprocess.CompletedProcess[str]:
@@ -99,6 +99,7 @@ def test_an_out_that_cannot_be_written_is_a_sentence(good: Path, tmp_path: Path)
     assert "Traceback" not in shown.stderr
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_a_sentence_and_leaves_a_resumable_out(
     good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -35,6 +35,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_docling_core_loads_the_docling_export(out: Path) -> None:
     docling = pytest.importorskip("docling_core.types.doc")
     doc = docling.DoclingDocument.load_from_json(out / "docling" / "sample.json")

@@ -299,6 +299,7 @@ def test_a_row_that_went_missing_is_refused(out: Path) -> None:
         vectors.read(Out(out), vectors.TEXTS)
 
 
+@pytest.mark.slow
 def test_a_vector_of_another_text_is_refused_and_then_made_anew(out: Path) -> None:
     embed_run(out)
     pages = list(penstock.read(out))

@@ -112,6 +112,7 @@ def test_a_crash_is_tried_once_more_and_the_second_is_the_tasks_own(tmp_path: Pa
         crew.close()
 
 
+@pytest.mark.slow
 def test_200_tasks_with_a_tenth_crashing_all_end_well_but_the_poisoned(tmp_path: Path) -> None:
     tasks = [f"die-once {tmp_path / str(n)}" if n % 10 == 3 else "x" for n in range(200)]
     poisoned = (17, 90, 151)

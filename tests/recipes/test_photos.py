@@ -165,6 +165,7 @@ def test_the_one_thing_in_a_photo_is_found_without_a_box(shared_data: Path, tmp_
     assert 0.25 < row["size_m"]["height"] < 1.0
 
 
+@pytest.mark.slow
 @needs_saliency
 def test_a_box_that_others_cover_is_told_and_not_forgotten(tmp_path: Path) -> None:
     boxes, truth = write_rooms(tmp_path / "in", (3,))

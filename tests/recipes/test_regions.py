@@ -170,6 +170,7 @@ def test_a_wrong_address_ends_the_run_at_once(
     assert not Ledger(tmp_path, PAGES).entries(), "no page has failed for it"
 
 
+@pytest.mark.slow
 def test_failed_regions_can_be_tried_again(tmp_path: Path) -> None:
     broken = [True]
 
@@ -197,6 +198,7 @@ def test_requests_of_many_pages_are_in_flight_together() -> None:
         assert [page.failure for page in pages.result(HANGS_S)] == [None] * 4
 
 
+@pytest.mark.slow
 def test_a_small_text_height_sends_fewer_pixels(server: Running) -> None:
     def sent(height: float) -> int:
         stages = [

@@ -94,6 +94,7 @@ def test_only_chunks_that_changed_are_written_again_and_lost_ones_go(made: Path)
         assert not searcher.search("rivers")
 
 
+@pytest.mark.slow
 def test_regions_and_chunks_of_a_run_know_their_section_and_page(small_run: Path, tmp_path: Path) -> None:
     out = Path(shutil.copytree(small_run, tmp_path / "out"))
     _, rows = rows_of(Out(out))

@@ -166,6 +166,7 @@ def rows(values: list[int]) -> bytes:
     return file.getvalue()
 
 
+@pytest.mark.slow
 def test_two_datasets_with_the_same_ids_are_both_kept(tmp_path: Path) -> None:
     with Service(tmp_path, fake()) as service, Running(service) as client:
         names = [client.send(f"{n}.parquet", rows([n, n + 1]))["name"] for n in (1, 2)]
@@ -255,6 +256,7 @@ def test_one_long_document_does_not_keep_others_out(tmp_path: Path, monkeypatch:
     assert service.is_full
 
 
+@pytest.mark.slow
 def test_the_service_ends_although_someone_is_still_sending(tmp_path: Path) -> None:
     port = free_port()
     command = [sys.executable, "-m", "penstock", "serve", str(tmp_path / "out"), "--port", str(port)]
@@ -297,6 +299,7 @@ def test_what_cannot_go_on_says_so_to_who_waits(tmp_path: Path, monkeypatch: pyt
         assert client("/v1/documents?name=b.pdf", b"%PDF-")[1]["error"] == "The model is not there."
 
 
+@pytest.mark.slow
 def test_what_broke_is_tried_again_and_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A model server may be started after us, a disk be emptied."""
     plan, there = fake(), threading.Event()

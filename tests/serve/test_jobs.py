@@ -313,6 +313,7 @@ def test_the_description_is_complete(client: Client) -> None:
     assert body["application/json"]["example"]["files"]
 
 
+@pytest.mark.slow
 def test_pages_of_a_job_can_be_looked_at_whoever_reads_them(client: Client) -> None:
     _, shared = client("/v1/parse?name=shared.pdf", pdf(["BT ET", "BT ET"]))
     _, own = client("/v1/parse?name=own.pdf&pages=2", pdf(["BT ET", "BT ET"]))

@@ -82,6 +82,7 @@ def run(out: Path, rounds: int, leave_out: tuple[str, ...] = ()) -> Counter[int]
     return told
 
 
+@pytest.mark.slow
 def test_mutated_requests_are_answered(tmp_path: Path) -> None:
     told = run(tmp_path, 3, WAITS)
     assert told[422] and told[400]

@@ -206,6 +206,7 @@ def test_a_run_without_a_recipe_is_shown_and_takes_nothing(client: Client, out: 
         assert [row["ready"] for row in reader("/v1/documents")[1]]
 
 
+@pytest.mark.slow
 def test_a_run_with_an_index_can_be_searched(tmp_path: Path) -> None:
     pytest.importorskip("lancedb", reason="needs penstock-pipeline[search]")
     from penstock.retrieval.index import build
@@ -220,6 +221,7 @@ def test_a_run_with_an_index_can_be_searched(tmp_path: Path) -> None:
     assert (hits[0]["document"], hits[0]["page"]) == ("sample.pdf", first.part + 1)
 
 
+@pytest.mark.slow
 def test_a_photo_is_measured(tmp_path: Path) -> None:
     box = GivenBox(photo="", box=(300.0, 300.0, 700.0, 900.0), label="chair")
     photo = np.full((1080, 1440, 3), 200, np.uint8)
@@ -269,6 +271,7 @@ def test_a_folder_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
         Service(tmp_path / "nothing")
 
 
+@pytest.mark.slow
 def test_killed_in_mid_document_it_goes_on_after_the_next_start(tmp_path: Path) -> None:
     port = free_port()
     command = [
@@ -299,6 +302,7 @@ def test_killed_in_mid_document_it_goes_on_after_the_next_start(tmp_path: Path) 
     assert sorted(entry.part for entry in entries.values()) == [0, 1, 2, 3]
 
 
+@pytest.mark.slow
 def test_many_who_wait_hold_up_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read, may_go_on = FakeRecognise._read, threading.Event()
 

@@ -156,6 +156,7 @@ def test_the_ladder_is_climbed_until_an_answer_ends_and_every_attempt_is_kept(
     assert len(raw) == 4 and raw[3]["text"].startswith("# Plain")
 
 
+@pytest.mark.slow
 def test_a_page_that_never_ends_is_partial_and_reopened(
     server: tuple[FakeServer, str], tmp_path: Path
 ) -> None:

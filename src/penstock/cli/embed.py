@@ -50,7 +50,9 @@ def embed(
 ) -> None:
     """Embed a run's pages, their text, charts and tables. Run it again to go on where it stopped."""
     from penstock.passes.embed import EmbedOptions, embed_out
+    from penstock.store.arrow import leave_pandas_out
 
+    leave_pandas_out()
     settings = {"model": model, "server": server, "dimensions": dimensions, "in_flight": in_flight}
     if server:  # the variable that holds a key may be set for other servers
         settings["api_key"] = api_key

@@ -51,7 +51,9 @@ def enrich(
     A block whose model does not answer keeps the rules' words; --retry-failed asks again.
     """
     from penstock.passes.enrich import EnrichOptions, enrich_work
+    from penstock.store.arrow import leave_pandas_out
 
+    leave_pandas_out()
     options = EnrichOptions(
         text_engine=text_engine,  # type: ignore[arg-type]  # the plan says what it does not know
         server=tuple(server or ()),

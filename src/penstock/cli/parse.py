@@ -222,7 +222,9 @@ class _Typed:
     def _into(self, out: Path, formats: list[str], shown: _Shown) -> None:
         from penstock.exports.export import check_formats
         from penstock.passes.parse import parse_work
+        from penstock.store.arrow import leave_pandas_out
 
+        leave_pandas_out()
         check_formats(formats)
         with _trace(out if shown.trace and not shown.dry_run else None) as spans:
             tell_addresses(self.inputs, shown.quiet or shown.as_json)

@@ -102,8 +102,10 @@ def run(
 
 def _run(options: PipelineOptions, step: str | None, skip: list[str], as_json: bool, quiet: bool) -> None:
     from penstock.passes.pipeline import Pipeline, chosen_steps
+    from penstock.store.arrow import leave_pandas_out
     from penstock.trace.phrases import plural
 
+    leave_pandas_out()
     pipeline = Pipeline(options, progress(quiet or as_json))
     for line in pipeline.run(chosen_steps(step, tuple(skip))):
         if not quiet:

@@ -137,7 +137,9 @@ class _TypedPhotos:
     def start(self, out: Path, formats: list[str], *, as_json: bool, quiet: bool) -> None:
         from penstock.exports.export import check_formats
         from penstock.passes.photos import photos_work
+        from penstock.store.arrow import leave_pandas_out
 
+        leave_pandas_out()
         check_formats(formats)
         work = photos_work(self._options(), out)
         work.finish(progress(quiet or as_json))

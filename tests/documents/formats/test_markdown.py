@@ -200,11 +200,13 @@ def test_tables_survive_html(found: list[tuple[int, int, str]]) -> None:
 @pytest.mark.parametrize(
     "label", ["text", "table", "paragraph_title", "display_formula", "content", "algorithm"]
 )
-def test_a_megabyte_takes_linear_time(unit: str, label: str) -> None:
-    content = unit * (1_000_000 // len(unit))
+def test_long_content_takes_linear_time(unit: str, label: str) -> None:
+    content = unit * (300_000 // len(unit))
     if label == "table":
         content = f"<table><tr><td>{content}</td></tr></table>"
-    assert cpu_seconds(lambda: markdown(label, content)) < 60  # some seconds at most; a square would be hours
+    assert (
+        cpu_seconds(lambda: markdown(label, content)) < 60
+    )  # a second at most; a square would be many minutes
 
 
 def test_comments_end_where_they_should() -> None:

@@ -12,7 +12,7 @@ from penstock.engines.layout.clean import FoundBoxes, Rules, clean
 from penstock.region import LABELS
 from tests.support import reference_layout_post as reference
 
-LIVE_SEEDS = range(100_000, 103_000)
+LIVE_SEEDS = range(100_000, 101_000)
 
 
 def found(
@@ -61,7 +61,7 @@ def test_golden_pages_come_out_as_written() -> None:
         assert np.allclose(got, expected, rtol=0, atol=1e-9), f"seed {seed}"
 
 
-def test_thousands_of_fresh_pages_equal_the_slow_loops() -> None:
+def test_a_thousand_fresh_pages_equal_the_slow_loops() -> None:
     for seed in LIVE_SEEDS:
         case = reference.random_case(seed)
         expected = [[row.number, *row.box] for row in reference.clean(case)]

@@ -179,6 +179,7 @@ def test_moge_measures_for_the_engine_without_weights_too(python: str) -> None:
     assert [stage.mesh for stage in alone if isinstance(stage, Reconstruct)] == [mesh]
 
 
+@pytest.mark.slow
 @needs_saliency
 def test_an_object_that_failed_is_tried_again_alone(python: str, tmp_path: Path) -> None:
     room = rooms.draw(0, num_things=2, width=400, height=300)
