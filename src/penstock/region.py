@@ -64,7 +64,10 @@ def asset(folder: str, data: bytes, ending: str) -> Asset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Word:
-    """One word of a PDF's text layer. `size` is the font size in pixels of the picture."""
+    """One word of a PDF's text layer. `size` is the font size in pixels of the picture.
+
+    A word of several fonts or sizes, such as one with a raised letter, has `parts`: what is in one.
+    """
 
     text: str
     box: Box
@@ -72,6 +75,8 @@ class Word:
     size: float = 0.0
     bold: bool = False
     italic: bool = False
+    baseline: float = 0.0  # in pixels from the top, by the first letter
+    parts: tuple[Word, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

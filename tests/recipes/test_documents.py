@@ -77,14 +77,14 @@ def test_tables_come_with_their_spans(pages: list[Page], number: int) -> None:
     assert got == want
 
 
-def test_charts_have_crops_and_the_formula_says_why_it_is_not_read(out: Path, pages: list[Page]) -> None:
+def test_charts_have_crops_and_the_formula_is_read_from_the_layer(out: Path, pages: list[Page]) -> None:
     pictures = [r for page in pages for r in page.regions if r.label in {"image", "chart"}]
     assert len(pictures) == 2
     for region in pictures:
         assert (out / str(region.crop_path)).read_bytes().startswith(b"\xff\xd8")
     [formula] = [r for r in pages[2].regions if r.label == "display_formula"]
-    assert formula.content is None
-    assert "formulas" in formula.note
+    assert formula.content == r"P = \eta \rho g Q \left( H - \frac{f L v^{2}}{2 g D} \right)"
+    assert (formula.reader, formula.note) == ("layer", "")
     assert formula.crop_path
 
 

@@ -16,6 +16,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from penstock.box import HasBox
+from penstock.documents.formulas import layer_formula
 from penstock.documents.layout.content import with_content, with_drawn_cells, with_lines, without_leaders
 from penstock.documents.layout.draft import (
     Draft,
@@ -117,13 +118,17 @@ class RecogniseWorker(Worker[Page]):
         region = with_lines(region, words, read)
         if region.label == "table":
             return self._table(page, replace(draft, region=region))
-        return self._formula(page, with_content(region))
+        return self._formula(page, with_content(region), words)
 
-    def _formula(self, page: Page, region: Region | None) -> Region | None:
-        """The region; a formula with its LaTeX, where there are weights to read it."""
-        if region is None or region.label not in FORMULA_LABELS or page.pixels is None:
+    def _formula(self, page: Page, region: Region | None, words: Sequence[Word]) -> Region | None:
+        """The region; a formula with its LaTeX, by the layer's signs or by the network if it has weights."""
+        if region is None or region.label not in FORMULA_LABELS:
             return region
-        return self._readers.formula(page.pixels, region)
+        strokes = page.layer.strokes if page.layer else ()
+        latex = layer_formula(words, strokes, region.box)
+        if latex:
+            return replace(region, content=latex, reader="layer", note="")
+        return region if page.pixels is None else self._readers.formula(page.pixels, region)
 
     def _table(self, page: Page, draft: Draft[TextLine]) -> Region | None:
         region, words, read = draft.region, without_leaders(draft.words), draft.lines

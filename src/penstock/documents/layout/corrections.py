@@ -6,6 +6,7 @@ page for a table with paragraphs in it. The words of the layer, or the places of
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
@@ -31,6 +32,7 @@ LONE_CELLS, LONE_ROWS = 3, 4  # of a table that the model did not see
 # and the boxes of slanted lines lie over each other, 1.2 and more
 MAX_FILLED = 0.95
 CELLS_SHARE = 0.8  # of the lines of such a table: 0.83 to 1 of them stand in rows, 0.5 of a receipt's
+FORMULA_SIGN = re.compile("[=<>+±×÷∑∏∫√≤≥≠≈∼∈→⇒^_|\\\\]")
 
 
 def is_scan_of_text(region: Region, words: Sequence[Word], page: Page) -> bool:
@@ -94,9 +96,15 @@ def _filled(row: Sequence[Box]) -> float:
 
 
 def is_prose(lines: Sequence[Line]) -> bool:
-    """Whether the lines are plain text, not a formula or a chart's labels: several words of three letters."""
-    words = " ".join(line.text for line in lines).split()
+    """Whether the lines are plain text, not a formula or a chart's labels: several words of three letters.
+
+    Two do where no sign of a formula stands: the end of a sentence, a caption.
+    """
+    text = " ".join(line.text for line in lines)
+    words = text.split()
     long_words = [word for word in words if sum(char.isalpha() for char in word) >= 3]
+    if len(long_words) >= 2 and len(long_words) >= 0.5 * len(words) and not FORMULA_SIGN.search(text):
+        return True
     return len(long_words) >= 6 and len(long_words) >= 0.6 * len(words)
 
 

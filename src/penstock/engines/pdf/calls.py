@@ -34,6 +34,7 @@ UINTS = (POINTER(c_uint),) * 4
 char_object = _bind("FPDFText_GetTextObject", c_void_p, c_void_p, c_int)
 char_loose_box = _bind("FPDFText_GetLooseCharBox", c_int, c_void_p, c_int, RECT)
 char_tight_box = _bind("FPDFText_GetCharBox", c_int, c_void_p, c_int, *(POINTER(c_double),) * 4)
+char_origin = _bind("FPDFText_GetCharOrigin", c_int, c_void_p, c_int, *(POINTER(c_double),) * 2)
 char_matrix = _bind("FPDFText_GetMatrix", c_int, c_void_p, c_int, MATRIX)
 char_font_size = _bind("FPDFText_GetFontSize", c_double, c_void_p, c_int)
 char_code = _bind("FPDFText_GetUnicode", c_uint, c_void_p, c_int)

@@ -86,9 +86,48 @@ class _WordReader:
         place = self._place
         for match in WORD.finditer(text):
             for first, last, style in self._pieces(text, match.start(), match.end() - 1):
-                box = place.box(*self._bounds(first, last, style))
-                if place.shows(box):
-                    yield _word(text[first : last + 1], box, style)
+                word = self._word(text, first, last, style)
+                if place.shows(word.box):
+                    parts = () if style.whole else self._unlike(text, first, last)
+                    yield replace(word, parts=parts) if parts else word
+
+    def _word(self, text: str, first: int, last: int, style: _Style) -> Word:
+        box = self._place.box(*self._bounds(first, last, style))
+        said = text[first : last + 1]
+        if said[-1] in HYPHENS:
+            said = said[:-1] + "-"
+        size = (
+            style.size if style.size >= 1 else box[3] - box[1]
+        )  # some fonts hide their size in their glyphs
+        return Word(
+            text=said,
+            box=box,
+            font=style.font,
+            size=size,
+            bold=style.bold,
+            italic=style.italic,
+            baseline=self._baseline(first),
+        )
+
+    def _baseline(self, index: int) -> float:
+        calls.char_origin(self._page, index, *self._edge_refs[:2])
+        return self._place.point(self._edges[0].value, self._edges[1].value)[1]
+
+    def _unlike(self, text: str, first: int, last: int) -> tuple[Word, ...]:
+        """The parts of a word whose letters have several sizes or fonts; none for other words."""
+        starts, styles = [first], [self._style(first, calls.char_object(self._page, first))]
+        for index in range(first + 1, last + 1):
+            style = self._style(index, calls.char_object(self._page, index))
+            if not _alike(style, styles[-1]):
+                starts.append(index)
+                styles.append(style)
+        if len(starts) < 2:
+            return ()
+        ends = [*(start - 1 for start in starts[1:]), last]
+        return tuple(
+            self._word(text, start, end, style)
+            for start, end, style in zip(starts, ends, styles, strict=True)
+        )
 
     def _text(self) -> str:
         """All characters of the page, so that text[i] is PDFium's character i."""
@@ -204,16 +243,13 @@ class _WordReader:
         return known
 
 
+def _alike(one: _Style, other: _Style) -> bool:
+    return one.font == other.font and abs(one.size - other.size) <= SAME_SIZE * max(one.size, other.size)
+
+
 def _mixed(style: _Style, first: int, last: int) -> _Style:
     """The style of a word whose letters come from several objects: its first, box by box."""
     return replace(style, whole=False) if last > first else style
-
-
-def _word(text: str, box: Box, style: _Style) -> Word:
-    if text[-1] in HYPHENS:
-        text = text[:-1] + "-"
-    size = style.size if style.size >= 1 else box[3] - box[1]  # some fonts hide their size in their glyphs
-    return Word(text=text, box=box, font=style.font, size=size, bold=style.bold, italic=style.italic)
 
 
 def _read_font(font: int) -> tuple[str, bool, bool]:
