@@ -52,6 +52,7 @@ class _Style:
     bold: bool
     italic: bool
     loose: bool  # PDFium's loose boxes hold: the text is not turned, its font not stranger than most
+    drop: float = 0.0  # of the size: how far the font's loose boxes reach below the baseline
     whole: bool = True  # false for a word of several objects: its first letter does not tell all heights
 
 
@@ -76,6 +77,7 @@ class _WordReader:
         self._scale = place.scale
         self._styles: dict[int, _Style] = {}
         self._fonts: dict[int, tuple[str, bool, bool]] = {}
+        self._drops: dict[int | None, float] = {}
         self._rect = raw.FS_RECTF()
         self._rect_ref = byref(self._rect)
         self._edges = [c_double() for _ in range(4)]
@@ -106,12 +108,16 @@ class _WordReader:
             size=size,
             bold=style.bold,
             italic=style.italic,
-            baseline=self._baseline(first),
+            baseline=box[3] - style.drop * size if style.loose and style.whole else self._baseline(first),
         )
 
     def _baseline(self, index: int) -> float:
+        """Where a letter stands, in pixels from the top."""
+        return self._place.point(*self._origin(index))[1]
+
+    def _origin(self, index: int) -> tuple[float, float]:
         calls.char_origin(self._page, index, *self._edge_refs[:2])
-        return self._place.point(self._edges[0].value, self._edges[1].value)[1]
+        return self._edges[0].value, self._edges[1].value
 
     def _unlike(self, text: str, first: int, last: int) -> tuple[Word, ...]:
         """The parts of a word whose letters have several sizes or fonts; none for other words."""
@@ -224,11 +230,21 @@ class _WordReader:
         level = abs(matrix.b) <= 0.02 * abs(matrix.a)
         loose = level and self._loose_height(index) <= LOOSE_HEIGHT * size
         if not shape:
-            return _Style("", size, False, False, loose, loose)
-        name, bold, italic = self._font(calls.text_font(shape))
+            return _Style("", size, False, False, loose, whole=loose)
+        font = calls.text_font(shape)
+        name, bold, italic = self._font(font)
         bold = bold or calls.text_render_mode(shape) == STROKED_FILL
         slanted = level and abs(matrix.c) > 0.1 * abs(matrix.d)  # faked by shearing the letters
-        return _Style(name, size, bold, italic or slanted, loose, loose)
+        drop = self._drop(font, index, size) if loose else 0.0
+        return _Style(name, size, bold, italic or slanted, loose, drop, whole=loose)
+
+    def _drop(self, font: int | None, index: int, size: float) -> float:
+        """The font's `drop`, asked once: an answer for every word would take a third of the reading."""
+        known = self._drops.get(font)
+        if known is None:
+            above = self._origin(index)[1] - self._loose_box(index)[1]
+            known = self._drops[font] = above * self._scale / max(size, 1e-6)
+        return known
 
     def _loose_height(self, index: int) -> float:
         _, bottom, _, top = self._loose_box(index)
