@@ -12,6 +12,7 @@ import penstock
 from penstock.box import Box
 from penstock.documents.formulas import layer_formula
 from penstock.engines.pdf.file import PdfFile
+from penstock.engines.pdf.text import _rejoined
 from penstock.region import Word
 
 SAMPLE = Path(penstock.__file__).parent / "sample"
@@ -87,13 +88,37 @@ def test_fonts_tell_alphabets() -> None:
     words = [sign("x", 0), sign("2", 20, font=SYMBOLS), sign("R", 40, font="MSBM10")]
     assert layer_formula(words, (), WHOLE) == r"x \in \mathbb{R}"
     assert layer_formula([sign("L", 0, font=SYMBOLS), sign("𝑥𝟐", 30, font="Math")], (), WHOLE) == (
-        r"\mathcal{L} x 2"
+        r"\mathcal{L} x \mathbf{2}"
     )
 
 
 @pytest.mark.parametrize("text", ["\ufffd", "\ue000", "a\ufffdb"])
 def test_a_sign_without_a_meaning_leaves_the_picture(text: str) -> None:
     assert layer_formula([sign("x", 0), sign(text, 20, font="Unnamed")], (), WHOLE) is None
+
+
+def test_the_smallest_signs_have_scripts_of_their_own_size() -> None:
+    words = [sign("a", 0), sign("+", 12), sign("x", 24), sign("2", 36, 94), sign("b", 50)]
+    assert layer_formula(words, (), WHOLE) == "a + x^{2} b"
+
+
+def test_fractions_over_each_other_keep_to_their_bars() -> None:
+    words = [sign("a", 20, 60), sign("b", 20, 88), sign("c", 20, 120), sign("d", 20, 148)]
+    strokes = [bar(18, 32, 67), bar(18, 32, 127), bar(14, 36, 98)]
+    assert layer_formula(words, strokes, WHOLE) == r"\frac{\frac{a}{b}}{\frac{c}{d}}"
+
+
+def test_tall_brackets_with_rows_are_a_matrix_and_one_alone_holds_cases() -> None:
+    cells = [sign("1", 14, 88), sign("2", 44, 88), sign("3", 14, 114), sign("4", 44, 114)]
+    words = [tall("\x12", 0, 70, 120), *cells, tall("\x13", 60, 70, 120)]
+    assert layer_formula(words, (), WHOLE) == r"\begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}"
+    words = [sign("y", -40), sign("=", -20), tall("\x1a", 0, 70, 120), *cells]
+    assert layer_formula(words, (), WHOLE) == r"y = \begin{cases} 1 & 2 \\ 3 & 4 \end{cases}"
+
+
+def test_a_root_may_have_a_degree() -> None:
+    words = [tall("p", 34, 82, 104, SYMBOLS), sign("3", 35, 90, 10), sign("x", 47)]
+    assert layer_formula(words, [bar(46, 60, 81)], WHOLE) == r"\sqrt[3]{x}"
 
 
 def test_what_would_be_markup_is_escaped() -> None:
@@ -132,3 +157,11 @@ def test_formulas_of_a_paper_are_read_right(shared_data: Path) -> None:
     assert signs_of(paper, 3, (340, 105, 500, 145)) == (
         r"\bar{A} = \frac{Q K^{\top}}{\sqrt{d_{K}}} , A = \bar{A} + \hat{A}"
     )
+
+
+def test_letters_in_two_halves_are_one() -> None:
+    """PDFium counts letters beyond the first 65,536 twice; a half alone has no meaning."""
+    codes = [0x61, 0xD835, 0xDC38, 0x3D, 0xD835, 0x62]
+    joined = _rejoined(codes, lambda index: chr(codes[index]) if codes[index] < 0xD800 else "\ufffd")
+    assert joined == "a𝐸\x03=\ufffdb"
+    assert len(joined) == len(codes)

@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from penstock.box import Box
-from penstock.documents.formulas.marks import AXIS, FALL, RISE, Mark
+from penstock.documents.formulas.marks import AXIS, FALL, RISE, Mark, joined
 from penstock.documents.formulas.rows import row_latex, rows_of
 from penstock.documents.formulas.signs import RADICAL
 
 BESIDE = 0.3  # of the size: how far signs may reach beyond their bar
 NEAR = 0.9  # of the size: white between a bar and the signs that belong to it
+ROOF = 0.3  # of a root sign's height: its bar is at its top, a fraction that it holds has one in the middle
+SMALL = 0.85  # of a root's size: what stands in its arm is smaller
 ROW_GAP = 0.5  # of the size: white between the rows of one numerator
 
 
 def with_bars(marks: Sequence[Mark], bars: Sequence[Box]) -> list[Mark]:
     """The marks with each bar's signs made one mark. Bars are given shortest first."""
     left = list(marks)
-    for bar in bars:
-        left = _root(left, bar) or _fraction(left, bar) or left
+    for number, bar in enumerate(bars):
+        left = _root(left, bar) or _fraction(left, bar, bars[number + 1 :]) or left
     return left
 
 
@@ -30,7 +32,7 @@ def _root(marks: list[Mark], bar: Box) -> list[Mark] | None:
         for mark in marks
         if mark.text == RADICAL
         and abs(mark.x1 - x0) < BESIDE * mark.size
-        and mark.top < bar[3] + NEAR * mark.size
+        and abs(bar[1] - mark.top) < ROOF * (mark.bottom - mark.top)
     ]
     if not signs:
         return None
@@ -40,18 +42,42 @@ def _root(marks: list[Mark], bar: Box) -> list[Mark] | None:
         for mark in marks
         if mark is not sign and x0 < mark.middle < x1 and mark.bottom > bar[1] and mark.top < sign.bottom
     ]
-    return _joined(marks, [sign, *held], rf"\sqrt{{{_latex(held)}}}", _main(held).baseline) if held else None
+    if not held:
+        return None
+    index = _index(marks, sign)
+    degree = f"[{_latex(index)}]" if index else ""
+    latex = rf"\sqrt{degree}{{{_latex(held)}}}"
+    return joined(marks, [sign, *index, *held], latex, _main(held).baseline)
 
 
-def _fraction(marks: list[Mark], bar: Box) -> list[Mark] | None:
-    over, under = _over(marks, bar), _under(marks, bar)
+def _index(marks: Sequence[Mark], sign: Mark) -> list[Mark]:
+    """The small signs in the arm of a root."""
+    middle = (sign.top + sign.bottom) / 2
+    return [
+        mark
+        for mark in marks
+        if mark.size < SMALL * sign.size
+        and sign.x0 - BESIDE * sign.size < mark.x0
+        and mark.middle < sign.x1
+        and mark.baseline < middle + BESIDE * sign.size
+        and mark.bottom > sign.top
+    ]
+
+
+def _fraction(marks: list[Mark], bar: Box, longer: Sequence[Box]) -> list[Mark] | None:
+    """The marks with those above and below the bar made one. What is beyond a longer bar is not of it."""
     y = (bar[1] + bar[3]) / 2
+    across = [other for other in longer if other[0] < bar[2] and bar[0] < other[2]]
+    top = max((other[3] for other in across if other[3] < y), default=float("-inf"))
+    bottom = min((other[1] for other in across if other[1] > y), default=float("inf"))
+    near = [mark for mark in marks if top < (mark.top + mark.bottom) / 2 < bottom]
+    over, under = _over(near, bar), _under(near, bar)
     if over and under:
         size = max(mark.size for mark in [*over, *under])
         latex = rf"\frac{{{_latex(over)}}}{{{_latex(under)}}}"
-        return _joined(marks, [*over, *under], latex, y + AXIS * size)
+        return joined(marks, [*over, *under], latex, y + AXIS * size)
     if under and y > min(mark.top for mark in under) - ROW_GAP * _main(under).size:
-        return _joined(marks, under, rf"\overline{{{_latex(under)}}}", _main(under).baseline)
+        return joined(marks, under, rf"\overline{{{_latex(under)}}}", _main(under).baseline)
     return None
 
 
@@ -93,17 +119,3 @@ def _main(marks: Sequence[Mark]) -> Mark:
 
 def _latex(marks: list[Mark]) -> str:
     return r" \\ ".join(row_latex(row) for row in rows_of(marks))
-
-
-def _joined(marks: list[Mark], parts: list[Mark], latex: str, baseline: float) -> list[Mark]:
-    whole = Mark(
-        latex,
-        "",
-        min(part.x0 for part in parts),
-        max(part.x1 for part in parts),
-        min(part.top for part in parts),
-        max(part.bottom for part in parts),
-        baseline,
-        max(part.size for part in parts),
-    )
-    return [mark for mark in marks if not any(mark is part for part in parts)] + [whole]

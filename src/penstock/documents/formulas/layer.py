@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from penstock.box import Box
 from penstock.documents.formulas.bars import with_bars
 from penstock.documents.formulas.marks import Mark, bars_of, marks_of
+from penstock.documents.formulas.matrices import with_matrices
 from penstock.documents.formulas.rows import row_latex, rows_of
 from penstock.documents.formulas.signs import UnknownSign
 from penstock.region import Word
@@ -30,7 +31,7 @@ def layer_formula(words: Sequence[Word], strokes: Sequence[Box], box: Box) -> st
         marks = marks_of(words)
     except UnknownSign:
         return None
-    rows = rows_of(with_bars(marks, bars_of(strokes, box)))
+    rows = rows_of(with_matrices(with_bars(marks, bars_of(strokes, box))))
     lines = [_line(row) for row in rows]
     if not any(lines):
         return None

@@ -16,7 +16,7 @@ from penstock.documents.formulas.signs import (
     WITH_LIMITS,
     UnknownSign,
     as_latex,
-    in_plain_letters,
+    in_plain_signs,
 )
 from penstock.region import Word
 
@@ -57,6 +57,11 @@ class Mark:
         return self.text in OPENING or self.text in CLOSING or self.text in BARS
 
     @property
+    def is_plain(self) -> bool:
+        """Whether its own baseline says which row it is of: no finished part, nothing centred on the axis."""
+        return bool(self.text) and not self.is_drawn_round_the_axis
+
+    @property
     def is_drawn_round_the_axis(self) -> bool:
         return self.text in OPERATORS or self.text in INTEGRALS or self.is_fence or self.text == RADICAL
 
@@ -85,7 +90,7 @@ def bars_of(strokes: Iterable[Box], box: Box) -> list[Box]:
 def _parts(word: Word) -> Iterator[Word]:
     """What has one baseline and one size; brackets at a part's ends stand alone, for they may be tall."""
     for part in word.parts or (word,):
-        text = in_plain_letters(part.text, part.font)
+        text = in_plain_signs(part.text, part.font)
         alone = len(text) == 1 or not any(sign in OPERATORS or sign in INTEGRALS for sign in text)
         if alone:
             yield replace(part, text=text)
@@ -145,3 +150,18 @@ def _on_the_axis(mark: Mark, size: float) -> Mark:
 
 def _with_ink_height(mark: Mark) -> Mark:
     return replace(mark, top=mark.baseline - RISE * mark.size, bottom=mark.baseline + FALL * mark.size)
+
+
+def joined(marks: list[Mark], parts: list[Mark], latex: str, baseline: float) -> list[Mark]:
+    """The marks with these parts made one, whose signs are all told by its LaTeX."""
+    whole = Mark(
+        latex,
+        "",
+        min(part.x0 for part in parts),
+        max(part.x1 for part in parts),
+        min(part.top for part in parts),
+        max(part.bottom for part in parts),
+        baseline,
+        max(part.size for part in parts),
+    )
+    return [mark for mark in marks if not any(mark is part for part in parts)] + [whole]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from statistics import median_low
 
 from penstock.documents.formulas.marks import AXIS, BARS, Mark
 from penstock.documents.formulas.signs import CLOSING, OPENING
 
 SCRIPT = 0.85  # of the row's size: smaller signs may be scripts
 RAISED, LOWERED = 0.1, 0.05  # of the size: off the baseline by so much is a script
+OFF_LINE = 0.2  # of the size: a sign as large as the rest is a script if it is off the line by so much
 ROW_STEP = 0.9  # of the size: baselines further apart are of two rows
 BOUND_BESIDE = 0.7  # of the size: how far a bound may reach beyond its operator
 MIN_FENCED = 1.6  # times the size: a bracket so high is written as one that grows
@@ -60,6 +62,7 @@ def row_latex(marks: Sequence[Mark]) -> str:
 def _with_scripts(marks: list[Mark]) -> list[_Base]:
     size = max(mark.size for mark in marks)
     bases, bound = _with_bounds(marks, size)
+    line = _line_of(marks, size)
     found: list[_Base] = []
     for mark in marks:
         if any(mark is one for one in bound):
@@ -67,11 +70,22 @@ def _with_scripts(marks: list[Mark]) -> list[_Base]:
         base = next((one for one in bases if one.mark is mark), None)
         if base is not None:
             found.append(base)
-        elif found and mark.size < SCRIPT * size:
+        elif found and (mark.size < SCRIPT * size or _is_off(mark, line)):
             _add_script(found, mark)
         else:
             found.append(_Base(mark))
     return found
+
+
+def _line_of(marks: Sequence[Mark], size: float) -> float:
+    """The row's baseline: that of most of its large signs."""
+    large = [mark.baseline for mark in marks if mark.is_plain and mark.size >= SCRIPT * size]
+    return median_low(large) if large else marks[0].baseline
+
+
+def _is_off(mark: Mark, line: float) -> bool:
+    """Whether a sign as large as the others is a script all the same: the smallest size has none below it."""
+    return mark.is_plain and abs(mark.baseline - line) > OFF_LINE * mark.size
 
 
 def _with_bounds(marks: list[Mark], size: float) -> tuple[list[_Base], list[Mark]]:

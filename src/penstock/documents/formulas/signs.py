@@ -48,7 +48,16 @@ ACCENTS = {
     "ˇ": r"\check",
     "˘": r"\breve",
     "´": r"\acute",
-    "⃗": r"\vec",
+    "\u0301": r"\acute",
+    "\u0302": r"\hat",
+    "\u0303": r"\tilde",
+    "\u0304": r"\bar",
+    "\u0305": r"\bar",
+    "\u0306": r"\breve",
+    "\u0307": r"\dot",
+    "\u0308": r"\ddot",
+    "\u030c": r"\check",
+    "\u20d7": r"\vec",
 }
 SYMBOLS = {
     "−": "-",
@@ -178,6 +187,26 @@ STYLED_FONTS = (
     (re.compile("^CMSY|^LMMathSymbols|^RSFS|^EUSM|Script", re.IGNORECASE), r"\mathcal"),
     (re.compile("^EUFM|Fraktur", re.IGNORECASE), r"\mathfrak"),
 )
+# words in the names of Unicode's mathematical alphabets; an italic letter is LaTeX's own
+ALPHABETS = {
+    "SCRIPT": r"\mathcal",
+    "FRAKTUR": r"\mathfrak",
+    "BLACK-LETTER": r"\mathfrak",
+    "DOUBLE-STRUCK": r"\mathbb",
+    "BOLD": r"\mathbf",
+    "SANS-SERIF": r"\mathsf",
+    "MONOSPACE": r"\mathtt",
+}
+LETTERLIKE = {sign: unicodedata.name(sign) for sign in "ℬℰℱℋℐℒℳℛℭℌℨℙ"} | {"ℎ": "MATHEMATICAL ITALIC SMALL H"}
+SYMBOL_FORMS = {
+    "EPSILON SYMBOL": r"\epsilon",
+    "THETA SYMBOL": r"\vartheta",
+    "PHI SYMBOL": r"\phi",
+    "RHO SYMBOL": r"\varrho",
+    "PI SYMBOL": r"\varpi",
+}
+LIGATURE = re.compile("[\ufb00-\ufb04]")
+VARIATION = re.compile("[\ufe00-\ufe0f]")  # which of two forms of a letter is meant
 TOKEN = re.compile(r"[A-Za-z]+|\d+(?:[.,]\d+)*|.", re.DOTALL)
 HANGUL_HAN_KANA = re.compile("[\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]+")
 
@@ -186,22 +215,25 @@ class UnknownSign(ValueError):
     """A sign whose meaning the font does not tell. Guessing would be worse than a picture."""
 
 
-def in_plain_letters(text: str, font: str) -> str:
-    """The text with the codes of TeX's tall signs and the letters of mathematical alphabets made plain."""
+def in_plain_signs(text: str, font: str) -> str:
+    """The text with the codes of TeX's own encodings, and ligatures, made the signs that they mean."""
     if TALL_FONT.search(font):
         return "".join(TALL_CODES.get(code, "\ufffd") for code in text)
     if SYMBOL_FONT.search(font):
         text = "".join(SYMBOL_CODES.get(code, code) for code in text)
-    return "".join(
-        unicodedata.normalize("NFKC", one) if 0x1D400 <= ord(one) <= 0x1D7FF or one in "ﬀﬁﬂﬃﬄ" else one
-        for one in text
-    )
+    return VARIATION.sub("", LIGATURE.sub(lambda found: unicodedata.normalize("NFKC", found.group()), text))
 
 
 def as_latex(text: str, font: str, *, italic: bool, bold: bool) -> str:
     """Signs of one font on one baseline. Raises UnknownSign."""
     style = next((name for pattern, name in STYLED_FONTS if pattern.search(font)), "")
-    return " ".join(_token(token, style, italic, bold) for token in _tokens(text))
+    found: list[str] = []
+    for token in _tokens(text):
+        if unicodedata.combining(token[0]) and token in ACCENTS and found:
+            found[-1] = f"{ACCENTS[token]}{{{found[-1]}}}"
+        else:
+            found.append(_token(token, style, italic, bold))
+    return " ".join(found)
 
 
 def _tokens(text: str) -> list[str]:
@@ -214,6 +246,8 @@ def _tokens(text: str) -> list[str]:
 
 
 def _token(token: str, style: str, italic: bool, bold: bool) -> str:
+    if token in LETTERLIKE or 0x1D400 <= ord(token[0]) <= 0x1D7FF:
+        return _of_an_alphabet(token)
     if HANGUL_HAN_KANA.match(token):
         return rf"\text{{{token}}}"
     if token.isascii() and token.isalpha():
@@ -228,6 +262,22 @@ def _token(token: str, style: str, italic: bool, bold: bool) -> str:
     if token.isalpha() and token.isprintable():
         return rf"\text{{{token}}}"
     raise UnknownSign(token)
+
+
+def _of_an_alphabet(sign: str) -> str:
+    """A letter of one of Unicode's mathematical alphabets, which say their style themselves."""
+    name: str = LETTERLIKE[sign] if sign in LETTERLIKE else unicodedata.name(sign, "")
+    for ending, latex in SYMBOL_FORMS.items():
+        if name.endswith(ending):
+            return latex
+    plain = unicodedata.normalize("NFKC", sign)
+    style = next((command for word, command in ALPHABETS.items() if word in name), "")
+    if plain in GREEK:
+        return rf"\boldsymbol{{{GREEK[plain]}}}" if style == r"\mathbf" else GREEK[plain]
+    plain = SYMBOLS.get(plain, plain)
+    if not plain.isascii():
+        raise UnknownSign(sign)
+    return f"{style}{{{plain}}}" if style else plain
 
 
 def _letters(token: str, style: str, italic: bool, bold: bool) -> str:

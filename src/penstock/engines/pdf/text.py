@@ -11,7 +11,7 @@ from __future__ import annotations
 import ctypes
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from ctypes import byref, c_double, c_int
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,6 +24,7 @@ from penstock.engines.pdf.calls import Placement
 from penstock.region import Word
 
 HYPHEN, UNKNOWN = "\x02", "\ufffd"
+SECOND_HALF = "\x03"  # stands where PDFium has the second half of a character beyond the first 65,536
 HYPHENS = f"{HYPHEN}\ufffe"  # what PDFium puts for a hyphen at the end of a line, joining the next to it
 CONTROL = re.compile("[\x01\x03-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 WORD = re.compile(rf"[^\s\x00{HYPHENS}]+[{HYPHENS}]?|[{HYPHENS}]")
@@ -32,6 +33,7 @@ CJK = re.compile(
     "[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
 )
 LOOSE_HEIGHT = 1.7  # of the size; fonts that claim more overlap the lines above and below
+SAME_LINE = 0.1  # of the size: baselines that differ by more are of raised or lowered letters
 SAME_SIZE = 0.12  # part by which sizes may differ in one word: rounding, not a superscript
 
 BOLD_NAME = re.compile(
@@ -52,7 +54,6 @@ class _Style:
     bold: bool
     italic: bool
     loose: bool  # PDFium's loose boxes hold: the text is not turned, its font not stranger than most
-    drop: float = 0.0  # of the size: how far the font's loose boxes reach below the baseline
     whole: bool = True  # false for a word of several objects: its first letter does not tell all heights
 
 
@@ -77,7 +78,7 @@ class _WordReader:
         self._scale = place.scale
         self._styles: dict[int, _Style] = {}
         self._fonts: dict[int, tuple[str, bool, bool]] = {}
-        self._drops: dict[int | None, float] = {}
+        self._loose_shapes: dict[str, tuple[float, float]] = {}
         self._rect = raw.FS_RECTF()
         self._rect_ref = byref(self._rect)
         self._edges = [c_double() for _ in range(4)]
@@ -95,7 +96,7 @@ class _WordReader:
 
     def _word(self, text: str, first: int, last: int, style: _Style) -> Word:
         box = self._place.box(*self._bounds(first, last, style))
-        said = text[first : last + 1]
+        said = text[first : last + 1].replace(SECOND_HALF, "")
         if said[-1] in HYPHENS:
             said = said[:-1] + "-"
         size = (
@@ -108,7 +109,7 @@ class _WordReader:
             size=size,
             bold=style.bold,
             italic=style.italic,
-            baseline=box[3] - style.drop * size if style.loose and style.whole else self._baseline(first),
+            baseline=self._usual_baseline(box, style) or self._baseline(first),
         )
 
     def _baseline(self, index: int) -> float:
@@ -120,20 +121,31 @@ class _WordReader:
         return self._edges[0].value, self._edges[1].value
 
     def _unlike(self, text: str, first: int, last: int) -> tuple[Word, ...]:
-        """The parts of a word whose letters have several sizes or fonts; none for other words."""
-        starts, styles = [first], [self._style(first, calls.char_object(self._page, first))]
-        for index in range(first + 1, last + 1):
-            style = self._style(index, calls.char_object(self._page, index))
-            if not _alike(style, styles[-1]):
+        """The parts of a word whose letters have several sizes, fonts or baselines; none for other words."""
+        starts: list[int] = []
+        held: int | None = None
+        style: _Style | None = None
+        line = 0.0
+        for index in range(first, last + 1):
+            shape = calls.char_object(self._page, index)
+            if shape == held:
+                continue
+            before, before_line = style, line
+            held, style, line = shape, self._style(index, shape), self._baseline(index)
+            if (
+                before is None
+                or not _alike(style, before)
+                or abs(line - before_line) > SAME_LINE * style.size
+            ):
                 starts.append(index)
-                styles.append(style)
         if len(starts) < 2:
             return ()
         ends = [*(start - 1 for start in starts[1:]), last]
-        return tuple(
-            self._word(text, start, end, style)
-            for start, end, style in zip(starts, ends, styles, strict=True)
-        )
+        return tuple(self._part(text, *ends_of) for ends_of in zip(starts, ends, strict=True))
+
+    def _part(self, text: str, first: int, last: int) -> Word:
+        style = self._style(first, calls.char_object(self._page, first))
+        return self._word(text, first, last, _mixed(style, first, last))
 
     def _text(self) -> str:
         """All characters of the page, so that text[i] is PDFium's character i."""
@@ -145,13 +157,13 @@ class _WordReader:
         text = bytes(buffer).decode("utf-16-le", "replace").split("\0", 1)[0]
         if len(text) == count and not CONTROL.search(text):
             return text
-        # PDFium leaves some characters without a meaning out of its text, which shifts all that follow
-        return "".join(self._char(index) for index in range(count))
+        # PDFium leaves some characters without a meaning out of its text, and counts rare ones twice
+        return _rejoined([calls.char_code(self._page, index) for index in range(count)], self._char)
 
     def _char(self, index: int) -> str:
         """One character; U+FFFD for a glyph whose font does not say what it means."""
         code = calls.char_code(self._page, index)
-        if 0xD800 <= code < 0xE000:  # half of a character, which no file can hold
+        if 0xD800 <= code < 0xE000:  # half of a character without its other half
             return UNKNOWN
         if 0x20 <= code < 0x7F or 0xA0 <= code < 0x110000:
             return chr(code)
@@ -235,16 +247,22 @@ class _WordReader:
         name, bold, italic = self._font(font)
         bold = bold or calls.text_render_mode(shape) == STROKED_FILL
         slanted = level and abs(matrix.c) > 0.1 * abs(matrix.d)  # faked by shearing the letters
-        drop = self._drop(font, index, size) if loose else 0.0
-        return _Style(name, size, bold, italic or slanted, loose, drop, whole=loose)
+        if loose and name not in self._loose_shapes and calls.char_code(self._page, index) < 0x250:
+            self._loose_shapes[name] = self._loose_shape(index, size)
+        return _Style(name, size, bold, italic or slanted, loose, whole=loose)
 
-    def _drop(self, font: int | None, index: int, size: float) -> float:
-        """The font's `drop`, asked once: an answer for every word would take a third of the reading."""
-        known = self._drops.get(font)
-        if known is None:
-            above = self._origin(index)[1] - self._loose_box(index)[1]
-            known = self._drops[font] = above * self._scale / max(size, 1e-6)
-        return known
+    def _loose_shape(self, index: int, size: float) -> tuple[float, float]:
+        """Height of the font's loose boxes, and how far they reach below the baseline, of the size."""
+        _, bottom, _, top = self._loose_box(index)
+        scale = self._scale / max(size, 1e-6)
+        return (top - bottom) * scale, (self._origin(index)[1] - bottom) * scale
+
+    def _usual_baseline(self, box: Box, style: _Style) -> float | None:
+        """The baseline by the box, where that is the font's usual one: asking PDFium takes much longer."""
+        height, drop = self._loose_shapes.get(style.font, (0.0, 0.0))
+        if not style.whole or abs(box[3] - box[1] - height * style.size) > 0.02 * style.size:
+            return None
+        return box[3] - drop * style.size
 
     def _loose_height(self, index: int) -> float:
         _, bottom, _, top = self._loose_box(index)
@@ -257,6 +275,20 @@ class _WordReader:
         if known is None:
             known = self._fonts[font] = _read_font(font)
         return known
+
+
+def _rejoined(codes: list[int], char: Callable[[int], str]) -> str:
+    """The characters, those in two halves as one and a sign that keeps the count."""
+    found: list[str] = []
+    for index, code in enumerate(codes):
+        after = codes[index + 1] if index + 1 < len(codes) else 0
+        if found and found[-1] > "\uffff" and 0xDC00 <= code < 0xE000:
+            found.append(SECOND_HALF)
+        elif 0xD800 <= code < 0xDC00 <= after < 0xE000:
+            found.append(chr(0x10000 + ((code - 0xD800) << 10) + (after - 0xDC00)))
+        else:
+            found.append(char(index))
+    return "".join(found)
 
 
 def _alike(one: _Style, other: _Style) -> bool:
