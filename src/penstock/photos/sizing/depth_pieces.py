@@ -88,9 +88,9 @@ def _chosen(mask: Mask, away: Array, there: Mask) -> tuple[Mask, float]:
         found = _in_box(mask, reach, _pieces(away, there, np.zeros_like(mask)), _pieces(away, there, mask))
         if found.any():
             return found, 0
-    inner = _without_rim(mask)
-    pieces = _pieces(away, there, inner)
-    held = _held(pieces, mask)
+    inner, deep = _without_rim(mask), _without_rim(mask, 2 * REACH + 1)
+    pieces = _pieces(away, there, deep)
+    held = _held(pieces, deep)
     whole = [one for one in held if _share_inside(pieces == one, reach) > WITHIN]
     found = np.isin(pieces, whole) & reach
     if found.sum() > MOSTLY * mask.sum():
@@ -99,9 +99,8 @@ def _chosen(mask: Mask, away: Array, there: Mask) -> tuple[Mask, float]:
     return (found if found.any() else inner & there), RIM // 2
 
 
-def _held(pieces: NDArray[np.int32], mask: Mask) -> list[int]:
+def _held(pieces: NDArray[np.int32], deep: Mask) -> list[int]:
     """The pieces that hold a part of what is deep inside an outline; others are what is seen beside it."""
-    deep = _without_rim(mask, 2 * REACH + 1)
     ids, counts = np.unique(pieces[deep & (pieces > 0)], return_counts=True)
     return [int(one) for one in ids[counts >= MIN_PART * counts.sum()]]
 
@@ -110,12 +109,13 @@ def _pieces(away: Array, there: Mask, own: Mask) -> NDArray[np.int32]:
     """The number of each pixel's piece, 0 where there is none. Folds end a piece but in pixels of `own`."""
     filled = np.where(there, away, np.inf)
     bents = _bent(filled), _bent(filled.T).T
-    fold = (bents[0] > 1) | (bents[1] > 1)  # where two things meet
+    smooth = _smooth(filled, bents[0]), _smooth(filled.T, bents[1].T).T
+    fold = _folds(bents[0], smooth[0]) | _folds(bents[1].T, smooth[1].T).T
     # between two pixels stands a third, which is there if one goes on to the other
     links = np.zeros((2 * away.shape[0] - 1, 2 * away.shape[1] - 1), np.uint8)
     links[::2, ::2] = there
-    links[::2, 1::2] = _goes_on(filled, bents[0], fold, own)
-    links[1::2, ::2] = _goes_on(filled.T, bents[1].T, fold.T, own.T).T
+    links[::2, 1::2] = smooth[0] & _unfolded(fold, own)
+    links[1::2, ::2] = smooth[1] & _unfolded(fold.T, own.T).T
     return np.asarray(cv2.connectedComponents(links, connectivity=4)[1][::2, ::2], np.int32)
 
 
@@ -130,15 +130,26 @@ def _bent(away: Array) -> Array:
     return np.pad(bent, ((0, 0), (1, 1)), constant_values=np.nan)
 
 
-def _goes_on(away: Array, bent: Array, fold: Mask, own: Mask) -> Mask:
-    """Whether each pixel goes on to its right: there is no jump, or a straight line, and no fold."""
+def _smooth(away: Array, bent: Array) -> Mask:
+    """Whether each pixel goes on to the one at its right: there is no jump, or a straight line."""
     with np.errstate(invalid="ignore"):
         near = np.minimum(away[:, :-1], away[:, 1:])
         step = np.abs(np.diff(away, axis=1)) < JUMP + JUMP_SHARE * near
         straight = np.abs(bent) < 1
     both = np.isfinite(away[:, :-1]) & np.isfinite(away[:, 1:])
-    unfolded = ~(fold[:, :-1] | fold[:, 1:]) | (own[:, :-1] & own[:, 1:])
-    return np.asarray(both & unfolded & (step | straight[:, :-1] | straight[:, 1:]))
+    return np.asarray(both & (step | straight[:, :-1] | straight[:, 1:]))
+
+
+def _folds(bent: Array, smooth: Mask) -> Mask:
+    """Pixels in which two surfaces meet: behind the straight line, and no jump at either side."""
+    between = np.pad(smooth[:, :-1] & smooth[:, 1:], ((0, 0), (1, 1)))
+    with np.errstate(invalid="ignore"):
+        return np.asarray(between & (bent > 1))
+
+
+def _unfolded(fold: Mask, own: Mask) -> Mask:
+    """Whether no fold is between each pixel and the one at its right, or both are `own`."""
+    return np.asarray(~(fold[:, :-1] | fold[:, 1:]) | (own[:, :-1] & own[:, 1:]))
 
 
 def _in_box(mask: Mask, reach: Mask, pieces: NDArray[np.int32], wider: NDArray[np.int32]) -> Mask:

@@ -19,7 +19,9 @@ BEND_SPREAD = 0.025  # after what a phone corrects
 FLAT_M = 0.01  # a floor's points are that far off at best: carpets, and depth that is counted in steps
 NEAR_FLOOR = (0.06, 0.03, 0.015)  # m, try by try: a bowed floor's points are off, and feet are no floor
 NEAR_FLOOR_SHARE = 0.1  # of these, for each metre of distance
-MIN_FLOOR = 200  # points of a floor that may tell how the lens bends
+MUCH_FLATTER = 0.6  # of how bowed the floor is through a straight lens; a model's floor is bowed by itself
+MAX_ROUGH = 0.015  # share of the distance: what is farther from the floor is no floor
+MIN_FLOOR, MAX_FLOOR = 200, 3000  # points of a floor that may tell how the lens bends
 EVERY = 7  # pixels: floors are large
 SPARSE, WELL_ABOVE = 37, 0.3  # pixels, and m above the floor
 LOWEST = 0.002  # of all points: what is lowest where no floor is in sight
@@ -32,6 +34,7 @@ class DepthRoom:
     points: Array  # (height, width, 3)
     floor: Floor
     focal: float
+    rough: float  # how far the floor's points are off, as a share of their distance: what depth is worth
 
     def some(self) -> Array:
         """Points all over it that are well above the floor."""
@@ -54,8 +57,16 @@ def open_room(depth: Floats, focal: float, bend: float, camera: Camera) -> Depth
     """The room that a depth map shows through this lens."""
     points = _camera_points(depth, focal, bend)
     some = points.reshape(-1, 3)[::EVERY]
-    floor = _floor(some[np.isfinite(some[:, 2])], camera)
-    return DepthRoom(floor.stood(points.reshape(-1, 3)).reshape(points.shape), floor, focal)
+    some = some[np.isfinite(some[:, 2])]
+    floor = _floor(some, camera)
+    stood = floor.stood(points.reshape(-1, 3)).reshape(points.shape)
+    return DepthRoom(stood, floor, focal, _roughness(some, floor))
+
+
+def _roughness(points: Array, floor: Floor) -> float:
+    off = np.abs(points @ floor.up + floor.above) / points[:, 2]
+    near = off[off < MAX_ROUGH]
+    return float(np.median(near)) if len(near) >= MIN_FLOOR else MAX_ROUGH
 
 
 def _floor(points: Array, camera: Camera) -> Floor:
@@ -92,7 +103,7 @@ def _floor_pixels(depth: Floats, focal: float, bend: float, near: float) -> Arra
         return None
     heights = points[some] @ floor.up + floor.above
     on = np.abs(heights) < near * (1 + NEAR_FLOOR_SHARE * points[some, 2])
-    return some[on] if on.sum() >= MIN_FLOOR else None
+    return some[on][:: 1 + int(on.sum()) // MAX_FLOOR] if on.sum() >= MIN_FLOOR else None
 
 
 def _flattest(depth: Floats, focal: float, on_floor: Array) -> float:
@@ -100,7 +111,9 @@ def _flattest(depth: Floats, focal: float, on_floor: Array) -> float:
     x, y, radius = (part.ravel()[on_floor] for part in _pixels(depth.shape, focal))
     far = depth.ravel()[on_floor].astype(np.float64)
     costs = [_bowed(x, y, radius, far, bend) for bend in BENDS]
-    return float(BENDS[int(np.argmin(costs + 0.5 * (BENDS / BEND_SPREAD) ** 2))])
+    best = int(np.argmin(costs + 0.5 * (BENDS / BEND_SPREAD) ** 2))
+    straight = costs[len(BENDS) // 2]
+    return float(BENDS[best]) if costs[best] < MUCH_FLATTER * straight else 0.0
 
 
 def _bowed(x: Array, y: Array, radius: Array, far: Array, bend: float) -> float:

@@ -24,25 +24,27 @@ from penstock.photos.sizing.depth_room import DepthRoom, find_bend, open_room
 from penstock.photos.sizing.floor import Array
 from penstock.photos.sizing.sizes import Estimate, Sought, spread_of, summary_of
 
-LENSES, KNOWN_LENSES = 12, 4  # focal lengths that are tried, where EXIF does not and does tell
+LENSES, KNOWN_LENSES = 12, 3  # focal lengths that are tried, where EXIF does not and does tell
 NUM = 160  # sizes drawn for each of them
 MAX_SIDE = 800  # pixels of a depth map that are looked at: no depth camera has more to say
-POINTS = 1500  # of a thing's, to find its angle by
+POINTS = 800  # of a thing's, to find its angle by
 MIN_POINTS = 40
 STRAY, STRAY_SHARE = 2, 0.0005  # points, and share of all, beyond an end: stray ones
-LENGTH_SPREAD = 0.03  # of the logarithm of a length that is seen from end to end
-OFF, OFF_SPREAD = 0.5, 0.25  # of such lengths are that far off: an end was hidden after all, or was no end
-MIN_SHARED = (
-    0.4  # of the variance: a floor or a wall that is taken wrongly is wrong for all things of a photo
-)
+ROUGH = 0.0015  # of the distance, that a floor's points are off: depth that a model guessed, or a poor sensor
+LENGTH_SPREAD = (
+    0.01,
+    0.03,
+)  # of the logarithm of a length that is seen from end to end, by good and by poor depth
+OFF, OFF_SPREAD = (0.08, 0.5), 0.25  # of such lengths are that far off: an end was hidden, or was no end
+MIN_SHARED = (0.2, 0.4)  # of the variance: what depth and floor are off is wrong for all things of a photo
 GRID = 64  # lengths that are tried for a side that is not seen to its end
 ALL_SEEN = 0.4  # of sides whose end something hides end there all the same
-UNSEEN_SHARE = 0.3  # of what is seen of the others, as much again is hidden on average
+UNSEEN_SHARE = 0.4  # of what is seen of the others, as much again is hidden on average
 GAP = 0.35  # m without a point: what is behind it is another thing
 TOP_SEEN = 0.04  # m the camera must be above a top to look on it
 OFF_FLOOR = 0.25  # m: what begins higher does not stand on it
 STANDS, OFF_FLOOR_AFTER_ALL = 0.1, 0.9  # a class that is less often raised must begin that high to be so
-MAX_LOST = 0.08  # m
+MAX_LOST, MAX_REACH = 0.08, 0.25  # m that a top's far edge, and an outline that is off, may take
 THIN = 0.3  # of the shorter side its class has: what is that thin is one face, and its depth was not seen
 END_SHARE, MIN_END = 0.03, 0.02  # of a length, and m: what lies that near to an end makes the end
 FACE = 0.15  # of all points lie at an end that is a face
@@ -63,6 +65,21 @@ class Extents:
     off_floor: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Trust:
+    """What lengths by a depth map are worth: between what they are by good and by poor depth."""
+
+    spread: float
+    off: float
+    shared: float
+
+    @classmethod
+    def of(cls, room: DepthRoom) -> _Trust:
+        poor = min(1.0, room.rough / ROUGH)
+        spread, off, shared = (good + poor * (bad - good) for good, bad in (LENGTH_SPREAD, OFF, MIN_SHARED))
+        return cls(spread, off, shared)
+
+
 def estimate_with_depth(
     sought: Sequence[Sought], masks: Sequence[Mask], depth: Floats, camera: Camera, seed: int = 0
 ) -> list[Estimate | None]:
@@ -73,18 +90,20 @@ def estimate_with_depth(
     lenses = _lenses(camera, random) / step
     bend = find_bend(small, float(np.median(lenses)))
     rooms = [open_room(small, lens, bend, camera) for lens in lenses]
-    pieces = find_pieces([mask[::step, ::step] for mask in masks], rooms[len(rooms) // 2].points)
+    usual = rooms[len(rooms) // 2]
+    trust = _Trust.of(usual)
+    pieces = find_pieces([mask[::step, ::step] for mask in masks], usual.points)
     seen = [
         [None if piece is None else _extents(piece, one, room) for room in rooms]
         for one, piece in zip(sought, pieces, strict=True)
     ]
     drawn = [
-        _drawn(one, extents, random) if all(extents) else None
+        _drawn(one, extents, trust, random) if all(extents) else None
         for one, extents in zip(sought, seen, strict=True)
     ]
     weight = _softmax(np.sum([np.zeros(len(rooms)), *(one[1] for one in drawn if one is not None)], axis=0))
     return [
-        None if one is None else _summary(one[0], weight, extents)
+        None if one is None else _summary(one[0], weight, extents, trust)
         for one, extents in zip(drawn, seen, strict=True)
     ]
 
@@ -105,7 +124,8 @@ def _extents(piece: Piece, sought: Sought, room: DepthRoom) -> Extents | None:
     yaw = _yaw(cloud.points[:: 1 + len(cloud.points) // POINTS], high)
     cloud = replace(cloud, points=_turned(cloud.points, yaw))
     off_floor, upright = _stand(cloud, sought, low, high)
-    reach = _lost(cloud.points, yaw, REACH / room.focal, room.floor.above - high)
+    aside, behind = _pixel(cloud.points, yaw, room, high)
+    reach = REACH * aside + np.minimum(MAX_REACH, REACH * behind)
     ends = np.array([cloud.ends(axis, reach[axis]) for axis in (0, 1)])
     outside = (ends[:, 0] > 0) | (ends[:, 1] < 0)  # the camera then sees the side that ends this axis
     on_top = room.floor.above > high + TOP_SEEN and not off_floor
@@ -116,8 +136,9 @@ def _extents(piece: Piece, sought: Sought, room: DepthRoom) -> Extents | None:
     if at_wall:  # then it ends there, though the wall hides how it goes on
         whole[1 - across] = shown[1 - across] and cloud.ends_at(1 - across, min(ends[1 - across], key=abs))
     begun = [shown[axis] or axis == across for axis in (0, 1)]
-    below = room.floor.above - high if on_top and not outside.all() else np.inf
-    lost = _lost(cloud.points, yaw, piece.lost / room.focal, below)
+    lost = 2 * piece.lost * aside
+    if on_top and not outside.all():  # then its far end is seen on its top alone
+        lost = lost + np.minimum(MAX_LOST, (piece.lost + 0.5) * behind)
     lengths = np.maximum(ends[:, 1] - ends[:, 0] + lost, 0.01)
     for axis in np.flatnonzero(lengths < THIN * min(sought.kind.size[:2])):
         whole[axis] = begun[axis] = False
@@ -204,13 +225,13 @@ def _ends(values: Array) -> tuple[float, float]:
     return float(ranked[stray]), float(ranked[len(values) - 1 - stray])
 
 
-def _lost(points: Array, yaw: float, pixel: float, below: float) -> Array:
-    """What the edge takes from both lengths: pixels aside, and behind on a top `below` the camera."""
+def _pixel(points: Array, yaw: float, room: DepthRoom, top: float) -> tuple[Array, Array]:
+    """What a pixel is worth along both axes: aside, and behind on a top that the camera looks on."""
     far = float(np.median(np.hypot(points[:, 0], points[:, 1])))
-    aside = 2 * pixel * far
-    behind = min(MAX_LOST, pixel * far**2 / max(below, TOP_SEEN))
+    aside = far / room.focal
+    behind = far**2 / (room.focal * max(room.floor.above - top, TOP_SEEN))
     cos, sin = abs(np.cos(yaw)), abs(np.sin(yaw))
-    return np.array([aside * cos + behind * sin, aside * sin + behind * cos])
+    return np.array([aside * cos, aside * sin]), np.array([behind * sin, behind * cos])
 
 
 def _of_one_thing(points: Array) -> NDArray[np.bool_]:
@@ -248,13 +269,13 @@ def _turned(points: Array, yaw: float) -> Array:
 
 
 def _drawn(
-    sought: Sought, seen: Sequence[Extents | None], random: np.random.Generator
+    sought: Sought, seen: Sequence[Extents | None], trust: _Trust, random: np.random.Generator
 ) -> tuple[Array, Array]:
     """Sizes for each lens, (lens, draw, 3), and the logarithm of how well each lens suits the class."""
     sizes, chances = [], []
     for extents in seen:
         assert extents is not None
-        ways = [_one_way(sought.kind, extents, order, random) for order in ((0, 1, 2), (1, 0, 2))]
+        ways = [_one_way(sought.kind, extents, trust, order, random) for order in ((0, 1, 2), (1, 0, 2))]
         logs = np.array([chance for _, chance in ways])
         first = random.random(NUM) < _softmax(logs)[0]
         sizes.append(np.where(first[:, None], ways[0][0], ways[1][0]))
@@ -264,7 +285,7 @@ def _drawn(
 
 
 def _one_way(
-    kind: Kind, seen: Extents, order: tuple[int, int, int], random: np.random.Generator
+    kind: Kind, seen: Extents, trust: _Trust, order: tuple[int, int, int], random: np.random.Generator
 ) -> tuple[Array, float]:
     """Sizes if these extents are width, depth and height in this order, and how likely the class has them."""
     sizes, chance = [], 0.0
@@ -272,9 +293,9 @@ def _one_way(
         mean, spread = np.log(kind.size[axis]), spread_of(kind)[axis]
         length = np.log(seen.lengths[place])
         if seen.whole[place]:
-            wide = np.hypot(spread, LENGTH_SPREAD)
+            wide = np.hypot(spread, trust.spread)
             chance += -0.5 * ((length - mean) / wide) ** 2 - np.log(wide)
-            off = np.where(random.random(NUM) < OFF, OFF_SPREAD, LENGTH_SPREAD)
+            off = np.where(random.random(NUM) < trust.off, OFF_SPREAD, trust.spread)
             sizes.append(length + off * random.normal(size=NUM))
         else:
             more, likely = _hidden_length(mean, spread, length, seen.begun[place], random)
@@ -299,13 +320,13 @@ def _hidden_length(
     return logs[drawn], float(np.log(whole * (logs[1] - logs[0])))
 
 
-def _summary(sizes: Array, weight: Array, seen: Sequence[Extents | None]) -> Estimate:
+def _summary(sizes: Array, weight: Array, seen: Sequence[Extents | None], trust: _Trust) -> Estimate:
     own = np.full(sizes.shape[:2], 1 / NUM)
     there = [one for one in seen if one is not None]
     far = np.repeat([[one.far] for one in there], NUM, axis=1)
     raised = np.repeat([[one.off_floor] for one in there], NUM, axis=1)
     found = summary_of(sizes, own, weight, far, raised, np.zeros_like(raised))
-    return replace(found, shared=max(found.shared, MIN_SHARED))
+    return replace(found, shared=max(found.shared, trust.shared))
 
 
 def _softmax(logs: Array) -> Array:
