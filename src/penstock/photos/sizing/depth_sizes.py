@@ -66,7 +66,7 @@ class Extents:
 
 
 @dataclass(frozen=True, slots=True)
-class _Trust:
+class _DepthWorth:
     """What lengths by a depth map are worth: between what they are by good and by poor depth."""
 
     spread: float
@@ -74,7 +74,7 @@ class _Trust:
     shared: float
 
     @classmethod
-    def of(cls, room: DepthRoom) -> _Trust:
+    def of(cls, room: DepthRoom) -> _DepthWorth:
         poor = min(1.0, room.rough / ROUGH)
         spread, off, shared = (good + poor * (bad - good) for good, bad in (LENGTH_SPREAD, OFF, MIN_SHARED))
         return cls(spread, off, shared)
@@ -91,19 +91,19 @@ def estimate_with_depth(
     bend = find_bend(small, float(np.median(lenses)))
     rooms = [open_room(small, lens, bend, camera) for lens in lenses]
     usual = rooms[len(rooms) // 2]
-    trust = _Trust.of(usual)
+    worth = _DepthWorth.of(usual)
     pieces = find_pieces([mask[::step, ::step] for mask in masks], usual.points)
     seen = [
         [None if piece is None else _extents(piece, one, room) for room in rooms]
         for one, piece in zip(sought, pieces, strict=True)
     ]
     drawn = [
-        _drawn(one, extents, trust, random) if all(extents) else None
+        _drawn(one, extents, worth, random) if all(extents) else None
         for one, extents in zip(sought, seen, strict=True)
     ]
     weight = _softmax(np.sum([np.zeros(len(rooms)), *(one[1] for one in drawn if one is not None)], axis=0))
     return [
-        None if one is None else _summary(one[0], weight, extents, trust)
+        None if one is None else _summary(one[0], weight, extents, worth)
         for one, extents in zip(drawn, seen, strict=True)
     ]
 
@@ -269,13 +269,13 @@ def _turned(points: Array, yaw: float) -> Array:
 
 
 def _drawn(
-    sought: Sought, seen: Sequence[Extents | None], trust: _Trust, random: np.random.Generator
+    sought: Sought, seen: Sequence[Extents | None], worth: _DepthWorth, random: np.random.Generator
 ) -> tuple[Array, Array]:
     """Sizes for each lens, (lens, draw, 3), and the logarithm of how well each lens suits the class."""
     sizes, chances = [], []
     for extents in seen:
         assert extents is not None
-        ways = [_one_way(sought.kind, extents, trust, order, random) for order in ((0, 1, 2), (1, 0, 2))]
+        ways = [_one_way(sought.kind, extents, worth, order, random) for order in ((0, 1, 2), (1, 0, 2))]
         logs = np.array([chance for _, chance in ways])
         first = random.random(NUM) < _softmax(logs)[0]
         sizes.append(np.where(first[:, None], ways[0][0], ways[1][0]))
@@ -285,7 +285,7 @@ def _drawn(
 
 
 def _one_way(
-    kind: Kind, seen: Extents, trust: _Trust, order: tuple[int, int, int], random: np.random.Generator
+    kind: Kind, seen: Extents, worth: _DepthWorth, order: tuple[int, int, int], random: np.random.Generator
 ) -> tuple[Array, float]:
     """Sizes if these extents are width, depth and height in this order, and how likely the class has them."""
     sizes, chance = [], 0.0
@@ -293,9 +293,9 @@ def _one_way(
         mean, spread = np.log(kind.size[axis]), spread_of(kind)[axis]
         length = np.log(seen.lengths[place])
         if seen.whole[place]:
-            wide = np.hypot(spread, trust.spread)
+            wide = np.hypot(spread, worth.spread)
             chance += -0.5 * ((length - mean) / wide) ** 2 - np.log(wide)
-            off = np.where(random.random(NUM) < trust.off, OFF_SPREAD, trust.spread)
+            off = np.where(random.random(NUM) < worth.off, OFF_SPREAD, worth.spread)
             sizes.append(length + off * random.normal(size=NUM))
         else:
             more, likely = _hidden_length(mean, spread, length, seen.begun[place], random)
@@ -320,13 +320,13 @@ def _hidden_length(
     return logs[drawn], float(np.log(whole * (logs[1] - logs[0])))
 
 
-def _summary(sizes: Array, weight: Array, seen: Sequence[Extents | None], trust: _Trust) -> Estimate:
+def _summary(sizes: Array, weight: Array, seen: Sequence[Extents | None], worth: _DepthWorth) -> Estimate:
     own = np.full(sizes.shape[:2], 1 / NUM)
     there = [one for one in seen if one is not None]
     far = np.repeat([[one.far] for one in there], NUM, axis=1)
     raised = np.repeat([[one.off_floor] for one in there], NUM, axis=1)
     found = summary_of(sizes, own, weight, far, raised, np.zeros_like(raised))
-    return replace(found, shared=max(found.shared, trust.shared))
+    return replace(found, shared=max(found.shared, worth.shared))
 
 
 def _softmax(logs: Array) -> Array:
