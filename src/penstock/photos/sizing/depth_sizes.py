@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.photos.camera import Camera
+from penstock.photos.camera import FILM_WIDTH, Camera
 from penstock.photos.furniture import Kind
 from penstock.photos.gaussians import Floats
 from penstock.photos.masks import Mask
@@ -25,6 +25,7 @@ from penstock.photos.sizing.floor import Array
 from penstock.photos.sizing.sizes import Estimate, Sought, spread_of, summary_of
 
 LENSES, KNOWN_LENSES = 12, 3  # focal lengths that are tried, where EXIF does not and does tell
+CROPPED, ROUNDED = 0.01, 0.29  # share of a focal length, and mm of film: half a millimetre either way
 NUM = 160  # sizes drawn for each of them
 MAX_SIDE = 800  # pixels of a depth map that are looked at: no depth camera has more to say
 POINTS = 800  # of a thing's, to find its angle by
@@ -35,7 +36,7 @@ LENGTH_SPREAD = (
     0.01,
     0.03,
 )  # of the logarithm of a length that is seen from end to end, by good and by poor depth
-OFF, OFF_SPREAD = (0.08, 0.5), 0.25  # of such lengths are that far off: an end was hidden, or was no end
+OFF, OFF_SPREAD = (0.03, 0.5), 0.25  # of such lengths are that far off: an end was hidden, or was no end
 MIN_SHARED = (0.2, 0.4)  # of the variance: what depth and floor are off is wrong for all things of a photo
 GRID = 64  # lengths that are tried for a side that is not seen to its end
 ALL_SEEN = 0.4  # of sides whose end something hides end there all the same
@@ -111,8 +112,16 @@ def estimate_with_depth(
 def _lenses(camera: Camera, random: np.random.Generator) -> Array:
     """Focal lengths that count the same."""
     count = KNOWN_LENSES if camera.focal_known else LENSES
+    if camera.focal_known and not camera.focal_by_depth:
+        camera = replace(camera, focal_spread=_exif_spread(camera))
     focal = np.sort(draw_cameras(camera, 64 * count, random).focal)
     return np.asarray(focal[32::64])
+
+
+def _exif_spread(camera: Camera) -> float:
+    """What EXIF's focal length may be off: it is told in whole millimetres of film, and frames are cropped."""
+    film = camera.focal / max(camera.width, camera.height) * FILM_WIDTH
+    return float(min(camera.focal_spread, np.hypot(CROPPED, ROUNDED / film)))
 
 
 def _extents(piece: Piece, sought: Sought, room: DepthRoom) -> Extents | None:
