@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import cv2
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -151,3 +152,15 @@ def test_an_outline_that_is_off_by_some_pixels_measures_the_same() -> None:
         rows = np.roll(scene.mask(0), by, axis=0)
         [moved] = estimate(scene.depth, (rows, "dresser"))
         assert volume(moved) == pytest.approx(volume(exact), rel=0.1)
+
+
+def test_depth_that_is_blurred_at_edges_measures_no_more_than_the_thing() -> None:
+    """A phone's sensor has few pixels: between a thing and the wall behind, they are in mid-air."""
+    scene = cast(DRESSER)
+    noise = np.random.default_rng(0).normal(scale=0.01, size=(96, 128)).astype(np.float32)
+    coarse = cv2.resize(scene.depth, (128, 96), interpolation=cv2.INTER_AREA) + noise
+    blurred = cv2.resize(coarse, (WIDTH, HEIGHT), interpolation=cv2.INTER_LINEAR)
+    [found] = estimate(blurred, (scene.mask(0), "dresser"))
+    assert volume(found) == pytest.approx(0.45, rel=0.3)
+    assert found.low_cbm is not None and found.high_cbm is not None
+    assert found.low_cbm < 0.45 < found.high_cbm

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import cv2
 import numpy as np
 
 from penstock.photos.camera import Camera
+from penstock.photos.depth import MAX_M
 from penstock.photos.gaussians import Floats
 from penstock.photos.sizing.floor import Array, Floor, find_floor
 
@@ -23,6 +25,11 @@ MUCH_FLATTER = 0.6  # of how bowed the floor is through a straight lens; a model
 MAX_ROUGH = 0.015  # share of the distance: what is farther from the floor is no floor
 MIN_FLOOR, MAX_FLOOR = 200, 3000  # points of a floor that may tell how the lens bends
 EVERY = 7  # pixels: floors are large
+RAMP_PIXELS, RAMP_END = 7, 0.1  # a ramp is that wide at most, but for what is that near to either end of it
+RAMP, RAMP_SHARE = (
+    0.2,
+    0.05,
+)  # m and share of the distance, from end to end: steeper than tops that are seen flat
 SPARSE, WELL_ABOVE = 37, 0.3  # pixels, and m above the floor
 LOWEST = 0.002  # of all points: what is lowest where no floor is in sight
 
@@ -61,6 +68,18 @@ def open_room(depth: Floats, focal: float, bend: float, camera: Camera) -> Depth
     floor = _floor(some, camera)
     stood = floor.stood(points.reshape(-1, 3)).reshape(points.shape)
     return DepthRoom(stood, floor, focal, _roughness(some, floor))
+
+
+def without_ramps(depth: Floats) -> Floats:
+    """Without pixels between a thing and what is behind it: poor sensors and models blur depth at edges."""
+    window = np.ones((RAMP_PIXELS, RAMP_PIXELS), np.uint8)
+    known = np.isfinite(depth)
+    nearest = cv2.erode(np.where(known, depth, np.float32(MAX_M)), window)
+    farthest = cv2.dilate(np.where(known, depth, np.float32(0.0)), window)
+    between = (depth - nearest) / np.maximum(farthest - nearest, 1e-6)
+    steep = farthest - nearest > RAMP + RAMP_SHARE * nearest
+    ramp = steep & (between > RAMP_END) & (between < 1 - RAMP_END)
+    return np.where(ramp, np.float32(np.nan), depth).astype(np.float32)
 
 
 def _roughness(points: Array, floor: Floor) -> float:

@@ -20,7 +20,7 @@ from penstock.photos.gaussians import Floats
 from penstock.photos.masks import Mask
 from penstock.photos.sizing.camera_draws import draw_cameras
 from penstock.photos.sizing.depth_pieces import REACH, Piece, find_pieces
-from penstock.photos.sizing.depth_room import DepthRoom, find_bend, open_room
+from penstock.photos.sizing.depth_room import DepthRoom, find_bend, open_room, without_ramps
 from penstock.photos.sizing.floor import Array
 from penstock.photos.sizing.sizes import Estimate, Sought, spread_of, summary_of
 
@@ -32,6 +32,7 @@ POINTS = 800  # of a thing's, to find its angle by
 MIN_POINTS = 40
 STRAY, STRAY_SHARE = 2, 0.0005  # points, and share of all, beyond an end: stray ones
 ROUGH = 0.0015  # of the distance, that a floor's points are off: depth that a model guessed, or a poor sensor
+BLURRED = 0.0007  # of the distance: depth that is so rough is blurred at edges too
 LENGTH_SPREAD = (
     0.01,
     0.03,
@@ -91,6 +92,9 @@ def estimate_with_depth(
     lenses = _lenses(camera, random) / step
     bend = find_bend(small, float(np.median(lenses)))
     rooms = [open_room(small, lens, bend, camera) for lens in lenses]
+    if rooms[len(rooms) // 2].rough > BLURRED:
+        small = without_ramps(small)
+        rooms = [open_room(small, lens, bend, camera) for lens in lenses]
     usual = rooms[len(rooms) // 2]
     worth = _DepthWorth.of(usual)
     pieces = find_pieces([mask[::step, ::step] for mask in masks], usual.points)
@@ -119,7 +123,7 @@ def _lenses(camera: Camera, random: np.random.Generator) -> Array:
 
 
 def _exif_spread(camera: Camera) -> float:
-    """What EXIF's focal length may be off: it is told in whole millimetres of film, and frames are cropped."""
+    """What EXIF's focal length may be off: it is told in whole millimetres, and frames are cropped."""
     film = camera.focal / max(camera.width, camera.height) * FILM_WIDTH
     return float(min(camera.focal_spread, np.hypot(CROPPED, ROUNDED / film)))
 
