@@ -160,7 +160,7 @@ def test_depth_that_is_blurred_at_edges_measures_no_more_than_the_thing() -> Non
     noise = np.random.default_rng(0).normal(scale=0.01, size=(96, 128)).astype(np.float32)
     coarse = cv2.resize(scene.depth, (128, 96), interpolation=cv2.INTER_AREA) + noise
     blurred = cv2.resize(coarse, (WIDTH, HEIGHT), interpolation=cv2.INTER_LINEAR)
-    [found] = estimate(blurred, (scene.mask(0), "dresser"))
+    [found] = estimate(blurred.astype(np.float32), (scene.mask(0), "dresser"))
     assert volume(found) == pytest.approx(0.45, rel=0.3)
     assert found.low_cbm is not None and found.high_cbm is not None
     assert found.low_cbm < 0.45 < found.high_cbm
