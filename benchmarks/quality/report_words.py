@@ -64,7 +64,7 @@ by 19 % and 90 %: forty rooms are few, and 14 % is no better known than that.
 
 With exact depth, which knows its lens (`--only depth`), before and after 2026-11-17. Rooms 0-59 were
 developed on, 300-339 were looked at before. Rooms 400-439 were measured once before the ranges were
-narrowed, by rooms 0-59; nothing was chosen after rooms 500-539 were seen.
+narrowed, by rooms 0-59; nothing was chosen by rooms 500-539.
 
 | rooms | things: error | one in ten | holds | totals of five: error | one in ten | bias | holds |
 |---|---|---|---|---|---|---|---|
