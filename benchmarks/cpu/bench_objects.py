@@ -1,6 +1,6 @@
 """Measures clouds, volumes, pools of reconstructing processes, and the estimate without weights.
 
-    python benchmarks/cpu/bench_objects.py [--only rooms|depth|anchors] [--rooms 200] [--seconds 2]
+    python benchmarks/cpu/bench_objects.py [--only rooms|depth|blurred|anchors] [--rooms 200] [--seconds 2]
 
 PLY: 800,000 Gaussians by one `tobytes` against a loop over tuples, which is how it is usually done
 (bound: 30 times). Volume: 100,000 Gaussians on one core (bound: 0.3 s). Pool: stand-ins of fixed
@@ -9,7 +9,8 @@ ideal, and up to 8 workers scale within 5 % of linear. Estimate: median error of
 how often its range holds the truth, over rooms of furniture that is really sold before cameras of all kinds
 (`penstock/testing/measured_rooms.py`), things and totals of five, by slice, without and with exact depth
 (`--only rooms`, `--only depth`; bounds: 75 to 85 % at every height of the camera, totals off by 12 and 6 %),
-and totals with something of known size in sight (`--only anchors`).
+with depth as a phone's sensor gives it (`--only blurred`), and totals with something of known size in sight
+(`--only anchors`).
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ from penstock.testing.fake_mesh import FakeScript, fake_mesh
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.lib.common import finish, timed
 from benchmarks.lib.room_scores import score_anchors, score_rooms
+
+DEPTHS = {"rooms": "without_depth", "depth": "with_depth", "blurred": "with_blurred_depth"}
 
 
 def cloud(num: int) -> Gaussians:
@@ -106,9 +109,10 @@ def rooms(count: int, names: Sequence[str] = ("rooms", "depth"), first: int = 0)
     """Sizes without weights on rooms that the estimator did not choose, without and with exact depth."""
     found: dict[str, object] = {"rooms": count, "range_promises": SURE}
     for name in names:
-        figures = score_rooms(range(first, first + count), depth=name == "depth")
-        tell("with exact depth" if name == "depth" else "without depth", figures)
-        found["with_depth" if name == "depth" else "without_depth"] = figures
+        seeds = range(first, first + count)
+        figures = score_rooms(seeds, depth=name != "rooms", blurred=name == "blurred")
+        tell(DEPTHS[name].replace("_", " "), figures)
+        found[DEPTHS[name]] = figures
     return found
 
 
@@ -131,8 +135,8 @@ def main() -> None:
     parser.add_argument("--photos", type=int, default=100, help="of the long pool run, 5 objects each")
     parser.add_argument(
         "--only",
-        choices=["rooms", "depth", "anchors"],
-        help="the sizes on measured rooms, with depth, or with something of known size in sight",
+        choices=[*DEPTHS, "anchors"],
+        help="the sizes on measured rooms: with exact or a phone's depth, or with something of known size",
     )
     parser.add_argument("--first", type=int, default=0, help="seed of the first room")
     options = parser.parse_args()

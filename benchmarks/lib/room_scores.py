@@ -1,7 +1,8 @@
 """Scores the sizes without weights on measured rooms: error, and how often a range holds, by camera.
 
 Things and photos' totals are scored. Outlines are given; labels are what a detector would say, a few of
-them wrong. With `depth` the exact depth of the room is given too, as a depth camera would.
+them wrong. With `depth` the exact depth of the room is given too, as a depth camera would, or as a phone's
+sensor gives it: coarse, noisy, and blurred where a thing ends.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ from __future__ import annotations
 import itertools
 import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import cv2
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 from penstock.photo import PhotoObject
@@ -27,6 +30,7 @@ from penstock.testing.measured_rooms import FILMS, MeasuredRoom, measured_room
 
 FURNITURE = Furniture.open()
 HEIGHTS = (0.8, 1.0, 1.2, 1.4, 1.6, 1.9)
+SENSOR, SENSOR_NOISE = (256, 192), 0.005  # pixels; m, and share of the distance
 TILTS = (-90.0, 6.0, 14.0, 90.0)
 FILM_SLICES = {"13-16 mm": (13, 20), "24-28 mm": (20, 30), "35-50 mm": (30, 60)}
 
@@ -51,7 +55,7 @@ class Scored:
 
 
 def score_rooms(
-    seeds: Iterable[int], *, num_things: int = 5, depth: bool = False
+    seeds: Iterable[int], *, num_things: int = 5, depth: bool = False, blurred: bool = False
 ) -> dict[str, dict[str, dict[str, float]]]:
     """Figures of things and totals, whole and by slice. A depth camera knows its lens, so it has EXIF."""
     things: list[Scored] = []
@@ -60,11 +64,22 @@ def score_rooms(
         exif = {film: _exif(Path(folder), film) for film in FILMS}
         for seed in seeds:
             room = measured_room(seed, num_things)
+            if blurred:
+                room = replace(room, depth=as_a_phone_sees(room.depth, seed))
             found = estimates(room, exif[room.camera.film] if depth or room.camera.has_exif else None, depth)
             one, whole = _scored(room, found)
             things += one
             totals.append(whole)
     return {"things": _figures(things), "totals": _figures(totals)}
+
+
+def as_a_phone_sees(depth: NDArray[np.float32], seed: int) -> NDArray[np.float32]:
+    """The depth as a small sensor gives it, brought to the photo's size."""
+    height, width = depth.shape
+    coarse = cv2.resize(depth, SENSOR, interpolation=cv2.INTER_AREA)
+    noise = np.random.default_rng(seed).normal(size=coarse.shape)
+    coarse = (coarse + noise * (SENSOR_NOISE + SENSOR_NOISE * coarse)).astype(np.float32)
+    return np.asarray(cv2.resize(coarse, (width, height), interpolation=cv2.INTER_LINEAR))
 
 
 def score_anchors(seeds: Iterable[int]) -> dict[str, dict[str, float]]:

@@ -111,6 +111,18 @@ def test_a_new_box_measures_its_photo_again_and_no_other(tmp_path: Path) -> None
         run(*call, "--camera-height", "1.2", *boxes)
 
 
+@needs_saliency
+@pytest.mark.slow
+def test_two_equal_files_count_once(tmp_path: Path) -> None:
+    boxes, _ = write_rooms(tmp_path / "in", (0,))
+    (tmp_path / "in" / "room0 copy.jpg").write_bytes((tmp_path / "in" / "room0.jpg").read_bytes())
+    copied = ["--box", boxes[1].replace("room0.jpg", "room0 copy.jpg")]
+    told = json.loads(run(str(tmp_path / "in"), "-o", str(tmp_path / "out"), "--json", *boxes, *copied))
+    first, second = told["objects"]
+    assert (first["same_as"], second["same_as"]) == (None, 1)
+    assert told["moving_cbm"] == pytest.approx(first["moving_cbm"], rel=0.01)  # both are rounded
+
+
 def test_a_box_that_was_told_before_a_kill_is_measured_after_it(tmp_path: Path) -> None:
     writer, box = ShardWriter(tmp_path, PHOTOS), parse_box("p=1,2,30,40:chair")
     writer.add(photo())

@@ -10,6 +10,7 @@ import struct
 import zlib
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import pytest
@@ -17,17 +18,20 @@ from PIL import Image, features
 
 from penstock.errors import BadInput, PlanError
 from penstock.page import Page
+from penstock.photo import Photo
 from penstock.sources import list_items
 from penstock.stage import Worker
 from penstock.stages.load import Load
 from tests.support.bombs import far_gif
+
+ItemT = TypeVar("ItemT", Page, Photo)
 
 
 def load(path: Path, **settings: object) -> list[Page]:
     return load_items(list(list_items([str(path)], Page)), **settings)
 
 
-def load_items(items: list[Page], **settings: object) -> list[Page]:
+def load_items(items: list[ItemT], **settings: object) -> list[ItemT]:
     worker: Worker = Load(**settings).open()  # type: ignore[arg-type]
     try:
         return worker(items)
@@ -82,6 +86,23 @@ def test_a_phones_heic_is_read_or_says_what_it_needs(tmp_path: Path) -> None:
     pillow_heif = importlib.import_module("pillow_heif")
     pillow_heif.from_pillow(colours().resize((256, 128), Image.Resampling.NEAREST)).save(path, quality=95)
     assert np.abs(shown(path).astype(int)[16, 32] - (255, 0, 0)).max() <= 12
+
+
+def test_a_phones_folder_of_heic_loses_no_photo(tmp_path: Path) -> None:
+    """However their endings are written; without pillow-heif each says what it needs, and a JPEG is read."""
+    heic = b"\0\0\0\x18ftypheic\0\0\0\0mif1heic" + bytes(2000)
+    for name in ("IMG_0001.HEIC", "IMG_0002.heic", "IMG_0003.heif"):
+        (tmp_path / name).write_bytes(heic)
+    (tmp_path / "IMG_0003.MOV").write_bytes(b"a Live Photo's film")
+    colours().save(tmp_path / "IMG_0004.JPG", "JPEG")
+    items = list(list_items([str(tmp_path)], Photo))
+    names = ["IMG_0001.HEIC", "IMG_0002.heic", "IMG_0003.heif", "IMG_0004.JPG"]
+    assert [item.document for item in items] == names
+    for item in items[:3]:
+        with pytest.raises(BadInput):  # these have no pixels, with the package or without it
+            load_items([item])
+    [photo] = load_items(items[3:])
+    assert photo.pixels is not None and photo.pixels.shape == (32, 64, 3)
 
 
 @pytest.mark.parametrize("suffix", ["jpg", "png", "tif", "webp"])

@@ -15,6 +15,7 @@ Array = NDArray[np.float64]
 SAMPLE = 4000  # points looked at
 TRIES = 500  # planes tried: with a fifth of the points on the floor, one in 125 is of the floor alone
 NEAR, NEAR_SHARE = 0.015, 0.01  # m and share of the distance that a point of the floor may be off
+NARROWER = (0.5, 0.25)  # of that, when it is fitted again: feet and the ends of walls are no floor
 MIN_SHARE = 0.04  # of the points must be floor
 MAX_BELOW = 0.02  # of the points may be below it: mirrors, noise
 MAX_LEAN = np.cos(np.deg2rad(55.0))  # cameras tilt, but not more
@@ -69,7 +70,12 @@ def _best(points: Array, ups: Array, above: Array) -> Floor | None:
     best = int(on.argmax())
     if on[best] < MIN_SHARE:
         return None
-    return _fitted(points[np.abs(heights[:, best]) < tolerance], ups[best])
+    floor = _fitted(points[np.abs(heights[:, best]) < tolerance], ups[best])
+    for narrower in NARROWER:
+        near = np.abs(points @ floor.up + floor.above) < narrower * tolerance
+        if near.mean() > MIN_SHARE / 2:
+            floor = _fitted(points[near], floor.up)
+    return floor
 
 
 def _fitted(points: Array, up: Array) -> Floor:

@@ -133,11 +133,14 @@ def _look(
     )
 
 
-def _prior(kind: Kind, num: int) -> SizePrior:
+def spread_of(kind: Kind) -> Array:
+    """Spreads of the logarithms of width, depth and height: no class's are narrow, but what is known is."""
     spread = np.array(kind.spread)
-    if kind.source not in (GIVEN, STANDARD):
-        spread = np.maximum(spread, MIN_SPREAD)
-    return SizePrior(np.tile(np.log(kind.size), (num, 1)), np.tile(spread, (num, 1)))
+    return spread if kind.source in (GIVEN, STANDARD) else np.maximum(spread, MIN_SPREAD)
+
+
+def _prior(kind: Kind, num: int) -> SizePrior:
+    return SizePrior(np.tile(np.log(kind.size), (num, 1)), np.tile(spread_of(kind), (num, 1)))
 
 
 def _as_seen(fits: Fits, draws: Draws, ways: int, chance: float, odd: bool) -> _SeenThing:
