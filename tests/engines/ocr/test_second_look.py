@@ -1,4 +1,4 @@
-"""Doubtful lines are read again with soft edges. The lines are drawn here, in dots, by OpenCV's own letters."""
+"""Doubtful lines are read again with soft edges. OpenCV draws the lines, in dots."""
 
 from __future__ import annotations
 
