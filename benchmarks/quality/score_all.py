@@ -232,6 +232,14 @@ def korean_book(data: Path, out: Path) -> Iterable[Scored]:
     ]
     yield score("korean_book_layer", "Korean running text, with its text layer", PagesWithText(), paged, out)
     body = without_furniture(texts)
+    yield score(
+        "korean_book_pictures_body",
+        f"Korean running text, pictures at {DPI} dpi, without running heads and list marks",
+        PagesWithText(),
+        [replace(sample, truth=body[int(sample.id[-3:])]) for sample in samples],
+        out,
+        read_as="korean_book_pictures",
+    )
     bare = [replace(sample, truth=body[int(sample.image.rpartition("#")[2])]) for sample in paged]
     yield score(
         "korean_book_body",

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -222,7 +223,23 @@ def _is_mostly_korean(symbols: Sequence[Symbol]) -> bool:
 
 def _is_foreign(said: Said, symbols: Sequence[Symbol]) -> bool:
     """Whether PP-OCR read a whole line that Tesseract made little of."""
+    if _has_korean_word(symbols):
+        return False
     if _is_korean(symbols, HANGUL_SURE):
         return said.passed_over < PASSED_NOTHING and said.confidence >= FOREIGN_CLEAR
     hangul = any(has_syllable(symbol.text) for symbol in symbols)
     return said.passed_over <= PASSED_OVER and said.confidence >= (FOREIGN_SURE if hangul else UNREAD)
+
+
+def _has_korean_word(symbols: Sequence[Symbol]) -> bool:
+    """Whether a word of nothing but syllables, all of them sure, stands in the line.
+
+    PP-OCR writes 号ユ for a word of Korean among Latin ones, or passes over it and leaves two spaces.
+    """
+    starts = [place for place, symbol in enumerate(symbols) if place == 0 or symbol.spaced]
+    words = [symbols[start:end] for start, end in pairwise([*starts, len(symbols)])]
+    return any(all(_is_sure_syllable(symbol) for symbol in word) for word in words)
+
+
+def _is_sure_syllable(symbol: Symbol) -> bool:
+    return has_syllable(symbol.text) and symbol.confidence >= HANGUL_SURE
