@@ -45,11 +45,6 @@ def is_unspaced(char: str) -> bool:
     return _UNSPACED.match(char) is not None
 
 
-def has_unspaced(text: str) -> bool:
-    """Whether the text holds a letter or a mark of a script without spaces."""
-    return _UNSPACED.search(text) is not None
-
-
 def reads_right_to_left(text: str) -> bool:
     """Whether most letters are of a script that runs from right to left."""
     if text.isascii():

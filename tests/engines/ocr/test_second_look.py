@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from penstock.engines.ocr.detect import LineBox
 from penstock.engines.ocr.latin_marks import with_latin_marks
-from penstock.engines.ocr.reader import PageReader
+from penstock.engines.ocr.reader import PageReader, Said, _is_doubtful
 
 LINES = ("Cashier: Marta Till 4", "Paint roller 25 cm", "Return within 30 days", "Brass hinge pair")
 PITCH = 7  # pixels from dot to dot, of letters 60 high
@@ -49,6 +49,13 @@ def test_a_line_in_dots_is_read_better_when_it_is_looked_at_twice(reader: PageRe
         for picture in pictures
     ]
     assert sum(map(lost, LINES, twice)) < sum(map(lost, LINES, once))
+
+
+@pytest.mark.parametrize("text", ["∂kΠV = 0", "合计 12.50", ""])
+def test_mathematics_and_chinese_are_not_softened(text: str) -> None:
+    assert not _is_doubtful(Said(text, 0.8, "ppocr"))
+    assert _is_doubtful(Said("Subtotal 12.50", 0.8, "ppocr"))
+    assert not _is_doubtful(Said("Subtotal 12.50", 0.99, "ppocr"))
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ that it cannot have read go to the other. One `PageReader` may be shared by thre
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -22,7 +23,7 @@ from penstock.engines.ocr import recognise, splice
 from penstock.engines.ocr.ppocr import LineBox, PPOcr, TextLine
 from penstock.engines.ocr.tesseract import Symbol, Tesseract
 from penstock.errors import MissingModel
-from penstock.scripts import has_syllable, has_unspaced
+from penstock.scripts import UNSPACED, has_syllable
 
 if TYPE_CHECKING:
     from penstock.box import Pixels
@@ -40,6 +41,9 @@ HANGUL_LIKELY = 0.65  # where PP-OCR was silent; a single syllable is then no pr
 HANGUL_SURE = 0.85  # to ask PP-OCR for nothing but Latin words
 DOUBTFUL = 0.97  # PP-OCR's confidence: one line in four of receipts, one in twenty of clean print
 AS_SURE = 0.1  # a softened line may be less sure by this: it errs less at equal confidence
+_SOFTENED_WORSE = re.compile(
+    f"[\u0370-\u03ff\u2190-\u22ff{UNSPACED}]"
+)  # Greek, signs of mathematics, Chinese
 HANGUL_SHARE = 0.1  # of a line's characters
 NOISE = 0.35  # what is read with less is a drawing or a smudge
 FOREIGN_SURE = 0.85  # PP-OCR's confidence in a whole line of a Korean page
@@ -188,8 +192,11 @@ class PageReader:
 
 
 def _is_doubtful(said: Said) -> bool:
-    """Whether a line is worth a second look: letters of a script with spaces, and not all of them sure."""
-    return said.confidence < DOUBTFUL and said.text != "" and not has_unspaced(said.text)
+    """Whether a line is worth a second look: letters of a script with spaces, and not all of them sure.
+
+    Soft edges blur the thin strokes of mathematics: 0.243 for 0.226 of text edit on a page of physics.
+    """
+    return said.confidence < DOUBTFUL and said.text != "" and not _SOFTENED_WORSE.search(said.text)
 
 
 def _better(said: Said, again: Said | None) -> Said:
