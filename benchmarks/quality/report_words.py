@@ -4,8 +4,8 @@ INTRODUCTION = """\
 The built-in recipe is made of small models that run on any processor. It is there so that Penstock works
 at once and without a network, not to win benchmarks; the vision-language models Penstock can call publish
 far better scores, formulas and handwriting included. Every data set below is small, so mind the intervals;
-what is done by rules (order, tables among text, spaces between Korean lines) was developed on these pages.
-Beside the official scores stand ours: `invented` (text that is on no page), and for Korean the character
+what is done by rules (order, tables among text) was developed on these pages; spaces between Korean lines
+come from weights that were fitted to other texts. Beside the official scores stand ours: `invented` (text that is on no page), and for Korean the character
 error rate with word spaces and the part of gaps that are spaced wrongly."""
 
 WEAK = """\
@@ -130,16 +130,25 @@ read. Addresses run over several lines.""",
     "korean_book_pictures": """\
 The truth is the PDF's own text layer, which lacks many word spaces. Page headers are left out of Markdown and
 count as missing.""",
+    "korean_book_pictures_body": """\
+The same pictures; running heads and bullets are taken out of the truth, as below. What is left is what was
+read wrong: names in two scripts, rare syllables, the numbers of a contents page.""",
     "korean_book_body": """\
 The same pages; a first line that most pages have and bullets are taken out of the truth: Markdown leaves
-running heads out and writes bullets as list marks. What is left is what was read wrong.""",
+running heads out and writes bullets as list marks. What is left is what was read wrong. The spacing rate says
+little of line ends: the layer breaks every line, and a break counts as a space, also inside a word.""",
     "korean_book_layer": """\
 With the layer nothing is recognised: what is left are page headers, titles set apart, contents pages and
 addresses out of order, and here and there a word lost at a line's end.""",
     "korean_report_pictures": """\
 Diagrams, tables and screenshots between short texts; pages without a whole text layer are left out. Words in
 diagrams are on the page but in an order nobody can state, which the character rates do not forgive.""",
-    "korean_report_layer": "The same pages with their layer: most of the loss is order, not letters.",
+    "korean_report_layer": """\
+The same pages with their layer. It has framed text last, which stands in the middle of the page, and running
+heads, which Markdown leaves out: most of the loss is the truth's order, not letters.""",
+    "korean_report_body": """\
+The layer's lines from top to bottom, without running heads and bullets. Every word of it is read, and in its
+place; what is left over are the words of screenshots, which we read and the layer does not have.""",
     "turned": "Pages turned by 90, 180 and 270 degrees are put upright first.",
     "glmocr": """\
 A page, a paper, code, a table, handwriting and a seal as GLM-OCR read them. It writes formulas and code,

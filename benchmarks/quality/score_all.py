@@ -21,6 +21,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
+from statistics import median
 
 import cv2
 import pypdfium2 as pdfium
@@ -114,22 +115,49 @@ def layer_text(pdf: Path) -> list[str]:
     return [document[n].get_textpage().get_text_range().replace("￾", "") for n in range(len(document))]
 
 
+def placed_text(pdf: Path) -> list[str]:
+    """The lines of each page's layer from top to bottom: a file may hold framed text last."""
+    document = pdfium.PdfDocument(pdf)
+    return ["\n".join(_placed_lines(document[n].get_textpage())) for n in range(len(document))]
+
+
+def _placed_lines(layer: pdfium.PdfTextPage) -> list[str]:
+    found: list[tuple[float, float, str]] = []
+    at = 0
+    for line in layer.get_text_range().splitlines(keepends=True):
+        boxes = [layer.get_charbox(at + i) for i, char in enumerate(line) if not char.isspace()]
+        at += len(line)
+        if boxes:
+            found.append((-median(b + t for _, b, _, t in boxes), min(box[0] for box in boxes), line.strip()))
+    return [line for _, _, line in sorted(found)]
+
+
 def without_furniture(texts: Sequence[str]) -> list[str]:
     """The pages without running heads and list marks: Markdown leaves the first out and writes the others.
 
-    A running head is a first or second line that more than half of the pages have, but for its numbers; its
-    first place may be the title.
+    A running head is one of the first two lines or the last, which more than half of the pages have but for
+    its numbers; its first place may be the title.
     """
     pages = [text.splitlines() for text in texts]
-    count = Counter(_head(line) for page in pages for line in page[:2])
+    count = Counter(_head(line) for page in pages for line in _edges(page))
     heads = {head for head, pages_with in count.items() if 2 * pages_with > len(pages)}
     seen: set[str] = set()
     kept: list[str] = []
     for page in pages:
         old = seen & heads
-        kept.append("\n".join(line for place, line in enumerate(page) if place > 1 or _head(line) not in old))
-        seen |= {_head(line) for line in page[:2]}
+        kept.append("\n".join(_without(page, old)))
+        seen |= {_head(line) for line in _edges(page)}
     return [LIST_MARK.sub("", text) for text in kept]
+
+
+def _edges(page: Sequence[str]) -> list[str]:
+    """The lines of a page that may run along all of them."""
+    return [*page[:2], *page[2:][-1:]]
+
+
+def _without(page: Sequence[str], heads: set[str]) -> list[str]:
+    inner = range(2, len(page) - 1)
+    return [line for place, line in enumerate(page) if place in inner or _head(line) not in heads]
 
 
 def _head(line: str) -> str:
@@ -204,6 +232,14 @@ def korean_book(data: Path, out: Path) -> Iterable[Scored]:
     ]
     yield score("korean_book_layer", "Korean running text, with its text layer", PagesWithText(), paged, out)
     body = without_furniture(texts)
+    yield score(
+        "korean_book_pictures_body",
+        f"Korean running text, pictures at {DPI} dpi, without running heads and list marks",
+        PagesWithText(),
+        [replace(sample, truth=body[int(sample.id[-3:])]) for sample in samples],
+        out,
+        read_as="korean_book_pictures",
+    )
     bare = [replace(sample, truth=body[int(sample.image.rpartition("#")[2])]) for sample in paged]
     yield score(
         "korean_book_body",
@@ -227,6 +263,15 @@ def korean_report(data: Path, out: Path) -> Iterable[Scored]:
     )
     paged = [Sample(f"{pdf.stem}-{n:03d}", texts[n], f"{pdf}#{n}") for n in whole]
     yield score("korean_report_layer", "Korean report, with its text layer", PagesWithText(), paged, out)
+    body = without_furniture(placed_text(pdf))
+    yield score(
+        "korean_report_body",
+        "Korean report, its layer from top to bottom without running heads and list marks",
+        PagesWithText(),
+        [replace(sample, truth=body[n]) for sample, n in zip(paged, whole, strict=True)],
+        out,
+        read_as="korean_report_layer",
+    )
 
 
 def turned_pages(data: Path, out: Path) -> Iterable[Scored]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from penstock.documents.formats.markdown import page_markdown
 from penstock.documents.whole_document import WholeDocument
 from penstock.page import Page
@@ -38,6 +40,26 @@ def test_what_pages_repeat_at_their_edges_leaves_the_markdown() -> None:
     whole = WholeDocument.of(pages)
     assert [whole.markdown(p) for p in pages] == [f"On page {n} the wheel turns." for n in range(4)]
     assert [r.label for r in whole.corrected(pages[0]).regions] == ["header", "text", "footer"]
+
+
+READINGS = (
+    "THE MILLS OF THE VALLEY 12", "13 THE MlLLS OFTHE VALLEY", "THE MILLS OF THE VALLFY 14",
+    "15 THE M1LLS OF THE VALLEY", "THE MILLS 0F THE VALLEY. 16", "17 THE MILIS OF THE VALLEY",
+)  # fmt: skip
+
+
+def test_a_running_title_that_ocr_misreads_on_each_page_is_found() -> None:
+    read = [replace(region("text", text, 60, 0), reader="ppocr") for text in READINGS]
+    pages = [page(n, head, region("text", "The wheel turns.", 300, 1)) for n, head in enumerate(read)]
+    whole = WholeDocument.of(pages)
+    assert [whole.markdown(p) for p in pages] == ["The wheel turns."] * len(READINGS)
+
+
+def test_headings_of_a_layer_that_look_alike_stay() -> None:
+    names = ("The mill at Wiesen", "The mill at Wiesau", "The mill at Wiesens", "The mill at Wieses")
+    pages = [page(n, region("paragraph_title", name, 60, 0)) for n, name in enumerate(names)]
+    whole = WholeDocument.of(pages)
+    assert [whole.markdown(p) for p in pages] == [f"## {name}" for name in names]
 
 
 def test_two_pages_that_share_a_heading_keep_it() -> None:

@@ -14,7 +14,7 @@ from penstock.evaluation.scoring import score_folder
 
 def test_markdown_is_read_as_text() -> None:
     markdown = "# 제목\n\n- 첫째 \\*별\\*\n\n| 가 | 나 |\n| --- | --- |\n| 1 | 2 |\n\n"
-    markdown += "![그림](a.png)\n\n<b>x</b> &lt;3"
+    markdown += "![그림](a.png)\n\n![\\[표\\] 1](b.png)\n\n<b>x</b> &lt;3"
     assert composed(plain_text(markdown)) == "제목 첫째 *별* 가 나 1 2 x <3"
 
 

@@ -11,6 +11,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
 
 from penstock.documents.formats.markdown import page_markdown
 from penstock.documents.heading_numbers import numbering
@@ -21,6 +22,9 @@ EDGE = 0.16  # of the page's height: no running title or footer stands farther i
 SAME_PLACE = 0.02  # of the page's height: a running title moves less
 MIN_REPEATS = 3  # pages; two may share a heading by chance
 MIN_SHARE = 0.08  # of the document's pages; running titles of chapters change
+SAME_LETTERS = 0.85  # of a running title and the same one misread
+MIN_MISREAD = 6  # letters; shorter texts are alike by chance
+MAX_COMPARED = 400  # texts; a book has its titles among the first
 MAX_RUNNING = 150  # letters
 ALIKE = 0.06  # share by which lines of one size differ in a text layer
 MAX_SIZES = 500  # headings whose sizes are compared; more add no level
@@ -45,6 +49,8 @@ class WholeDocument:
 
     _pages: int = 0
     _edges: defaultdict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
+    _read_by_ocr: dict[str, None] = field(default_factory=dict)  # in the order they were met
+    _known: dict[tuple[str, int], bool] = field(default_factory=dict)  # which edges repeat, as far as asked
     _headings: list[_NotedHeading] = field(default_factory=list)
     _sizes: list[tuple[float, int]] = field(default_factory=list)  # of headings, and their own level
     _levels: dict[tuple[str, int], int] | None = None  # by page and region; None: not asked for yet
@@ -58,9 +64,13 @@ class WholeDocument:
 
     def note(self, page: Page) -> None:
         self._pages += 1
-        for key, place in {_edge(region, page) for region in page.regions if _may_run(region, page)}:
+        running = [region for region in page.regions if _may_run(region, page)]
+        for key, place in {_edge(region, page) for region in running}:
             self._edges[key][place] += 1
+        read = [_edge(region, page)[0] for region in running if region.reader != "layer"]
+        self._read_by_ocr.update(dict.fromkeys(read))
         self._levels = None
+        self._known.clear()
         for region in page.regions:
             if region.label in ("doc_title", "paragraph_title"):
                 self._note_heading(region, page)
@@ -86,9 +96,23 @@ class WholeDocument:
         return replace(region, label="header" if region.box[1] < page.height / 2 else "footer")
 
     def _repeats(self, edge: tuple[str, int]) -> bool:
+        """Whether enough pages have the text at the place, as it is or as OCR may have misread it."""
+        if edge not in self._known:
+            enough = max(MIN_REPEATS, MIN_SHARE * self._pages)
+            self._known[edge] = self._count(edge) >= enough or self._count_alike(edge) >= enough
+        return self._known[edge]
+
+    def _count(self, edge: tuple[str, int]) -> int:
         key, place = edge
-        found = sum(self._edges[key][near] for near in (place - 1, place, place + 1))
-        return found >= max(MIN_REPEATS, MIN_SHARE * self._pages)
+        pages = self._edges.get(key, Counter[int]())
+        return sum(pages.get(near, 0) for near in (place - 1, place, place + 1))
+
+    def _count_alike(self, edge: tuple[str, int]) -> int:
+        key, place = edge
+        if key not in self._read_by_ocr or len(key) < MIN_MISREAD:
+            return 0
+        others = list(self._read_by_ocr)[:MAX_COMPARED]
+        return sum(self._count((other, place)) for other in others if _is_misread(key, other))
 
     def levels(self, page: Page) -> dict[int, int]:
         """The level of each heading of the page that its type tells, by the region's index.
@@ -147,9 +171,19 @@ def _may_run(region: Region, page: Page) -> bool:
 
 
 def _edge(region: Region, page: Page) -> tuple[str, int]:
-    """What the text says but for its numbers, and where on the page it stands."""
-    words = re.sub(r"\d+|\b[ivxlc]+\b", "#", " ".join((region.content or "").casefold().split()))
-    return words, round(region.box[1] / page.height / SAME_PLACE)
+    """The letters of the text, without its numbers, and where on the page it stands.
+
+    A page's number stands before the title on the left and behind it on the right; OCR may lose a space.
+    """
+    words = re.sub(r"\d+|\b[ivxlc]+\b", " ", (region.content or "").casefold())
+    letters = "".join(char for char in words if char.isalnum())
+    return letters or "#", round(region.box[1] / page.height / SAME_PLACE)
+
+
+def _is_misread(a: str, b: str) -> bool:
+    """Whether two texts differ by no more than a few letters."""
+    pair = SequenceMatcher(None, a, b, autojunk=False)
+    return pair.real_quick_ratio() >= SAME_LETTERS and pair.ratio() >= SAME_LETTERS
 
 
 def _size(region: Region, page: Page) -> float:

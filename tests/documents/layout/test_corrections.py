@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+import pytest
+
+from penstock.box import Box
 from penstock.documents.layout.corrections import is_scan_of_text, without_running_text
 from penstock.documents.layout.draft import Draft, give_words
 from penstock.page import Page
-from penstock.region import Region, Word
+from penstock.region import Region, TextLayer, Word
 
 PAGE = Page(id="a/00000", uri="a.pdf", document="a.pdf", width=1000, height=1400)
 
@@ -51,3 +55,37 @@ def test_a_receipt_on_a_table_is_no_picture_and_a_diagram_is() -> None:
     assert without_running_text(receipt, words, PAGE) == [receipt]
     elsewhere = [(50.0, 1250.0 + n, 950.0, 1251.0 + n) for n in range(12)]
     assert without_running_text(receipt, lines + elsewhere, PAGE) == [receipt]
+
+
+def framed(words: list[Word], strokes: tuple[Box, ...] = (), blot: Box | None = None) -> Page:
+    """A page with words in a grey frame, drawn as the layer says: words as dark bars, strokes as lines."""
+    pixels = np.full((1400, 1000, 3), 255, dtype=np.uint8)
+    edges = ((200.0, 300.0, 800.0, 302.0), (200.0, 500.0, 800.0, 502.0), (798.0, 300.0, 800.0, 502.0))
+    for x0, y0, x1, y1 in (*(word.box for word in words), *edges, *strokes, *([blot] if blot else [])):
+        stripes = np.arange(round(x0), round(x1)) % 8 * 30
+        pixels[round(y0) : round(y1), round(x0) : round(x1)] = stripes[:, None]
+    layer = TextLayer(words=tuple(words), strokes=(*edges, *strokes))
+    picture = Region(label="image", box=(210.0, 295.0, 815.0, 510.0))
+    return replace(PAGE, pixels=pixels, layer=layer, regions=(picture,))
+
+
+COMMAND = [*row(340, "make", "the", "tea", left=240.0), *row(400, "then", "drink", "it", left=240.0)]
+
+
+def test_a_command_in_a_frame_is_text() -> None:
+    [draft] = give_words(framed(COMMAND), COMMAND)
+    assert (draft.region.label, list(draft.words)) == ("text", COMMAND)
+
+
+@pytest.mark.parametrize(
+    ("words", "strokes", "blot"),
+    [
+        (COMMAND, ((230.0, 380.0, 560.0, 382.0),), None),  # boxes of a diagram, one above the other
+        (COMMAND, (), (600.0, 320.0, 780.0, 480.0)),  # a drawing beside the words
+        ([*COMMAND, *row(340, "aside", left=660.0)], (), None),  # words side by side
+        (COMMAND[:2], (), None),  # a button
+    ],
+)
+def test_a_diagram_stays_a_picture(words: list[Word], strokes: tuple[Box, ...], blot: Box | None) -> None:
+    [draft] = give_words(framed(words, strokes, blot), words)
+    assert draft.region.label == "image"

@@ -15,7 +15,7 @@ from rapidfuzz.distance import Levenshtein
 
 import penstock
 from penstock.engines.ocr import splice
-from penstock.engines.ocr.reader import PageReader
+from penstock.engines.ocr.reader import PageReader, Said, _is_foreign
 from penstock.engines.ocr.recognise import LineReading
 from penstock.engines.ocr.tesseract import Symbol, Tesseract
 from penstock.engines.weights import registry as weights
@@ -112,6 +112,24 @@ def test_a_korean_line_on_an_english_page_is_read_by_tesseract(
     assert [line.text for line in taken[: len(SENTENCES)]] == list(SENTENCES)
     assert taken[-1].reader == "tesseract"
     assert "문서를" in taken[-1].text
+
+
+@pytest.mark.parametrize(
+    ("seen", "sure", "is_foreign"),
+    [
+        ("* 7006 4.1 및 5.2", 0.93, False),  # PP-OCR passes over the one syllable that is there
+        ("* 108 3508 응용 5.14", 0.92, False),  # and writes 号 for these
+        ("* 108 3508 응용 5.14", 0.6, True),
+        ("00 600이85 띠0 006", 0.92, True),  # syllables inside of what is no word
+    ],
+)
+def test_a_sure_word_of_korean_keeps_a_line_from_being_latin(
+    seen: str, sure: float, is_foreign: bool
+) -> None:
+    letters = [(char, place > 0 and seen[place - 1] == " ") for place, char in enumerate(seen) if char != " "]
+    symbols = [Symbol(char, 10.0 * n, 10.0 * n + 9, sure, spaced) for n, (char, spaced) in enumerate(letters)]
+    said = Said("* Tomcat 4.1  5.2", 0.99, "ppocr", passed_over=0.0)
+    assert _is_foreign(said, symbols) == is_foreign
 
 
 def test_a_blank_page_says_nothing(reader: PageReader) -> None:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from statistics import median
 
 from penstock.box import Box, area, enclosing, shared_area
 from penstock.documents.layout.columns import split_along
 from penstock.documents.layout.lines import rows_of
 from penstock.documents.layout.text_columns import text_columns
-from penstock.documents.layout.text_layer import distribute, lines_from
+from penstock.documents.layout.text_layer import coverage, distribute, lines_from
 from penstock.page import Page
 from penstock.region import PICTURE_LABELS, WHOLE, Line, Region, Word
 
@@ -24,6 +25,9 @@ LARGE_SHARE = 0.15  # the same where the layer or columns of lines show running 
 MANY_LINES = 12
 NEARLY_ALL, FULL_OF_LINES = 0.8, 0.25  # of the page's lines, and of a picture's area, that make it a scan
 FEW_LINES, WIDE_SHARE = 3, 0.6  # of sentences in a picture
+FEW_WORDS = 3  # of a line in a frame; fewer may be a button or a label
+MAX_SPACE = 3.0  # heights of a word between two words of a line
+ALL_WORDS = 0.9  # of the ink of text in a frame, without the frame; its corners may be the rest
 WIDE_LINE = 0.5  # of the width of a picture that has its words in the layer: a chart's are short
 WIDE_COLUMN = 0.3  # of a table's width: lines of a cell are shorter
 MIN_CELLS, MIN_ROWS = 4, 3  # of a table that stands among running text
@@ -50,6 +54,30 @@ def holds_sentences(region: Region, words: Sequence[Word]) -> bool:
         return False
     wide, lines = _wide_lines(words, region.box)
     return len(wide) >= FEW_LINES and len(wide) >= WIDE_SHARE * len(lines) and is_prose(wide)
+
+
+def is_framed_text(region: Region, words: Sequence[Word], page: Page) -> bool:
+    """Whether a picture is nothing but lines of the text layer in a frame: a command, a remark, a warning.
+
+    A diagram has drawn lines between its words, words side by side, or ink that no word explains.
+    """
+    if region.label not in PICTURE_LABELS or page.pixels is None or page.layer is None:
+        return False
+    if len(words) < FEW_WORDS or any(shared_area(region.box, picture) for picture in page.layer.pictures):
+        return False
+    strokes, text = page.layer.strokes, enclosing([word.box for word in words])
+    if any(shared_area(text, stroke) for stroke in strokes):
+        return False
+    boxes = [word.box for word in words]
+    one_under_the_other = not any(_has_gap([boxes[i] for i in row]) for row in rows_of(boxes))
+    return one_under_the_other and coverage(words, page.pixels, region.box, strokes).share >= ALL_WORDS
+
+
+def _has_gap(row: Sequence[Box]) -> bool:
+    """Whether more than word spaces stand between the words of a row."""
+    in_order = sorted(row)
+    space = MAX_SPACE * max(box[3] - box[1] for box in row)
+    return any(after[0] - before[2] > space for before, after in pairwise(in_order))
 
 
 def without_running_text(region: Region, lines: Sequence[Box], page: Page) -> list[Region]:

@@ -21,6 +21,7 @@ from penstock.documents.layout.blocks import MARK
 from penstock.documents.layout.columns import WhiteSpace, xy_cut
 from penstock.documents.layout.corrections import (
     holds_sentences,
+    is_framed_text,
     is_scan_of_text,
     unseen_table,
     without_running_text,
@@ -85,6 +86,7 @@ def give_words(page: Page, words: Sequence[Word]) -> list[Draft[HasBox]]:
     drafts: list[Draft[HasBox]] = [
         Draft(region, tuple(own)) for region, own in zip(regions, held, strict=True)
     ]
+    drafts = [_without_frame(draft, page) for draft in drafts]
     drafts, freed = _free_sentences(drafts)
     drafts, loose = _adopt(drafts, [*loose, *freed])
     drafts = [_widened(draft) for draft in drafts] + [
@@ -111,6 +113,13 @@ def _with_headings(drafts: Sequence[Draft[HasBox]], page: Page) -> list[Draft[Ha
             part = replace(region, label=label, box=box_of_part(region.box, own), crop=None)
             found.append(Draft(part, tuple(own)))
     return found
+
+
+def _without_frame(draft: Draft[HasBox], page: Page) -> Draft[HasBox]:
+    """The draft, as text if the layout model took lines in a frame for a picture."""
+    if not is_framed_text(draft.region, draft.words, page):
+        return draft
+    return replace(draft, region=replace(draft.region, label="text", crop=None))
 
 
 def _free_sentences(drafts: Sequence[Draft[HasBox]]) -> tuple[list[Draft[HasBox]], list[Word]]:

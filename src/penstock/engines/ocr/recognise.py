@@ -15,6 +15,7 @@ import cv2
 import numpy as np
 
 from penstock.engines.ocr.detect import LineBox
+from penstock.engines.ocr.latin_marks import with_latin_marks
 from penstock.scripts import is_unspaced
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ INK_CONTRAST = 64  # of 256, between the darkest and the brightest pixel of a co
 # 0.88, and a precision of 0.888 for 0.882.
 NEARLY = 0.3  # chance of a space between two symbols, where another symbol was likelier
 WHITE = 1 / 3  # of the line's height without ink
+# Doubtful lines of 12 receipts, read softened: word recall 0.917 for 0.903; BLUR 1/20 gives 0.90, 1/40 0.915.
+BLUR = 1 / 30  # of the line's height
+MIN_BLUR = 0.6  # pixels
 LETTER_SPACED = 3.0  # times the usual gap of the line: titles are set with letters apart
 TALL = 1.5  # higher than this many widths: the text runs downwards
 
@@ -73,6 +77,11 @@ def _warped(pixels: Pixels, line: LineBox) -> Pixels:
         pixels, turn, (width, height), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE
     )
     return np.asarray(level, dtype=np.uint8)
+
+
+def softened(line: Pixels) -> Pixels:
+    """The line with soft edges: receipts are scanned in black and white, and dots stand for strokes."""
+    return np.asarray(cv2.GaussianBlur(line, (0, 0), max(MIN_BLUR, line.shape[0] * BLUR)), dtype=np.uint8)
 
 
 def at_height(line: Pixels) -> Pixels:
@@ -190,10 +199,10 @@ def _passed_over(line: Pixels, kept: NDArray[np.bool_]) -> float:
 def joined(parts: list[LineReading]) -> LineReading:
     """The pieces of one line as one, weighed by the length of their text."""
     if len(parts) == 1:
-        return replace(parts[0], text=parts[0].text.strip())
+        return replace(parts[0], text=with_latin_marks(parts[0].text.strip()))
     lengths = [max(1, len(part.text)) for part in parts]
     return LineReading(
-        " ".join(part.text.strip() for part in parts).strip(),
+        with_latin_marks(" ".join(part.text.strip() for part in parts).strip()),
         float(np.average([part.confidence for part in parts], weights=lengths)),
         float(np.mean([part.passed_over for part in parts])),
     )

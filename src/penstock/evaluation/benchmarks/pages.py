@@ -22,7 +22,7 @@ from penstock.evaluation.metrics.text import collapse_spaces, korean_error_rates
 from penstock.evaluation.results import SampleResult
 from penstock.scripts import has_hangul
 
-_IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
+_IMAGE = re.compile(r"!\[(?:\\.|[^\]\\])*\]\([^)]*\)")
 _TAG = re.compile(r"</?[a-zA-Z][^>]{0,200}>|<!--.*?-->", re.DOTALL)
 _MARKS = re.compile(r"^\s{0,3}(?:#{1,6}\s+|>\s?|[-*+]\s+)", re.MULTILINE)
 _RULES = re.compile(r"^[\s|:-]*-{3,}[\s|:-]*$", re.MULTILINE)
