@@ -20,6 +20,7 @@ import pytest
 
 from penstock.passes.parse import ParseOptions
 from penstock.serve.service import Service
+from penstock.serve.upload import ReceivedFile
 from penstock.store.ledger import Ledger
 from penstock.store.schema import PAGES
 from penstock.testing.fake_recipe import fake
@@ -27,7 +28,7 @@ from tests.support.made_pdf import pdf
 
 pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
 
-from penstock.serve.jobs.jobs import Jobs, ReceivedFile
+from penstock.serve.jobs.jobs import Jobs
 from penstock.testing import FAKE
 from tests.support.running_service import SAMPLE, Client, Running, await_up, free_port, request
 from tests.support.waiting import wait_until
