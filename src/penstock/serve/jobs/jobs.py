@@ -236,6 +236,18 @@ class Jobs:
                     self._service.cancel(name)
         return self.get(id)
 
+    def measure_again(self, id: str, options: Mapping[str, Any]) -> JobState | None:
+        """Begins a job of photos anew that is over: photos whose boxes have changed are measured."""
+        self.own_runs.check("volumes", options)
+        with self._lock:
+            state = self.get(id)
+            if state is None or not state.is_over:
+                return state
+            record = replace(state.record, state=None, finished=None, error="", options=dict(options))
+            self._store(record)
+            self.own_runs.put_again(record)
+        return self.get(id)
+
     def delete(self, id: str) -> bool:
         """Deletes a job and what it made. Documents that another job has stay."""
         self.cancel(id)

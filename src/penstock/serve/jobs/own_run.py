@@ -81,6 +81,11 @@ class OwnRuns:
     def put(self, record: JobRecord) -> None:
         self._queue.put(record)
 
+    def put_again(self, record: JobRecord) -> None:
+        """Works off once more what is over; it may have been cancelled then."""
+        self._cancelled.discard(record.id)
+        self._queue.put(record)
+
     def cancel(self, id: str) -> None:
         self._cancelled.add(id)
 
