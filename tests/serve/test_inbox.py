@@ -10,6 +10,7 @@ import pypdfium2 as pdfium
 
 from penstock.serve.inbox import AT_ONCE, GATHER_S, Inbox
 from penstock.serve.service import COMMIT_S, Service
+from penstock.serve.turns import DOCUMENTS_A_ROUND, Turns
 from penstock.serve.upload import BLOCK, ReceivedFile, receive
 from penstock.store.ledger import ITEMS_DIR
 from penstock.testing.fake_recipe import fake
@@ -62,11 +63,48 @@ def test_those_that_come_while_others_are_read_are_gathered() -> None:
     assert len(found) == AT_ONCE
 
 
+def test_who_has_other_work_gathers_none() -> None:
+    inbox = Inbox(clock=lambda: 100.0)
+    inbox.put(Path("a"))
+    assert inbox.take(None, _yes) == [Path("a")]
+    inbox.put(Path("b"))
+    assert inbox.take(0.0, _unasked) == [Path("b")]
+
+
+def _unasked() -> bool:
+    raise AssertionError("nobody gathers here")
+
+
 def test_the_end_wakes_the_taker() -> None:
     inbox = Inbox()
     inbox.put(Path("a"))
     inbox.end()
     assert inbox.take(None, _no) is None
+
+
+def test_documents_take_turns_of_a_few_pages() -> None:
+    turns: Turns[str] = Turns()
+    for name, count in (("a", 10), ("b", 5), ("c", 4)):
+        turns.add([f"{name}{number}" for number in range(count)])
+    assert list(turns.round()) == ["a0", "a1", "a2", "a3", "b0", "b1", "b2", "b3", "c0", "c1", "c2", "c3"]
+    turns.add(["d0"])
+    assert list(turns.round()) == ["a4", "a5", "a6", "a7", "b4", "d0"]
+    assert list(turns.round()) == ["a8", "a9"]
+    assert not turns
+
+
+def test_who_sends_much_keeps_nobody_waiting_for_all_of_it() -> None:
+    turns: Turns[str] = Turns()
+    for number in range(1000):
+        turns.add([f"much {number}"], "ann")
+    assert len(list(turns.round())) == DOCUMENTS_A_ROUND
+    turns.add(["one"], "bob")
+    second = list(turns.round())
+    assert (second[-1], len(second)) == ("one", DOCUMENTS_A_ROUND + 1)
+    rest = [page for _ in range(1000) if turns for page in turns.round()]
+    assert len(rest) == 1000 - 2 * DOCUMENTS_A_ROUND
+    assert rest == [f"much {number}" for number in range(2 * DOCUMENTS_A_ROUND, 1000)]
+    assert not turns
 
 
 def _send(service: Service, folder: Path, number: int) -> None:

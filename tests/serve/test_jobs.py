@@ -142,6 +142,7 @@ def test_a_job_with_options_has_a_run_of_its_own(client: Client, out: Path) -> N
         ("/v1/parse", {"files": [{"url": "http://example.org/a.pdf"}]}, 403, "example.org"),
         ("/v1/parse", [], 422, "object"),
         ("/v1/volumes", {"files": [{"base64": "QUJD"}], "boxes": ["here"]}, 422, "--box here"),
+        ("/v1/volumes", {"files": [{"base64": "QUJD"}], "known": ["tall"]}, 422, "--known tall"),
         ("/v1/search", {"question": "a", "nothing": 1}, 422, "nothing"),
         ("/v1/embed", {"texts": ["a"]}, 409, "no vectors"),
     ],
@@ -186,12 +187,14 @@ def test_photos_are_measured_with_their_boxes(client: Client) -> None:
         files=[("one.jpg", jpeg), ("two.jpg", jpeg[:-2] + b"\xff\xd9")],
         boxes="one.jpg=300,300,400,600:chair",
         camera_height="1.5",
+        known="chair=90cm high",
         same_room="true",
     )
     status, told = client("/v1/volumes?wait=60", body, **headers)
     assert status == 200, told
     [one, two] = told["photos"]
     assert [thing["label"] for thing in one["objects"]] == ["chair"]
+    assert one["objects"][0]["size_m"]["height"] == pytest.approx(0.9, abs=0.01)
     assert one["document"] == "one.jpg"
     assert told["total"]["cbm"] > 0
     job = client("/v1/jobs")[1][0]

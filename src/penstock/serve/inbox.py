@@ -35,7 +35,8 @@ class Inbox:
     def take(self, wait_s: float | None, gathers: Callable[[], bool]) -> list[Path] | None:
         """Returns up to AT_ONCE documents, none after `wait_s` (None: waits on). None: this is the end.
 
-        If `gathers` says so once the first is there, those that follow within a moment come with it.
+        If `gathers` says so once the first is there, those that follow within a moment come with it. Who
+        waits for none (`wait_s` is 0) has other work, and gathers none.
         """
         sent: list[Path] = []
         try:
@@ -50,6 +51,6 @@ class Inbox:
         return sent
 
     def _patience(self, sent: list[Path], wait_s: float | None, gathers: Callable[[], bool]) -> float | None:
-        if not sent:
+        if not sent or wait_s == 0:
             return wait_s
         return max(0.0, self._handed_out + GATHER_S - self._clock()) if gathers() else 0.0

@@ -77,6 +77,7 @@ class Service:
         self._inbox = Inbox()
         self._again: set[Path] = set()  # of the inbox: sent again, to read the pages that had failed
         self._cancelled: set[str] = set()
+        self._owners: dict[str, str] = {}  # of documents sent since the start: those who send take turns
         self.run: Run[Sent] | None = None  # the one at work
         self._purges = PURGES
         self._clock = clock
@@ -171,6 +172,7 @@ class Service:
                     sync_folder(target.parent)
                     self._tombstone(document).unlink(missing_ok=True)
                 self._cancelled.discard(document)
+                self._owners[document] = owner
                 self.catalogue.show(document)
                 self._promise(target)
             else:
@@ -210,6 +212,7 @@ class Service:
             self._cancelled.add(document)
             self._counts.pop(document, None)
             self._left.pop(document, None)
+            self._owners.pop(document, None)
         folder = self._folder(document)
         with store_errors(folder):
             if folder.is_dir():
@@ -322,8 +325,8 @@ class Service:
                 if self._ending.is_set():
                     return
                 self._settle(run)
-                for pages in self._pages_of(sent, counter):
-                    turns.add(pages)
+                for document, pages in self._pages_of(sent, counter):
+                    turns.add(pages, self._owners.get(document, ""))
                 for item in turns.round():
                     if self._ending.is_set():
                         return
@@ -342,8 +345,8 @@ class Service:
         whole = [path for path in folder.glob("*/*") if path.is_file()]
         return sorted(whole, key=lambda path: path.stat().st_mtime_ns)
 
-    def _pages_of(self, paths: list[Path], counter: PageCounter) -> Iterator[list[Sent]]:
-        """Yields the pages of each document; its name is then known with their number."""
+    def _pages_of(self, paths: list[Path], counter: PageCounter) -> Iterator[tuple[str, list[Sent]]]:
+        """Yields each document and its pages; its name is then known with their number."""
         if not paths:
             return
         assert self._plan is not None
@@ -361,7 +364,7 @@ class Service:
                     continue
                 self._counts[document] = num_pages
                 self._left_over(document, sum(item.part not in places for item in items))
-            yield items
+            yield document, items
 
     def _left_over(self, document: str, count: int) -> None:
         """Notes how many pages of a document wait. Call it with the lock."""
