@@ -291,12 +291,14 @@ def test_killed_with_200_jobs_each_ends_once(tmp_path: Path) -> None:
 
 def test_metrics_and_engines_tell_how_it_is(client: Client) -> None:
     client("/v1/nothing/at/all")
+    client("/v1/jobs/none")
     text = client("/metrics")[1].decode()
     assert "# TYPE penstock_up gauge\npenstock_up 1" in text
     assert 'penstock_requests_total{method="GET",path="other",status="404"}' in text
     assert 'path="/v1/jobs/{id}"' in text
     _, told = client("/v1/engines")
     assert (told["recipe"], told["stages"][0]["stage"]) == ("fake", "load")
+    assert told["workers"]["load"] >= 1
     assert client("/health")[1]["ready"] is True
 
 

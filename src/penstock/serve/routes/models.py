@@ -175,6 +175,7 @@ class EnginesAnswer(BaseModel):
 
     recipe: str
     stages: list[dict[str, Any]]
+    workers: dict[str, int] = Field(description="How many work side by side, by stage.")
     servers: list[str]
     cards: list[str]
     cores: int
