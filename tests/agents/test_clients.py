@@ -14,7 +14,8 @@ import sys
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,8 @@ pytest.importorskip("mcp.server.mcpserver", reason="needs penstock-pipeline[mcp]
 
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
 
 from penstock.agents.documents import AgentDocuments
 from penstock.agents.files import AllowedFiles
@@ -198,3 +201,61 @@ def test_over_http_a_key_is_asked_for(tools: AgentTools, tmp_path: Path) -> None
         assert status(url) == 401
         assert status(url, Authorization=f"Bearer {reader}") == 403
         assert status(url, Authorization=f"Bearer {key}") not in (401, 403)
+
+
+def test_the_client_is_told_of_each_page(tools: AgentTools) -> None:
+    seen: list[tuple[float, float | None]] = []
+
+    async def asked() -> None:
+        async def note(progress: float, total: float | None, message: str | None) -> None:
+            seen.append((progress, total))
+            assert message == f"{progress:g} of 4 pages are read."
+
+        given = {"content": base64.b64encode(SAMPLE.read_bytes()).decode(), "name": "report.pdf"}
+        async with Client(mcp_server(tools)) as client:
+            answer = await client.call_tool("parse", {**given, "wait_s": 200}, progress_callback=note)
+            assert not answer.is_error, answer.content
+            # without a wish for progress the same call says the same
+            assert (await told(client, "parse", **given))[0] == answer.content[0].text  # type: ignore[union-attr]
+
+    asyncio.run(asked())
+    assert seen[-1] == (4, 4)
+    assert seen == sorted(set(seen))
+
+
+def test_over_http_one_key_sees_nothing_of_another(tools: AgentTools, tmp_path: Path) -> None:
+    path = tmp_path / "keys.json"
+    keys = {name: new_key(path, name, scope) for name, scope in
+            (("ann", "write"), ("bob", "write"), ("boss", "admin"))}  # fmt: skip
+    given = {"content": base64.b64encode(SAMPLE.read_bytes()).decode(), "name": "secret.pdf", "wait_s": 200}
+    with OverHttp(tools, Door(keys=KeyRing.open(path))) as url:
+        asyncio.run(_two_keys(url, keys, given))
+
+
+async def _two_keys(url: str, keys: dict[str, str], given: dict[str, Any]) -> None:
+    async with _with_key(url, keys["ann"]) as ann, _with_key(url, keys["bob"]) as bob:
+        [name] = re.findall(r"\w+/secret\.pdf", (await told(ann, "parse", **given))[0])
+        assert "secret" in (await told(ann, "list_documents"))[0]
+        assert "secret" not in (await told(bob, "list_documents"))[0]
+        for document in (name, "secret.pdf"):
+            said = await refusal(bob, "read_page", document=document, page=1)
+            assert said.endswith(f"There is no document {document!r}. Call parse.")
+            assert "no document" in await refusal(bob, "read_region", document=document, page=1, region=0)
+            assert "no document" in await refusal(bob, "search", question="a", documents=[document])
+        assert "No page is read yet" in await refusal(bob, "search", question="a")
+        # the same file of another key is another document
+        own = re.findall(r"\w+/secret\.pdf", (await told(bob, "parse", **given))[0])
+        assert own != [name]
+        assert name not in (await told(bob, "list_documents"))[0]
+    async with _with_key(url, keys["boss"]) as boss:
+        assert (await told(boss, "list_documents"))[0].count("secret.pdf") == 2
+
+
+@asynccontextmanager
+async def _with_key(url: str, key: str) -> AsyncIterator[Client]:
+    headers = {"Authorization": f"Bearer {key}"}
+    async with (
+        create_mcp_http_client(headers=headers) as http,
+        Client(streamable_http_client(url, http_client=http)) as client,
+    ):
+        yield client

@@ -24,9 +24,10 @@ from penstock.errors import UsageError
 from penstock.serve.errors import HttpRefusal
 from penstock.serve.guard.outgoing import AllowedHosts
 from penstock.serve.jobs.callbacks import WAITS_S, Callbacks, CallbackSettings, read_secret, signature
-from penstock.serve.jobs.jobs import Jobs, ReceivedFile
+from penstock.serve.jobs.jobs import Jobs
 from penstock.serve.routes.jobs import job_row
 from penstock.serve.service import Service
+from penstock.serve.upload import ReceivedFile
 from penstock.testing.fake_recipe import fake
 from tests.support.local_server import LocalServer
 from tests.support.made_pdf import pdf

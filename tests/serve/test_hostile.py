@@ -25,7 +25,6 @@ import pytest
 import penstock
 from penstock.serve.catalogue import Catalogue
 from penstock.serve.service import Service
-from penstock.serve.turns import Turns
 from penstock.store.ledger import Ledger
 from penstock.store.schema import PAGES
 from penstock.testing.fake_recipe import fake
@@ -233,17 +232,6 @@ def test_a_long_document_holds_up_no_short_one(tmp_path: Path, monkeypatch: pyte
     assert len(read) == 66
     assert "long.pdf" in read[max(index for index, name in enumerate(read) if name != "long.pdf") :]
     assert {"short.pdf", "last.pdf"} <= set(read[:40])
-
-
-def test_documents_take_turns_of_a_few_pages() -> None:
-    turns: Turns[str] = Turns()
-    for name, count in (("a", 10), ("b", 5), ("c", 4)):
-        turns.add([f"{name}{number}" for number in range(count)])
-    assert list(turns.round()) == ["a0", "a1", "a2", "a3", "b0", "b1", "b2", "b3", "c0", "c1", "c2", "c3"]
-    turns.add(["d0"])
-    assert list(turns.round()) == ["a4", "a5", "a6", "a7", "b4", "d0"]
-    assert list(turns.round()) == ["a8", "a9"]
-    assert not turns
 
 
 def test_one_long_document_does_not_keep_others_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,7 @@ import pytest
 
 from penstock.passes.parse import ParseOptions
 from penstock.serve.service import Service
+from penstock.serve.upload import ReceivedFile
 from penstock.store.ledger import Ledger
 from penstock.store.schema import PAGES
 from penstock.testing.fake_recipe import fake
@@ -27,7 +28,7 @@ from tests.support.made_pdf import pdf
 
 pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
 
-from penstock.serve.jobs.jobs import Jobs, ReceivedFile
+from penstock.serve.jobs.jobs import Jobs
 from penstock.testing import FAKE
 from tests.support.running_service import SAMPLE, Client, Running, await_up, free_port, request
 from tests.support.waiting import wait_until
@@ -141,6 +142,7 @@ def test_a_job_with_options_has_a_run_of_its_own(client: Client, out: Path) -> N
         ("/v1/parse", {"files": [{"url": "http://example.org/a.pdf"}]}, 403, "example.org"),
         ("/v1/parse", [], 422, "object"),
         ("/v1/volumes", {"files": [{"base64": "QUJD"}], "boxes": ["here"]}, 422, "--box here"),
+        ("/v1/volumes", {"files": [{"base64": "QUJD"}], "known": ["tall"]}, 422, "--known tall"),
         ("/v1/search", {"question": "a", "nothing": 1}, 422, "nothing"),
         ("/v1/embed", {"texts": ["a"]}, 409, "no vectors"),
     ],
@@ -185,12 +187,14 @@ def test_photos_are_measured_with_their_boxes(client: Client) -> None:
         files=[("one.jpg", jpeg), ("two.jpg", jpeg[:-2] + b"\xff\xd9")],
         boxes="one.jpg=300,300,400,600:chair",
         camera_height="1.5",
+        known="chair=90cm high",
         same_room="true",
     )
     status, told = client("/v1/volumes?wait=60", body, **headers)
     assert status == 200, told
     [one, two] = told["photos"]
     assert [thing["label"] for thing in one["objects"]] == ["chair"]
+    assert one["objects"][0]["size_m"]["height"] == pytest.approx(0.9, abs=0.01)
     assert one["document"] == "one.jpg"
     assert told["total"]["cbm"] > 0
     job = client("/v1/jobs")[1][0]
@@ -287,12 +291,14 @@ def test_killed_with_200_jobs_each_ends_once(tmp_path: Path) -> None:
 
 def test_metrics_and_engines_tell_how_it_is(client: Client) -> None:
     client("/v1/nothing/at/all")
+    client("/v1/jobs/none")
     text = client("/metrics")[1].decode()
     assert "# TYPE penstock_up gauge\npenstock_up 1" in text
     assert 'penstock_requests_total{method="GET",path="other",status="404"}' in text
     assert 'path="/v1/jobs/{id}"' in text
     _, told = client("/v1/engines")
     assert (told["recipe"], told["stages"][0]["stage"]) == ("fake", "load")
+    assert told["workers"]["load"] >= 1
     assert client("/health")[1]["ready"] is True
 
 

@@ -56,6 +56,10 @@ KEYS = {
 }
 
 
+Share = tuple[float, float]
+MOUSE_DRAGS = ("mousePressed", "mouseMoved", "mouseMoved")
+
+
 class BrowserError(AssertionError):
     """What the page threw, or what Chromium refused."""
 
@@ -146,8 +150,27 @@ class Browser:
     def type(self, text: str) -> None:
         self.call("Input.insertText", text=text)
 
-    def press(self, key: str) -> None:
+    def drag(self, selector: str, start: Share, end: Share, *, finger: bool = False) -> None:
+        """Draws from one place on an element to another, shares of its sides, by mouse or finger."""
+        script = f"document.querySelector({json.dumps(selector)}).getBoundingClientRect().toJSON()"
+        at = self.ask(script)
+        middle = ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2)
+        points = [(at["x"] + x * at["width"], at["y"] + y * at["height"]) for x, y in (start, middle, end)]
+        kinds = ("touchStart", "touchMove", "touchMove") if finger else MOUSE_DRAGS
+        for kind, (x, y) in zip(kinds, points, strict=True):
+            if finger:
+                self.call("Input.dispatchTouchEvent", type=kind, touchPoints=[{"x": x, "y": y}])
+            else:
+                self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+        if finger:
+            self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+        else:
+            self.call("Input.dispatchMouseEvent", type="mouseReleased", x=points[-1][0], y=points[-1][1],
+                      button="left", clickCount=1)  # fmt: skip
+
+    def press(self, key: str, *, shift: bool = False) -> None:
         wanted: dict[str, Any] = {"key": key, "code": key, "windowsVirtualKeyCode": KEYS[key]}
+        wanted |= {"modifiers": 8} if shift else {}
         text = {"text": "\r"} if key == "Enter" else {}
         self.call("Input.dispatchKeyEvent", type="keyDown", **wanted, **text)
         self.call("Input.dispatchKeyEvent", type="keyUp", **wanted)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from penstock.agents.caller import caller
 from penstock.agents.files import AllowedFiles, GivenFile
 from penstock.engines.image.codec import encode_jpeg
 from penstock.errors import UsageError
@@ -23,7 +24,9 @@ from penstock.processes.background import Background
 from penstock.region import Region
 from penstock.retrieval.hits import Hit, SearchOptions
 from penstock.retrieval.index_folder import FOLDER
+from penstock.serve.jobs.jobs import Jobs
 from penstock.serve.service import MAX_WAITING, Service, Status
+from penstock.serve.upload import ReceivedFile
 from penstock.store.ledger import ITEMS_DIR
 from penstock.store.out import Out
 
@@ -45,7 +48,7 @@ class AgentDocuments:
         self._opening = threading.Lock()
         self._drawing = threading.Lock()
         self._searching = threading.Lock()
-        self._current: Service | None = None
+        self._current: tuple[Service, Jobs] | None = None
         self._renderer: PageRenderer | None = None
         self._indexed = -1  # the stamp of the rows that the index was last made of
 
@@ -61,27 +64,56 @@ class AgentDocuments:
 
     @property
     def service(self) -> Service:
-        """The run; begins with the first call. Agents' programs start their tools and may never use them."""
+        return self._open()[0]
+
+    def _open(self) -> tuple[Service, Jobs]:
+        """The run begins with the first call. Agents' programs start their tools and may never use them."""
         with self._opening:
             if self._current is None:
-                self._current = self._opened.enter_context(Service(self._out, self._plan))
+                service = self._opened.enter_context(Service(self._out, self._plan))
+                self._current = service, self._opened.enter_context(Jobs(service))
             return self._current
 
     def take(self, given: GivenFile) -> Status:
-        """Accepts a file; the same again is the same document."""
-        service = self.service
+        """Accepts a file; the same again is the same document of the same key, and of no other."""
+        service, jobs = self._open()
         if service.error is not None:
             raise service.error
-        if service.is_full:
+        if service.is_full or jobs.is_full:
             raise UsageError(f"{MAX_WAITING} pages are waiting already.", "Call again later.")
         with service.incoming() as path:
             name, digest = self._files.copy(given, path)
-            return service.accept(path, name, digest)
+            owner, sent = caller().owner.name, f"{digest}/{name}"
+            before = jobs.repeated(owner, sent)
+            if before is not None and service.was_sent(before.documents[0]):
+                return service.read_again(before.documents[0])
+            record = jobs.create("parse", [ReceivedFile(path, name, digest)], {}, owner, sent)
+            return self.status(record.documents[0])
+
+    def listed(self, start: int = 0, limit: int | None = None) -> list[Status]:
+        """Returns documents that the caller may see, those sent latest first."""
+        if caller().owner.may("admin"):
+            return self.service.documents(start, limit)
+        mine = [status for status in self.service.documents() if self._sees(status.name)]
+        return mine[start : None if limit is None else start + limit]
+
+    def among(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Returns the documents to search in; none: all. Raises UsageError where the caller has none."""
+        if names or caller().owner.may("admin"):
+            return tuple(map(self.known, names))
+        mine = tuple(status.name for status in self.listed())
+        if not mine:
+            raise UsageError("No page is read yet.", "Call parse, or wait for it.")
+        return mine
+
+    def _sees(self, name: str) -> bool:
+        owner = caller().owner
+        return owner.may("admin") or self._open()[1].owns(owner.name, name)
 
     def status(self, name: str) -> Status:
         """Raises what broke the run, where a document waits for it."""
         status = self.service.status(name)
-        if status is None:
+        if status is None or not self._sees(name):
             raise UsageError(f"There is no document {name!r}.")
         if not status.ready and self.service.error is not None:
             raise self.service.error
@@ -89,9 +121,9 @@ class AgentDocuments:
 
     def known(self, name: str) -> str:
         """Returns a document's whole name: its last part is enough where only one has it."""
-        if self.service.status(name) is not None:
+        if self.service.status(name) is not None and self._sees(name):
             return name
-        names = [status.name for status in self.service.documents()]
+        names = [status.name for status in self.listed()]
         alike = [one for one in names if name and one.rpartition("/")[2] == name]
         if len(alike) == 1:
             return alike[0]

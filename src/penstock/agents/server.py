@@ -10,20 +10,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from anyio.to_thread import run_sync
-from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import ImageContent, TextContent, ToolAnnotations
 from starlette.applications import Starlette
 
 from penstock import __version__
+from penstock.agents.caller import Caller, called_by
 from penstock.agents.files import MAX_CONTENT_BYTES
 from penstock.agents.tools import AgentTools, Answer
 from penstock.errors import PenstockError
 from penstock.serve.errors import OriginCheckMiddleware
-from penstock.serve.guard.keys import KeyRing
+from penstock.serve.guard.keys import EVERYONE, KeyRing
 from penstock.serve.guard.origin_check import OriginCheck
-from penstock.serve.key_check import KeyMiddleware
+from penstock.serve.key_check import OWNER, KeyMiddleware
 
 PATH = "/mcp"
 MAX_BODY_BYTES = MAX_CONTENT_BYTES * 4 // 3 + (1 << 20)
@@ -81,17 +82,30 @@ def _answering(tool: Callable[..., Any]) -> Callable[..., Awaitable[list[Content
     """Returns the tool with its answer as MCP's contents. An error of ours is its sentence."""
 
     @functools.wraps(tool)
-    async def answering(**given: Any) -> list[Content]:
+    async def answering(context: Context[Any, Any], **given: Any) -> list[Content]:
         try:
-            if inspect.iscoroutinefunction(tool):
-                answer = await tool(**given)
-            else:
-                answer = await run_sync(functools.partial(tool, **given))
+            with called_by(_caller(context)):
+                if inspect.iscoroutinefunction(tool):
+                    answer = await tool(**given)
+                else:
+                    answer = await run_sync(functools.partial(tool, **given))
         except PenstockError as exc:
             raise ToolError(str(exc)) from exc
         return _contents(answer)
 
+    # the SDK gives the context to who asks for it by its type, and shows agents the other arguments
+    asked = inspect.signature(tool, eval_str=True)
+    wanted = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=Context)
+    answering.__signature__ = asked.replace(parameters=[*asked.parameters.values(), wanted])  # type: ignore[attr-defined]
+    answering.__annotations__ = {"context": Context}
     return answering
+
+
+def _caller(context: Context[Any, Any]) -> Caller:
+    """Returns whose key the call came with: everyone's over standard input, and where there are no keys."""
+    request = context.request_context.request
+    owner = EVERYONE if request is None else request.scope.get(OWNER, EVERYONE)
+    return Caller(owner, context.report_progress)
 
 
 def _contents(answer: Answer) -> list[Content]:

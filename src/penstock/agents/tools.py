@@ -23,6 +23,7 @@ from penstock.agents.answers import (
     regions_answer,
     things_answer,
 )
+from penstock.agents.caller import caller
 from penstock.agents.documents import AgentDocuments
 from penstock.agents.files import AllowedFiles, GivenFile
 from penstock.agents.photos import measured
@@ -81,7 +82,7 @@ class AgentTools:
 
     def list_documents(self, start: Annotated[int, Field(ge=0)] = 0) -> Answer:
         """List the documents that can be read and searched, with their numbers of pages."""
-        found = self._documents.service.documents(start, MAX_LISTED + 1)
+        found = self._documents.listed(start, MAX_LISTED + 1)
         return [documents_answer(found[:MAX_LISTED], start, len(found) > MAX_LISTED)]
 
     def read_page(
@@ -132,7 +133,7 @@ class AgentTools:
     ) -> Answer:
         """Find pages and regions that answer a question: by words, and by meaning where OUT has vectors."""
         filters = Filters(
-            documents=tuple(map(self._documents.known, documents)),
+            documents=self._documents.among(documents),
             pages=PageRange.parse(pages) if pages else None,
             labels=tuple(labels),
         )
@@ -161,9 +162,15 @@ class AgentTools:
         return [told] if jpeg is None else [told, jpeg]
 
     async def _waited(self, name: str, wait_s: float) -> None:
-        end = time.monotonic() + wait_s
+        """Waits until all pages are read; the caller is told of each."""
+        end, told = time.monotonic() + wait_s, -1
         while time.monotonic() < end:
-            if (await anyio.to_thread.run_sync(self._documents.status, name)).ready:
+            status = await anyio.to_thread.run_sync(self._documents.status, name)
+            read = status.done + status.failed
+            if read > told and status.pages is not None:
+                told = read
+                await caller().report(read, status.pages, f"{read} of {status.pages} pages are read.")
+            if status.ready:
                 return
             await anyio.sleep(LOOK_S)
 

@@ -8,43 +8,40 @@ documents. When a run breaks (a full disk, no model server), requests get the re
 from __future__ import annotations
 
 import hashlib
-import itertools
 import logging
-import queue
 import secrets
 import shutil
 import threading
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from penstock import sources
 from penstock.driver import Run
-from penstock.errors import Failure, PenstockError, UsageError
-from penstock.page import Page
+from penstock.errors import PenstockError, UsageError
 from penstock.passes.service import item_class, service_run
-from penstock.photo import Photo
 from penstock.plan import Plan
 from penstock.serve.catalogue import Catalogue, Place
+from penstock.serve.inbox import Inbox
 from penstock.serve.purge import purge
 from penstock.serve.turns import Turns
+from penstock.serve.upload_pages import Sent, document_of, listed
 from penstock.sources.probe import PageCounter
 from penstock.sources.safe_names import safe_name
 from penstock.store.atomic_files import make_folder, store_errors, sync_folder
 
 log = logging.getLogger(__name__)
-Sent = Page | Photo
 
 UPLOADS = "uploads"
 INCOMING = ".incoming-"  # begins the name of a file that is still being sent
 DELETED = ".deleted-"  # begins the name of a file that says which document is to go
 PURGES = 2  # after a deletion: pages that were at work then are committed until the second
 FOLDER_DIGITS = 16  # of a hash of name and content: what was sent has a folder of its own
-AT_ONCE = 64  # documents are listed together: asking about many costs as much as asking about one
 MAX_WAITING = 5_000  # accepted pages that are not read yet: hours of work on a laptop
 MAX_SHARE = 500  # of them that one document counts for: it must not keep others out
 AGAIN_S = 30.0  # after a run broke: a disk is emptied, a model server is started, by people
+COMMIT_S = 1.0  # between two commits of a service with nothing to read: a shard costs more than a page
 END_S = 30.0  # for the pages in flight when the service ends; the rest is read after the next start
 
 
@@ -65,7 +62,9 @@ class Status:
 class Service:
     """Serves the documents of OUT. Without a plan it shows them and accepts no new ones."""
 
-    def __init__(self, out: Path, plan: Plan | None = None) -> None:
+    def __init__(
+        self, out: Path, plan: Plan | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         if plan is None and not out.is_dir():
             raise UsageError(f"{out} does not exist.", "Name a recipe to take documents: --recipe documents.")
         self.out = out
@@ -75,11 +74,15 @@ class Service:
         self._lock = threading.Lock()
         self._counts: dict[str, int | None] = {}  # pages of each document that was sent, None: not counted
         self._left: dict[str, int] = {}  # accepted pages not read yet; an uncounted document counts as one
-        self._inbox: queue.SimpleQueue[Path | None] = queue.SimpleQueue()
+        self._inbox = Inbox()
         self._again: set[Path] = set()  # of the inbox: sent again, to read the pages that had failed
         self._cancelled: set[str] = set()
+        self._owners: dict[str, str] = {}  # of documents sent since the start: those who send take turns
         self.run: Run[Sent] | None = None  # the one at work
         self._purges = PURGES
+        self._clock = clock
+        self._committed = float("-inf")  # when
+        self._has_uncommitted = False
         self._ending = threading.Event()
         self._begun = threading.Event()
         self.settled = threading.Event()  # no page waits, and the rows of all are on the disk
@@ -96,7 +99,7 @@ class Service:
 
     def __exit__(self, *_: object) -> None:
         self._ending.set()
-        self._inbox.put(None)
+        self._inbox.end()
         if self._thread.is_alive():
             self._thread.join(END_S)
 
@@ -160,7 +163,7 @@ class Service:
         told = f"{owner}\0{digest}/{name}" if owner else f"{digest}/{name}"
         folder = hashlib.sha256(told.encode()).hexdigest()[:FOLDER_DIGITS]
         target = self.out / UPLOADS / folder / name
-        document = _document(target)
+        document = document_of(target)
         with self._lock:
             if document not in self._counts:
                 with store_errors(target):
@@ -169,6 +172,7 @@ class Service:
                     sync_folder(target.parent)
                     self._tombstone(document).unlink(missing_ok=True)
                 self._cancelled.discard(document)
+                self._owners[document] = owner
                 self.catalogue.show(document)
                 self._promise(target)
             else:
@@ -189,15 +193,15 @@ class Service:
 
     def _read_failed_again(self, path: Path) -> None:
         """Call it with the lock. Nothing happens before all pages are read, or where none failed."""
-        if (status := self._status(_document(path))).ready and status.failed:
+        if (status := self._status(document_of(path))).ready and status.failed:
             self._again.add(path)
             self._promise(path)
 
     def _promise(self, path: Path) -> None:
-        log.info("took %s", _document(path), extra={"document": _document(path)})
+        log.info("took %s", document_of(path), extra={"document": document_of(path)})
         self.settled.clear()
-        self._counts[_document(path)] = None
-        self._left[_document(path)] = 1
+        self._counts[document_of(path)] = None
+        self._left[document_of(path)] = 1
         self._inbox.put(path)
 
     # taking back
@@ -208,6 +212,7 @@ class Service:
             self._cancelled.add(document)
             self._counts.pop(document, None)
             self._left.pop(document, None)
+            self._owners.pop(document, None)
         folder = self._folder(document)
         with store_errors(folder):
             if folder.is_dir():
@@ -258,7 +263,7 @@ class Service:
         assert self._plan is not None
         run = self.run = service_run(self._plan, self.out, UPLOADS)
         try:
-            with closing(run.items(self._listing())) as pages:
+            with closing(run.items(self._listing(run))) as pages:
                 for item in pages:
                     self._put(item, run)
                     if self._ending.is_set():
@@ -274,7 +279,7 @@ class Service:
             self._begun.set()
             return True
         log.error("the run broke: %s", self.error)
-        self._inbox.put(None)  # the broken run's listing still waits there
+        self._inbox.end()  # the broken run's listing still waits there
         return False
 
     def _put(self, item: Sent, run: Run[Sent]) -> None:
@@ -282,47 +287,55 @@ class Service:
         with self._lock:
             self._left_over(item.document, self._left.get(item.document, 1) - 1)
             idle = not self._left
+            self._has_uncommitted = True
         if idle:
-            run.commit()
-            with self._lock:
-                if not self._left:
-                    self.settled.set()
+            self._settle(run)
 
-    def _listing(self) -> Iterator[Sent]:
+    def _settle(self, run: Run[Sent]) -> None:
+        """Commits what is read if nothing is left to read: at once after a pause, else COMMIT_S later."""
+        with self._lock:
+            if self._left or not self._has_uncommitted or self._clock() - self._committed < COMMIT_S:
+                return
+            self._has_uncommitted = False
+        run.commit()
+        with self._lock:
+            self._committed = self._clock()
+            if not self._left and not self._has_uncommitted:
+                self.settled.set()
+
+    def _listing(self, run: Run[Sent]) -> Iterator[Sent]:
         if self._begun.is_set():
             self.catalogue.start_over()  # pages that the broken run had not committed are read again
         else:
             self._bury()
         with self._lock:
             # the documents of the last inbox are in the folder with the others
-            inbox = self._inbox = queue.SimpleQueue()
+            inbox = self._inbox = Inbox()
             earlier = self._earlier()
-            self._counts.update((_document(path), None) for path in earlier)
-            self._left = dict.fromkeys(map(_document, earlier), 1)
+            self._counts.update((document_of(path), None) for path in earlier)
+            self._left = dict.fromkeys(map(document_of, earlier), 1)
             for path in earlier:
                 inbox.put(path)
         self.error = None
         self._begun.set()  # OUT is ours and its plan fits
         turns: Turns[Sent] = Turns()
         with PageCounter() as counter:  # one for all documents: it takes longer to start than to count
-            while (sent := self._next_uploads(inbox, wait=not turns)) is not None:
-                for pages in self._pages_of(sent, counter):
-                    turns.add(pages)
+            # it looks up now and then: the last rows of a crowd wait for their commit
+            while (sent := inbox.take(0.0 if turns else COMMIT_S, self._is_reading)) is not None:
+                if self._ending.is_set():
+                    return
+                self._settle(run)
+                for document, pages in self._pages_of(sent, counter):
+                    turns.add(pages, self._owners.get(document, ""))
                 for item in turns.round():
                     if self._ending.is_set():
                         return
                     if item.document not in self._cancelled:
                         yield item
 
-    def _next_uploads(self, inbox: queue.SimpleQueue[Path | None], wait: bool) -> list[Path] | None:
-        """Returns up to AT_ONCE new documents, waits for one if told to. None: the service ends."""
-        sent: list[Path] = []
-        while len(sent) < AT_ONCE and ((wait and not sent) or not inbox.empty()):
-            path = inbox.get()
-            if path is None or self._ending.is_set():
-                return None
-            sent.append(path)
-        return sent
+    def _is_reading(self) -> bool:
+        """Whether another document is read beside the one that came last."""
+        return len(self._left) > 1
 
     def _earlier(self) -> list[Path]:
         """Returns the documents accepted before this start, oldest first. Deletes half-received files."""
@@ -332,13 +345,13 @@ class Service:
         whole = [path for path in folder.glob("*/*") if path.is_file()]
         return sorted(whole, key=lambda path: path.stat().st_mtime_ns)
 
-    def _pages_of(self, paths: list[Path], counter: PageCounter) -> Iterator[list[Sent]]:
-        """Yields the pages of each document; its name is then known with their number."""
+    def _pages_of(self, paths: list[Path], counter: PageCounter) -> Iterator[tuple[str, list[Sent]]]:
+        """Yields each document and its pages; its name is then known with their number."""
         if not paths:
             return
         assert self._plan is not None
-        for path, items in _listed(paths, item_class(self._plan), counter):
-            document = _document(path)
+        for path, items in listed(paths, item_class(self._plan), counter):
+            document = document_of(path)
             num_pages, places = len(items), self.catalogue.places(document)
             if path in self._again:
                 self._again.discard(path)
@@ -351,7 +364,7 @@ class Service:
                     continue
                 self._counts[document] = num_pages
                 self._left_over(document, sum(item.part not in places for item in items))
-            yield items
+            yield document, items
 
     def _left_over(self, document: str, count: int) -> None:
         """Notes how many pages of a document wait. Call it with the lock."""
@@ -360,32 +373,5 @@ class Service:
             del self._left[document]
 
 
-def _listed(paths: list[Path], kind: type[Sent], counter: PageCounter) -> Iterator[tuple[Path, list[Sent]]]:
-    """Yields each file with its pages; a file without pages gets one failed page."""
-    left = {path.parent.resolve().name: path for path in paths}
-    place = len(paths[0].parent.resolve().parts) - 1
-    why = "It holds no page."
-    try:
-        items = sources.list_items([str(path) for path in paths], kind, counter=counter)
-        for folder, pages in itertools.groupby(items, key=lambda item: Path(item.uri).parts[place]):
-            path = left.pop(folder)
-            yield path, [_ours(item, path) for item in pages]
-    except UsageError as exc:  # none of the files that are left has a page
-        why = exc.message
-    for path in left.values():
-        failure = Failure(stage="list", kind="BadInput", message=why)
-        yield path, [_ours(kind(id="", uri=str(path), document="", failure=failure), path)]
-
-
-def _ours(item: Sent, path: Path) -> Sent:
-    """Names the item after its upload: two datasets may use the same ids."""
-    return replace(item, id=f"{path.parent.name}/{item.part:05d}", document=_document(path))
-
-
 def _attempts(item: Sent, places: Mapping[int, Place]) -> int:
     return places[item.part].attempt if item.part in places else 0
-
-
-def _document(path: Path) -> str:
-    """Returns an upload's document name: with its folder, as two files may have the same name."""
-    return f"{path.parent.name}/{path.name}"

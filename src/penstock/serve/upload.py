@@ -1,4 +1,4 @@
-"""Writes a request's body to disk as it arrives: never all of it in memory.
+"""Takes a request's body as it arrives: to disk, never all of a long one in memory.
 
 Its pace is kept by `guard.arrivals`.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
@@ -22,18 +23,58 @@ class TooLarge(UsageError):
     """The body is longer than allowed."""
 
 
-async def receive(stream: AsyncIterator[bytes], path: Path, max_bytes: int) -> tuple[str, int]:
-    """Writes the body to `path` and syncs it. Returns its SHA-256 and its size."""
+@dataclass(frozen=True, slots=True)
+class ReceivedFile:
+    """A file that has arrived, at `path` below OUT until a job takes it; a small one may be in memory.
+
+    A hop to another thread costs more than a small file's bytes: the one that makes the job writes them.
+    """
+
+    path: Path
+    name: str
+    digest: str
+    size: int = 0
+    unwritten: bytes | None = field(default=None, repr=False)
+
+    def put_on_disk(self) -> None:
+        """Writes and syncs it unless it is on the disk already."""
+        if self.unwritten is not None:
+            with self.path.open("wb") as file:
+                file.write(self.unwritten)
+                _sync(file)
+
+
+async def receive(
+    stream: AsyncIterator[bytes], path: Path, name: str, max_bytes: int, max_in_memory: int = 0
+) -> ReceivedFile:
+    """Receives one file; it is on the disk and synced unless it has at most `max_in_memory` bytes."""
+    path.touch()  # a full disk is told of before the client sends, and who looks there sees what arrives
+    block = await _block(stream)
+    _check_size(len(block), max_bytes)
+    if len(block) <= min(max_in_memory, BLOCK - 1):  # a full block may have others behind it
+        return ReceivedFile(path, name, hashlib.sha256(block).hexdigest(), len(block), block)
+    digest, size = await _receive_long(block, stream, path, max_bytes)
+    return ReceivedFile(path, name, digest, size)
+
+
+async def _receive_long(
+    block: bytes, stream: AsyncIterator[bytes], path: Path, max_bytes: int
+) -> tuple[str, int]:
     digest, size = hashlib.sha256(), 0
     with path.open("wb") as file:
-        while block := await _block(stream):
+        while block:
             size += len(block)
-            if size > max_bytes:
-                raise TooLarge(f"A document may have {max_bytes >> 20} MB at most.")
+            _check_size(size, max_bytes)
             digest.update(block)
             await run_in_threadpool(file.write, block)
+            block = await _block(stream)
         await run_in_threadpool(_sync, file)
     return digest.hexdigest(), size
+
+
+def _check_size(size: int, max_bytes: int) -> None:
+    if size > max_bytes:
+        raise TooLarge(f"A document may have {max_bytes >> 20} MB at most.")
 
 
 async def _block(stream: AsyncIterator[bytes]) -> bytes:

@@ -66,7 +66,9 @@ def list_items(
     if named or not foreign:
         skipped: Counter[str] = Counter() if left_out is None else left_out
         tables = DatasetListing(pages, image_column, id_column)
-        listing = _Listing(pages, tables, known, max_pages, skipped, counter or PageCounter(password))
+        size = 1 if counter is None else MAX_AT_ONCE  # a small listing is one question
+        counts = counter or PageCounter(password)
+        listing = _Listing(pages, tables, known, max_pages, skipped, counts, size)
         entries = expand(named, stdin, downloads)
         items = chain(items, listing.items(entries, nullcontext() if counter else listing.counter))
     first = next(items)
@@ -100,8 +102,10 @@ class _Listing:
         max_pages: int,
         left_out: Counter[str],
         counter: PageCounter,
+        first: int,
     ) -> None:
         self.counter = counter
+        self._first = first
         self._left_out = left_out
         self._pages = pages
         self._max_pages = max_pages
@@ -129,7 +133,7 @@ class _Listing:
             raise UsageError(f"No input has a page in the range {self._pages}.")
 
     def _all(self, entries: Iterator[Entry]) -> Iterator[Item]:
-        for batch in _growing(entries):
+        for batch in _growing(entries, self._first):
             looked = [self._look(entry) if isinstance(entry, FoundFile) else entry for entry in batch]
             counts = self.counter.counts([one for one in looked if isinstance(one, Candidate)])
             for one in looked:
@@ -196,9 +200,11 @@ def _failure(file: Candidate, words: str, advice: str) -> Failure:
     return Failure(stage=STAGE, kind="BadInput", message=message, advice=advice)
 
 
-def _growing(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
-    """Yields batches of 1, 2, 4 .. MAX_AT_ONCE: the first page comes at once, later files travel together."""
-    size = 1
+def _growing(entries: Iterator[Entry], size: int) -> Iterator[list[Entry]]:
+    """Yields batches of `size`, twice as many .. MAX_AT_ONCE.
+
+    With 1 the first page comes at once, and later files travel together.
+    """
     while batch := list(islice(entries, size)):
         yield batch
         size = min(MAX_AT_ONCE, 2 * size)

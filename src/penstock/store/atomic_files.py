@@ -44,15 +44,15 @@ def store_errors(path: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def replacing(path: Path, out: str | os.PathLike[str], *, sync: bool = True) -> Iterator[IO[bytes]]:
+def replacing(
+    path: Path, out: str | os.PathLike[str], *, sync: bool = True, mode: int = 0o666
+) -> Iterator[IO[bytes]]:
     """A binary file that becomes `path` when the block ends well, and vanishes otherwise."""
     with store_errors(path):
-        folder = Path(out) / TMP
-        folder.mkdir(parents=True, exist_ok=True)
         make_folder(path.parent)
-        temporary = folder / f"{os.getpid()}-{path.name}"
+        temporary = Path(out, TMP, f"{os.getpid()}-{path.name}")
         try:
-            with temporary.open("wb") as file:
+            with _new_file(temporary, mode) as file:
                 yield file
                 file.flush()
                 if sync:
@@ -60,16 +60,28 @@ def replacing(path: Path, out: str | os.PathLike[str], *, sync: bool = True) -> 
             temporary.replace(path)
             if sync:
                 sync_folder(path.parent)
-        finally:
-            temporary.unlink(missing_ok=True)  # there still only if something went wrong
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+
+
+def _new_file(path: Path, mode: int) -> IO[bytes]:
+    """Opens an empty file; `mode` is who may read it, less what the umask takes away."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0)
+    try:
+        return os.fdopen(os.open(path, flags, mode), "wb")
+    except FileNotFoundError:  # the first file, or someone has just emptied the folder and taken it away
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return os.fdopen(os.open(path, flags, mode), "wb")
 
 
 def make_folder(folder: Path) -> None:
     """Makes the folder and those above it. After a power cut they are there: a synced file needs them."""
-    missing = [path for path in (folder, *folder.parents) if not path.exists()]
-    folder.mkdir(parents=True, exist_ok=True)
-    for made in missing:
-        sync_folder(made.parent)
+    if folder.is_dir():
+        return
+    make_folder(folder.parent)
+    folder.mkdir(exist_ok=True)
+    sync_folder(folder.parent)
 
 
 def sync_folder(folder: Path) -> None:

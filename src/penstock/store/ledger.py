@@ -7,6 +7,7 @@ stand in several shards with different attempts; readers take the latest.
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -51,7 +52,10 @@ class Entry:
 
 
 class ShardWriter(Generic[ItemT]):
-    """Buffers finished items and commits them. Only the driver that holds OUT's lock has one."""
+    """Buffers finished items and commits them. Only the driver that holds OUT's lock has one.
+
+    Thread-safe: a service commits from the thread that has nothing to feed.
+    """
 
     def __init__(
         self, out: Path, rows: schema.Rows[ItemT], clock: Callable[[], float] = time.monotonic
@@ -62,30 +66,30 @@ class ShardWriter(Generic[ItemT]):
         self._items: list[ItemT] = []
         self._failures: list[ItemT] = []
         self._oldest = 0.0
+        self._lock = threading.RLock()
 
     def add(self, item: ItemT) -> ItemT:
         """Buffers one finished item, and commits when the buffer is full or old.
 
         Returns it as it will be read back: crops, masks and clouds are files now.
         """
-        if not self._items and not self._failures:
-            self._oldest = self._clock()
-        if item.failure is not None:
-            self._failures.append(item)
-        else:
-            item = self._with_files(item)
-            self._items.append(item)
-        if self._is_due():
-            self.commit()
+        item = self._with_files(item) if item.failure is None else item
+        with self._lock:
+            if not self._items and not self._failures:
+                self._oldest = self._clock()
+            (self._items if item.failure is None else self._failures).append(item)
+            if self._is_due():
+                self.commit()
         return item
 
     def commit(self) -> None:
         """Publishes what is buffered. Crops are on disk before the rows that name them."""
-        if self._items:
-            self._publish(ITEMS_DIR, self._rows.items, self._items)
-        if self._failures:
-            self._publish(FAILURES_DIR, self._rows.failures, self._failures)
-        self._items, self._failures = [], []
+        with self._lock:
+            if self._items:
+                self._publish(ITEMS_DIR, self._rows.items, self._items)
+            if self._failures:
+                self._publish(FAILURES_DIR, self._rows.failures, self._failures)
+            self._items, self._failures = [], []
 
     def _is_due(self) -> bool:
         full = len(self._items) + len(self._failures) >= MAX_ROWS

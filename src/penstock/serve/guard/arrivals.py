@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from penstock.errors import UsageError
@@ -33,6 +34,7 @@ class ArrivalBounds:
     min_bytes_s: float = 4096.0  # slower than any line that people send scans over
     slow_bytes_s: float = 65536.0  # below this pace a body makes room for others
     slow_after_s: float = 1.0
+    max_question_bytes: int = 4 << 20  # of a body that is no upload: it is read into memory
 
 
 class Arrival:
@@ -42,6 +44,7 @@ class Arrival:
         self.address = address
         self.received = 0
         self.is_whole = False
+        self.is_upload = False  # those have bounds of their own
         self._bounds = bounds
         self._waited = 0.0
         self._timeout: asyncio.Timeout | None = None
@@ -81,6 +84,8 @@ class Arrival:
             self._waited += loop.time() - self._began
             self._timeout = None
         self.received += len(message.get("body", b""))
+        if not self.is_upload and self.received > self._bounds.max_question_bytes:
+            raise HTTPException(413, f"This may have {self._bounds.max_question_bytes >> 20} MB at most.")
         self.is_whole = not message.get("more_body", False)
         return message
 
@@ -104,6 +109,7 @@ class Arrivals:
     @contextmanager
     def counted(self, arrival: Arrival) -> Iterator[str | None]:
         """Counts an upload while the block works. Gives the reason if there are too many."""
+        arrival.is_upload = True
         refused = self._refusal(arrival)
         if refused is not None:
             yield refused

@@ -16,6 +16,7 @@ from penstock.passes.parse import ParseOptions
 from penstock.serve.jobs.own_run import OwnRuns, RunEnd
 from penstock.serve.jobs.record import INPUTS, OWN_OUT, CallbackState, JobFiles, JobRecord, Kind, State
 from penstock.serve.service import Service, Status
+from penstock.serve.upload import ReceivedFile
 from penstock.sources.safe_names import safe_name
 from penstock.store.atomic_files import make_folder, store_errors, sync_folder
 
@@ -23,15 +24,6 @@ log = logging.getLogger(__name__)
 MAX_JOBS = 100_000  # some 100 MB of memory
 SWEEP_S = 60.0  # between two looks for jobs whose time is over
 OVER: tuple[State, ...] = ("done", "failed", "cancelled")
-
-
-@dataclass(frozen=True, slots=True)
-class ReceivedFile:
-    """A file that has arrived and lies below OUT until a job takes it."""
-
-    path: Path
-    name: str
-    digest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +124,9 @@ class Jobs:
         if has_own_run:
             self.own_runs.check(kind, options)
         id = secrets.token_hex(12)
+        for file in files:
+            with store_errors(file.path):
+                file.put_on_disk()
         take = self._keep if has_own_run else self._accept
         record = JobRecord(
             id=id,
@@ -239,6 +234,18 @@ class Jobs:
             for name in state.record.documents if not state.record.has_own_run else ():
                 if all(self._is_over(other) for other in self._users[name]):
                     self._service.cancel(name)
+        return self.get(id)
+
+    def measure_again(self, id: str, options: Mapping[str, Any]) -> JobState | None:
+        """Begins a job of photos anew that is over: photos whose boxes have changed are measured."""
+        self.own_runs.check("volumes", options)
+        with self._lock:
+            state = self.get(id)
+            if state is None or not state.is_over:
+                return state
+            record = replace(state.record, state=None, finished=None, error="", options=dict(options))
+            self._store(record)
+            self.own_runs.put_again(record)
         return self.get(id)
 
     def delete(self, id: str) -> bool:

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 MAX_QUEUED = 200  # jobs; each has its files on disk
 END_S = 30.0  # for the page at work when the service ends
 OF_A_RUN = ("pages", "max_pages")  # of a job's options: those that are not the recipe's
-OF_PHOTOS = ("boxes", "same_room")
+OF_PHOTOS = ("boxes", "known", "same_room")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,11 @@ class OwnRuns:
                 PageRange.parse(chosen.pages)
 
     def put(self, record: JobRecord) -> None:
+        self._queue.put(record)
+
+    def put_again(self, record: JobRecord) -> None:
+        """Works off once more what is over; it may have been cancelled then."""
+        self._cancelled.discard(record.id)
         self._queue.put(record)
 
     def cancel(self, id: str) -> None:
@@ -141,6 +146,7 @@ def _photo_options(files: tuple[str, ...], options: Mapping[str, Any]) -> PhotoO
     return PhotoOptions(
         photos=files,
         boxes=tuple(options.get("boxes", ())),
+        known=tuple(options.get("known", ())),
         same_room=bool(options.get("same_room", False)),
         settings=settings,
     )

@@ -6,7 +6,7 @@ import json
 import logging
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -58,6 +58,9 @@ class JobRecord:
         )
 
 
+FIELDS = tuple(one.name for one in fields(JobRecord))
+
+
 class JobFiles:
     """The records of OUT, one file each, and a folder for what belongs to a job."""
 
@@ -69,9 +72,9 @@ class JobFiles:
         return self._folder / id
 
     def write(self, record: JobRecord) -> None:
-        with replacing(self._path(record.id), self._out) as file:
-            file.write(json.dumps(asdict(record)).encode())
-        self._path(record.id).chmod(0o600)
+        row = {name: getattr(record, name) for name in FIELDS}
+        with replacing(self._path(record.id), self._out, mode=0o600) as file:
+            file.write(json.dumps(row).encode())
 
     def read_all(self) -> Iterator[JobRecord]:
         """Yields the records, oldest first. Leaves out what is no record, and says so in the log."""

@@ -19,16 +19,16 @@ from fastapi.concurrency import run_in_threadpool
 
 from penstock.serve.errors import HttpRefusal, writable
 from penstock.serve.guard.remote_files import RemoteFiles
-from penstock.serve.jobs.jobs import ReceivedFile
 from penstock.serve.requests.form import FormBody, pieces, text_of
 from penstock.serve.service import Service
-from penstock.serve.upload import TooLarge, receive
+from penstock.serve.upload import ReceivedFile, TooLarge, receive
 from penstock.store.atomic_files import store_errors
 
 MAX_FILES = 1000  # of one request
 MAX_FIELDS = 1000
 FORM_BYTES = 1 << 20  # around the files of a form
 MAX_JSON_BYTES = 64 << 20  # it is read into memory; larger files go into a form
+MAX_IN_MEMORY = 128 << 10  # of a request's files; the rest is written as it arrives
 QUERY_ONLY = ("wait", "format", "name")  # said in the address, not among a job's options
 FILES = ("files", "file")
 
@@ -139,12 +139,13 @@ class BodyRead:
         if len(self.sending.files) >= MAX_FILES:
             raise HttpRefusal(413, f"A request may have {MAX_FILES} files at most.")
         path = self._new_path()
+        left, memory = self._max_bytes - self.sending.size, MAX_IN_MEMORY - self.sending.size
         with store_errors(path):
-            digest, size = await receive(stream, path, self._max_bytes - self.sending.size)
-        if not size:
+            file = await receive(stream, path, writable(name), left, max(0, memory))
+        if not file.size:
             raise HttpRefusal(400, f"The file {name!r} is empty.", "Send the file's bytes.")
-        self.sending.size += size
-        self.sending.files.append(ReceivedFile(path, writable(name), digest))
+        self.sending.size += file.size
+        self.sending.files.append(file)
 
     async def add_base64(self, name: str, text: str) -> None:
         try:

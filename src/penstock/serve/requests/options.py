@@ -95,7 +95,12 @@ class VolumeWishes(BaseModel):
     camera_height: float | None = Field(None, gt=0, le=100, description="Metres above the floor.")
     pitch: float | None = Field(None, ge=-90, le=90, description="Degrees; below the horizon is negative.")
     min_score: float | None = Field(None, ge=0, le=1, description="Of things; less sure ones are left out.")
-    detector: Literal["saliency", "grounded", "rfdetr", "yoloe"] | None = Field(
+    known: Lines | None = Field(
+        None,
+        max_length=100,
+        description="Lengths that you know: table=140cm wide, room.jpg=table=1.4m wide.",
+    )
+    detector: Literal["saliency", "nanodet", "grounded", "rfdetr", "yoloe"] | None = Field(
         None, description="What finds things."
     )
     callback: CallbackAddress = None

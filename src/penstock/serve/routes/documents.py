@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from fastapi import FastAPI, Query, Request
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import FileResponse, Response
+from fastapi.responses import FileResponse, JSONResponse, Response
 
 from penstock.documents.whole_document import WholeDocument
 from penstock.exports.overlays import MAX_SIDE
@@ -78,7 +78,7 @@ class DocumentRoutes:
         mine = [one for one in self._service.documents() if self._context.sees_document(request, one.name)]
         return [status_row(status) for status in mine[start : start + limit]]
 
-    async def take(self, request: Request, name: Name) -> dict[str, Any]:
+    async def take(self, request: Request, name: Name) -> JSONResponse:
         """Takes the body as a document called `name`. For options and several files: /v1/parse.
 
         Of a document that was sent before, only the pages that failed are read again.
@@ -90,7 +90,7 @@ class DocumentRoutes:
                 raise HttpRefusal(429, crowded, LATER)
             if request.headers.get("content-type", "").lower().startswith("multipart/"):
                 raise HttpRefusal(415, "The body is a form.", f"{SEND_THE_BYTES} Or send forms to /v1/parse.")
-            return await self._taken(request, name)
+            return JSONResponse(await self._taken(request, name), 202)  # many come: it is not checked again
 
     async def _taken(self, request: Request, name: str) -> dict[str, Any]:
         with self._context.bodies.opened(max_bytes_of(request)) as body:

@@ -11,16 +11,20 @@ from fastapi import FastAPI, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 
+from penstock.errors import UsageError
 from penstock.exports.overlays import MAX_SIDE
 from penstock.page import Page
 from penstock.photo import Photo
+from penstock.photos.user_boxes import GivenBox
 from penstock.serve.catalogue import Catalogue
 from penstock.serve.errors import HttpRefusal
+from penstock.serve.jobs.drawn_boxes import with_drawn
 from penstock.serve.jobs.jobs import JobState
 from penstock.serve.jobs.results import item_row
 from penstock.serve.routes.context import Context
 from penstock.serve.routes.documents import JPEG, Name, PageNumber, Side, jpeg_answer, parts_row, status_row
-from penstock.serve.routes.models import DocumentAnswer, DocumentPartsAnswer, errors
+from penstock.serve.routes.jobs import job_row
+from penstock.serve.routes.models import DocumentAnswer, DocumentPartsAnswer, DrawnBoxes, JobAnswer, errors
 from penstock.serve.service import Status
 
 MAX_CATALOGUES = 16  # of jobs someone looked at last
@@ -32,7 +36,7 @@ class JobPageRoutes:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._lock = threading.Lock()
-        self._recent: OrderedDict[str, Catalogue] = OrderedDict()
+        self._recent: OrderedDict[tuple[str, float | None], Catalogue] = OrderedDict()
 
     def add_to(self, app: FastAPI) -> None:
         one = "/v1/jobs/{id}"
@@ -42,6 +46,9 @@ class JobPageRoutes:
         app.get(f"{one}/document", response_model=DocumentPartsAnswer, responses=errors(404))(self.document)
         app.get(f"{one}/page", responses=errors(404))(self.page)
         app.get(f"{one}/picture", response_class=Response, responses={**JPEG, **errors(404)})(self.picture)
+        app.post(
+            f"{one}/boxes", status_code=202, response_model=JobAnswer, responses=errors(404, 405, 409, 413)
+        )(self.add_boxes)
 
     def documents(self, request: Request, id: str) -> list[dict[str, Any]]:
         """The job's documents and their progress."""
@@ -70,6 +77,27 @@ class JobPageRoutes:
         """The page as JPEG, with the boxes of its regions or objects."""
         item, out = await run_in_threadpool(self._item, request, id, name, page)
         return jpeg_answer(await self._context.pictures(item, boxes, side, out))
+
+    def add_boxes(
+        self, request: Request, id: str, name: Name, page: PageNumber, drawn: DrawnBoxes
+    ) -> dict[str, Any]:
+        """Measures a photo of /v1/volumes again, with the things it has and those that you drew."""
+        photo, _ = self._item(request, id, name, page)
+        state = self._context.job(request, id)
+        if not isinstance(photo, Photo) or state.record.kind != "volumes":
+            raise HttpRefusal(409, "Boxes are for photos of /v1/volumes.", "Send the photo there.")
+        if not state.is_over:
+            raise HttpRefusal(409, f"The job is {state.state}.", "Wait for its end.")
+        self._context.check_takes("volumes")
+        boxes = [GivenBox(photo.id, one.box, one.label) for one in drawn.boxes]
+        try:
+            options = with_drawn(state.record.options, photo, boxes)
+            again = self._context.jobs.measure_again(id, options)
+        except UsageError as exc:
+            raise HttpRefusal(422, exc.message, exc.advice) from exc
+        if again is None:
+            raise HttpRefusal(404, f"There is no job {id!r}.")
+        return job_row(again)
 
     def _item(self, request: Request, id: str, name: str, page: int) -> tuple[Page | Photo, Path]:
         state = self._context.job(request, id)
@@ -103,10 +131,10 @@ class JobPageRoutes:
     def _catalogue(self, state: JobState) -> Catalogue:
         if not state.record.has_own_run:
             return self._context.service.catalogue
-        id = state.record.id
+        key = state.record.id, state.record.finished  # photos that are measured again have other rows
         with self._lock:
-            found = self._recent[id] = self._recent.get(id) or Catalogue(self._out(state), follows=True)
-            self._recent.move_to_end(id)
+            found = self._recent[key] = self._recent.get(key) or Catalogue(self._out(state), follows=True)
+            self._recent.move_to_end(key)
             while len(self._recent) > MAX_CATALOGUES:
                 self._recent.popitem(last=False)
         return found

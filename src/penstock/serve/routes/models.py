@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 
 class ErrorAnswer(BaseModel):
@@ -133,6 +133,28 @@ class SearchHit(BaseModel):
     crop: str | None
 
 
+class DrawnBox(BaseModel):
+    """A box around a thing, in the photo's pixels, and what the thing is."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    box: tuple[FiniteFloat, FiniteFloat, FiniteFloat, FiniteFloat] = Field(
+        description="Left, top, right, bottom."
+    )
+    label: str = Field(min_length=1, max_length=80)
+
+
+class DrawnBoxes(BaseModel):
+    """Things that someone drew on a photo."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"boxes": [{"box": [420, 610, 800, 1310], "label": "chair"}]}]},
+    )
+
+    boxes: list[DrawnBox] = Field(min_length=1, max_length=100)
+
+
 class EmbedQuestion(BaseModel):
     """Texts to embed by the engine that embedded the run."""
 
@@ -153,6 +175,7 @@ class EnginesAnswer(BaseModel):
 
     recipe: str
     stages: list[dict[str, Any]]
+    workers: dict[str, int] = Field(description="How many work side by side, by stage.")
     servers: list[str]
     cards: list[str]
     cores: int

@@ -19,10 +19,9 @@ class SearchRoutes:
         self._context = context
 
     def add_to(self, app: FastAPI) -> None:
-        found = {"response_model": list[SearchHit], "responses": errors(409)}
-        app.get("/v1/search", **found)(self.search)  # type: ignore[arg-type]
-        app.post("/v1/search", **found)(self.search_with)  # type: ignore[arg-type]
-        app.post("/v1/embed", response_model=EmbedAnswer, responses=errors(409))(self.embed)
+        app.get("/v1/search", response_model=list[SearchHit], responses=errors(409))(self.search)
+        app.post("/v1/search", response_model=list[SearchHit], responses=errors(409, 413))(self.search_with)
+        app.post("/v1/embed", response_model=EmbedAnswer, responses=errors(409, 413))(self.embed)
 
     async def search(
         self,

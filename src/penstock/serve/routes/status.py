@@ -64,6 +64,7 @@ class StatusRoutes:
         return {
             "recipe": plan.name if plan else "",
             "stages": plan.settings() if plan else [],
+            "workers": {stage.name: stage.workers for stage in plan} if plan else {},
             "servers": servers_of(plan) if plan else [],
             "cards": [str(card) for card in visible_gpus()],
             "cores": cores(),

@@ -6,10 +6,12 @@
 //   page        the shown page has arrived: `shown.row`
 //   light       a region is pointed at or chosen: {index, from, chosen}; index is null where none is
 //   filter      other kinds of regions are shown
+//   things      corrections of the shown photo's things have changed places
 //   moved       more pages of the shown document may be there
 //   pane        another part of the view is shown, on a phone: its name
 //   progress    a job has moved: its row
 //   documents   the list of documents has changed
+//   service     what the service does is known: `service`
 //   view        another view is shown: its name
 
 const bus = new EventTarget();

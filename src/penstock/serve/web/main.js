@@ -1,6 +1,7 @@
 // The page starts here: every part is told to begin, then the address says what to show.
 import { ask } from "./api.js";
-import { on, service } from "./bus.js";
+import { on, service, tell } from "./bus.js";
+import { startAddThing } from "./views/add_thing.js";
 import { startBoxes } from "./views/boxes.js";
 import { startDocuments } from "./views/documents.js";
 import { $ } from "./dom.js";
@@ -16,7 +17,7 @@ import { startThumbnails } from "./views/thumbnails.js";
 import { drawWords, say } from "./words.js";
 
 drawWords();
-for (const start of [startSettings, startOpened, startThumbnails, startPageView, startBoxes, startTextView, startPhotos, startSearch, startRuns, startSending, startDocuments]) start();
+for (const start of [startSettings, startOpened, startThumbnails, startPageView, startAddThing, startBoxes, startTextView, startPhotos, startSearch, startRuns, startSending, startDocuments]) start();
 for (const one of document.querySelectorAll("button[data-view]")) one.addEventListener("click", () => showView(one.dataset.view));
 for (const one of document.querySelectorAll("button[data-pane]")) one.addEventListener("click", () => showPane(one.dataset.pane));
 for (const event of ["view", "pane"]) on(event, mark);
@@ -29,6 +30,7 @@ ask("health")
     service.takesDocuments = told.takes_documents;
     $("#drop").hidden = $("#measure").hidden = !told.takes_documents;
     isOpen = told.open_to_others;
+    tell("service");
     drawWarning();
   })
   .catch(() => {}); // the list of documents says it

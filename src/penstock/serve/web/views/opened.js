@@ -74,6 +74,8 @@ async function loadPage() {
   }
 }
 
+export const reload = loadPage;
+
 export function showView(name) {
   if (document.body.dataset.view === name) return;
   document.body.dataset.view = name;

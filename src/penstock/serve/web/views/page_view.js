@@ -1,6 +1,7 @@
 // The page's picture with its boxes: turned, zoomed, filtered by kinds.
 import { address } from "../api.js";
 import { on, shown } from "../bus.js";
+import { canAdd, toggleAdding } from "./add_thing.js";
 import { drawBoxes } from "./boxes.js";
 import { $, button, made } from "../dom.js";
 import { drawChips } from "./kinds.js";
@@ -15,12 +16,12 @@ const look = { zoom: 1 };
 let cancel = () => {};
 
 export function startPageView() {
-  for (const event of ["opened", "parts", "words"]) on(event, drawTools);
+  for (const event of ["opened", "parts", "service", "words"]) on(event, drawTools);
   on("page", draw);
   on("words", draw);
   $("#stage").addEventListener("wheel", wheel, { passive: false });
   addEventListener("keydown", (event) => {
-    const isFree = !event.target.closest("input, textarea, select, dialog, #boxes, [contenteditable]") && !event.altKey && !event.ctrlKey && !event.metaKey;
+    const isFree = !event.target.closest("input, textarea, select, dialog, #boxes, .drawing, [contenteditable]") && !event.altKey && !event.ctrlKey && !event.metaKey;
     if (isFree && document.body.dataset.view === "documents" && shown.name) keyed(event.key);
   });
 }
@@ -36,14 +37,14 @@ function drawTools() {
   if (!shown.name) return;
   const last = Math.max(shown.pages ?? 0, shown.parts.at(-1)?.page ?? 0) || "…";
   const words = say("place", shown.page, last);
-  const drawn = words + Boolean(shown.hit);
+  const drawn = words + Boolean(shown.hit) + canAdd();
   if (tools.dataset.drawn === drawn) return; // a button drawn anew would lose a click
   tools.dataset.drawn = drawn;
   const focused = tools.contains(document.activeElement) ? document.activeElement.dataset.act : null;
   const toHits = shown.hit ? button(say("toHits"), () => showView("search"), { class: "plain", "data-act": "hits" }) : "";
   tools.replaceChildren(
     toHits, tool("back", "←", () => turn(-1)), made("span", { class: "where" }, words), tool("on", "→", () => turn(1)),
-    made("span", { class: "space" }),
+    made("span", { class: "space" }), canAdd() ? tool("draw", "⬚+", toggleAdding) : "",
     tool("smaller", "−", () => zoom(-1)), made("span", { id: "zoom" }, `${Math.round(look.zoom * 100)} %`), tool("larger", "+", () => zoom(1)),
   );
   if (focused) tools.querySelector(`[data-act=${focused}]`)?.focus();

@@ -1,6 +1,6 @@
 // Things in a photo: outlines over the picture, sizes in a table, corrections that the total follows.
 import { save } from "../api.js";
-import { on, point, pointAway, shown } from "../bus.js";
+import { on, point, pointAway, shown, tell } from "../bus.js";
 import { button, made } from "../dom.js";
 import { cloudButton } from "./cloud.js";
 import { showFile } from "../files.js";
@@ -10,7 +10,10 @@ import { say } from "../words.js";
 const SIDES = ["width", "depth", "height"];
 export const HUES = 8; // colours of outlines, in colours.css
 
+let redrawShown = () => {};
+
 export function startPhotos() {
+  on("things", () => redrawShown());
   on("light", ({ index }) => {
     for (const node of document.querySelectorAll(".mask")) node.classList.toggle("lit", node.dataset.of === String(index));
   });
@@ -37,6 +40,26 @@ function correct(index, change) {
   sessionStorage.setItem(place(), JSON.stringify(all));
 }
 
+// Things that are measured again have other numbers: a correction goes to the thing that is where its own was.
+export function keepCorrections(before) {
+  const old = corrections();
+  const now = {};
+  for (const [index, change] of Object.entries(old)) {
+    const one = before.find((thing) => String(thing.index) === index);
+    const found = one && shown.row.objects.find((thing) => overlap(thing.box, one.box) > 0.5);
+    if (found) now[found.index] = change;
+  }
+  if (Object.keys(old).length) sessionStorage.setItem(place(), JSON.stringify(now));
+  tell("things");
+}
+
+// How much of what two boxes cover they share.
+function overlap(a, b) {
+  const area = ([x0, y0, x1, y1]) => Math.max(0, x1 - x0) * Math.max(0, y1 - y0);
+  const shared = area([Math.max(a[0], b[0]), Math.max(a[1], b[1]), Math.min(a[2], b[2]), Math.min(a[3], b[3])]);
+  return shared / (area(a) + area(b) - shared || 1);
+}
+
 const withChange = (thing, change) => {
   const now = { ...thing, ...change };
   if (change?.size_m) now.bbox_cbm = SIDES.reduce((product, side) => product * now.size_m[side], 1);
@@ -51,6 +74,7 @@ export function drawThings(row) {
     box.replaceChildren(tableOfThings(row, things, changes, redraw), notes(things, changes, redraw));
   };
   redraw();
+  redrawShown = redraw;
   return box;
 }
 

@@ -1,0 +1,43 @@
+"""The pages of uploads, named after what was sent."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from penstock import sources
+from penstock.errors import Failure, UsageError
+from penstock.page import Page
+from penstock.photo import Photo
+from penstock.sources.probe import PageCounter
+
+Sent = Page | Photo
+
+
+def listed(paths: list[Path], kind: type[Sent], counter: PageCounter) -> Iterator[tuple[Path, list[Sent]]]:
+    """Yields each file with its pages; a file without pages gets one failed page."""
+    left = {path.parent.resolve().name: path for path in paths}
+    place = len(paths[0].parent.resolve().parts) - 1
+    why = "It holds no page."
+    try:
+        items = sources.list_items([str(path) for path in paths], kind, counter=counter)
+        for folder, pages in itertools.groupby(items, key=lambda item: Path(item.uri).parts[place]):
+            path = left.pop(folder)
+            yield path, [_ours(item, path) for item in pages]
+    except UsageError as exc:  # none of the files that are left has a page
+        why = exc.message
+    for path in left.values():
+        failure = Failure(stage="list", kind="BadInput", message=why)
+        yield path, [_ours(kind(id="", uri=str(path), document="", failure=failure), path)]
+
+
+def _ours(item: Sent, path: Path) -> Sent:
+    """Names the item after its upload: two datasets may use the same ids."""
+    return replace(item, id=f"{path.parent.name}/{item.part:05d}", document=document_of(path))
+
+
+def document_of(path: Path) -> str:
+    """Returns an upload's document name: with its folder, as two files may have the same name."""
+    return f"{path.parent.name}/{path.name}"
