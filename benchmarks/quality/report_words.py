@@ -5,8 +5,9 @@ The built-in recipe is made of small models that run on any processor. It is the
 at once and without a network, not to win benchmarks; the vision-language models Penstock can call publish
 far better scores, formulas and handwriting included. Every data set below is small, so mind the intervals;
 what is done by rules (order, tables among text) was developed on these pages; spaces between Korean lines
-come from weights that were fitted to other texts. Beside the official scores stand ours: `invented` (text that is on no page), and for Korean the character
-error rate with word spaces and the part of gaps that are spaced wrongly."""
+come from weights that were fitted to other texts. Beside the official scores stand ours: `invented` (text
+that is on no page), and for Korean the character error rate with word spaces and the part of gaps that are
+spaced wrongly."""
 
 WEAK = """\
 ## Where it is weak
