@@ -33,7 +33,7 @@ POOL = 2048  # candidates a batch is chosen from
 MAX_STEPS = 320
 QUAD, BREAK, TAG = NUMBERS[r"\quad"], NUMBERS[r"\\"], NUMBERS[r"\tag"]
 ALIGNED = NUMBERS[r"\begin{aligned}"], NUMBERS[r"\end{aligned}"]
-MAX_BATCH = 512
+MAX_BATCH = 256  # more steps, not larger ones, while formulas are short
 MAX_SHIFT = 32  # pixels from a canvas's upper left corner: a reader's frame leaves no more free
 LENGTH_STEP = 16  # lengths of a batch: each new one costs a card time
 

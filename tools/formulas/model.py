@@ -312,6 +312,12 @@ def loss_of(
 
 
 def _cross_entropy(odds: Tensor, wanted: Tensor, without: int, smoothing: float = 0.0) -> Tensor:
-    return F.cross_entropy(
-        odds.flatten(0, 1).float(), wanted.flatten(), ignore_index=without, label_smoothing=smoothing
+    """The mean over what is wanted; nothing, not "not a number", where nothing is."""
+    together = F.cross_entropy(
+        odds.flatten(0, 1).float(),
+        wanted.flatten(),
+        ignore_index=without,
+        label_smoothing=smoothing,
+        reduction="sum",
     )
+    return together / (wanted != without).sum().clamp(min=1)
