@@ -94,3 +94,23 @@ def test_scores_leave_out_what_a_picture_does_not_show() -> None:
     for_scoring = tool("normal_form").for_scoring
     tokens = ["a", "&", "=", "b", r"\quad", "c", r"\tag", "{", "1", "}", "."]
     assert for_scoring(tokens) == ["a", "=", "b", "c", "."]
+
+
+def numbers(latex: str) -> list[int]:
+    made: list[int] = tool("vocabulary").encode(latex.split())[1:-1]
+    return made
+
+
+def test_each_token_finds_the_mark_that_draws_it() -> None:
+    """MathJax draws superscripts before subscripts, accents after letters, functions letter by letter."""
+    label = numbers(r"\sin \hat { \beta } _ { i } ^ { 2 } - \mathbf { i }")
+    marks = [ord(sign) for sign in "sin𝛽ˆ2𝑖−𝐢"]
+    sine, hat_and_beta, subscript, superscript = [0], [4, 3, -1], [-1, 6, -1], [-1, 5, -1]
+    minus, bold_i = [7], [-1, 8, -1]
+    wanted = [*sine, *hat_and_beta, *subscript, *superscript, *minus, *bold_i]
+    assert tool("signs").marks_of_label(label, marks) == wanted
+
+
+def test_a_sign_that_is_drawn_more_often_than_written_has_no_place() -> None:
+    signs, label = tool("signs"), numbers("a = b")
+    assert signs.marks_of_label(label, [ord(sign) for sign in "𝑎==𝑏"]) == [0, -1, 3]

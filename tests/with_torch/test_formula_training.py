@@ -57,12 +57,37 @@ def test_steps_with_a_memory_say_what_a_whole_sequence_says(tool: Any) -> None:
     model = tool("model")
     network = model.FormulaNetwork(model.TINY).eval()
     pictures, tokens = torch.rand(2, 1, 64, 96), torch.randint(4, 100, (2, 6))
-    whole, _ = network(pictures, tokens)
+    whole = network(pictures, tokens).odds
     looked = network.looked(network.encode(pictures))
     past = [(torch.zeros(2, 4, 0, 16), torch.zeros(2, 4, 0, 16)) for _ in range(2)]
     for at in range(6):
         odds, past = network.step(tokens[:, at : at + 1], torch.tensor([at]), looked, past)
         assert torch.allclose(odds[:, 0], whole[:, at], atol=1e-4)
+
+
+def test_the_decoder_is_told_to_look_where_the_next_sign_is_drawn(tool: Any) -> None:
+    data = tool("data")
+    nowhere = data.NOWHERE
+    places = np.array([(3, 20), nowhere, (17, 5), nowhere], np.float32)  # as of x ^ { 2 }, in pixels
+    cells, drawn = data.cells_of(places, (32, 64))  # two rows of eight cells
+    assert cells.tolist() == [8, 2, 2, 2, 2]
+    assert drawn.tolist() == [True, False, True, False, False]
+    cells, drawn = data.cells_of(np.array([nowhere], np.float32), (32, 64))
+    assert cells.tolist() == [-1, -1] and not drawn.any()
+
+
+def test_formulas_grow_longer_and_a_loss_comes_of_writing_seeing_and_looking(tool: Any) -> None:
+    data, model = tool("data"), tool("model")
+    recipe = data.Recipe(growth=100)
+    assert [recipe.max_tokens(number) for number in (0, 50, 100)] == [8, 50, 320]
+    assert data.Recipe(growth=0).max_tokens(0) == 320
+    network = model.FormulaNetwork(model.TINY)
+    wanted, cells = torch.randint(4, 100, (2, 6)), torch.randint(0, 48, (2, 6))
+    said = network(torch.rand(2, 1, 64, 96), wanted, cells)
+    parts = model.loss_of(said, wanted, cells, torch.ones(2, 6, dtype=torch.bool))
+    assert set(parts) == {"written", "seen", "looked"}
+    sum(parts.values()).backward()
+    assert all(one.grad is not None for one in network.parameters())
 
 
 @pytest.mark.filterwarnings("ignore")  # PyTorch calls the exporter by tracing old

@@ -20,7 +20,7 @@ import numpy as np
 from degrade import spoiled, turn
 from normal_form import BadFormula, for_scoring, normal_tokens
 from numpy.typing import NDArray
-from raster import Shard, picture
+from raster import Shard, geometry, picture
 from scores import edit_distance
 from vocabulary import decode
 
@@ -45,9 +45,8 @@ def rendered(shard: Shard, count: int, font: str, spoil: bool) -> Iterator[Sampl
             em, (MAX_WIDTH - 16) / (box[2] - box[0]) * 1000, (MAX_HEIGHT - 16) / (box[3] - box[1]) * 1000
         )
         drawing = shard.drawing(number, None, font)
-        ink = picture(
-            drawing, box, em, (MARGIN,) * 4, turn(dice, (box[2] - box[0]) / 1000 * em) if spoil else None
-        )
+        turned = turn(dice, (box[2] - box[0]) / 1000 * em) if spoil else None
+        ink = picture(drawing, geometry(box, em, (MARGIN,) * 4, turned))
         yield str(number), spoiled(ink, em, dice) if spoil else 255 - ink, decode(drawing.label)
 
 

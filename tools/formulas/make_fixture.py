@@ -18,7 +18,7 @@ import cv2
 import export
 import numpy as np
 import torch
-from model import FormulaNetwork, Sizes, loss_of
+from model import FormulaNetwork, Sizes, written_loss
 from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
@@ -83,8 +83,8 @@ def trained(seconds: float) -> FormulaNetwork:
     until, right, steps = time.process_time() + seconds, 0, 0
     while time.process_time() < until and right < 40:
         pictures, numbers = batch(dice)
-        odds, spotted = network(pictures, numbers[:, :-1])
-        loss, _ = loss_of(odds, spotted, numbers[:, 1:], smoothing=0.0)
+        odds = network(pictures, numbers[:, :-1]).odds
+        loss = written_loss(odds, numbers[:, 1:], smoothing=0.0)
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()

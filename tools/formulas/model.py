@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -15,8 +16,11 @@ from torch.nn import functional as F
 from vocabulary import PAD_ID, TOKENS
 
 INK_SCALE = 4.0  # pictures are mostly paper, 0; so scaled they vary by about 1
-SPOT_SHARE = 0.02  # of the loss for which tokens a picture holds, summed over tokens
+SPOT_SHARE = 1.0  # of the loss for which token is drawn at a place
+LOOK_SHARE = 0.3  # of the loss for where the decoder looks
 PATCH = 4  # pixels of a side that become one place at first
+CELL = (16, 8)  # pixels of one place of the memory, down and across
+NO_CELL = -1  # where no place is known
 PLACE_SCALE = 0.5  # what is seen outweighs where it is seen
 
 
@@ -50,13 +54,13 @@ class Block(nn.Module):
         super().__init__()
         self.norm = nn.LayerNorm(width)
         self.around, self.mix = nn.Linear(9 * width, width), nn.Linear(width, width)
-        self.scale = nn.Parameter(torch.full((width,), 0.1))
 
     def forward(self, x: Tensor) -> Tensor:
         seen = self.norm(x)
         if seen.is_cuda and torch.is_autocast_enabled("cuda"):
             seen = seen.to(torch.get_autocast_dtype("cuda"))  # before it becomes nine times as large
-        return x + self.scale * self.mix(F.gelu(self.around(neighbours(seen))))
+        made: Tensor = x + self.mix(F.gelu(self.around(neighbours(seen))))
+        return made
 
 
 def neighbours(x: Tensor) -> Tensor:
@@ -117,6 +121,11 @@ class Attention(nn.Module):
         made: Tensor = self.out(found.transpose(1, 2).flatten(2))
         return made
 
+    def first_head(self, x: Tensor, keys: Tensor) -> Tensor:
+        """How strongly the first head looks at each key, not yet as shares: batch x steps x keys."""
+        asked = self.split(self.query(x))[:, 0]
+        return asked @ keys[:, 0].transpose(1, 2) / math.sqrt(asked.shape[-1])
+
 
 class Feed(nn.Sequential):
     def __init__(self, width: int) -> None:
@@ -155,6 +164,15 @@ class DecoderLayer(nn.Module):
         x = x + self.look.attend(self.look_norm(x), *looked)
         return x + self.feed(self.feed_norm(x)), (keys, values)
 
+    def taught(self, x: Tensor, looked: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+        """A whole sequence in training, and where the first head looks at each step."""
+        seen = self.norm(x)
+        x = x + self.own.attend(seen, *self.own.keys_values(seen), causal=True)
+        asking = self.look_norm(x)
+        where = self.look.first_head(asking, looked[0])
+        x = x + self.look.attend(asking, *looked)
+        return x + self.feed(self.feed_norm(x)), where
+
 
 def waves(count: int, width: int, device: torch.device) -> Tensor:
     """Sine and cosine waves that tell positions apart: count x width."""
@@ -163,6 +181,14 @@ def waves(count: int, width: int, device: torch.device) -> Tensor:
     )
     angles = torch.arange(count, device=device, dtype=torch.float32)[:, None] * rates
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+
+
+class Said(NamedTuple):
+    """What the network says in training."""
+
+    odds: Tensor  # of the next token after each: batch x steps x tokens
+    spotted: Tensor | None  # odds of the token that is drawn at the place asked about, by the encoder alone
+    looks: list[Tensor]  # of each guided layer: how strongly it looks at each place, batch x steps x places
 
 
 class FormulaNetwork(nn.Module):
@@ -192,7 +218,7 @@ class FormulaNetwork(nn.Module):
         )
         self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, sizes.tokens)
         self.spot = nn.Linear(width, sizes.tokens)  # in training only
-        nn.init.normal_(self.embedding.weight, std=0.02)
+        nn.init.normal_(self.embedding.weight, std=0.5)  # no smaller than what the layers add to it
 
     def encode(self, pictures: Tensor) -> Tensor:
         """Pictures (batch, 1, height, width) to memory (batch, places, width)."""
@@ -225,14 +251,22 @@ class FormulaNetwork(nn.Module):
             kept.append(now)
         return self.head(self.norm(x)), kept
 
-    def forward(self, pictures: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """In training: odds of the next token after each of `tokens`, and of each token to be there."""
+    def forward(self, pictures: Tensor, tokens: Tensor, cells: Tensor | None = None) -> Said:
+        """In training: what comes after each of `tokens`. `cells` are the places where that is seen."""
         memory = self.encode(pictures)
-        looked = self.looked(memory)
         x = self.embedding(tokens) + self.positions[: tokens.shape[1]]
-        for layer, seen in zip(self.decoder_layers, looked, strict=True):
-            x, _ = layer(x, seen, None)
-        return self.head(self.norm(x)), self.spot(memory).amax(dim=1)
+        looks = []
+        for number, (layer, seen) in enumerate(zip(self.decoder_layers, self.looked(memory), strict=True)):
+            if number < len(self.decoder_layers) // 2:  # those before find out where the writing stands
+                x, _ = layer(x, seen, None)
+            else:
+                x, where = layer.taught(x, seen)
+                looks.append(where)
+        spotted = None
+        if cells is not None:
+            asked = cells.clamp(min=0)[..., None].expand(-1, -1, memory.shape[2])
+            spotted = self.spot(memory.gather(1, asked))
+        return Said(self.head(self.norm(x)), spotted, looks)
 
     @torch.no_grad()
     def read(self, pictures: Tensor, start: int, end: int, max_steps: int | None = None) -> list[list[int]]:
@@ -253,15 +287,37 @@ class FormulaNetwork(nn.Module):
         return [row[: row.index(end)] if end in row else row for row in torch.stack(found, 1).tolist()]
 
 
-def loss_of(odds: Tensor, spotted: Tensor, wanted: Tensor, smoothing: float = 0.05) -> tuple[Tensor, Tensor]:
-    """The loss to learn by, and the part of it that is about what was written.
+def written_loss(odds: Tensor, wanted: Tensor, smoothing: float = 0.05) -> Tensor:
+    """How wrong the next tokens are."""
+    return _cross_entropy(odds, wanted, PAD_ID, smoothing)
 
-    A decoder first learns to guess without looking, and may stay there long. That the encoder must say which
-    tokens the picture holds makes it worth looking at.
+
+def loss_of(
+    said: Said, wanted: Tensor, cells: Tensor, drawn: Tensor, smoothing: float = 0.05
+) -> dict[str, Tensor]:
+    """The parts of the loss to learn by, in their shares.
+
+    A decoder that is only told what to write learns to guess without looking, and stays there. So the encoder
+    also says which token is drawn at each place (`seen`), and one head of each later decoder layer learns to
+    look at the place of the next token (`looked`).
     """
-    written = F.cross_entropy(
-        odds.flatten(0, 1).float(), wanted.flatten(), ignore_index=PAD_ID, label_smoothing=smoothing
+    assert said.spotted is not None
+    spotted = _cross_entropy(said.spotted, wanted.masked_fill(~drawn, PAD_ID), PAD_ID)
+    looked = torch.stack([_cross_entropy(look, cells, NO_CELL) for look in said.looks]).mean()
+    return {
+        "written": written_loss(said.odds, wanted, smoothing),
+        "seen": SPOT_SHARE * spotted,
+        "looked": LOOK_SHARE * looked,
+    }
+
+
+def _cross_entropy(odds: Tensor, wanted: Tensor, without: int, smoothing: float = 0.0) -> Tensor:
+    """The mean over what is wanted; nothing, not "not a number", where nothing is."""
+    together = F.cross_entropy(
+        odds.flatten(0, 1).float(),
+        wanted.flatten(),
+        ignore_index=without,
+        label_smoothing=smoothing,
+        reduction="sum",
     )
-    held = torch.zeros_like(spotted, dtype=torch.float32).scatter_(1, wanted, 1.0)
-    seen = F.binary_cross_entropy_with_logits(spotted.float(), held, reduction="none").sum(dim=1).mean()
-    return written + SPOT_SHARE * seen, written.detach()
+    return together / (wanted != without).sum().clamp(min=1)

@@ -16,10 +16,12 @@ from pathlib import Path
 import cv2
 import numpy as np
 from numpy.typing import NDArray
+from signs import NO_PLACE, marks_of_label
 from vocabulary import NUMBERS, OPENING, TOKENS
 
 FINER = 3  # drawn this much larger, then averaged: edges as a good printer's
 BITS = 4  # of a pixel's fraction in OpenCV's polygons
+NOWHERE = (np.nan, np.nan)
 MAX_STRETCH = 1.2  # a letter may be this much wider or narrower than the one whose place it takes
 
 LATIN = [
@@ -48,10 +50,14 @@ def letter_classes() -> list[dict[int, int]]:
 
 @dataclass(frozen=True)
 class Drawing:
-    """One formula ready to draw: polygons in thousandths of an em, y upwards, and its label's numbers."""
+    """One formula ready to draw: polygons in thousandths of an em, y upwards, and its label's numbers.
+
+    `places` holds the middle of what draws each of the label's tokens; not a number where nothing does.
+    """
 
     shapes: list[list[NDArray[np.float32]]]
     label: list[int]
+    places: NDArray[np.float32]
 
 
 class Shard:
@@ -65,6 +71,7 @@ class Shard:
             self._rules, self._labels = arrays["rules"].astype(np.float32), arrays["labels"]
             self._ends = np.vstack([np.zeros((1, 3), np.int64), arrays["ends"]])
             self.boxes = arrays["boxes"].astype(np.float32)
+            self.lengths = np.diff(self._ends[:, 2])
             keys = [str(key) for key in arrays["keys"]]
             self._contours = _contours(arrays["points"], arrays["point_ends"], arrays["contour_ends"])
         self._extents = [_extent(contours) for contours in self._contours]
@@ -87,6 +94,7 @@ class Shard:
         start, end = self._ends[number], self._ends[number + 1]
         glyphs = self._glyph[start[0] : end[0]].tolist()
         label = self.label(number)
+        marks = marks_of_label(label, [self._codes[glyph] for glyph in glyphs])
         # an equation number's letters are upright in the picture and plain in the label: leave those formulas alone
         mapping = self._mapping(glyphs, dice) if dice is not None and TAG not in label else {}
         if mapping:
@@ -104,8 +112,11 @@ class Shard:
                 self._plain.get((font, self._codes[drawn]), drawn) if font and self._swaps[drawn] else drawn
             )
             shapes.append(self._placed(glyph, drawn, x, y, self._scales[scale]))
+        places = np.array(
+            [_middle(shapes[mark]) if mark != NO_PLACE else NOWHERE for mark in marks], np.float32
+        )
         shapes += [[_rectangle(*rule)] for rule in self._rules[start[1] : end[1]]]
-        return Drawing(shapes, label)
+        return Drawing(shapes, label, places)
 
     def _placed(
         self, own: int, drawn: int, x: float, y: float, scale: NDArray[np.float32]
@@ -167,6 +178,15 @@ def _extent(contours: list[NDArray[np.float32]]) -> tuple[float, float]:
     return min(float(c[:, 0].min()) for c in contours), max(float(c[:, 0].max()) for c in contours)
 
 
+def _middle(shape: list[NDArray[np.float32]]) -> tuple[float, float]:
+    """The middle of a glyph's box."""
+    if not shape:
+        return NOWHERE
+    points = shape[0] if len(shape) == 1 else np.concatenate(shape)
+    (x0, y0), (x1, y1) = points.min(axis=0), points.max(axis=0)
+    return (x0 + x1) / 2, (y0 + y1) / 2
+
+
 def _parts(keys: list[str]) -> tuple[list[str], list[int]]:
     return [key.partition(":")[0] for key in keys], [int(key.rpartition("-")[2], 16) for key in keys]
 
@@ -205,27 +225,45 @@ def _renamed(label: list[int], names: dict[int, int]) -> list[int]:
     return made
 
 
-def picture(
-    drawing: Drawing,
+@dataclass(frozen=True)
+class Geometry:
+    """How a formula becomes pixels: points times the matrix, plus the offset."""
+
+    width: int
+    height: int
+    matrix: NDArray[np.float32]
+    offset: NDArray[np.float32]
+
+    def __call__(self, points: NDArray[np.float32]) -> NDArray[np.float32]:
+        moved: NDArray[np.float32] = points @ self.matrix.T + self.offset
+        return moved
+
+
+def geometry(
     box: NDArray[np.float32],
     em: float,
     margins: tuple[float, float, float, float],
     turn: NDArray[np.float32] | None = None,
-) -> NDArray[np.uint8]:
-    """Draws ink (255) on nothing (0) at `em` pixels, with margins left, top, right, bottom in pixels.
+) -> Geometry:
+    """A formula at `em` pixels, with margins left, top, right, bottom in pixels.
 
     `turn` is a 2 x 2 matrix that rotates or shears around the middle.
     """
-    width = int(np.ceil((box[2] - box[0]) / 1000 * em + margins[0] + margins[2]))
-    height = int(np.ceil((box[3] - box[1]) / 1000 * em + margins[1] + margins[3]))
-    canvas = np.zeros((max(1, height) * FINER, max(1, width) * FINER), np.uint8)
-    unit = em / 1000 * FINER
+    width = max(1, int(np.ceil((box[2] - box[0]) / 1000 * em + margins[0] + margins[2])))
+    height = max(1, int(np.ceil((box[3] - box[1]) / 1000 * em + margins[1] + margins[3])))
+    unit = em / 1000
     matrix = np.array([[unit, 0], [0, -unit]], np.float32)
-    offset = np.array([margins[0] * FINER - box[0] * unit, margins[1] * FINER + box[3] * unit], np.float32)
+    offset = np.array([margins[0] - box[0] * unit, margins[1] + box[3] * unit], np.float32)
     if turn is not None:
-        middle = np.array([canvas.shape[1], canvas.shape[0]], np.float32) / 2
+        middle = np.array([width, height], np.float32) / 2
         matrix, offset = turn @ matrix, turn @ (offset - middle) + middle
+    return Geometry(width, height, matrix, offset)
+
+
+def picture(drawing: Drawing, where: Geometry) -> NDArray[np.uint8]:
+    """Draws ink (255) on nothing (0)."""
+    canvas = np.zeros((where.height * FINER, where.width * FINER), np.uint8)
     for contours in drawing.shapes:
-        polygons = [np.round((c @ matrix.T + offset) * (1 << BITS)).astype(np.int32) for c in contours]
+        polygons = [np.round(where(contour) * (FINER << BITS)).astype(np.int32) for contour in contours]
         cv2.fillPoly(canvas, polygons, 255, cv2.LINE_8, BITS)
-    return cv2.resize(canvas, (max(1, width), max(1, height)), interpolation=cv2.INTER_AREA)
+    return cv2.resize(canvas, (where.width, where.height), interpolation=cv2.INTER_AREA)

@@ -14,13 +14,14 @@ import json
 import math
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import checkpoint
 import numpy as np
 import torch
-from data import Batches, Recipe
+from data import Batch, Batches, Recipe
 from model import TINY, FormulaNetwork, Sizes, loss_of
 from normal_form import for_scoring
 from raster import Shard
@@ -34,7 +35,6 @@ MAX_GRADIENT = 1.0
 SAY_EVERY_S = 15
 SAVING_S = 15  # kept free at a slice's end
 MANY_BATCHES = 10_000_000
-Data = DataLoader[tuple[torch.Tensor, torch.Tensor]]
 
 
 class Trainer:
@@ -110,31 +110,31 @@ class Trainer:
         falling = 0.5 * (1 + math.cos(math.pi * (done - WARM_UP) / (1 - WARM_UP)))
         return float(self.options.rate) * (0.01 + 0.99 * falling)
 
-    def learn(self, pictures: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-        """One step; returns the loss without waiting for it."""
+    def learn(self, batch: Batch) -> torch.Tensor:
+        """One step; returns the parts of the loss (of writing, seeing, looking) without waiting for them."""
         self.network.train()
         for group in self.optimiser.param_groups:
             group["lr"] = self.rate()
-        pictures, tokens = self.moved(pictures), tokens.to(self.device, non_blocking=True)
+        tokens, cells, drawn = (part.to(self.device, non_blocking=True) for part in batch[1:])
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
-            odds, spotted = self.network(pictures, tokens[:, :-1])
-        loss, written = loss_of(odds, spotted, tokens[:, 1:], self.options.smoothing)
+            said = self.network(self.moved(batch.pictures), tokens[:, :-1], cells[:, 1:])
+        parts = loss_of(said, tokens[:, 1:], cells[:, 1:], drawn[:, 1:], self.options.smoothing)
         self.optimiser.zero_grad(set_to_none=True)
-        loss.backward()
+        torch.stack(list(parts.values())).sum().backward()
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), MAX_GRADIENT)
         self.optimiser.step()
         self.batch += 1
-        self.samples += len(pictures)
-        return written
+        self.samples += len(batch.pictures)
+        return torch.stack(list(parts.values())).detach()
 
     def moved(self, pictures: torch.Tensor) -> torch.Tensor:
         return pictures.to(self.device, non_blocking=True)[:, None].float() / 255
 
-    def check(self, held_out: list[tuple[torch.Tensor, torch.Tensor]]) -> dict[str, float]:
+    def check(self, held_out: list[Batch]) -> dict[str, float]:
         """Reads the held-out pictures; returns exact matches and the mean edit distance, both as shares."""
         self.network.eval()
         exact, distances = [], []
-        for pictures, tokens in held_out:
+        for pictures, tokens, _, _ in held_out:
             with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
                 read = self.network.read(
                     self.moved(pictures), START_ID, END_ID, max_steps=min(300, tokens.shape[1] + 20)
@@ -159,13 +159,12 @@ def _parameter_groups(network: torch.nn.Module) -> list[dict[str, Any]]:
     ]
 
 
-def batches_from(
-    shards: list[Shard], start: int, options: argparse.Namespace
-) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+def batches_from(shards: list[Shard], start: int, options: argparse.Namespace) -> Iterator[Batch]:
     recipe = Recipe(area=options.area) if not options.clean else clean(options.area)
+    recipe = replace(recipe, growth=options.growth)
     data = Batches(shards, MANY_BATCHES, options.seed, recipe)
     workers = options.workers
-    loader: Data = DataLoader(
+    loader: DataLoader[Batch] = DataLoader(
         data,
         batch_size=None,
         sampler=range(start, MANY_BATCHES),
@@ -182,9 +181,7 @@ def clean(area: int) -> Recipe:
     return Recipe(area=area, other_letters=0, other_fonts=0, beside=0, below=0, neighbours=0, spoil=False)
 
 
-def train(
-    trainer: Trainer, shards: list[Shard], held_out: list[tuple[torch.Tensor, torch.Tensor]], began: float
-) -> dict[str, Any]:
+def train(trainer: Trainer, shards: list[Shard], held_out: list[Batch], began: float) -> dict[str, Any]:
     options = trainer.options
     until = began + options.minutes * 60 - SAVING_S
     losses: list[torch.Tensor] = []
@@ -193,15 +190,16 @@ def train(
     data = batches_from(shards, trainer.batch, options)
     while time.monotonic() < until and trainer.done < 1:
         asked = time.monotonic()
-        pictures, tokens = next(data)
+        batch = next(data)
         waited += time.monotonic() - asked
-        losses.append(trainer.learn(pictures, tokens))
+        losses.append(trainer.learn(batch))
         now = time.monotonic()
         trainer.seconds += now - asked
         if now - said > SAY_EVERY_S:
-            mean = float(torch.stack(losses).mean())
+            written, seen, looked = torch.stack(losses).mean(dim=0).tolist()
             pace = (trainer.samples - start) / (now - said)
-            line = f"{trainer.samples:>9} samples  loss {mean:.4f}  {pace:.0f} a second"
+            parts = f"written {written:.3f} seen {seen:.3f} looked {looked:.3f}"
+            line = f"{trainer.samples:>9} samples  {parts}  {pace:.0f} a second"
             print(f"{line}  rate {trainer.rate():.2e}  waiting {waited / (now - said):.0%}", flush=True)
             losses, said, start, waited = [], now, trainer.samples, 0.0
         if now - checked > options.check_every:
@@ -264,6 +262,12 @@ def arguments() -> argparse.Namespace:
         help="of steps over all slices; then --samples plays no part",
     )
     parser.add_argument("--rate", type=float, default=1e-3, help="the highest learning rate")
+    parser.add_argument(
+        "--growth",
+        type=int,
+        default=3000,
+        help="batches until formulas of all lengths come; at first 8 tokens",
+    )
     parser.add_argument("--smoothing", type=float, default=0.05)
     parser.add_argument("--area", type=int, default=6_300_000, help="pixels of a batch")
     parser.add_argument("--workers", type=int, default=15)
