@@ -5,7 +5,7 @@
 
 A text has one sentence a line, spaces as they should be, marks of Markdown and code taken out. The weights
 in the package were fitted to Korean statutes (free of copyright) and a book on Rust (MIT or Apache-2.0), both
-twice, and the Korean documentation of Kubernetes, React, Vue (all CC BY 4.0, by their contributors) and Python
+twice, and the Korean documentation of Kubernetes, React, Vue (CC BY 4.0, by their contributors) and Python
 (PSF), 2.3 million gaps in all. Of Python only gaps between two syllables count: markup leaves spaces before
 particles there. A text whose name ends in `-syllables` is read so. The last line is JSON.
 """

@@ -91,6 +91,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=REPOSITORY / "build" / "typeset")
     parser.add_argument("--peer-python", default=sys.executable)
     parser.add_argument("--pages", type=int, default=200)
+    parser.add_argument("--only", action="append", help="a tool's name; give it again for another")
     chosen = parser.parse_args()
     folder = chosen.data / "dpbench"
     paths = typeset(folder / "ground-truth" / "reference.json", chosen.out / "pdfs")[: chosen.pages]
@@ -102,6 +103,8 @@ def main() -> None:
     tools["penstock --layout rules"] = (sys.executable, rules)
     table = {}
     for name, (python, program) in tools.items():
+        if chosen.only and name not in chosen.only:
+            continue
         print(f"{name} ...", file=sys.stderr, flush=True)
         done = run(python, program, paths)
         if done is None:
