@@ -33,6 +33,7 @@ KEEPS_HYPHEN = frozenset({
 WIDTHS = {" ": 0.3, ".": 0.3, ",": 0.3, ":": 0.3, "'": 0.3, "(": 0.3, ")": 0.3}
 NARROW = 0.55  # digits and Latin letters
 ROOMY = 1.4  # half of the lines that break between words have more room, 1 in 12 of those that break anywhere
+UNLIKELY_SPACE = -0.5  # logarithm of the odds: lines end at words more often than gaps in a text are spaces
 ENOUGH = 8.0  # a shorter line does not tell how wide a syllable is
 
 # Natural logarithms of odds.
@@ -109,7 +110,7 @@ def _joint(above: str, below: str, at_word: bool) -> tuple[str, str]:
     if is_unspaced(a) and is_unspaced(b):
         return above, ""
     if is_hangul(a) or is_hangul(b):
-        return above, " " if at_word or korean_spacing.log_odds(above, below) > 0 else ""
+        return above, " " if at_word or korean_spacing.log_odds(above, below) > UNLIKELY_SPACE else ""
     return above, " "
 
 
