@@ -21,12 +21,12 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_each_file_call_may_fail_or_be_the_last(library: Path, tmp_path: Path) -> None:
     cases = [json.loads(line) for line in armed.run_under(library, "tests.faults.sweep", str(tmp_path))]
-    assert len(cases) > 400  # of about 105 calls
+    assert len(cases) > 340  # of about 85 calls
     assert not [case for case in cases if case["mended"] != sweep.WELL]
     ended = {sweep.WELL, sweep.TOLD, armed.DIED}
     assert not [case for case in cases if case["ended"] not in ended], "a traceback instead of a sentence"
     counts = Counter((case["fault"], case["ended"]) for case in cases)
-    assert counts["died", armed.DIED] > 80
+    assert counts["died", armed.DIED] > 75
     assert counts["short write", sweep.TOLD] == 0  # the rest is written by the next call
     full = [case["said"] for case in cases if case["fault"] == "ENOSPC" and case["ended"] == sweep.TOLD]
     assert sum("the disk is full" in said for said in full) > 0.9 * len(full)
