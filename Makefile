@@ -5,12 +5,15 @@ BIN := $(VENV)/bin
 DEMO_OUT := demo-out
 # one process more than there are cores: some tests wait for others to start, end or answer
 TEST_PROCESSES ?= $(shell expr 1 + $$(getconf _NPROCESSORS_ONLN))
+# what Python compiles is kept, whatever the machine says: tests start hundreds of processes that load the same
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-slow fuzz coverage check fix bench clean
 
 include mk/vllm.mk
 include mk/clients.mk
+include mk/lowest.mk
 include mk/docs.mk
 include mk/dist.mk
 
@@ -45,7 +48,7 @@ coverage: setup  ## how much of the code `make test COVERAGE=1` ran; fails if a 
 	$(BIN)/python tools/coverage_report.py
 
 test-slow: setup  ## the patient ones: kill -9 in a loop, whole corpora, published data (PENSTOCK_DATA), speed
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m slow  # half of their time they wait
 
 fuzz: setup  ## mutated files, answers and requests for FUZZ_SECONDS (3600); PENSTOCK_DATA adds real files
 	$(BIN)/python -m tests.fuzz --seconds $(or $(FUZZ_SECONDS),3600) $(if $(PENSTOCK_DATA),--data $(PENSTOCK_DATA))
@@ -65,4 +68,4 @@ bench: setup  ## the benchmarks behind our claims; the last line of each is JSON
 	@for script in benchmarks/cpu/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 clean:  ## remove what make made
-	rm -rf $(VENV) $(VLLM_VENV) $(CLIENTS_VENV) $(DEMO_OUT) build dist site docs/reference .pytest_cache .mypy_cache .ruff_cache .coverage .coverage.*
+	rm -rf $(VENV) $(VLLM_VENV) $(CLIENTS_VENV) $(LOWEST_VENV) $(DEMO_OUT) build dist site docs/reference .pytest_cache .mypy_cache .ruff_cache .coverage .coverage.*

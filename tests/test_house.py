@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import pytest
 
@@ -49,8 +49,14 @@ def trees() -> dict[Path, ast.Module]:
 
 
 @cache
+def nodes() -> list[tuple[Path, ast.AST]]:
+    """Every node of every module: walking them is most of the work."""
+    return [(path, node) for path, tree in trees().items() for node in ast.walk(tree)]
+
+
+@cache
 def functions() -> list[tuple[Path, Function]]:
-    return [(path, node) for path, tree in trees().items() for node in ast.walk(tree) if _is_function(node)]  # type: ignore[misc]
+    return [(path, node) for path, node in nodes() if isinstance(node, Function)]
 
 
 def test_a_class_name_is_used_once() -> None:
@@ -63,7 +69,7 @@ def test_a_class_name_is_used_once() -> None:
 
 
 def test_bounds_are_called_max_and_min() -> None:
-    names = [f"{path}: {name}" for path, tree in trees().items() for name in _assigned(tree)]
+    names = [f"{path}: {name}" for path, node in nodes() for name in _assigned(node)]
     wrong = [name for name in names if name.split(": ")[1].lstrip("_").startswith(OTHER_WORDS_FOR_BOUNDS)]
     assert wrong == []
 
@@ -133,8 +139,7 @@ def test_no_dataclass_shows_bytes() -> None:
     """A notebook or a log would be full of them."""
     shown = [
         f"{path}: {node.name}.{ast.unparse(field.target)}"
-        for path, tree in trees().items()
-        for node in ast.walk(tree)
+        for path, node in nodes()
         if isinstance(node, ast.ClassDef) and _is_dataclass_node(node)
         for field in node.body
         if isinstance(field, ast.AnnAssign) and _holds_bytes(field) and "repr=False" not in ast.unparse(field)
@@ -185,33 +190,31 @@ def _is_required(field: Any) -> bool:
     return field.default is MISSING and field.default_factory is MISSING
 
 
-def _is_function(node: ast.AST) -> bool:
-    return isinstance(node, Function)
-
-
 def _lines(node: Function) -> int:
     return (node.end_lineno or node.lineno) - node.lineno + 1
 
 
-def _assigned(tree: ast.Module) -> Iterator[str]:
-    """The names that a module's own lines give a value to, and those of its classes."""
-    for node in ast.walk(tree):
-        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-        yield from (target.id for target in targets if isinstance(target, ast.Name))
+def _assigned(node: ast.AST) -> Iterator[str]:
+    """The names that a line gives a value to."""
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    yield from (target.id for target in targets if isinstance(target, ast.Name))
 
 
 def _own_imports_inside_functions() -> list[tuple[Path, str, int]]:
     """Module, innermost function and line of each, in that order."""
-    found = {
-        (path, child.lineno): node.name
-        for path, node in functions()
-        for child in ast.walk(node)
-        if _is_own_import(child)
-    }
-    return [(path, function, line) for (path, line), function in found.items()]
+    imports = [(path, node.lineno) for path, node in nodes() if _is_own_import(node)]
+    around: dict[Path, list[Function]] = defaultdict(list)
+    for path, function in functions():
+        around[path].append(function)
+    found = []
+    for path, line in imports:
+        holders = [one for one in around[path] if one.lineno <= line <= (one.end_lineno or one.lineno)]
+        if holders:
+            found.append((path, max(holders, key=lambda one: one.lineno).name, line))
+    return found
 
 
-def _is_own_import(node: ast.AST) -> bool:
+def _is_own_import(node: ast.AST) -> TypeGuard[ast.stmt]:
     if isinstance(node, ast.ImportFrom):
         return (node.module or "").partition(".")[0] == "penstock"
     return isinstance(node, ast.Import) and any(

@@ -1,6 +1,6 @@
 """Measures clouds, volumes, pools of reconstructing processes, and the estimate without weights.
 
-    python benchmarks/cpu/bench_objects.py [--only rooms|depth|blurred|anchors] [--rooms 200] [--seconds 2]
+    python benchmarks/cpu/bench_objects.py [--only rooms|depth|blurred|anchors|truths] [--rooms 200]
 
 PLY: 800,000 Gaussians by one `tobytes` against a loop over tuples, which is how it is usually done
 (bound: 30 times). Volume: 100,000 Gaussians on one core (bound: 0.3 s). Pool: stand-ins of fixed
@@ -37,7 +37,8 @@ from penstock.testing.fake_mesh import FakeScript, fake_mesh
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.lib.common import finish, timed
-from benchmarks.lib.room_scores import score_anchors, score_rooms
+from benchmarks.lib.room_scores import Figures, Trial, score_anchors, score_rooms
+from benchmarks.lib.room_truths import score_truths
 
 DEPTHS = {"rooms": "without_depth", "depth": "with_depth", "blurred": "with_blurred_depth"}
 
@@ -105,25 +106,34 @@ def pool_share(count: int, things: int, size: int, seconds: float) -> float:
     return math.ceil(count * things / size) * seconds / spent
 
 
-def rooms(count: int, names: Sequence[str] = ("rooms", "depth"), first: int = 0) -> dict[str, object]:
+def rooms(options: argparse.Namespace, names: Sequence[str] = ("rooms", "depth")) -> dict[str, object]:
     """Sizes without weights on rooms that the estimator did not choose, without and with exact depth."""
-    found: dict[str, object] = {"rooms": count, "range_promises": SURE}
+    found: dict[str, object] = {"first": options.first, "rooms": options.rooms, "range_promises": SURE}
     for name in names:
-        seeds = range(first, first + count)
-        figures = score_rooms(seeds, depth=name != "rooms", blurred=name == "blurred")
+        trial = Trial(depth=name != "rooms", blurred=name == "blurred", keep=options.keep)
+        figures = score_rooms(seeds_of(options), trial, options.processes)
         tell(DEPTHS[name].replace("_", " "), figures)
         found[DEPTHS[name]] = figures
     return found
 
 
-def tell(name: str, figures: dict[str, dict[str, dict[str, float]]]) -> None:
-    """Prints the error and how often ranges hold, of things and of totals, by slice."""
+def seeds_of(options: argparse.Namespace) -> range:
+    return range(options.first, options.first + options.rooms)
+
+
+def tell(name: str, figures: Figures) -> None:
+    """Prints the error and how often ranges hold, with what chance leaves open, by slice."""
     for what, slices in figures.items():
         for slice_, one in slices.items():
-            print(
-                f"{name}, {what}, {slice_}: n {one['n']}, median error {one['median_error']:.1%}, bias"
-                f" {one['bias']:.2f}, ranges hold {one['range_holds']:.0%}"
-            )
+            print(f"{name}, {what}, {slice_}: {words_of(one)}")
+
+
+def words_of(one: dict[str, float]) -> str:
+    return (
+        f"n {one['n']}, median error {one['median_error']:.1%}, one in ten {one['p90_error']:.0%}, bias"
+        f" {one['bias']:.2f}, ranges hold {one['range_holds']:.1%} ({one['holds_at_least']:.0%} to"
+        f" {one['holds_at_most']:.0%}), high over low {one['range_width']:.2f}"
+    )
 
 
 def main() -> None:
@@ -135,25 +145,34 @@ def main() -> None:
     parser.add_argument("--photos", type=int, default=100, help="of the long pool run, 5 objects each")
     parser.add_argument(
         "--only",
-        choices=[*DEPTHS, "anchors"],
-        help="the sizes on measured rooms: with exact or a phone's depth, or with something of known size",
+        choices=[*DEPTHS, "anchors", "truths"],
+        help="the sizes on measured rooms: with exact or a phone's depth, with something of known size, or"
+        " with one truth after another given",
     )
+    parser.add_argument("--processes", type=int, default=1, help="that look at rooms side by side")
+    parser.add_argument("--keep", type=Path, help="a folder for rooms that are cast: the next run reads them")
     parser.add_argument("--first", type=int, default=0, help="seed of the first room")
     options = parser.parse_args()
     if options.only == "anchors":
-        anchors = score_anchors(range(options.first, options.first + options.rooms))
+        anchors = score_anchors(seeds_of(options))
         for name, one in anchors.items():
             print(f"totals, {name}: n {one['n']}, median error {one['median_error']:.1%}")
         finish("objects", anchors=anchors)
         return
+    if options.only == "truths":
+        truths = score_truths(seeds_of(options), options.keep, options.processes)
+        for name, one in truths.items():
+            print(f"totals, {name}: {words_of(one)}")
+        finish("objects", truths=truths)
+        return
     if options.only:
-        finish("objects", estimate=rooms(options.rooms, [options.only], options.first))
+        finish("objects", estimate=rooms(options, [options.only]))
         return
     ply = ply_figures(800_000)
     print(f"PLY of 800,000: {ply['tobytes_s']:.3f} s, {ply['times_faster']:.0f} times faster than tuples")
     volume = volume_s(100_000)
     print(f"volume of 100,000: {volume:.3f} s of one core")
-    guess = rooms(options.rooms)
+    guess = rooms(options)
     shares = {
         "1x8 on 4": pool_share(1, 8, 4, options.seconds),
         "4x3 on 4": pool_share(4, 3, 4, options.seconds),

@@ -1,6 +1,6 @@
 """Scores how well the built-in recipe reads: every data set of the test data that has pictures and a truth.
 
-    python benchmarks/quality/score_all.py [DATA] [--out OUT] [--write docs/quality.md]
+    python benchmarks/quality/score_all.py [DATA] [--out OUT] [--write docs/quality.md] [--effort balanced]
 
 DATA is the folder of test data (PENSTOCK_DATA). Pages are kept in OUT (build/quality), so a second run reads
 only what is new; the last line is JSON.
@@ -49,6 +49,7 @@ DEMO = "Docling bundles PDF document conversion to JSON and Markdown in an easy 
 FIELDS = ("company", "date", "address", "total")
 NUMBERS = re.compile(r"\d+|\b[ivx]+\b|[\W_]+")
 LIST_MARK = re.compile(r"(?m)^\s*[•✓-]\s+")
+asked: dict[str, str] = {}  # options of the recipe, for every page that is read
 SLICES = ("language:", "layout:", "data_source:")
 
 
@@ -62,10 +63,10 @@ class Scored:
     results: tuple[SampleResult, ...]
 
 
-def read(name: str, sources: Sequence[str], out: Path, **options: str) -> dict[str, str]:
+def read(name: str, sources: Sequence[str], out: Path) -> dict[str, str]:
     """Markdown by `path` (of a picture) or `path#page` (of a PDF), read once and kept."""
     kept = out / name / "pages"
-    for page in penstock.parse(sources, out=kept, retry_failed=True, **options):
+    for page in penstock.parse(sources, out=kept, retry_failed=True, **asked):
         if not page.resumed:
             print(f"  {name}: {Path(page.uri).name} {page.number}", flush=True)
     found: dict[str, str] = {}
@@ -181,8 +182,8 @@ def omnidocbench(data: Path, out: Path) -> Iterable[Scored]:
 def pubtabnet(data: Path, out: Path) -> Iterable[Scored]:
     """Pictures of tables: read as tables, which is what the benchmark asks, and as pages."""
     folder, bench = data / "pubtabnet_examples" / "examples", PubTabNet(split="")
-    asked = run_benchmark(bench, out / "pubtabnet_tables", folder)
-    yield Scored("pubtabnet_tables", "PubTabNet examples, read as tables", asked.summary, asked.results)
+    tables = run_benchmark(bench, out / "pubtabnet_tables", folder)
+    yield Scored("pubtabnet_tables", "PubTabNet examples, read as tables", tables.summary, tables.results)
     paged = replace(bench, method=FROM_PAGES["table"])
     yield score("pubtabnet", "PubTabNet examples, read as pages", paged, paged.samples(folder), out)
 
@@ -368,7 +369,10 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("build/quality"))
     parser.add_argument("--write", type=Path, default=REPOSITORY / "docs" / "quality.md")
     parser.add_argument("--only", default="", help="names of data sets, with commas; writes no document")
+    parser.add_argument("--effort", help="fast, balanced or best; as the recipe has it if not given")
     arguments = parser.parse_args()
+    if arguments.effort:
+        asked["effort"] = arguments.effort
     data, began = Path(arguments.data), time.perf_counter()
     wanted = arguments.only.split(",") if arguments.only else list(SETS)
     there = [name for name in wanted if (data / name).is_dir()]

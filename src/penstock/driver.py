@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Generic, cast
 
 from penstock.errors import Failure
-from penstock.executors import Executor
+from penstock.executors.base import Executor
 from penstock.item import Item
 from penstock.page import Page
 from penstock.plan import Plan
@@ -120,7 +120,8 @@ class Run(Generic[ItemT]):
 
     A later pass over the same pages (embedding, ...) names a folder below OUT as its `home`: its own
     ledger and run.json, under OUT's lock. `rows` is how its items are written there. `on_skip` is told, on
-    the feeding thread, where the row of each item lies that is done already.
+    the feeding thread, where the row of each item lies that is done already. Items that are `aside` pass the
+    stages and are yielded like others, but nobody counts or writes them.
     """
 
     plan: Plan
@@ -133,6 +134,7 @@ class Run(Generic[ItemT]):
     tally: Tally = field(default_factory=Tally)
     home: str = ""
     on_skip: Callable[[Entry], None] | None = None
+    aside: Callable[[ItemT], bool] = lambda _: False
     _cpu_began: float = field(default_factory=lambda: _cpu_s(), init=False)
     _writer: ShardWriter[ItemT] | None = field(default=None, init=False, repr=False)
 
@@ -155,9 +157,12 @@ class Run(Generic[ItemT]):
             try:
                 # closing ends the executor's threads and processes, also when we are interrupted
                 with contextlib.closing(stream):
-                    for item in stream:
+                    for item in cast(Iterator[ItemT], stream):  # an executor gives back what it was given
+                        if self.aside(item):
+                            yield item
+                            continue
                         self.tally.count(item)
-                        yield writer.add(cast(ItemT, item))  # an executor gives back what it was given
+                        yield writer.add(item)
                 self._write_manifest(finished=_now())
                 finished = True
             finally:
@@ -194,6 +199,9 @@ class Run(Generic[ItemT]):
         self, listing: Iterable[ItemT], entries: dict[str, Entry], documents: dict[str, Files]
     ) -> Iterator[ItemT]:
         for item in listing:
+            if self.aside(item):
+                yield item
+                continue
             documents.setdefault(item.document, {}).update(file_of(item))
             self.tally.listed += 1
             entry = entries.get(item.id)

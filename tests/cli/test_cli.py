@@ -137,9 +137,11 @@ def test_wrong_calls_exit_with_two(good: Path, tmp_path: Path) -> None:
         assert "Traceback" not in shown.stderr
 
 
-def test_missing_models_are_a_sentence_that_says_what_to_run(good: Path, tmp_path: Path) -> None:
-    env = {**os.environ, "PENSTOCK_CACHE": str(tmp_path / "empty-cache")}
-    shown = run("parse", good, "-o", tmp_path / "out", "--quiet", env=env)
+def test_missing_models_are_a_sentence_that_says_what_to_run(
+    good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PENSTOCK_CACHE", str(tmp_path / "empty-cache"))
+    shown = run("parse", good, "-o", tmp_path / "out", "--quiet")
     assert shown.returncode == 2
     assert "penstock models fetch" in shown.stderr
     assert "Traceback" not in shown.stderr
@@ -289,7 +291,9 @@ def test_a_dry_run_counts_and_writes_nothing(good: Path, tmp_path: Path) -> None
     assert not (tmp_path / "out").exists()
 
 
-def test_defaults_come_from_a_file_and_the_environment(good: Path, tmp_path: Path) -> None:
+def test_defaults_come_from_a_file_and_the_environment(
+    good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     config = tmp_path / "penstock.toml"
     config.write_text('recipe = "penstock.testing.fake_recipe:fake"\n[parse]\nexport = "jsonl"\n')
     shown = run("parse", good, "-o", tmp_path / "a", "--config", config, "--json")
@@ -297,8 +301,8 @@ def test_defaults_come_from_a_file_and_the_environment(good: Path, tmp_path: Pat
         "ocr_results.jsonl",
         "parsed_texts.jsonl",
     ]
-    env = {**os.environ, "PENSTOCK_EXPORT": "md"}
-    shown = run("parse", good, "-o", tmp_path / "b", "--config", config, "--json", env=env)
+    monkeypatch.setenv("PENSTOCK_EXPORT", "md")
+    shown = run("parse", good, "-o", tmp_path / "b", "--config", config, "--json")
     assert [Path(path).name for path in json.loads(shown.stdout)["written"]] == ["good.md"]
     config.write_text("colour = 1\n")
     shown = run("parse", good, "-o", tmp_path / "c", "--config", config)

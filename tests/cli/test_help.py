@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 
@@ -38,35 +37,35 @@ def test_help_names_every_recipe_of_pages_and_every_format_and_no_stand_in() -> 
     assert not [verb for verb in VERBS if "fake" in help_of(verb)]
 
 
-def completed(shell: str, words: str) -> str:
-    """What a shell's script of ours gets, asked as it asks."""
-    asked = {"_PENSTOCK_COMPLETE": f"complete_{shell}", "_TYPER_COMPLETE_ARGS": words}
-    asked |= {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
-    asked |= {"_TYPER_COMPLETE_FISH_ACTION": "get-args"}
-    call = "import sys; sys.argv = ['penstock']; from penstock.cli.app import main; main()"
+# as a shell asks, once for each line of words; then for the shell's script
+ASKS = """
+import contextlib, os, sys
+from penstock.cli.app import main
+shell, *asked = sys.argv[1:]
+sys.argv = ["penstock"]
+for words in asked:
+    os.environ |= {"_PENSTOCK_COMPLETE": f"complete_{shell}", "_TYPER_COMPLETE_ARGS": words}
+    os.environ |= {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+    os.environ |= {"_TYPER_COMPLETE_FISH_ACTION": "get-args"}
+    with contextlib.suppress(SystemExit):
+        main()
+    print("\\0", end="", flush=True)
+os.environ["_PENSTOCK_COMPLETE"] = f"source_{shell}"
+sys.argv.append("--show-completion")
+main()
+"""
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete_verbs_options_and_values_and_get_their_script(shell: str) -> None:
+    asked = ["penstock se", "penstock parse --recipe gro", "penstock export out --to md,h"]
     ran = subprocess.run(
-        [sys.executable, "-c", call], env={**os.environ, **asked}, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", ASKS, shell, *asked], capture_output=True, text=True, timeout=60
     )
     assert "Traceback" not in ran.stderr
-    return ran.stdout
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_shells_complete_verbs_options_and_values(shell: str) -> None:
-    assert "search" in completed(shell, "penstock se")
-    assert "grounded-2" in completed(shell, "penstock parse --recipe gro")
-    assert "md,html" in completed(shell, "penstock export out --to md,h")
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_shells_script_is_printed(shell: str) -> None:
-    call = ["penstock", "--show-completion"]
-    environment = {**os.environ, "_PENSTOCK_COMPLETE": f"source_{shell}"}
-    code = f"import sys; sys.argv = {call!r}; from penstock.cli.app import main; main()"
-    ran = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60
-    )
-    assert "_PENSTOCK_COMPLETE" in ran.stdout
+    verbs, recipes, formats, script = ran.stdout.split("\0")
+    assert "search" in verbs and "grounded-2" in recipes and "md,html" in formats
+    assert "_PENSTOCK_COMPLETE" in script
 
 
 def test_a_missing_sdk_is_told_with_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -261,11 +261,12 @@ def test_with_eyes_pages_and_crops_are_embedded_as_pictures(out: Path) -> None:
 
 @pytest.mark.parametrize(("precision", "close"), [("float16", 1e-3), ("int8", 2e-2)])
 def test_smaller_numbers_keep_the_direction(out: Path, precision: str, close: float) -> None:
-    embed_run(out)
-    whole = vectors.read(Out(out), vectors.TEXTS)
-    assert whole is not None
-    exact = whole.unit()
-    embed_run(out, precision=precision)
+    with Server() as server:
+        by_server(out, server)
+        whole = vectors.read(Out(out), vectors.TEXTS)
+        assert whole is not None
+        exact = whole.unit()
+        by_server(out, server, precision=precision)
     small = vectors.read(Out(out), vectors.TEXTS)
     assert small is not None
     assert small.array.dtype == precision
@@ -273,23 +274,26 @@ def test_smaller_numbers_keep_the_direction(out: Path, precision: str, close: fl
 
 
 def test_another_engine_is_refused_in_the_same_out(out: Path) -> None:
-    embed_run(out)
-    with Server() as server, pytest.raises(PlanMismatch, match="engine"):
-        embed_run(out, engine="openai", settings={"server": server.url})
+    with Server() as server:
+        by_server(out, server)
+    with pytest.raises(PlanMismatch, match="engine"):
+        embed_run(out)
 
 
 def test_results_in_another_order_are_refused(out: Path) -> None:
-    embed_run(out)
-    lines = (out / "ocr_results.jsonl").read_text("utf-8").splitlines()
-    (out / "ocr_results.jsonl").write_text("\n".join([lines[1], lines[0], lines[2]]) + "\n", "utf-8")
-    with pytest.raises(UsageError, match="different from row 0"):
-        embed_run(out)
+    with Server() as server:
+        by_server(out, server)
+        lines = (out / "ocr_results.jsonl").read_text("utf-8").splitlines()
+        (out / "ocr_results.jsonl").write_text("\n".join([lines[1], lines[0], lines[2]]) + "\n", "utf-8")
+        with pytest.raises(UsageError, match="different from row 0"):
+            by_server(out, server)
     with pytest.raises(StoreError, match="not those of"):
         vectors.read(Out(out), vectors.TEXTS)
 
 
 def test_a_row_that_went_missing_is_refused(out: Path) -> None:
-    embed_run(out)
+    with Server() as server:
+        by_server(out, server)
     path = out / "embeddings" / "corpus_ocr_text.ids.jsonl"
     path.write_text("\n".join(path.read_text("utf-8").splitlines()[:-1]) + "\n", "utf-8")
     with pytest.raises(StoreError, match="3 rows and 2 ids"):

@@ -44,6 +44,45 @@ def test_a_furniture_table_of_ones_own_is_made_and_read(tmp_path: Path) -> None:
     assert mine.find("차량").name == "bicycle"
 
 
+def test_sizes_of_ones_own_come_as_a_csv(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text(
+        "\ufeffname,width,depth,height,spread,packing,movable,synonyms\n"
+        "Sofa, 2.1 ,0.95,0.8,0.05,,,\n"
+        "kimchi_fridge,0.67,0.8,1.8,,,no,김치통;kimchi refrigerator\n",
+        "utf-8",
+    )
+    mine, built_in = Furniture.open(str(path)), Furniture.open()
+    sofa, fridge = mine.find("소파"), mine.find("김치통")
+    assert (sofa.size, sofa.spread) == ((2.1, 0.95, 0.8), (0.05, 0.05, 0.05))
+    assert sofa.packing == built_in.find("sofa").packing
+    assert (fridge.name, fridge.size, fridge.movable) == ("kimchi_fridge", (0.67, 0.8, 1.8), False)
+    assert fridge.spread == built_in.find("object").spread
+    assert mine.find("bed") == built_in.find("bed")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "other columns"),
+        ("name,width,depth\nsofa,1,1\n", "other columns"),
+        ("name,width,depth,height,price\nsofa,1,1,1,9\n", "other columns"),
+        ("name,width,depth,height\nsofa,1,1\n", "Line 2 .* too few"),
+        ("name,width,depth,height\nsofa,1,1,1,1\n", "Line 2 .* too many"),
+        ("name,width,depth,height\n,1,1,1\n", "no name"),
+        ("name,width,depth,height\nsofa,1,nan,1\n", "line 2 .* depth is 'nan'"),
+        ("name,width,depth,height\nsofa,1,1,900\n", "line 2 .* height is '900'"),
+        ('name,width,depth,height\n"sofa,1,1,1\n', "no CSV"),
+        ("name,width,depth,height\n" + "sofa,1,1,1\n" * 6000, "5000 lines"),
+        ("x" * (1 << 21), "1 MB"),
+    ],
+)
+def test_a_csv_that_is_wrong_is_a_sentence(tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / "mine.csv").write_text(text)
+    with pytest.raises(UsageError, match=told):
+        Furniture.open(str(tmp_path / "mine.csv"))
+
+
 def test_an_edited_table_is_another_plan(tmp_path: Path) -> None:
     path = tmp_path / "mine.sqlite"
     before = photos(furniture=str(path))

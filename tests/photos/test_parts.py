@@ -14,9 +14,10 @@ from penstock.errors import BadInput
 from penstock.photos.camera import floor_depth, look_at, pointmap, read_focal, to_pytorch3d
 from penstock.photos.depth import read_depth
 from penstock.photos.duplicates import Seen, groups, look_of
-from penstock.photos.edges import find_edges, pitch_of_edges
+from penstock.photos.edges import HEADINGS, Edges, find_edges, pitch_of_edges
 from penstock.photos.masks import cleaned, cut_sides, pack, unpack
 from penstock.photos.overlap import Claim, settle
+from penstock.photos.sizing.three_by_three import loosened, roots, solved, squared
 from penstock.photos.totals import total
 from penstock.testing import rooms
 
@@ -37,6 +38,18 @@ def test_the_camera_is_read_from_exif_and_upright_edges(tmp_path: Path) -> None:
     assert np.rad2deg(pitch) == pytest.approx(9, abs=1)
     assert np.rad2deg(spread) > 7
     assert look_at(blank, None).focal == pytest.approx(26 / 36 * 300)
+
+
+def test_many_lenses_are_asked_of_edges_at_once_as_one_by_one() -> None:
+    lying = find_edges(rooms.draw(7).pixels)
+    focal, pitch = np.array([700.0, 866.0, 1100.0]), np.deg2rad([4.0, 9.0, 15.0])
+    alone = [lying.lying_chances(focal[n : n + 1], pitch[n : n + 1])[0] for n in range(3)]
+    assert len(lying.lying)
+    assert lying.lying_chances(focal, pitch) == pytest.approx(np.array(alone), abs=1e-3)
+    flat = np.array([[[-100.0, 80.0], [100.0, 80.0]]])  # a line across, below the middle
+    one = Edges(flat[:0], np.zeros(0), flat, np.ones(1))
+    best = HEADINGS[one.lying_chances(focal[:1], np.zeros(1))[0].argmax()]
+    assert best == pytest.approx(0.0, abs=0.03)  # walls lie across, too
 
 
 def test_pointmaps_for_sam3d_have_x_left_and_y_up() -> None:
@@ -119,6 +132,21 @@ def test_a_total_is_surer_than_its_parts_but_not_free_of_shared_error() -> None:
     assert total([]).cbm == 0
     one = total([(1.0, 0.75, 1.7)])  # of one thing the total is the thing, and leans as it does
     assert (one.low, one.high) == (pytest.approx(0.75, rel=0.03), pytest.approx(1.7, rel=0.03))
+
+
+def test_small_systems_are_solved_as_a_general_solver_solves_them() -> None:
+    random = np.random.default_rng(5)
+    slopes, precision = random.normal(size=(4, 3, 7)), random.uniform(0.5, 2, (3, 7))
+    right, loose = random.normal(size=(3, 7)), random.normal(size=(3, 7))
+    system = squared(slopes, precision)
+    root = roots(system)
+    found, errors = solved(system, right), loosened(root, loose)
+    for n in range(7):
+        whole = slopes[:, :, n].T @ slopes[:, :, n] + np.diag(precision[:, n])
+        half = np.linalg.cholesky(whole)
+        assert found[:, n] == pytest.approx(np.linalg.solve(whole, right[:, n]))
+        assert errors[:, n] == pytest.approx(np.linalg.solve(half.T, loose[:, n]))
+        assert root[[0, 3, 5], n] == pytest.approx(np.diag(half))
 
 
 def test_the_total_of_a_thousand_things_takes_little_memory() -> None:

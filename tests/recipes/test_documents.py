@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,10 @@ from rapidfuzz.distance import Levenshtein
 
 import penstock
 from penstock.documents.table_html import from_html
+from penstock.engines.ocr.effort import Effort
 from penstock.errors import UsageError
 from penstock.page import Page
+from penstock.passes.parse import ParseOptions, as_begun
 from penstock.recipes.documents import documents
 from penstock.region import LABELS
 
@@ -143,3 +146,56 @@ def test_a_run_from_before_flattening_goes_on() -> None:
 def test_a_wrong_word_for_flatten_is_refused() -> None:
     with pytest.raises(UsageError, match="--flatten sometimes is not known"):
         documents(flatten="sometimes")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("effort", ["fast", "balanced", "best"])
+def test_the_effort_reaches_the_stages_that_look_at_pictures(effort: Effort) -> None:
+    rows = {row["stage"]: row for row in documents(cores=1, effort=effort).settings()}
+    assert rows["orient"]["effort"] == rows["recognise"]["effort"] == effort
+
+
+def test_the_usual_effort_is_balanced_and_another_is_another_plan() -> None:
+    assert documents(cores=1).fingerprint() == documents(cores=1, effort="balanced").fingerprint()
+    assert documents(cores=1).fingerprint() != documents(cores=1, effort="best").fingerprint()
+
+
+def test_a_wrong_word_for_effort_is_refused() -> None:
+    with pytest.raises(UsageError, match="--effort much is not known"):
+        documents(effort="much")  # type: ignore[arg-type]
+
+
+def begun(out: Path, effort: str | None) -> None:
+    """Leaves what a run leaves that read with this effort, or that knew of none."""
+    plan = documents(cores=1, effort="best").settings()
+    rows = [{key: value for key, value in row.items() if key != "effort"} for row in plan]
+    if effort is not None:
+        rows = [row | ({"effort": effort} if row["stage"] in ("orient", "recognise") else {}) for row in rows]
+    (out / "run.json").write_text(json.dumps({"recipe": "documents", "plan": rows}))
+
+
+@pytest.mark.parametrize(
+    ("before", "given", "goes_on"),
+    [(None, {}, "best"), ("fast", {}, "fast"), ("fast", {"effort": "best"}, "best")],
+)
+def test_a_run_goes_on_with_the_effort_it_began_with(
+    tmp_path: Path, before: str | None, given: dict[str, str], goes_on: str
+) -> None:
+    begun(tmp_path, before)
+    options = ParseOptions(inputs=("a.pdf",), settings={"cores": 1, **given})
+    plan = as_begun(options, tmp_path).plan()
+    assert plan.fingerprint() == documents(cores=1, effort=goes_on).fingerprint()  # type: ignore[arg-type]
+
+
+def test_a_run_from_before_there_was_a_choice_is_of_the_same_plan(tmp_path: Path) -> None:
+    begun(tmp_path, None)
+    plan = as_begun(ParseOptions(inputs=("a.pdf",), settings={"cores": 1}), tmp_path).plan()
+    rows = json.loads((tmp_path / "run.json").read_text())["plan"]
+    assert plan.completed(rows) == plan.settings()
+
+
+def test_a_run_that_starts_over_or_has_no_folder_yet_is_balanced(tmp_path: Path) -> None:
+    begun(tmp_path, "fast")
+    usual = documents(cores=1).fingerprint()
+    afresh = ParseOptions(inputs=("a.pdf",), settings={"cores": 1}, fresh=True)
+    assert as_begun(afresh, tmp_path).plan().fingerprint() == usual
+    assert as_begun(replace(afresh, fresh=False), tmp_path / "none").plan().fingerprint() == usual

@@ -112,7 +112,7 @@ class _Full(http.server.BaseHTTPRequestHandler):
 def test_a_full_service_is_asked_again_when_it_says_so() -> None:
     pauses: list[float] = []
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Full) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         client = penstock.Client(f"http://127.0.0.1:{server.server_port}", sleep=pauses.append)
         assert client.health() == {"ready": True}

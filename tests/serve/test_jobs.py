@@ -28,6 +28,8 @@ from tests.support.made_pdf import pdf
 
 pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
 
+from prometheus_client.parser import text_string_to_metric_families
+
 from penstock.serve.jobs.jobs import Jobs
 from penstock.testing import FAKE
 from tests.support.running_service import SAMPLE, Client, Running, await_up, free_port, request
@@ -266,8 +268,10 @@ def test_killed_with_200_jobs_each_ends_once(tmp_path: Path) -> None:
     await_up(client)
     done = [over(client, client(f"/v1/parse?name=d{n}.pdf", pdf([f"d{n}"]))[1]) for n in range(2)]
     own = [client(f"/v1/parse?name=o{n}.pdf&pages=2-", DATA)[1] for n in range(6)]
+    # before the others are sent: two at once are soon done
+    cancelled = [client(f"/v1/jobs/{job['id']}/cancel", b"")[1] for job in reversed(own[2:])]
+    assert cancelled[0]["state"] == "cancelled"
     shared = [client(f"/v1/parse?name={n}.pdf", pdf([str(n)]))[1] for n in range(192)]
-    cancelled = [client(f"/v1/jobs/{job['id']}/cancel", b"")[1] for job in own[2:]]
     gone = done.pop()
     client(f"/v1/jobs/{gone['id']}", method="DELETE")
     first.send_signal(signal.SIGKILL)
@@ -279,7 +283,8 @@ def test_killed_with_200_jobs_each_ends_once(tmp_path: Path) -> None:
         assert {(over(client, job)["state"], over(client, job)["done"]) for job in shared + done} == {
             ("done", 1)
         }
-        assert {client(f"/v1/jobs/{job['id']}")[1]["state"] for job in cancelled} == {"cancelled"}
+        for job in cancelled:
+            assert client(f"/v1/jobs/{job['id']}")[1]["state"] == job["state"]
         assert client(f"/v1/jobs/{gone['id']}")[0] == 404
         assert len(client("/v1/jobs?limit=1000")[1]) == 199
     finally:
@@ -292,13 +297,28 @@ def test_killed_with_200_jobs_each_ends_once(tmp_path: Path) -> None:
 def test_metrics_and_engines_tell_how_it_is(client: Client) -> None:
     client("/v1/nothing/at/all")
     client("/v1/jobs/none")
-    text = client("/metrics")[1].decode()
-    assert "# TYPE penstock_up gauge\npenstock_up 1" in text
-    assert 'penstock_requests_total{method="GET",path="other",status="404"}' in text
-    assert 'path="/v1/jobs/{id}"' in text
-    _, told = client("/v1/engines")
-    assert (told["recipe"], told["stages"][0]["stage"]) == ("fake", "load")
-    assert told["workers"]["load"] >= 1
+    with urllib.request.urlopen(client.url + "/metrics", timeout=60) as answer:
+        assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+        told = list(text_string_to_metric_families(answer.read().decode()))
+    expected = {
+        "penstock_up": "gauge", "penstock_ready": "gauge", "penstock_waiting_pages": "gauge",
+        "penstock_queued_jobs": "gauge", "penstock_arriving_bodies": "gauge", "penstock_connections": "gauge",
+        "penstock_jobs": "gauge", "penstock_refused_connections": "counter", "penstock_requests": "counter",
+        "penstock_request_seconds": "counter", "process_cpu_seconds": "counter",
+    }  # fmt: skip
+    kinds = {family.name: family.type for family in told}
+    assert {name: kinds.get(name) for name in expected} == expected
+    values = {(one.name, *one.labels.values()): one.value for family in told for one in family.samples}
+    assert values["penstock_up",] == values["penstock_ready",] == 1
+    assert values["penstock_requests_total", "GET", "other", "404"] >= 1
+    assert values["penstock_requests_total", "GET", "/v1/jobs/{id}", "404"] >= 1
+    assert values["penstock_request_seconds_total", "GET", "other"] > 0
+    assert {state for name, *labels in values if name == "penstock_jobs" for state in labels} == {
+        "running", "done", "failed", "cancelled",
+    }  # fmt: skip
+    _, row = client("/v1/engines")
+    assert (row["recipe"], row["stages"][0]["stage"]) == ("fake", "load")
+    assert row["workers"]["load"] >= 1
     assert client("/health")[1]["ready"] is True
 
 

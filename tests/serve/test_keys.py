@@ -56,6 +56,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
         ("/v1/jobs", None, bearer("eve"), 200),
         ("/v1/jobs", None, {"X-Api-Key": "key-of-eve"}, 200),
         ("/health", None, {}, 200),
+        ("/health/live", None, {}, 200),
         ("/", None, {}, 200),
     ],
 )
@@ -219,7 +220,7 @@ class _Files(http.server.BaseHTTPRequestHandler):
 
 def test_an_allowed_host_is_read_and_its_redirects_are_not_followed(tmp_path: Path) -> None:
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Files)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
 
     async def here(host: str, port: int) -> list[str]:

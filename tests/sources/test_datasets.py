@@ -17,7 +17,7 @@ from PIL import Image
 from penstock.errors import BadInput, UsageError
 from penstock.page import Page
 from penstock.sources import PageRange, list_items
-from penstock.sources.datasets import ShardRef
+from penstock.sources.shard_ref import ShardRef
 from penstock.sources.tables import ColumnReader, find_columns
 from penstock.stages.load import Load
 from tests.support.bombs import equal_cells

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from penstock.errors import EngineError
@@ -44,3 +45,33 @@ def test_a_photo_with_a_failed_object_is_tried_again_when_asked(tmp_path: Path) 
     writer.add(photo(objects=(failed,)))
     writer.commit()
     assert Ledger(tmp_path, PHOTOS).entries()["p"].incomplete
+
+
+def test_lists_of_a_fixed_length_are_only_where_no_value_is_missing() -> None:
+    """pyarrow before 26 writes a missing list of a fixed length to Parquet and cannot read it again."""
+    found = {place for field in schema.ITEMS for place in fixed_lists(field.name, field.type)}
+    assert found == {"regions.box", "regions.lines.box", "regions.polygon", "objects.box"}
+
+
+def fixed_lists(name: str, kind: pa.DataType) -> list[str]:
+    if pa.types.is_fixed_size_list(kind):
+        return [name]
+    if pa.types.is_list(kind):
+        return fixed_lists(name, kind.value_type)
+    if pa.types.is_struct(kind):
+        return [place for field in kind for place in fixed_lists(f"{name}.{field.name}", field.type)]
+    return []
+
+
+def test_shards_whose_sizes_have_a_fixed_length_are_still_read(tmp_path: Path) -> None:
+    writer = ShardWriter(tmp_path, PHOTOS)
+    kept = writer.add(photo(objects=(thing(),)))
+    writer.commit()
+    [shard] = (tmp_path / "items").glob("*.parquet")
+    table = pq.read_table(shard)
+    old = [pa.field(f.name, pa.list_(pa.float64(), 3)) if f.name == "size" else f for f in schema.OBJECT]
+    place = table.schema.get_field_index("objects")
+    column = table.column("objects").cast(pa.list_(pa.struct(old)))
+    pq.write_table(table.set_column(place, "objects", column), shard)
+    [back] = Out(tmp_path).read_photos()
+    assert back == kept

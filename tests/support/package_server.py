@@ -94,13 +94,18 @@ def serving() -> Iterator[PackageServer]:
                 self._answer(404, b"")
 
         def _send_file(self, body: bytes, wanted: str) -> None:
-            begin = int(wanted.removeprefix("bytes=").rstrip("-") or 0) if shop.knows_ranges else 0
-            if begin and begin >= len(body):
+            cut = shop.breaks_after.pop(0) if shop.breaks_after else len(body)
+            if not (wanted and shop.knows_ranges):
+                self._answer(200, body, cut=cut)
+                return
+            first, _, last = wanted.removeprefix("bytes=").partition("-")
+            begin = int(first) if first else max(0, len(body) - int(last))
+            end = min(len(body), int(last) + 1) if first and last else len(body)
+            if begin >= len(body):
                 self._answer(416, b"")
                 return
-            cut = shop.breaks_after.pop(0) if shop.breaks_after else len(body)
-            headers = {"Content-Range": f"bytes {begin}-{len(body) - 1}/{len(body)}"} if begin else {}
-            self._answer(206 if begin else 200, body[begin:], headers, cut)
+            told = {"Content-Range": f"bytes {begin}-{end - 1}/{len(body)}"}
+            self._answer(206, body[begin:end], told, cut)
 
         def _answer(
             self, code: int, body: bytes, headers: dict[str, str] | None = None, cut: int | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import threading
@@ -93,9 +94,8 @@ def free_port() -> int:
 def await_up(client: Client) -> None:
     end = time.monotonic() + 60
     while time.monotonic() < end:
-        try:
+        with contextlib.suppress(OSError):
             if client("/health")[0] == 200:
                 return
-        except OSError:
-            time.sleep(0.1)
+        time.sleep(0.1)
     raise AssertionError("the service did not come up")

@@ -1,7 +1,9 @@
-"""Kernels run in Triton's interpreter here: there is no card."""
+"""Kernels run in Triton's interpreter here: there is no card. Networks are tiny: one thread is fastest."""
 
 from __future__ import annotations
 
 import os
 
 os.environ["TRITON_INTERPRET"] = "1"  # before anything imports Triton, which reads it then
+# before torch is there: its threads wait by spinning, and beside other tests that took five times as long
+os.environ.setdefault("OMP_NUM_THREADS", "1")

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from penstock.engines.chat import recognisers
 from penstock.engines.vllm.presets import preset
 from penstock.engines.vllm.probe import Watch
 from penstock.engines.vllm.server import ManagedServer
-from tests.with_vllm.tiny import ENV, KEY, NAME, NARROW, SMALL, START_S
+from tests.with_vllm.tiny import ENV, KEY, NAME, NARROW, PLAIN, SMALL, START_S
 
 
 @pytest.fixture(scope="session")
@@ -41,7 +42,7 @@ def server(checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
         yield made
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def fragile(checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ManagedServer]:
     """One that may be killed: it is watched closely, wants a key, encodes little and lets few wait."""
     made = ManagedServer(
@@ -57,3 +58,9 @@ def fragile(checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
     )
     with made:
         yield made
+
+
+@pytest.fixture
+def tiny_recogniser(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The recogniser `tiny`, for recipes that ask one of these servers."""
+    monkeypatch.setattr(recognisers, "RECOGNISERS", {**recognisers.RECOGNISERS, "tiny": PLAIN})

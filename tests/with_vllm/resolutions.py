@@ -1,14 +1,16 @@
 """Asks a vLLM's own processor what it makes of a page in each resolution; run by the Python that has vLLM.
 
-    python resolutions.py FOLDER    # of a DeepSeek-OCR checkpoint
+    python resolutions.py FOLDER...    # of DeepSeek-OCR checkpoints
 
-Prints a line of JSON for each: how many tokens the prompt keeps for a picture, and the sides of its views.
+Prints a line of JSON for each, with its folder's name: how many tokens the prompt keeps for a picture, and
+the sides of its views.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 from PIL import Image
@@ -25,7 +27,12 @@ ASKED: dict[str, dict[str, Any]] = {
 
 
 def main() -> None:
-    config = ModelConfig(model=sys.argv[1], dtype="float32")
+    for folder in sys.argv[1:]:
+        ask(Path(folder))
+
+
+def ask(folder: Path) -> None:
+    config = ModelConfig(model=str(folder), dtype="float32")
     processor = MULTIMODAL_REGISTRY.create_processor(config)
     for name, kwargs in ASKED.items():
         for size in (A4, SMALL):
@@ -38,7 +45,7 @@ def main() -> None:
             tiles = data["images_spatial_crop"].tolist()
             kept = made["mm_placeholders"]["image"][0].length
             row = {"name": name, "small": size == SMALL, "kept": kept, "view": data["pixel_values"].shape[-1]}
-            print(json.dumps({**row, "tiles": tiles}))
+            print(json.dumps({**row, "tiles": tiles, "folder": folder.name}))
 
 
 if __name__ == "__main__":

@@ -1,21 +1,28 @@
-"""A real vLLM that is full, killed and stopped, with 40 pictures on their way."""
+"""A real vLLM that is full, killed and stopped, with 40 pages and 40 pictures on their way."""
 
 from __future__ import annotations
 
 import os
 import signal
-import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from threading import Event, Thread
 
+import pypdfium2 as pdfium
 import pytest
 
+import penstock
 from penstock.engines.chat.client import Answer, ChatClient, ChatRequest
 from penstock.engines.vllm.presets import preset
 from penstock.engines.vllm.server import ManagedServer
 from penstock.errors import EngineError, OpenError
+from penstock.page import Page
+from penstock.store.ledger import Ledger
+from penstock.store.schema import PAGES
+from tests.with_vllm.test_recipe import SAMPLE, plan
 from tests.with_vllm.tiny import ENV, KEY, PLAIN, PROMPT, SMALL, START_S, picture
 
 pytestmark = pytest.mark.timeout(1_800)  # each blow costs a start
@@ -56,23 +63,54 @@ def test_a_picture_over_the_encoder_budget_is_scaled_and_read(fragile: ManagedSe
     assert 700 < answer.prompt_tokens < 1_100
 
 
+@pytest.fixture
+def forty_pages(tmp_path: Path) -> Path:
+    document = pdfium.PdfDocument.new()
+    document.import_pages(pdfium.PdfDocument(SAMPLE), [0, 1, 2, 3] * 10)
+    document.save(tmp_path / "forty.pdf")
+    return tmp_path / "forty.pdf"
+
+
+@pytest.mark.usefixtures("tiny_recogniser")
 @pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGSTOP])
-def test_forty_pictures_survive_a_blow(fragile: ManagedServer, blow: signal.Signals) -> None:
-    before = fragile.restarts
-    requests = [ChatRequest(picture(250, 150, n), PROMPT, 64) for n in range(40)]
+def test_forty_pages_and_forty_pictures_survive_a_blow(
+    fragile: ManagedServer, blow: signal.Signals, forty_pages: Path, tmp_path: Path
+) -> None:
+    """A run and a client ask at the same time: one blow, and one start after it, is seen by both."""
+    before, out = fragile.restarts, tmp_path / "out"
+    done: list[Page] = []
     outcomes: list[Answer | EngineError] = []
+    recipe = plan(fragile.url, labels=("text",), api_key=KEY)
+    requests = [ChatRequest(picture(250, 150, n), PROMPT, 64) for n in range(40)]
+    struck = Event()
+
+    def read() -> None:
+        for page in penstock.parse(forty_pages, out=out, recipe=recipe):
+            done.append(page)
+
+    def ask_until_struck() -> None:  # again and again: nobody knows how soon the run has its first pages
+        while not struck.is_set():
+            outcomes.extend(client.ask(requests))
+
+    runner, asker = Thread(target=read), Thread(target=ask_until_struck)
     with open_client(fragile) as client:
-        asker = threading.Thread(target=lambda: outcomes.extend(client.ask(requests)))
+        runner.start()
         asker.start()
-        wait_until(lambda: client.stats()["answered"] >= 4, 120.0)
+        wait_until(lambda: len(done) >= 2 and client.stats()["answered"] >= 4, 300.0)
+        assert len(done) < 40  # the run is under way
         assert fragile.pid is not None
         os.killpg(fragile.pid, blow)
+        struck.set()
         asker.join()
+        runner.join(timeout=1_500)
         stats = client.stats()
-    assert len(outcomes) == 40
     assert [o for o in outcomes if not isinstance(o, Answer)] == []
-    assert stats["answered"] == 40  # each once
+    assert len(outcomes) == stats["answered"]  # each once
     assert stats["lost"] > 0
+    assert not runner.is_alive()
+    ids = Counter(entry.id for entry in Ledger(out, PAGES)._all_entries())
+    assert (len(ids), set(ids.values())) == (40, {1})
+    assert not [page for page in penstock.read(out) if page.failure or any(r.failure for r in page.regions)]
     assert fragile.restarts == before + 1
 
 

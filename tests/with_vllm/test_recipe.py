@@ -1,17 +1,11 @@
-"""The whole recipe through a real vLLM: right regions, right order, the server's own text, and blows."""
+"""The whole recipe through a real vLLM: right regions, right order, the server's own text."""
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
-import time
-from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-import pypdfium2 as pdfium
 import pytest
 
 import penstock
@@ -29,16 +23,14 @@ from penstock.stages.ask import Ask
 from penstock.stages.compose import Compose
 from penstock.stages.crop_regions import CropRegions
 from penstock.stages.load import Load
-from penstock.store.ledger import Ledger
-from penstock.store.schema import PAGES
 from penstock.workers.crop_regions import SENT_QUALITY
 from tests.with_vllm.test_client import ask_alone
-from tests.with_vllm.tiny import KEY, PLAIN
+from tests.with_vllm.tiny import PLAIN
 
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
 LABELS = ("doc_title", "text", "table", "image", "footer")
 
-pytestmark = pytest.mark.timeout(1_800)
+pytestmark = [pytest.mark.timeout(1_800), pytest.mark.usefixtures("tiny_recogniser")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,11 +63,6 @@ class _Boxes(Worker[Page]):
             )
             for n, label in enumerate(self._labels)
         )
-
-
-@pytest.fixture(autouse=True)
-def tiny_recogniser(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recognisers, "RECOGNISERS", {**recognisers.RECOGNISERS, "tiny": PLAIN})
 
 
 def plan(url: str, labels: tuple[str, ...] = LABELS, **ask: Any) -> Plan:
@@ -128,35 +115,3 @@ def test_a_model_that_is_not_there_ends_the_run(server: ManagedServer) -> None:
     )
     with pytest.raises(OpenError, match="`no-such-model` does not exist"):
         list(pages)
-
-
-@pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGSTOP])
-def test_forty_pages_survive_a_blow_to_the_server(
-    fragile: ManagedServer, blow: signal.Signals, tmp_path: Path
-) -> None:
-    pdf = tmp_path / "forty.pdf"
-    document = pdfium.PdfDocument.new()
-    document.import_pages(pdfium.PdfDocument(SAMPLE), [0, 1, 2, 3] * 10)
-    document.save(pdf)
-    out = tmp_path / "out"
-    recipe = plan(fragile.url, labels=("text",), api_key=KEY)
-    done: list[Page] = []
-
-    def run() -> None:
-        for page in penstock.parse(pdf, out=out, recipe=recipe):
-            done.append(page)
-
-    before = fragile.restarts
-    runner = threading.Thread(target=run)
-    runner.start()
-    while len(done) < 4 and runner.is_alive():
-        time.sleep(0.1)
-    assert fragile.pid is not None
-    os.killpg(fragile.pid, blow)
-    runner.join(timeout=1_500)
-    assert not runner.is_alive()
-    ids = Counter(entry.id for entry in Ledger(out, PAGES)._all_entries())
-    assert len(ids) == 40
-    assert set(ids.values()) == {1}
-    assert not [page for page in penstock.read(out) if page.failure or any(r.failure for r in page.regions)]
-    assert fragile.restarts == before + 1

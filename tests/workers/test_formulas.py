@@ -5,6 +5,8 @@ The weights know six signs (tools/formulas/make_fixture.py); the page is drawn h
 
 from __future__ import annotations
 
+import json
+import re
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -13,13 +15,16 @@ import cv2
 import numpy as np
 import pytest
 
+from penstock.engines.formula.decoding import compact
 from penstock.engines.formula.weights import formula_weights
+from penstock.engines.pdf.file import PdfFile
 from penstock.region import Region
 from penstock.workers import builtin_readers
 from penstock.workers.builtin_readers import Readers
 from tests.conftest import REPO
 
 WEIGHTS = REPO / "tests" / "fixtures" / "formula_weights.zip"
+SAMPLE = REPO / "src" / "penstock" / "sample"
 FORMULA = Region(label="display_formula", box=(40, 20, 100, 80), note="not read")
 
 
@@ -57,3 +62,30 @@ def test_without_weights_nothing_is_opened(monkeypatch: pytest.MonkeyPatch, tmp_
     assert formula_weights() is None
     region = replace(FORMULA, note="kept")
     assert Readers(()).formula(page(), region) is region
+
+
+def test_the_packages_own_weights_read_the_samples_formula_from_its_picture() -> None:
+    """The sample is set in fonts that the network was not trained on."""
+    pages = json.loads((SAMPLE / "sample.json").read_text(encoding="utf-8"))["pages"]
+    [truth] = [
+        block["latex"] for page in pages for block in page["blocks"] if block["label"] == "display_formula"
+    ]
+    with PdfFile(str(SAMPLE / "sample.pdf")) as file:
+        pixels = file.render(2, file.size(2, dpi=200, max_side=5000))
+    box = tuple(point * 200 / 72 for point in (70, 265, 195, 315))
+    read = Readers(()).formula(pixels, Region(label="display_formula", box=box))  # type: ignore[arg-type]
+    assert read.content is not None and read.reader == "formula"
+    assert re.sub(r"[\s{}]", "", read.content) == re.sub(r"[\s{}]", "", truth)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "written"),
+    [
+        (r"\frac { 1 2 } { x ^ { 2 } }", r"\frac{12}{x^{2}}"),
+        (r"\mathrm { r a t e } = 4 2 . 1 1 8 , y _ { i }", r"\mathrm{rate} = 42.118, y_{i}"),
+        (r"\left( a \right) ^ { 2 } \alpha b", r"\left( a \right)^{2} \alpha b"),
+        (r"a . 5 . b 1 . \ldots", r"a . 5 . b 1 . \ldots"),
+    ],
+)
+def test_latex_is_written_as_people_write_it(tokens: str, written: str) -> None:
+    assert compact(tokens) == written

@@ -13,8 +13,11 @@ from penstock.cli.options import AsJson, Config, Log, LogLevel
 from penstock.errors import DISTRIBUTION, install_advice
 
 RECIPE_MODELS = {
-    "documents": ("layout-cdla", "ppocrv6-det-small", "ppocrv6-rec-small", "slanet-plus", "tesseract-kor"),
-}
+    "documents": (
+        "layout-cdla", "ppocrv6-det-small", "ppocrv6-rec-small", "ppocrv6-det-tiny", "ppocrv6-rec-tiny",
+        "ppocrv6-tiny-characters", "slanet-plus", "tesseract-kor",
+    ),
+}  # fmt: skip
 # recipes that ask a model server, and the extra that finds regions for them on a GPU
 SERVER_RECIPES = {"glm-ocr": "gpu", "paddleocr-vl": "gpu", "grounded": ""}
 SERVED = ("glm-ocr", "paddleocr-vl", "deepseek-ocr", "deepseek-ocr-2")  # what their servers read with

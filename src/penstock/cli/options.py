@@ -22,7 +22,7 @@ PREFIX = "PENSTOCK_"
 GROUPS: dict[str, str] = {
     "Input": "pages max_pages password image_column id_column dataset revision queries limit data_dir box"
     " document label section labels camera_height pitch depth known same_room furniture",
-    "Reading": "recipe lang dpi layout text_layer flatten margins text_height polygons max_pixels"
+    "Reading": "recipe lang dpi layout text_layer flatten effort margins text_height polygons max_pixels"
     " page_timeout vision resolution base_size image_size crop_mode prompt_mode prompt locate ngram"
     " ngram_window ngram_keep max_tokens trust_remote_code layout_threshold layout_merge layout_unclip"
     " layout_nms layout_compile layout_precision detector min_score mesh texture"
@@ -174,6 +174,13 @@ _Text, _Number, _Switch = str | None, int | None, bool | None
 RECIPE_OPTIONS: dict[str, Any] = {
     "flatten": Annotated[
         _Text, typer.Option(help="documents: photographs of pages made flat: auto, off or always.")
+    ],
+    "effort": Annotated[
+        _Text,
+        typer.Option(
+            help="documents: fast, balanced or best: what reading a picture may cost. Balanced if not given.",
+            autocompletion=one_of("fast", "balanced", "best"),
+        ),
     ],
     "vision": Annotated[_Text, typer.Option(help=f"glm-ocr: vision tower of a server we start: {VISIONS}.")],
     "resolution": Annotated[

@@ -42,7 +42,9 @@ DEPTH_HELP = (
 )
 MOGE_HELP = "MoGe-2 weights, in the Python of --sam3d-python: metric depth, for either engine."
 KNOWN_HELP = 'A size that you know, "table=140cm wide": the photo is measured by it; deep, high; repeatable.'
-FURNITURE_HELP = "Furniture table of your own: an SQLite file (made when new) or postgresql:// URL."
+FURNITURE_HELP = (
+    "Furniture table of your own: a CSV of sizes, an SQLite file (made when new) or postgresql:// URL."
+)
 EXPORT_HELP = "Files to write: objects, report, splat, turntable (GIFs, 1 s of a core an object)."
 UNNAMED_HELP = (
     "Saliency finds one thing a photo, of no known kind: --labels sofa says what it is, and sharpens it;"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,6 +15,7 @@ from penstock.errors import UsageError
 JSON = "application/json"
 WAIT_S = 30.0  # that one question for a job's end takes at most
 PIECE = 1 << 20
+BESIDE = ("depths", "furniture")  # options of photos that are files
 
 JobKind = Literal["parse", "volumes"]
 Given = str | Path | bytes | tuple[str, bytes]
@@ -73,7 +74,10 @@ class Client:
         return self.result(self._finished("parse", [file], options).id, "markdown").decode()
 
     def volumes(self, photos: Given | Sequence[Given], **options: Any) -> dict[str, Any]:
-        """Returns what is on the photos, by photo, with totals. `boxes`, `camera_height`, `same_room`, ..."""
+        """Returns what is on the photos, by photo, with totals. `boxes`, `camera_height`, `same_room`, ...
+
+        `depths` are files of depth maps, named after their photos; `furniture` is a CSV of sizes.
+        """
         result: dict[str, Any] = json.loads(self.result(self._finished("volumes", photos, options).id))
         return result
 
@@ -99,7 +103,9 @@ class Client:
         **options: Any,
     ) -> ServiceJob:
         """Sends files. When it returns, the service has them on its disk."""
-        form = FormParts(options, _files(files))
+        beside = {name: options.pop(name) for name in BESIDE if name in options} if kind == "volumes" else {}
+        others = [replace(file, into=name) for name, given in beside.items() for file in _files(given)]
+        form = FormParts(options, [*_files(files), *others])
         headers = {"Idempotency-Key": idempotency_key} if idempotency_key else {}
         with self._service.answer("POST", f"/v1/{kind}", form, headers=headers) as answer:
             return _job(json.loads(answer.read()))
@@ -149,6 +155,7 @@ class Client:
     # the service
 
     def health(self) -> dict[str, Any]:
+        """Returns how the service is. Raises ServiceError with the reason while it is not ready."""
         told: dict[str, Any] = self._service.json("GET", "/health")
         return told
 

@@ -36,10 +36,11 @@ class ServiceError(PenstockError):
 
 @dataclass(frozen=True, slots=True)
 class SentFile:
-    """A file for a request: its name, and where it is or what it holds."""
+    """A file for a request: its name, where it is or what it holds, and the field of the form it is for."""
 
     name: str
     source: Path | bytes = field(repr=False)
+    into: str = "files"
 
     @property
     def size(self) -> int:
@@ -61,7 +62,7 @@ class FormParts:
         boundary = secrets.token_hex(16)
         self.content_type = f"multipart/form-data; boundary={boundary}"
         self._files = files
-        self._heads = [_file_head(boundary, file.name) for file in files]
+        self._heads = [_file_head(boundary, file.name, file.into) for file in files]
         self._fields = b"".join(_field(boundary, name, text) for name, text in _texts(fields))
         self._end = f"--{boundary}--\r\n".encode()
 
@@ -193,7 +194,7 @@ def _field(boundary: str, name: str, text: str) -> bytes:
     return head.encode() + text.encode() + b"\r\n"
 
 
-def _file_head(boundary: str, name: str) -> bytes:
+def _file_head(boundary: str, name: str, into: str) -> bytes:
     safe = name.replace("\\", "_").replace('"', "%22").replace("\r", "_").replace("\n", "_")
-    head = f'--{boundary}\r\nContent-Disposition: form-data; name="files"; filename="{safe}"\r\n'
+    head = f'--{boundary}\r\nContent-Disposition: form-data; name="{into}"; filename="{safe}"\r\n'
     return f"{head}Content-Type: application/octet-stream\r\n\r\n".encode()

@@ -5,19 +5,22 @@ Not here: what is done to an item. Executors never name a stage.
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING
+
 from penstock.errors import UsageError
-from penstock.executors.base import Executor
-from penstock.executors.inline import Inline
-from penstock.executors.local import Local
-from penstock.executors.ray import Ray
-from penstock.trace.spans import Trace
 
-__all__ = ["EXECUTORS", "Executor", "make_executor"]
+if TYPE_CHECKING:
+    from penstock.executors.base import Executor
+    from penstock.trace.spans import Trace
 
-EXECUTORS: dict[str, type[Executor]] = {"inline": Inline, "local": Local, "ray": Ray}
+# by name, for the processes that a stage runs in load this room too, and none of these
+EXECUTORS = {"inline": "inline:Inline", "local": "local:Local", "ray": "ray:Ray"}
 
 
 def make_executor(name: str, trace: Trace) -> Executor:
     if name not in EXECUTORS:
         raise UsageError(f"There is no executor {name!r}.", f"Choose from: {', '.join(EXECUTORS)}.")
-    return EXECUTORS[name](trace)
+    module, _, cls = EXECUTORS[name].partition(":")
+    made: Executor = getattr(importlib.import_module(f"{__name__}.{module}"), cls)(trace)
+    return made

@@ -20,9 +20,9 @@ from penstock.retrieval import vectors
 from penstock.retrieval.index_folder import FOLDER as INDEX
 from penstock.retrieval.searcher import Searcher
 from penstock.retrieval.to_embed import page_entries
-from penstock.sources.datasets import ShardRef
 from penstock.sources.formats import TABLES
 from penstock.sources.queries import Query
+from penstock.sources.shard_ref import ShardRef
 from penstock.sources.tables import ColumnReader, picture_bytes
 from penstock.store.out import Out
 

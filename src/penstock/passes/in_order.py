@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from penstock.executors import Executor
+from penstock.executors.base import Executor
 from penstock.page import Page
 from penstock.plan import Plan
 from penstock.store.ledger import Entry

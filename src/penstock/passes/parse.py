@@ -22,6 +22,7 @@ from penstock.passes.in_order import OnProgress, Order, PageOrder, PageStream, m
 from penstock.passes.work import Work
 from penstock.plan import Plan
 from penstock.sources.download import is_url, shown
+from penstock.stages.recognise import Recognise
 from penstock.store import manifest
 from penstock.store.ledger import Ledger
 from penstock.store.manifest import DOWNLOADS
@@ -61,6 +62,7 @@ class ParseOptions:
 
 def parse_work(options: ParseOptions, out: Path, trace: Trace | None = None) -> Work[Page]:
     """Returns the run that reads `options.inputs` into OUT. Raises UsageError before it begins."""
+    options = as_begun(options, out)
     plan, tally = options.plan(), Tally()
     listing = list_pages(options, out, tally.left_out)
     facts = {
@@ -79,6 +81,21 @@ def parse_work(options: ParseOptions, out: Path, trace: Trace | None = None) -> 
         tally=tally,
     )
     return Work(run, listing, ahead=True)
+
+
+def as_begun(options: ParseOptions, out: Path) -> ParseOptions:
+    """Returns the options; a run in OUT goes on with the effort it began with if they name none.
+
+    Runs from before there was a choice read with all care.
+    """
+    recipe = options.recipe
+    if options.fresh or isinstance(recipe, Plan) or "effort" in options.settings:
+        return options
+    rows = [row for row in Out(out).run().get("plan", []) if row["stage"] == Recognise.name]
+    if not rows or "effort" not in recipes.takes_of(recipe):
+        return options
+    effort = rows[0].get("effort", Recognise.effort)
+    return replace(options, settings={**options.settings, "effort": effort})
 
 
 def crop_names_of(given: str | None, out: Path | None) -> dict[str, str]:

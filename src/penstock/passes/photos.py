@@ -50,7 +50,7 @@ class PhotoOptions:
 
     photos: tuple[str, ...]
     boxes: tuple[str, ...] = ()
-    depths: tuple[str, ...] = ()
+    depths: tuple[str | GivenDepth, ...] = ()
     known: tuple[str, ...] = ()  # "table=140cm wide"
     settings: Mapping[str, Any] = field(default_factory=dict)
     sam3d: Mapping[str, Any] = field(default_factory=dict)
@@ -67,7 +67,9 @@ class PhotoOptions:
         return tuple(map(parse_box, self.boxes))
 
     def given_depths(self) -> tuple[GivenDepth, ...]:
-        return tuple(parse_depth(text, self.photos) for text in self.depths)
+        return tuple(
+            one if isinstance(one, GivenDepth) else parse_depth(one, self.photos) for one in self.depths
+        )
 
     def plan(self) -> Plan:
         """Raises UsageError for what is not known or does not fit."""

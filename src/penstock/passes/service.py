@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,9 +17,12 @@ from penstock.trace.profile import Profile
 from penstock.trace.spans import Trace
 
 
-def service_run(plan: Plan, out: Path, inputs: str) -> Run[Page | Photo]:
+def service_run(
+    plan: Plan, out: Path, inputs: str, aside: Callable[[Page | Photo], bool]
+) -> Run[Page | Photo]:
     """Returns a run over what will be sent. It never counts as stalled: there may be nothing to do."""
-    return Run(plan, Local(Trace(), stall_s=math.inf), out, PAGES_OR_PHOTOS, facts={"inputs": [inputs]})
+    executor, facts = Local(Trace(), stall_s=math.inf), {"inputs": [inputs]}
+    return Run(plan, executor, out, PAGES_OR_PHOTOS, facts=facts, aside=aside)
 
 
 def profile_now(run: Run[Page | Photo]) -> Profile:

@@ -25,6 +25,7 @@ class ParseSettings(TypedDict, total=False):
     layout: Literal["model", "rules", "auto", "pp-doclayoutv3", "cdla"]
     text_layer: Literal["auto", "always", "never"]
     flatten: Literal["auto", "off", "always"]
+    effort: Literal["fast", "balanced", "best"]
     crops: bool
     password: str | None
     server: str | Sequence[str]

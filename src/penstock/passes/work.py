@@ -11,7 +11,7 @@ from typing import Any, Generic
 from penstock.driver import Run
 from penstock.engines.chat.address import base_url
 from penstock.engines.vllm import daemon
-from penstock.executors import Executor
+from penstock.executors.base import Executor
 from penstock.passes.listed_ahead import listed_ahead
 from penstock.plan import Plan
 from penstock.stage import ItemT, Stage

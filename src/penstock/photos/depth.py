@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ def read_depth(path: str, width: int, height: int) -> Floats:
     """Metres along the camera's axis for every pixel of a photo of this size. Raises BadInput."""
     import cv2
 
-    depth = _load(Path(path))
+    depth, path = load_depth(path), Path(path).name
     if abs(depth.shape[1] / depth.shape[0] - width / height) > 0.02 * width / height:
         raise BadInput(
             f"The depth map {path} is {depth.shape[1]} x {depth.shape[0]}, its photo {width} x {height}."
@@ -28,21 +29,28 @@ def read_depth(path: str, width: int, height: int) -> Floats:
     return np.where(sane, scaled, np.nan).astype(np.float32)
 
 
-def _load(path: Path) -> Floats:
+def open_depths() -> Callable[[str], Floats]:
+    """For a process that can be killed: strangers send depth maps, too."""
+    return load_depth
+
+
+def load_depth(file: str) -> Floats:
+    """Metres as the file has them. Raises BadInput."""
     import cv2
 
+    path, name = Path(file), Path(file).name
     try:
         if path.suffix == ".npy":
             depth = np.load(path, allow_pickle=False)
         else:
             pixels = cv2.imdecode(np.frombuffer(path.read_bytes(), np.uint8), cv2.IMREAD_UNCHANGED)
             if pixels is None or pixels.dtype != np.uint16:
-                raise BadInput(f"The depth map {path} is neither .npy nor 16-bit PNG.")
+                raise BadInput(f"The depth map {name} is neither .npy nor 16-bit PNG.")
             depth = pixels.astype(np.float32) / 1000
     except OSError as exc:
-        raise BadInput(f"The depth map {path} cannot be read: {exc.strerror or exc}.") from exc
-    except ValueError as exc:  # NumPy's advice to unpickle is not ours
-        raise BadInput(f"The depth map {path} is not an .npy array.") from exc
-    if depth.ndim != 2 or not depth.size:
-        raise BadInput(f"The depth map {path} has the shape {depth.shape}, not (height, width).")
+        raise BadInput(f"The depth map {name} cannot be read: {exc.strerror or exc}.") from exc
+    except (ValueError, MemoryError, cv2.error) as exc:  # NumPy's advice to unpickle is not ours
+        raise BadInput(f"The depth map {name} cannot be read.") from exc
+    if depth.ndim != 2 or not depth.size or depth.dtype.kind not in "fiu":
+        raise BadInput(f"The depth map {name} has the shape {depth.shape}, not (height, width).")
     return np.asarray(depth, np.float32)

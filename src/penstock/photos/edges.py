@@ -43,15 +43,14 @@ class Edges:
         if not len(self.lying):
             return np.zeros((len(focal), len(HEADINGS)))
         both = np.concatenate([HEADINGS, HEADINGS + np.pi / 2])
-        fits = np.zeros((len(focal), len(HEADINGS)))
-        for number in range(len(focal)):
-            normals = _normals(self.lying, float(focal[number]))
-            sin, cos = np.sin(pitch[number]), np.cos(pitch[number])
-            ways = np.stack([np.cos(both), -np.sin(both) * sin, np.sin(both) * cos])
-            off = np.exp(-0.5 * ((normals @ ways) / LYING_NOISE) ** 2)
-            either = np.maximum(off[:, : len(HEADINGS)], off[:, len(HEADINGS) :])
-            fits[number] = TOGETHER * self.lying_weight @ np.log(0.15 + 0.85 * either)
-        return fits
+        normals = _normals(self.lying, np.asarray(focal)[:, None])
+        sin, cos = np.sin(pitch)[:, None], np.cos(pitch)[:, None]
+        aside = np.broadcast_to(np.cos(both), (len(focal), len(both)))
+        ways = np.stack([aside, -np.sin(both) * sin, np.sin(both) * cos], axis=1)
+        off = (normals.astype(np.float32) @ ways.astype(np.float32)) / np.float32(LYING_NOISE)
+        nearest = np.minimum(*np.split(off**2, 2, axis=2))
+        told = np.log(0.15 + 0.85 * np.exp(-0.5 * nearest))
+        return np.asarray(TOGETHER * np.einsum("e,nek->nk", self.lying_weight, told))
 
 
 def find_edges(pixels: Pixels) -> Edges:
@@ -95,11 +94,12 @@ def pitch_of_edges(edges: Edges, focal: float) -> tuple[float, float]:
     return mean, max(spread, float(MIN_TILT_SPREAD))
 
 
-def _normals(ends: Array, focal: float) -> Array:
-    """Unit normals of the planes through the camera and each edge."""
-    rays = np.concatenate([ends, np.full((len(ends), 2, 1), focal)], axis=2)
-    normals = np.cross(rays[:, 0], rays[:, 1])
-    return np.asarray(normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-9))
+def _normals(ends: Array, focal: float | Array) -> Array:
+    """Unit normals of the planes through the camera and each edge, for one lens or a column of them."""
+    (x, y), (other_x, other_y) = ends[:, 0].T, ends[:, 1].T
+    flat = np.broadcast_to(x * other_y - y * other_x, np.broadcast_shapes(np.shape(focal), x.shape))
+    normals = np.stack([focal * (y - other_y), focal * (other_x - x), flat], axis=-1)
+    return np.asarray(normals / np.maximum(np.linalg.norm(normals, axis=-1, keepdims=True), 1e-9))
 
 
 def _segments(pixels: Pixels) -> tuple[Array, int]:

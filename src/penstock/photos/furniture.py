@@ -1,7 +1,8 @@
 """What is known about furniture by class: usual size and spread, packing, whether movers move it.
 
 The table is built in. `Furniture.open("prices.sqlite")` keeps an editable copy in a file, made on first
-use; a `postgresql://` URL uses a server (package `psycopg`). Names are found by synonym, Korean or English.
+use; a `postgresql://` URL uses a server (package `psycopg`). `Furniture.open("sizes.csv")` puts the rows of a
+CSV over the built-in ones (`own_sizes.py`). Names are found by synonym, Korean or English.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ import re
 import sqlite3
 from collections.abc import Iterable
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from penstock.errors import MissingModel, UsageError
 from penstock.photos.furniture_table import ROWS
+from penstock.photos.own_sizes import OwnSize, read_sizes
 
 UNKNOWN = "object"
 FT3_PER_M3 = 35.3147
@@ -126,6 +128,8 @@ class Furniture:
         if url.startswith(("postgresql://", "postgres://")):
             return cls(*_from_server(url))
         path = Path(url.removeprefix("sqlite:///"))
+        if path.suffix.lower() == ".csv":
+            return cls(*_with_sizes(read_sizes(path)))
         try:
             return cls(*_read(sqlite3.connect(path), "?"))
         except sqlite3.Error as exc:
@@ -197,6 +201,27 @@ def _raised(name: str) -> float:
 
 def _built_in_synonyms() -> list[tuple[str, str]]:
     return [(word, name) for name, words in SYNONYMS.items() for word in words]
+
+
+def _with_sizes(rows: list[OwnSize]) -> tuple[list[Kind], list[tuple[str, str]]]:
+    kinds = {kind.name: kind for kind in _built_in()}
+    words = []
+    for row in rows:
+        name = _plain(row.name)
+        kinds[name] = _with_size(kinds.get(name) or replace(kinds[UNKNOWN], name=name), row)
+        words += [(word, name) for word in row.synonyms]
+    return list(kinds.values()), [*_built_in_synonyms(), *words]
+
+
+def _with_size(kind: Kind, row: OwnSize) -> Kind:
+    return replace(
+        kind,
+        size=row.size,
+        spread=kind.spread if row.spread is None else (row.spread,) * 3,
+        packing=kind.packing if row.packing is None else row.packing,
+        movable=kind.movable if row.movable is None else row.movable,
+        source="own",
+    )
 
 
 def _read(connection: Any, mark: str) -> tuple[list[Kind], list[tuple[str, str]]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from penstock.engines.layout.settings import Threshold
+from penstock.engines.ocr.effort import EFFORTS, Effort
 from penstock.errors import UsageError
 from penstock.plan import Plan
 from penstock.processes.resources import cores as usable_cores
@@ -32,6 +33,7 @@ def documents(
     layout_threshold: Threshold | None = None,
     text_layer: LayerUse = "auto",
     flatten: FlattenUse = "auto",
+    effort: Effort = "balanced",
     crops: bool = True,
     max_pixels: int = MAX_PIXELS,
     password: str | None = None,
@@ -48,12 +50,8 @@ def documents(
         raise UsageError("--layout-threshold is for a layout model; rules score nothing.", "Leave it out.")
     _check_word("--text-layer", text_layer, ("auto", "always", "never"))
     _check_word("--flatten", flatten, ("auto", "off", "always"))
-    for word in lang:
-        if word not in LANGUAGES:
-            raise UsageError(
-                f"--lang {word} is no language the built-in models read.",
-                "Write codes such as ko, en, zh, ja or de, or leave it out.",
-            )
+    _check_word("--effort", effort, EFFORTS)
+    _check_languages(lang)
     count = cores or usable_cores()
     load = Load(
         dpi=dpi,
@@ -68,15 +66,29 @@ def documents(
     cut = (Crop(),) if crops else ()
     return Plan(
         load,
-        Orient(flatten=flatten, workers=1, overlap=count),
+        Orient(flatten=flatten, effort=effort, workers=1, overlap=count),
         find,
         *cut,
         Recognise(
-            lang=lang, text_layer=text_layer, threads=count, overlap=count + 1, deadline_s=10 * page_timeout
+            lang=lang,
+            text_layer=text_layer,
+            effort=effort,
+            threads=count,
+            overlap=count + 1,
+            deadline_s=10 * page_timeout,
         ),
         Compose(),
         name="documents",
     )
+
+
+def _check_languages(lang: tuple[str, ...]) -> None:
+    for word in lang:
+        if word not in LANGUAGES:
+            raise UsageError(
+                f"--lang {word} is no language the built-in models read.",
+                "Write codes such as ko, en, zh, ja or de, or leave it out.",
+            )
 
 
 def _check_word(option: str, word: str, words: tuple[str, ...]) -> None:

@@ -16,6 +16,7 @@ from fastapi.routing import APIRoute
 
 import penstock
 from penstock.passes.parse import ParseOptions
+from penstock.passes.photos import PhotoOptions
 from penstock.serve.adapters.docling import DoclingRoutes
 from penstock.serve.adapters.glm import GlmRoutes
 from penstock.serve.adapters.mineru import MineruRoutes
@@ -46,7 +47,7 @@ from penstock.serve.routes.web import add_page
 from penstock.serve.searching import ServedSearch
 from penstock.serve.service import Service
 
-__all__ = ["KeyRing", "RemoteFiles", "ServiceSettings", "app_of"]
+__all__ = ["KeyRing", "PhotoOptions", "RemoteFiles", "ServiceSettings", "app_of"]
 EXPORTS_AT_ONCE = 2
 OURS: dict[str, tuple[type[JobRoutes | JobPageRoutes | DocumentRoutes | RunRoutes | SearchRoutes], ...]] = {
     "Jobs": (JobRoutes, JobPageRoutes),
@@ -58,7 +59,8 @@ OTHERS = (GlmRoutes, DoclingRoutes, MistralRoutes, MineruRoutes)  # the shapes o
 
 @dataclass(frozen=True, kw_only=True)
 class ServiceSettings:
-    """What an operator decides. `names` go to OriginCheck; `reading` is how jobs with options are read."""
+    """What an operator decides. `names` go to OriginCheck; `reading` and `measuring` are what jobs with
+    options begin with."""
 
     max_mb: int = 512
     names: Sequence[str] = ()
@@ -66,6 +68,8 @@ class ServiceSettings:
     keys: KeyRing = field(default_factory=KeyRing)
     remote: RemoteFiles = field(default_factory=RemoteFiles)
     reading: ParseOptions | None = None
+    measuring: PhotoOptions | None = None
+    jobs_at_once: int | None = None  # of those with options; None: as the machine allows
     callbacks: CallbackSettings = field(default_factory=CallbackSettings)
     keep_s: float | None = None  # a job's results, after its end
     is_open: bool = False  # to other machines, without a key
@@ -119,7 +123,13 @@ def _tagged(app: FastAPI, name: str) -> Iterator[None]:
 
 
 def _context(service: Service, settings: ServiceSettings) -> Context:
-    jobs = Jobs(service, settings.reading, settings.keep_s)
+    jobs = Jobs(
+        service,
+        settings.reading,
+        settings.keep_s,
+        measuring=settings.measuring,
+        at_once=settings.jobs_at_once,
+    )
     return Context(
         service=service,
         jobs=jobs,

@@ -13,7 +13,7 @@ from penstock.serve.guard.keys import KeyRing
 OWNER = "penstock.owner"  # where a request's scope holds whose key it is
 REFERENCE = "/docs"
 # a browser sends no key with an address: the page asks for it itself, and the reference is no secret
-OPEN_PATHS = frozenset({"/", "/health", "/ready", "/version", REFERENCE})
+OPEN_PATHS = frozenset({"/", "/health", "/health/live", "/ready", "/version", REFERENCE})
 OPEN_FOLDER = "/web/"  # the files of the page
 READING_POSTS = frozenset({"/v1/search", "/v1/embed"})
 

@@ -1,37 +1,72 @@
-"""Counts of requests, and figures as Prometheus reads them."""
+"""Figures for Prometheus: requests as they come, and how the service is when someone asks."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-Sample = tuple[str, dict[str, str], float]
 
-
-class RequestCounts:
+class RequestCounts(Collector):
     """Requests and their seconds by path and status. Paths are those of routes, so there are few."""
 
     def __init__(self) -> None:
-        self._requests: Counter[tuple[str, str, int]] = Counter()
+        self._requests: Counter[tuple[str, str, str]] = Counter()
         self._seconds: Counter[tuple[str, str]] = Counter()
 
     def add(self, method: str, path: str, status: int, seconds: float) -> None:
-        self._requests[method, path, status] += 1
+        self._requests[method, path, str(status)] += 1
         self._seconds[method, path] += seconds  # type: ignore[assignment]
 
-    def samples(self) -> list[Sample]:
-        counts: list[Sample] = [
-            ("penstock_requests_total", {"method": method, "path": path, "status": str(status)}, count)
-            for (method, path, status), count in sorted(self._requests.items())
-        ]
-        seconds: list[Sample] = [
-            ("penstock_request_seconds_total", {"method": method, "path": path}, round(total, 6))
-            for (method, path), total in sorted(self._seconds.items())
-        ]
-        return [*counts, *seconds]
+    def collect(self) -> Iterable[Metric]:
+        labels = ["method", "path", "status"]
+        requests = CounterMetricFamily("penstock_requests", "Requests that were answered.", labels=labels)
+        seconds = CounterMetricFamily("penstock_request_seconds", "Until they were.", labels=labels[:2])
+        for key, count in sorted(self._requests.items()):
+            requests.add_metric(key, count)
+        for route, total in sorted(self._seconds.items()):
+            seconds.add_metric(route, total)
+        return [requests, seconds]
+
+
+Figure = tuple[str, str, float | Mapping[str, float]]  # a name, what it is, how much; or how much by state
+
+
+class ServiceFigures(Collector):
+    """How the service is now."""
+
+    def __init__(self, figures: Iterable[Figure]) -> None:
+        self._families = list(map(_family, figures))
+
+    def collect(self) -> Iterable[Metric]:
+        return self._families
+
+
+def _family(figure: Figure) -> Metric:
+    name, told, value = figure
+    if name.endswith("_total"):
+        assert not isinstance(value, Mapping)
+        return CounterMetricFamily(name, told, value=value)
+    if not isinstance(value, Mapping):
+        return GaugeMetricFamily(name, told, value=value)
+    family = GaugeMetricFamily(name, told, labels=["state"])
+    for state, count in value.items():
+        family.add_metric([state], count)
+    return family
+
+
+def text_of(*collectors: Collector) -> bytes:
+    """Returns these figures and those of the process as text. No registry outlives the call."""
+    registry = CollectorRegistry(auto_describe=False)
+    for collector in collectors:
+        registry.register(collector)
+    ProcessCollector(registry=registry)
+    return generate_latest(registry)
 
 
 class CountingMiddleware:
@@ -62,20 +97,3 @@ class CountingMiddleware:
 
 def _method(given: str) -> str:
     return given if given in ("GET", "HEAD", "POST", "DELETE", "PUT", "OPTIONS") else "other"
-
-
-def lines(kind: str, samples: Iterable[Sample]) -> str:
-    """Returns samples in the text format, each name with its kind once."""
-    told: list[str] = []
-    known: set[str] = set()
-    for name, labels, value in samples:
-        if name not in known:
-            known.add(name)
-            told.append(f"# TYPE {name} {kind}\n")
-        words = ",".join(f'{key}="{_escaped(text)}"' for key, text in labels.items())
-        told.append(f"{name}{{{words}}} {value}\n" if words else f"{name} {value}\n")
-    return "".join(told)
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -25,6 +25,7 @@ from penstock.plan import Plan
 from penstock.serve.catalogue import Catalogue, Place
 from penstock.serve.inbox import Inbox
 from penstock.serve.purge import purge
+from penstock.serve.reading_probe import ProbeGivenUp, ReadingProbe, is_probe
 from penstock.serve.turns import Turns
 from penstock.serve.upload_pages import Sent, document_of, listed
 from penstock.sources.probe import PageCounter
@@ -60,10 +61,17 @@ class Status:
 
 
 class Service:
-    """Serves the documents of OUT. Without a plan it shows them and accepts no new ones."""
+    """Serves the documents of OUT. Without a plan it shows them and accepts no new ones.
+
+    One that probes is ready when a page of our own was read; another one while its run is not broken.
+    """
 
     def __init__(
-        self, out: Path, plan: Plan | None = None, clock: Callable[[], float] = time.monotonic
+        self,
+        out: Path,
+        plan: Plan | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        probes: bool = False,
     ) -> None:
         if plan is None and not out.is_dir():
             raise UsageError(f"{out} does not exist.", "Name a recipe to take documents: --recipe documents.")
@@ -71,6 +79,7 @@ class Service:
         self.catalogue = Catalogue(out, follows=plan is None)
         self.error: PenstockError | None = None
         self._plan = plan
+        self._probe = ReadingProbe(plan if probes else None)
         self._lock = threading.Lock()
         self._counts: dict[str, int | None] = {}  # pages of each document that was sent, None: not counted
         self._left: dict[str, int] = {}  # accepted pages not read yet; an uncounted document counts as one
@@ -85,6 +94,7 @@ class Service:
         self._has_uncommitted = False
         self._ending = threading.Event()
         self._begun = threading.Event()
+        self._refusal: PenstockError | None = None  # OUT is locked, or has another plan
         self.settled = threading.Event()  # no page waits, and the rows of all are on the disk
         self.settled.set()
         self._thread = threading.Thread(target=self._work, name="serve", daemon=True)
@@ -93,8 +103,8 @@ class Service:
         if self._plan is not None:
             self._thread.start()
             self._begun.wait()
-            if self.error is not None:
-                raise self.error
+            if self._refusal is not None:
+                raise self._refusal
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -110,6 +120,11 @@ class Service:
     @property
     def takes_documents(self) -> bool:
         return self._plan is not None
+
+    @property
+    def problem(self) -> PenstockError | None:
+        """Why documents cannot be read now; None where they can."""
+        return self.error or self._probe.problem
 
     @property
     def waiting(self) -> int:
@@ -261,13 +276,15 @@ class Service:
     def _read(self) -> bool:
         """Runs over all documents, sent and to come. Returns False if the run broke and may be retried."""
         assert self._plan is not None
-        run = self.run = service_run(self._plan, self.out, UPLOADS)
+        run = self.run = service_run(self._plan, self.out, UPLOADS, is_probe)
         try:
             with closing(run.items(self._listing(run))) as pages:
                 for item in pages:
                     self._put(item, run)
                     if self._ending.is_set():
                         break
+        except ProbeGivenUp:
+            return True
         except PenstockError as exc:
             self.error = exc
         except BaseException as exc:  # the next request reports it; else nobody would know
@@ -275,7 +292,8 @@ class Service:
             self.error = PenstockError(f"{type(exc).__name__}: {exc}")
         else:
             return True
-        if not self._begun.is_set():  # OUT is locked or has another plan: __enter__ raises it
+        if not self._begun.is_set():
+            self._refusal = self.error
             self._begun.set()
             return True
         log.error("the run broke: %s", self.error)
@@ -283,6 +301,8 @@ class Service:
         return False
 
     def _put(self, item: Sent, run: Run[Sent]) -> None:
+        if self._probe.put(item):
+            return
         self.catalogue.put(item)
         with self._lock:
             self._left_over(item.document, self._left.get(item.document, 1) - 1)
@@ -317,14 +337,15 @@ class Service:
             for path in earlier:
                 inbox.put(path)
         self.error = None
+        self._probe.start_over()
         self._begun.set()  # OUT is ours and its plan fits
         turns: Turns[Sent] = Turns()
+        yield from self._probe.take()  # before anyone's
         with PageCounter() as counter:  # one for all documents: it takes longer to start than to count
             # it looks up now and then: the last rows of a crowd wait for their commit
             while (sent := inbox.take(0.0 if turns else COMMIT_S, self._is_reading)) is not None:
-                if self._ending.is_set():
-                    return
                 self._settle(run)
+                yield from self._probe.take()
                 for document, pages in self._pages_of(sent, counter):
                     turns.add(pages, self._owners.get(document, ""))
                 for item in turns.round():
@@ -332,6 +353,8 @@ class Service:
                         return
                     if item.document not in self._cancelled:
                         yield item
+        if not self._left:
+            self._probe.give_up()  # models may be loading for it, and nobody else waits for them
 
     def _is_reading(self) -> bool:
         """Whether another document is read beside the one that came last."""

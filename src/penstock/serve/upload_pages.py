@@ -18,8 +18,8 @@ Sent = Page | Photo
 
 def listed(paths: list[Path], kind: type[Sent], counter: PageCounter) -> Iterator[tuple[Path, list[Sent]]]:
     """Yields each file with its pages; a file without pages gets one failed page."""
-    left = {path.parent.resolve().name: path for path in paths}
-    place = len(paths[0].parent.resolve().parts) - 1
+    left = {path.parent.name: path for path in paths}
+    place = len(paths[0].parent.parent.resolve().parts)
     why = "It holds no page."
     try:
         items = sources.list_items([str(path) for path in paths], kind, counter=counter)

@@ -3,7 +3,22 @@
 Reading the pixels of a page belongs to `workers.load`.
 """
 
-from penstock.sources.listing import MAX_PAGES, list_items
-from penstock.sources.page_range import PageRange
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from penstock.sources.listing import MAX_PAGES, list_items
+    from penstock.sources.page_range import PageRange
 
 __all__ = ["MAX_PAGES", "PageRange", "list_items"]
+
+_HOMES = {"MAX_PAGES": "listing", "PageRange": "page_range", "list_items": "listing"}
+
+
+def __getattr__(name: str) -> Any:
+    """Loads a module when its name is asked for: processes that read files use a few of this room only."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -7,10 +7,9 @@ picture. `tables` does the parsing, in a process that can be killed.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, unquote
 
 from penstock.errors import ItemError
 from penstock.item import Item
@@ -19,36 +18,12 @@ from penstock.sources.folders import Dataset
 from penstock.sources.formats import NoPictures
 from penstock.sources.ids import hashed, safe_document, safe_id, safe_stem
 from penstock.sources.page_range import PageRange
-from penstock.sources.probe import (
-    PROBE_DEADLINE_S,
-    FindColumns,
-    ReadIds,
-    TableQuestion,
-    as_failure,
-    open_tables,
-)
+from penstock.sources.probe import PROBE_DEADLINE_S, as_failure
+from penstock.sources.probe_questions import FindColumns, ReadIds, TableQuestion, open_tables
+from penstock.sources.shard_ref import ShardRef
 
 if TYPE_CHECKING:
     from penstock.sources.tables import Columns
-
-
-@dataclass(frozen=True, slots=True)
-class ShardRef:
-    """Where a row is: its shard, the shard's first row counted over the dataset, the picture's column."""
-
-    path: Path
-    first: int
-    column: str
-
-    @property
-    def uri(self) -> str:
-        return f"{self.path}#{self.first}:{quote(self.column, safe='')}"
-
-    @classmethod
-    def parse(cls, uri: str) -> ShardRef:
-        path, _, where = uri.rpartition("#")
-        first, _, column = where.partition(":")
-        return cls(Path(path), int(first), unquote(column))
 
 
 class DatasetListing:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from penstock.engines.image import decode
-from penstock.engines.image.decode import PictureFile
-from penstock.engines.pdf.file import count_pages
+from penstock.engines.pdf.document import count_pages
 from penstock.errors import BadInput
 from penstock.sources.formats import Kind
-from penstock.sources.probe import CountParts, PartCount
+from penstock.sources.probe_questions import CountParts, PartCount
 
 
 class FileAnswers:
     """Answers CountParts: the parts of each file, or why they cannot be counted."""
 
     def __init__(self, password: str | None) -> None:
-        decode.trust_our_bound()  # counting frames decodes none of them
         self._password = password
 
     def __call__(self, question: CountParts) -> list[PartCount | BadInput]:
@@ -28,5 +25,9 @@ class FileAnswers:
 
 
 def _count_frames(path: str) -> PartCount:
+    # OpenCV and numpy, for which a listing of PDFs need not wait
+    from penstock.engines.image.decode import PictureFile, trust_our_bound
+
+    trust_our_bound()  # counting frames decodes none of them
     with PictureFile(path, max_pixels=1 << 62) as frames:  # reading a frame tells whether it is too large
         return PartCount(frames.num_frames, frames.num_frames)

@@ -1,80 +1,24 @@
-"""What a listing asks about foreign files, and the processes that answer and can be killed.
+"""Counts the pages of foreign files in a process that can be killed.
 
-`FileProbe.open` and `open_tables` run in the children. One child counts the pages of a whole listing,
-another reads its tables; each starts with its first question. Questions about many files travel
-together: a round trip costs as much as opening a small file.
+One child counts the pages of a whole listing; it starts with the first question. Questions about many
+files travel together: a round trip costs as much as opening a small file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from penstock.errors import BadInput, DeadlinePassed, Failure, ItemError, WorkerDied
 from penstock.processes.child import Child
 from penstock.sources import formats
 from penstock.sources.files import Candidate
-from penstock.sources.formats import Kind
+from penstock.sources.probe_questions import CountParts, FileProbe, PartCount
 
 STAGE = "list"  # where failures of a listing say they happened
 MAX_AT_ONCE = 64  # files a question; 10,000 TIFFs are then 160 round trips
 PROBE_DEADLINE_S = 60.0  # rebuilding the table of a damaged PDF reads all of it, maybe 1 GB from a slow disk
 COUNTED = formats.MULTI_FRAME | {"pdf"}
-
-
-@dataclass(frozen=True, slots=True)
-class CountParts:
-    """How many pages or frames has each file? Answered by PartCounts and BadInputs."""
-
-    files: tuple[tuple[str, Kind], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PartCount:
-    """The pages or frames that a file has, and the number that it claims."""
-
-    there: int
-    claimed: int
-
-
-@dataclass(frozen=True, slots=True)
-class FindColumns:
-    """Where does this shard keep its pictures and ids? Answered by Columns."""
-
-    path: str
-    image: str | None
-    own_id: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class ReadIds:
-    """The ids of the next rows, None where a row has none; an empty list ends the shard."""
-
-    path: str
-    column: str | None
-    start: int
-
-
-TableQuestion = FindColumns | ReadIds
-
-
-@dataclass(frozen=True)
-class FileProbe:
-    """Opens, in the child, what counts pages and frames."""
-
-    password: str | None = field(default=None, repr=False)
-
-    def open(self) -> Callable[[CountParts], list[PartCount | BadInput]]:
-        from penstock.sources.file_answers import FileAnswers  # PDFium, OpenCV: only the child loads them
-
-        return FileAnswers(self.password)
-
-
-def open_tables() -> Callable[[TableQuestion], object]:
-    from penstock.sources.table_answers import TableAnswers  # pyarrow: only the child loads it
-
-    return TableAnswers()
 
 
 class PageCounter:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from penstock.sources.probe import FindColumns, ReadIds, TableQuestion
+from penstock.sources.probe_questions import FindColumns, ReadIds, TableQuestion
 from penstock.sources.tables import ColumnReader, Columns, find_columns
 
 IDS_AT_ONCE = 4096

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from penstock.engines.ocr.effort import Effort
 from penstock.page import Page
 from penstock.stage import Stage, Worker
 
@@ -31,6 +32,7 @@ class Orient(Stage):
         "way_back",
     )
     flatten: FlattenUse = "auto"
+    effort: Effort = "best"  # as runs had it that name none
 
     def open(self) -> Worker[Page]:
         from penstock.workers.orient import OrientWorker

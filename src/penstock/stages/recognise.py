@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from penstock.engines.ocr.effort import Effort
 from penstock.page import Page
 from penstock.stage import Stage, Worker, tuning
 
@@ -20,6 +21,7 @@ class Recognise(Stage):
     writes: ClassVar[tuple[str, ...]] = ("regions",)
     lang: tuple[str, ...] = ()
     text_layer: LayerUse = "auto"
+    effort: Effort = "best"  # as runs had it that name none
     threads: int = tuning(1)
 
     def open(self) -> Worker[Page]:

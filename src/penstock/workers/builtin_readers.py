@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 
 from penstock.box import Box, moved
 from penstock.documents.layout.tables.pictured import PicturedGrid
+from penstock.engines.formula.decoding import compact
 from penstock.engines.formula.reader import FormulaReader
 from penstock.engines.formula.weights import formula_weights
 from penstock.engines.image.crop import cut
+from penstock.engines.ocr.effort import Effort
 from penstock.engines.ocr.ppocr import LineBox, TextLine
 from penstock.engines.ocr.reader import PageReader, Script
 from penstock.engines.table.grid import TableStructure, fill
@@ -27,14 +29,17 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-MIN_FORMULA_CONFIDENCE = 0.5  # below, the crop says more than the LaTeX
+# Below, the crop says more than the LaTeX. Of 600 spoiled formulas in fonts that it never saw, those with 0.9
+# and more have 1 token in 140 wrong, from 0.8 on 1 in 15, below 1 in 3. Handwriting is mostly below.
+MIN_FORMULA_CONFIDENCE = 0.8
 
 
 class Readers:
     """Opens each engine when it is first needed: born-digital documents may need none."""
 
-    def __init__(self, lang: tuple[str, ...]) -> None:
+    def __init__(self, lang: tuple[str, ...], effort: Effort = "best") -> None:
         self._lang = lang
+        self._effort = effort
         self._reader: PageReader | None = None
         self._tables: SlanetTable | None = None
         self._formulas: FormulaReader | None = None
@@ -88,14 +93,14 @@ class Readers:
         latex, confidence = engine.read_formula(cut(pixels, region.box))
         if confidence < MIN_FORMULA_CONFIDENCE or not latex:
             return region
-        return replace(region, content=latex, confidence=confidence, reader="formula", note="")
+        return replace(region, content=compact(latex), confidence=confidence, reader="formula", note="")
 
     def _text(self) -> PageReader:
         with self._lock:
             if self._reader is None:
-                self._reader = PageReader(self._lang or None, threads=1)
+                self._reader = PageReader(self._lang or None, 1, self._effort)
                 if self._reader.missing:
-                    log.warning("Korean pages cannot be read: %s", self._reader.missing)
+                    log.warning("A built-in reader is missing: %s", self._reader.missing)
             return self._reader
 
     def _table_engine(self) -> SlanetTable:

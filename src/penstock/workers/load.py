@@ -12,8 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from penstock.documents.layout.rules import MIN_PICTURE
-from penstock.documents.layout.text_layer import trust
+from penstock.documents.layout.text_layer import MIN_PICTURE, trust
 from penstock.engines.image import decode
 from penstock.engines.image.decode import Encoded, Picture, PictureFile
 from penstock.engines.pdf.file import PdfFile
@@ -21,7 +20,7 @@ from penstock.errors import BadInput
 from penstock.item import PictureItem
 from penstock.page import Page
 from penstock.sources import formats
-from penstock.sources.datasets import ShardRef
+from penstock.sources.shard_ref import ShardRef
 from penstock.stage import Worker
 
 if TYPE_CHECKING:

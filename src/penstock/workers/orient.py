@@ -31,7 +31,7 @@ class OrientWorker(Worker[Page]):
     """Opens its engine at the first page without a text layer: born-digital documents never need it."""
 
     def __init__(self, stage: Orient) -> None:
-        self._flatten = stage.flatten
+        self._flatten, self._effort = stage.flatten, stage.effort
         self._engine: Orienter | None = None
         self._lock = threading.Lock()
 
@@ -45,7 +45,7 @@ class OrientWorker(Worker[Page]):
     def _opened(self) -> Orienter:
         with self._lock:
             if self._engine is None:
-                self._engine = Orienter()
+                self._engine = Orienter(effort=self._effort)
             return self._engine
 
     def _page(self, page: Page) -> Page:

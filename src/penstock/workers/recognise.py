@@ -19,6 +19,7 @@ from penstock.box import HasBox
 from penstock.documents.formulas import layer_formula
 from penstock.documents.layout.content import with_content, with_drawn_cells, with_lines, without_leaders
 from penstock.documents.layout.draft import (
+    AnyLine,
     Draft,
     give_lines,
     give_words,
@@ -26,6 +27,7 @@ from penstock.documents.layout.draft import (
     with_drawn_tables,
     without_mistakes,
 )
+from penstock.documents.layout.formula_lines import AMONG_TEXT, with_formulas
 from penstock.documents.layout.tables.headed import headed_tables
 from penstock.documents.layout.tables.pictured import cut_at_cells, line_height, pictured_tables
 from penstock.documents.layout.text_layer import lines_not_in_layer, trust
@@ -50,7 +52,7 @@ class RecogniseWorker(Worker[Page]):
 
     def __init__(self, stage: Recognise) -> None:
         self._text_layer = stage.text_layer
-        self._readers = Readers(stage.lang)
+        self._readers = Readers(stage.lang, stage.effort)
         self._pool = PartPool(stage.threads, stage.name, stage.deadline_s)
 
     def __call__(self, items: list[Page]) -> list[Page]:
@@ -70,7 +72,8 @@ class RecogniseWorker(Worker[Page]):
         found = cut_at_cells(found, tables, LineBox)
         drafts = with_drawn_tables(without_mistakes(drafts, found, page), found, drawn.rules, tables)
         drafts = [_with_own_crop(draft, page) for draft in drafts]
-        read = self._read(page, give_lines(drafts, found))
+        read = with_formulas(self._read(page, give_lines(drafts, found)))
+        read = [_with_own_crop(draft, page) for draft in read]
         return replace(page, regions=self._finished(page, read))
 
     def _find(self, page: Page, drafts: Sequence[Draft[HasBox]], words: Sequence[Word]) -> list[LineBox]:
@@ -128,7 +131,11 @@ class RecogniseWorker(Worker[Page]):
         latex = layer_formula(words, strokes, region.box)
         if latex:
             return replace(region, content=latex, reader="layer", note="")
-        return region if page.pixels is None else self._readers.formula(page.pixels, region)
+        if page.pixels is None:
+            return region
+        read = self._readers.formula(page.pixels, region)
+        is_text = read.content is None and region.native_label == AMONG_TEXT
+        return with_content(replace(region, label="text", note="")) if is_text else read
 
     def _table(self, page: Page, draft: Draft[TextLine]) -> Region | None:
         region, words, read = draft.region, without_leaders(draft.words), draft.lines
@@ -160,7 +167,7 @@ def _with_read(draft: Draft[LineBox], results: Sequence[list[TextLine] | Failure
     return Draft(draft.region, draft.words, tuple(read), draft.grid)
 
 
-def _with_own_crop(draft: Draft[HasBox], page: Page) -> Draft[HasBox]:
+def _with_own_crop(draft: Draft[AnyLine], page: Page) -> Draft[AnyLine]:
     """The draft with a crop of its own where its region is a part of what the layout model saw."""
     region = draft.region
     if region.crop is None or page.pixels is None or any(region.box == seen.box for seen in page.regions):

@@ -96,6 +96,15 @@ def test_results_come_in_the_order_of_the_lines(ocr: PPOcr) -> None:
     assert [line.text for line in ocr.read_lines(pixels, lines)] == list(SENTENCES[::-1])
 
 
+def test_margins_are_what_has_no_ink() -> None:
+    pixels = np.full((900, 700, 3), 250, dtype=np.uint8)
+    pixels[300:500, 200:600] = 0
+    rows, columns = detect.printed(pixels)
+    assert (rows.start, columns.start) == (256, 160)  # whole strides above and left of the ink
+    assert (rows.stop, columns.stop) == (516, 616)
+    assert detect.printed(pixels[:200]) == (slice(0, 200), slice(0, 700))
+
+
 def test_lines_side_by_side_are_ordered_by_row() -> None:
     boxes = [LineBox((500, 12, 700, 32)), LineBox((0, 60, 200, 80)), LineBox((0, 10, 200, 30))]
     assert detect.in_reading_rows(boxes) == [boxes[2], boxes[0], boxes[1]]

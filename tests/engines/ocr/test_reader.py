@@ -22,6 +22,7 @@ from penstock.engines.weights import registry as weights
 from penstock.errors import EngineError, MissingModel
 from tests.conftest import SAMPLE
 from tests.support.drawn import SENTENCES, page
+from tests.support.partial_cache import hold_only
 
 DPI = 200
 
@@ -159,15 +160,7 @@ def test_languages_without_korean_never_ask_tesseract() -> None:
 @pytest.fixture
 def no_korean_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A cache with PP-OCR's weights and nothing else."""
-    for name in ("ppocrv6-det-small", "ppocrv6-rec-small"):
-        try:
-            found = weights.path(name)
-        except MissingModel as exc:
-            pytest.skip(str(exc))
-        target = tmp_path / "models" / found.parent.name / found.name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.symlink_to(found)
-    monkeypatch.setenv("PENSTOCK_CACHE", str(tmp_path))
+    hold_only(("ppocrv6-det-small", "ppocrv6-rec-small"), tmp_path, monkeypatch)
     monkeypatch.delenv("TESSDATA_PREFIX", raising=False)
     if weights.look(weights.MODELS["tesseract-kor"]).state == "ready":
         pytest.skip("Korean data is installed system-wide")

@@ -53,9 +53,9 @@ def test_a_line_in_dots_is_read_better_when_it_is_looked_at_twice(reader: PageRe
 
 @pytest.mark.parametrize("text", ["∂kΠV = 0", "合计 12.50", ""])
 def test_mathematics_and_chinese_are_not_softened(text: str) -> None:
-    assert not _is_doubtful(Said(text, 0.8, "ppocr"))
-    assert _is_doubtful(Said("Subtotal 12.50", 0.8, "ppocr"))
-    assert not _is_doubtful(Said("Subtotal 12.50", 0.99, "ppocr"))
+    assert not _is_doubtful(Said(text, 0.8, "ppocr"), 0.97)
+    assert _is_doubtful(Said("Subtotal 12.50", 0.8, "ppocr"), 0.97)
+    assert not _is_doubtful(Said("Subtotal 12.50", 0.99, "ppocr"), 0.97)
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from penstock.engines.pdf.file import PageSize, PdfFile, count_pages
+from penstock.engines.pdf.document import count_pages
+from penstock.engines.pdf.file import PageSize, PdfFile
 from penstock.errors import BadInput
 from penstock.page import Page
 from penstock.region import TextLayer
-from penstock.sources import list_items
+from penstock.sources.listing import list_items
 from penstock.stages.load import Load
 from tests.conftest import SAMPLE
 from tests.support.made_pdf import pdf, text

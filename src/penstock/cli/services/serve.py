@@ -56,6 +56,9 @@ CallbackHosts = Annotated[
     list[str] | None, Option(help="A host that may be told of jobs' ends; *.NAME for all below.")
 ]
 CallbackSecret = Annotated[Path | None, Option(help="A file with the secret that signs callbacks.")]
+JobsAtOnce = Annotated[
+    int | None, Option(help="Jobs with options of their own side by side; 2, with a GPU 1.", min=1, max=16)
+]
 KeepHours = Annotated[float | None, Option(help="Delete a job's results so long after its end.", min=0)]
 
 
@@ -76,6 +79,7 @@ def serve(
     allow_callback_host: CallbackHosts = None,
     callback_secret: CallbackSecret = None,
     keep_hours: KeepHours = None,
+    jobs_at_once: JobsAtOnce = None,
     lang: Lang = None,
     layout: Annotated[str | None, Option(help="How regions are found; see parse.")] = None,
     server: Servers = None,
@@ -88,6 +92,7 @@ def serve(
     labels: Annotated[str | None, Option(help="photos: things to look for, with commas.")] = None,
     sam3d_python: Annotated[str | None, Option(help="photos: the Python that has SAM-3D.")] = None,
     sam3d_config: Annotated[str | None, Option(help="photos: SAM-3D's pipeline.yaml.")] = None,
+    moge: Annotated[str | None, Option(help="photos: MoGe-2 weights for depth; see volumes.")] = None,
     cores: Cores = None,
     config: Config = None,
     log: Log = None,
@@ -107,11 +112,11 @@ def serve(
         lang=lang, layout=layout, server=server, model=model, preset=preset, ocr_dtype=ocr_dtype,
         api_key=api_key, detector=detector, engine=engine, labels=labels, cores=cores, **more,
     )  # fmt: skip
-    sam3d = sam3d_settings(python=sam3d_python, config=sam3d_config)
+    sam3d = sam3d_settings(python=sam3d_python, config=sam3d_config, moge=moge)
     plan = _plan(out, recipe, settings, sam3d)
     asked = _Operating(
         max_mb, allow_host or [], keys, allow_url_host or [], allow_callback_host or [], callback_secret,
-        keep_hours, recipe, settings,
+        keep_hours, recipe, settings, sam3d, jobs_at_once,
     )  # fmt: skip
     with listening_on(host, port) as listening:
         _run(out, plan, listening, asked)
@@ -130,12 +135,15 @@ class _Operating:
     keep_hours: float | None
     recipe: str | None
     settings: dict[str, Any] = field(repr=False)
+    sam3d: dict[str, Any]
+    jobs_at_once: int | None
 
     def service_settings(self, plan: Plan | None, is_open: bool) -> ServiceSettings:
         from penstock.passes.parse import ParseOptions
-        from penstock.serve.app import KeyRing, RemoteFiles, ServiceSettings
+        from penstock.serve.app import KeyRing, PhotoOptions, RemoteFiles, ServiceSettings
 
         reading = None
+        of_photos = self.settings if self.recipe == "photos" else {}
         if plan is not None and self.recipe != "photos":
             reading = ParseOptions(inputs=(), recipe=self.recipe or "documents", settings=self.settings)
         return ServiceSettings(
@@ -145,6 +153,8 @@ class _Operating:
             remote=RemoteFiles(self.url_hosts),
             callbacks=_callbacks(self.callback_hosts, self.callback_secret),
             reading=reading,
+            jobs_at_once=self.jobs_at_once,
+            measuring=PhotoOptions(photos=(), settings=of_photos, sam3d=self.sam3d),
             keep_s=None if self.keep_hours is None else self.keep_hours * 3600,
             is_open=is_open and self.keys is None,
         )
@@ -174,7 +184,7 @@ def _print_new_key(path: Path | None, asked: str) -> None:
 
 def _plan(out: Path, recipe: str | None, settings: dict[str, Any], sam3d: dict[str, Any]) -> Plan | None:
     """None where a run is only shown: OUT has one, and nobody named a recipe."""
-    from penstock.passes.parse import ParseOptions
+    from penstock.passes.parse import ParseOptions, as_begun
     from penstock.passes.photos import PhotoOptions
     from penstock.store.out import Out
 
@@ -186,9 +196,7 @@ def _plan(out: Path, recipe: str | None, settings: dict[str, Any], sam3d: dict[s
         return None
     if recipe == "photos":
         return PhotoOptions(photos=(), settings=settings, sam3d=sam3d).plan()
-    if sam3d:
-        raise UsageError(f"Recipe {recipe or 'documents'!r} does not take --{next(iter(given))}.")
-    return ParseOptions(inputs=(), recipe=recipe or "documents", settings=settings).plan()
+    return as_begun(ParseOptions(inputs=(), recipe=recipe or "documents", settings=settings), out).plan()
 
 
 def _run(out: Path, plan: Plan | None, listening: socket.socket, asked: _Operating) -> None:
@@ -199,7 +207,7 @@ def _run(out: Path, plan: Plan | None, listening: socket.socket, asked: _Operati
     from penstock.serve.service import Service
 
     settings = asked.service_settings(plan, is_open(listening))
-    with Service(out, plan) as service:
+    with Service(out, plan, probes=True) as service:
         server = service_server(service, settings)
         what = "reads what it is sent" if plan else "shows what is there"
         print(f"{address(listening)} {what}; Ctrl-C ends it.", file=sys.stderr, flush=True)

@@ -22,7 +22,7 @@ from penstock.region import FORMULA_LABELS, PICTURE_LABELS, Line, Region, Word
 # what may be several paragraphs, a list or lines set apart; titles and captions are one text
 PARTED = frozenset({"text", "abstract", "footnote", "reference", "reference_content", "vision_footnote"})
 MAX_DOTS = 8  # words of nothing but dots that a table may have without being full of leaders
-FORMULA_NOTE = "No built-in model reads formulas on pictures; the crop is kept. A GPU recipe reads them."
+FORMULA_NOTE = "The built-in model could not read this formula; the crop is kept. A GPU recipe may read it."
 
 
 class ReadLine(Protocol):

@@ -26,7 +26,7 @@ from penstock.documents.layout.paragraphs import join_lines
 from penstock.documents.layout.reading_order import reading_order
 from penstock.documents.layout.tables.aligned import AlignedTable, ruled_bands, table_in_band, tables_in_rows
 from penstock.documents.layout.tables.ruled import RuledGrid, cells_of, grids, rulings
-from penstock.documents.layout.text_layer import distribute, lines_from
+from penstock.documents.layout.text_layer import MIN_PICTURE, distribute, lines_from
 from penstock.documents.table_html import to_html
 from penstock.region import Line, Region, TextLayer, Word
 
@@ -35,7 +35,6 @@ LOOSE_GAP = 1.3  # times the white between lines, where the page is set with mor
 SMALL_BODY = 1 / 60  # of the page's height (14 points on A4): larger type is a title, however common
 COLUMN_GUTTER = 0.8
 SAME_EDGE = 2.5  # font sizes: how far the edges of one column may lie apart
-MIN_PICTURE = 0.0015  # share of the page: below this it is a bullet or a line
 MAX_PICTURE = 0.85  # above this it is the page's background
 SIDEWAYS_TEXT = frozenset({"text", "header", "footer", "number", "footnote", "doc_title"})
 MIN_CELLS_WITH_TEXT = 2

@@ -29,6 +29,7 @@ STEP = 2  # every second pixel is looked at: strokes of letters are wider, and i
 CONTRAST = 48  # levels of grey between the lightest and darkest pixel of an inked square
 REACH = 0.25  # of its height: accents and descenders reach this far out of a word's box
 NEIGHBOURS = 1.0  # of a line's height: words this near are read as one
+MIN_PICTURE = 0.0015  # share of the page: a picture of the layer below this is a bullet or a line
 MARGIN = 0.35  # of a line's height: detectors draw their boxes this much wider than the letters
 
 Placed = TypeVar("Placed", bound=HasBox)

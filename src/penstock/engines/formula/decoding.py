@@ -1,12 +1,17 @@
-"""What a decoder wrote: whether it ran in circles, whether its braces close."""
+"""What a decoder wrote: whether it ran in circles, whether its braces close, how people would write it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 MAX_PERIOD = 24  # tokens of the longest piece that is looked for again
 MIN_REPEATED = 36  # tokens; a matrix of zeros repeats less
 MIN_REPEATS = 4
+
+_AROUND = re.compile(r" ?([{^_]) ?| (?=})")
+_UPRIGHT = re.compile(r"\\(?:mathrm|mathtt|mathsf|text|operatorname)\{[^{}\\]*\}")  # words, letter by letter
+_BETWEEN = re.compile(r"(?<=\d) (?=\d)|(?<=\d) (?=\. \d)|(?<=\d \.) (?=\d)| (?=,)")  # 4 2 . 1 is 42.1
 
 
 def repeats(tokens: Sequence[int]) -> int:
@@ -49,3 +54,9 @@ def closes(words: Sequence[str]) -> bool:
 def _is_right(word: str) -> bool:
     r"""Whether the word is \right with its fence, not \rightarrow."""
     return word.startswith(r"\right") and word[6:7] != "" and (not word[6].isalpha())
+
+
+def compact(latex: str) -> str:
+    r"""Writes tokens as people write them: `\frac { 1 2 } { x ^ { 2 } }` becomes `\frac{12}{x^{2}}`."""
+    tight = _AROUND.sub(r"\1", latex)
+    return _BETWEEN.sub("", _UPRIGHT.sub(lambda found: found[0].replace(" ", ""), tight))

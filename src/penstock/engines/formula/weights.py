@@ -1,4 +1,4 @@
-"""Where the formula reader's weights are on this machine. Nothing is fetched."""
+"""Where the formula reader's weights are: in the package, or where a variable says. Nothing is fetched."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from penstock.engines.formula.reader import DECODER, ENCODER, TOKENS
 
-IN_PACKAGE = Path(__file__).parent / "weights"
+IN_PACKAGE = Path(__file__).parent / "network"
 
 
 def formula_weights() -> Path | None:

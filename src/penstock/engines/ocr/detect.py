@@ -25,6 +25,8 @@ Point = tuple[float, float]
 Quad = tuple[Point, Point, Point, Point]
 
 STRIDE = 32  # the network halves its input five times
+BLANK_RANGE = 24  # of 256: paper without ink, even when it is shaded or compressed
+EDGE = 16  # pixels kept around what is printed
 MEAN = STD = 0.5  # of the packaged export; channels are BGR
 CORE = 0.3  # a pixel above this belongs to a blob
 SURE = 0.5  # a blob whose mean is below this is no text
@@ -61,6 +63,25 @@ def scaled(pixels: Pixels, scale: float) -> Pixels:
         return pixels
     size = max(1, round(pixels.shape[1] * scale)), max(1, round(pixels.shape[0] * scale))
     return np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+
+
+def printed(pixels: Pixels) -> tuple[slice, slice]:
+    """The rows and columns of a picture within its blank margins, which are a third of a usual page."""
+    red, green, blue = (pixels[:, :, plane] for plane in range(3))
+    low = np.minimum(np.minimum(red, green), blue)
+    high = np.maximum(np.maximum(red, green), blue)
+    return _inked(low, high, 1), _inked(low, high, 0)
+
+
+def _inked(low: Pixels, high: Pixels, axis: int) -> slice:
+    """From the first row (or column) that is not of one shade to the last, in strides of the network."""
+    shades = high.max(axis=axis).astype(np.int16) - low.min(axis=axis)
+    marked = np.flatnonzero(shades >= BLANK_RANGE)
+    if not len(marked):
+        return slice(0, len(shades))
+    # whole strides: the network then sees each letter where it would on the whole page
+    start = max(0, int(marked[0]) - EDGE) // STRIDE * STRIDE
+    return slice(start, min(len(shades), int(marked[-1]) + 1 + EDGE))
 
 
 def as_input(pixels: Pixels) -> NDArray[np.float32]:

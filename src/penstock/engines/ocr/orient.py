@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from penstock.engines.ocr import recognise
+from penstock.engines.ocr.effort import Effort
 from penstock.engines.ocr.ppocr import LineBox, PPOcr
+from penstock.engines.ocr.recognise import LineReading
 from penstock.engines.ocr.tesseract import Tesseract
 from penstock.errors import MissingModel
 from penstock.scripts import has_syllable
@@ -27,6 +29,9 @@ SAMPLES = 5
 FIRST = 2  # samples that are enough where they are clear, as on nearly every upright page
 SAMPLE_WIDTH = 10  # heights
 CLEAR = 0.85  # mean of the two best samples: 0.9 and more upright, 0.74 at most upside down, Korean apart
+AT_ONCE = (
+    0.8  # of the quick network: on 36 pages 0.81 and more where it can read them, 0.68 at most upside down
+)
 APART = 0.15  # the other way round must be this much worse
 CELLS = 4  # glyphs of each sample that tell vertical writing from a turned page
 HANGUL_SURE = 0.85  # the same, enough by itself
@@ -38,10 +43,16 @@ Score = Callable[[Sequence["Pixels"]], list[float]]
 class Orienter:
     """Finds which way up pages are. Engines that are passed in are used, and left open by `close()`."""
 
-    def __init__(self, ocr: PPOcr | None = None, korean: Tesseract | None = None, threads: int = 1) -> None:
+    def __init__(
+        self,
+        ocr: PPOcr | None = None,
+        korean: Tesseract | None = None,
+        threads: int = 1,
+        effort: Effort = "best",
+    ) -> None:
         self._own: list[PPOcr | Tesseract] = []
         if ocr is None:
-            ocr = PPOcr(threads)
+            ocr = PPOcr(threads, effort)
             self._own.append(ocr)
         if korean is None and (korean := _korean()):
             self._own.append(korean)
@@ -75,7 +86,7 @@ class Orienter:
         first = cuts[:FIRST]
         if len(first) < FIRST:
             return None
-        if _best_two(self._legible(first)) >= CLEAR or _best_two(self._hangul(first)) >= HANGUL_SURE:
+        if self._plainly_upright(first):
             return 0
         for score, enough in ((self._legible, CLEAR), (self._hangul, HANGUL_CLEAR), (self._either, CLEAR)):
             clear = _clear(score, cuts, enough)
@@ -83,8 +94,19 @@ class Orienter:
                 return clear
         return None
 
+    def _plainly_upright(self, cuts: Sequence[Pixels]) -> bool:
+        """Whether one of the readers, the cheapest first, reads these lines well as they stand."""
+        if self._ocr.care.quick is None:
+            ways: tuple[tuple[Score, float], ...] = (self._legible, CLEAR), (self._hangul, HANGUL_SURE)
+        else:
+            ways = (self._glimpsed, AT_ONCE), (self._hangul, HANGUL_SURE), (self._legible, CLEAR)
+        return any(_best_two(score(cuts)) >= enough for score, enough in ways)
+
+    def _glimpsed(self, cuts: Sequence[Pixels]) -> list[float]:
+        return _legible(self._ocr.first_look(cuts))
+
     def _legible(self, cuts: Sequence[Pixels]) -> list[float]:
-        return [reading.confidence * (1 - reading.passed_over) for reading in self._ocr.read_cuts(cuts)]
+        return _legible(self._ocr.read_cuts(cuts))
 
     def _hangul(self, cuts: Sequence[Pixels]) -> list[float]:
         return [_sureness(self._tesseract, cut) if self._tesseract else 0.0 for cut in cuts]
@@ -103,6 +125,10 @@ class Orienter:
             return False
         lying = [np.ascontiguousarray(np.rot90(cell, -1)) for cell in cells]
         return float(np.mean(self._legible(lying))) > float(np.mean(self._legible(cells)))
+
+
+def _legible(readings: Sequence[LineReading]) -> list[float]:
+    return [reading.confidence * (1 - reading.passed_over) for reading in readings]
 
 
 def _korean() -> Tesseract | None:

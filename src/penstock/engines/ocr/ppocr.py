@@ -1,7 +1,8 @@
-"""PP-OCRv6 small: finds lines of text and reads Latin, Chinese, Japanese and Greek.
+"""PP-OCRv6: finds lines of text and reads Latin, Chinese, Japanese and Greek.
 
-It has no Hangul at all (tesseract.py reads Korean, reader.py chooses). Both networks run in
-onnxruntime; one `PPOcr` may be shared by any number of threads.
+It has no Hangul at all (tesseract.py reads Korean, reader.py chooses). There are two sizes of it. Small reads
+with care. Tiny takes a sixth of the time and knows no kana, fewer Chinese characters and accents: what it
+is unsure of is read by small. The networks run in onnxruntime; one `PPOcr` may be shared by threads.
 
     ocr = PPOcr()
     for line in ocr.read_lines(pixels, ocr.find_lines(pixels)):
@@ -11,6 +12,7 @@ onnxruntime; one `PPOcr` may be shared by any number of threads.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -21,15 +23,17 @@ import numpy as np
 from penstock.box import Box
 from penstock.engines.ocr import detect, recognise
 from penstock.engines.ocr.detect import LineBox, Quad
+from penstock.engines.ocr.effort import CARE, Effort
+from penstock.engines.ocr.line_network import LineNetwork, open_network
 from penstock.engines.ocr.recognise import LineReading
 from penstock.engines.weights import registry as weights
-from penstock.engines.weights.onnx import Network
-from penstock.engines.weights.onnx_denormals import flushed
+from penstock.errors import MissingModel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from penstock.box import Pixels
+    from penstock.engines.weights.onnx import Network
 
 __all__ = ["LineBox", "PPOcr", "TextLine"]
 
@@ -40,8 +44,9 @@ GLANCE_PIXELS = 0.4e6
 FINE_PIXELS = 4.8e6  # at most, where the print is small
 SMALL_PRINT = 14.0  # pixels: lines this low in the detector's picture begin to be missed or to merge
 FINE_PRINT = 20.0  # what the second look brings them to
+# tiny reads "3May", "10litrePump" and is sure
+_LOST_SPACE = re.compile(r"\d[A-Z]?[a-z]{2,}|[a-z]{3,}\d|[a-z][A-Z][a-z]")
 BAND_PIXELS = 0.7e6  # shown to the network at once: 175 MB less than 1.2 million, and no slower
-BLANK_RANGE = 24  # of 256: paper without ink, even when it is shaded or compressed
 BAND_MARGIN = 48  # rows a band sees beyond its own, more than any line of small print is high
 
 
@@ -57,13 +62,30 @@ class TextLine:
 
 
 class PPOcr:
-    """Both networks of PP-OCRv6 small. Raises MissingModel when their weights are not here."""
+    """The networks of PP-OCRv6 that an effort needs. Raises MissingModel when the careful ones are not here.
 
-    def __init__(self, threads: int = 1) -> None:
-        self._detector = _open("ppocrv6-det-small", threads)
-        self._recogniser = _open("ppocrv6-rec-small", threads)
-        # what each output stands for: blank, the characters its file lists, space
-        self._charset = np.array(["", *self._recogniser.metadata["character"].split("\n"), " "])
+    Without the quick ones everything is read with care, and `missing` says so.
+    """
+
+    def __init__(self, threads: int = 1, effort: Effort = "best") -> None:
+        self.missing = ""
+        self.care = CARE[effort]
+        self._quick = self._open_quick(threads)
+        self._careful = LineNetwork("ppocrv6-rec-small", threads)
+        self._detector = open_network(self.care.finder, threads)
+        self._glancer = open_network(self.care.glancer, threads)
+
+    def _open_quick(self, threads: int) -> LineNetwork | None:
+        """The quick recogniser; without it, or the quick detector, the effort is the best."""
+        if self.care.quick is None:
+            return None
+        try:
+            weights.path(self.care.glancer)
+            return LineNetwork(self.care.quick, threads)
+        except MissingModel as exc:
+            self.missing = f"Every line is read with care, which takes longer. {exc}"
+            self.care = CARE["best"]
+            return None
 
     def find_lines(self, pixels: Pixels) -> list[LineBox]:
         """The lines of a page, by rows; small print gets a second, finer look."""
@@ -71,10 +93,10 @@ class PPOcr:
         if not area or _is_blank(pixels):
             return []
         scale = min(1.0, math.sqrt(FIND_PIXELS / area))
-        found = self._find(pixels, scale)
+        found = self._find(self._detector, pixels, scale)
         finer = _finer(found, scale, area)
         if finer > scale:
-            found = self._find(pixels, finer)
+            found = self._find(self._detector, pixels, finer)
         return detect.in_reading_rows(found)
 
     def glance(self, pixels: Pixels) -> list[LineBox]:
@@ -82,7 +104,7 @@ class PPOcr:
         area = pixels.shape[0] * pixels.shape[1]
         if not area or _is_blank(pixels):
             return []
-        return self._find(pixels, min(1.0, math.sqrt(GLANCE_PIXELS / area)))
+        return self._find(self._glancer, pixels, min(1.0, math.sqrt(GLANCE_PIXELS / area)))
 
     def read_lines(self, pixels: Pixels, lines: Sequence[LineBox]) -> list[TextLine]:
         """One `TextLine` for each line, in the same order; text is empty where nothing was read."""
@@ -93,42 +115,61 @@ class PPOcr:
         ]
 
     def read_cuts(self, cuts: Sequence[Pixels]) -> list[LineReading]:
-        """What pictures say that hold one level line each."""
-        parts = [recognise.pieces(recognise.at_height(cut)) for cut in cuts]
-        flat = [piece for pieces in parts for piece in pieces]
-        read: dict[int, LineReading] = {}
-        for batch in recognise.batches([piece.shape[1] for piece in flat]):
-            lines = [flat[index] for index in batch]
-            chances = self._recogniser(recognise.stacked(lines))[0]
-            read.update(zip(batch, recognise.decoded(chances, self._charset, lines), strict=True))
-        in_order = iter([read[index] for index in range(len(flat))])
-        return [recognise.joined([next(in_order) for _ in pieces]) for pieces in parts]
+        """What pictures say that hold one level line each, read with care."""
+        return self._careful.read(cuts)
+
+    def read_quickly(self, cuts: Sequence[Pixels], sure: float = 0.0) -> list[LineReading]:
+        """The same, with care only where the quick network is less sure than the effort or `sure` asks."""
+        return self.second_look(cuts, self.first_look(cuts), sure)
+
+    def first_look(self, cuts: Sequence[Pixels]) -> list[LineReading]:
+        """What the quick network makes of them; the careful one, where there is no quick one."""
+        return (self._quick or self._careful).read(cuts)
+
+    def second_look(
+        self, cuts: Sequence[Pixels], first: Sequence[LineReading], sure: float = 0.0
+    ) -> list[LineReading]:
+        """The readings of a first look, with care where it was unsure."""
+        if self._quick is None:
+            return list(first)
+        enough = max(sure, self.care.sure)
+        doubted = [index for index, reading in enumerate(first) if _is_doubtful(reading, enough)]
+        again = self.read_cuts([cuts[index] for index in doubted])
+        better = dict(zip(doubted, again, strict=True))
+        return [better.get(index, reading) for index, reading in enumerate(first)]
+
+    def is_unclear(self, samples: Sequence[LineReading]) -> bool:
+        """Whether a page of which these are samples at first look is better read with care from the start."""
+        if self._quick is None or not samples:
+            return False
+        seldom = sum(_has_seldom(reading.text) for reading in samples) > 1
+        sure = sorted(reading.confidence for reading in samples)[:2]  # one may be a smudge or a formula
+        return seldom or sure[-1] < self.care.page_sure
 
     def close(self) -> None:
         """Lets the networks go; a call after this is an error of the program."""
-        self._detector.close()
-        self._recogniser.close()
+        for network in (self._detector, self._glancer, self._quick, self._careful):
+            if network is not None:
+                network.close()
 
-    def _find(self, pixels: Pixels, scale: float) -> list[LineBox]:
+    def _find(self, detector: Network, pixels: Pixels, scale: float) -> list[LineBox]:
         height, width = pixels.shape[:2]
-        likely = self._map(detect.scaled(pixels, scale))
+        picture = detect.scaled(pixels, scale)
+        likely = np.zeros(picture.shape[:2], dtype=np.float32)
+        rows, columns = detect.printed(picture) if self.care.trimmed else (slice(None), slice(None))
+        likely[rows, columns] = _map(detector, picture[rows, columns])
         return detect.lines_in_map(likely, scale, width, height)
 
-    def _map(self, pixels: Pixels) -> NDArray[np.float32]:
-        """The detector's map of a whole picture, painted band by band."""
-        height, width = pixels.shape[:2]
-        likely = np.zeros((height, width), dtype=np.float32)
-        for start, end in _bands(width, height):
-            above, below = max(0, start - BAND_MARGIN), min(height, end + BAND_MARGIN)
-            painted = self._detector(detect.as_input(pixels[above:below]))[0][0, 0]
-            likely[start:end] = painted[start - above : end - above, :width]
-        return likely
 
-
-def _open(name: str, threads: int) -> Network:
-    network = Network(bytes(flushed(weights.path(name).read_bytes())), threads)
-    network.name = name
-    return network
+def _map(detector: Network, pixels: Pixels) -> NDArray[np.float32]:
+    """The detector's map of a whole picture, painted band by band."""
+    height, width = pixels.shape[:2]
+    likely = np.zeros((height, width), dtype=np.float32)
+    for start, end in _bands(width, height):
+        above, below = max(0, start - BAND_MARGIN), min(height, end + BAND_MARGIN)
+        painted = detector(detect.as_input(pixels[above:below]))[0][0, 0]
+        likely[start:end] = painted[start - above : end - above, :width]
+    return likely
 
 
 def _bands(width: int, height: int) -> Iterable[tuple[int, int]]:
@@ -147,5 +188,28 @@ def _finer(found: list[LineBox], scale: float, area: int) -> float:
     return min(1.0, math.sqrt(FINE_PIXELS / area), scale * FINE_PRINT / low)
 
 
+def _is_doubtful(reading: LineReading, enough: float) -> bool:
+    return reading.confidence < enough or is_odd(reading.text)
+
+
+def is_odd(text: str) -> bool:
+    """Whether a text has what tiny mistakes and is sure of: some accents, wide marks, a lost space."""
+    return _has_seldom(text) or _has_wide_marks(text) or _LOST_SPACE.search(text) is not None
+
+
+def _has_seldom(text: str) -> bool:
+    """Whether letters tell of a language whose accents tiny mistakes: Polish, Romanian, Turkish.
+
+    It reads ł as t, ț as t, ı as nothing, and is sure; other accents of the same line it has right.
+    """
+    return any("\u0100" <= letter <= "\u024f" for letter in text)
+
+
+def _has_wide_marks(text: str) -> bool:
+    """Whether a line without Chinese has Chinese punctuation: tiny reads ": " as "：" on receipts."""
+    is_chinese = any("\u3400" <= letter <= "\u9fff" for letter in text)
+    return not is_chinese and any("\uff01" <= mark <= "\uff5e" for mark in text)
+
+
 def _is_blank(pixels: Pixels) -> bool:
-    return int(pixels.max()) - int(pixels.min()) < BLANK_RANGE
+    return int(pixels.max()) - int(pixels.min()) < detect.BLANK_RANGE

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import cv2
@@ -134,13 +133,21 @@ def decoded(
     keep = best != 0
     keep[:, 1:] &= best[:, 1:] != best[:, :-1]
     return [
-        LineReading(
-            _spaced(charset[symbols[kept]], np.flatnonzero(kept), chance[:, -1], _dark(line)),
-            float(chance_of_best[kept].mean()) if kept.any() else 0.0,
-            _passed_over(line, kept),
-        )
+        _reading(charset[symbols[kept]], np.flatnonzero(kept), chance[:, -1], chance_of_best[kept], line)
         for line, symbols, chance, chance_of_best, kept in zip(lines, best, chances, sure, keep, strict=True)
     ]
+
+
+def _reading(
+    symbols: NDArray[np.str_],
+    steps: NDArray[np.intp],
+    space_chances: NDArray[np.float32],
+    sure: NDArray[np.float32],
+    line: Pixels,
+) -> LineReading:
+    dark = _dark(line)
+    confidence = float(sure.mean()) if len(sure) else 0.0
+    return LineReading(_spaced(symbols, steps, space_chances, dark), confidence, _passed_over(dark, steps))
 
 
 def _spaced(
@@ -152,17 +159,16 @@ def _spaced(
     """The symbols as text, with the spaces that the network nearly saw or the picture plainly shows."""
     if len(symbols) < 2:
         return "".join(symbols)
-    gaps = np.array(
-        [_widest_white(dark[a * STEP + STEP // 2 : b * STEP + STEP // 2]) for a, b in pairwise(steps)]
-    )
+    gaps = _widest_whites(dark, steps * STEP + STEP // 2)
     wide = max(WHITE * HEIGHT, LETTER_SPACED * float(np.median(gaps)))
-    text = str(symbols[0])
-    for i, (before, after) in enumerate(pairwise(symbols)):
-        likely = space_chances[steps[i] : steps[i + 1] + 1].max() >= NEARLY or gaps[i] >= wide
-        if likely and _may_part(str(before), str(after)):
-            text += " "
-        text += str(after)
-    return text
+    between = np.maximum(np.maximum.reduceat(space_chances, steps)[:-1], space_chances[steps[1:]])
+    likely = (between >= NEARLY) | (gaps >= wide)
+    text: list[str] = symbols.tolist()
+    parts = list(text)
+    for i in np.flatnonzero(likely).tolist():
+        if _may_part(text[i], text[i + 1]):
+            parts[i] += " "
+    return "".join(parts)
 
 
 def _may_part(before: str, after: str) -> bool:
@@ -172,26 +178,34 @@ def _may_part(before: str, after: str) -> bool:
     return before != after or before.isalnum()
 
 
-def _widest_white(dark: NDArray[np.bool_]) -> int:
-    """The longest run of columns without ink."""
-    edges = np.flatnonzero(np.concatenate(([True], dark, [True])))
-    return int(np.diff(edges).max() - 1)
+def _widest_whites(dark: NDArray[np.bool_], edges: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The longest run of columns without ink between each two neighbours of `edges`."""
+    columns = np.arange(edges[0], edges[-1])
+    inked = np.ones(len(columns), dtype=np.bool_)  # what lies beyond the line's picture is no gap
+    seen = dark[edges[0] : edges[-1]]
+    inked[: len(seen)] = seen
+    before = np.maximum.accumulate(np.where(inked, columns, edges[0] - 1))
+    begins = np.repeat(edges[:-1], np.diff(edges)) - 1
+    whites: NDArray[np.intp] = np.maximum.reduceat(
+        columns - np.maximum(before, begins), edges[:-1] - edges[0]
+    )
+    return whites
 
 
 def _dark(line: Pixels) -> NDArray[np.bool_]:
     """Which columns of a line have ink."""
-    found: NDArray[np.bool_] = np.ptp(line.min(axis=2).astype(np.int16), axis=0) > INK_CONTRAST
+    low = np.minimum(np.minimum(line[:, :, 0], line[:, :, 1]), line[:, :, 2])
+    found: NDArray[np.bool_] = low.max(axis=0) - low.min(axis=0) > INK_CONTRAST
     return found
 
 
-def _passed_over(line: Pixels, kept: NDArray[np.bool_]) -> float:
+def _passed_over(dark: NDArray[np.bool_], steps: NDArray[np.intp]) -> float:
     """Share of the columns with ink that have no symbol near them."""
-    dark = _dark(line)
     if not dark.any():
         return 0.0
-    columns = np.zeros((1, line.shape[1]), dtype=np.uint8)
-    steps = np.flatnonzero(kept) * STEP + STEP // 2
-    columns[0, steps[steps < line.shape[1]]] = 1
+    columns = np.zeros((1, len(dark)), dtype=np.uint8)
+    at = steps * STEP + STEP // 2
+    columns[0, at[at < len(dark)]] = 1
     near = cv2.dilate(columns, np.ones((1, 2 * REACH + 1), dtype=np.uint8))[0] > 0
     return float((dark & ~near).sum() / dark.sum())
 

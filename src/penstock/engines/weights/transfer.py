@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import http.client
+import re
 import ssl
 import time
 import urllib.error
@@ -31,6 +32,8 @@ CHUNK = 1 << 18
 # where Pythons without certificates of their own (python.org's on macOS) find those of the system
 SYSTEM_CERTIFICATES = Path("/etc/ssl/cert.pem")
 
+_CONTENT_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)$")
+
 Told = Callable[[int], None]  # bytes that have come since the last call
 
 
@@ -40,6 +43,10 @@ class Unreachable(MissingModel):
 
 class Refused(MissingModel):
     """The server answered, and has no such thing."""
+
+
+class NoPieces(Exception):
+    """The server sends whole files only."""
 
 
 class TransferBroken(Exception):
@@ -105,6 +112,27 @@ class Web:
             if not resumed:
                 break  # the same bytes would come again
         raise Unreachable(f"{shown_url(url)} did not come whole: {broken.rstrip('.')}.")
+
+    def piece(self, url: str, start: int | None, length: int) -> tuple[bytes, int, int]:
+        """Returns bytes of a file from `start` on, or its last ones; where they begin; how long the file is.
+
+        Raises NoPieces, Refused, Unreachable.
+        """
+        asked = f"bytes=-{length}" if start is None else f"bytes={start}-{start + length - 1}"
+        if self.clock() > self._ends:
+            raise Unreachable(f"No end after {MAX_TOTAL_S:g} s; run it again.")
+        try:
+            with self._open(url, {"Range": asked}) as answer:
+                told = _CONTENT_RANGE.match(str(answer.headers.get("Content-Range", "")))
+                if answer.status != http.client.PARTIAL_CONTENT or told is None:
+                    raise NoPieces(host_of(url))
+                body: bytes = answer.read(length + 1)
+        except (OSError, http.client.HTTPException) as exc:
+            raise Unreachable(f"{host_of(url)} broke off: {first_line(exc)}.") from exc
+        first, last, size = (int(number) for number in told.groups())
+        if len(body) != last - first + 1 or (start is not None and first != start):
+            raise NoPieces(host_of(url))
+        return body, first, size
 
     def _go_on(self, url: str, part: Path, told: Told) -> None:
         have = part.stat().st_size if part.exists() else 0

@@ -113,8 +113,7 @@ class DoclingRoutes:
 
     async def ready(self) -> dict[str, str]:
         """Whether documents can be read."""
-        if self._context.service.error is not None:
-            raise self._context.service.error
+        self._context.check_ready()
         return {"status": "ok"}
 
     async def version(self) -> dict[str, str]:

@@ -9,10 +9,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from penstock.passes.parse import ParseOptions
+from penstock.passes.photos import PhotoOptions
+from penstock.serve.jobs.beside import Beside, check_beside, keep_beside
 from penstock.serve.jobs.own_run import OwnRuns, RunEnd
 from penstock.serve.jobs.record import INPUTS, OWN_OUT, CallbackState, JobFiles, JobRecord, Kind, State
 from penstock.serve.service import Service, Status
@@ -23,6 +27,7 @@ from penstock.store.atomic_files import make_folder, store_errors, sync_folder
 log = logging.getLogger(__name__)
 MAX_JOBS = 100_000  # some 100 MB of memory
 SWEEP_S = 60.0  # between two looks for jobs whose time is over
+NOTHING: Beside = MappingProxyType({})
 OVER: tuple[State, ...] = ("done", "failed", "cancelled")
 
 
@@ -51,6 +56,8 @@ class Jobs:
         base: ParseOptions | None = None,
         keep_s: float | None = None,
         clock: Callable[[], float] = time.time,
+        measuring: PhotoOptions | None = None,
+        at_once: int | None = None,
     ) -> None:
         self._service = service
         self._keep_s = keep_s
@@ -62,7 +69,7 @@ class Jobs:
         self._reserved: set[tuple[str, str]] = set()
         self._owing: set[str] = set()  # jobs whose callback is not told yet
         self._users: dict[str, set[str]] = {}  # documents of the service's run, and the jobs that want them
-        self.own_runs = OwnRuns(base, self.files.folder, self._ended)
+        self.own_runs = OwnRuns(base, measuring, self.files.folder, self._ended, at_once)
         self._opened = ExitStack()
         self._ending = threading.Event()
         self._sweeper = threading.Thread(target=self._sweep_until_the_end, name="job-sweeper", daemon=True)
@@ -118,15 +125,19 @@ class Jobs:
         idempotency_key: str = "",
         digest: str = "",
         callback: str = "",
+        beside: Beside = NOTHING,
     ) -> JobRecord:
         """Takes the files: a power cut after it loses nothing. Raises UsageError for wrong options."""
         has_own_run = kind == "volumes" or bool(options)
         if has_own_run:
             self.own_runs.check(kind, options)
         id = secrets.token_hex(12)
-        for file in files:
+        for file in chain(files, *beside.values()):
             with store_errors(file.path):
                 file.put_on_disk()
+        if beside:
+            check_beside(files, beside)
+            keep_beside(self.files.folder(id), beside)
         take = self._keep if has_own_run else self._accept
         record = JobRecord(
             id=id,

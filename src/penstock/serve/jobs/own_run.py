@@ -1,10 +1,10 @@
-"""Runs of jobs with options of their own: one at a time, each in its own folder, resumed after a restart."""
+"""Runs of jobs with options of their own: a few at once, each in its own folder, resumed after a restart."""
 
 from __future__ import annotations
 
 import logging
-import queue
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -17,14 +17,18 @@ from penstock.passes.parse import ParseOptions, parse_work
 from penstock.passes.photos import PhotoOptions, photos_work
 from penstock.passes.settings import recipe_options
 from penstock.passes.work import Work
+from penstock.processes.resources import visible_gpus
+from penstock.serve.jobs.job_queue import JobQueue
+from penstock.serve.jobs.photo_options import photo_options
 from penstock.serve.jobs.record import INPUTS, OWN_OUT, JobRecord, State
 from penstock.sources.page_range import PageRange
 
 log = logging.getLogger(__name__)
 MAX_QUEUED = 200  # jobs; each has its files on disk
+AT_ONCE = 2  # each loads models of its own; a short job need not wait for a long one
+AT_ONCE_ON_GPU = 1  # a card's memory is shared with the service's own run already
 END_S = 30.0  # for the page at work when the service ends
 OF_A_RUN = ("pages", "max_pages")  # of a job's options: those that are not the recipe's
-OF_PHOTOS = ("boxes", "known", "same_room")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,41 +41,56 @@ class RunEnd:
 
 
 class OwnRuns:
-    """Works jobs off, oldest first, on one thread. `base` is how the service itself reads."""
+    """Works jobs off, `at_once` of them side by side, each on a thread.
+
+    `reading` is how the service itself reads, `measuring` what it measures with.
+    """
 
     def __init__(
-        self, base: ParseOptions | None, folder: Callable[[str], Path], on_end: Callable[[str, RunEnd], None]
+        self,
+        reading: ParseOptions | None,
+        measuring: PhotoOptions | None,
+        folder: Callable[[str], Path],
+        on_end: Callable[[str, RunEnd], None],
+        at_once: int | None = None,
     ) -> None:
-        self._base = base
+        self._reading = reading or ParseOptions(inputs=())
+        self._measuring = measuring or PhotoOptions(photos=())
         self._folder = folder
         self._on_end = on_end
-        self._queue: queue.SimpleQueue[JobRecord | None] = queue.SimpleQueue()
+        self._queue = JobQueue()
         self._cancelled: set[str] = set()
         self._ending = threading.Event()
-        self._current: tuple[str, Tally] | None = None
-        self._thread = threading.Thread(target=self._work, name="own-runs", daemon=True)
+        self._tallies: dict[str, Tally] = {}  # of jobs at work
+        self._threads = [
+            threading.Thread(target=self._work, name=f"own-runs-{number}", daemon=True)
+            for number in range(at_once or (AT_ONCE_ON_GPU if visible_gpus() else AT_ONCE))
+        ]
 
     def __enter__(self) -> OwnRuns:
-        self._thread.start()
+        for thread in self._threads:
+            thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._ending.set()
-        self._queue.put(None)
-        self._thread.join(END_S)
+        self._queue.end()
+        end = time.monotonic() + END_S
+        for thread in self._threads:
+            thread.join(max(0.0, end - time.monotonic()))
 
     @property
     def is_full(self) -> bool:
-        return self._queue.qsize() >= MAX_QUEUED
+        return len(self._queue) >= MAX_QUEUED
 
     @property
     def num_queued(self) -> int:
-        return self._queue.qsize()
+        return len(self._queue)
 
     def check(self, kind: str, options: Mapping[str, Any]) -> None:
         """Raises UsageError for options that the recipe does not take, before a job is promised."""
         if kind == "volumes":
-            _photo_options((), options).plan()
+            photo_options(self._measuring, options).plan()
         else:
             chosen = self._parse_options((), options)
             chosen.plan()
@@ -91,17 +110,18 @@ class OwnRuns:
 
     def counts(self, id: str) -> dict[str, int] | None:
         """Returns how far a job is; None if it has not begun."""
-        current = self._current
-        return _counts(current[1]) if current is not None and current[0] == id else None
+        tally = self._tallies.get(id)
+        return _counts(tally) if tally is not None else None
 
     def _work(self) -> None:
-        while (record := self._queue.get()) is not None and not self._ending.is_set():
-            if record.id in self._cancelled:
-                continue
-            end = self._run(record)
-            self._current = None
-            if end is not None:
-                self._on_end(record.id, end)
+        while not self._ending.is_set():
+            with self._queue.next() as record:
+                if record is None or record.id in self._cancelled:
+                    continue
+                end = self._run(record)
+                self._tallies.pop(record.id, None)
+                if end is not None:
+                    self._on_end(record.id, end)
 
     def _run(self, record: JobRecord) -> RunEnd | None:
         """Runs one job to its end. None: the service ends, and the next start goes on with it."""
@@ -109,7 +129,7 @@ class OwnRuns:
         try:
             work = self._job(record)
             tally = work.run.tally
-            self._current = record.id, tally
+            self._tallies[record.id] = tally
             with closing(cast(Any, iter(work))) as items:
                 for _ in cast(Iterator[object], items):
                     if self._ending.is_set():
@@ -128,28 +148,16 @@ class OwnRuns:
         folder = self._folder(record.id)
         files = tuple(str(path) for path in sorted((folder / INPUTS).glob("*/*")))
         if record.kind == "volumes":
-            return photos_work(_photo_options(files, record.options), folder / OWN_OUT)
+            chosen = photo_options(self._measuring, record.options, files, folder)
+            return photos_work(chosen, folder / OWN_OUT)
         return parse_work(self._parse_options(files, record.options), folder / OWN_OUT)
 
     def _parse_options(self, files: tuple[str, ...], options: Mapping[str, Any]) -> ParseOptions:
-        base = self._base or ParseOptions(inputs=())
+        base = self._reading
         own = {name: value for name, value in options.items() if name not in OF_A_RUN}
         of_run = {name: options[name] for name in OF_A_RUN if name in options}
         settings = {**base.settings, **recipe_options(cast(Any, own))}
         return replace(base, inputs=files, settings=settings, **of_run)
-
-
-def _photo_options(files: tuple[str, ...], options: Mapping[str, Any]) -> PhotoOptions:
-    settings = {name: value for name, value in options.items() if name not in OF_PHOTOS}
-    if "labels" in settings:
-        settings["labels"] = tuple(settings["labels"])
-    return PhotoOptions(
-        photos=files,
-        boxes=tuple(options.get("boxes", ())),
-        known=tuple(options.get("known", ())),
-        same_room=bool(options.get("same_room", False)),
-        settings=settings,
-    )
 
 
 def _counts(tally: Tally) -> dict[str, int]:

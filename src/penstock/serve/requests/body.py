@@ -35,15 +35,20 @@ FILES = ("files", "file")
 
 @dataclass
 class Sending:
-    """Files and options of a request. `digest` is of all of it."""
+    """Files and options of a request, and files of other fields. `digest` is of all of it."""
 
     files: list[ReceivedFile] = field(default_factory=list)
+    beside: dict[str, list[ReceivedFile]] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
     size: int = 0
 
     @property
     def digest(self) -> str:
-        told = [[[file.name, file.digest] for file in self.files], self.options]
+        told: list[Any] = [[[file.name, file.digest] for file in self.files], self.options]
+        if self.beside:
+            told.append(
+                [[name, file.name, file.digest] for name in self.beside for file in self.beside[name]]
+            )
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
     def add_option(self, name: str, value: Any) -> None:
@@ -83,17 +88,20 @@ class BodyRead:
         self._remote = remote
         self.sending = Sending()
 
-    async def read(self, request: Request) -> Sending:
-        """Reads a form, JSON, or the bytes of one file called `name` in the address."""
+    async def read(self, request: Request, beside: tuple[str, ...] = ()) -> Sending:
+        """Reads a form, JSON, or the bytes of one file called `name` in the address.
+
+        Files may also come in the fields `beside`.
+        """
         for name, value in request.query_params.multi_items():
             if name not in QUERY_ONLY:
                 self.sending.add_option(name, value)
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         self.check(request)
         if kind == "multipart/form-data":
-            await self._form(request)
+            await self.form_parts(request, FILES, beside)
         elif kind == "application/json":
-            await self._json(await self.json(request))
+            await self._json(await self.json(request), beside)
         else:
             await self.add_stream(request.query_params.get("name", "document"), request.stream())
         if not self.sending.files:
@@ -107,13 +115,16 @@ class BodyRead:
         if int(request.headers.get("content-length", 0)) > self._max_bytes + FORM_BYTES:
             raise TooLarge(f"A document may have {self._max_bytes >> 20} MB at most.")
 
-    async def form_parts(self, request: Request, files: tuple[str, ...]) -> None:
-        """Takes the parts of a form; a file may come under any of the names `files`."""
+    async def form_parts(
+        self, request: Request, files: tuple[str, ...], beside: tuple[str, ...] = ()
+    ) -> None:
+        """Takes the parts of a form; a file may come under any of the names `files`, others `beside`."""
         async for part in FormBody(request.headers, request.stream()).parts():
             if part.filename is not None:
-                if part.name not in files:
+                if part.name not in (*files, *beside):
                     raise HttpRefusal(422, f"There is no field {part.name!r} for files.", f"Use {files[0]}.")
-                await self.add_stream(part.filename, pieces(part))
+                into = part.name if part.name in beside else ""
+                await self.add_stream(part.filename, pieces(part), into)
             elif not part.name:
                 raise HttpRefusal(400, "The form is broken: a part has no name.")
             else:
@@ -134,9 +145,11 @@ class BodyRead:
             raise HttpRefusal(422, "The body is no JSON object.")
         return told
 
-    async def add_stream(self, name: str, stream: AsyncIterator[bytes]) -> None:
-        """Writes one file. Raises what is wrong with it."""
-        if len(self.sending.files) >= MAX_FILES:
+    async def add_stream(self, name: str, stream: AsyncIterator[bytes], into: str = "") -> None:
+        """Writes one file, of the field `into` where it comes beside others. Raises what is wrong with it."""
+        others = self.sending.beside
+        kept = others.setdefault(into, []) if into else self.sending.files
+        if len(self.sending.files) + sum(map(len, others.values())) >= MAX_FILES:
             raise HttpRefusal(413, f"A request may have {MAX_FILES} files at most.")
         path = self._new_path()
         left, memory = self._max_bytes - self.sending.size, MAX_IN_MEMORY - self.sending.size
@@ -145,52 +158,52 @@ class BodyRead:
         if not file.size:
             raise HttpRefusal(400, f"The file {name!r} is empty.", "Send the file's bytes.")
         self.sending.size += file.size
-        self.sending.files.append(file)
+        kept.append(file)
 
-    async def add_base64(self, name: str, text: str) -> None:
+    async def add_base64(self, name: str, text: str, into: str = "") -> None:
         try:
             data = await run_in_threadpool(pybase64.b64decode, text, None, True)
         except (binascii.Error, ValueError) as exc:
             raise HttpRefusal(422, f"The content of {name!r} is not base64: {exc}.") from exc
-        await self.add_stream(name, _once(data))
+        await self.add_stream(name, _once(data), into)
 
-    async def add_address(self, address: str, name: str | None = None) -> None:
+    async def add_address(self, address: str, name: str | None = None, into: str = "") -> None:
         """Takes a data URI, or fetches from a host that the operator allows."""
         if address[:5].lower() == "data:":
             head, comma, content = address[5:].partition(",")
             if not comma:
                 raise HttpRefusal(422, "The data URI has no content.")
             if head.lower().endswith(";base64"):
-                await self.add_base64(name or _name_for(head), content)
+                await self.add_base64(name or _name_for(head), content, into)
             else:
-                await self.add_stream(name or _name_for(head), _once(unquote_to_bytes(content)))
+                await self.add_stream(name or _name_for(head), _once(unquote_to_bytes(content)), into)
             return
         async with self._remote.opened(address) as stream:
-            await self.add_stream(name or urlsplit(address).path.rpartition("/")[2] or "document", stream)
+            name = name or urlsplit(address).path.rpartition("/")[2] or "document"
+            await self.add_stream(name, stream, into)
 
-    async def _form(self, request: Request) -> None:
-        await self.form_parts(request, FILES)
-
-    async def _json(self, told: dict[str, Any]) -> None:
-        files = told.pop("files", None)
-        if not isinstance(files, list) or not all(isinstance(one, dict) for one in files):
-            raise HttpRefusal(
-                422, "files: a list of objects is wanted.", 'Like {"name": ..., "base64": ...}.'
-            )
-        for one in files[: MAX_FILES + 1]:
-            await self._json_file(one)
+    async def _json(self, told: dict[str, Any], beside: tuple[str, ...]) -> None:
+        for field_name in ("files", *(name for name in beside if name in told)):
+            files = told.pop(field_name, None)
+            if not isinstance(files, list) or not all(isinstance(one, dict) for one in files):
+                raise HttpRefusal(
+                    422, f"{field_name}: a list of objects is wanted.", 'Like {"name": ..., "base64": ...}.'
+                )
+            for one in files[: MAX_FILES + 1]:
+                await self._json_file(one, field_name)
         for name, value in told.items():
             self.sending.add_option(name, value)
 
-    async def _json_file(self, one: dict[str, Any]) -> None:
+    async def _json_file(self, one: dict[str, Any], field_name: str) -> None:
         name, text, address = (one.get(key) for key in ("name", "base64", "url"))
         unknown = set(one) - {"name", "base64", "url"}
         if unknown or not isinstance(name, str | None) or isinstance(text, str) == isinstance(address, str):
-            raise HttpRefusal(422, "files: each has a name and either base64 or url.")
+            raise HttpRefusal(422, f"{field_name}: each has a name and either base64 or url.")
+        into = field_name if field_name != "files" else ""
         if isinstance(text, str):
-            await self.add_base64(name or "document", text)
+            await self.add_base64(name or "document", text, into)
         else:
-            await self.add_address(str(address), name)
+            await self.add_address(str(address), name, into)
 
 
 async def _once(data: bytes) -> AsyncIterator[bytes]:

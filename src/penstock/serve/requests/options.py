@@ -63,6 +63,9 @@ class ParseWishes(BaseModel):
     flatten: Literal["auto", "off", "always"] | None = Field(
         None, description="Whether photographs of pages are made flat."
     )
+    effort: Literal["fast", "balanced", "best"] | None = Field(
+        None, description="What reading a picture may cost."
+    )
     crops: bool | None = Field(None, description="Keep crops of pictures.")
     password: str | None = Field(None, description="Of encrypted PDFs; forgotten when the job is over.")
     margins: Literal["drop", "read"] | None = Field(None, description="Headers, footers, page numbers.")
@@ -92,8 +95,8 @@ class VolumeWishes(BaseModel):
     )
     same_room: bool | None = Field(None, description="The photos show one room: a thing in two counts once.")
     labels: Words | None = Field(None, max_length=100, description="Things to look for.")
-    camera_height: float | None = Field(None, gt=0, le=100, description="Metres above the floor.")
-    pitch: float | None = Field(None, ge=-90, le=90, description="Degrees; below the horizon is negative.")
+    camera_height: float | None = Field(None, ge=0.1, le=5, description="Metres above the floor.")
+    pitch: float | None = Field(None, ge=-60, le=85, description="Degrees that the camera looked down.")
     min_score: float | None = Field(None, ge=0, le=1, description="Of things; less sure ones are left out.")
     known: Lines | None = Field(
         None,
@@ -103,6 +106,19 @@ class VolumeWishes(BaseModel):
     detector: Literal["saliency", "nanodet", "grounded", "rfdetr", "yoloe"] | None = Field(
         None, description="What finds things."
     )
+    engine: Literal["silhouette", "sam3d"] | None = Field(
+        None, description="What builds shapes: estimates, or SAM-3D where the operator has it."
+    )
+    setting: Literal["gaussian_4", "gaussian", "stage1"] | None = Field(
+        None, description="sam3d: gaussian is 8 times larger, stage1 the size only."
+    )
+    stage1_steps: int | None = Field(None, ge=1, le=100, description="sam3d: of the structure.")
+    stage2_steps: int | None = Field(None, ge=1, le=100, description="sam3d: of the surface.")
+    floor_depth: bool | None = Field(None, description="sam3d: an empty room's depth, no model.")
+    mesh: bool | None = Field(None, description="sam3d: also a GLB mesh.")
+    texture: bool | None = Field(None, description="sam3d: bake textures; slow.")
+    mesh_postprocess: bool | None = Field(None, description="sam3d: mend meshes; slow.")
+    layout_postprocess: bool | None = Field(None, description="sam3d: refine poses.")
     callback: CallbackAddress = None
 
 

@@ -43,6 +43,11 @@ class Context:
     callbacks: CallbackSettings
     is_open: bool  # to other machines, without a key
 
+    def check_ready(self) -> None:
+        """Raises HttpRefusal with the reason when no document can be read now."""
+        if (problem := self.service.problem) is not None:
+            raise HttpRefusal(503, problem.message, problem.advice)
+
     def check_takes(self, kind: Kind = "parse") -> None:
         """Raises HttpRefusal when no document can be taken now."""
         service = self.service

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel
 
+from penstock.serve.jobs.beside import DEPTHS, FURNITURE
 from penstock.serve.requests.options import ParseWishes, VolumeWishes
 
 FILE = {
@@ -18,6 +20,11 @@ FILE = {
     "additionalProperties": False,
 }
 BINARY = {"type": "string", "format": "binary"}
+FILES = {"files": "What is read or measured."}
+BESIDE = {
+    DEPTHS: "Depth maps, named after their photos: .npy in metres, or 16-bit PNG in millimetres.",
+    FURNITURE: "One CSV of sizes: name, width, depth, height in metres; spread, packing, movable, synonyms.",
+}
 
 
 def parse_body() -> dict[str, Any]:
@@ -36,13 +43,16 @@ def volumes_body() -> dict[str, Any]:
         "camera_height": 1.5,
         "same_room": True,
     }
-    return _body(VolumeWishes, example)
+    return _body(VolumeWishes, example, {**FILES, **BESIDE})
 
 
-def _body(kind: type[BaseModel], example: dict[str, Any]) -> dict[str, Any]:
+def _body(kind: type[BaseModel], example: dict[str, Any], files: Mapping[str, str] = FILES) -> dict[str, Any]:
     fields = kind.model_json_schema()["properties"]
-    form = {"files": {"type": "array", "items": BINARY}, **fields}
-    told = {"files": {"type": "array", "items": FILE}, **fields}
+    form, told = (
+        {name: {"type": "array", "items": one, "description": words} for name, words in files.items()}
+        | fields
+        for one in (BINARY, FILE)
+    )
     content = {
         "multipart/form-data": {"schema": {"type": "object", "properties": form, "required": ["files"]}},
         "application/json": {

@@ -17,6 +17,7 @@ from pydantic import BaseModel
 from penstock.errors import UsageError
 from penstock.serve.errors import HttpRefusal
 from penstock.serve.guard.arrivals import arrival_of
+from penstock.serve.jobs.beside import FIELDS as BESIDE
 from penstock.serve.jobs.jobs import JobState
 from penstock.serve.jobs.record import JobRecord, Kind
 from penstock.serve.jobs.results import JSON, MEDIA, PAGE_RESULTS, PHOTO_RESULTS
@@ -95,7 +96,12 @@ class JobRoutes:
     async def volumes(
         self, request: Request, wait: Wait = 0.0, format: Format = JSON, idempotency_key: Idempotency = None
     ) -> Response:
-        """Takes photos and measures what is on them; the answer is grouped by photo, with totals."""
+        """Takes photos and measures what is on them; the answer is grouped by photo, with totals.
+
+        Beside `files` there may be `depths`, depth maps that are named after their photos (room.npy in metres
+        or room.png of 16 bits in millimetres for room.jpg), and `furniture`, a CSV of sizes of your own with
+        the columns name, width, depth, height in metres, and spread, packing, movable, synonyms if you wish.
+        """
         return await self._send(request, "volumes", VolumeWishes, wait, format, idempotency_key)
 
     def all(
@@ -187,7 +193,7 @@ class JobRoutes:
                 raise HttpRefusal(409, "A request with this Idempotency-Key is at work.", LATER)
             if crowded is not None:
                 raise HttpRefusal(429, crowded, LATER)
-            sending = await body.read(request)
+            sending = await body.read(request, BESIDE if kind == "volumes" else ())
             options = chosen(checked(wishes, sending.options))
             if CALLBACK in options:
                 context.callbacks.check(options[CALLBACK])
@@ -204,7 +210,7 @@ class JobRoutes:
         callback = options.pop(CALLBACK, "")
         try:
             return self._jobs.create(
-                kind, sending.files, options, owner, idempotency_key, sending.digest, callback
+                kind, sending.files, options, owner, idempotency_key, sending.digest, callback, sending.beside
             )
         except UsageError as exc:
             raise HttpRefusal(422, exc.message, exc.advice) from exc

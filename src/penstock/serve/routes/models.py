@@ -95,10 +95,16 @@ class HealthAnswer(BaseModel):
     """Whether the service is well."""
 
     version: str
-    ready: bool
+    ready: bool = Field(description="It has read a page of our own since it was started.")
     takes_documents: bool
     waiting_pages: int
     open_to_others: bool = Field(description="Other machines reach it, and there are no keys.")
+
+
+class LiveAnswer(HealthAnswer):
+    """How the service is, ready or not."""
+
+    reason: str = Field(description="Why it is not ready.")
 
 
 class SearchQuestion(BaseModel):
@@ -224,8 +230,14 @@ class FailureAnswer(BaseModel):
 
 
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Returns the errors of a path for its description."""
-    return {status: {"model": ErrorAnswer, "description": WORDS[status]} for status in statuses}
+    """Returns the errors of a path for its description.
+
+    They point to the model, which one path names (`NOT_WELL`): FastAPI would build it anew for each of 700.
+    """
+    return {status: {"content": ERROR_BODY, "description": WORDS[status]} for status in statuses}
+
+
+ERROR_BODY = {"application/json": {"schema": {"$ref": f"#/components/schemas/{ErrorAnswer.__name__}"}}}
 
 
 WORDS = {
@@ -243,4 +255,5 @@ WORDS = {
     503: "It cannot go on at the moment, or is shutting down.",
     507: "The disk is full.",
 }
+NOT_WELL: dict[int | str, dict[str, Any]] = {503: {"model": ErrorAnswer, "description": WORDS[503]}}
 EVERYWHERE = errors(400, 401, 403, 408, 422, 429, 503)

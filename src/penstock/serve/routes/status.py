@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.responses import PlainTextResponse
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
 import penstock
 from penstock.passes.work import servers_of
 from penstock.processes.resources import cores, visible_gpus
-from penstock.serve.metrics import RequestCounts, Sample, lines
+from penstock.serve.guard.connections import ConnectionTable
+from penstock.serve.metrics import Figure, RequestCounts, ServiceFigures, text_of
 from penstock.serve.routes.context import Context
-from penstock.serve.routes.models import EnginesAnswer, HealthAnswer
+from penstock.serve.routes.models import NOT_WELL, EnginesAnswer, HealthAnswer, LiveAnswer
 
 
 class StatusRoutes:
@@ -23,18 +26,26 @@ class StatusRoutes:
         self._counts = counts
 
     def add_to(self, app: FastAPI) -> None:
-        app.get("/health", response_model=HealthAnswer)(self.health)
+        app.get("/health", response_model=HealthAnswer, responses=NOT_WELL)(self.health)
+        app.get("/health/live", response_model=LiveAnswer)(self.live)
         app.get("/metrics", response_class=PlainTextResponse)(self.metrics)
         app.get("/v1/engines", response_model=EnginesAnswer)(self.engines)
 
     async def health(self) -> dict[str, Any]:
-        """Whether it is well: 200 when documents can be read, 503 with the reason when not."""
-        service = self._context.service
-        if service.error is not None:
-            raise service.error
+        """Whether it is ready: 200 after it has read a page of our own, 503 with the reason until then."""
+        self._context.check_ready()
+        return self._told()
+
+    async def live(self) -> dict[str, Any]:
+        """Whether it answers: always 200. `ready` and `reason` are what /health would say."""
+        return self._told()
+
+    def _told(self) -> dict[str, Any]:
+        service, problem = self._context.service, self._context.service.problem
         return {
             "version": penstock.__version__,
-            "ready": True,
+            "ready": problem is None,
+            "reason": problem.message if problem is not None else "",
             "takes_documents": service.takes_documents,
             "waiting_pages": service.waiting,
             "open_to_others": self._context.is_open,
@@ -42,21 +53,22 @@ class StatusRoutes:
 
     def metrics(self, request: Request) -> PlainTextResponse:
         """Figures in Prometheus' text format."""
-        context = self._context
         table = getattr(request.app.state, "connections", None)
-        gauges: list[Sample] = [
-            ("penstock_up", {}, float(context.service.error is None)),
-            ("penstock_waiting_pages", {}, context.service.waiting),
-            ("penstock_queued_jobs", {}, context.jobs.own_runs.num_queued),
-            ("penstock_arriving_bodies", {}, len(context.arrivals)),
-            ("penstock_connections", {}, len(table) if table is not None else 0),
-            *(("penstock_jobs", {"state": state}, count) for state, count in context.jobs.count().items()),
-        ]
-        refused: list[Sample] = (
-            [("penstock_refused_connections_total", {}, float(table.refused))] if table is not None else []
-        )
-        text = lines("gauge", gauges) + lines("counter", [*refused, *self._counts.samples()])
-        return PlainTextResponse(text, media_type="text/plain; version=0.0.4; charset=utf-8")
+        text = text_of(ServiceFigures(self._figures(table)), self._counts)
+        return PlainTextResponse(text, media_type=CONTENT_TYPE_PLAIN_0_0_4)
+
+    def _figures(self, table: ConnectionTable | None) -> Iterator[Figure]:
+        context = self._context
+        service, jobs = context.service, context.jobs
+        yield "penstock_up", "Whether the run of the service goes on.", float(service.error is None)
+        yield "penstock_ready", "Whether a page of our own was read.", float(service.problem is None)
+        yield "penstock_waiting_pages", "Pages that were taken and are not read.", service.waiting
+        yield "penstock_queued_jobs", "Jobs with options that have not begun.", jobs.own_runs.num_queued
+        yield "penstock_arriving_bodies", "Requests whose bodies arrive.", len(context.arrivals)
+        yield "penstock_jobs", "Jobs by state.", jobs.count()
+        yield "penstock_connections", "Connections that are open.", len(table) if table is not None else 0
+        if table is not None:
+            yield "penstock_refused_connections_total", "Connections that were refused.", table.refused
 
     def engines(self) -> dict[str, Any]:
         """What reads the documents, on what, and how much waits."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from importlib import resources
 from importlib.resources.abc import Traversable
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 from fastapi.responses import Response
 
 FOLDER, INDEX = "web", "/web/index.html"
@@ -20,7 +20,7 @@ def add_page(app: FastAPI) -> None:
         kind = KINDS.get(f".{path.rpartition('.')[2]}")
         if kind is not None:
             answer = _answer(file.read_text("utf-8"), kind)
-            app.get("/" if path == INDEX else path, include_in_schema=False)(answer)
+            app.add_route("/" if path == INDEX else path, answer, include_in_schema=False)
 
 
 def _files(folder: Traversable, path: str) -> Iterator[tuple[str, Traversable]]:
@@ -31,5 +31,5 @@ def _files(folder: Traversable, path: str) -> Iterator[tuple[str, Traversable]]:
             yield f"{path}/{file.name}", file
 
 
-def _answer(text: str, kind: str) -> Callable[[], Response]:
-    return lambda: Response(text, media_type=f"{kind}; charset=utf-8", headers=FRESH)
+def _answer(text: str, kind: str) -> Callable[[Request], Response]:
+    return lambda _: Response(text, media_type=f"{kind}; charset=utf-8", headers=FRESH)

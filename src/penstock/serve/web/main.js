@@ -25,7 +25,7 @@ on("words", drawWarning);
 mark();
 
 let isOpen = false;
-ask("health")
+ask("health/live") // it answers while models load, too
   .then((told) => {
     service.takesDocuments = told.takes_documents;
     $("#drop").hidden = $("#measure").hidden = !told.takes_documents;

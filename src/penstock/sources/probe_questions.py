@@ -1,0 +1,66 @@
+"""What a listing asks about foreign files, and what opens in the children that answer.
+
+The children load this module and no more of a listing: each of our own that they load is waited for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from penstock.errors import BadInput
+from penstock.sources.formats import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class CountParts:
+    """How many pages or frames has each file? Answered by PartCounts and BadInputs."""
+
+    files: tuple[tuple[str, Kind], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PartCount:
+    """The pages or frames that a file has, and the number that it claims."""
+
+    there: int
+    claimed: int
+
+
+@dataclass(frozen=True, slots=True)
+class FindColumns:
+    """Where does this shard keep its pictures and ids? Answered by Columns."""
+
+    path: str
+    image: str | None
+    own_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadIds:
+    """The ids of the next rows, None where a row has none; an empty list ends the shard."""
+
+    path: str
+    column: str | None
+    start: int
+
+
+TableQuestion = FindColumns | ReadIds
+
+
+@dataclass(frozen=True)
+class FileProbe:
+    """Opens, in the child, what counts pages and frames."""
+
+    password: str | None = field(default=None, repr=False)
+
+    def open(self) -> Callable[[CountParts], list[PartCount | BadInput]]:
+        from penstock.sources.file_answers import FileAnswers  # PDFium, OpenCV: only the child loads them
+
+        return FileAnswers(self.password)
+
+
+def open_tables() -> Callable[[TableQuestion], object]:
+    from penstock.sources.table_answers import TableAnswers  # pyarrow: only the child loads it
+
+    return TableAnswers()
