@@ -124,3 +124,30 @@ def test_no_level_is_skipped_under_a_heading_however_small_the_type() -> None:
     whole = WholeDocument.of([first, second])
     assert whole.markdown(first) == "# The Pipe\n\n## Small\n\n## As small"
     assert whole.markdown(second) == "## Large\n\n### Middle\n\n#### Small again"
+
+
+def test_headings_as_large_as_the_title_are_titles_in_korean_and_latin_type() -> None:
+    first = page(
+        0,
+        region("doc_title", "The Pipe", 100, 0, 72.2),
+        region("paragraph_title", "Pages are water", 300, 1, 40.3),
+    )
+    second = page(
+        1,
+        region("paragraph_title", "물길을 읽는 법", 100, 0, 81.4),  # the same size in points
+        region("paragraph_title", "1. 수압관이란", 200, 1, 45.4),
+        region("paragraph_title", "굵은 관, 조용한 관", 300, 2, 45.4),
+    )
+    whole = WholeDocument.of([first, second])
+    assert whole.markdown(first) == "# The Pipe\n\n## Pages are water"
+    assert whole.markdown(second) == "# 물길을 읽는 법\n\n## 1. 수압관이란\n\n## 굵은 관, 조용한 관"
+
+
+def test_a_heading_does_not_stand_below_a_numbered_one_of_smaller_type() -> None:
+    made = page(
+        0,
+        region("paragraph_title", "Poster", 100, 0, 80),
+        region("paragraph_title", "Chapter", 200, 1, 60),
+        region("paragraph_title", "1 Water", 300, 2, 40),
+    )
+    assert WholeDocument.of([made]).markdown(made) == "## Poster\n\n## Chapter\n\n## 1 Water"

@@ -18,7 +18,7 @@ from penstock.engines.chat.deepseek import ladder
 from penstock.engines.vllm.deepseek_presets import page_preset
 from penstock.engines.vllm.server import ManagedServer
 from penstock.exports.export import export
-from tests.with_vllm.tiny import ENV, START_S
+from tests.with_vllm.tiny import ENV, ONE_PROCESS, START_S
 
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
 SHAPE = Path(__file__).parents[2] / "benchmarks" / "gpu" / "deepseek_shape.py"
@@ -78,7 +78,7 @@ def grounding(
     made = ManagedServer(
         str(shapes / FOLDERS[request.param]),
         page_preset("cpu", None),
-        extra_args=("--load-format", "dummy"),
+        extra_args=(*ONE_PROCESS, "--load-format", "dummy"),
         log_path=tmp_path_factory.mktemp("logs") / "server.log",
         env=ENV,
         probe=False,  # a picture takes the vision towers, which are the real model's, 15 s

@@ -17,6 +17,7 @@ from penstock.documents.formats.markdown import page_markdown
 from penstock.documents.heading_numbers import numbering
 from penstock.page import Page
 from penstock.region import MARGIN_LABELS, Region
+from penstock.scripts import has_syllable
 
 EDGE = 0.16  # of the page's height: no running title or footer stands farther in
 SAME_PLACE = 0.02  # of the page's height: a running title moves less
@@ -27,10 +28,24 @@ MIN_MISREAD = 6  # letters; shorter texts are alike by chance
 MAX_COMPARED = 400  # texts; a book has its titles among the first
 MAX_RUNNING = 150  # letters
 ALIKE = 0.06  # share by which lines of one size differ in a text layer
+ALIKE_ACROSS = 0.14  # the same of a Korean and a Latin line: their fonts have other ascents
 MAX_SIZES = 500  # headings whose sizes are compared; more add no level
 MAX_LEVEL = 6
+TITLE = 1  # the level of the document's title
 UNTOLD = 2  # the level of a heading of which nothing else is known, as Markdown has it
 RUNNING = frozenset({"text", "paragraph_title", "doc_title", "figure_title", "reference_content"})
+
+
+@dataclass(frozen=True, slots=True)
+class _TypeSize:
+    """The height of a heading's lines as a share of the page's, and whether they are Korean."""
+
+    height: float
+    is_korean: bool
+
+    def is_like(self, other: _TypeSize) -> bool:
+        alike = ALIKE if self.is_korean == other.is_korean else ALIKE_ACROSS
+        return abs(self.height - other.height) <= alike * max(self.height, other.height)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +53,7 @@ class _NotedHeading:
     """A heading as it was noted: `own` is the level by its number, or a title's; 0 without one."""
 
     key: tuple[str, int]
-    size: float
+    size: _TypeSize | None
     own: int
     edge: tuple[str, int] | None  # where it may be a running title
 
@@ -52,7 +67,7 @@ class WholeDocument:
     _read_by_ocr: dict[str, None] = field(default_factory=dict)  # in the order they were met
     _known: dict[tuple[str, int], bool] = field(default_factory=dict)  # which edges repeat, as far as asked
     _headings: list[_NotedHeading] = field(default_factory=list)
-    _sizes: list[tuple[float, int]] = field(default_factory=list)  # of headings, and their own level
+    _sizes: list[tuple[_TypeSize, int]] = field(default_factory=list)  # of headings, and their own level
     _levels: dict[tuple[str, int], int] | None = None  # by page and region; None: not asked for yet
 
     @classmethod
@@ -76,11 +91,11 @@ class WholeDocument:
                 self._note_heading(region, page)
 
     def _note_heading(self, region: Region, page: Page) -> None:
-        is_title = region.label == "doc_title"
-        size, own = (0.0, 1) if is_title else (_size(region, page), _own_level(region))
+        own = TITLE if region.label == "doc_title" else _own_level(region)
+        size = _size(region, page)
         edge = _edge(region, page) if _may_run(region, page) else None
         self._headings.append(_NotedHeading((page.id, region.index), size, own, edge))
-        if size and len(self._sizes) < MAX_SIZES:
+        if size is not None and len(self._sizes) < MAX_SIZES:
             self._sizes.append((size, own))
 
     def corrected(self, page: Page) -> Page:
@@ -150,17 +165,24 @@ class WholeDocument:
             return page.markdown
         return page_markdown(corrected.regions, levels=levels)
 
-    def _level(self, size: float) -> int:
-        if not size:
+    def _level(self, size: _TypeSize | None) -> int:
+        """The level of a heading without a number, by its size; 0 where it has none.
+
+        It is that of headings of its size which tell their own: numbered ones, and titles. Otherwise each
+        larger size among headings puts it one lower, but never below a numbered heading that is smaller.
+        """
+        if size is None:
             return 0
-        numbered = Counter(level for other, level in self._sizes if level and _is_alike(size, other))
-        if numbered:
-            return numbered.most_common(1)[0][0]
-        larger: list[float] = []
-        for other in sorted((other for other, _ in self._sizes if other > size), reverse=True):
-            if not _is_alike(size, other) and not any(_is_alike(other, known) for known in larger):
+        told = Counter(level for other, level in self._sizes if level and size.is_like(other))
+        if told:
+            return told.most_common(1)[0][0]
+        smaller = [level for other, level in self._sizes if level > TITLE and other.height < size.height]
+        larger: list[_TypeSize] = []
+        for other, level in sorted(self._sizes, key=lambda one: -one[0].height):
+            is_new = not size.is_like(other) and not any(other.is_like(known) for known in larger)
+            if other.height > size.height and level != TITLE and is_new:
                 larger.append(other)
-        return min(2 + len(larger), MAX_LEVEL)
+        return min([2 + len(larger), MAX_LEVEL, *smaller])
 
 
 def _may_run(region: Region, page: Page) -> bool:
@@ -186,12 +208,12 @@ def _is_misread(a: str, b: str) -> bool:
     return pair.real_quick_ratio() >= SAME_LETTERS and pair.ratio() >= SAME_LETTERS
 
 
-def _size(region: Region, page: Page) -> float:
-    """The height of the heading's lines as a share of the page's; 0 where OCR read it: too rough."""
+def _size(region: Region, page: Page) -> _TypeSize | None:
+    """The size of the heading's type; None where OCR read it, which is too rough."""
     if region.reader != "layer" or not region.lines or not page.height:
-        return 0.0
+        return None
     heights = sorted(line.box[3] - line.box[1] for line in region.lines)
-    return heights[len(heights) // 2] / page.height
+    return _TypeSize(heights[len(heights) // 2] / page.height, has_syllable(region.content or ""))
 
 
 def _own_level(region: Region) -> int:
@@ -200,7 +222,3 @@ def _own_level(region: Region) -> int:
     if not re.fullmatch(r"\d{1,2}(?:\.\d{1,3}){0,5}\.?", number):
         return 0
     return min(2 + number.rstrip(".").count("."), MAX_LEVEL)
-
-
-def _is_alike(a: float, b: float) -> bool:
-    return abs(a - b) <= ALIKE * max(a, b)

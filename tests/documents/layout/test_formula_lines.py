@@ -84,6 +84,16 @@ def test_text_in_what_the_model_calls_a_formula_is_text() -> None:
     ]
 
 
+def test_a_name_that_is_read_surely_is_no_formula_whatever_the_model_says() -> None:
+    shop, case = line("Ampang 210", 170, 100, 1.0), line("otherwise", 400, 195, 0.99)
+    assert parts(shop, label="display_formula") == [
+        ("text", "model's", [shop.text])
+    ]  # no sentence on the page
+    assert parts(BEFORE, label="display_formula")[0][0] == "text"
+    [kept] = parts(FORMULA, case, label="display_formula")  # a word of a formula stays in it
+    assert kept == ("display_formula", "model's", [FORMULA.text, case.text])
+
+
 def test_rows_of_one_formula_stay_together_and_numbered_ones_do_not() -> None:
     top, low = line("x = a + b", 170, 160, 0.9), line("− c + d = y", 190, 195, 0.9)
     last = line("and with it the number of free parameters is known", 100, 280)

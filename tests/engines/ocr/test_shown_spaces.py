@@ -38,6 +38,12 @@ def test_a_space_that_the_network_nearly_saw_is_one() -> None:
     assert read("ab:77a", [1, 3, 5, 7, 9, 11], likely_space=6) == "ab: 77a"
 
 
+def test_a_space_nearly_seen_leaves_no_consonant_alone() -> None:
+    assert read("a ba a", [1, 3, 5, 7, 9, 11], likely_space=6) == "a ba a"  # as in "not t o blame"
+    assert read("a ab a", [1, 3, 5, 7, 9, 11], likely_space=6) == "a ab a"
+    assert read("a ba a", [1, 3, 5, 10, 12, 14]) == "a b a a"  # the white is there for all to see
+
+
 def test_letters_set_apart_are_no_words() -> None:
     assert read("abab", [1, 6, 11, 16]) == "abab"
 

@@ -71,9 +71,9 @@ class Row:
 def with_formulas(drafts: Sequence[Draft[AnyRead]]) -> list[Draft[AnyRead]]:
     """The drafts, with formulas apart from text. Those that have words of a text layer stay as they are."""
     columns = PageColumns([line for draft in drafts for line in draft.lines])
-    if not columns.sentences:
-        return list(drafts)
     parts = [part for draft in drafts for part in _parts(draft, columns)]
+    if not columns.sentences:
+        return parts
     return _with_limits([part for part in parts if not _is_read_as_text(part, columns)], columns.em)
 
 
@@ -114,6 +114,8 @@ def _parts(draft: Draft[AnyRead], columns: PageColumns) -> list[Draft[AnyRead]]:
         return [draft]
     rows = _rows(draft.lines)
     tests = [_is_no_prose(row, columns) if is_formula else _is_formula(row, columns) for row in rows]
+    if is_formula and all(_is_plain_text(row) for row in rows):
+        tests = [False] * len(rows)
     if is_formula and all(tests):
         return [
             replace(draft, region=replace(region, box=enclosing([region.box, *(row.box for row in rows)])))
@@ -148,10 +150,15 @@ def _is_formula(row: Row, columns: PageColumns) -> bool:
 
 def _is_no_prose(row: Row, columns: PageColumns) -> bool:
     """Whether a row of what the model calls a formula may be one: its remarks do not stand at the left."""
-    at_left = columns.indent(row.box) < INDENT
+    at_left = bool(columns.sentences) and columns.indent(row.box) < INDENT
     if at_left and (row.num_words >= 2 or (row.num_words and not RELATION.search(row.text))):
         return False
     return not row.is_sentence
+
+
+def _is_plain_text(row: Row) -> bool:
+    """Words, read surely, that say nothing of each other: the name of a shop at the top of its receipt."""
+    return bool(row.num_words) and row.confidence >= PLAINLY_TEXT and not RELATION.search(row.text)
 
 
 def _formulas(run: Sequence[int], rows: Sequence[Row], columns: PageColumns) -> list[list[int]]:

@@ -37,6 +37,7 @@ WHITE = 1 / 3  # of the line's height without ink
 BLUR = 1 / 30  # of the line's height
 MIN_BLUR = 0.6  # pixels
 LETTER_SPACED = 3.0  # times the usual gap of the line: titles are set with letters apart
+CONSONANTS = frozenset("bcdfghjklmnpqrstvwxz")
 TALL = 1.5  # higher than this many widths: the text runs downwards
 
 
@@ -162,11 +163,11 @@ def _spaced(
     gaps = _widest_whites(dark, steps * STEP + STEP // 2)
     wide = max(WHITE * HEIGHT, LETTER_SPACED * float(np.median(gaps)))
     between = np.maximum(np.maximum.reduceat(space_chances, steps)[:-1], space_chances[steps[1:]])
-    likely = (between >= NEARLY) | (gaps >= wide)
+    shown = gaps >= wide
     text: list[str] = symbols.tolist()
     parts = list(text)
-    for i in np.flatnonzero(likely).tolist():
-        if _may_part(text[i], text[i + 1]):
+    for i in np.flatnonzero((between >= NEARLY) | shown).tolist():
+        if _may_part(text[i], text[i + 1]) and (shown[i] or not _leaves_a_consonant(text, i)):
             parts[i] += " "
     return "".join(parts)
 
@@ -176,6 +177,13 @@ def _may_part(before: str, after: str) -> bool:
     if is_unspaced(before) or is_unspaced(after) or " " in (before, after):
         return False
     return before != after or before.isalnum()
+
+
+def _leaves_a_consonant(text: Sequence[str], place: int) -> bool:
+    """Whether a space behind `place` would leave a small consonant alone, which is no word: t o, o f."""
+    first = text[place] in CONSONANTS and (place == 0 or text[place - 1] == " ")
+    last = text[place + 1] in CONSONANTS and (place + 2 == len(text) or text[place + 2] == " ")
+    return first or last
 
 
 def _widest_whites(dark: NDArray[np.bool_], edges: NDArray[np.intp]) -> NDArray[np.intp]:
