@@ -3,15 +3,20 @@
 VLLM_VENV := .venv-vllm
 VLLM_VERSION := 0.32.0
 
-.PHONY: test-vllm test-torch test-servers
+.PHONY: test-vllm test-torch test-grounding test-servers
 
-test-vllm: test-torch test-servers  ## recipes and servers' life with a real vLLM on the CPU, and the torch models
+test-vllm: test-torch test-grounding test-servers  ## recipes and servers' life with a real vLLM on the CPU, and the torch models
 
 test-torch: setup $(VLLM_VENV)/.ready
 	$(VLLM_VENV)/bin/python -m pytest tests/with_torch
 
+# the servers in two words, so that CI asks them in two lanes
+GROUNDING := tests/with_vllm/test_grounded.py
+test-grounding: setup $(VLLM_VENV)/.ready
+	PENSTOCK_TEST_VLLM=$(CURDIR)/$(VLLM_VENV) $(BIN)/python -m pytest $(GROUNDING)
+
 test-servers: setup $(VLLM_VENV)/.ready
-	PENSTOCK_TEST_VLLM=$(CURDIR)/$(VLLM_VENV) $(BIN)/python -m pytest tests/with_vllm
+	PENSTOCK_TEST_VLLM=$(CURDIR)/$(VLLM_VENV) $(BIN)/python -m pytest tests/with_vllm --ignore $(GROUNDING)
 
 # Not compiled: a minute for 22,000 modules, of which a server loads a fifth; those are compiled as they are loaded.
 # torchaudio and torchcodec are CUDA builds that cannot load beside a CPU torch and stop vLLM's import.
