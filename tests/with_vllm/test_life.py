@@ -85,7 +85,8 @@ def test_forty_pages_and_forty_pictures_survive_a_blow(
     struck = Event()
 
     def read() -> None:
-        for page in penstock.parse(forty_pages, out=out, recipe=recipe):
+        # as they end: in the order of the file all of them may wait for the first
+        for page in penstock.parse(forty_pages, out=out, recipe=recipe, order="completion"):
             done.append(page)
 
     def ask_until_struck() -> None:  # again and again: nobody knows how soon the run has its first pages
@@ -96,7 +97,7 @@ def test_forty_pages_and_forty_pictures_survive_a_blow(
     with open_client(fragile) as client:
         runner.start()
         asker.start()
-        wait_until(lambda: len(done) >= 2 and client.stats()["answered"] >= 4, 300.0)
+        wait_until(lambda: len(done) >= 2 and client.stats()["answered"] >= 1, 300.0)
         assert len(done) < 40  # the run is under way
         assert fragile.pid is not None
         os.killpg(fragile.pid, blow)

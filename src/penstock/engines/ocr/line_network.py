@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from penstock.engines.ocr import recognise
+from penstock.engines.ocr.effort import WHOLE_FINDER
 from penstock.engines.ocr.recognise import LineReading
 from penstock.engines.weights import registry as weights
 from penstock.engines.weights.onnx import Network
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
 # recognisers whose file does not name its characters, and the list that does
 CHARACTERS = {"ppocrv6-rec-tiny": "ppocrv6-tiny-characters"}
+# networks that come with the package; tools/quantise_detector.py makes this one
+IN_PACKAGE = {WHOLE_FINDER: Path(__file__).parent / "network" / "det_small_int8.onnx"}
 
 
 class LineNetwork:
@@ -49,7 +53,8 @@ class LineNetwork:
 
 
 def open_network(name: str, threads: int) -> Network:
-    network = Network(bytes(flushed(weights.path(name).read_bytes())), threads)
+    path = IN_PACKAGE.get(name) or weights.path(name)
+    network = Network(bytes(flushed(path.read_bytes())), threads)
     network.name = name
     return network
 
