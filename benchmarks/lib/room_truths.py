@@ -20,7 +20,7 @@ from penstock.photo import PhotoObject
 from penstock.photos.camera import Camera
 from penstock.photos.furniture import UNKNOWN, Kind
 from penstock.photos.masks import Mask, cut_sides
-from penstock.photos.sizing.estimates import DOUBT, KNOWN_DOUBT
+from penstock.photos.sizing.estimates import DOUBT, KNOWN_DOUBT, before_walls
 from penstock.photos.sizing.outline import before_each, outline_of
 from penstock.photos.sizing.sizes import GIVEN, Estimate, Sought, estimate_photo
 from penstock.testing.measured_rooms import MeasuredRoom, MeasuredThing
@@ -91,7 +91,7 @@ def _told(seed: int, room: MeasuredRoom, seen: Camera, truths: Truths) -> Room:
         _sought(thing, mask, nearer, truths)
         for thing, mask, nearer in zip(room.things, masks, before, strict=True)
     ]
-    found = estimate_photo(sought, camera, FURNITURE.kinds[UNKNOWN])
+    found = estimate_photo(sought, before_walls(camera, masks), FURNITURE.kinds[UNKNOWN])
     return scored(seed, room, [_object(one) for one in found])
 
 

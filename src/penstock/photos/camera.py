@@ -19,6 +19,7 @@ from penstock.photos.gaussians import Floats
 
 if TYPE_CHECKING:
     from penstock.box import Pixels
+    from penstock.photos.sizing.ceiling import WallEdges
 
 EXIF_IFD = 0x8769
 FOCAL_35MM, FOCAL_MM, PLANE_X, PLANE_UNIT = 0xA405, 0x920A, 0xA20E, 0xA210
@@ -48,6 +49,7 @@ class Camera:
     height_known: bool = False  # somebody told it
     pitch_by_edges: bool = False  # then a longer lens means a steeper camera
     edges: Edges | None = None
+    walls: WallEdges | None = None  # those edges that are no thing's, where things are known
 
 
 def look_at(

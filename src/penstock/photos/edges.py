@@ -21,6 +21,7 @@ Array = NDArray[np.float64]
 USUAL_PITCH, PITCH_SPREAD = np.deg2rad(9.0), np.deg2rad(9.0)  # people point a little down at furniture
 LINE_NOISE = np.deg2rad(0.6)  # of an edge's direction in a photo of 1,000 pixels
 LYING_NOISE = np.deg2rad(1.0)  # lenses bend, and furniture is not put down with a ruler
+ROLL_SPREAD = np.deg2rad(1.5)  # of cameras in people's hands
 LINES_SIDE = 1000  # pixels: edges are sought in a picture no larger
 UPRIGHT = np.deg2rad(25.0)  # an edge this near to upright may be a wall's or a cupboard's
 MAX_LYING = 120  # edges that lie, the longest
@@ -92,6 +93,41 @@ def pitch_of_edges(edges: Edges, focal: float) -> tuple[float, float]:
     mean = float(chance @ pitches)
     spread = float(np.sqrt(chance @ (pitches - mean) ** 2))
     return mean, max(spread, float(MIN_TILT_SPREAD))
+
+
+def roll_of_edges(edges: Edges, focal: float, pitch: float) -> float:
+    """How far the camera was rolled, radians, from edges that stand upright; 0 where there are none."""
+    rolls = np.deg2rad(np.arange(-4.0, 4.1, 0.25))
+    down = np.stack([np.sin(rolls), np.cos(pitch) * np.cos(rolls), np.sin(pitch) * np.cos(rolls)], axis=-1)
+    off = np.arcsin(np.clip(down @ _normals(edges.upright, focal).T, -1, 1)) / LINE_NOISE
+    score = np.log(0.05 + 0.95 * np.exp(-0.5 * off**2)) @ edges.upright_weight
+    score -= 0.5 * (rolls / ROLL_SPREAD) ** 2
+    chance = np.exp(score - score.max())
+    return float(chance @ rolls / chance.sum())
+
+
+def levelled(ends: Array, roll: float) -> Array:
+    """Edges as a camera that is not rolled would have them."""
+    cos, sin = np.cos(roll), np.sin(roll)
+    return np.asarray(ends @ np.array([[cos, sin], [-sin, cos]]))
+
+
+def seen_from(ends: Array, focal: Array, pitch: Array) -> tuple[Array, Array, Array]:
+    """Edges as each camera sees them if they lie level in the room: arrays of (camera, edge).
+
+    How steeply up the edge's nearest point is seen (a tangent), in which direction that point is (radians to
+    the right of straight ahead), and how far the edge's plane is from level (a sine): nearer to level less
+    is known of the direction.
+    """
+    sin, cos = np.sin(pitch)[:, None], np.cos(pitch)[:, None]
+    right, down, ahead = np.moveaxis(_normals(ends, np.asarray(focal)[:, None]), -1, 0)
+    forward = cos * ahead - sin * down
+    level = np.maximum(np.hypot(right, forward), 1e-9)
+    (x, y), lens = ends.mean(axis=1).T, np.asarray(focal)[:, None]
+    away = (x / lens * right + (cos - sin * y / lens) * forward) / level
+    facing = np.where(away < 0, -1.0, 1.0)
+    slope = -(cos * y / lens + sin) / np.maximum(np.abs(away), 1e-6)
+    return slope, np.arctan2(facing * right, facing * forward), level
 
 
 def _normals(ends: Array, focal: float | Array) -> Array:

@@ -4,7 +4,8 @@ Sizes come from `real_sizes.py`. A ray is cast for every pixel, through a lens t
 to 1.9 m above the floor with 13 to 50 mm, tilted and rolled. Things stand along the walls or anyhow, hide one
 another, are hidden by things nobody labels, and are cut by the frame. What comes out is what the estimator
 would get: pixels, outlines that are a little off (now and then only a box), labels that are wrong now and
-then, a focal length from EXIF in whole millimetres or none; and, for depth cameras, the exact depth.
+then, a focal length from EXIF in whole millimetres or none; and, for depth cameras, the exact depth. What is
+on the walls, and how high the ceiling is, is in `measured_walls.py`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.photos.masks import Mask, box_of
+from penstock.testing.measured_walls import Walls, walls_around
 from penstock.testing.real_sizes import MISTAKEN, SIZES
 from penstock.testing.rooms import PARTS, WALL
 
@@ -34,7 +36,6 @@ MIN_SEEN = 0.5  # of a thing's pixels in the frame that nothing hides
 MIN_PIXELS = 500
 SHEET = (0.297, 0.21, 0.002)  # m: A4
 MIN_SHEET = 150  # pixels
-CEILING = 2.4
 NO_HIT = np.inf
 
 
@@ -98,6 +99,7 @@ class MeasuredRoom:
     pixels: NDArray[np.uint8]
     depth: NDArray[np.float32]
     things: tuple[MeasuredThing, ...]
+    walls: Walls
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,6 +115,10 @@ class _Standing:
         base = np.array([0.5, 0.5, 0.0])
         return [((low - base) * self.size, (high - base) * self.size) for low, high in boxes]
 
+    def corners(self) -> Array:
+        ends = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (0.0, 1.0)])
+        return _turned(ends * self.size, -self.yaw) + self.place
+
 
 def measured_room(seed: int, num_things: int = 5, *, sheet: bool = False) -> MeasuredRoom:
     """The room of this seed, with `num_things` things in sight.
@@ -120,11 +126,14 @@ def measured_room(seed: int, num_things: int = 5, *, sheet: bool = False) -> Mea
     With `sheet` a sheet of A4 lies on the floor where nothing hides it, told as the last thing.
     """
     random = np.random.default_rng([seed, 7])
+    wall_random = np.random.default_rng([seed, 8])  # its own: what stands in a room does not depend on walls
     while True:
         camera = _camera(random)
         heading = float(random.uniform(-np.pi / 4, np.pi / 4))
         standing = _furnish(camera, heading, num_things + 3, random)
-        seen = _CastPicture(camera, heading, standing, random)
+        corners = [_turned(one.corners(), heading) for one in standing]
+        walls = walls_around(np.concatenate(corners), float(random.uniform(9.5, 12.0)), wall_random)
+        seen = _CastPicture(camera, heading, standing, walls, random)
         in_sight = [n for n in range(len(standing)) if seen.is_seen(n)]
         if len(in_sight) >= num_things:
             things = tuple(
@@ -132,7 +141,7 @@ def measured_room(seed: int, num_things: int = 5, *, sheet: bool = False) -> Mea
             )
             if sheet:
                 things = (*things, *_sheet(seen, camera, random))
-            return MeasuredRoom(camera, seen.pixels, seen.depth.astype(np.float32), things)
+            return MeasuredRoom(camera, seen.pixels, seen.depth.astype(np.float32), things, walls)
 
 
 def _sheet(seen: _CastPicture, camera: RoomCamera, random: np.random.Generator) -> list[MeasuredThing]:
@@ -203,15 +212,20 @@ class _CastPicture:
     """Rays cast into a furnished room."""
 
     def __init__(
-        self, camera: RoomCamera, heading: float, standing: list[_Standing], random: np.random.Generator
+        self,
+        camera: RoomCamera,
+        heading: float,
+        standing: list[_Standing],
+        walls: Walls,
+        random: np.random.Generator,
     ) -> None:
         self._eye = np.array([0.0, 0.0, camera.above])
         self._rays = camera.rays()
         self._unit = self._rays / np.linalg.norm(self._rays, axis=-1, keepdims=True)
         self._alone: list[Mask] = []
-        self.depth, shade = self._walls(heading, random)
+        self.depth, tone = walls.cast(_turned(self._eye, heading), _turned(self._rays, heading))
         self.owner = np.full((HEIGHT, WIDTH), -1)
-        self._shade = shade
+        self._shade = tone[..., None] * np.array([1.0, 0.97, 0.9])
         for number, one in enumerate(standing):
             self._paint(number, one, random.uniform(40, 220, 3))
         noisy = self._shade + random.normal(scale=4, size=self._shade.shape)
@@ -228,19 +242,6 @@ class _CastPicture:
     def whole(self, number: int) -> Mask:
         """The pixels it would have in the frame if nothing stood before it."""
         return self._alone[number]
-
-    def _walls(self, heading: float, random: np.random.Generator) -> tuple[Array, Array]:
-        """Floor, ceiling and four walls around the camera, and a door, all seen from inside."""
-        eye, rays = _turned(self._eye, heading), _turned(self._rays, heading)
-        low, high = np.array([-6.0, -3.0, 0.0]), np.array([6.0, float(random.uniform(9.5, 12.0)), CEILING])
-        ends = np.where(rays > 0, high, low)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            leave = np.where(rays == 0, NO_HIT, (ends - eye) / rays)
-        depth = -_greatest(*np.moveaxis(-leave, -1, 0))
-        side = np.where(leave[..., 0] == depth, 0, np.where(leave[..., 1] == depth, 1, 2))
-        grey = np.array([205.0, 225.0, 0.0])[side]
-        tone = np.where(side == 2, np.where(rays[..., 2] < 0, 130.0, 245.0), grey)
-        return depth, tone[..., None] * np.array([1.0, 0.97, 0.9])
 
     def lay(self, one: _Standing) -> Mask | None:
         """Paints something white, and returns its pixels; None where it is hidden, cut or too small."""
@@ -277,10 +278,7 @@ class _CastPicture:
 
     def _window(self, one: _Standing) -> tuple[slice, slice]:
         """The rows and columns that rays towards it can have; all where it is too near to say."""
-        corners = (
-            np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (0.0, 1.0)]) * one.size
-        )
-        away = _turned(corners, -one.yaw) + one.place - self._eye
+        away = one.corners() - self._eye
         middle = away.mean(axis=0)
         near = np.linalg.norm(away - middle, axis=1).max()
         reach = near / max(float(np.linalg.norm(middle)), 1e-6)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from penstock.photos.camera import LENS_SPREAD, Camera
 from penstock.photos.edges import HEADINGS, PITCH_SPREAD, USUAL_PITCH
+from penstock.photos.sizing.ceiling import ceiling_chances
 
 Array = NDArray[np.float64]
 
@@ -68,7 +69,7 @@ def draw_again(
 def _with_heading(
     camera: Camera, values: Array, log_weight: Array, random: np.random.Generator
 ) -> CameraDraws:
-    """The cameras with what lying edges say of them, each with a way the walls may lie."""
+    """The cameras with what edges and the ceiling say of them, each with a way the walls may lie."""
     above, pitch, focal = np.exp(values[:, 0]), values[:, 1], np.exp(values[:, 2])
     if camera.edges is None or not len(camera.edges.lying):
         return CameraDraws(above, pitch, focal, log_weight)
@@ -77,7 +78,10 @@ def _with_heading(
     shares = np.cumsum(np.exp(chances - most), axis=1)
     told = most[:, 0] + np.log(shares[:, -1] / len(HEADINGS))
     drawn = (random.random(len(focal)) * shares[:, -1])[:, None] > shares
-    return CameraDraws(above, pitch, focal, log_weight + told, HEADINGS[drawn.sum(axis=1)])
+    heading = HEADINGS[drawn.sum(axis=1)]
+    if camera.walls is not None:
+        told = told + ceiling_chances(camera.walls, above, pitch, focal, heading)
+    return CameraDraws(above, pitch, focal, log_weight + told, heading)
 
 
 def _log_before(camera: Camera, values: Array) -> Array:

@@ -8,9 +8,11 @@ from dataclasses import replace
 from penstock.photo import PhotoObject
 from penstock.photos import told
 from penstock.photos.camera import Camera
+from penstock.photos.edges import roll_of_edges
 from penstock.photos.furniture import UNKNOWN, Furniture, Kind
 from penstock.photos.gaussians import Floats
 from penstock.photos.masks import Mask, unpack
+from penstock.photos.sizing.ceiling import wall_edges
 from penstock.photos.sizing.depth_sizes import estimate_with_depth
 from penstock.photos.sizing.outline import Outline, before_each, outline_of
 from penstock.photos.sizing.sizes import GIVEN, Estimate, Sought, estimate_photo
@@ -44,13 +46,21 @@ def with_estimates(
     by_depth = _by_depth(sought, masks, depth, camera)
     found: list[Estimate | None] = list(by_depth)
     if not all(by_depth):
-        by_class = estimate_photo(sought, camera, furniture.kinds[UNKNOWN])
+        by_class = estimate_photo(sought, before_walls(camera, masks), furniture.kinds[UNKNOWN])
         found = [one or other for one, other in zip(by_depth, by_class, strict=True)]
     return [
         _told(_measured(thing, one), seek, one, camera, measured is not None)
         for thing, seek, one, measured in zip(things, sought, found, by_depth, strict=True)
         if one is not None
     ]
+
+
+def before_walls(camera: Camera, masks: Sequence[Mask]) -> Camera:
+    """The camera with those edges of its photo that may be a wall's."""
+    if camera.edges is None:
+        return camera
+    roll = roll_of_edges(camera.edges, camera.focal, camera.pitch)
+    return replace(camera, walls=wall_edges(camera.edges, masks, camera.width, camera.height).levelled(roll))
 
 
 def _by_depth(
