@@ -61,8 +61,7 @@ def test_reading_a_few_classes_of_a_line_costs_and_teaches_what_all_of_them_woul
     torch.manual_seed(1)
     raw = [torch.randn(2, 12, size, requires_grad=True) for size in (signs.NUM_KINDS, 399, 28)]
     said = model.Said(*(part.log_softmax(-1) for part in raw))
-    syllables = said.kinds[..., -1:, None] + said.pairs[..., :, None] + said.finals[..., None, :]
-    everything = torch.cat([said.kinds[..., :-1], syllables.flatten(2)], 2)
+    everything = model.whole_chances(said)
     assert torch.allclose(everything.exp().sum(-1), torch.ones(2, 12), atol=1e-4)
     labels = [signs.classes_of("가가a"), signs.classes_of("뷁 을")]
     lengths = torch.tensor([3, 3])
@@ -80,6 +79,10 @@ def test_reading_a_few_classes_of_a_line_costs_and_teaches_what_all_of_them_woul
         strict=True,
     ):
         assert torch.allclose(one, other, atol=1e-4)
+
+
+def test_the_check_of_the_loss_that_a_training_starts_with_passes(tool: Any) -> None:
+    assert tool("model").loss_error(torch.device("cpu"), lines=2, steps=24, length=5) < 1e-3
 
 
 def test_a_line_too_long_for_its_picture_teaches_nothing(tool: Any) -> None:

@@ -10,6 +10,7 @@ import base64
 import json
 import zipfile
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,10 +46,11 @@ class Face:
             return bool(self.syllables[ord(sign) - FIRST_SYLLABLE])
         return sign in self.signs
 
-    @property
+    @cached_property
     def unknown(self) -> list[str]:
-        """Chinese characters and kana."""
-        return [sign for sign in self.signs if "\u3040" <= sign < "\u3130" or "\u4e00" <= sign < "\ua000"]
+        """Chinese characters and kana, in an order that is the same each time."""
+        found = (sign for sign in self.signs if "\u3040" <= sign < "\u3130" or "\u4e00" <= sign < "\ua000")
+        return sorted(found)
 
 
 def faces(folder: Path, unpacked: Path) -> list[Face]:

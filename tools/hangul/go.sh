@@ -13,8 +13,8 @@ data=${DATA:-build/hangul}
 checkpoint=$data/checkpoint
 export PYTHONPATH=src OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
+# also when the last check fails: what was learned comes back
+trap 'if [ -n "${OUT:-}" ] && [ -d "$checkpoint" ]; then cp -r "$checkpoint" "$OUT"/; fi' EXIT
+
 "${PYTHON:-python3}" tools/hangul/train.py --data "$data" --checkpoint "$checkpoint" \
   --minutes "$minutes" --total-minutes "$total" --workers "${WORKERS:-14}"
-if [ -n "${OUT:-}" ]; then
-  cp -r "$checkpoint" "$OUT"/
-fi

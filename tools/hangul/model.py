@@ -185,6 +185,12 @@ def _picked(chances: Tensor, choices: Tensor) -> Tensor:
     return chances.gather(2, choices[:, None, :].expand(-1, chances.shape[1], -1))
 
 
+def whole_chances(said: Said) -> Tensor:
+    """Logarithms of the chances of all classes, as large as the factors are there to avoid. To check by."""
+    syllables = said.kinds[..., -1:, None] + said.pairs[..., :, None] + said.finals[..., None, :]
+    return torch.cat([said.kinds[..., :-1], syllables.flatten(2)], 2)
+
+
 class Ctc(torch.autograd.Function):
     """CTC over the classes of a line alone, blank first.
 
@@ -238,3 +244,19 @@ def best_paths(said: Said) -> list[list[int]]:
     fresh[:, 1:] = best[:, 1:] != best[:, :-1]
     kept = (best != 0) & fresh
     return [row[keep].tolist() for row, keep in zip(best.cpu(), kept.cpu(), strict=True)]
+
+
+def loss_error(device: torch.device, lines: int = 32, steps: int = 120, length: int = 20) -> float:
+    """How far the gradient of a line's own classes is from that of all classes, on this device."""
+    dice = torch.Generator().manual_seed(1)
+    shapes = [(lines, steps, size) for size in (NUM_KINDS, NUM_PAIRS, NUM_FINALS)]
+    raw = [torch.randn(shape, generator=dice).to(device).requires_grad_() for shape in shapes]
+    said = Said(*(part.log_softmax(-1) for part in raw))
+    label = torch.randint(1, FIRST_SYLLABLE_CLASS + 11172, (lines, length), generator=dice).to(device)
+    lengths, every = torch.full((lines,), length, device=device), torch.full((lines,), steps, device=device)
+    whole = F.ctc_loss(whole_chances(said).transpose(0, 1), label, every, lengths, reduction="none")
+    classes = F.pad(label, (1, 0))
+    wanted = torch.arange(1, length + 1, device=device).expand(lines, -1)
+    few = Ctc.apply(chances_of(said, classes).transpose(0, 1), wanted, lengths)
+    grown = [torch.autograd.grad(loss.sum(), raw, retain_graph=True) for loss in (whole, few)]
+    return max(float((one - other).abs().max()) for one, other in zip(*grown, strict=True))

@@ -21,7 +21,7 @@ import torch
 from data import WIDTHS, LineBatch, LineBatches, LineRecipe
 from drawing import Face, faces
 from lines import Texts
-from model import TINY, LineReaderNetwork, LineSizes, best_paths, loss_of
+from model import TINY, LineReaderNetwork, LineSizes, best_paths, loss_error, loss_of
 from reused import checkpoint, edit_distance
 from signs import classes_of
 from torch.utils.data import DataLoader
@@ -90,7 +90,9 @@ class LineTrainer:
 
     @property
     def done(self) -> float:
-        """The share of the whole training."""
+        """The share of the whole training, by lines where their number was given and by time otherwise."""
+        if self.options.samples:
+            return min(1.0, self.samples / int(self.options.samples))
         return min(1.0, self.seconds / (60 * float(self.options.total_minutes)))
 
     def rate(self) -> float:
@@ -228,6 +230,9 @@ def main() -> None:
     torch.backends.cudnn.benchmark = True  # a few widths come again and again
     found = faces(options.data, options.unpacked)
     trainer = LineTrainer(options)
+    if trainer.device.type == "cuda":  # minutes are dear: a wrong gradient must not be found in the end
+        error = loss_error(trainer.device)
+        assert error < 1e-2, f"The gradient of the loss is off by {error}."
     word = "resumed" if trainer.resume(options.checkpoint) else "new"
     held_out = held_out_lines(options, found)
     print(f"{word} at {trainer.samples} lines after {time.monotonic() - began:.0f} s", flush=True)
@@ -256,6 +261,8 @@ def arguments() -> argparse.Namespace:
         "--minutes", type=float, default=9.0, help="of this slice, loading and saving included"
     )
     parser.add_argument("--total-minutes", type=float, default=27.0, help="of steps over all slices")
+    samples = "lines of the whole training; then --total-minutes plays no part"
+    parser.add_argument("--samples", type=int, default=0, help=samples)
     parser.add_argument("--rate", type=float, default=1.5e-3, help="the highest learning rate")
     parser.add_argument("--area", type=int, default=6_000_000, help="pixels of a batch")
     parser.add_argument("--widths", type=int, nargs="+", default=WIDTHS, help="of pictures, at 32 rows")

@@ -49,10 +49,10 @@ def test_a_space_is_told_by_what_follows_it_and_edges_meet_halfway() -> None:
 def test_a_line_is_cut_close_and_its_neighbours_are_left_out(inverse: bool) -> None:
     grey = np.full((50, 200), 230, np.uint8)
     grey[:4, :150] = 30  # the feet of the line above
-    grey[18:38, 10:190] = 30
+    grey[16:40, 10:190] = 30
     ready = prepared(255 - grey if inverse else grey)
-    assert ready.ink.shape == (HEIGHT, 272)
-    assert ready.scale == pytest.approx(HEIGHT / 24, rel=0.05)
+    assert ready.ink.shape == (HEIGHT, 232)
+    assert ready.scale == pytest.approx(HEIGHT / 28, rel=0.01)
     assert ready.ink[0].max() < 60 and ready.ink[HEIGHT // 2, 100] > 240
 
 
