@@ -18,7 +18,7 @@ from torch.utils.data import Dataset
 
 # at 32 rows: from a cell of a table to a line over a whole page; a page's line has some 900
 WIDTHS = (96, 192, 320, 448, 576, 704, 832, 960)
-SHEET = 12  # lines in one font and size: its glyphs are drawn once
+SHEET = 20  # lines in one font and size: its glyphs are drawn once
 STEP, NO_STEP = 4, -1  # as in model.py
 SQUEEZED = 1.15  # a picture that is wider than its batch by less than this is squeezed into it
 TRIES = 4

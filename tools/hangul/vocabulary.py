@@ -49,6 +49,7 @@ LINKING = (
     "느라",
     "을수록",
 )
+OF_VERBS = ("는", "자", "느", "으려", "으세")  # endings that adjectives do not take
 BEFORE_NOUNS = ("는", "은", "을", "던", "었던", "는다는", "었을")
 
 
@@ -92,6 +93,7 @@ def _inflected(stems: list[tuple[str, str]]) -> dict[str, list[str]]:
         forms = (
             kiwi.join([(stem, part), *([(tense, "EP")] if tense else []), (ending, tag)])
             for (ending, tense), (stem, part) in product(product(endings, tenses), chosen)
+            if part == "VV" or not ending.startswith(OF_VERBS)
         )
         found[name] = list(dict.fromkeys(form for form in forms if re.fullmatch("[가-힣]+", form)))
     return found
