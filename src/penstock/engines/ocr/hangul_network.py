@@ -1,0 +1,91 @@
+"""Reads lines of Korean with our own network: syllables, digits, Latin letters and signs, all in one go.
+
+The weights are one ONNX file that `tools/hangul` makes. For every four columns of a line they say what kind
+of thing stands there (nothing, one of some 370 signs, or a syllable) and, for a syllable, its first two
+letters and its last one. What they call UNKNOWN is a sign they were not taught: PP-OCR may know it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import cv2
+import numpy as np
+
+from penstock.engines.ocr.hangul_picture import prepared
+from penstock.engines.ocr.tesseract import Symbol
+from penstock.engines.weights.onnx import Network
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from penstock.box import Pixels
+
+    Floats = NDArray[np.float32]
+
+UNKNOWN = "\ufffd"
+FIRST_SYLLABLE = 0xAC00
+NUM_FINALS = 28
+STEP = 4  # columns of the prepared picture for a step
+HALF = 0.6  # of the line's height: a character reaches no further to either side of its middle
+
+
+class HangulNetwork:
+    """The open network. May be shared by threads."""
+
+    def __init__(self, weights: Path, threads: int = 1) -> None:
+        self._network = Network(weights, threads)
+        self._signs = self._network.metadata["signs"]
+
+    def read_line(self, line: Pixels) -> list[Symbol]:
+        """The characters of a picture that holds one level line, as `Tesseract.read_line` gives them."""
+        grey = np.asarray(cv2.cvtColor(line, cv2.COLOR_RGB2GRAY), dtype=np.uint8)
+        ready = prepared(grey)
+        kinds, pairs, finals = self._network(ready.ink[None, None].astype(np.float32) / 255)
+        found = decoded(kinds[0], pairs[0], finals[0], self._signs)
+        middles = [(step + 0.5) * STEP / ready.scale for _, step, _ in found]
+        return _symbols(found, middles, HALF * line.shape[0])
+
+    def close(self) -> None:
+        self._network.close()
+
+
+def decoded(kinds: Floats, pairs: Floats, finals: Floats, signs: str) -> list[tuple[str, int, float]]:
+    """The characters that the steps show, each with the step at which it is surest and how sure that is.
+
+    First the kind of each step, then the syllable: one that is torn between two syllables is still one.
+    """
+    kind, some_syllable = kinds.argmax(axis=1), len(signs) + 1
+    is_syllable = kind == some_syllable
+    syllable = pairs.argmax(axis=1) * NUM_FINALS + finals.argmax(axis=1)
+    sure = kinds.max(axis=1) * np.where(is_syllable, pairs.max(axis=1) * finals.max(axis=1), 1.0)
+    best = np.where(is_syllable, some_syllable + syllable, kind)
+    begins = np.flatnonzero(np.diff(best, prepend=-1))
+    ends = np.append(begins[1:], len(best))
+    found = []
+    for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
+        if best[begin]:
+            step = begin + int(sure[begin:end].argmax())
+            found.append((_written(int(best[begin]), signs), step, float(sure[step])))
+    return found
+
+
+def _written(number: int, signs: str) -> str:
+    return signs[number - 1] if number <= len(signs) else chr(FIRST_SYLLABLE + number - len(signs) - 1)
+
+
+def _symbols(found: list[tuple[str, int, float]], middles: list[float], half: float) -> list[Symbol]:
+    """Characters with their edges: halfway to the next one, spaces told by what follows them."""
+    symbols: list[Symbol] = []
+    spaced = False
+    for at, (text, _, sure) in enumerate(found):
+        if text == " ":
+            spaced = bool(symbols)
+            continue
+        before = middles[at] - half if at == 0 else (middles[at - 1] + middles[at]) / 2
+        after = middles[at] + half if at + 1 == len(found) else (middles[at] + middles[at + 1]) / 2
+        x0, x1 = max(0.0, before, middles[at] - half), min(after, middles[at] + half)
+        symbols.append(Symbol(text, x0, x1, sure, spaced))
+        spaced = False
+    return symbols
