@@ -42,7 +42,7 @@ class HangulNetwork:
         """The characters of a picture that holds one level line, as `Tesseract.read_line` gives them."""
         grey = np.asarray(cv2.cvtColor(line, cv2.COLOR_RGB2GRAY), dtype=np.uint8)
         ready = prepared(grey)
-        kinds, pairs, finals = self._network(ready.ink[None, None].astype(np.float32) / 255)
+        kinds, pairs, finals = self._network(np.asarray(ready.ink[None, None] / 255, dtype=np.float32))
         found = decoded(kinds[0], pairs[0], finals[0], self._signs)
         middles = [(step + 0.5) * STEP / ready.scale for _, step, _ in found]
         return _symbols(found, middles, HALF * line.shape[0])
