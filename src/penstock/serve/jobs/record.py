@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from penstock.store.atomic_files import replacing, store_errors
+from penstock.store.atomic_files import replace_whole, store_errors
 
 log = logging.getLogger(__name__)
 JOBS = "jobs"  # below OUT
@@ -73,8 +73,8 @@ class JobFiles:
 
     def write(self, record: JobRecord) -> None:
         row = {name: getattr(record, name) for name in FIELDS}
-        with replacing(self._path(record.id), self._out, mode=0o600) as file:
-            file.write(json.dumps(row).encode())
+        path, data = self._path(record.id), json.dumps(row).encode()
+        replace_whole(path, self._out, data, mode=0o600)
 
     def read_all(self) -> Iterator[JobRecord]:
         """Yields the records, oldest first. Leaves out what is no record, and says so in the log."""
