@@ -103,20 +103,6 @@ def write_synced(path: Path, data: bytes, mode: int = 0o666) -> None:
         os.close(descriptor)
 
 
-def replace_whole(path: Path, out: str | os.PathLike[str], data: bytes, mode: int = 0o666) -> None:
-    """Does what `replacing` does, for a short file, in fewer calls."""
-    temporary = Path(out, TMP, f"{os.getpid()}-{path.name}")
-    with store_errors(path):
-        make_folder(path.parent)
-        try:
-            write_synced(temporary, data, mode)
-            temporary.replace(path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
-        sync_folder(path.parent)
-
-
 def sync_folder(folder: Path) -> None:
     """Makes renames in `folder` survive a power cut, where the system can."""
     if not hasattr(os, "O_DIRECTORY"):

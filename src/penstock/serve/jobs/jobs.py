@@ -6,7 +6,7 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -79,6 +79,7 @@ class Jobs:
             self._remember(record)
         if self._service.takes_documents:
             self.files.delete_strays(set(self._records))
+            self.files.tidy(wholly=True)
             self._opened.enter_context(self.own_runs)
             for record in self._records.values():
                 if record.has_own_run and record.state is None:
@@ -89,6 +90,7 @@ class Jobs:
     def __exit__(self, *_: object) -> None:
         self._ending.set()
         self._opened.close()
+        self.files.close()
 
     # making
 
@@ -268,7 +270,7 @@ class Jobs:
                 return False
             self._by_idempotency.pop((record.owner, record.idempotency_key), None)
             self._owing.discard(id)
-            self.files.delete(id)
+            self.files.delete(record)
             for name in record.documents if not record.has_own_run else ():
                 users = self._users.get(name, set())
                 users.discard(id)
@@ -282,20 +284,18 @@ class Jobs:
         now = self._clock()
         with self._lock:
             records = list(self._records.values())
+        self._note_ends(records, now)
         for record in records:
-            if record.state is None and not record.has_own_run:
-                self._note_end(record, now)
-            elif self._keep_s is not None and now - (record.finished or now) > self._keep_s:
+            if self._keep_s is not None and now - (record.finished or now) > self._keep_s:
                 self.delete(record.id)
+        self.files.tidy()
 
     def owed(self, now: float) -> list[JobState]:
         """Returns jobs that are over and whose callback is to be tried now, oldest first."""
         with self._lock:
             waiting = [self._records[id] for id in self._owing]
         due = sorted((one for one in waiting if one.callback_due <= now), key=lambda one: one.created)
-        for record in due:
-            if record.state is None and not record.has_own_run:
-                self._note_end(record, now)
+        self._note_ends(due, now)
         states = [state for record in due if (state := self.get(record.id)) is not None]
         return [state for state in states if state.record.state is not None]
 
@@ -309,12 +309,17 @@ class Jobs:
             if told != "waiting":
                 self._owing.discard(id)
 
-    def _note_end(self, record: JobRecord, now: float) -> None:
-        state = self._state(record)
+    def _note_ends(self, records: Iterable[JobRecord], now: float) -> None:
+        """Notes which of these jobs of the service's run are over."""
+        open_ones = (one for one in records if one.state is None and not one.has_own_run)
+        over = [state for state in map(self._state, open_ones) if state.is_over]
         with self._lock:
-            current = self._records.get(record.id)
-            if state.is_over and current is not None and current.state is None:
-                self._store(current.ended(state.state, now, counts=_counts(state)))
+            ended = [
+                current.ended(state.state, now, counts=_counts(state))
+                for state in over
+                if (current := self._records.get(state.record.id)) is not None and current.state is None
+            ]
+            self._store(*ended)
 
     def _sweep_until_the_end(self) -> None:
         while not self._ending.wait(SWEEP_S):
@@ -334,9 +339,9 @@ class Jobs:
             if record is not None and record.state is None:
                 self._store(record.ended(end.state, self._clock(), end.error, end.counts))
 
-    def _store(self, record: JobRecord) -> None:
-        self.files.write(record)
-        self._records[record.id] = record
+    def _store(self, *records: JobRecord) -> None:
+        self.files.write(*records)
+        self._records.update((record.id, record) for record in records)
 
     def _remember(self, record: JobRecord) -> None:
         self._records[record.id] = record
