@@ -172,7 +172,8 @@ class Service:
             with self._lock:
                 if is_new:
                     self._cancelled.discard(document)
-                    self._owners[document] = owner
+                    if owner:
+                        self._owners[document] = owner
                     self.catalogue.show(document)
                     self._promise(place)
                 else:

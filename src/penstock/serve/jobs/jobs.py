@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -28,6 +29,7 @@ log = logging.getLogger(__name__)
 MAX_JOBS = 100_000  # some 100 MB of memory
 SWEEP_S = 60.0  # between two looks for jobs whose time is over
 NOTHING: Beside = MappingProxyType({})
+NO_OPTIONS: Mapping[str, Any] = {}  # one for all jobs without
 OVER: tuple[State, ...] = ("done", "failed", "cancelled")
 
 
@@ -68,7 +70,8 @@ class Jobs:
         self._by_idempotency: dict[tuple[str, str], str] = {}
         self._reserved: set[tuple[str, str]] = set()
         self._owing: set[str] = set()  # jobs whose callback is not told yet
-        self._users: dict[str, set[str]] = {}  # documents of the service's run, and the jobs that want them
+        # documents of the service's run, and the jobs that want them: nearly always one, so no set for each
+        self._users: dict[str, tuple[str, ...]] = {}
         self.own_runs = OwnRuns(base, measuring, self.files.folder, self._ended, at_once)
         self._opened = ExitStack()
         self._ending = threading.Event()
@@ -148,7 +151,7 @@ class Jobs:
             documents=take(id, files, owner),
             owner=owner,
             has_own_run=has_own_run,
-            options=dict(options),
+            options=dict(options) if options else NO_OPTIONS,
             idempotency_key=idempotency_key,
             digest=digest,
             callback=callback,
@@ -272,10 +275,10 @@ class Jobs:
             self._owing.discard(id)
             self.files.delete(record)
             for name in record.documents if not record.has_own_run else ():
-                users = self._users.get(name, set())
-                users.discard(id)
-                if not users:
-                    self._users.pop(name, None)
+                users = tuple(one for one in self._users.pop(name, ()) if one != id)
+                if users:
+                    self._users[name] = users
+                else:
                     self._service.delete(name)
         return True
 
@@ -350,8 +353,16 @@ class Jobs:
         if record.callback_state == "waiting":
             self._owing.add(record.id)
         for name in record.documents if not record.has_own_run else ():
-            self._users.setdefault(name, set()).add(record.id)
+            users = self._users.get(name, ())
+            if record.id not in users:
+                self._users[name] = (*users, record.id)
 
 
-def _counts(state: JobState) -> dict[str, int]:
-    return {"pages": state.pages or 0, "done": state.done, "failed": state.failed}
+def _counts(state: JobState) -> Mapping[str, int]:
+    return _shared_counts(state.pages or 0, state.done, state.failed)
+
+
+@lru_cache(1024)
+def _shared_counts(pages: int, done: int, failed: int) -> Mapping[str, int]:
+    """Returns one and the same for equal counts: most jobs that are kept are of a page or two."""
+    return {"pages": pages, "done": done, "failed": failed}

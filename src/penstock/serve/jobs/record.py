@@ -53,7 +53,9 @@ class JobRecord:
         self, state: State, now: float, error: str = "", counts: Mapping[str, int] | None = None
     ) -> JobRecord:
         """Returns the record of a job that is over. Secrets are not kept longer than they are of use."""
-        options = {name: value for name, value in self.options.items() if name not in SECRETS}
+        options = self.options
+        if any(name in options for name in SECRETS):
+            options = {name: value for name, value in options.items() if name not in SECRETS}
         return replace(
             self, state=state, finished=now, error=error, options=options, counts=counts or self.counts
         )
