@@ -202,7 +202,9 @@ class Run(Generic[ItemT]):
             if self.aside(item):
                 yield item
                 continue
-            documents.setdefault(item.document, {}).update(file_of(item))
+            known = documents.setdefault(item.document, files := file_of(item))
+            if known is not files:
+                known.update(files)
             self.tally.listed += 1
             entry = entries.get(item.id)
             if entry is None or item.attempt > entry.attempt:  # a pass's input has changed since

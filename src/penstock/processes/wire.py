@@ -22,6 +22,7 @@ LENGTH = struct.Struct("!Q")
 # how numpy pickles its arrays and numbers
 NUMPY = frozenset({"_frombuffer", "_reconstruct", "scalar", "ndarray", "dtype"})
 TOGETHER = 64 * 1024  # bytes: shorter parts go out in one piece
+AHEAD = 4096  # bytes: what is read beyond what is asked for is copied once more
 
 Part = bytes | memoryview
 
@@ -35,6 +36,7 @@ class Frames:
     def __init__(self, end: socket.socket, *, wary: bool = False) -> None:
         self._end = end
         self._unpickler = _WaryUnpickler if wary else pickle.Unpickler
+        self._incoming = _Incoming(end)
         self._lost = False
 
     def send(self, value: object, until: float | None = None) -> None:
@@ -55,7 +57,8 @@ class Frames:
         """
         if self._lost:
             raise EOFError("the other end cannot be understood any more")
-        incoming = _Incoming(self._end, until if begun_until is None else begun_until)
+        incoming = self._incoming
+        incoming.until = until if begun_until is None else begun_until
         (count,) = LENGTH.unpack(incoming.read(LENGTH.size))
         incoming.until = until
         lengths = [length for (length,) in LENGTH.iter_unpack(incoming.read(count * LENGTH.size))]
@@ -98,11 +101,16 @@ class _Parts:
 
 
 class _Incoming:
-    """A socket as a file for an unpickler, which reads long bytes right into their place."""
+    """A socket as a file for an unpickler, which reads long bytes right into their place.
 
-    def __init__(self, end: socket.socket, until: float | None) -> None:
-        self.until = until
+    What is short is read ahead: an unpickler asks for a byte here and eight there, and each would be a call.
+    """
+
+    def __init__(self, end: socket.socket) -> None:
+        self.until: float | None = None
         self._end = end
+        self._ahead = memoryview(b"")  # read already, and not asked for yet
+        self._place = bytearray(AHEAD)
 
     def read(self, length: int, /) -> bytes:
         return bytes(self.array(length))
@@ -115,12 +123,23 @@ class _Incoming:
     def readinto(self, place: bytearray | memoryview) -> int:
         rest = memoryview(place)
         while rest:
-            self._end.settimeout(_left(self.until))
-            got = self._end.recv_into(rest)
-            if not got:
-                raise EOFError("the other end is closed")
+            if self._ahead:
+                got = min(len(rest), len(self._ahead))
+                rest[:got], self._ahead = self._ahead[:got], self._ahead[got:]
+            elif len(rest) >= AHEAD:
+                got = self._received(rest)
+            else:
+                self._ahead = memoryview(self._place)[: self._received(self._place)]
+                continue
             rest = rest[got:]
         return len(place)
+
+    def _received(self, place: bytearray | memoryview) -> int:
+        self._end.settimeout(_left(self.until))
+        got = self._end.recv_into(place)
+        if not got:
+            raise EOFError("the other end is closed")
+        return got
 
     def readline(self) -> bytes:
         raise pickle.UnpicklingError("a pickle of today has no lines")

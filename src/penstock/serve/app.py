@@ -46,9 +46,11 @@ from penstock.serve.routes.status import StatusRoutes
 from penstock.serve.routes.web import add_page
 from penstock.serve.searching import ServedSearch
 from penstock.serve.service import Service
+from penstock.serve.worker_threads import WorkerThreads
 
 __all__ = ["KeyRing", "PhotoOptions", "RemoteFiles", "ServiceSettings", "app_of"]
 EXPORTS_AT_ONCE = 2
+TAKERS = 4  # threads that wait for the disk side by side; more would only wait for the interpreter
 OURS: dict[str, tuple[type[JobRoutes | JobPageRoutes | DocumentRoutes | RunRoutes | SearchRoutes], ...]] = {
     "Jobs": (JobRoutes, JobPageRoutes),
     "Documents": (DocumentRoutes, RunRoutes),
@@ -139,6 +141,7 @@ def _context(service: Service, settings: ServiceSettings) -> Context:
         pictures=DrawnPages(service.out),
         search=ServedSearch(service.out),
         exporting=InTurn(EXPORTS_AT_ONCE),
+        takers=WorkerThreads("take", TAKERS),
         callbacks=settings.callbacks,
         is_open=settings.is_open,
     )
@@ -149,7 +152,14 @@ def _opened(context: Context) -> Callable[[FastAPI], AbstractAsyncContextManager
     async def opened(_: FastAPI) -> AsyncIterator[None]:
         search = context.search
         callbacks = Callbacks(context.jobs, context.callbacks, job_row)
-        with context.jobs, callbacks, context.pictures.opened, search.opened, search.opened_embedder:
+        with (
+            context.jobs,
+            context.takers,
+            callbacks,
+            context.pictures.opened,
+            search.opened,
+            search.opened_embedder,
+        ):
             yield
 
     return opened

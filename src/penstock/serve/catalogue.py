@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections import OrderedDict, defaultdict
@@ -57,7 +58,8 @@ class Catalogue:
             self._recent[item.id] = item
             while len(self._recent) > RECENT:
                 self._recent.popitem(last=False)
-            self._places.setdefault(item.document, {})[item.part] = _place(item)
+            # other threads and processes have handed the page on: its name is a copy each time
+            self._places.setdefault(sys.intern(item.document), {})[item.part] = _place(item)
 
     def start_over(self) -> None:
         """Forgets pages that are not on the disk."""

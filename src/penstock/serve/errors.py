@@ -9,7 +9,7 @@ from types import MappingProxyType
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.routing import Match
@@ -21,6 +21,7 @@ from penstock.serve.guard.origin_check import HEADERS, OriginCheck
 from penstock.serve.upload import TooLarge
 
 RETRY_S = 60  # a page or two later
+OUR_HEADERS = {name.lower().encode(): value.encode() for name, value in HEADERS.items()}
 NOTHING: Mapping[str, str] = MappingProxyType({})
 # docling's client looks for an error's sentence in `detail`, where FastAPI puts it
 DETAILED = ("/v1/convert/", "/v1/status/", "/v1/result/")
@@ -50,7 +51,8 @@ class OriginCheckMiddleware:
             nonlocal begun
             if message["type"] == "http.response.start":
                 begun = True
-                MutableHeaders(scope=message).update(HEADERS)
+                others = (pair for pair in message["headers"] if pair[0] not in OUR_HEADERS)
+                message["headers"] = [*others, *OUR_HEADERS.items()]
             await send(message)
 
         refusal = self._check.refusal(Headers(scope=scope))

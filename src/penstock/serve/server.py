@@ -21,6 +21,7 @@ def server_of(app: Starlette, bounds: ConnectionBounds | None = None) -> uvicorn
     config = uvicorn.Config(
         app,
         http=table.protocol(),  # type: ignore[arg-type]  # it is called like a class
+        access_log=False,
         log_level="error",  # a stranger whose requests are wrong may not fill the log
         timeout_graceful_shutdown=GRACE_S,
     )

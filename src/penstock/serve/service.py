@@ -7,14 +7,11 @@ documents. When a run breaks (a full disk, no model server), requests get the re
 
 from __future__ import annotations
 
-import hashlib
 import logging
-import secrets
-import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -27,18 +24,13 @@ from penstock.serve.inbox import Inbox
 from penstock.serve.purge import purge
 from penstock.serve.reading_probe import ProbeGivenUp, ReadingProbe, is_probe
 from penstock.serve.turns import Turns
+from penstock.serve.upload_folder import UPLOADS, UploadFolder
 from penstock.serve.upload_pages import Sent, document_of, listed
 from penstock.sources.probe import PageCounter
-from penstock.sources.safe_names import safe_name
-from penstock.store.atomic_files import make_folder, store_errors, sync_folder
 
 log = logging.getLogger(__name__)
 
-UPLOADS = "uploads"
-INCOMING = ".incoming-"  # begins the name of a file that is still being sent
-DELETED = ".deleted-"  # begins the name of a file that says which document is to go
 PURGES = 2  # after a deletion: pages that were at work then are committed until the second
-FOLDER_DIGITS = 16  # of a hash of name and content: what was sent has a folder of its own
 MAX_WAITING = 5_000  # accepted pages that are not read yet: hours of work on a laptop
 MAX_SHARE = 500  # of them that one document counts for: it must not keep others out
 AGAIN_S = 30.0  # after a run broke: a disk is emptied, a model server is started, by people
@@ -81,6 +73,8 @@ class Service:
         self._plan = plan
         self._probe = ReadingProbe(plan if probes else None)
         self._lock = threading.Lock()
+        self._uploads = UploadFolder(out)
+        self._files = threading.Lock()  # for uploads; taken before the other, which waits for no disk
         self._counts: dict[str, int | None] = {}  # pages of each document that was sent, None: not counted
         self._left: dict[str, int] = {}  # accepted pages not read yet; an uncounted document counts as one
         self._inbox = Inbox()
@@ -135,6 +129,8 @@ class Service:
     @property
     def is_full(self) -> bool:
         with self._lock:
+            if sum(self._left.values()) <= MAX_WAITING:  # nearly always, and quickly seen
+                return False
             return sum(min(left, MAX_SHARE) for left in self._left.values()) > MAX_WAITING
 
     # what is there
@@ -158,40 +154,30 @@ class Service:
 
     # taking
 
-    @contextmanager
-    def incoming(self) -> Iterator[Path]:
+    def incoming(self) -> AbstractContextManager[Path]:
         """Gives a path below OUT for a file that is being received. Removes what is left there."""
-        path = self.out / UPLOADS / f"{INCOMING}{secrets.token_hex(8)}"
-        with store_errors(path):
-            make_folder(path.parent)
-        try:
-            yield path
-        finally:
-            path.unlink(missing_ok=True)
+        return self._uploads.incoming()
 
     def accept(self, incoming: Path, name: str, digest: str, owner: str = "") -> Status:
         """Accepts a file that has arrived. The same bytes under the same name are an owner's same document.
 
         If it was sent before, its failed pages are read again: a model server may have been down.
         """
-        name = safe_name(name)
-        told = f"{owner}\0{digest}/{name}" if owner else f"{digest}/{name}"
-        folder = hashlib.sha256(told.encode()).hexdigest()[:FOLDER_DIGITS]
-        target = self.out / UPLOADS / folder / name
-        document = document_of(target)
-        with self._lock:
-            if document not in self._counts:
-                with store_errors(target):
-                    make_folder(target.parent)
-                    incoming.replace(target)
-                    sync_folder(target.parent)
-                    self._tombstone(document).unlink(missing_ok=True)
-                self._cancelled.discard(document)
-                self._owners[document] = owner
-                self.catalogue.show(document)
-                self._promise(target)
-            else:
-                self._read_failed_again(target)
+        place = self._uploads.place(name, digest, owner)
+        document = document_of(place)
+        with self._files:
+            is_new = document not in self._counts
+            if is_new:
+                self._uploads.keep(incoming, place)
+            with self._lock:
+                if is_new:
+                    self._cancelled.discard(document)
+                    if owner:
+                        self._owners[document] = owner
+                    self.catalogue.show(document)
+                    self._promise(place)
+                else:
+                    self._read_failed_again(place)
         return self._status(document)
 
     def was_sent(self, document: str) -> bool:
@@ -203,7 +189,7 @@ class Service:
         with self._lock:
             if not self.was_sent(document):
                 raise UsageError(f"{document!r} was not sent to this service.", "Send it.")
-            self._read_failed_again(self.out / UPLOADS / document)
+            self._read_failed_again(self._uploads.path / document)
         return self._status(document)
 
     def _read_failed_again(self, path: Path) -> None:
@@ -223,49 +209,38 @@ class Service:
 
     def cancel(self, document: str) -> None:
         """Reads no more pages of a document; those at work are finished. Its file goes."""
-        with self._lock:
-            self._cancelled.add(document)
-            self._counts.pop(document, None)
-            self._left.pop(document, None)
-            self._owners.pop(document, None)
-        folder = self._folder(document)
-        with store_errors(folder):
-            if folder.is_dir():
-                shutil.rmtree(folder)
+        with self._files:
+            with self._lock:
+                self._cancelled.add(document)
+                self._counts.pop(document, None)
+                self._left.pop(document, None)
+                self._owners.pop(document, None)
+            self._uploads.remove(document)
 
     def delete(self, document: str) -> None:
         """Hides a document at once. Its rows go with the next `purge`, which a restart does not forget."""
-        stone = self._tombstone(document)
-        with store_errors(stone):
-            stone.write_text(document, "utf-8")
-            sync_folder(stone.parent)
+        with self._files:
+            self._uploads.note_deletion(document)
         self.cancel(document)
         self.catalogue.hide(document)
         self._purges = PURGES
 
     def purge(self) -> int:
         """Removes the rows of deleted documents from the disk. Returns how many."""
-        stones = list((self.out / UPLOADS).glob(f"{DELETED}*"))
-        if not stones or not self._purges:
+        deleted = self._uploads.deleted()
+        if not deleted or not self._purges:
             return 0
         self._purges -= 1
-        rows = purge(self.out, {stone.read_text("utf-8") for stone in stones})
+        rows = purge(self.out, deleted)
         self.catalogue.look_again()
         return rows
 
-    def _folder(self, document: str) -> Path:
-        return self.out / UPLOADS / document.partition("/")[0]
-
-    def _tombstone(self, document: str) -> Path:
-        return self.out / UPLOADS / f"{DELETED}{document.partition('/')[0]}"
-
     def _bury(self) -> None:
         """Ends what was deleted before this start: no page of it can be at work any more."""
-        for stone in list((self.out / UPLOADS).glob(f"{DELETED}*")):
-            self.cancel(stone.read_text("utf-8"))
+        for document in self._uploads.deleted():
+            self.cancel(document)
         self.purge()
-        for stone in list((self.out / UPLOADS).glob(f"{DELETED}*")):
-            stone.unlink(missing_ok=True)
+        self._uploads.forget_deletions()
 
     # reading
 
@@ -328,10 +303,12 @@ class Service:
             self.catalogue.start_over()  # pages that the broken run had not committed are read again
         else:
             self._bury()
-        with self._lock:
+        with self._files, self._lock:
             # the documents of the last inbox are in the folder with the others
             inbox = self._inbox = Inbox()
-            earlier = self._earlier()
+            if not self._begun.is_set():
+                self._uploads.remove_half_received()
+            earlier = self._uploads.files()
             self._counts.update((document_of(path), None) for path in earlier)
             self._left = dict.fromkeys(map(document_of, earlier), 1)
             for path in earlier:
@@ -359,14 +336,6 @@ class Service:
     def _is_reading(self) -> bool:
         """Whether another document is read beside the one that came last."""
         return len(self._left) > 1
-
-    def _earlier(self) -> list[Path]:
-        """Returns the documents accepted before this start, oldest first. Deletes half-received files."""
-        folder = self.out / UPLOADS
-        for half in folder.glob(f"{INCOMING}*") if not self._begun.is_set() else ():
-            half.unlink(missing_ok=True)
-        whole = [path for path in folder.glob("*/*") if path.is_file()]
-        return sorted(whole, key=lambda path: path.stat().st_mtime_ns)
 
     def _pages_of(self, paths: list[Path], counter: PageCounter) -> Iterator[tuple[str, list[Sent]]]:
         """Yields each document and its pages; its name is then known with their number."""

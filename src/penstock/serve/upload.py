@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -15,6 +15,7 @@ from typing import IO
 from fastapi.concurrency import run_in_threadpool
 
 from penstock.errors import UsageError
+from penstock.store.atomic_files import write_synced
 
 BLOCK = 256 * 1024  # bytes that are written together
 
@@ -39,17 +40,25 @@ class ReceivedFile:
     def put_on_disk(self) -> None:
         """Writes and syncs it unless it is on the disk already."""
         if self.unwritten is not None:
-            with self.path.open("wb") as file:
-                file.write(self.unwritten)
-                _sync(file)
+            write_synced(self.path, self.unwritten)
 
 
 async def receive(
-    stream: AsyncIterator[bytes], path: Path, name: str, max_bytes: int, max_in_memory: int = 0
+    stream: AsyncIterator[bytes],
+    path: Path,
+    name: str,
+    max_bytes: int,
+    max_in_memory: int = 0,
+    is_whole: Callable[[], bool] = lambda: False,
 ) -> ReceivedFile:
-    """Receives one file; it is on the disk and synced unless it has at most `max_in_memory` bytes."""
-    path.touch()  # a full disk is told of before the client sends, and who looks there sees what arrives
-    block = await _block(stream)
+    """Receives one file; it is on the disk and synced unless it has at most `max_in_memory` bytes.
+
+    `is_whole` says whether all of it has come with its first piece, as a small one does.
+    """
+    first = await anext(stream, b"")
+    if not is_whole():
+        path.touch()  # a full disk is told of before the client sends more, and who looks sees what arrives
+    block = await _block(stream, first)
     _check_size(len(block), max_bytes)
     if len(block) <= min(max_in_memory, BLOCK - 1):  # a full block may have others behind it
         return ReceivedFile(path, name, hashlib.sha256(block).hexdigest(), len(block), block)
@@ -77,10 +86,11 @@ def _check_size(size: int, max_bytes: int) -> None:
         raise TooLarge(f"A document may have {max_bytes >> 20} MB at most.")
 
 
-async def _block(stream: AsyncIterator[bytes]) -> bytes:
-    """Returns about BLOCK bytes, fewer at the end, none after it."""
-    pieces: list[bytes] = []
-    size = 0
+async def _block(stream: AsyncIterator[bytes], first: bytes = b"") -> bytes:
+    """Returns about BLOCK bytes that begin with the first piece, fewer at the end, none after it."""
+    pieces, size = [first], len(first)
+    if size >= BLOCK:
+        return first
     async for piece in stream:
         pieces.append(piece)
         size += len(piece)

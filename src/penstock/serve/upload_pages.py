@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from penstock import sources
 from penstock.errors import Failure, UsageError
 from penstock.page import Page
 from penstock.photo import Photo
+from penstock.sources.listing import list_files
 from penstock.sources.probe import PageCounter
 
 Sent = Page | Photo
@@ -19,11 +20,12 @@ Sent = Page | Photo
 def listed(paths: list[Path], kind: type[Sent], counter: PageCounter) -> Iterator[tuple[Path, list[Sent]]]:
     """Yields each file with its pages; a file without pages gets one failed page."""
     left = {path.parent.name: path for path in paths}
-    place = len(paths[0].parent.parent.resolve().parts)
+    home = paths[0].parent.parent.resolve()
+    there, place = [home / path.parent.name / path.name for path in paths], len(f"{home}/")
     why = "It holds no page."
     try:
-        items = sources.list_items([str(path) for path in paths], kind, counter=counter)
-        for folder, pages in itertools.groupby(items, key=lambda item: Path(item.uri).parts[place]):
+        items = list_files(there, kind, counter)
+        for folder, pages in itertools.groupby(items, key=lambda item: item.uri[place:].partition("/")[0]):
             path = left.pop(folder)
             yield path, [_ours(item, path) for item in pages]
     except UsageError as exc:  # none of the files that are left has a page
@@ -39,5 +41,8 @@ def _ours(item: Sent, path: Path) -> Sent:
 
 
 def document_of(path: Path) -> str:
-    """Returns an upload's document name: with its folder, as two files may have the same name."""
-    return f"{path.parent.name}/{path.name}"
+    """Returns an upload's document name: with its folder, as two files may have the same name.
+
+    It is one and the same string for all who keep it, and many do for as long as the job is kept.
+    """
+    return sys.intern(f"{path.parent.name}/{path.name}")

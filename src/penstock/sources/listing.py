@@ -21,6 +21,7 @@ from penstock.sources import formats
 from penstock.sources.datasets import DatasetListing
 from penstock.sources.files import Candidate, FileInspector
 from penstock.sources.folders import Dataset
+from penstock.sources.ids import safe_document
 from penstock.sources.inputs import Begin, End, Entry, FoundFile, expand
 from penstock.sources.page_range import PageRange
 from penstock.sources.probe import MAX_AT_ONCE, STAGE, PageCounter
@@ -29,6 +30,7 @@ from penstock.stage import ItemT
 
 MAX_PAGES = 50_000  # of a document; the longest that was ever printed have half of it
 ONE_PART = PartCount(1, 1)
+ITEM_FIELDS = tuple(field.name for field in fields(Item))
 
 # sources by scheme: "toy:rest" lists what the function of "toy" yields for "rest". Opened when asked for.
 SOURCES: dict[str, str] = {}
@@ -76,6 +78,16 @@ def list_items(
     return (_as(kind, item) for item in _resumed(first, items))
 
 
+def list_files(paths: Sequence[Path], kind: type[ItemT], counter: PageCounter) -> Iterator[ItemT]:
+    """Yields every page of files as `list_items` does, for paths that nobody typed: without looking around.
+
+    They must be absolute, with no link among their folders.
+    """
+    listing = _Listing(None, DatasetListing(), None, MAX_PAGES, Counter(), counter, MAX_AT_ONCE)
+    entries = (FoundFile(path, safe_document([path.name]), named=True) for path in paths)
+    return (_as(kind, item) for item in listing.items(entries, nullcontext()))
+
+
 def _by_scheme(name: str) -> Iterator[Item]:
     scheme, _, rest = name.partition(":")
     module, _, function = SOURCES[scheme].partition(":")
@@ -84,7 +96,7 @@ def _by_scheme(name: str) -> Iterator[Item]:
 
 
 def _as(kind: type[ItemT], item: Item) -> ItemT:
-    return kind(**{field.name: getattr(item, field.name) for field in fields(Item)})
+    return kind(**{name: getattr(item, name) for name in ITEM_FIELDS})
 
 
 def _resumed(first: Item, rest: Iterator[Item]) -> Iterator[Item]:

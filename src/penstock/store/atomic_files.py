@@ -66,22 +66,41 @@ def replacing(
 
 
 def _new_file(path: Path, mode: int) -> IO[bytes]:
+    return os.fdopen(_descriptor(path, mode), "wb")
+
+
+def _descriptor(path: Path, mode: int) -> int:
     """Opens an empty file; `mode` is who may read it, less what the umask takes away."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0)
     try:
-        return os.fdopen(os.open(path, flags, mode), "wb")
+        return os.open(path, flags, mode)
     except FileNotFoundError:  # the first file, or someone has just emptied the folder and taken it away
         path.parent.mkdir(parents=True, exist_ok=True)
-        return os.fdopen(os.open(path, flags, mode), "wb")
+        return os.open(path, flags, mode)
 
 
 def make_folder(folder: Path) -> None:
     """Makes the folder and those above it. After a power cut they are there: a synced file needs them."""
     if folder.is_dir():
         return
-    make_folder(folder.parent)
-    folder.mkdir(exist_ok=True)
+    try:
+        folder.mkdir(exist_ok=True)
+    except FileNotFoundError:
+        make_folder(folder.parent)
+        folder.mkdir(exist_ok=True)
     sync_folder(folder.parent)
+
+
+def write_synced(path: Path, data: bytes, mode: int = 0o666) -> None:
+    """Writes a short file; it is on the disk when this returns. A file object would ask thrice for itself."""
+    descriptor = _descriptor(path, mode)
+    try:
+        left = memoryview(data)
+        while left:
+            left = left[os.write(descriptor, left) :]
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def sync_folder(folder: Path) -> None:

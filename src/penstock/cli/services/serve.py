@@ -30,6 +30,7 @@ from penstock.cli.options import (
 from penstock.cli.services.listening import address, is_open, listening_on
 from penstock.cli.volumes import sam3d_settings
 from penstock.errors import MissingModel, UsageError, install_advice
+from penstock.processes.garbage import keep_what_is_loaded
 
 if TYPE_CHECKING:
     from penstock.plan import Plan
@@ -209,6 +210,7 @@ def _run(out: Path, plan: Plan | None, listening: socket.socket, asked: _Operati
     settings = asked.service_settings(plan, is_open(listening))
     with Service(out, plan, probes=True) as service:
         server = service_server(service, settings)
+        keep_what_is_loaded()
         what = "reads what it is sent" if plan else "shows what is there"
         print(f"{address(listening)} {what}; Ctrl-C ends it.", file=sys.stderr, flush=True)
         if settings.is_open:

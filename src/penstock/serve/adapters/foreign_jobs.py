@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any
 
 from fastapi import Request
@@ -47,7 +48,7 @@ class ForeignJobs:
                 raise HttpRefusal(400, "There is no file in the request.")
             try:
                 owner = owner_of(request).name
-                return await run_in_threadpool(context.jobs.create, "parse", files, options, owner)
+                return await context.takers(partial(context.jobs.create, "parse", files, options, owner))
             except UsageError as exc:
                 raise HttpRefusal(422, exc.message, exc.advice) from exc
 

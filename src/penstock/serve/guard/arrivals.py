@@ -176,5 +176,11 @@ def arrival_of(scope: Scope, bounds: ArrivalBounds) -> Arrival:
     return found
 
 
+def has_arrived(scope: Scope) -> bool:
+    """Whether all of the request's body is here."""
+    arrival: Arrival | None = scope.get(ARRIVAL)
+    return arrival is not None and arrival.is_whole
+
+
 def _has_body(headers: Headers) -> bool:
     return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ipaddress
 import socket
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 # with trusted types a browser itself refuses to make markup of a string; web/tables.js has the one exception
@@ -23,6 +24,7 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
 }
+KNOWN = 256  # hosts whose names are parsed once; nearly all requests come with the same
 
 
 class OriginCheck:
@@ -53,6 +55,7 @@ class OriginCheck:
         return bool(netloc) and (netloc.lower() == host.lower() or _name(netloc) in self._others)
 
 
+@lru_cache(KNOWN)
 def _name(netloc: str) -> str:
     """Returns the host without its port; the whole text if it cannot be parsed."""
     try:
@@ -61,6 +64,7 @@ def _name(netloc: str) -> str:
         return netloc
 
 
+@lru_cache(KNOWN)
 def _is_address(name: str) -> bool:
     """Whether the name is an IP address, which no DNS entry can redirect."""
     try:

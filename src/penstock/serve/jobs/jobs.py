@@ -6,9 +6,10 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -28,6 +29,7 @@ log = logging.getLogger(__name__)
 MAX_JOBS = 100_000  # some 100 MB of memory
 SWEEP_S = 60.0  # between two looks for jobs whose time is over
 NOTHING: Beside = MappingProxyType({})
+NO_OPTIONS: Mapping[str, Any] = {}  # one for all jobs without
 OVER: tuple[State, ...] = ("done", "failed", "cancelled")
 
 
@@ -68,7 +70,8 @@ class Jobs:
         self._by_idempotency: dict[tuple[str, str], str] = {}
         self._reserved: set[tuple[str, str]] = set()
         self._owing: set[str] = set()  # jobs whose callback is not told yet
-        self._users: dict[str, set[str]] = {}  # documents of the service's run, and the jobs that want them
+        # documents of the service's run, and the jobs that want them: nearly always one, so no set for each
+        self._users: dict[str, tuple[str, ...]] = {}
         self.own_runs = OwnRuns(base, measuring, self.files.folder, self._ended, at_once)
         self._opened = ExitStack()
         self._ending = threading.Event()
@@ -79,6 +82,7 @@ class Jobs:
             self._remember(record)
         if self._service.takes_documents:
             self.files.delete_strays(set(self._records))
+            self.files.tidy(wholly=True)
             self._opened.enter_context(self.own_runs)
             for record in self._records.values():
                 if record.has_own_run and record.state is None:
@@ -89,6 +93,7 @@ class Jobs:
     def __exit__(self, *_: object) -> None:
         self._ending.set()
         self._opened.close()
+        self.files.close()
 
     # making
 
@@ -146,7 +151,7 @@ class Jobs:
             documents=take(id, files, owner),
             owner=owner,
             has_own_run=has_own_run,
-            options=dict(options),
+            options=dict(options) if options else NO_OPTIONS,
             idempotency_key=idempotency_key,
             digest=digest,
             callback=callback,
@@ -268,12 +273,12 @@ class Jobs:
                 return False
             self._by_idempotency.pop((record.owner, record.idempotency_key), None)
             self._owing.discard(id)
-            self.files.delete(id)
+            self.files.delete(record)
             for name in record.documents if not record.has_own_run else ():
-                users = self._users.get(name, set())
-                users.discard(id)
-                if not users:
-                    self._users.pop(name, None)
+                users = tuple(one for one in self._users.pop(name, ()) if one != id)
+                if users:
+                    self._users[name] = users
+                else:
                     self._service.delete(name)
         return True
 
@@ -282,20 +287,18 @@ class Jobs:
         now = self._clock()
         with self._lock:
             records = list(self._records.values())
+        self._note_ends(records, now)
         for record in records:
-            if record.state is None and not record.has_own_run:
-                self._note_end(record, now)
-            elif self._keep_s is not None and now - (record.finished or now) > self._keep_s:
+            if self._keep_s is not None and now - (record.finished or now) > self._keep_s:
                 self.delete(record.id)
+        self.files.tidy()
 
     def owed(self, now: float) -> list[JobState]:
         """Returns jobs that are over and whose callback is to be tried now, oldest first."""
         with self._lock:
             waiting = [self._records[id] for id in self._owing]
         due = sorted((one for one in waiting if one.callback_due <= now), key=lambda one: one.created)
-        for record in due:
-            if record.state is None and not record.has_own_run:
-                self._note_end(record, now)
+        self._note_ends(due, now)
         states = [state for record in due if (state := self.get(record.id)) is not None]
         return [state for state in states if state.record.state is not None]
 
@@ -309,12 +312,17 @@ class Jobs:
             if told != "waiting":
                 self._owing.discard(id)
 
-    def _note_end(self, record: JobRecord, now: float) -> None:
-        state = self._state(record)
+    def _note_ends(self, records: Iterable[JobRecord], now: float) -> None:
+        """Notes which of these jobs of the service's run are over."""
+        open_ones = (one for one in records if one.state is None and not one.has_own_run)
+        over = [state for state in map(self._state, open_ones) if state.is_over]
         with self._lock:
-            current = self._records.get(record.id)
-            if state.is_over and current is not None and current.state is None:
-                self._store(current.ended(state.state, now, counts=_counts(state)))
+            ended = [
+                current.ended(state.state, now, counts=_counts(state))
+                for state in over
+                if (current := self._records.get(state.record.id)) is not None and current.state is None
+            ]
+            self._store(*ended)
 
     def _sweep_until_the_end(self) -> None:
         while not self._ending.wait(SWEEP_S):
@@ -334,9 +342,9 @@ class Jobs:
             if record is not None and record.state is None:
                 self._store(record.ended(end.state, self._clock(), end.error, end.counts))
 
-    def _store(self, record: JobRecord) -> None:
-        self.files.write(record)
-        self._records[record.id] = record
+    def _store(self, *records: JobRecord) -> None:
+        self.files.write(*records)
+        self._records.update((record.id, record) for record in records)
 
     def _remember(self, record: JobRecord) -> None:
         self._records[record.id] = record
@@ -345,8 +353,16 @@ class Jobs:
         if record.callback_state == "waiting":
             self._owing.add(record.id)
         for name in record.documents if not record.has_own_run else ():
-            self._users.setdefault(name, set()).add(record.id)
+            users = self._users.get(name, ())
+            if record.id not in users:
+                self._users[name] = (*users, record.id)
 
 
-def _counts(state: JobState) -> dict[str, int]:
-    return {"pages": state.pages or 0, "done": state.done, "failed": state.failed}
+def _counts(state: JobState) -> Mapping[str, int]:
+    return _shared_counts(state.pages or 0, state.done, state.failed)
+
+
+@lru_cache(1024)
+def _shared_counts(pages: int, done: int, failed: int) -> Mapping[str, int]:
+    """Returns one and the same for equal counts: most jobs that are kept are of a page or two."""
+    return {"pages": pages, "done": done, "failed": failed}

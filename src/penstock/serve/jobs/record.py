@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from penstock.serve.jobs.journal import JobJournal
 from penstock.store.atomic_files import replacing, store_errors
 
 log = logging.getLogger(__name__)
@@ -52,7 +53,9 @@ class JobRecord:
         self, state: State, now: float, error: str = "", counts: Mapping[str, int] | None = None
     ) -> JobRecord:
         """Returns the record of a job that is over. Secrets are not kept longer than they are of use."""
-        options = {name: value for name, value in self.options.items() if name not in SECRETS}
+        options = self.options
+        if any(name in options for name in SECRETS):
+            options = {name: value for name, value in options.items() if name not in SECRETS}
         return replace(
             self, state=state, finished=now, error=error, options=options, counts=counts or self.counts
         )
@@ -62,35 +65,61 @@ FIELDS = tuple(one.name for one in fields(JobRecord))
 
 
 class JobFiles:
-    """The records of OUT, one file each, and a folder for what belongs to a job."""
+    """The records of OUT, and a folder for what belongs to a job.
+
+    A job with a run of its own has a file: its options may hold a secret, which must go at its end. Others
+    share a journal.
+    """
 
     def __init__(self, out: Path) -> None:
         self._out = out
         self._folder = out / JOBS
+        self._journal = JobJournal(self._folder, out)
 
     def folder(self, id: str) -> Path:
         return self._folder / id
 
-    def write(self, record: JobRecord) -> None:
-        row = {name: getattr(record, name) for name in FIELDS}
-        with replacing(self._path(record.id), self._out, mode=0o600) as file:
-            file.write(json.dumps(row).encode())
+    def write(self, *records: JobRecord) -> None:
+        shared = []
+        for record in records:
+            row = {name: getattr(record, name) for name in FIELDS}
+            if not record.has_own_run:
+                shared.append(row)
+                continue
+            with replacing(self._path(record.id), self._out, mode=0o600) as file:
+                file.write(json.dumps(row).encode())
+        if shared:
+            self._journal.add(shared)
 
     def read_all(self) -> Iterator[JobRecord]:
         """Yields the records, oldest first. Leaves out what is no record, and says so in the log."""
-        found = []
+        found: dict[str, JobRecord] = {}
         for path in self._folder.glob("*.json"):
             try:
-                row = json.loads(path.read_bytes())
-                found.append(JobRecord(**{**row, "documents": tuple(row["documents"])}))
+                found[path.stem] = _record(json.loads(path.read_bytes()))
             except (ValueError, TypeError, KeyError, OSError, RecursionError) as exc:
                 log.warning("%s is no job: %s", path, exc)
-        yield from sorted(found, key=lambda record: record.created)
+        for row in self._journal.rows():
+            try:
+                found[row["id"]] = _record(row)
+            except (TypeError, KeyError) as exc:
+                log.warning("%s in the journal is no job: %s", row["id"], exc)
+        yield from sorted(found.values(), key=lambda record: record.created)
 
-    def delete(self, id: str) -> None:
-        with store_errors(self._path(id)):
-            self._path(id).unlink(missing_ok=True)
-            shutil.rmtree(self.folder(id), ignore_errors=True)
+    def delete(self, record: JobRecord) -> None:
+        path, folder = self._path(record.id), self.folder(record.id)
+        if not record.has_own_run:
+            self._journal.delete(record.id)
+        with store_errors(path):
+            path.unlink(missing_ok=True)
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def tidy(self, wholly: bool = False) -> None:
+        """Removes what is left on the disk of deleted jobs; if asked, whatever does not count any more."""
+        self._journal.tidy(wholly)
+
+    def close(self) -> None:
+        self._journal.close()
 
     def delete_strays(self, known: set[str]) -> None:
         """Removes folders of jobs that were never promised, or whose deletion was cut short."""
@@ -100,3 +129,7 @@ class JobFiles:
 
     def _path(self, id: str) -> Path:
         return self._folder / f"{id}.json"
+
+
+def _record(row: Mapping[str, Any]) -> JobRecord:
+    return JobRecord(**{**row, "documents": tuple(row["documents"])})

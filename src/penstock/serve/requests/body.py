@@ -9,6 +9,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_to_bytes, urlsplit
@@ -18,6 +19,7 @@ from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 
 from penstock.serve.errors import HttpRefusal, writable
+from penstock.serve.guard.arrivals import has_arrived
 from penstock.serve.guard.remote_files import RemoteFiles
 from penstock.serve.requests.form import FormBody, pieces, text_of
 from penstock.serve.service import Service
@@ -86,6 +88,7 @@ class BodyRead:
         self._new_path = new_path
         self._max_bytes = max_bytes
         self._remote = remote
+        self._is_whole: Callable[[], bool] = lambda: False
         self.sending = Sending()
 
     async def read(self, request: Request, beside: tuple[str, ...] = ()) -> Sending:
@@ -109,7 +112,8 @@ class BodyRead:
         return self.sending
 
     def check(self, request: Request) -> None:
-        """Refuses a body that its headers condemn, before it is read."""
+        """Refuses a body that its headers condemn, before it is read. Call it first."""
+        self._is_whole = partial(has_arrived, request.scope)
         if request.headers.get("content-encoding", "identity").lower() != "identity":
             raise HttpRefusal(415, "The body is compressed.", "Send the file as it is.")
         if int(request.headers.get("content-length", 0)) > self._max_bytes + FORM_BYTES:
@@ -154,7 +158,7 @@ class BodyRead:
         path = self._new_path()
         left, memory = self._max_bytes - self.sending.size, MAX_IN_MEMORY - self.sending.size
         with store_errors(path):
-            file = await receive(stream, path, writable(name), left, max(0, memory))
+            file = await receive(stream, path, writable(name), left, max(0, memory), self._is_whole)
         if not file.size:
             raise HttpRefusal(400, f"The file {name!r} is empty.", "Send the file's bytes.")
         self.sending.size += file.size

@@ -21,6 +21,7 @@ from penstock.serve.pictures import DrawnPages
 from penstock.serve.requests.body import BodyReader
 from penstock.serve.searching import ServedSearch
 from penstock.serve.service import MAX_WAITING, Service
+from penstock.serve.worker_threads import WorkerThreads
 
 LATER = "Send it again later."
 LOOK_S = 0.2  # at most between two looks at what someone waits for
@@ -40,6 +41,7 @@ class Context:
     pictures: DrawnPages
     search: ServedSearch
     exporting: InTurn
+    takers: WorkerThreads  # that make jobs of what has arrived
     callbacks: CallbackSettings
     is_open: bool  # to other machines, without a key
 

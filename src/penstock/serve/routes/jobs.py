@@ -6,6 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -197,7 +198,8 @@ class JobRoutes:
             options = chosen(checked(wishes, sending.options))
             if CALLBACK in options:
                 context.callbacks.check(options[CALLBACK])
-            return await run_in_threadpool(self._made, kind, sending, options, owner.name, idempotency_key)
+            made = partial(self._made, kind, sending, options, owner.name, idempotency_key)
+            return await context.takers(made)
 
     def _made(
         self, kind: Kind, sending: Sending, options: dict[str, Any], owner: str, idempotency_key: str
