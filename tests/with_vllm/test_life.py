@@ -93,22 +93,24 @@ def test_forty_pages_and_forty_pictures_survive_a_blow(
         while not struck.is_set():
             outcomes.extend(client.ask(requests))
 
-    runner, asker = Thread(target=read), Thread(target=ask_until_struck)
+    runner, asker = Thread(target=read, daemon=True), Thread(target=ask_until_struck, daemon=True)
     with open_client(fragile) as client:
         runner.start()
         asker.start()
-        wait_until(lambda: len(done) >= 2 and client.stats()["answered"] >= 1, 300.0)
-        assert len(done) < 40  # the run is under way
-        assert fragile.pid is not None
-        os.killpg(fragile.pid, blow)
-        struck.set()
-        asker.join()
+        try:
+            wait_until(lambda: len(done) >= 2 and client.stats()["answered"] >= 1, 300.0)
+            assert len(done) < 40  # the run is under way
+            assert fragile.pid is not None
+            os.killpg(fragile.pid, blow)
+        finally:
+            struck.set()  # or it would ask for ever
+        asker.join(timeout=1_500)
         runner.join(timeout=1_500)
         stats = client.stats()
     assert [o for o in outcomes if not isinstance(o, Answer)] == []
     assert len(outcomes) == stats["answered"]  # each once
     assert stats["lost"] > 0
-    assert not runner.is_alive()
+    assert not runner.is_alive() and not asker.is_alive()
     ids = Counter(entry.id for entry in Ledger(out, PAGES)._all_entries())
     assert (len(ids), set(ids.values())) == (40, {1})
     assert not [page for page in penstock.read(out) if page.failure or any(r.failure for r in page.regions)]
