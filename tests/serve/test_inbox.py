@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pypdfium2 as pdfium
 
-from penstock.serve.inbox import AT_ONCE, GATHER_S, Inbox
+from penstock.serve.inbox import AT_ONCE, GATHER_ALONE_S, GATHER_S, Inbox
 from penstock.serve.service import COMMIT_S, Service
 from penstock.serve.turns import DOCUMENTS_A_ROUND, Turns
 from penstock.serve.upload import BLOCK, ReceivedFile, receive
@@ -43,6 +43,17 @@ def test_the_first_after_a_pause_waits_for_no_other() -> None:
     now[0] += GATHER_S
     inbox.put(Path("b"))
     assert inbox.take(None, _yes) == [Path("b")]
+
+
+def test_beside_nothing_else_the_moment_is_short() -> None:
+    now = [100.0]
+    inbox = Inbox(clock=lambda: now[0])
+    inbox.put(Path("a"))
+    assert inbox.take(None, _no) == [Path("a")]
+    inbox.put(Path("b"))
+    inbox.put(Path("c"))
+    assert inbox.take(None, _no) == [Path("b"), Path("c")]
+    assert 0 < GATHER_ALONE_S < GATHER_S
 
 
 def test_those_that_come_while_others_are_read_are_gathered() -> None:

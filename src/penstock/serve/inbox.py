@@ -1,8 +1,8 @@
 """Documents that were accepted and are not listed yet.
 
 What is done once for a batch (a question to the process that counts pages, a model's call, a shard) is dear
-for one document. So while others are being read, those that come within a moment of each other are handed
-out together; the first after a pause is handed out at once.
+for one document. So those that come within a moment of each other are handed out together, and the moment is
+longer while others are being read; the first after a pause is handed out at once.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ AT_ONCE = 64  # documents are listed together: asking about many costs as much a
 GATHER_S = (
     0.2  # nobody sees it beside the pages that are read meanwhile; see docs/log.md, what the service costs
 )
+GATHER_ALONE_S = 0.1  # beside nothing else: shorter than sending a page and having it read by a model
 
 
 class Inbox:
@@ -35,7 +36,7 @@ class Inbox:
     def take(self, wait_s: float | None, gathers: Callable[[], bool]) -> list[Path] | None:
         """Returns up to AT_ONCE documents, none after `wait_s` (None: waits on). None: this is the end.
 
-        If `gathers` says so once the first is there, those that follow within a moment come with it. Who
+        Those that follow within a moment come with the first, a longer one if `gathers` says so then. Who
         waits for none (`wait_s` is 0) has other work, and gathers none.
         """
         sent: list[Path] = []
@@ -53,4 +54,5 @@ class Inbox:
     def _patience(self, sent: list[Path], wait_s: float | None, gathers: Callable[[], bool]) -> float | None:
         if not sent or wait_s == 0:
             return wait_s
-        return max(0.0, self._handed_out + GATHER_S - self._clock()) if gathers() else 0.0
+        moment = GATHER_S if gathers() else GATHER_ALONE_S
+        return max(0.0, self._handed_out + moment - self._clock())
