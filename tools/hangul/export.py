@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from checkpoints import checkpoint
 from model import LineReaderNetwork, LineSizes, Pairs
-from reused import checkpoint
 from signs import SIGNS
 from torch import Tensor, nn
 

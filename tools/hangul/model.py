@@ -27,9 +27,9 @@ class LineSizes:
     """How large the network is. `blocks` of each of the three stages of convolutions."""
 
     height: int = 32
-    widths: tuple[int, ...] = (32, 64, 128, 256)
+    widths: tuple[int, ...] = (24, 48, 96, 256)
     blocks: tuple[int, ...] = (2, 2, 3)
-    mixing: int = 3
+    mixing: int = 2
     heads: int = 4
     reach: int = 7  # steps that a mixing layer's convolution sees
 
@@ -165,7 +165,7 @@ class LineReaderNetwork(nn.Module):
         steps = self.flat(self.seeing(pictures)).squeeze(2).transpose(1, 2)
         for layer in self.mixing:
             steps = layer(steps)
-        steps = self.norm(self.split(steps).reshape(len(steps), -1, self.sizes.widths[-1]))
+        steps = self.norm(self.split(steps).reshape(steps.shape[0], -1, self.sizes.widths[-1]))
         return Said(
             *(head(steps).float().log_softmax(dim=-1) for head in (self.kinds, self.pairs, self.finals))
         )

@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from checkpoints import checkpoint
 from data import WIDTHS, LineBatch, LineBatches, LineRecipe
 from drawing import Face, faces
 from lines import Texts
 from model import TINY, LineReaderNetwork, LineSizes, best_paths, loss_error, loss_of
-from reused import checkpoint, edit_distance
+from reused import edit_distance
 from signs import classes_of
 from torch.utils.data import DataLoader
 
