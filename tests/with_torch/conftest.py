@@ -4,6 +4,17 @@ from __future__ import annotations
 
 import os
 
+import pytest
+
 os.environ["TRITON_INTERPRET"] = "1"  # before anything imports Triton, which reads it then
 # before torch is there: its threads wait by spinning, and beside other tests that took five times as long
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _same_weights_each_time() -> None:
+    """What is made of random weights is the same in every run, or a rare draw is a failure nobody can repeat."""
+    pytest.importorskip("torch.nn")
+    import torch
+
+    torch.manual_seed(0)
