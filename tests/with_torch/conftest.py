@@ -13,7 +13,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 @pytest.fixture(autouse=True, scope="module")
 def _same_weights_each_time() -> None:
-    """What is made of random weights is the same in every run, or a rare draw is a failure nobody can repeat."""
+    """Random weights are the same in every run: a failure of a rare draw could not be repeated."""
     pytest.importorskip("torch.nn")
     import torch
 

@@ -22,7 +22,8 @@ torch = pytest.importorskip("torch")
 def tool(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Imports a module of tools/formulas, and forgets all of them after the test: their names are common."""
     before = set(sys.modules)
-    monkeypatch.syspath_prepend(str(REPO / "tools" / "formulas"))
+    for folder in ("training", "formulas"):
+        monkeypatch.syspath_prepend(str(REPO / "tools" / folder))
     yield importlib.import_module
     for name in set(sys.modules) - before:
         if str(getattr(sys.modules[name], "__file__", "")).startswith(str(REPO / "tools")):

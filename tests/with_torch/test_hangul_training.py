@@ -31,7 +31,8 @@ def tool(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Imports a module of tools/hangul, and forgets all of them after the test: their names are common."""
     before = set(sys.modules)
     monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.syspath_prepend(str(REPO / "tools" / "hangul"))
+    for folder in ("training", "hangul"):
+        monkeypatch.syspath_prepend(str(REPO / "tools" / folder))
     yield importlib.import_module
     for name in set(sys.modules) - before:
         if str(getattr(sys.modules[name], "__file__", "")).startswith(str(REPO / "tools")):

@@ -7,9 +7,7 @@ equally likely.
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 import cv2
@@ -22,7 +20,6 @@ from raster import NOWHERE, Drawing, Shard, geometry, picture
 from torch.utils.data import Dataset
 from vocabulary import END_ID, NUMBERS, PAD_ID, START_ID
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
 from penstock.engines.formula.picture import MAX_HEIGHT, MAX_WIDTH, levelled
 
 HEIGHTS, WIDTHS = (64, 128, MAX_HEIGHT), (192, 384, 640, MAX_WIDTH)

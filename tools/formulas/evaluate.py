@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +23,6 @@ from raster import Shard, geometry, picture
 from scores import edit_distance
 from vocabulary import decode
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
 from penstock.engines.formula.picture import MAX_HEIGHT, MAX_WIDTH
 from penstock.engines.formula.reader import FormulaReader
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import time
 from pathlib import Path
 
@@ -21,7 +20,6 @@ import torch
 from model import FormulaNetwork, Sizes, written_loss
 from numpy.typing import NDArray
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
 from penstock.engines.formula.picture import prepared
 
 SIGNS = {

@@ -12,9 +12,10 @@ import torch
 from drawing import Drawn, Face, Picture, Style, drawn, picture, style, with_surroundings
 from lines import Texts
 from numpy.typing import NDArray
-from reused import HEIGHT
 from signs import classes_of, is_syllable
 from torch.utils.data import Dataset
+
+from penstock.engines.ocr.hangul_picture import HEIGHT
 
 # at 32 rows: from a cell of a table to a line over a whole page; a page's line has some 900
 WIDTHS = (96, 192, 320, 448, 576, 704, 832, 960)

@@ -16,10 +16,12 @@ from typing import NamedTuple
 
 import cv2
 import numpy as np
+from degrade import spoiled
 from numpy.typing import NDArray
 from PIL import Image, ImageFont
-from reused import prepared, spoiled
 from signs import ALIKE, FIRST_SYLLABLE, NUM_SYLLABLES, UNKNOWN, is_syllable
+
+from penstock.engines.ocr.hangul_picture import prepared
 
 Grey = NDArray[np.uint8]
 Dice = np.random.Generator

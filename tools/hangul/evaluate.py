@@ -22,7 +22,7 @@ import numpy as np
 from drawing import cut_out, drawn, faces, style, with_surroundings
 from lines import Texts
 from numpy.typing import NDArray
-from reused import edit_distance
+from scores import edit_distance
 from signs import is_syllable, written
 
 from penstock.engines.ocr import recognise

@@ -12,9 +12,9 @@ import json
 import tempfile
 from pathlib import Path
 
+import checkpoint
 import numpy as np
 import torch
-from checkpoints import checkpoint
 from model import LineReaderNetwork, LineSizes, Pairs
 from signs import SIGNS
 from torch import Tensor, nn

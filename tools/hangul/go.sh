@@ -11,7 +11,7 @@ minutes=$1
 total=$2
 data=${DATA:-build/hangul}
 checkpoint=$data/checkpoint
-export PYTHONPATH=src OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+export PYTHONPATH=src:tools/training OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 # also when the last check fails: what was learned comes back
 trap 'if [ -n "${OUT:-}" ] && [ -d "$checkpoint" ]; then cp -r "$checkpoint" "$OUT"/; fi' EXIT

@@ -10,26 +10,19 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import torch
-from checkpoints import checkpoint
 from data import WIDTHS, LineBatch, LineBatches, LineRecipe
 from drawing import Face, faces
 from lines import Texts
 from model import TINY, LineReaderNetwork, LineSizes, best_paths, loss_error, loss_of
-from reused import edit_distance
+from scores import edit_distance
 from signs import classes_of
-from torch.utils.data import DataLoader
+from slices import SlicedTraining, batches_from
 
-WARM_UP = 0.03  # of the whole training
-WEIGHT_DECAY = 0.03
-MAX_GRADIENT = 2.0
 SEEN = (1.0, 0.1)  # what the places of characters count beside reading: at first, and in the end
 SAY_EVERY_S = 15
 SAVING_S = 20  # kept free at a slice's end, for the last check and the checkpoint
@@ -37,93 +30,26 @@ TEST_SEED = 900_001
 SPACE = classes_of(" ")[0]
 
 
-class LineTrainer:
-    """The network in training and everything a checkpoint holds."""
+class LineTrainer(SlicedTraining):
+    """The reader of lines in training."""
+
+    warm_up, weight_decay, max_gradient = 0.03, 0.03, 2.0
 
     def __init__(self, options: argparse.Namespace) -> None:
-        self.options = options
-        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         torch.manual_seed(options.seed)
-        if self.device.type == "cpu":
-            torch.set_num_threads(1)  # others share the machine; threads would wait for each other
-        self.network = LineReaderNetwork(TINY if options.tiny else LineSizes()).to(self.device)
-        self.network = self.network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-        self.optimiser = torch.optim.AdamW(
-            _parameter_groups(self.network),
-            lr=options.rate,
-            betas=(0.9, 0.98),
-            fused=self.device.type == "cuda",
-        )
-        self.batch = self.samples = 0
-        self.seconds = 0.0  # spent on steps, over all slices
-
-    def resume(self, folder: Path) -> bool:
-        found = checkpoint.load(folder)
-        if found is None:
-            return False
-        weights, moments, state = found
-        self.network.load_state_dict(weights, strict=False)  # batches that were counted are not kept
-        named = dict(self.network.named_parameters())
-        for name, (mean, square) in moments.items():
-            step = torch.tensor(float(state["batch"]), device=self.device)
-            parts = {"step": step, "exp_avg": mean.to(self.device), "exp_avg_sq": square.to(self.device)}
-            self.optimiser.state[named[name]] = parts
-        self.batch, self.samples = int(state["batch"]), int(state["samples"])
-        self.seconds = float(state["seconds"])
-        return True
-
-    def save(self, folder: Path) -> int:
-        moments = {
-            name: (kept["exp_avg"], kept["exp_avg_sq"])
-            for name, parameter in self.network.named_parameters()
-            if (kept := self.optimiser.state.get(parameter))
-        }
-        told = {
-            "batch": self.batch,
-            "samples": self.samples,
-            "seconds": self.seconds,
-            "seed": self.options.seed,
-        }
-        state = {**told, "sizes": json.dumps(self.network.sizes.as_dict())}
-        held = self.network.state_dict().items()
-        weights = {name: value for name, value in held if value.is_floating_point()}
-        return checkpoint.save(folder, weights, moments, state)
-
-    @property
-    def done(self) -> float:
-        """The share of the whole training, by lines where their number was given and by time otherwise."""
-        if self.options.samples:
-            return min(1.0, self.samples / int(self.options.samples))
-        return min(1.0, self.seconds / (60 * float(self.options.total_minutes)))
-
-    def rate(self) -> float:
-        """Up in a straight line, then down along half a cosine to a hundredth."""
-        done = self.done
-        if done < WARM_UP:
-            return float(self.options.rate) * max(0.01, done / WARM_UP)
-        falling = 0.5 * (1 + math.cos(math.pi * (done - WARM_UP) / (1 - WARM_UP)))
-        return float(self.options.rate) * (0.01 + 0.99 * falling)
+        network = LineReaderNetwork(TINY if options.tiny else LineSizes())
+        super().__init__(options, network.to(memory_format=torch.channels_last))  # type: ignore[call-overload]
 
     def learn(self, batch: LineBatch) -> torch.Tensor:
         """One step; returns the parts of the loss (of reading and seeing) without waiting for them."""
         self.network.train()
-        for group in self.optimiser.param_groups:
-            group["lr"] = self.rate()
         moved = [part.to(self.device, non_blocking=True) for part in batch[1:]]
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
+        with self.autocast():
             said = self.network(self.moved(batch.pictures))
         parts = loss_of(said, *moved)
         weight = SEEN[0] + (SEEN[1] - SEEN[0]) * min(1.0, self.done * 4)
-        self.optimiser.zero_grad(set_to_none=True)
-        (parts["read"] + weight * parts["seen"]).backward()
-        torch.nn.utils.clip_grad_norm_(self.network.parameters(), MAX_GRADIENT)
-        self.optimiser.step()
-        self.batch += 1
-        self.samples += len(batch.pictures)
+        self.step(parts["read"] + weight * parts["seen"], len(batch.pictures))
         return torch.stack(list(parts.values())).detach()
-
-    def moved(self, pictures: torch.Tensor) -> torch.Tensor:
-        return pictures.to(self.device, non_blocking=True)[:, None].float() / 255
 
     def check(self, held_out: dict[str, list[LineBatch]]) -> dict[str, dict[str, float]]:
         """Reads the held-out fonts; returns each one's lines, error rates and lines without a fault."""
@@ -137,7 +63,7 @@ class LineTrainer:
 
     @torch.no_grad()
     def _read(self, batch: LineBatch) -> list[tuple[list[int], list[int]]]:
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
+        with self.autocast():
             said = self.network(self.moved(batch.pictures))
         return list(zip(best_paths(said), batch.texts(), strict=True))
 
@@ -158,28 +84,6 @@ def scores_of(pairs: list[tuple[list[int], list[int]]]) -> dict[str, float]:
 
 def _edits(read: list[int], true: list[int]) -> float:
     return 0.0 if read == true else edit_distance(read, true) * max(len(read), len(true))
-
-
-def _parameter_groups(network: torch.nn.Module) -> list[dict[str, Any]]:
-    """Matrices decay, the rest does not."""
-    parameters = list(network.parameters())
-    return [
-        {"params": [one for one in parameters if one.ndim > 1], "weight_decay": WEIGHT_DECAY},
-        {"params": [one for one in parameters if one.ndim <= 1], "weight_decay": 0.0},
-    ]
-
-
-def batches_from(data: LineBatches, start: int, workers: int) -> Iterator[LineBatch]:
-    loader: DataLoader[LineBatch] = DataLoader(
-        data,
-        batch_size=None,
-        sampler=range(start, len(data)),
-        num_workers=workers,
-        prefetch_factor=4 if workers else None,
-        multiprocessing_context="fork" if workers else None,  # texts and fonts are shared, not copied
-        pin_memory=torch.cuda.is_available(),
-    )
-    return iter(loader)
 
 
 def train(
