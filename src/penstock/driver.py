@@ -28,7 +28,7 @@ from penstock.store.atomic_files import clear_tmp
 from penstock.store.ledger import Entry, Ledger, ShardWriter
 from penstock.store.lock import holding
 from penstock.store.schema import Rows
-from penstock.store.source_order import Files, file_of, write_order
+from penstock.store.source_order import Files, note_file, write_order
 from penstock.trace.profile import HardwareFacts, Profile
 
 log = logging.getLogger(__name__)
@@ -202,9 +202,7 @@ class Run(Generic[ItemT]):
             if self.aside(item):
                 yield item
                 continue
-            known = documents.setdefault(item.document, files := file_of(item))
-            if known is not files:
-                known.update(files)
+            note_file(documents, item)
             self.tally.listed += 1
             entry = entries.get(item.id)
             if entry is None or item.attempt > entry.attempt:  # a pass's input has changed since

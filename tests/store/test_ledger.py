@@ -19,7 +19,7 @@ from penstock.store.atomic_files import replacing
 from penstock.store.ledger import Ledger, ShardWriter
 from penstock.store.out import Out
 from penstock.store.schema import PAGES
-from penstock.store.source_order import write_order
+from penstock.store.source_order import Files, note_file, write_order
 
 
 def page(number: int, document: str = "a.pdf", **more: object) -> Page:
@@ -75,6 +75,17 @@ def test_pages_come_in_source_order_however_they_finished(tmp_path: Path) -> Non
         ("a.pdf", 1),
         ("a.pdf", 2),
     ]
+
+
+def test_a_document_has_the_files_of_its_pages_and_an_upload_has_none() -> None:
+    documents: dict[str, Files] = {}
+    first, second = (
+        Page(id="v1/00000", uri="/in/a.png", document="a"),
+        Page(id="v2/00001", part=1, uri="/in/b.png", document="a"),
+    )
+    for item in (first, second, Page(id="0f/00000", uri="/out/uploads/0f/x.pdf", document="0f/x.pdf")):
+        note_file(documents, item)
+    assert documents == {"a": {"/in/a.png": "v1", "/in/b.png": "v2"}, "0f/x.pdf": {}}
 
 
 def test_a_crop_is_a_file_before_its_row_and_once_for_all_pages(tmp_path: Path) -> None:

@@ -20,16 +20,29 @@ from penstock.store.ledger import Entry
 DOCUMENTS = "documents.jsonl"
 
 Files = dict[str, str]  # of a document: the files it was read from, each with what its pages' ids begin with
+NO_FILES: Files = {}  # one for all documents without: a service keeps tens of thousands
+
+
+def note_file(documents: dict[str, Files], item: Item) -> None:
+    """Adds the document of a page to `documents`, and the page's file to those of its document."""
+    files = file_of(item)
+    known = documents.setdefault(item.document, files)
+    if known is NO_FILES:
+        documents[item.document] = files
+    elif known is not files:
+        known.update(files)
 
 
 def file_of(item: Item) -> Files:
     """Returns the file of a page and the beginning of its id, which is another when the file has changed.
 
-    Empty for a dataset's row, whose id is its own.
+    Empty for a dataset's row, whose id is its own, and for an upload, whose folder is named after its bytes.
     """
     version, slash, part = item.id.rpartition("/")
     if item.media not in ("pdf", "image", "") or not slash or part != f"{item.part:05d}":
-        return {}
+        return NO_FILES
+    if item.document.startswith(f"{version}/"):
+        return NO_FILES
     return {item.uri: version}
 
 
