@@ -115,6 +115,20 @@ def test_lines_come_the_same_for_the_same_dice_and_are_of_known_signs(tool: Any,
     assert len(set(made)) > 100
 
 
+def test_receipts_are_of_known_signs_and_a_dotted_line_keeps_its_shape(tool: Any, tmp_path: Path) -> None:
+    texts, signs, receipts = _texts(tool, tmp_path), tool("signs"), tool("receipts")
+    made = [texts.receipt(np.random.default_rng(number), 30) for number in range(200)]
+    assert made == [texts.receipt(np.random.default_rng(number), 30) for number in range(200)]
+    assert all(0 < len(line) <= 30 and signs.UNKNOWN not in line for line in made)
+    ink = np.zeros((40, 120), np.uint8)
+    ink[10:30, 20:100] = 255
+    for number in range(20):
+        dots = receipts.dotted(ink, 30.0, np.random.default_rng(number))
+        assert dots.shape == ink.shape and dots[12:28, 24:96].mean() > 60 and dots[:5].max() == 0
+        worn = receipts.banded(ink, np.random.default_rng(number))
+        assert worn.shape == ink.shape and 0 < worn.sum() <= ink.sum()
+
+
 def test_a_font_keeps_the_outlines_of_the_wanted_characters_alone(tool: Any) -> None:
     outlines = tool("outlines")
     simple = struct.pack(">h", 1) + bytes(14)

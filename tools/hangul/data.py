@@ -9,7 +9,7 @@ from typing import NamedTuple
 import cv2
 import numpy as np
 import torch
-from drawing import Drawn, Face, Picture, Style, drawn, picture, style, with_surroundings
+from drawing import Drawn, Face, Picture, Style, drawn, picture, printed, style, with_surroundings
 from lines import Texts
 from numpy.typing import NDArray
 from signs import classes_of, is_syllable
@@ -21,6 +21,7 @@ from penstock.engines.ocr.hangul_picture import HEIGHT
 WIDTHS = (96, 192, 320, 448, 576, 704, 832, 960)
 SHEET = 20  # lines in one font and size: its glyphs are drawn once
 STEP, NO_STEP = 4, -1  # as in model.py
+TILL = 0.15  # of sheets are receipts
 SQUEEZED = 1.15  # a picture that is wider than its batch by less than this is squeezed into it
 TRIES = 4
 
@@ -56,8 +57,9 @@ class LineBatches(Dataset[LineBatch]):
     def __init__(
         self, texts: Texts, faces: list[Face], latin: list[Face], seed: int, recipe: LineRecipe = LineRecipe()
     ) -> None:
-        self._texts, self._faces, self._latin = texts, faces, latin
-        self._shares = np.cumsum([face.share for face in faces])
+        self._texts, self._latin = texts, latin
+        self._till = [face for face in faces if face.till]
+        self._page = [face for face in faces if not face.till]
         self._seed, self._recipe = seed, recipe
         self._allowed = _commonest(texts, recipe.few) if recipe.few else None
 
@@ -75,13 +77,18 @@ class LineBatches(Dataset[LineBatch]):
         return together(made[:count], width)
 
     def _sheet(self, width: int, dice: np.random.Generator) -> list[Picture]:
-        how = style(self._faces, self._shares, self._latin, dice)
+        if self._till and (not self._page or dice.random() < TILL):
+            how = style(self._till, [], dice)
+        else:
+            how = style(self._page, self._latin, dice)
         em = how.pen.em
         most = width * em / HEIGHT  # a line is about an em high when it is cut close
         lines = [line for _ in range(SHEET) if (line := self._line(how, most, dice)) is not None]
         found = []
         for line in lines:
-            ready = with_surroundings(line, lines, em, dice) if self._recipe.spoil else line
+            ready = (
+                with_surroundings(printed(line, how, dice), lines, em, dice) if self._recipe.spoil else line
+            )
             fitted = _fitted(picture(ready, em, dice, self._recipe.spoil), width)
             found += [fitted] if fitted else []
         return found
@@ -89,14 +96,16 @@ class LineBatches(Dataset[LineBatch]):
     def _line(self, how: Style, most: float, dice: np.random.Generator) -> Drawn | None:
         """A line that fills most of the width, mostly: blank pictures teach little."""
         longest = max(2, int(most / (0.5 * how.pen.em)))
-        text = self._text(longest, dice)
+        text = self._text(how, longest, dice)
         for _ in range(TRIES):
             if _wide(text) * how.pen.em > 0.6 * most or dice.random() < 0.15:
                 break
-            text += " " + self._text(longest, dice)
+            text += " " + self._text(how, longest, dice)
         return drawn(text, how, most, dice)
 
-    def _text(self, longest: int, dice: np.random.Generator) -> str:
+    def _text(self, how: Style, longest: int, dice: np.random.Generator) -> str:
+        if how.till:
+            return self._texts.receipt(dice, longest)
         text = self._texts.line(dice, longest)
         if self._allowed is None:
             return text

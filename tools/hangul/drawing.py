@@ -19,6 +19,7 @@ import numpy as np
 from degrade import spoiled
 from numpy.typing import NDArray
 from PIL import Image, ImageFont
+from receipts import banded, dotted
 from signs import ALIKE, FIRST_SYLLABLE, NUM_SYLLABLES, UNKNOWN, is_syllable
 
 from penstock.engines.ocr.hangul_picture import prepared
@@ -43,6 +44,7 @@ class Face:
     syllables: NDArray[np.bool_]
     test: bool = False
     latin: bool = False
+    till: bool = False
 
     def has(self, sign: str) -> bool:
         if is_syllable(sign):
@@ -70,6 +72,7 @@ def faces(folder: Path, unpacked: Path) -> list[Face]:
             np.unpackbits(np.frombuffer(base64.b64decode(told["syllables"]), np.uint8))[:NUM_SYLLABLES] > 0,
             told["test"],
             told["latin"],
+            told["till"],
         )
         for told in json.loads((folder / "fonts.json").read_text())
     ]
@@ -115,6 +118,11 @@ class Style:
     stretch: float  # of widths
     space: float  # of a space's own width
 
+    @property
+    def till(self) -> bool:
+        """Whether a till prints it."""
+        return self.pen.face.till
+
 
 class Drawn(NamedTuple):
     """A line's ink before anything happens to it. `middles`: the columns of its characters, -1 for spaces."""
@@ -126,7 +134,8 @@ class Drawn(NamedTuple):
     bottom: int
 
 
-def style(faces_: list[Face], shares: NDArray[np.float64], latin: list[Face], dice: Dice) -> Style:
+def style(faces_: list[Face], latin: list[Face], dice: Dice) -> Style:
+    shares = np.cumsum([face.share for face in faces_])
     face = faces_[int(np.searchsorted(shares, dice.random() * shares[-1]))]
     em = float(np.exp(dice.uniform(np.log(13), np.log(46))))
     companion = latin[int(dice.integers(len(latin)))] if latin and dice.random() < 0.2 else None
@@ -234,6 +243,28 @@ def _beside(ink: Grey, line: Drawn, other: Drawn, dice: Dice) -> None:
     else:
         rows, part = ink[-high:, :width], letters[:high, :width]
     rows[: len(part)] = np.maximum(rows[: len(part)], part)
+
+
+def printed(line: Drawn, how: Style, dice: Dice) -> Drawn:
+    """The line as its printer leaves it: a till's is often dotted or faint, and cut by the paper's edge."""
+    if not how.till:
+        return line
+    ink, em = line.ink, how.pen.em
+    if dice.random() < 0.4:
+        ink = dotted(ink, em, dice)
+    if dice.random() < 0.25:
+        ink = banded(ink, dice)
+    if dice.random() < 0.06 and len(line.text) > 4:
+        ink = _cut_at_the_edge(ink, em, dice)
+    return line._replace(ink=ink)
+
+
+def _cut_at_the_edge(ink: Grey, em: float, dice: Dice) -> Grey:
+    """The first letter without its left half or less: it is still to be read."""
+    first = int(np.flatnonzero(ink.any(axis=0))[0])
+    made = ink.copy()
+    made[:, : first + round(em * dice.uniform(0.05, 0.22))] = 0
+    return made
 
 
 class Picture(NamedTuple):

@@ -19,7 +19,7 @@ from typing import Any
 
 import cv2
 import numpy as np
-from drawing import cut_out, drawn, faces, style, with_surroundings
+from drawing import cut_out, drawn, faces, printed, style, with_surroundings
 from lines import Texts
 from numpy.typing import NDArray
 from scores import edit_distance
@@ -38,13 +38,15 @@ TEST_SEED, LONGEST = 77, 40
 def rendered(data: Path, unpacked: Path, family: str, count: int) -> Iterator[Sample]:
     """Spoiled lines in one held-out family, in sentences never trained on; the same ones each time."""
     own = [face for face in faces(data, unpacked) if face.family == family]
-    texts, shares = Texts(data / "texts.json.xz", held_out=True), np.cumsum([face.share for face in own])
+    texts = Texts(data / "texts.json.xz", held_out=True)
     for number in range(count):
         dice = np.random.default_rng((TEST_SEED, number))
-        how = style(own, shares, [], dice)
-        line = drawn(texts.line(dice, LONGEST), how, 60 * how.pen.em, dice)
+        how = style(own, [], dice)
+        text = (texts.receipt if how.till else texts.line)(dice, LONGEST)
+        line = drawn(text, how, 60 * how.pen.em, dice)
         if line is not None:
-            cut = cut_out(with_surroundings(line, [], how.pen.em, dice), how.pen.em, dice)
+            line = with_surroundings(printed(line, how, dice), [], how.pen.em, dice)
+            cut = cut_out(line, how.pen.em, dice)
             yield np.repeat(cut[:, :, None], 3, axis=2), line.text
 
 

@@ -32,11 +32,12 @@ class FontSource:
     share: float = 1.0
     test: bool = False
     latin: bool = False
+    till: bool = False  # draws whole lines of receipts
     few: bool = False  # only the 2,350 syllables of the old standard: large files that are seldom drawn
 
 
 def _fontsource(family: str, version: str, *weights: int, **told: Any) -> FontSource:
-    part = "latin" if told.get("latin") else "korean"
+    part = "latin" if told.get("latin") or told.get("till") else "korean"
     files = tuple(f"package/files/{family}-{part}-{weight}-normal.woff" for weight in weights)
     return FontSource(family, f"@fontsource/{family}@{version}", files, **told)
 
@@ -108,6 +109,19 @@ SOURCES = (
     _fontsource("cousine", "5.2.6", 400, latin=True),
     _fontsource("source-serif-4", "5.2.9", 400, latin=True),
     _fontsource("roboto", "5.2.10", 400, latin=True),
+    _fontsource("vt323", "5.3.0", 400, till=True),
+    _fontsource("share-tech-mono", "5.3.0", 400, till=True, share=2.0),
+    _fontsource("courier-prime", "5.3.0", 400, 700, till=True),
+    _fontsource("ibm-plex-mono", "5.3.0", 400, 600, till=True, share=2.0),
+    _fontsource("b612-mono", "5.3.0", 400, till=True),
+    _fontsource("anonymous-pro", "5.3.0", 400, 700, till=True),
+    _fontsource("inconsolata", "5.3.0", 400, 700, till=True, share=2.0),
+    _fontsource("overpass-mono", "5.3.0", 400, till=True),
+    _fontsource("space-mono", "5.3.0", 400, till=True),
+    _fontsource("doto", "5.3.0", 400, 700, till=True),
+    _fontsource("pixelify-sans", "5.3.0", 400, till=True, share=0.5),
+    _fontsource("pt-mono", "5.3.0", 400, till=True, test=True),
+    _fontsource("oxygen-mono", "5.3.0", 400, till=True, test=True),
 )
 
 
@@ -126,7 +140,8 @@ def packed_fonts(out: Path, kept: Path) -> list[dict[str, Any]]:
 
 def _told(source: FontSource) -> dict[str, Any]:
     share = source.share / len(source.files)
-    return {"family": source.family, "share": share, "test": source.test, "latin": source.latin}
+    kinds = {"test": source.test, "latin": source.latin, "till": source.till}
+    return {"family": source.family, "share": share, **kinds}
 
 
 def _held(has: set[int]) -> dict[str, str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+from receipts import receipt_text
 from signs import FIRST_SYLLABLE, NUM_FINALS, NUM_SYLLABLES, SIGNS, UNKNOWN, is_syllable, written
 
 HOLE = "\x00"
@@ -132,6 +133,11 @@ class Texts:
         if len(text) > longest:
             text = _window(text, longest, dice)
         return text or "가"
+
+    def receipt(self, dice: Dice, longest: int) -> str:
+        """A line of a till's receipt of at most so many characters."""
+        text = written(receipt_text(self._kinds["english"], dice).replace(HOLE, ""))
+        return _window(text, longest, dice) if len(text) > longest else text
 
     def _word(self, kind: str, dice: Dice) -> str:
         words = self._kinds[kind]
