@@ -72,6 +72,24 @@ def test_unfinished_headers_make_room_for_who_asks(tmp_path: Path) -> None:
         assert json.loads(body)["error"]
 
 
+def test_a_connection_that_is_gone_leaves_nothing_for_the_search_for_garbage(tmp_path: Path) -> None:
+    """Thousands come and go between two searches: 10,000 requests once left 155,000 objects."""
+    closing = HEALTH.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+    upload = SLOW_BODY.replace(b"99999", b"3\r\nConnection: close")
+    with served(tmp_path) as client:
+        gc.collect()
+        gc.disable()
+        try:
+            for sent in (closing, upload):
+                with holding(client, 5, sent) as lines:
+                    assert all(all_of(line) for line in lines)
+            with holding(client, 5, SLOW_BODY):
+                pass
+            wait_until(lambda: num_connections() == 0)
+        finally:
+            gc.enable()
+
+
 def test_new_connections_are_spared(tmp_path: Path) -> None:
     """What they ask may lie in a buffer that nobody has read yet."""
     bounds = ConnectionBounds(max_connections=2, spared_s=1000.0)

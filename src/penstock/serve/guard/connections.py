@@ -109,6 +109,7 @@ class BoundedConnection(H11Protocol):
         self.began = self.loop.time()
         self._table = table
         self._real: asyncio.Transport | None = None
+        self._lingering: _LingeringTransport | None = None
         self._deadline: asyncio.TimerHandle | None = None
         self._taking: asyncio.TimerHandle | None = None
         self._received = 0
@@ -123,7 +124,8 @@ class BoundedConnection(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         self._real = transport
-        super().connection_made(_LingeringTransport(transport, self._close))  # type: ignore[arg-type]
+        self._lingering = _LingeringTransport(transport, self._close)
+        super().connection_made(self._lingering)  # type: ignore[arg-type]
         self.address = self.client[0] if self.client else ""
         refusal = self._table.add(self)
         if refusal is not None:
@@ -138,6 +140,7 @@ class BoundedConnection(H11Protocol):
                 timer.cancel()
         self._dropped = self._dropped or 0
         super().connection_lost(exc)
+        self._let_go()
 
     def data_received(self, data: bytes) -> None:
         if self._dropped is not None:
@@ -173,6 +176,12 @@ class BoundedConnection(H11Protocol):
         self.give_up(400, "This is no HTTP request.")
 
     # its end
+
+    def _let_go(self) -> None:
+        """Breaks circles, in which what is gone would wait for the next search for garbage."""
+        self.cycle = None  # type: ignore[assignment]  # the request that is at work has it, too
+        if self._lingering is not None:
+            self._lingering.close = _nothing
 
     def give_up(self, status: int, error: str) -> None:
         """Closes it; says why, except to a client that is kept alive and has sent nothing more."""
@@ -230,6 +239,10 @@ class _LingeringTransport:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._real, name)
+
+
+def _nothing() -> None:
+    pass
 
 
 def _answer(status: int, error: str) -> bytes:
