@@ -188,6 +188,7 @@ def _output(command: str, folder: Path, stop: Callable[[str], bool]) -> Iterator
     """Yields what a command writes to a terminal and the seconds before it. Types Ctrl-C when `stop` says."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
+    _keep_what_is_written(slave)
     settings = {**os.environ, "TERM": "xterm", "COLUMNS": str(COLUMNS), "LINES": str(LINES), "NO_COLOR": ""}
     words = ["sh", "-c", command.replace("penstock", f"exec '{sys.executable}' -m penstock", 1)]
     running = subprocess.Popen(
@@ -201,6 +202,13 @@ def _output(command: str, folder: Path, stop: Callable[[str], bool]) -> Iterator
         os.close(master)
         running.kill() if running.poll() is None and _is_late(running) else None
         running.wait(10)
+
+
+def _keep_what_is_written(terminal: int) -> None:
+    """At Ctrl-C a terminal throws away what nobody has read yet, half of a table that is drawn just then."""
+    modes = termios.tcgetattr(terminal)
+    modes[3] |= termios.NOFLSH
+    termios.tcsetattr(terminal, termios.TCSANOW, modes)
 
 
 def _is_late(running: subprocess.Popen[bytes]) -> bool:
