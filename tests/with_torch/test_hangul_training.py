@@ -167,6 +167,10 @@ def test_a_checkpoint_resumes_where_it_was(
     seen = torch.rand(1, 1, 32, 96)
     for one, other in zip(first.network(seen), again.network(seen), strict=True):
         assert torch.allclose(one, other, atol=1e-3)
+    other = train.LineTrainer(options)
+    other.network = torch.nn.Linear(2, 2)
+    with pytest.raises(ValueError, match="another network"):
+        other.resume(options.checkpoint)
     again.learn(batch)
     assert batch.texts()[0] == tool("signs").classes_of("가 a")
 

@@ -1,5 +1,6 @@
 """Scores exported weights: on rendered formulas in held-out fonts, and on formulas cut from real pages.
 
+    export PYTHONPATH=../../src:../training
     python evaluate.py --weights weights/formula --test shards/test.shard --font pagella --data DATA
 
 Scores are on normal forms without gaps, alignment marks and equation numbers: `exact` is the share read

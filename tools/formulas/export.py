@@ -1,5 +1,6 @@
 """Writes a checkpoint as the files that our package reads: two ONNX graphs, products in int8, and tokens.
 
+    export PYTHONPATH=../../src:../training
     python export.py --checkpoint build/formula --out weights/formula
 
 Needs torch, onnx and onnxruntime. The last line is JSON with the sizes.

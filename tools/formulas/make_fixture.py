@@ -1,5 +1,6 @@
 """Makes the very small weights of the package's tests: six signs, alone, in pairs, as fractions.
 
+    export PYTHONPATH=../../src:../training
     python make_fixture.py --out fixture    # then zip its three files to tests/fixtures/formula_weights.zip
 
 They are trained for some minutes on strokes drawn by OpenCV. They prove that the reader's way works from

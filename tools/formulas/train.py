@@ -1,5 +1,6 @@
 """Trains the formula recogniser in slices of minutes.
 
+    export PYTHONPATH=../../src:../training
     python train.py --shards shards/train.shard --test shards/test.shard --checkpoint build/formula \\
         --minutes 9 --total-minutes 18
 

@@ -1,5 +1,6 @@
 """Scores exported weights beside Tesseract: on lines in held-out fonts, and on lines cut from real pages.
 
+    export PYTHONPATH=../../src:../training
     python evaluate.py --weights weights/hangul.onnx --data build/hangul --pdf a-korean-file.pdf
 
 Real lines are found by the built-in line finder; their truth is the PDF's text layer inside their boxes, so

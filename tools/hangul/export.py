@@ -1,5 +1,6 @@
 """Writes a checkpoint as the file that our package reads: one ONNX graph, products int8, convolutions fp16.
 
+    export PYTHONPATH=../../src:../training
     python export.py --checkpoint build/hangul/checkpoint --out weights/hangul.onnx
 
 Needs torch, onnx and onnxruntime. The last line is JSON with the size.

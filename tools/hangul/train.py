@@ -1,5 +1,6 @@
 """Trains the reader of Korean lines in slices of minutes.
 
+    export PYTHONPATH=../../src:../training
     python train.py --data build/hangul --checkpoint build/hangul/checkpoint --minutes 9 --total-minutes 27
 
 A slice that finds a checkpoint goes on from it: weights, optimiser, schedule and place in the data. It prints

@@ -1,4 +1,4 @@
-"""Spoils clean formulas as printers, scanners, cameras and JPEG do. Everything comes from the dice given."""
+"""Spoils clean formulas and lines as printers, scanners, cameras and JPEG do, by the dice given alone."""
 
 from __future__ import annotations
 
