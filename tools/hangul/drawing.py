@@ -26,6 +26,7 @@ from penstock.engines.ocr.hangul_picture import prepared
 
 Grey = NDArray[np.uint8]
 Dice = np.random.Generator
+LEFT = 0.15  # of a line's ink must be left by a bad printer, else it cannot be read
 # the ways to draw what the reader writes as one sign
 DRAWN_AS: dict[str, list[str]] = {}
 for _code, _sign in ALIKE.items():
@@ -254,6 +255,8 @@ def printed(line: Drawn, how: Style, dice: Dice) -> Drawn:
         ink = dotted(ink, em, dice)
     if dice.random() < 0.25:
         ink = banded(ink, dice)
+    if ink.sum() < LEFT * line.ink.sum():  # a row of hyphens can fall between the needles
+        return line
     if dice.random() < 0.06 and len(line.text) > 4:
         ink = _cut_at_the_edge(ink, em, dice)
     return line._replace(ink=ink)

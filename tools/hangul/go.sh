@@ -17,4 +17,4 @@ export PYTHONPATH=src:tools/training OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 trap 'if [ -n "${OUT:-}" ] && [ -d "$checkpoint" ]; then cp -r "$checkpoint" "$OUT"/; fi' EXIT
 
 "${PYTHON:-python3}" tools/hangul/train.py --data "$data" --checkpoint "$checkpoint" \
-  --minutes "$minutes" --total-minutes "$total" --workers "${WORKERS:-14}"
+  --again "${AGAIN:-3}" --minutes "$minutes" --total-minutes "$total" --workers "${WORKERS:-14}"

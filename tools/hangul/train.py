@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 import tempfile
 import time
 from pathlib import Path
@@ -23,12 +24,14 @@ from model import TINY, LineReaderNetwork, LineSizes, best_paths, loss_error, lo
 from scores import edit_distance
 from signs import classes_of
 from slices import SlicedTraining, batches_from
+from vary import varied
 
 SEEN = (1.0, 0.1)  # what the places of characters count beside reading: at first, and in the end
 SAY_EVERY_S = 15
 SAVING_S = 20  # kept free at a slice's end, for the last check and the checkpoint
 TEST_SEED = 900_001
 SPACE = classes_of(" ")[0]
+KEPT = 128  # batches that are learnt from again, in any order
 
 
 class LineTrainer(SlicedTraining):
@@ -41,12 +44,16 @@ class LineTrainer(SlicedTraining):
         network = LineReaderNetwork(TINY if options.tiny else LineSizes())
         super().__init__(options, network.to(memory_format=torch.channels_last))  # type: ignore[call-overload]
 
-    def learn(self, batch: LineBatch) -> torch.Tensor:
-        """One step; returns the parts of the loss (of reading and seeing) without waiting for them."""
+    def learn(self, batch: LineBatch, again: bool = False) -> torch.Tensor:
+        """One step; returns the parts of the loss (of reading and seeing) without waiting for them.
+
+        `again`: the batch was seen before, so its pictures are changed a little.
+        """
         self.network.train()
         moved = [part.to(self.device, non_blocking=True) for part in batch[1:]]
+        pictures = self.moved(batch.pictures)
         with self.autocast():
-            said = self.network(self.moved(batch.pictures))
+            said = self.network(varied(pictures) if again else pictures)
         parts = loss_of(said, *moved)
         weight = SEEN[0] + (SEEN[1] - SEEN[0]) * min(1.0, self.done * 4)
         self.step(parts["read"] + weight * parts["seen"], len(batch.pictures))
@@ -96,11 +103,15 @@ def train(
     start, waited, said = trainer.samples, 0.0, time.monotonic()
     checked = said
     drawn = batches_from(data, trainer.batch, options.workers)
+    kept: list[LineBatch] = []
     while time.monotonic() < until and trainer.done < 1:
         asked = time.monotonic()
         batch = next(drawn)
         waited += time.monotonic() - asked
         losses.append(trainer.learn(batch))
+        kept = [*kept[-KEPT:], batch]
+        for _ in range(options.again):  # drawing is slower than learning
+            trainer.learn(random.choice(kept), again=True)
         now = time.monotonic()
         trainer.seconds += now - asked
         if now - said > SAY_EVERY_S:
@@ -173,6 +184,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--area", type=int, default=6_000_000, help="pixels of a batch")
     parser.add_argument("--widths", type=int, nargs="+", default=WIDTHS, help="of pictures, at 32 rows")
     parser.add_argument("--workers", type=int, default=14)
+    parser.add_argument("--again", type=int, default=3, help="times a drawn batch is learnt from again")
     parser.add_argument("--seed", type=int, default=17)
     parser.add_argument("--check-every", type=float, default=150.0, help="seconds")
     parser.add_argument("--check-lines", type=int, default=200, help="of each held-out family, about")

@@ -46,9 +46,10 @@ class SlicedTraining:
             raise ValueError(f"The checkpoint in {folder} is of another network.")
         named = dict(self.network.named_parameters())
         for name, (mean, square) in moments.items():
+            weight = named[name]
             step = torch.tensor(float(state["batch"]), device=self.device)
-            parts = {"step": step, "exp_avg": mean.to(self.device), "exp_avg_sq": square.to(self.device)}
-            self.optimiser.state[named[name]] = parts
+            parts = {"step": step, "exp_avg": _laid_out(mean, weight), "exp_avg_sq": _laid_out(square, weight)}
+            self.optimiser.state[weight] = parts
         self.batch, self.samples = int(state["batch"]), int(state["samples"])
         self.seconds = float(state["seconds"])
         return True
@@ -105,6 +106,11 @@ class SlicedTraining:
             {"params": [one for one in parameters if one.ndim > 1], "weight_decay": self.weight_decay},
             {"params": [one for one in parameters if one.ndim <= 1], "weight_decay": 0.0},
         ]
+
+
+def _laid_out(moment: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    """On the weight's device and in its order of memory: the fused optimiser takes no other."""
+    return torch.empty_like(weight, requires_grad=False).copy_(moment)
 
 
 def _counts(name: str) -> bool:
