@@ -45,7 +45,7 @@ def queries(count: int = 40, most: int = 3) -> list[Query]:
 
 def test_our_numbers_are_those_of_trec_eval() -> None:
     """mteb's retrieval scores are pytrec_eval's."""
-    pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval-terrier has no wheel for this machine")
+    pytrec_eval = pytest.importorskip("pytrec_eval", reason="no wheel of it for this machine")
     asked, found = queries(), rankings(1)
     truth = {query.id: dict.fromkeys(query.relevant, 1) for query in asked}
     run = {id: {page: float(100 - rank) for rank, page in enumerate(pages)} for id, pages in found.items()}

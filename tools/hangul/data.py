@@ -90,7 +90,9 @@ class LineBatches(Dataset[LineBatch]):
                 with_surroundings(printed(line, how, dice), lines, em, dice) if self._recipe.spoil else line
             )
             fitted = _fitted(picture(ready, em, dice, self._recipe.spoil), width)
-            found += [fitted] if fitted and fitted.ink.any() else []  # black and white can leave faint ink out
+            found += (
+                [fitted] if fitted and fitted.ink.any() else []
+            )  # black and white can leave faint ink out
         return found
 
     def _line(self, how: Style, most: float, dice: np.random.Generator) -> Drawn | None:

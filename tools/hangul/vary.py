@@ -13,7 +13,7 @@ HEAVIER = 0.4  # of the way to strokes that are a pixel thicker or thinner on ea
 
 
 def varied(pictures: torch.Tensor) -> torch.Tensor:
-    """Pictures (lines, 1, rows, columns; ink 1, paper 0) with other strokes, ink, noise and height in the line."""
+    """Pictures (lines, 1, rows, columns; ink 1, paper 0) with other strokes, ink, noise and height."""
     count = len(pictures)
 
     def dice(low: float, high: float) -> torch.Tensor:
@@ -22,7 +22,9 @@ def varied(pictures: torch.Tensor) -> torch.Tensor:
     thicker = max_pool2d(pictures, 3, 1, 1)
     thinner = -max_pool2d(-pictures, 3, 1, 1)
     weight = dice(-HEAVIER, HEAVIER) * (dice(0, 1) < 0.5)
-    made = pictures + weight.clamp(min=0) * (thicker - pictures) + (-weight).clamp(min=0) * (thinner - pictures)
+    made = (
+        pictures + weight.clamp(min=0) * (thicker - pictures) + (-weight).clamp(min=0) * (thinner - pictures)
+    )
     made = made.clamp(0, 1) ** torch.exp(dice(-GAMMA, GAMMA)) * dice(FAINTEST, 1)
     made = made + torch.randn_like(made) * dice(0, NOISE) * (dice(0, 1) < 0.5)
     rows = int(torch.randint(-SHIFT, SHIFT + 1, ()))

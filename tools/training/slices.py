@@ -48,7 +48,11 @@ class SlicedTraining:
         for name, (mean, square) in moments.items():
             weight = named[name]
             step = torch.tensor(float(state["batch"]), device=self.device)
-            parts = {"step": step, "exp_avg": _laid_out(mean, weight), "exp_avg_sq": _laid_out(square, weight)}
+            parts = {
+                "step": step,
+                "exp_avg": _laid_out(mean, weight),
+                "exp_avg_sq": _laid_out(square, weight),
+            }
             self.optimiser.state[weight] = parts
         self.batch, self.samples = int(state["batch"]), int(state["samples"])
         self.seconds = float(state["seconds"])

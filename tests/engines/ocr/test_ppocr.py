@@ -81,15 +81,6 @@ def test_pieces_of_a_long_line_are_all_of_it() -> None:
     assert np.array_equal(np.concatenate(parts, axis=1), line)
 
 
-def test_batches_hold_every_line_once_and_stay_narrow() -> None:
-    widths = [30, 2000, 64, 900, 100, 64, 31, 512]
-    found = recognise.batches(widths)
-    assert sorted(index for batch in found for index in batch) == list(range(len(widths)))
-    for batch in found:
-        widest = max(widths[index] for index in batch)
-        assert len(batch) == 1 or widest * len(batch) <= recognise.BATCH_WIDTH
-
-
 def test_results_come_in_the_order_of_the_lines(ocr: PPOcr) -> None:
     pixels = page()
     lines = ocr.find_lines(pixels)[::-1]

@@ -13,17 +13,16 @@ CHARSET = np.array(["", *"ab:7文.", " "])
 def read(text: str, places: list[int], likely_space: int = -1) -> str:
     """The text with a symbol at each step of `places`, and ink 6 columns to both sides of each."""
     steps = places[-1] + 3
-    chances = np.zeros((1, steps, len(CHARSET)), dtype=np.float32)
-    chances[0, :, 0] = 0.9
+    chances = np.zeros((steps, len(CHARSET)), dtype=np.float32)
+    chances[:, 0] = 0.9
     line: Pixels = np.full((HEIGHT, steps * STEP, 3), 255, dtype=np.uint8)
     for symbol, step in zip(text, places, strict=True):
-        chances[0, step, 0], chances[0, step, list(CHARSET).index(symbol)] = 0.05, 0.95
+        chances[step, 0], chances[step, list(CHARSET).index(symbol)] = 0.05, 0.95
         middle = step * STEP + STEP // 2
         line[10:38, middle - 6 : middle + 6] = 0
     if likely_space >= 0:
-        chances[0, likely_space, 0], chances[0, likely_space, -1] = 0.55, 0.4
-    [reading] = decoded(chances, CHARSET, [line])
-    return reading.text
+        chances[likely_space, 0], chances[likely_space, -1] = 0.55, 0.4
+    return decoded(chances, CHARSET, line).text
 
 
 def test_letters_that_stand_close_are_one_word() -> None:

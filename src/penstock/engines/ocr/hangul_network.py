@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
+IN_PACKAGE = Path(__file__).parent / "network" / "hangul.onnx"
 UNKNOWN = "\ufffd"
 FIRST_SYLLABLE = 0xAC00
 NUM_FINALS = 28
@@ -34,9 +35,10 @@ HALF = 0.6  # of the line's height: a character reaches no further to either sid
 class HangulNetwork:
     """The open network. May be shared by threads."""
 
-    def __init__(self, weights: Path, threads: int = 1) -> None:
+    def __init__(self, weights: Path = IN_PACKAGE, threads: int = 1) -> None:
         self._network = Network(weights, threads)
         self._signs = self._network.metadata["signs"]
+        self.known = frozenset(self._signs) - {UNKNOWN}  # beside syllables
 
     def read_line(self, line: Pixels) -> list[Symbol]:
         """The characters of a picture that holds one level line, as `Tesseract.read_line` gives them."""

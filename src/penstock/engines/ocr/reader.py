@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
@@ -21,8 +21,10 @@ import numpy as np
 
 from penstock.engines.ocr import recognise, splice
 from penstock.engines.ocr.effort import Effort
+from penstock.engines.ocr.hangul_network import HangulNetwork
 from penstock.engines.ocr.ppocr import LineBox, PPOcr, TextLine, is_odd
 from penstock.engines.ocr.recognise import LineReading
+from penstock.engines.ocr.second_reader import agreed
 from penstock.engines.ocr.tesseract import Symbol, Tesseract
 from penstock.errors import MissingModel
 from penstock.scripts import UNSPACED, has_syllable
@@ -44,6 +46,9 @@ UNREAD = 0.6  # PP-OCR's confidence, below which Tesseract looks at a line
 HANGUL_LIKELY = 0.65  # where PP-OCR was silent; a single syllable is then no proof
 HANGUL_SURE = 0.85  # to ask PP-OCR for nothing but Latin words
 DOUBTFUL = 0.97  # PP-OCR's confidence: one line in four of receipts, one in twenty of clean print
+# PP-OCR's confidence in a line that needs no second reader: half of the lines of receipts have less. On 12
+# receipts 0.913 of the words are found without one, 0.920 with one below 0.97, 0.924 below 0.99 or always.
+SURE_ALONE = 0.99
 AS_SURE = 0.1  # a softened line may be less sure by this: it errs less at equal confidence
 _SOFTENED_WORSE = re.compile(
     f"[\u0370-\u03ff\u2190-\u22ff{UNSPACED}]"
@@ -65,6 +70,7 @@ class Said:
     confidence: float
     reader: str
     passed_over: float = 0.0
+    sures: tuple[float, ...] = ()  # in each character that is no space, where they are known
 
     @property
     def legible(self) -> str:
@@ -84,6 +90,7 @@ class PageReader:
         self._languages = languages
         self.ocr = PPOcr(threads, effort)
         self.missing = self.ocr.missing
+        self._second = HangulNetwork(threads=threads)
         self.korean = self._open_korean()
 
     def find(self, pixels: Pixels) -> tuple[LineBox, ...]:
@@ -119,6 +126,7 @@ class PageReader:
 
     def close(self) -> None:
         self.ocr.close()
+        self._second.close()
         if self.korean is not None:
             self.korean.close()
 
@@ -144,6 +152,8 @@ class PageReader:
     def _read_other(self, cuts: Sequence[Pixels], quickly: bool) -> list[Said]:
         """By PP-OCR; what it passed over by Tesseract, if there is Hangul in it."""
         said = self._twice(cuts, self._by_ppocr(cuts, quickly), self._doubtful_below(quickly))
+        if not quickly:
+            said = self._with_second(cuts, said)
         if self.korean is None:
             return said
         doubted = [
@@ -182,6 +192,17 @@ class PageReader:
         again = self._by_ppocr([recognise.softened(cuts[index]) for index in doubted], quickly=False)
         found = dict(zip(doubted, again, strict=True))
         return [_better(one, found.get(index)) for index, one in enumerate(said)]
+
+    def _with_second(self, cuts: Sequence[Pixels], said: Sequence[Said]) -> list[Said]:
+        """What was said, with letters from a second reader where it is surer than the first."""
+        found = []
+        for cut, one in zip(cuts, said, strict=True):
+            if one.sures and one.confidence < SURE_ALONE:
+                second = self._second.read_line(cut)
+                found.append(replace(one, text=agreed(one.text, one.sures, second, self._second.known)))
+            else:
+                found.append(one)
+        return found
 
     def _plainly_foreign(self, cuts: Sequence[Pixels]) -> dict[int, Said]:
         """Lines that the quick network, if there is one, reads clearly: first their beginnings, then all.
@@ -247,7 +268,7 @@ def _samples(pixels: Pixels, lines: Sequence[LineBox]) -> list[Pixels]:
 
 
 def _said(reading: LineReading) -> Said:
-    return Said(reading.text, reading.confidence, "ppocr", reading.passed_over)
+    return Said(reading.text, reading.confidence, "ppocr", reading.passed_over, reading.sures)
 
 
 def _is_clear(reading: LineReading | Said) -> bool:

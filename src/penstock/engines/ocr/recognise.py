@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import cv2
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 HEIGHT = 48  # of the network's input
 MIN_WIDTH = 32  # narrower pictures are padded
 MAX_WIDTH = 4800  # 6,000 were still read without a fault; the bound is for memory, 45 MB here
-BATCH_WIDTH = 1024  # long lines alone, short ones together: 7.2 s a page, 9.1 s by eights
 STEP = 8  # columns of the picture for each step of the network's output
 REACH = 36  # columns to either side that a symbol stands for: three quarters of a square glyph
 INK_CONTRAST = 64  # of 256, between the darkest and the brightest pixel of a column with ink
@@ -46,12 +45,14 @@ class LineReading:
     """What the recogniser made of a line.
 
     `passed_over` is the share of the ink that got no symbol: 0 for the scripts it knows (0.03 at most on 200
-    printed and handwritten lines), near 1 for Hangul, at which it falls silent.
+    printed and handwritten lines), near 1 for Hangul, at which it falls silent. `sures` has the confidence in
+    each character that is no space; it is empty where characters were changed after they were read.
     """
 
     text: str
     confidence: float
     passed_over: float
+    sures: tuple[float, ...] = ()
 
 
 def cut(pixels: Pixels, line: LineBox) -> Pixels:
@@ -104,51 +105,25 @@ def pieces(line: Pixels) -> list[Pixels]:
     return [*found, line]
 
 
-def batches(widths: Sequence[int]) -> list[list[int]]:
-    """Indices in order of width, gathered so that no batch is wider than BATCH_WIDTH in all."""
-    found: list[list[int]] = []
-    for index in sorted(range(len(widths)), key=lambda index: widths[index]):
-        width = max(MIN_WIDTH, widths[index])
-        if found and (len(found[-1]) + 1) * width <= BATCH_WIDTH:
-            found[-1].append(index)
-        else:
-            found.append([index])
-    return found
+def as_input(line: Pixels) -> NDArray[np.float32]:
+    """What the network sees of a line: -1..1, BGR, a narrow one padded with its grey."""
+    width = line.shape[1]
+    seen = np.zeros((1, 3, HEIGHT, max(MIN_WIDTH, width)), dtype=np.float32)
+    seen[0, :, :, :width] = line[:, :, ::-1].transpose(2, 0, 1) / np.float32(127.5) - 1
+    return seen
 
 
-def stacked(lines: Sequence[Pixels]) -> NDArray[np.float32]:
-    """One input for the network: -1..1, BGR, padded with its grey."""
-    width = max(MIN_WIDTH, *(line.shape[1] for line in lines))
-    stack = np.zeros((len(lines), 3, HEIGHT, width), dtype=np.float32)
-    for row, line in zip(stack, lines, strict=True):
-        row[:, :, : line.shape[1]] = line[:, :, ::-1].transpose(2, 0, 1) / np.float32(127.5) - 1
-    return stack
-
-
-def decoded(
-    chances: NDArray[np.float32], charset: NDArray[np.str_], lines: Sequence[Pixels]
-) -> list[LineReading]:
-    """What a batch of `lines` says: best symbol a step, repeats and blanks (0) dropped."""
-    best = chances.argmax(axis=2)
-    sure = np.take_along_axis(chances, best[:, :, None], axis=2)[:, :, 0]
+def decoded(chances: NDArray[np.float32], charset: NDArray[np.str_], line: Pixels) -> LineReading:
+    """What the network said of `line`: best symbol a step, repeats and blanks (0) dropped."""
+    best = chances.argmax(axis=1)
     keep = best != 0
-    keep[:, 1:] &= best[:, 1:] != best[:, :-1]
-    return [
-        _reading(charset[symbols[kept]], np.flatnonzero(kept), chance[:, -1], chance_of_best[kept], line)
-        for line, symbols, chance, chance_of_best, kept in zip(lines, best, chances, sure, keep, strict=True)
-    ]
-
-
-def _reading(
-    symbols: NDArray[np.str_],
-    steps: NDArray[np.intp],
-    space_chances: NDArray[np.float32],
-    sure: NDArray[np.float32],
-    line: Pixels,
-) -> LineReading:
+    keep[1:] &= best[1:] != best[:-1]
+    symbols, steps = charset[best[keep]], np.flatnonzero(keep)
+    sure = chances[steps, best[keep]]
     dark = _dark(line)
+    text = _spaced(symbols, steps, chances[:, -1], dark)
     confidence = float(sure.mean()) if len(sure) else 0.0
-    return LineReading(_spaced(symbols, steps, space_chances, dark), confidence, _passed_over(dark, steps))
+    return LineReading(text, confidence, _passed_over(dark, steps), tuple(sure[symbols != " "].tolist()))
 
 
 def _spaced(
@@ -220,11 +195,11 @@ def _passed_over(dark: NDArray[np.bool_], steps: NDArray[np.intp]) -> float:
 
 def joined(parts: list[LineReading]) -> LineReading:
     """The pieces of one line as one, weighed by the length of their text."""
-    if len(parts) == 1:
-        return replace(parts[0], text=with_latin_marks(parts[0].text.strip()))
+    plain = " ".join(part.text.strip() for part in parts).strip()
+    text = with_latin_marks(plain)
+    sures = tuple(sure for part in parts for sure in part.sures)
+    if text.replace(" ", "") != plain.replace(" ", ""):
+        sures = ()
     lengths = [max(1, len(part.text)) for part in parts]
-    return LineReading(
-        with_latin_marks(" ".join(part.text.strip() for part in parts).strip()),
-        float(np.average([part.confidence for part in parts], weights=lengths)),
-        float(np.mean([part.passed_over for part in parts])),
-    )
+    confidence = float(np.average([part.confidence for part in parts], weights=lengths))
+    return LineReading(text, confidence, float(np.mean([part.passed_over for part in parts])), sures)
