@@ -20,7 +20,6 @@ HEAVY = (
     "pypdfium2",
     "ray",
     "scipy",
-    "tesserocr",
     "torch",
     "transformers",
     "uvicorn",

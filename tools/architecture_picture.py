@@ -115,7 +115,7 @@ def _engines() -> list[str]:
             276,
             84,
             "engines/, built in",
-            "PP-OCRv6, Tesseract, CDLA layout,|SLANet-plus: on any CPU",
+            "PP-OCRv6, Korean lines, CDLA layout,|SLANet-plus: on any CPU",
             VIOLET,
             VIOLET_PALE,
         ),

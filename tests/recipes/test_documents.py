@@ -101,7 +101,7 @@ def test_labels_boxes_and_confidences_keep_their_promise(pages: list[Page]) -> N
             assert 0 <= y0 < y1 <= page.height + 1
             assert region.confidence is None or 0 <= region.confidence <= 1
     assert {"layer"} == {r.reader for r in pages[0].regions}
-    assert any("tesseract" in r.reader for r in pages[3].regions)
+    assert any("hangul" in r.reader for r in pages[3].regions)
     assert any("ppocr" in r.reader for r in pages[3].regions)
 
 

@@ -1,12 +1,11 @@
-"""Scores exported weights beside Tesseract: on lines in held-out fonts, and on lines cut from real pages.
+"""Scores exported weights: on lines in held-out fonts, and on lines cut from real pages.
 
     export PYTHONPATH=../../src:../training
     python evaluate.py --weights weights/hangul.onnx --data build/hangul --pdf a-korean-file.pdf
 
 Real lines are found by the built-in line finder; their truth is the PDF's text layer inside their boxes, so
-only files with a layer count. `network` reads alone; `tesseract` is what the recipe does today, Latin words
-read again by PP-OCR. CER counts no spaces. CPU time is of one thread, of reading alone, both in one run. The
-last line is JSON.
+only files with a layer count. `network` reads alone; `recipe` is what the recipe does, with doubtful words read
+by PP-OCR. CER counts no spaces. CPU time is of one thread, of reading alone. The last line is JSON.
 """
 
 from __future__ import annotations
@@ -27,9 +26,8 @@ from scores import edit_distance
 from signs import is_syllable, written
 
 from penstock.engines.ocr import recognise
-from penstock.engines.ocr.hangul_network import HangulNetwork
+from penstock.engines.ocr.hangul_network import HangulNetwork, Symbol
 from penstock.engines.ocr.reader import PageReader
-from penstock.engines.ocr.tesseract import Symbol
 
 Pixels = NDArray[np.uint8]
 Sample = tuple[Pixels, str]  # a line's picture and its text
@@ -109,7 +107,7 @@ def main() -> None:
     reader, network = PageReader(("ko",)), HangulNetwork(options.weights)
     readers: dict[str, Callable[[Pixels], str]] = {
         "network": lambda cut: text_of(network.read_line(cut)),
-        "tesseract": lambda cut: _as_today(reader, cut),
+        "recipe": lambda cut: reader._spliced([cut], [network.read_line(cut)])[0].text,
     }
     reports: list[dict[str, Any]] = []
     for name, samples in _sets(options, reader):
@@ -121,13 +119,6 @@ def main() -> None:
         reports.append(report)
         print(json.dumps(report), flush=True)
     print(json.dumps({"weights": str(options.weights), "sets": reports}))
-
-
-def _as_today(reader: PageReader, cut: Pixels) -> str:
-    tesseract = reader.korean
-    assert tesseract is not None
-    [said] = reader._spliced([cut], [tesseract.read_line(cut)])
-    return said.text
 
 
 def _sets(options: argparse.Namespace, reader: PageReader) -> Iterator[tuple[str, list[Sample]]]:

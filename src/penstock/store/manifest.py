@@ -36,7 +36,7 @@ _QUERY = re.compile(r"(https?://[^\s?#]+)[?#]\S+")  # of an address: there may b
 DOWNLOADS = "downloads"  # sources, not results: whoever lists them decides what is fetched anew
 # user:password@host, without the http:// that people leave out
 _USER = re.compile(r"^(--[\w-]+=)?[^/\s@:]+:[^/\s@]*@(?=[^/\s@]+(/|$))")
-PACKAGES = ("numpy", "opencv-python-headless", "pypdfium2", "onnxruntime", "tesserocr", "pyarrow", "pillow")
+PACKAGES = ("numpy", "opencv-python-headless", "pypdfium2", "onnxruntime", "pyarrow", "pillow")
 
 
 def read(out: Path) -> dict[str, Any] | None:

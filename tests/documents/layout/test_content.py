@@ -17,7 +17,7 @@ def test_dots_that_lead_to_a_figure_are_no_cells() -> None:
 def test_lines_of_layer_and_engine_stand_in_order_and_name_their_readers() -> None:
     region = Region(label="text", box=(0, 0, 200, 60))
     word = Word(text="below", box=(0, 40, 100, 60), size=20.0)
-    read = [TextLine("over", (0, 0, 100, 20), 0.5, "ppocr"), TextLine(" ", (0, 20, 9, 30), 0.1, "tesseract")]
+    read = [TextLine("over", (0, 0, 100, 20), 0.5, "ppocr"), TextLine(" ", (0, 20, 9, 30), 0.1, "hangul")]
     found = with_lines(region, [word], read)
     assert [line.text for line in found.lines] == ["over", "below"]
     assert found.reader == "layer+ppocr"

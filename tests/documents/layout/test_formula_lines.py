@@ -61,6 +61,13 @@ def test_what_is_no_formula_stays_in_its_text() -> None:
         assert [label for label, _, _ in parts(BEFORE, other, AFTER)] == ["text"], other.text
 
 
+def test_a_chinese_letter_in_a_formula_on_an_english_page_is_a_bar_badly_read() -> None:
+    badly = line("vxj 二 −aij uxi = 十 v2", 170, 160, 0.8)
+    assert [label for label, _, _ in parts(BEFORE, badly, AFTER)] == ["text", "display_formula", "text"]
+    chinese = line("这些参数的个数就是我们要找的那个数", 100, 220)
+    assert [label for label, _, _ in parts(BEFORE, badly, chinese)] == ["text"]
+
+
 def test_text_in_what_the_model_calls_a_formula_is_text() -> None:
     below = line("∇ × AT = BT − mVT", 170, 220, 0.94)
     told = line("we can eliminate ∇ × AT from it to obtain", 100, 160)

@@ -68,8 +68,6 @@ def test_real_turned_pages(orienter: Orienter, shared_data: Path, degrees: int) 
 
 @pytest.mark.parametrize("degrees", [0, 180])
 def test_a_korean_page_is_turned_back(orienter: Orienter, degrees: int) -> None:
-    if orienter._tesseract is None:
-        pytest.skip("no Korean data")
     pixels = rendered(SAMPLE, 1)
     assert orienter.upright(turned(pixels, degrees)) == degrees
 

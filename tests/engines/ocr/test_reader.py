@@ -1,4 +1,4 @@
-"""Reading by script: Korean by Tesseract, the rest by PP-OCR, both on one page and in one line."""
+"""Reading by script: Korean by our own network, the rest by PP-OCR, both on one page and in one line."""
 
 from __future__ import annotations
 
@@ -15,14 +15,12 @@ from rapidfuzz.distance import Levenshtein
 
 import penstock
 from penstock.engines.ocr import splice
+from penstock.engines.ocr.hangul_network import UNKNOWN, HangulNetwork, Symbol
 from penstock.engines.ocr.reader import PageReader, Said, _is_foreign
 from penstock.engines.ocr.recognise import LineReading
-from penstock.engines.ocr.tesseract import Symbol, Tesseract
-from penstock.engines.weights import registry as weights
-from penstock.errors import EngineError, MissingModel
+from penstock.errors import MissingModel
 from tests.conftest import SAMPLE
 from tests.support.drawn import SENTENCES, page
-from tests.support.partial_cache import hold_only
 
 DPI = 200
 
@@ -30,7 +28,6 @@ DPI = 200
 @pytest.fixture(scope="module")
 def reader() -> Iterator[PageReader]:
     try:
-        weights.path("tesseract-kor")
         engine = PageReader()
     except MissingModel as exc:
         pytest.skip(str(exc))
@@ -78,7 +75,7 @@ def test_the_same_page_is_read_right_whatever_its_script_is_taken_for(
     lines = reader.find(pixels)
     taken = reader.read(pixels, lines, "other")
     assert error_rate(truth, "\n".join(line.text for line in taken)) <= 0.03
-    assert "tesseract" in {line.reader for line in taken}
+    assert "hangul" in {line.reader for line in taken}
 
 
 def test_an_english_page_is_read_by_ppocr_alone(reader: PageReader) -> None:
@@ -97,7 +94,7 @@ def test_english_lines_of_a_korean_page_are_read_by_ppocr(reader: PageReader) ->
     assert {line.reader for line in taken} == {"ppocr"}
 
 
-def test_a_heading_that_looks_like_hangul_to_tesseract_is_read_by_ppocr(reader: PageReader) -> None:
+def test_a_heading_of_a_korean_page_is_read_by_ppocr(reader: PageReader) -> None:
     sample = Path(penstock.__file__).parent / "sample" / "sample.pdf"
     rendered = pypdfium2.PdfDocument(sample)[2].render(scale=DPI / 72).to_numpy()[:330, :, :3]
     top = np.ascontiguousarray(rendered[:, :, ::-1])
@@ -105,13 +102,13 @@ def test_a_heading_that_looks_like_hangul_to_tesseract_is_read_by_ppocr(reader: 
     assert "Head, Flow and Power" in said
 
 
-def test_a_korean_line_on_an_english_page_is_read_by_tesseract(
+def test_a_korean_line_on_an_english_page_is_read_as_korean(
     reader: PageReader, korean: tuple[NDArray[np.uint8], str]
 ) -> None:
     pixels = np.concatenate([page()[:, :1200], korean[0][:70, 190:1390]])
     taken = reader.read(pixels, reader.find(pixels), "other")
     assert [line.text for line in taken[: len(SENTENCES)]] == list(SENTENCES)
-    assert taken[-1].reader == "tesseract"
+    assert taken[-1].reader == "hangul"
     assert "문서를" in taken[-1].text
 
 
@@ -147,66 +144,42 @@ def test_threads_share_one_reader(reader: PageReader, korean: tuple[NDArray[np.u
     assert len(texts) == 1
 
 
-def test_languages_without_korean_never_ask_tesseract() -> None:
+def test_languages_without_korean_read_no_hangul() -> None:
     try:
         reader = PageReader(("en", "ja"))
     except MissingModel as exc:
         pytest.skip(str(exc))
-    assert reader.korean is None
+    assert not reader.reads_korean
     assert reader.missing == ""
     reader.close()
 
 
-@pytest.fixture
-def no_korean_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cache with PP-OCR's weights and nothing else."""
-    hold_only(("ppocrv6-det-small", "ppocrv6-rec-small"), tmp_path, monkeypatch)
-    monkeypatch.delenv("TESSDATA_PREFIX", raising=False)
-    if weights.look(weights.MODELS["tesseract-kor"]).state == "ready":
-        pytest.skip("Korean data is installed system-wide")
+@pytest.fixture(scope="module")
+def network() -> Iterator[HangulNetwork]:
+    engine = HangulNetwork()
+    yield engine
+    engine.close()
 
 
-@pytest.mark.usefixtures("no_korean_data")
-def test_without_korean_data_the_rest_is_read_and_the_lack_is_told() -> None:
-    reader = PageReader()
-    assert "penstock models fetch" in reader.missing
-    assert read(reader, page(SENTENCES[:1])) == SENTENCES[0]
-    reader.close()
+def test_nothing_is_read_in_a_blank_line(network: HangulNetwork) -> None:
+    assert network.read_line(np.full((40, 300, 3), 255, dtype=np.uint8)) == []
 
 
-@pytest.mark.usefixtures("no_korean_data")
-def test_korean_by_name_without_its_data_is_an_error() -> None:
-    with pytest.raises(MissingModel, match="tesseract-kor"):
-        PageReader(("ko",))
+def test_a_line_longer_than_any_page_is_read_in_parts(
+    network: HangulNetwork, korean: tuple[NDArray[np.uint8], str]
+) -> None:
+    line = korean[0][:70, 190:1390]
+    once = network.read_line(line)
+    many = network.read_line(np.concatenate([line] * 16, axis=1))
+    assert len(many) > 15 * len(once)
+    assert [symbol.x0 for symbol in many] == sorted(symbol.x0 for symbol in many)
 
 
-def test_damaged_data_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    data = tmp_path / "models" / "tessdata" / "kor.traineddata"
-    data.parent.mkdir(parents=True)
-    data.write_bytes(bytes(weights.MODELS["tesseract-kor"].size))
-    monkeypatch.setenv("PENSTOCK_CACHE", str(tmp_path))
-    with pytest.raises(MissingModel, match="penstock models verify"):
-        Tesseract("kor")
-
-
-def test_a_closed_tesseract_says_so(reader: PageReader) -> None:
-    tesseract = Tesseract("kor")
-    tesseract.close()
-    with pytest.raises(EngineError, match="closed"):
-        tesseract.read_line(page(SENTENCES[:1]))
-
-
-def test_tesseract_reads_nothing_in_a_blank_line(reader: PageReader) -> None:
-    assert reader.korean is not None
-    assert reader.korean.read_line(np.full((40, 300, 3), 255, dtype=np.uint8)) == []
-
-
-def test_a_picture_taken_for_a_line_takes_little_memory(reader: PageReader) -> None:
-    assert reader.korean is not None
+def test_a_picture_taken_for_a_line_takes_little_memory(network: HangulNetwork) -> None:
     picture = np.random.default_rng(0).integers(0, 256, (2000, 3000, 3), dtype=np.uint8)
     tracemalloc.start()
     try:
-        reader.korean.read_line(picture)
+        network.read_line(picture)
         assert tracemalloc.get_traced_memory()[1] < 2 * picture.nbytes
     finally:
         tracemalloc.stop()
@@ -221,6 +194,14 @@ def test_doubtful_words_are_those_without_hangul() -> None:
     line = symbols("데비안", 0.93) + symbols("0048", 0.4) + symbols("를", 0.93) + symbols("1995", 0.97)
     line = [Symbol(s.text, 10.0 * at, 10.0 * at + 9, s.confidence, s.spaced) for at, s in enumerate(line)]
     assert splice.doubtful(line, 10.0 * len(line), 20) == [splice.Stretch(3, 7)]
+
+
+def test_a_sign_that_the_network_was_not_taught_is_doubtful_and_never_written() -> None:
+    line = symbols("한", 0.93) + symbols(UNKNOWN, 0.99) + symbols("자", 0.93)
+    line = [Symbol(s.text, 10.0 * at, 10.0 * at + 9, s.confidence, False) for at, s in enumerate(line)]
+    assert splice.doubtful(line, 30.0, 20) == [splice.Stretch(1, 2)]
+    assert splice.spliced(line, [splice.Stretch(1, 2)], [LineReading("國", 0.99, 0.0)])[0] == "한國자"
+    assert splice.spliced(line, [splice.Stretch(1, 2)], [LineReading("", 0.0, 0.0)])[0] == "한자"
 
 
 def test_ink_without_symbols_is_doubtful() -> None:

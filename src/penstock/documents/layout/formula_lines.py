@@ -84,6 +84,7 @@ class PageColumns:
         rows = [Row((), line.box, line.text, line.confidence) for line in lines]
         self.boxes = [row.box for row in rows]
         self.sentences = [row.box for row in rows if row.is_sentence]
+        self.has_unspaced = any(row.num_unspaced >= MANY_LETTERS for row in rows)
         self._numbers = [row.box for row in rows if FORMULA_NUMBER.match(row.text.strip())]
         self.em = median(box[3] - box[1] for box in self.sentences) if self.sentences else 0.0
 
@@ -145,7 +146,14 @@ def _is_formula(row: Row, columns: PageColumns) -> bool:
     """Whether a row of a text is a formula that stands by itself."""
     if row.num_words or row.confidence >= PLAINLY_TEXT or not RELATION.search(row.text):
         return False
-    return not row.num_unspaced and columns.indent(row.box) >= INDENT
+    return not _has_foreign_letters(row, columns) and columns.indent(row.box) >= INDENT
+
+
+def _has_foreign_letters(row: Row, columns: PageColumns) -> bool:
+    """Whether a row has letters of Chinese, Japanese or Korean: 二 on a page in English is a bar, badly read."""
+    if row.num_unspaced >= MANY_LETTERS or has_syllable(row.text):
+        return True
+    return row.num_unspaced > 0 and columns.has_unspaced
 
 
 def _is_no_prose(row: Row, columns: PageColumns) -> bool:

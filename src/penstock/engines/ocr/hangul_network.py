@@ -7,6 +7,7 @@ letters and its last one. What they call UNKNOWN is a sign they were not taught:
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,6 @@ import cv2
 import numpy as np
 
 from penstock.engines.ocr.hangul_picture import prepared
-from penstock.engines.ocr.tesseract import Symbol
 from penstock.engines.weights.onnx import Network
 
 if TYPE_CHECKING:
@@ -30,6 +30,19 @@ FIRST_SYLLABLE = 0xAC00
 NUM_FINALS = 28
 STEP = 4  # columns of the prepared picture for a step
 HALF = 0.6  # of the line's height: a character reaches no further to either side of its middle
+FAINTEST = 24  # of 256: a picture with less contrast is blank
+LONGEST = 120  # heights of a line that is read in one go; longer ones are cut, for their memory
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """One character of a line. `x0`, `x1` are pixels of the line's picture, and rough ones."""
+
+    text: str
+    x0: float
+    x1: float
+    confidence: float
+    spaced: bool  # a space stands before it
 
 
 class HangulNetwork:
@@ -41,7 +54,16 @@ class HangulNetwork:
         self.known = frozenset(self._signs) - {UNKNOWN}  # beside syllables
 
     def read_line(self, line: Pixels) -> list[Symbol]:
-        """The characters of a picture that holds one level line, as `Tesseract.read_line` gives them."""
+        """The characters of a picture that holds one level line."""
+        if np.ptp(line) < FAINTEST:
+            return []
+        width = LONGEST * line.shape[0]
+        found: list[Symbol] = []
+        for left in range(0, line.shape[1], width):
+            found += _moved(self._read(line[:, left : left + width]), left)
+        return found
+
+    def _read(self, line: Pixels) -> list[Symbol]:
         grey = np.asarray(cv2.cvtColor(line, cv2.COLOR_RGB2GRAY), dtype=np.uint8)
         ready = prepared(grey)
         kinds, pairs, finals = self._network(np.asarray(ready.ink[None, None] / 255, dtype=np.float32))
@@ -51,6 +73,10 @@ class HangulNetwork:
 
     def close(self) -> None:
         self._network.close()
+
+
+def _moved(symbols: list[Symbol], by: float) -> list[Symbol]:
+    return [replace(symbol, x0=symbol.x0 + by, x1=symbol.x1 + by) for symbol in symbols] if by else symbols
 
 
 def decoded(kinds: Floats, pairs: Floats, finals: Floats, signs: str) -> list[tuple[str, int, float]]:

@@ -8,16 +8,16 @@ is turned only on clear evidence: a wrong turn ruins a good page (docs/decisions
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from penstock.engines.ocr import recognise
 from penstock.engines.ocr.effort import Effort
+from penstock.engines.ocr.hangul_network import UNKNOWN, HangulNetwork
 from penstock.engines.ocr.ppocr import LineBox, PPOcr
 from penstock.engines.ocr.recognise import LineReading
-from penstock.engines.ocr.tesseract import Tesseract
-from penstock.errors import MissingModel
 from penstock.scripts import has_syllable
 
 if TYPE_CHECKING:
@@ -34,8 +34,9 @@ AT_ONCE = (
 )
 APART = 0.15  # the other way round must be this much worse
 CELLS = 4  # glyphs of each sample that tell vertical writing from a turned page
-HANGUL_SURE = 0.85  # the same, enough by itself
-HANGUL_CLEAR = 0.75  # Tesseract's mean confidence in the syllables: 0.85 and more against 0.64 and less
+HANGUL_CLEAR = 0.75  # the same of Korean: 0.96 and more upright, 0.65 at most upside down
+HANGUL_SURE = 0.85  # enough by itself
+MIN_SYLLABLES = 3
 
 Score = Callable[[Sequence["Pixels"]], list[float]]
 
@@ -46,18 +47,19 @@ class Orienter:
     def __init__(
         self,
         ocr: PPOcr | None = None,
-        korean: Tesseract | None = None,
+        korean: HangulNetwork | None = None,
         threads: int = 1,
         effort: Effort = "best",
     ) -> None:
-        self._own: list[PPOcr | Tesseract] = []
+        self._own: list[PPOcr | HangulNetwork] = []
         if ocr is None:
             ocr = PPOcr(threads, effort)
             self._own.append(ocr)
-        if korean is None and (korean := _korean()):
+        if korean is None:
+            korean = HangulNetwork(threads=threads)
             self._own.append(korean)
         self._ocr = ocr
-        self._tesseract = korean
+        self._korean = korean
 
     def upright(self, pixels: Pixels, lines: Sequence[LineBox] | None = None) -> int:
         """Degrees clockwise to turn the picture by: 0, 90, 180 or 270; 0 when in doubt.
@@ -109,7 +111,7 @@ class Orienter:
         return _legible(self._ocr.read_cuts(cuts))
 
     def _hangul(self, cuts: Sequence[Pixels]) -> list[float]:
-        return [_sureness(self._tesseract, cut) if self._tesseract else 0.0 for cut in cuts]
+        return [_sureness(self._korean, cut) for cut in cuts]
 
     def _either(self, cuts: Sequence[Pixels]) -> list[float]:
         """For pages in two scripts, of which each may have but one good sample."""
@@ -129,13 +131,6 @@ class Orienter:
 
 def _legible(readings: Sequence[LineReading]) -> list[float]:
     return [reading.confidence * (1 - reading.passed_over) for reading in readings]
-
-
-def _korean() -> Tesseract | None:
-    try:
-        return Tesseract("kor")
-    except MissingModel:
-        return None  # PageReader says so; Korean pages then stay as they are
 
 
 def _length(line: LineBox) -> float:
@@ -192,6 +187,13 @@ def _best_two(scores: Sequence[float]) -> float:
     return sum(sorted(scores)[-2:]) / 2
 
 
-def _sureness(tesseract: Tesseract, cut: Pixels) -> float:
-    sure = [symbol.confidence for symbol in tesseract.read_line(cut) if has_syllable(symbol.text)]
-    return float(np.mean(sure)) if len(sure) > 2 else 0.0
+def _sureness(network: HangulNetwork, cut: Pixels) -> float:
+    """How surely a line is Korean as it stands: upside down it has single letters and signs nobody knows."""
+    symbols = network.read_line(cut)
+    if sum(has_syllable(symbol.text) for symbol in symbols) < MIN_SYLLABLES:
+        return 0.0
+    return fmean(0.0 if _is_odd(symbol.text) else symbol.confidence for symbol in symbols)
+
+
+def _is_odd(letter: str) -> bool:
+    return letter == UNKNOWN or "\u3131" <= letter <= "\u318e"

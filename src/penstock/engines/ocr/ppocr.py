@@ -1,8 +1,8 @@
 """PP-OCRv6: finds lines of text and reads Latin, Chinese, Japanese and Greek.
 
-It has no Hangul at all (tesseract.py reads Korean, reader.py chooses). There are two sizes of it. Small reads
-with care. Tiny takes a sixth of the time and knows no kana, fewer Chinese characters and accents: what it
-is unsure of is read by small. The networks run in onnxruntime; one `PPOcr` may be shared by threads.
+It has no Hangul at all (hangul_network.py reads Korean, reader.py chooses). There are two sizes of it. Small
+reads with care. Tiny takes a sixth of the time and knows no kana, fewer Chinese characters and accents: what
+it is unsure of is read by small. The networks run in onnxruntime; one `PPOcr` may be shared by threads.
 
     ocr = PPOcr()
     for line in ocr.read_lines(pixels, ocr.find_lines(pixels)):
@@ -52,7 +52,7 @@ BAND_MARGIN = 48  # rows a band sees beyond its own, more than any line of small
 
 @dataclass(frozen=True, slots=True)
 class TextLine:
-    """One line as it was read. `reader` is the engine that did: "ppocr" or "tesseract"."""
+    """One line as it was read. `reader` is the engine that did: "ppocr" or "hangul"."""
 
     text: str
     box: Box

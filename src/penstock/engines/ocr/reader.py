@@ -1,8 +1,8 @@
 """Reads the lines of a page with the recogniser that knows their script.
 
-PP-OCR reads Latin, Chinese, Japanese and Greek and is silent on Hangul; Tesseract's Korean data
-reads Hangul and no Latin. A few sample lines tell which one suits the page; lines, and words in lines,
-that it cannot have read go to the other. One `PageReader` may be shared by threads.
+PP-OCR reads Latin, Chinese, Japanese and Greek and is silent on Hangul; our own network reads Korean with
+the Latin words in it. A few sample lines tell which one suits the page; lines, and words in lines, that it
+cannot have read go to the other. One `PageReader` may be shared by threads.
 
     reader = PageReader()
     lines = reader.find(pixels)
@@ -21,12 +21,10 @@ import numpy as np
 
 from penstock.engines.ocr import recognise, splice
 from penstock.engines.ocr.effort import Effort
-from penstock.engines.ocr.hangul_network import HangulNetwork
+from penstock.engines.ocr.hangul_network import HangulNetwork, Symbol
 from penstock.engines.ocr.ppocr import LineBox, PPOcr, TextLine, is_odd
 from penstock.engines.ocr.recognise import LineReading
 from penstock.engines.ocr.second_reader import agreed
-from penstock.engines.ocr.tesseract import Symbol, Tesseract
-from penstock.errors import MissingModel
 from penstock.scripts import UNSPACED, has_syllable
 
 if TYPE_CHECKING:
@@ -39,10 +37,9 @@ SAMPLES = 6  # 0.2 s a page
 SAMPLE_WIDTH = 10  # heights: enough for a dozen syllables, a fifth of a usual line
 GLIMPSE_WIDTH = 5  # heights of a line that tell whether it is worth a quick reading
 SILENT = 0.3  # of a sample's ink without a symbol: 0.00-0.03 where PP-OCR knows the script, 0.5-1 on Korean
-PASSED_OVER = 0.1  # the same of a line, to have Tesseract look at it
-UNREAD = 0.6  # PP-OCR's confidence, below which Tesseract looks at a line
-# Tesseract's mean confidence in the syllables of a line: 0.9 and more in print, 0.7 on a street sign, less in
-# what is no Hangul, but up to 0.82 in a short line of Chinese.
+PASSED_OVER = 0.1  # the same of a line, to have the network for Korean look at it
+UNREAD = 0.6  # PP-OCR's confidence, below which the network for Korean looks at a line
+# mean confidence in the syllables of a line
 HANGUL_LIKELY = 0.65  # where PP-OCR was silent; a single syllable is then no proof
 HANGUL_SURE = 0.85  # to ask PP-OCR for nothing but Latin words
 DOUBTFUL = 0.97  # PP-OCR's confidence: one line in four of receipts, one in twenty of clean print
@@ -56,8 +53,8 @@ _SOFTENED_WORSE = re.compile(
 HANGUL_SHARE = 0.1  # of a line's characters
 NOISE = 0.35  # what is read with less is a drawing or a smudge
 FOREIGN_SURE = 0.85  # PP-OCR's confidence in a whole line of a Korean page
-# A heading "Head, Flow" is 너, 티 and digits to Tesseract, and surely so. PP-OCR passes over nothing of 24
-# such lines with 0.97 and more; of 60 lines with some Hangul in them it passes over 0.04 and more.
+# PP-OCR passes over nothing of 24 lines of Latin with 0.97 and more; of 60 lines with some Hangul in them it
+# passes over 0.04 and more.
 FEW_HANGUL = 0.5  # of a line's characters
 FOREIGN_CLEAR, PASSED_NOTHING = 0.97, 0.02
 
@@ -78,11 +75,7 @@ class Said:
 
 
 class PageReader:
-    """Reads pages in the given `languages` (ISO 639-1 codes), or in whatever they turn out to be in.
-
-    Without Korean data it reads the rest and `missing` says so; naming "ko" without it raises
-    MissingModel.
-    """
+    """Reads pages in the given `languages` (ISO 639-1 codes), or in whatever they turn out to be in."""
 
     def __init__(
         self, languages: tuple[str, ...] | None = None, threads: int = 1, effort: Effort = "best"
@@ -90,8 +83,8 @@ class PageReader:
         self._languages = languages
         self.ocr = PPOcr(threads, effort)
         self.missing = self.ocr.missing
-        self._second = HangulNetwork(threads=threads)
-        self.korean = self._open_korean()
+        self._own = HangulNetwork(threads=threads)  # for Korean, and for doubtful Latin
+        self.reads_korean = not languages or "ko" in languages
 
     def find(self, pixels: Pixels) -> tuple[LineBox, ...]:
         """The lines of a page; none on a blank one."""
@@ -102,21 +95,21 @@ class PageReader:
 
         One with Hangul is enough: a page read as Korean gets its other lines right too, only slower.
         """
-        if self.korean is not None and self._languages == ("ko",):
+        if self._languages == ("ko",):
             return "hangul"
-        if self.korean is None and self.ocr.care.quick is None:
+        if not self.reads_korean and self.ocr.care.quick is None:
             return "other"
         cuts = _samples(pixels, lines)
         first = self.ocr.first_look(cuts)
-        if self.korean is not None and self._has_hangul(self.korean, cuts, first):
+        if self.reads_korean and self._has_hangul(cuts, first):
             return "hangul"
         return "unclear" if self.ocr.is_unclear(first) else "other"
 
     def read(self, pixels: Pixels, lines: Sequence[LineBox], script: Script) -> list[TextLine]:
         """One `TextLine` for each of `lines`, in their order; its text is empty where nothing was legible."""
         cuts = [recognise.cut(pixels, line) for line in lines]
-        if self.korean is not None and script == "hangul":
-            said = self._read_korean(self.korean, cuts)
+        if self.reads_korean and script == "hangul":
+            said = self._read_korean(cuts)
         else:
             said = self._read_other(cuts, quickly=script == "other")
         return [
@@ -126,52 +119,39 @@ class PageReader:
 
     def close(self) -> None:
         self.ocr.close()
-        self._second.close()
-        if self.korean is not None:
-            self.korean.close()
+        self._own.close()
 
-    def _open_korean(self) -> Tesseract | None:
-        if self._languages and "ko" not in self._languages:
-            return None
-        try:
-            return Tesseract("kor")
-        except MissingModel as exc:
-            if self._languages:
-                raise
-            self.missing = " ".join(filter(None, (f"Korean will not be read. {exc}", self.missing)))
-            return None
-
-    def _has_hangul(self, tesseract: Tesseract, cuts: Sequence[Pixels], first: Sequence[LineReading]) -> bool:
-        """Whether there is a piece of which PP-OCR says little and in which Tesseract finds Hangul."""
+    def _has_hangul(self, cuts: Sequence[Pixels], first: Sequence[LineReading]) -> bool:
+        """Whether there is a piece of which PP-OCR says little and in which there is Hangul."""
         for cut, reading in zip(cuts, first, strict=True):
             [seen] = self.ocr.second_look([cut], [reading])
-            if seen.passed_over > SILENT and _is_korean(tesseract.read_line(cut), HANGUL_LIKELY, 2):
+            if seen.passed_over > SILENT and _is_korean(self._own.read_line(cut), HANGUL_LIKELY, 2):
                 return True
         return False
 
     def _read_other(self, cuts: Sequence[Pixels], quickly: bool) -> list[Said]:
-        """By PP-OCR; what it passed over by Tesseract, if there is Hangul in it."""
+        """By PP-OCR; what it passed over by the network for Korean, if there is Hangul in it."""
         said = self._twice(cuts, self._by_ppocr(cuts, quickly), self._doubtful_below(quickly))
         if not quickly:
             said = self._with_second(cuts, said)
-        if self.korean is None:
+        if not self.reads_korean:
             return said
         doubted = [
             index
             for index, one in enumerate(said)
             if one.passed_over > PASSED_OVER or one.confidence < UNREAD
         ]
-        read = {index: self.korean.read_line(cuts[index]) for index in doubted}
+        read = {index: self._own.read_line(cuts[index]) for index in doubted}
         korean = [index for index in doubted if _is_korean(read[index], HANGUL_LIKELY, 2)]
         again = self._spliced([cuts[index] for index in korean], [read[index] for index in korean])
         for index, one in zip(korean, again, strict=True):
             said[index] = one
         return said
 
-    def _read_korean(self, tesseract: Tesseract, cuts: Sequence[Pixels]) -> list[Said]:
-        """By Tesseract, their Latin words by PP-OCR; lines without Hangul by PP-OCR alone."""
+    def _read_korean(self, cuts: Sequence[Pixels]) -> list[Said]:
+        """By the network for Korean, doubtful words by PP-OCR; lines without Hangul by PP-OCR alone."""
         found = self._plainly_foreign(cuts)
-        symbols = {index: tesseract.read_line(cut) for index, cut in enumerate(cuts) if index not in found}
+        symbols = {index: self._own.read_line(cut) for index, cut in enumerate(cuts) if index not in found}
         foreign = [index for index, line in symbols.items() if not _is_mostly_korean(line)]
         said = self._by_ppocr([cuts[index] for index in foreign], True, FOREIGN_CLEAR)
         found |= {
@@ -198,8 +178,8 @@ class PageReader:
         found = []
         for cut, one in zip(cuts, said, strict=True):
             if one.sures and one.confidence < SURE_ALONE:
-                second = self._second.read_line(cut)
-                found.append(replace(one, text=agreed(one.text, one.sures, second, self._second.known)))
+                second = self._own.read_line(cut)
+                found.append(replace(one, text=agreed(one.text, one.sures, second, self._own.known)))
             else:
                 found.append(one)
         return found
@@ -207,7 +187,7 @@ class PageReader:
     def _plainly_foreign(self, cuts: Sequence[Pixels]) -> dict[int, Said]:
         """Lines that the quick network, if there is one, reads clearly: first their beginnings, then all.
 
-        It takes a tenth of Tesseract's time, and is at most 0.86 sure of a line with Hangul.
+        It is at most 0.86 sure of a line with Hangul.
         """
         if self.ocr.care.quick is None:
             return {}
@@ -225,7 +205,7 @@ class PageReader:
         return [_said(reading) for reading in read]
 
     def _spliced(self, cuts: Sequence[Pixels], lines: Sequence[Sequence[Symbol]]) -> list[Said]:
-        """Tesseract's lines with their doubtful words read by PP-OCR, all in one go."""
+        """Lines of Korean with their doubtful words read by PP-OCR, all in one go."""
         stretches = [
             splice.doubtful(symbols, cut.shape[1], cut.shape[0])
             for symbols, cut in zip(lines, cuts, strict=True)
@@ -237,7 +217,7 @@ class PageReader:
         ]
         readings = iter(self.ocr.read_quickly(pieces))
         return [
-            Said(*splice.spliced(symbols, doubts, [next(readings) for _ in doubts]), "tesseract")
+            Said(*splice.spliced(symbols, doubts, [next(readings) for _ in doubts]), "hangul")
             for symbols, doubts in zip(lines, stretches, strict=True)
         ]
 
@@ -276,7 +256,7 @@ def _is_clear(reading: LineReading | Said) -> bool:
 
 
 def _is_korean(symbols: Sequence[Symbol], at_least: float, num_syllables: int = 1) -> bool:
-    """Whether Hangul was read and surely so: Tesseract sees some, unsurely, in anything."""
+    """Whether Hangul was read and surely so: some is seen, unsurely, in anything."""
     sure = [symbol.confidence for symbol in symbols if has_syllable(symbol.text)]
     enough = len(sure) >= max(num_syllables, HANGUL_SHARE * len(symbols))
     return enough and float(np.mean(sure)) >= at_least
@@ -288,7 +268,7 @@ def _is_mostly_korean(symbols: Sequence[Symbol]) -> bool:
 
 
 def _is_foreign(said: Said, symbols: Sequence[Symbol]) -> bool:
-    """Whether PP-OCR read a whole line that Tesseract made little of."""
+    """Whether PP-OCR read a whole line that the network for Korean made little of."""
     if _has_korean_word(symbols):
         return False
     if _is_korean(symbols, HANGUL_SURE):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from penstock.box import Pixels
 
 HEIGHT = 48  # of the network's input
-MIN_WIDTH = 32  # narrower pictures are padded
+MIN_WIDTH = 160  # narrower pictures are padded, for the network was taught with margins
 MAX_WIDTH = 4800  # 6,000 were still read without a fault; the bound is for memory, 45 MB here
 STEP = 8  # columns of the picture for each step of the network's output
 REACH = 36  # columns to either side that a symbol stands for: three quarters of a square glyph

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 
-from penstock.engines.ocr.hangul_network import UNKNOWN
-from penstock.engines.ocr.tesseract import Symbol
+from penstock.engines.ocr.hangul_network import UNKNOWN, Symbol
 from penstock.scripts import has_syllable
 
 SURE = 0.8  # of the second network, in each letter that it exchanges

