@@ -4,8 +4,8 @@
     python evaluate.py --weights weights/hangul.onnx --data build/hangul --pdf a-korean-file.pdf
 
 Real lines are found by the built-in line finder; their truth is the PDF's text layer inside their boxes, so
-only files with a layer count. `network` reads alone; `recipe` is what the recipe does, with doubtful words read
-by PP-OCR. CER counts no spaces. CPU time is of one thread, of reading alone. The last line is JSON.
+only files with a layer count. `network` reads alone; `recipe` is what the recipe does, with doubtful words
+read by PP-OCR. CER counts no spaces. CPU time is of one thread, of reading alone. The last line is JSON.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def test_what_is_no_formula_stays_in_its_text() -> None:
 
 
 def test_a_chinese_letter_in_a_formula_on_an_english_page_is_a_bar_badly_read() -> None:
-    badly = line("vxj 二 −aij uxi = 十 v2", 170, 160, 0.8)
+    badly = line("v 二 −a u x 十 v2", 170, 160, 0.8)
     assert [label for label, _, _ in parts(BEFORE, badly, AFTER)] == ["text", "display_formula", "text"]
     chinese = line("这些参数的个数就是我们要找的那个数", 100, 220)
     assert [label for label, _, _ in parts(BEFORE, badly, chinese)] == ["text"]

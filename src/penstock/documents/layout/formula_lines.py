@@ -34,6 +34,7 @@ LIMITS_APART = 0.35  # the same between a sum and what stands below it
 COVERED = 0.3  # of a formula's box by lines that are read as text
 MANY_LETTERS = 8  # of Chinese, Japanese or Korean in a row: a sentence
 RELATION = re.compile("[=<>≡≤≥≠≈≅∼≃∈⊂⊆→⇒↔∝]")
+LIKE_EQUALS = "二"  # Chinese for two, and what an equals sign with much white around it is read as
 WORD = re.compile(r"[\"'(]?([A-Za-z][a-z]{2,})[\"').,;:]*")  # between spaces: not the letters of (u)uxvx
 # fmt: off
 NAMES = frozenset({
@@ -144,13 +145,17 @@ def _rows(lines: Sequence[ReadLine]) -> list[Row]:
 
 def _is_formula(row: Row, columns: PageColumns) -> bool:
     """Whether a row of a text is a formula that stands by itself."""
-    if row.num_words or row.confidence >= PLAINLY_TEXT or not RELATION.search(row.text):
+    if row.num_words or row.confidence >= PLAINLY_TEXT or not _has_relation(row, columns):
         return False
     return not _has_foreign_letters(row, columns) and columns.indent(row.box) >= INDENT
 
 
+def _has_relation(row: Row, columns: PageColumns) -> bool:
+    return bool(RELATION.search(row.text)) or (LIKE_EQUALS in row.text and not columns.has_unspaced)
+
+
 def _has_foreign_letters(row: Row, columns: PageColumns) -> bool:
-    """Whether a row has letters of Chinese, Japanese or Korean: 二 on a page in English is a bar, badly read."""
+    """Whether a row has letters of Chinese, Japanese or Korean; on an English page 二 is a bar."""
     if row.num_unspaced >= MANY_LETTERS or has_syllable(row.text):
         return True
     return row.num_unspaced > 0 and columns.has_unspaced
