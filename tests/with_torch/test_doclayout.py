@@ -136,6 +136,9 @@ def test_masks_equal_the_plain_model(model: object) -> None:
     assert (masks != expected).mean() < 1e-3  # pixels whose logit is at the threshold to the last digit
 
 
+@pytest.mark.filterwarnings(
+    "ignore:mkldnn_matmul failed"
+)  # of a processor without bfloat16, which is slow and right
 def test_half_precision_gives_float32_rows_and_boxes_finer_than_bfloat16(model: object) -> None:
     pixels = torch.rand(1, 3, SIDE, SIDE, generator=torch.Generator().manual_seed(5))
     with torch.inference_mode():
