@@ -69,7 +69,7 @@ def read(effort: Effort, pixels: NDArray[np.uint8]) -> list[str]:
 
 def test_best_reads_a_made_page_as_before_and_asks_no_quick_network(ran: list[str]) -> None:
     assert read("best", page(SENTENCES[:3])) == list(SENTENCES[:3])
-    assert set(ran) == SMALL
+    assert SMALL <= set(ran) <= SMALL | {"hangul.onnx"}  # a second opinion on lines that are not all sure
 
 
 @pytest.mark.parametrize(("effort", "finder"), [("fast", "small-int8"), ("balanced", "small")])
@@ -89,6 +89,14 @@ def test_only_what_is_coarse_is_read_with_care(ran: list[str]) -> None:
     assert said[0].startswith("The penstock carries water down to the turbin")
     assert said[1:] == list(SENTENCES[1:4])
     assert ran.count("ppocrv6-rec-small") == 1
+
+
+def test_best_asks_the_second_reader_of_coarse_lines(ran: list[str]) -> None:
+    pixels = page(SENTENCES[:2])
+    height, width = pixels.shape[:2]
+    coarse = cv2.resize(pixels, (width // 6, height // 6), interpolation=cv2.INTER_AREA)
+    read("best", cv2.resize(coarse, (width, height), interpolation=cv2.INTER_LINEAR))
+    assert ran.count("hangul.onnx") >= 1
 
 
 def test_the_detector_in_whole_numbers_finds_the_lines_that_the_other_finds() -> None:

@@ -111,7 +111,7 @@ class PageReader:
         if self.reads_korean and script == "hangul":
             said = self._read_korean(cuts)
         else:
-            said = self._read_other(cuts, quickly=script == "other")
+            said = self._read_other(cuts, quickly=script == "other" and self.ocr.care.quick is not None)
         return [
             TextLine(one.legible, line.box, one.confidence, one.reader, line.quad)
             for line, one in zip(lines, said, strict=True)
@@ -164,7 +164,7 @@ class PageReader:
 
     def _doubtful_below(self, quickly: bool) -> float:
         """What the quick network was sure enough of is not looked at again: that would cost what it saved."""
-        return min(DOUBTFUL, self.ocr.care.sure) if quickly and self.ocr.care.quick else DOUBTFUL
+        return min(DOUBTFUL, self.ocr.care.sure) if quickly else DOUBTFUL
 
     def _twice(self, cuts: Sequence[Pixels], said: list[Said], below: float) -> list[Said]:
         """What was said, doubtful lines as they are read softened where that is about as sure."""

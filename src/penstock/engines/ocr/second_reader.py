@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
+from statistics import fmean
 
 from penstock.engines.ocr.hangul_network import UNKNOWN, Symbol
 from penstock.scripts import has_syllable
 
 SURE = 0.8  # of the second network, in each letter that it exchanges
+SURE_OF_LINE = 0.9  # of it on average: one that cannot read the line's other letters guesses at this one too
 
 
 def agreed(text: str, sures: Sequence[float], second: Sequence[Symbol], known: frozenset[str]) -> str:
@@ -23,7 +25,7 @@ def agreed(text: str, sures: Sequence[float], second: Sequence[Symbol], known: f
     the second reader was taught: it says nothing of others.
     """
     places = [place for place, letter in enumerate(text) if letter != " "]
-    if len(sures) != len(places):
+    if len(sures) != len(places) or not _is_legible(second):
         return text
     own = [text[place] for place in places]
     written = list(text)
@@ -41,6 +43,10 @@ def agreed(text: str, sures: Sequence[float], second: Sequence[Symbol], known: f
             for place, symbol in zip(places[first:last], others, strict=True):
                 written[place] = symbol.text
     return "".join(written)
+
+
+def _is_legible(second: Sequence[Symbol]) -> bool:
+    return bool(second) and fmean(symbol.confidence for symbol in second) >= SURE_OF_LINE
 
 
 def _may_change(own: Iterable[str], others: Iterable[Symbol], known: frozenset[str]) -> bool:
