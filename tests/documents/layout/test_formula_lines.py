@@ -68,6 +68,14 @@ def test_a_chinese_letter_in_a_formula_on_an_english_page_is_a_bar_badly_read() 
     assert [label for label, _, _ in parts(BEFORE, badly, chinese)] == ["text"]
 
 
+def test_a_row_of_a_formula_at_the_left_stays_in_it_though_its_equals_sign_is_read_as_chinese() -> None:
+    first, second = line("−a w 二 v2 十 aij v", 110, 160, 0.89), line("= Lu − bw", 170, 210, 0.96)
+    region = Region(label="display_formula", native_label="equation", box=(105, 150, 700, 260))
+    drafts = [Draft(Region(label="text", box=(90, 90, 900, 130)), lines=(BEFORE,))]
+    found = with_formulas([*drafts, Draft(region, lines=(first, second))])
+    assert [len(part.lines) for part in found if part.region.label == "display_formula"] == [2]
+
+
 def test_text_in_what_the_model_calls_a_formula_is_text() -> None:
     below = line("∇ × AT = BT − mVT", 170, 220, 0.94)
     told = line("we can eliminate ∇ × AT from it to obtain", 100, 160)

@@ -164,7 +164,7 @@ def _has_foreign_letters(row: Row, columns: PageColumns) -> bool:
 def _is_no_prose(row: Row, columns: PageColumns) -> bool:
     """Whether a row of what the model calls a formula may be one: its remarks do not stand at the left."""
     at_left = bool(columns.sentences) and columns.indent(row.box) < INDENT
-    if at_left and (row.num_words >= 2 or (row.num_words and not RELATION.search(row.text))):
+    if at_left and (row.num_words >= 2 or (row.num_words and not _has_relation(row, columns))):
         return False
     return not row.is_sentence
 
