@@ -28,6 +28,19 @@ WEAK = """\
 - **Not measured here**, for want of pictures or of a truth: DP-Bench, OCRBench, handwritten lines, street
   photos, other languages than English, Chinese and Korean."""
 
+SIDE_BY_SIDE = """\
+## Before, now, and beside other tools
+
+The same pages, scored by the same rules (`score_all.py --tree`, `--peer`, `--beside`). "Before" is Penstock
+at 585b6ca, the first tree that was scored. RapidOCR and Tesseract are given the pictures and write lines of
+text: they have no tables, formulas or headings. Tesseract is told the languages of each set; RapidOCR reads
+Chinese and Latin with the networks in its package and no Korean. Peers that fetch their networks from the
+Hugging Face hub (MinerU, docling, marker, PaddleOCR) were not run. "Rules and bounds" were chosen on the
+pages of the sets that say so; no network of ours was taught with any of them."""
+
+BORN_DIGITAL = """\
+BORN"""
+
 PHOTOS = """\
 ## Sizes in photos
 

@@ -3,7 +3,13 @@
     python benchmarks/quality/score_all.py [DATA] [--out OUT] [--write docs/quality.md] [--effort balanced]
 
 DATA is the folder of test data (PENSTOCK_DATA). Pages are kept in OUT (build/quality), so a second run reads
-only what is new; the last line is JSON.
+only what is new; the last line is JSON. The same sets as another checkout or another tool reads them, and
+all of them side by side:
+
+    python benchmarks/quality/score_all.py --tree BEFORE --out build/before
+    python benchmarks/quality/score_all.py --peer rapidocr --peer-python peers/bin/python --out build/rapidocr
+    python benchmarks/quality/score_all.py --write docs/quality.md \\
+        --beside before=build/before --beside RapidOCR=build/rapidocr
 """
 
 from __future__ import annotations
@@ -13,18 +19,12 @@ import csv
 import json
 import os
 import platform
-import re
 import sys
 import time
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from statistics import median
-
-import cv2
-import pypdfium2 as pdfium
 
 import penstock
 from penstock.evaluation.benchmarks.base import Benchmark, Sample
@@ -40,17 +40,36 @@ from penstock.evaluation.scoring import score_samples
 from penstock.passes.evaluate import run_benchmark
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from benchmarks.lib.common import DATA, REPOSITORY
-from benchmarks.quality.report_words import INTRODUCTION, PHOTOS, SCORER, WEAK, WORDS
+from benchmarks.lib.common import DATA
+from benchmarks.quality.pdf_truth import DPI, layer_text, pages_as_pictures, placed_text, without_furniture
+from benchmarks.quality.readers import PEERS, OtherTree, Peer, Reader, ThisTree
+from benchmarks.quality.report_words import (
+    BORN_DIGITAL,
+    INTRODUCTION,
+    PHOTOS,
+    SCORER,
+    SIDE_BY_SIDE,
+    WEAK,
+    WORDS,
+)
 from benchmarks.quality.scorer_check import table as scorer_table
+from benchmarks.quality.side_by_side import table as table_side_by_side
+from benchmarks.quality.side_by_side import write_scores
 
-DPI = 200  # pages of PDFs as pictures: what a desk scanner gives
 DEMO = "Docling bundles PDF document conversion to JSON and Markdown in an easy self contained package"
 FIELDS = ("company", "date", "address", "total")
-NUMBERS = re.compile(r"\d+|\b[ivx]+\b|[\W_]+")
-LIST_MARK = re.compile(r"(?m)^\s*[•✓-]\s+")
-asked: dict[str, str] = {}  # options of the recipe, for every page that is read
 SLICES = ("language:", "layout:", "data_source:")
+NOT_PAGES = ("sroie_fields",)  # scores of scores, which keep no text
+
+
+@dataclass(slots=True)
+class Asked:
+    """Who reads, for every set of a run."""
+
+    reader: Reader
+
+
+asked = Asked(ThisTree({}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +84,7 @@ class Scored:
 
 def read(name: str, sources: Sequence[str], out: Path) -> dict[str, str]:
     """Markdown by `path` (of a picture) or `path#page` (of a PDF), read once and kept."""
-    kept = out / name / "pages"
-    for page in penstock.parse(sources, out=kept, retry_failed=True, **asked):
-        if not page.resumed:
-            print(f"  {name}: {Path(page.uri).name} {page.number}", flush=True)
-    found: dict[str, str] = {}
-    for page in penstock.read(kept):
-        if page.failure is None:
-            key = f"{page.uri}#{page.part}" if page.uri.endswith(".pdf") else page.uri
-            found[str(Path(key).resolve())] = page.markdown
-    return found
+    return asked.reader.read(name, sources, out)
 
 
 def predictions(samples: Sequence[Sample], pages: dict[str, str]) -> Predictions:
@@ -98,73 +108,6 @@ def score(
     return Scored(key, title, outcome.summary, outcome.results)
 
 
-def pages_as_pictures(pdf: Path, folder: Path, count: int) -> list[Path]:
-    folder.mkdir(parents=True, exist_ok=True)
-    document = pdfium.PdfDocument(pdf)
-    paths: list[Path] = []
-    for number in range(min(count, len(document))):
-        path = folder / f"{pdf.stem}-{number:03d}.png"
-        if not path.is_file():
-            picture = document[number].render(scale=DPI / 72).to_numpy()[:, :, :3]
-            cv2.imwrite(str(path), picture)
-        paths.append(path)
-    return paths
-
-
-def layer_text(pdf: Path) -> list[str]:
-    document = pdfium.PdfDocument(pdf)
-    return [document[n].get_textpage().get_text_range().replace("￾", "") for n in range(len(document))]
-
-
-def placed_text(pdf: Path) -> list[str]:
-    """The lines of each page's layer from top to bottom: a file may hold framed text last."""
-    document = pdfium.PdfDocument(pdf)
-    return ["\n".join(_placed_lines(document[n].get_textpage())) for n in range(len(document))]
-
-
-def _placed_lines(layer: pdfium.PdfTextPage) -> list[str]:
-    found: list[tuple[float, float, str]] = []
-    at = 0
-    for line in layer.get_text_range().splitlines(keepends=True):
-        boxes = [layer.get_charbox(at + i) for i, char in enumerate(line) if not char.isspace()]
-        at += len(line)
-        if boxes:
-            found.append((-median(b + t for _, b, _, t in boxes), min(box[0] for box in boxes), line.strip()))
-    return [line for _, _, line in sorted(found)]
-
-
-def without_furniture(texts: Sequence[str]) -> list[str]:
-    """The pages without running heads and list marks: Markdown leaves the first out and writes the others.
-
-    A running head is one of the first two lines or the last, which more than half of the pages have but for
-    its numbers; its first place may be the title.
-    """
-    pages = [text.splitlines() for text in texts]
-    count = Counter(_head(line) for page in pages for line in _edges(page))
-    heads = {head for head, pages_with in count.items() if 2 * pages_with > len(pages)}
-    seen: set[str] = set()
-    kept: list[str] = []
-    for page in pages:
-        old = seen & heads
-        kept.append("\n".join(_without(page, old)))
-        seen |= {_head(line) for line in _edges(page)}
-    return [LIST_MARK.sub("", text) for text in kept]
-
-
-def _edges(page: Sequence[str]) -> list[str]:
-    """The lines of a page that may run along all of them."""
-    return [*page[:2], *page[2:][-1:]]
-
-
-def _without(page: Sequence[str], heads: set[str]) -> list[str]:
-    inner = range(2, len(page) - 1)
-    return [line for place, line in enumerate(page) if place in inner or _head(line) not in heads]
-
-
-def _head(line: str) -> str:
-    return NUMBERS.sub("", line)
-
-
 def omnidocbench(data: Path, out: Path) -> Iterable[Scored]:
     folder = data / "omnidocbench_demo"
     for version in ("v1.5", "v1.6"):
@@ -182,8 +125,9 @@ def omnidocbench(data: Path, out: Path) -> Iterable[Scored]:
 def pubtabnet(data: Path, out: Path) -> Iterable[Scored]:
     """Pictures of tables: read as tables, which is what the benchmark asks, and as pages."""
     folder, bench = data / "pubtabnet_examples" / "examples", PubTabNet(split="")
-    tables = run_benchmark(bench, out / "pubtabnet_tables", folder)
-    yield Scored("pubtabnet_tables", "PubTabNet examples, read as tables", tables.summary, tables.results)
+    if isinstance(asked.reader, ThisTree):
+        tables = run_benchmark(bench, out / "pubtabnet_tables", folder)
+        yield Scored("pubtabnet_tables", "PubTabNet examples, read as tables", tables.summary, tables.results)
     paged = replace(bench, method=FROM_PAGES["table"])
     yield score("pubtabnet", "PubTabNet examples, read as pages", paged, paged.samples(folder), out)
 
@@ -192,7 +136,7 @@ def receipts(data: Path, out: Path) -> Iterable[Scored]:
     """SROIE: the words of a receipt, and whether its four key fields can be found in them."""
     folder = data / "sroie_sample"
     samples = [
-        Sample(f.stem, _receipt_text(f), str(folder / "img" / f"{f.stem}.jpg"))
+        Sample(f.stem, receipt_text(f), str(folder / "img" / f"{f.stem}.jpg"))
         for f in sorted((folder / "box").glob("*.csv"))
     ]
     done = score("sroie", "SROIE receipts, English scans", PagesWithText(), samples, out)
@@ -200,7 +144,7 @@ def receipts(data: Path, out: Path) -> Iterable[Scored]:
     yield _fields_found(done, folder / "key")
 
 
-def _receipt_text(boxes: Path) -> str:
+def receipt_text(boxes: Path) -> str:
     """Lines in the file's order, which is top to bottom."""
     with boxes.open(encoding="utf-8", newline="") as opened:
         rows = [row for row in csv.reader(opened) if len(row) > 8]
@@ -345,13 +289,16 @@ def worst(scored: Scored, count: int = 3) -> list[str]:
     return [f"{r.id} ({r.scores[metric]:.3f})" for r in rows[:count]]
 
 
-def document(done: Sequence[Scored], data: Path) -> str:
+def document(done: Sequence[Scored], data: Path, columns: dict[str, Path]) -> str:
     made = (
         f"Made by `python benchmarks/quality/score_all.py` on {date.today().isoformat()}: penstock "
         f"{penstock.__version__}, built-in `documents` recipe with its defaults, {platform.machine()}, "
         f"{os.cpu_count()} cores. Intervals are 95 % bootstrap intervals over samples."
     )
-    head = ["# How well it reads", "", made, "", INTRODUCTION, "", WEAK, "", "## Scores", ""]
+    head = ["# How well it reads", "", made, "", INTRODUCTION, "", WEAK, ""]
+    if columns:
+        head += [SIDE_BY_SIDE, "", *table_side_by_side(columns), "", BORN_DIGITAL, ""]
+    head += ["## Scores", ""]
     body = [line for scored in done for line in section(scored)]
     tail = [PHOTOS, "", "## Worst samples", "", "By each set's first score, the worst first.", ""]
     tail += [f"- {scored.title}: {', '.join(worst(scored))}" for scored in done]
@@ -359,27 +306,58 @@ def document(done: Sequence[Scored], data: Path) -> str:
     return "\n".join([*head, *body, *tail, *right])
 
 
+def with_intervals(done: Sequence[Scored]) -> dict[str, dict[str, dict[str, float]]]:
+    """Scores of the sets that were read: a tool that reads no PDFs has none of those."""
+    return {
+        one.key: {
+            name: {"mean": value.mean, "low": value.low, "high": value.high}
+            for name, value in one.summary.scores.items()
+        }
+        for one in done
+        if any(result.prediction for result in one.results) or one.key in NOT_PAGES
+    }
+
+
+def chosen_reader(arguments: argparse.Namespace) -> Reader:
+    if arguments.tree:
+        return OtherTree(arguments.tree)
+    if arguments.peer:
+        return Peer(arguments.peer, arguments.peer_python)
+    return ThisTree({"effort": arguments.effort} if arguments.effort else {})
+
+
 def figures(done: Sequence[Scored]) -> dict[str, dict[str, float]]:
     return {d.key: {name: round(v.mean, 4) for name, v in d.summary.scores.items()} for d in done}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("data", nargs="?", default=DATA)
     parser.add_argument("--out", type=Path, default=Path("build/quality"))
-    parser.add_argument("--write", type=Path, default=REPOSITORY / "docs" / "quality.md")
+    parser.add_argument("--write", type=Path, help="a document to write; none if not given")
     parser.add_argument("--only", default="", help="names of data sets, with commas; writes no document")
     parser.add_argument("--effort", help="fast, balanced or best; as the recipe has it if not given")
+    parser.add_argument("--tree", type=Path, help="another checkout that reads instead of this one")
+    parser.add_argument("--peer", choices=PEERS, help="another tool that reads pictures instead")
+    parser.add_argument("--peer-python", default=sys.executable, help="the Python that has the other tool")
+    parser.add_argument(
+        "--beside", action="append", default=[], help="NAME=OUT of another run, for the table side by side"
+    )
     arguments = parser.parse_args()
-    if arguments.effort:
-        asked["effort"] = arguments.effort
+    asked.reader = chosen_reader(arguments)
     data, began = Path(arguments.data), time.perf_counter()
     wanted = arguments.only.split(",") if arguments.only else list(SETS)
     there = [name for name in wanted if (data / name).is_dir()]
     done = [scored for name in there for scored in SETS[name](data, arguments.out)]
     seconds = time.perf_counter() - began
     if not arguments.only and done:
-        arguments.write.write_text(document(done, data), encoding="utf-8")
+        write_scores(arguments.out, with_intervals(done), asked.reader.cpu_s)
+    if arguments.write and not arguments.only and done:
+        columns = {name: Path(out) for name, _, out in (one.partition("=") for one in arguments.beside)}
+        columns = {**columns, "now": arguments.out} if columns else {}
+        arguments.write.write_text(document(done, data, columns), encoding="utf-8")
     absent = [name for name in wanted if name not in there]
     print(json.dumps({"benchmark": "quality", "seconds": round(seconds), "absent": absent, **figures(done)}))
 
