@@ -11,18 +11,29 @@ FONTS = (
 )
 
 
-def pdf(contents: Sequence[str], page: str = "/MediaBox [0 0 200 100]") -> bytes:
-    """A PDF with one page for each content stream; `page` is added to every page's dictionary."""
+def pdf(
+    contents: Sequence[str],
+    page: str = "/MediaBox [0 0 200 100]",
+    fonts: str = FONTS,
+    streams: Sequence[str] = (),
+) -> bytes:
+    """A PDF with one page for each content stream; `page` is added to every page's dictionary.
+
+    Other streams follow the pages: after one page the first is object 5.
+    """
     kids = " ".join(f"{3 + 2 * index} 0 R" for index in range(len(contents)))
     objects = [
         "<< /Type /Catalog /Pages 2 0 R >>",
         f"<< /Type /Pages /Kids [{kids}] /Count {len(contents)} >>",
     ]
     for index, content in enumerate(contents):
-        stream = f"<< /Length {len(content)} >>\nstream\n{content}\nendstream"
-        resources = f"/Resources << /Font {FONTS} >> /Contents {4 + 2 * index} 0 R"
-        objects += [f"<< /Type /Page /Parent 2 0 R {page} {resources} >>", stream]
-    return _with_table(objects)
+        resources = f"/Resources << /Font {fonts} >> /Contents {4 + 2 * index} 0 R"
+        objects += [f"<< /Type /Page /Parent 2 0 R {page} {resources} >>", _stream(content)]
+    return _with_table([*objects, *map(_stream, streams)])
+
+
+def _stream(content: str) -> str:
+    return f"<< /Length {len(content)} >>\nstream\n{content}\nendstream"
 
 
 def locked_pdf(password: str) -> bytes:

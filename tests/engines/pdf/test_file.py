@@ -207,3 +207,19 @@ def test_hard_pdfs_neither_crash_nor_put_words_off_the_page(shared_data: Path) -
         for word in _layer(loaded).words:
             assert word.text and word.box[2] > 0 and word.box[3] > 0
             assert word.box[0] < loaded.width and word.box[1] < loaded.height
+
+
+ARABIC = """/CIDInit /ProcSet findresource begin 12 dict begin begincmap
+/CMapName /Arabic def /CMapType 2 def
+1 begincodespacerange <00> <FF> endcodespacerange
+4 beginbfchar <41> <0633> <42> <06440627> <43> <0645> <44> <0627> endbfchar
+endcmap CMapName currentdict /CMap defineresource pop end end"""
+
+
+def test_lam_alef_of_one_glyph_is_not_turned_round(tmp_path: Path) -> None:
+    """Glyphs from left to right as an Arabic line shows them: meem, lam-alef, seen; then a lone alef."""
+    font = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 5 0 R >>"
+    made = pdf([text("CBA") + text("D", x=120)], fonts=f"<< /F1 {font} >>", streams=[ARABIC])
+    (tmp_path / "a.pdf").write_bytes(made)
+    _, layer, _ = read(PdfFile(str(tmp_path / "a.pdf")))
+    assert sorted(word.text for word in layer.words) == ["ا", "سلام"]

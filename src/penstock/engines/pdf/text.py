@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterator
 from ctypes import byref, c_double, c_int
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
 import pypdfium2.raw as raw
@@ -32,6 +33,7 @@ WORD = re.compile(rf"[^\s\x00{HYPHENS}]+[{HYPHENS}]?|[{HYPHENS}]")
 CJK = re.compile(
     "[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
 )
+RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]{2}")  # Hebrew and Arabic letters
 LOOSE_HEIGHT = 1.7  # of the size; fonts that claim more overlap the lines above and below
 SAME_LINE = 0.1  # of the size: baselines that differ by more are of raised or lowered letters
 SAME_SIZE = 0.12  # part by which sizes may differ in one word: rounding, not a superscript
@@ -96,7 +98,7 @@ class _WordReader:
 
     def _word(self, text: str, first: int, last: int, style: _Style) -> Word:
         box = self._place.box(*self._bounds(first, last, style))
-        said = text[first : last + 1].replace(SECOND_HALF, "")
+        said = self._with_ligatures(text[first : last + 1], first).replace(SECOND_HALF, "")
         if said[-1] in HYPHENS:
             said = said[:-1] + "-"
         size = (
@@ -111,6 +113,15 @@ class _WordReader:
             italic=style.italic,
             baseline=self._usual_baseline(box, style) or self._baseline(first),
         )
+
+    def _with_ligatures(self, said: str, first: int) -> str:
+        """The word with the letters of one glyph in their order: PDFium turns lam-alef round to alef-lam."""
+        if not RIGHT_TO_LEFT.search(said):
+            return said
+        places = range(first, first + len(said))
+        glyphs = groupby(zip(places, said, strict=True), key=lambda one: self._tight_box(one[0]))
+        written = ["".join(letter for _, letter in glyph) for _, glyph in glyphs]
+        return "".join(glyph[::-1] if RIGHT_TO_LEFT.match(glyph) else glyph for glyph in written)
 
     def _baseline(self, index: int) -> float:
         """Where a letter stands, in pixels from the top."""
