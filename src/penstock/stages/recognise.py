@@ -18,7 +18,7 @@ class Recognise(Stage):
 
     name: ClassVar[str] = "recognise"
     reads: ClassVar[tuple[str, ...]] = ("pixels", "layer", "regions", "width", "height")
-    writes: ClassVar[tuple[str, ...]] = ("regions",)
+    writes: ClassVar[tuple[str, ...]] = ("regions", "layer_fault")
     lang: tuple[str, ...] = ()
     text_layer: LayerUse = "auto"
     effort: Effort = "best"  # as runs had it that name none

@@ -110,6 +110,7 @@ ITEMS = pa.schema(
         ("raw_answer_path", pa.string()),
         ("shortfall", FAILURE),
         ("flattened", pa.string()),
+        ("layer_fault", pa.string()),
     ]
 )
 FAILURES = pa.schema([*KEY, ("failure", FAILURE)])
@@ -187,6 +188,7 @@ def _page_columns(page: Page) -> dict[str, Any]:
         "raw_answer_path": page.raw_answer.path if page.raw_answer else None,
         "shortfall": failure_row(page.shortfall),
         "flattened": page.flattened or None,
+        "layer_fault": page.layer_fault or None,
     }
 
 
@@ -208,6 +210,7 @@ def page_from(row: dict[str, Any]) -> Page:
         raw_answer=_asset(row.get("raw_answer_path")),
         shortfall=failure_from(row.get("shortfall")),
         flattened=row.get("flattened") or "",
+        layer_fault=row.get("layer_fault") or "",
     )
 
 

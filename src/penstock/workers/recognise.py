@@ -28,6 +28,7 @@ from penstock.documents.layout.draft import (
     without_mistakes,
 )
 from penstock.documents.layout.formula_lines import AMONG_TEXT, with_formulas
+from penstock.documents.layout.hidden_layer import FAULT, is_scan, says_other, words_to_compare
 from penstock.documents.layout.tables.headed import headed_tables
 from penstock.documents.layout.tables.pictured import cut_at_cells, line_height, pictured_tables
 from penstock.documents.layout.text_layer import lines_not_in_layer, trust
@@ -63,7 +64,7 @@ class RecogniseWorker(Worker[Page]):
         self._readers.close()
 
     def _page(self, page: Page) -> Page:
-        words = usable_words(page, self._text_layer)
+        words, fault = self._words(page)
         drafts = give_words(page, words)
         found = self._find(page, drafts, words)
         drawn = self._drawings(page, found)
@@ -74,7 +75,21 @@ class RecogniseWorker(Worker[Page]):
         drafts = [_with_own_crop(draft, page) for draft in drafts]
         read = with_formulas(self._read(page, give_lines(drafts, found)))
         read = [_with_own_crop(draft, page) for draft in read]
-        return replace(page, regions=self._finished(page, read))
+        return replace(page, regions=self._finished(page, read), layer_fault=fault)
+
+    def _words(self, page: Page) -> tuple[tuple[Word, ...], str]:
+        """The words of the page's text layer, and why there are none although it has one."""
+        words = usable_words(page, self._text_layer)
+        if page.layer is None or self._text_layer != "auto" or not page.layer.words:
+            return words, ""
+        if not words:
+            return (), f"The text layer was not used: {trust(page.layer).reason}."
+        if page.pixels is None or not is_scan(page.layer, page.width, page.height):
+            return words, ""
+        some = words_to_compare(words)
+        lines = [LineBox(word.box) for word in some]
+        read = self._pool.call(partial(self._readers.read, page.pixels, lines, "other")) if some else []
+        return ((), FAULT) if says_other(some, read) else (words, "")
 
     def _find(self, page: Page, drafts: Sequence[Draft[HasBox]], words: Sequence[Word]) -> list[LineBox]:
         """Lines of text on the picture that the layer does not have."""
