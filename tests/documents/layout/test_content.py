@@ -43,3 +43,13 @@ def test_a_formula_that_is_prose_is_text_and_another_has_a_note() -> None:
     assert (
         prose is not None and prose.label == "text" and prose.content == "these words are plain running text"
     )
+
+
+def test_columns_of_vertical_writing_are_read_from_the_right() -> None:
+    region = Region(label="text", box=(0, 0, 200, 400))
+    read = [
+        TextLine(text, (x, 0, x + 40, 400), 0.9) for x, text in ((0, "末列"), (60, "中列"), (120, "首列"))
+    ]
+    assert [line.text for line in with_lines(region, (), read).lines] == ["首列", "中列", "末列"]
+    labels = [TextLine(text, (x, 0, x + 40, 400), 0.9) for x, text in ((0, "January"), (60, "February"))]
+    assert [line.text for line in with_lines(region, (), labels).lines] == ["January", "February"]

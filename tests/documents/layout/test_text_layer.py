@@ -215,3 +215,18 @@ def test_full_lines_are_joined_by_their_script(above: str, below: str, joined: s
 def test_a_korean_line_that_leaves_room_ended_at_a_word() -> None:
     lines = [Line(text="프로젝", box=(0, 0, 400, 20)), Line(text="트의 산물", box=(0, 24, 500, 44))]
     assert join_lines(lines) == "프로젝 트의 산물"
+
+
+def test_two_headers_printed_over_each_other_are_two_texts() -> None:
+    report = words_of("Annual report of the water company")
+    draft = words_of("DRAFT FOR INTERNAL REVIEW", x=115, y=102)
+    assert [line.text for line in lines_from([*report, *draft])] == [
+        "Annual report of the water company",
+        "DRAFT FOR INTERNAL REVIEW",
+    ]
+
+
+def test_a_word_printed_twice_to_look_bold_is_one_text() -> None:
+    words = words_of("Annual report")
+    again = words_of("Annual report", x=101)
+    assert [line.text for line in lines_from([*words, *again])] == ["Annual report"]

@@ -14,6 +14,7 @@ from penstock.engines.ocr.orient import Orienter
 from penstock.errors import MissingModel
 from tests.conftest import SAMPLE
 from tests.support.drawn import SENTENCES, page
+from tests.support.stroked import vertical_page
 
 
 @pytest.fixture(scope="module")
@@ -78,3 +79,10 @@ def rendered(file: Path, number: int) -> NDArray[np.uint8]:
     copy = np.array(pixels, dtype=np.uint8, order="C")
     document.close()
     return copy
+
+
+def test_vertical_writing_stays_and_is_turned_over_if_it_stands_on_its_head(
+    orienter: Orienter,
+) -> None:
+    assert orienter.upright(vertical_page()) == 0
+    assert orienter.upright(turned(vertical_page(), 180)) == 180

@@ -34,7 +34,12 @@ def said(text: str, *sures: float) -> list[Symbol]:
         ("RH", (), said("RM"), "RH"),  # marks were changed: which letter was how sure is not known
         ("", (), said("RM"), ""),
         ("RH", (1, 0.6), [], "RH"),
-        ("Till RH", (1, 1, 1, 1, 1, 0.6), said("TlllRM", 1, 0.4, 0.5, 0.5), "Till RH"),  # it reads the line badly
+        (
+            "Till RH",
+            (1, 1, 1, 1, 1, 0.6),
+            said("TlllRM", 1, 0.4, 0.5, 0.5),
+            "Till RH",
+        ),  # it reads the line badly
     ],
 )
 def test_letters_come_from_the_surer_reader(

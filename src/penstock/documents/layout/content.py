@@ -18,9 +18,11 @@ from penstock.documents.layout.tables.ruled import ruled_table
 from penstock.documents.layout.text_layer import lines_from
 from penstock.documents.table_html import to_html
 from penstock.region import FORMULA_LABELS, PICTURE_LABELS, Line, Region, Word
+from penstock.scripts import is_unspaced
 
 # what may be several paragraphs, a list or lines set apart; titles and captions are one text
 PARTED = frozenset({"text", "abstract", "footnote", "reference", "reference_content", "vision_footnote"})
+TALL = 3.0  # times as high as wide: a column of glyphs
 MAX_DOTS = 8  # words of nothing but dots that a table may have without being full of leaders
 FORMULA_NOTE = "The built-in model could not read this formula; the crop is kept. A GPU recipe may read it."
 
@@ -43,11 +45,23 @@ def with_lines(region: Region, words: Sequence[Word], read: Sequence[ReadLine]) 
     read = [line for line in read if line.text.strip()]
     from_layer = [replace(line, confidence=1.0) for line in lines_from(words)]
     from_engines = [Line(text=line.text, box=line.box, confidence=line.confidence) for line in read]
+    if _is_vertical(from_engines):
+        from_engines.sort(key=lambda line: -line.box[2])
     lines = from_layer + from_engines
     if from_layer and from_engines:
         lines.sort(key=lambda line: (line.box[1] + line.box[3], line.box[0]))
     readers = dict.fromkeys((["layer"] if from_layer else []) + [line.reader for line in read])
     return replace(region, lines=tuple(lines), reader="+".join(readers), confidence=_confidence(lines))
+
+
+def _is_vertical(lines: Sequence[Line]) -> bool:
+    """Whether most lines are columns of Chinese or Japanese, which are read from the right."""
+    columns = [
+        line
+        for line in lines
+        if line.box[3] - line.box[1] > TALL * (line.box[2] - line.box[0]) and is_unspaced(line.text[0])
+    ]
+    return len(columns) > 1 and 2 * len(columns) > len(lines)
 
 
 def _confidence(lines: Sequence[Line]) -> float | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from penstock.box import Box, HasBox, enclosing
 from penstock.documents.layout import rotated_text
@@ -18,6 +19,7 @@ from penstock.scripts import is_unspaced, reads_right_to_left
 SPACE = 0.05  # a typeset space is 0.25, squeezed 0.1; pieces of one word lie within 0.05
 UNSPACED_SPACE = 0.6  # Chinese and Japanese show a space only as a missing character
 SMALL, RAISED, NEAR = 0.8, 0.1, 0.2  # of a power: its size, how far its foot is raised, how near it stands
+OVER, MIN_OVER = 0.3, 3  # of the narrower of two words; letters, for signs of formulas stand over each other
 SAME_PLACE = 0.15  # a word printed twice to look bold is moved by less than this
 
 SUPERSCRIPTS = str.maketrans("0123456789+-−n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻ⁿ")
@@ -34,8 +36,34 @@ def rows_of_words(words: Iterable[Word]) -> list[list[Word]]:
     For the words of one column; `rules.regions_by_rules` handles several.
     """
     level, tall = rotated_text.split_by_direction(list(words))
-    rows = [in_reading_direction([level[i] for i in row]) for row in rows_of([w.box for w in level])]
+    found = [[level[i] for i in sorted(row)] for row in rows_of([w.box for w in level])]
+    rows = [in_reading_direction(text) for row in found for text in _texts_apart(row)]
     return rows + _sideways_lines(tall) if tall else rows
+
+
+def _texts_apart(row: list[Word]) -> list[list[Word]]:
+    """The words of a row, in the file's order, as one text or as several that are printed over each other."""
+    edges = sorted((word.box[0], word.box[2]) for word in row)
+    if all(right <= left + 1 for (_, right), (left, _) in pairwise(edges)):
+        return [row]
+    texts: list[list[Word]] = []
+    last = 0  # a text goes on until it would be printed over itself
+    for word in row:
+        free = [k for k, text in enumerate(texts) if not any(_is_over(word, other) for other in text)]
+        last = last if last in free else free[0] if free else len(texts)
+        if last == len(texts):
+            texts.append([])
+        texts[last].append(word)
+    return texts
+
+
+def _is_over(word: Word, other: Word) -> bool:
+    """Whether two different words cover each other: two headers on one place, not a word made bold."""
+    shared = min(word.box[2], other.box[2]) - max(word.box[0], other.box[0])
+    narrow = min(word.box[2] - word.box[0], other.box[2] - other.box[0])
+    if shared <= OVER * narrow or min(len(word.text), len(other.text)) < MIN_OVER:
+        return False
+    return word.text != other.text or not _same_place(word, other)
 
 
 def _sideways_lines(words: Sequence[Word]) -> list[list[Word]]:

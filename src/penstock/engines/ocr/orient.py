@@ -33,7 +33,7 @@ AT_ONCE = (
     0.8  # of the quick network: on 36 pages 0.81 and more where it can read them, 0.68 at most upside down
 )
 APART = 0.15  # the other way round must be this much worse
-CELLS = 4  # glyphs of each sample that tell vertical writing from a turned page
+CELLS, MIN_CELLS = 6, 3  # glyphs of each sample that tell vertical writing from a turned page
 HANGUL_CLEAR = 0.75  # the same of Korean: 0.96 and more upright, 0.65 at most upside down
 HANGUL_SURE = 0.85  # enough by itself
 MIN_SYLLABLES = 3
@@ -79,8 +79,10 @@ class Orienter:
     def _turn(self, cuts: Sequence[Pixels]) -> int:
         """For lines that run along the page: `cut` laid them on their side, anticlockwise."""
         way = self._way_up(cuts)
-        if way is None or (way == 0 and self._is_vertical(cuts)):
+        if way is None:
             return 0
+        if self._is_vertical(cuts if way == 0 else _turned_over(cuts)):
+            return way
         return 270 if way == 0 else 90
 
     def _way_up(self, cuts: Sequence[Pixels]) -> int | None:
@@ -120,13 +122,11 @@ class Orienter:
     def _is_vertical(self, cuts: Sequence[Pixels]) -> bool:
         """Whether these lines, laid on their side, are columns of upright glyphs: vertical Chinese, Japanese.
 
-        PP-OCR reads both those and turned lines, so single glyphs decide: which way they are legible.
+        PP-OCR reads both those and turned lines, so their glyphs are stood up again, side by side: of
+        vertical writing that makes a line that can be read, of a turned line glyphs that lie.
         """
-        cells = [cell for cut in cuts for cell in _cells(cut)]
-        if not cells:
-            return False
-        lying = [np.ascontiguousarray(np.rot90(cell, -1)) for cell in cells]
-        return float(np.mean(self._legible(lying))) > float(np.mean(self._legible(cells)))
+        strips = [strip for cut in cuts if (strip := _stood_up(cut)) is not None]
+        return len(strips) > 1 and _best_two(self._legible(strips)) >= CLEAR
 
 
 def _legible(readings: Sequence[LineReading]) -> list[float]:
@@ -159,27 +159,42 @@ def _samples(pixels: Pixels, lines: Sequence[LineBox]) -> list[Pixels]:
     return [np.ascontiguousarray(cut[:, : SAMPLE_WIDTH * cut.shape[0]]) for cut in cuts]
 
 
+def _stood_up(line: Pixels) -> Pixels | None:
+    """A line of the first glyphs of one that is laid on its side, each stood up; None if it has too few."""
+    cells = _cells(line)
+    if len(cells) < MIN_CELLS:
+        return None
+    return np.ascontiguousarray(np.concatenate([np.rot90(cell, -1) for cell in cells], axis=1))
+
+
 def _cells(line: Pixels) -> list[Pixels]:
-    """A few squares of a line, each beginning where ink begins."""
-    height, width = line.shape[:2]
-    dark = (np.ptp(line.min(axis=2).astype(np.int16), axis=0) > recognise.INK_CONTRAST).astype(np.int8)
-    begins = np.flatnonzero(np.diff(dark, prepend=0) == 1)
+    """A few squares of a line, each as high as its ink and beginning where ink begins."""
+    dark = line.min(axis=2).astype(np.int16)
+    inked = np.flatnonzero(np.ptp(dark, axis=1) > recognise.INK_CONTRAST)
+    if not len(inked):
+        return []
+    top, side = inked[0], inked[-1] + 1 - inked[0]
+    columns = (np.ptp(dark, axis=0) > recognise.INK_CONTRAST).astype(np.int8)
+    begins = np.flatnonzero(np.diff(columns, prepend=0) == 1)
     found: list[Pixels] = []
     after = 0
-    for start in begins[begins + height <= width]:
+    for start in begins[begins + side <= line.shape[1]]:
         if start >= after and len(found) < CELLS:
-            found.append(np.ascontiguousarray(line[:, start : start + height]))
-            after = start + height
+            found.append(np.ascontiguousarray(line[top : top + side, start : start + side]))
+            after = start + side
     return found
 
 
 def _clear(score: Score, cuts: Sequence[Pixels], enough: float) -> int | None:
     """0 or 180, whichever way the pictures score `enough` and the other way clearly less."""
-    turned = [np.ascontiguousarray(cut[::-1, ::-1]) for cut in cuts]
-    as_is, over = _best_two(score(cuts)), _best_two(score(turned))
+    as_is, over = _best_two(score(cuts)), _best_two(score(_turned_over(cuts)))
     if max(as_is, over) < enough or abs(as_is - over) < APART:
         return None
     return 0 if as_is > over else 180
+
+
+def _turned_over(cuts: Sequence[Pixels]) -> list[Pixels]:
+    return [np.ascontiguousarray(cut[::-1, ::-1]) for cut in cuts]
 
 
 def _best_two(scores: Sequence[float]) -> float:
