@@ -33,7 +33,7 @@ LINES = (
     Line("omnidocbench_v1.5", "invented", "OmniDocBench demo v1.5: invented text, less is better"),
     Line("omnidocbench_v1.6", "text_edit", "OmniDocBench demo v1.6: text edit, less is better"),
     Line("pubtabnet_tables", "teds", "PubTabNet examples as tables: TEDS"),
-    Line("pubtabnet", "teds", "PubTabNet examples as pages: TEDS"),
+    Line("pubtabnet", "teds (page text)", "PubTabNet examples as pages: TEDS"),
     Line("sroie", "word_recall", "Receipts: recall of words"),
     Line("sroie", "word_precision", "Receipts: precision of words"),
     Line("sroie_fields", "all_fields", "Receipts: fields found"),
