@@ -171,6 +171,18 @@ def test_what_is_seen_of_a_width_tells_of_a_depth_that_is_not_seen() -> None:
     assert deep[1] > 1.05 * deep[0]
 
 
+def test_measured_sides_tell_of_the_others_as_far_as_they_go_together() -> None:
+    spread = np.array([0.4, 0.1, 0.2])
+    together = np.array([[1.0, 0.0, 0.5], [0.0, 1.0, 0.0], [0.5, 0.0, 1.0]])
+    prior = SizePrior(np.log([1.0, 0.6, 2.0]), np.outer(spread, spread) * together)
+    wide = prior.given([0], np.log([1.5]), noise=0.01)
+    assert np.exp(wide.mean) == pytest.approx([1.5, 0.6, 2.0 * 1.5**0.25], rel=0.01)
+    assert np.sqrt(np.diag(wide.covariance)) == pytest.approx([0.01, 0.1, 0.2 * 0.75**0.5], rel=0.01)
+    assert prior.given([], np.array([]), noise=0.01) is prior
+    likely = [prior.chance([0, 2], np.log([1.5, height]), noise=0.01) for height in (1.6, 2.0, 2.2)]
+    assert likely == sorted(likely)  # what is wide is high
+
+
 def test_the_total_of_a_thousand_things_takes_little_memory() -> None:
     tracemalloc.start()
     try:

@@ -8,6 +8,7 @@ few thousand draws do what millions of guessed boxes would.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +33,24 @@ class SizePrior:
 
     mean: Array  # (3,)
     covariance: Array  # (3, 3)
+
+    def chance(self, sides: Sequence[int], logs: Array, noise: float) -> float:
+        """The logarithm of how likely these sides have these lengths, which are measured to `noise`."""
+        if not len(sides):
+            return 0.0
+        off, around = logs - self.mean[sides], self._around(sides, noise)
+        return float(-0.5 * (off @ np.linalg.solve(around, off) + np.linalg.slogdet(around)[1]))
+
+    def given(self, sides: Sequence[int], logs: Array, noise: float) -> SizePrior:
+        """What is known of all sides once these have been measured."""
+        if not len(sides):
+            return self
+        gain = self.covariance[:, sides] @ np.linalg.inv(self._around(sides, noise))
+        mean = self.mean + gain @ (logs - self.mean[sides])
+        return SizePrior(mean, self.covariance - gain @ self.covariance[sides])
+
+    def _around(self, sides: Sequence[int], noise: float) -> Array:
+        return np.asarray(self.covariance[np.ix_(sides, sides)] + noise**2 * np.eye(len(sides)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -133,7 +133,7 @@ def _look(
     )
 
 
-def spread_of(kind: Kind) -> Array:
+def _spread_of(kind: Kind) -> Array:
     """Spreads of the logarithms of width, depth and height: no class's are narrow, but what is known is."""
     spread = np.array(kind.spread)
     return spread if kind.source in (GIVEN, STANDARD) else np.maximum(spread, MIN_SPREAD)
@@ -141,7 +141,7 @@ def spread_of(kind: Kind) -> Array:
 
 def prior_of(kind: Kind) -> SizePrior:
     """What is known of a thing of this class before it is seen."""
-    spread = spread_of(kind)
+    spread = _spread_of(kind)
     deep, high, both = kind.together
     together = np.array([[1.0, deep, high], [deep, 1.0, both], [high, both, 1.0]])
     return SizePrior(np.log(kind.size), np.outer(spread, spread) * together)
