@@ -91,7 +91,7 @@ def fit_boxes(
     far = draws.far()
     possible = np.isfinite(far)
     view = _View(draws, np.where(possible, far, 1.0), seen, noise)
-    mean, precision = prior.mean[:, None], np.linalg.inv(prior.covariance)
+    mean, precision = prior.mean[:, None], np.asarray(np.linalg.inv(prior.covariance), np.float64)
     best = np.tile(mean, len(far))
     for _ in range(STEPS):
         off, slopes = view.off_and_slopes(best)
