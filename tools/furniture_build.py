@@ -1,25 +1,35 @@
 """Builds `furniture_table.py` from openly licensed figures. Aggregates only, no product's own row.
 
-    python tools/furniture_build.py ikea.csv > src/penstock/photos/furniture_table.py
+    python tools/furniture_build.py ikea.csv refrigerators.csv > src/penstock/photos/furniture_table.py
 
-`ikea.csv` is data/2020/2020-11-03/ikea.csv of rfordatascience/tidytuesday (CC0-1.0). Its tables have
-few depths and its beds' depth is a drawer's, so those classes come from the mean sizes VoteNet
-publishes for SUN RGB-D (facebookresearch/votenet, MIT). What neither has is ours: usual product sizes.
+`ikea.csv` is data/2020/2020-11-03/ikea.csv of rfordatascience/tidytuesday (CC0-1.0). A series counts once,
+in however many sizes it is sold: one wardrobe system has a third of the catalogue's wardrobes. Its tables
+have few depths and its beds' depth is a drawer's, so those classes come from the mean sizes VoteNet publishes
+for SUN RGB-D (facebookresearch/votenet, MIT). `refrigerators.csv` is "ENERGY STAR Certified Residential
+Refrigerators" of the US EPA (data.energystar.gov, p5st-her9, public domain): widths and heights, a brand
+counts once. What none has is ours: usual product sizes. Where a side has two sources, the median is the
+middle of theirs, and the spread holds what lies within them and between them.
+
+How sides vary together is the catalogue's too: a wide sofa is deep. A dozen products tell little of that, so
+a class's correlations are drawn towards those of all classes, which other classes have as they are.
 """
 
 from __future__ import annotations
 
 import csv
-import math
 import re
-import statistics
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
 Size = tuple[float, float, float]  # width, depth, height in metres
-Product = tuple[str, Size]  # its name, and its size in cm
-Row = tuple[str, Size, Size, str]  # class, median, spread of the logarithm, source
+Product = tuple[str, Size]  # its series, and its size
 
 # which descriptions belong to a class: the first that fits counts
 IKEA: dict[str, tuple[str, str]] = {
@@ -38,8 +48,10 @@ IKEA: dict[str, tuple[str, str]] = {
     "nightstand": (r"bedside table", ""),
     "desk": (r"^(desk|corner desk|computer)", ""),
 }
-MIN_ROWS = 11
+MIN_ROWS = 9
+PART = 1 / 3  # of the class's median side: what is smaller is a drawer's or a leg's length, not the product's
 MIN_SPREAD = 0.08  # a dozen products of one maker vary less than the world does
+AS_MANY = 20  # products that what all classes say of correlations is worth
 
 SUN_RGBD: dict[str, Size] = {
     "bed": (1.620, 2.114, 0.927),
@@ -75,32 +87,112 @@ OWN: dict[str, tuple[Size, Size]] = {
     "side_table": ((0.48, 0.45, 0.5), (0.2, 0.2, 0.2)),
     "rug": ((1.7, 2.4, 0.015), (0.3, 0.3, 0.4)),
     "printer": ((0.43, 0.38, 0.25), (0.12, 0.15, 0.3)),
-    "door": ((0.85, 0.06, 2.05), (0.08, 0.4, 0.025)),
     "object": ((0.80, 0.55, 0.90), (0.55, 0.45, 0.50)),
 }
-STANDARD = {"door": "standard"}  # built everywhere alike
+STANDARD: dict[str, tuple[Size, Size]] = {  # built everywhere alike, so that no side tells of another
+    "door": ((0.85, 0.06, 2.05), (0.08, 0.4, 0.025)),
+    "a4_sheet": ((0.297, 0.21, 0.002), (0.02, 0.02, 0.5)),
+}
+ALONE: Size = (0.0, 0.0, 0.0)
+INCH = 0.0254  # m
 
 
-def rows(path: Path) -> list[Row]:
-    """Every class with median and spread."""
-    table = [row for name in IKEA if (row := _ikea_row(name, _ikea_sizes(path)[name]))]
-    table += [(name, size, SUN_SPREAD, "sun-rgbd") for name, size in SUN_RGBD.items()]
-    return table + [(name, size, spread, STANDARD.get(name, "own")) for name, (size, spread) in OWN.items()]
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A class: medians, spreads of logarithms, correlations of width and depth, width and height, both."""
+
+    name: str
+    size: Size
+    spread: Size
+    together: Size
+    source: str
+
+    def __str__(self) -> str:
+        values = (self.name, *map(_rounded, (self.size, self.spread, self.together)), self.source)
+        return repr(values).replace("'", '"')
 
 
-def _ikea_row(name: str, sizes: set[Product]) -> Row | None:
-    if len(sizes) < MIN_ROWS:
-        return None
-    logs = [[math.log(size[axis] / 100) for _, size in sizes] for axis in range(3)]
-    median = tuple(round(math.exp(statistics.median(values)), 3) for values in logs)
-    spread = tuple(round(max(MIN_SPREAD, _spread(values)), 3) for values in logs)
-    return name, (median[0], median[1], median[2]), (spread[0], spread[1], spread[2]), "ikea"
+def rows(ikea: Path, refrigerators: Path) -> list[Row]:
+    """Every class with medians, spreads and correlations."""
+    products = {name: _whole(found) for name, found in _ikea_sizes(ikea).items()}
+    catalogue = {name: products[name] for name in IKEA if len(products.get(name, ())) >= MIN_ROWS}
+    usual = _usual_correlations(list(catalogue.values()))
+    table = [_ikea_row(name, found, usual) for name, found in catalogue.items()]
+    table += [Row(name, size, SUN_SPREAD, usual, "sun-rgbd") for name, size in SUN_RGBD.items()]
+    own = [Row(name, size, spread, usual, "own") for name, (size, spread) in OWN.items()]
+    table += [_with_energy_star(row, refrigerators) if row.name == "refrigerator" else row for row in own]
+    return table + [Row(name, size, spread, ALONE, "standard") for name, (size, spread) in STANDARD.items()]
 
 
-def _spread(values: list[float]) -> float:
+def _whole(products: set[Product]) -> list[Product]:
+    """Those whose sides are all the product's, in a fixed order."""
+    least = PART * np.median([size for _, size in products], axis=0)
+    return sorted(product for product in products if (np.array(product[1]) > least).all())
+
+
+def _ikea_row(name: str, products: Sequence[Product], usual: Size) -> Row:
+    logs, weight = _logs(products), _weights([series for series, _ in products])
+    median = np.exp([_quantile(side, weight, 0.5) for side in logs.T])
+    spread = [max(MIN_SPREAD, _spread(side, weight)) for side in logs.T]
+    together = (len(logs) * _correlations(logs, weight) + AS_MANY * np.array(usual)) / (len(logs) + AS_MANY)
+    return Row(name, _size(median), _size(spread), _size(together), "ikea")
+
+
+def _logs(products: Sequence[Product]) -> Array:
+    return np.log([size for _, size in products])
+
+
+def _weights(makers: Sequence[str]) -> Array:
+    """What each product counts: those of one series, or of one brand, count for one together."""
+    num = Counter(makers)
+    return np.array([1 / num[maker] for maker in makers])
+
+
+def _usual_correlations(classes: Sequence[Sequence[Product]]) -> Size:
+    found = [_correlations(_logs(one), _weights([series for series, _ in one])) for one in classes]
+    return _size(np.average(found, axis=0, weights=[len(one) for one in classes]))
+
+
+def _correlations(logs: Array, weight: Array) -> Array:
+    around = np.cov(logs.T, aweights=weight)
+    scale = np.sqrt(np.diag(around))
+    return np.asarray((around / np.outer(scale, scale))[[0, 0, 1], [1, 2, 2]])
+
+
+def _spread(values: Array, weight: Array) -> float:
     """Half of what holds the middle 68 %: outliers of a scrape do not move it."""
-    cuts = statistics.quantiles(values, n=100, method="inclusive")
-    return (cuts[83] - cuts[15]) / 2
+    return (_quantile(values, weight, 0.84) - _quantile(values, weight, 0.16)) / 2
+
+
+def _quantile(values: Array, weight: Array, share: float) -> float:
+    order = np.argsort(values)
+    reached = np.cumsum(weight[order]) - weight[order] / 2
+    return float(np.interp(share, reached / weight.sum(), values[order]))
+
+
+def _with_energy_star(row: Row, path: Path) -> Row:
+    """Our row with widths and heights of what is certified; depths are not listed there."""
+    sold = _energy_star_sizes(path)
+    weight = _weights([brand for brand, *_ in sold])
+    size, spread = list(row.size), list(row.spread)
+    for axis, values in ((0, [width for _, width, _ in sold]), (2, [height for *_, height in sold])):
+        logs = np.log(values)
+        ends = np.log(size[axis]), _quantile(logs, weight, 0.5)
+        size[axis] = float(np.exp(np.mean(ends)))
+        within = (_spread(logs, weight) ** 2 + spread[axis] ** 2) / 2
+        spread[axis] = float(np.sqrt(within + np.var(ends)))
+    return replace(row, size=_size(size), spread=_size(spread), source="energy-star, own")
+
+
+def _energy_star_sizes(path: Path) -> list[tuple[str, float, float]]:
+    """Brands, widths and heights that are sold; small ones that stand under a table are left out."""
+    found = set()
+    with path.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            if row["Compact"] != "Yes" and row["Width (in)"] and row["Height (in)"]:
+                sides = float(row["Width (in)"]) * INCH, float(row["Height (in)"]) * INCH
+                found.add((row["Brand Name"], *sides))
+    return sorted(found)
 
 
 def _ikea_sizes(path: Path) -> dict[str, set[Product]]:
@@ -108,7 +200,7 @@ def _ikea_sizes(path: Path) -> dict[str, set[Product]]:
     with path.open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
             try:
-                size = (float(row["width"]), float(row["depth"]), float(row["height"]))
+                size = _size([float(row[side]) / 100 for side in ("width", "depth", "height")])
             except ValueError:  # "NA": many have no depth
                 continue
             name = _class_of(" ".join(row["short_description"].split()).lower(), row["category"])
@@ -124,14 +216,24 @@ def _class_of(description: str, category: str) -> str | None:
     return None
 
 
+def _size(values: Sequence[float] | Array) -> Size:
+    width, depth, height = (float(value) for value in values)
+    return width, depth, height
+
+
+def _rounded(values: Size) -> Size:
+    return _size([round(value, 3) for value in values])
+
+
 def main() -> None:
     print('"""What furniture measures, by class. Made by furniture_build.py; edit a database, not this."""\n')
     print("from __future__ import annotations\n")
-    print("# class, median (width, depth, height) in m, spread of their logarithms, source of the figures")
+    print("# class, median (width, depth, height) in m, spread of their logarithms, correlations of")
+    print("# width and depth, width and height, depth and height, source of the figures")
     print("Size = tuple[float, float, float]")
-    print("ROWS: tuple[tuple[str, Size, Size, str], ...] = (")
-    for row in rows(Path(sys.argv[1])):
-        print(f"    {row!r},".replace("'", '"'))
+    print("ROWS: tuple[tuple[str, Size, Size, Size, str], ...] = (")
+    for row in rows(Path(sys.argv[1]), Path(sys.argv[2])):
+        print(f"    {row},")
     print(")")
 
 

@@ -18,7 +18,7 @@ from benchmarks.lib.kept_rooms import kept_room
 from benchmarks.lib.room_scores import FURNITURE, Room, each_of, figure_of, scored, seen_camera
 from penstock.photo import PhotoObject
 from penstock.photos.camera import Camera
-from penstock.photos.furniture import UNKNOWN, Kind
+from penstock.photos.furniture import ALONE, UNKNOWN, Kind
 from penstock.photos.masks import Mask, cut_sides
 from penstock.photos.sizing.estimates import DOUBT, KNOWN_DOUBT, before_walls
 from penstock.photos.sizing.outline import before_each, outline_of
@@ -124,7 +124,8 @@ def _sought(thing: MeasuredThing, mask: Mask, nearer: Mask | None, truths: Truth
     if truths.sides:
         width, _, height = thing.size
         sure = (SURELY, kind.spread[1], SURELY)
-        kind = replace(kind, size=(width, kind.size[1], height), spread=sure, source=GIVEN)
+        known = (width, kind.size[1], height)
+        kind = replace(kind, size=known, spread=sure, source=GIVEN, together=ALONE)
     is_box = not (thing.outlined or truths.outlines)
     outline = outline_of(mask, cut_sides(_mask(thing, truths)), nearer, is_box)
     return Sought(kind, outline, KNOWN_DOUBT if truths.labels else DOUBT)

@@ -11,10 +11,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from penstock.errors import MissingModel, UsageError
-from penstock.photos.furniture import Furniture, without_password
+from penstock.photos.furniture import ALONE, Furniture, without_password
+from penstock.photos.sizing.sizes import prior_of
 from penstock.recipes.photos import photos
 from penstock.stages.detect import Detect
 from penstock.stages.measure import Measure
@@ -42,6 +44,34 @@ def test_a_furniture_table_of_ones_own_is_made_and_read(tmp_path: Path) -> None:
     mine = Furniture.open(str(path))
     assert mine.find("couch").size[0] == pytest.approx(3.3)
     assert mine.find("차량").name == "bicycle"
+
+
+def test_sides_vary_together_as_their_class_does(tmp_path: Path) -> None:
+    built_in, mine = Furniture.open(), Furniture.open(str(tmp_path / "mine.sqlite"))
+    assert built_in.find("sofa").together[0] > 0.3  # a wide sofa is deep
+    assert built_in.find("a4").together == ALONE
+    assert all(np.linalg.eigvalsh(prior_of(kind).covariance).min() > 0 for kind in built_in.kinds.values())
+    assert {name: kind.together for name, kind in mine.kinds.items()} == {
+        name: kind.together for name, kind in built_in.kinds.items()
+    }
+
+
+def test_the_table_is_built_so_that_a_series_counts_once(tmp_path: Path) -> None:
+    many = [f"PAX,Wardrobes,Wardrobe,{width},60,236" for width in range(150, 250, 5)]
+    few = [f"S{n},Wardrobes,Wardrobe,{width},5{n},200" for n, width in enumerate(range(80, 89))]
+    scraped = ["DRAWER,Wardrobes,Wardrobe,90,55,12"]  # its height is a part's
+    ikea = tmp_path / "ikea.csv"
+    ikea.write_text("\n".join(["name,category,short_description,width,depth,height", *many, *few, *scraped]))
+    fridges = tmp_path / "fridges.csv"
+    sold = ["Brand Name,Compact,Width (in),Height (in)", "A,No,24,70", "A,No,25,70", "B,No,30,70", "C,Yes,9,"]
+    fridges.write_text("\n".join(sold))
+    build = [sys.executable, str(Path(__file__).parents[2] / "tools" / "furniture_build.py")]
+    made = subprocess.run([*build, str(ikea), str(fridges)], capture_output=True, text=True, check=True)
+    found: dict[str, object] = {}
+    exec(made.stdout, found)
+    rows = {row[0]: row for row in found["ROWS"]}  # type: ignore[attr-defined]
+    assert 0.8 < rows["wardrobe"][1][0] < 0.9 and rows["wardrobe"][1][2] == 2.0
+    assert 0.70 < rows["refrigerator"][1][0] < 0.80 and rows["refrigerator"][4] == "energy-star, own"
 
 
 def test_sizes_of_ones_own_come_as_a_csv(tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ from penstock.photos.duplicates import Seen, groups, look_of
 from penstock.photos.edges import HEADINGS, Edges, find_edges, pitch_of_edges
 from penstock.photos.masks import cleaned, cut_sides, pack, unpack
 from penstock.photos.overlap import Claim, settle
+from penstock.photos.sizing.box_fit import Draws, SizePrior, fit_boxes
+from penstock.photos.sizing.outline import Outline
 from penstock.photos.sizing.three_by_three import loosened, roots, solved, squared
 from penstock.photos.totals import total
 from penstock.testing import rooms
@@ -136,17 +138,49 @@ def test_a_total_is_surer_than_its_parts_but_not_free_of_shared_error() -> None:
 
 def test_small_systems_are_solved_as_a_general_solver_solves_them() -> None:
     random = np.random.default_rng(5)
-    slopes, precision = random.normal(size=(4, 3, 7)), random.uniform(0.5, 2, (3, 7))
+    slopes, varied = random.normal(size=(4, 3, 7)), random.normal(size=(3, 5))
+    precision = varied @ varied.T
     right, loose = random.normal(size=(3, 7)), random.normal(size=(3, 7))
     system = squared(slopes, precision)
     root = roots(system)
     found, errors = solved(system, right), loosened(root, loose)
     for n in range(7):
-        whole = slopes[:, :, n].T @ slopes[:, :, n] + np.diag(precision[:, n])
+        whole = slopes[:, :, n].T @ slopes[:, :, n] + precision
         half = np.linalg.cholesky(whole)
         assert found[:, n] == pytest.approx(np.linalg.solve(whole, right[:, n]))
         assert errors[:, n] == pytest.approx(np.linalg.solve(half.T, loose[:, n]))
         assert root[[0, 3, 5], n] == pytest.approx(np.diag(half))
+
+
+def test_what_is_seen_of_a_width_tells_of_a_depth_that_is_not_seen() -> None:
+    # 2.4 m wide and 0.8 m high, seen face on and level from 4 m: its depth is nowhere in the outline
+    focal, far, above = 500.0, 4.0, 0.8
+    foot = 240 + focal * above / far
+    seen = Outline(320 - 1.2 * focal / far, 240.0, 320 + 1.2 * focal / far, foot, foot, foot)
+    zeros = np.zeros(400)
+    draws = Draws(zeros + focal, zeros + above, zeros, zeros, zeros + foot, zeros, (320.0, 240.0))
+    spread = np.array([0.25, 0.17, 0.12])
+    deep = []
+    for together in (0.0, 0.6):
+        covariance = np.diag(spread**2)
+        covariance[0, 1] = covariance[1, 0] = together * spread[0] * spread[1]
+        prior = SizePrior(np.log([1.9, 0.9, 0.83]), covariance)
+        fits = fit_boxes(prior, draws, seen, np.random.default_rng(3))
+        assert np.median(fits.size[:, 0]) == pytest.approx(2.4, rel=0.06)
+        deep.append(float(np.median(fits.size[:, 1])))
+    assert deep[1] > 1.05 * deep[0]
+
+
+def test_measured_sides_tell_of_the_others_as_far_as_they_go_together() -> None:
+    spread = np.array([0.4, 0.1, 0.2])
+    together = np.array([[1.0, 0.0, 0.5], [0.0, 1.0, 0.0], [0.5, 0.0, 1.0]])
+    prior = SizePrior(np.log([1.0, 0.6, 2.0]), np.outer(spread, spread) * together)
+    wide = prior.given([0], np.log([1.5]), noise=0.01)
+    assert np.exp(wide.mean) == pytest.approx([1.5, 0.6, 2.0 * 1.5**0.25], rel=0.01)
+    assert np.sqrt(np.diag(wide.covariance)) == pytest.approx([0.01, 0.1, 0.2 * 0.75**0.5], rel=0.01)
+    assert prior.given([], np.array([]), noise=0.01) is prior
+    likely = [prior.chance([0, 2], np.log([1.5, height]), noise=0.01) for height in (1.6, 2.0, 2.2)]
+    assert likely == sorted(likely)  # what is wide is high
 
 
 def test_the_total_of_a_thousand_things_takes_little_memory() -> None:

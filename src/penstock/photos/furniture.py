@@ -44,6 +44,8 @@ RAISED = {
     "carton": 0.15, "object": 0.15, "printer": 0.9, "air_purifier": 0.1,
 }  # fmt: skip
 FIXED = frozenset({"bathtub", "toilet", "door", "a4_sheet"})
+ALONE = (0.0, 0.0, 0.0)  # correlations of sides that tell nothing of one another
+TOGETHER = {name: together for name, _, _, together, _ in ROWS}
 
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "sofa": ("couch", "loveseat", "settee", "소파", "쇼파", "2인용 소파", "3인용 소파"),
@@ -97,7 +99,10 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One class. Sizes are metres (width, depth, height); spreads are of their logarithms."""
+    """One class. Sizes are metres (width, depth, height); spreads are of their logarithms.
+
+    `together` are correlations of these: of width and depth, width and height, depth and height.
+    """
 
     name: str
     size: tuple[float, float, float]
@@ -106,6 +111,7 @@ class Kind:
     movable: bool = True
     source: str = "own"
     raised: float = ON_FLOOR  # how likely it does not stand on the floor: on a wall, a table, a shelf
+    together: tuple[float, float, float] = ALONE
 
 
 class Furniture:
@@ -190,13 +196,17 @@ def _plain(word: str) -> str:
 
 def _built_in() -> list[Kind]:
     return [
-        Kind(name, size, spread, PACKING.get(name, 1.0), name not in FIXED, source, _raised(name))
-        for name, size, spread, source in ROWS
+        Kind(name, size, spread, PACKING.get(name, 1.0), name not in FIXED, source, _raised(name), together)
+        for name, size, spread, together, source in ROWS
     ]
 
 
 def _raised(name: str) -> float:
     return RAISED.get(name, ON_FLOOR)
+
+
+def _together(name: str) -> tuple[float, float, float]:
+    return TOGETHER.get(name, TOGETHER[UNKNOWN])
 
 
 def _built_in_synonyms() -> list[tuple[str, str]]:
@@ -236,7 +246,7 @@ def _read(connection: Any, mark: str) -> tuple[list[Kind], list[tuple[str, str]]
             connection.commit()
         cursor.execute(f"select {', '.join(COLUMNS)} from furniture")
         kinds = [
-            Kind(str(r[0]), (r[1], r[2], r[3]), (r[4], r[5], r[6]), r[7], bool(r[8]), r[9], _raised(r[0]))
+            Kind(str(r[0]), r[1:4], r[4:7], r[7], bool(r[8]), r[9], _raised(r[0]), _together(r[0]))
             for r in cursor.fetchall()
         ]
         cursor.execute("select word, name from synonym")

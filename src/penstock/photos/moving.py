@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 
-# kg of one of usual size; a larger one weighs more as its volume is larger
+# kg of one of the table's size; a larger one weighs more as its volume is larger, so these follow the table
 KG: dict[str, float] = {
-    "sofa": 65, "corner_sofa": 95, "sofa_bed": 85, "armchair": 28, "chair": 6, "stool": 5, "bar_stool": 7,
-    "bookcase": 45, "cabinet": 45, "wardrobe": 110, "tv_stand": 35, "dresser": 45, "nightstand": 14,
+    "sofa": 52, "corner_sofa": 95, "sofa_bed": 79, "armchair": 27.5, "chair": 6, "stool": 5, "bar_stool": 7,
+    "bookcase": 38.5, "cabinet": 49.5, "wardrobe": 78.5, "tv_stand": 33.5, "dresser": 43, "nightstand": 14,
     "desk": 35, "bed": 75, "table": 40, "bathtub": 60, "toilet": 35, "office_chair": 15, "coffee_table": 20,
-    "sideboard": 50, "mattress": 30, "refrigerator": 105, "washing_machine": 72, "television": 20,
+    "sideboard": 50, "mattress": 30, "refrigerator": 101, "washing_machine": 72, "television": 20,
     "microwave": 14, "air_conditioner": 38, "piano": 230, "bicycle": 14,
     "lamp": 6, "plant": 15, "mirror": 12, "carton": 15,
     "clothes_care": 85, "massage_chair": 110, "air_purifier": 9, "dishwasher": 45, "treadmill": 95,

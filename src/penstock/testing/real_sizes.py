@@ -2,7 +2,8 @@
 
 Width, depth, height in centimetres, rounded, written down from what catalogues and standards commonly give;
 not looked up one by one. None of these rows went into `photos/furniture_table.py`, whose figures are medians
-of one maker's catalogue, of scanned rooms, and our own. Where the figures of a class come from:
+of one maker's catalogue, of scanned rooms, of certified refrigerators, and our own. Where the figures of a
+class come from:
 
 - beds: mattresses of the sizes sold in Europe (90, 140, 160, 180 x 200), the USA (97 x 191, 152 x 203, 193 x
   203) and Korea (110, 150, 160 x 200), with the 3 to 15 cm a frame adds and headboards of 80 to 120;

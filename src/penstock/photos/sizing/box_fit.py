@@ -8,6 +8,7 @@ few thousand draws do what millions of guessed boxes would.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,10 +29,28 @@ NEVER = -1e6  # the logarithm of no evidence
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SizePrior:
-    """The logarithms of width, depth and height a class has, and their spreads; rows of three a draw."""
+    """The logarithms of width, depth and height a class has, and how they vary together."""
 
-    mean: Array
-    spread: Array
+    mean: Array  # (3,)
+    covariance: Array  # (3, 3)
+
+    def chance(self, sides: Sequence[int], logs: Array, noise: float) -> float:
+        """The logarithm of how likely these sides have these lengths, which are measured to `noise`."""
+        if not len(sides):
+            return 0.0
+        off, around = logs - self.mean[sides], self._around(sides, noise)
+        return float(-0.5 * (off @ np.linalg.solve(around, off) + np.linalg.slogdet(around)[1]))
+
+    def given(self, sides: Sequence[int], logs: Array, noise: float) -> SizePrior:
+        """What is known of all sides once these have been measured."""
+        if not len(sides):
+            return self
+        gain = self.covariance[:, sides] @ np.linalg.inv(self._around(sides, noise))
+        mean = self.mean + gain @ (logs - self.mean[sides])
+        return SizePrior(mean, self.covariance - gain @ self.covariance[sides])
+
+    def _around(self, sides: Sequence[int], noise: float) -> Array:
+        return np.asarray(self.covariance[np.ix_(sides, sides)] + noise**2 * np.eye(len(sides)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,17 +91,17 @@ def fit_boxes(
     far = draws.far()
     possible = np.isfinite(far)
     view = _View(draws, np.where(possible, far, 1.0), seen, noise)
-    mean, precision = prior.mean.T, prior.spread.T**-2
-    best = mean
+    mean, precision = prior.mean[:, None], np.asarray(np.linalg.inv(prior.covariance), np.float64)
+    best = np.tile(mean, len(far))
     for _ in range(STEPS):
         off, slopes = view.off_and_slopes(best)
-        pull = np.einsum("kdn,kn->dn", slopes, off) + precision * (best - mean)
+        pull = np.einsum("kdn,kn->dn", slopes, off) + precision @ (best - mean)
         bend = squared(slopes, precision)
         best = best - np.clip(solved(bend, pull), -0.6, 0.6)
     off, slopes = view.off_and_slopes(best)
     root = roots(squared(slopes, precision))
-    misfit = (off**2).sum(axis=0) + ((best - mean) ** 2 * precision).sum(axis=0)
-    room = np.log(prior.spread).sum(axis=1) + np.log(root[[0, 3, 5]]).sum(axis=0)
+    misfit = (off**2).sum(axis=0) + ((best - mean) * (precision @ (best - mean))).sum(axis=0)
+    room = 0.5 * np.linalg.slogdet(prior.covariance)[1] + np.log(root[[0, 3, 5]]).sum(axis=0)
     evidence = -0.5 * misfit - room - view.num_seen * np.log(noise)
     size = np.exp(best + loosened(root, random.normal(size=best.T.shape).T)).T
     return Fits(np.where(possible, evidence, NEVER), size, far)

@@ -22,7 +22,7 @@ from penstock.photos.sizing.camera_draws import draw_cameras
 from penstock.photos.sizing.depth_pieces import REACH, Piece, find_pieces
 from penstock.photos.sizing.depth_room import DepthRoom, find_bend, open_room, without_ramps
 from penstock.photos.sizing.floor import Array
-from penstock.photos.sizing.sizes import Estimate, Sought, spread_of, summary_of
+from penstock.photos.sizing.sizes import Estimate, Sought, prior_of, summary_of
 
 LENSES = 12  # focal lengths that are tried where EXIF does not tell
 # three that count the same and vary as a bell does; the middles of its thirds would vary by a fifth less
@@ -302,21 +302,26 @@ def _drawn(
 def _one_way(
     kind: Kind, seen: Extents, worth: _DepthWorth, order: tuple[int, int, int], random: np.random.Generator
 ) -> tuple[Array, float]:
-    """Sizes if these extents are width, depth and height in this order, and how likely the class has them."""
-    sizes, chance = [], 0.0
+    """Sizes if these extents are width, depth and height in this order, and how likely the class has them.
+
+    Sides that are seen from end to end tell of those that are not, as far as the class's go together.
+    """
+    logs = np.log([seen.lengths[place] for place in order])
+    whole = [axis for axis, place in enumerate(order) if seen.whole[place]]
+    prior = prior_of(kind)
+    chance = prior.chance(whole, logs[whole], worth.spread)
+    left = prior.given(whole, logs[whole], worth.spread)
+    sizes = []
     for axis, place in enumerate(order):
-        mean, spread = np.log(kind.size[axis]), spread_of(kind)[axis]
-        length = np.log(seen.lengths[place])
-        if seen.whole[place]:
-            wide = np.hypot(spread, worth.spread)
-            chance += -0.5 * ((length - mean) / wide) ** 2 - np.log(wide)
+        if axis in whole:
             off = np.where(random.random(NUM) < worth.off, OFF_SPREAD, worth.spread)
-            sizes.append(length + off * random.normal(size=NUM))
+            sizes.append(logs[axis] + off * random.normal(size=NUM))
         else:
-            more, likely = _hidden_length(mean, spread, length, seen.begun[place], random)
+            spread = float(np.sqrt(left.covariance[axis, axis]))
+            more, likely = _hidden_length(left.mean[axis], spread, logs[axis], seen.begun[place], random)
             chance += likely
             sizes.append(more)
-    return np.exp(np.stack(sizes, axis=1)), float(chance)
+    return np.exp(np.stack(sizes, axis=1)), chance
 
 
 def _hidden_length(

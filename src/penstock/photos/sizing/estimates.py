@@ -9,7 +9,7 @@ from penstock.photo import PhotoObject
 from penstock.photos import told
 from penstock.photos.camera import Camera
 from penstock.photos.edges import roll_of_edges
-from penstock.photos.furniture import UNKNOWN, Furniture, Kind
+from penstock.photos.furniture import ALONE, UNKNOWN, Furniture, Kind
 from penstock.photos.gaussians import Floats
 from penstock.photos.masks import Mask, unpack
 from penstock.photos.sizing.ceiling import wall_edges
@@ -85,8 +85,13 @@ def _with_known(kind: Kind, sizes: Sequence[KnownSize]) -> Kind:
     size, spread = list(kind.size), list(kind.spread)
     for one in sizes:
         size[one.axis], spread[one.axis] = one.metres, KNOWN_SPREAD
+    # a class's correlations are about its own median, from which a known length may be far
     return replace(
-        kind, size=(size[0], size[1], size[2]), spread=(spread[0], spread[1], spread[2]), source=GIVEN
+        kind,
+        size=(size[0], size[1], size[2]),
+        spread=(spread[0], spread[1], spread[2]),
+        source=GIVEN,
+        together=ALONE,
     )
 
 

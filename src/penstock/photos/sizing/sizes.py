@@ -27,7 +27,7 @@ WAYS = 10  # in which a thing may stand before each camera
 ODD_WAYS = 5  # the same for a thing whose outline is wrong, and for one that is not what its label says
 SURE = 0.8  # share of truths the range is made to hold
 WRONG_OUTLINE, WRONG_NOISE = 0.2, 3.0  # of outlines are that many times as far off: hidden ends, shadows
-MIN_SPREAD = 0.17  # of a class's sizes: one maker's catalogue is narrower than what people own
+MIN_SPREAD = 0.14  # of a class's sizes: one maker's catalogue is narrower than what people own
 FOOT_ROW_NOISE = 0.015  # of the outline's height
 HIDDEN = 0.4  # of what is seen of a thing, below the photo's edge, on average
 FACING = 0.55  # of things face the camera more or less; the others stand anyhow
@@ -126,21 +126,25 @@ def _look(
     made = []
     for kind, ways, noise, chance, odd in parts:
         draws = _draws(kind, thing.outline, cameras, camera, ways, random)
-        fits = fit_boxes(_prior(kind, len(draws.yaw)), draws, thing.outline, random, noise)
+        fits = fit_boxes(prior_of(kind), draws, thing.outline, random, noise)
         made.append(_as_seen(fits, draws, ways, chance, odd))
     return _SeenThing(
         *(np.concatenate([getattr(one, name) for one in made], axis=1) for name in _SeenThing.__slots__)
     )
 
 
-def spread_of(kind: Kind) -> Array:
+def _spread_of(kind: Kind) -> Array:
     """Spreads of the logarithms of width, depth and height: no class's are narrow, but what is known is."""
     spread = np.array(kind.spread)
     return spread if kind.source in (GIVEN, STANDARD) else np.maximum(spread, MIN_SPREAD)
 
 
-def _prior(kind: Kind, num: int) -> SizePrior:
-    return SizePrior(np.tile(np.log(kind.size), (num, 1)), np.tile(spread_of(kind), (num, 1)))
+def prior_of(kind: Kind) -> SizePrior:
+    """What is known of a thing of this class before it is seen."""
+    spread = _spread_of(kind)
+    deep, high, both = kind.together
+    together = np.array([[1.0, deep, high], [deep, 1.0, both], [high, both, 1.0]])
+    return SizePrior(np.log(kind.size), np.outer(spread, spread) * together)
 
 
 def _as_seen(fits: Fits, draws: Draws, ways: int, chance: float, odd: bool) -> _SeenThing:

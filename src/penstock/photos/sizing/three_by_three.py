@@ -14,10 +14,9 @@ PLACES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 
 def squared(slopes: Array, precision: Array) -> Array:
-    """The sums of products of slopes (row, side, system), with `precision` (side, system) added."""
-    sums = [(slopes[:, one] * slopes[:, two]).sum(axis=0) for one, two in PLACES]
+    """The sums of products of slopes (row, side, system), with one `precision` (3, 3) added to each."""
     return np.stack(
-        [s + precision[one] if one == two else s for s, (one, two) in zip(sums, PLACES, strict=True)]
+        [(slopes[:, one] * slopes[:, two]).sum(axis=0) + precision[one, two] for one, two in PLACES]
     )
 
 
