@@ -186,7 +186,7 @@ def test_the_export_says_what_the_network_says(tool: Any, tmp_path: Path, small:
     network = model.LineReaderNetwork(model.TINY).eval()
     line = np.full((48, 300, 3), 240, np.uint8)
     line[14:34, 20:280:9] = 20
-    grey = tool("reused").prepared(np.ascontiguousarray(line[:, :, 0])).ink
+    grey = tool("drawing").prepared(np.ascontiguousarray(line[:, :, 0])).ink
     told = [
         part.exp().detach().numpy()[0] for part in network(torch.from_numpy(grey[None, None]).float() / 255)
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -89,10 +90,8 @@ class LineBatches(Dataset[LineBatch]):
             ready = (
                 with_surroundings(printed(line, how, dice), lines, em, dice) if self._recipe.spoil else line
             )
-            fitted = _fitted(picture(ready, em, dice, self._recipe.spoil), width)
-            found += (
-                [fitted] if fitted and fitted.ink.any() else []
-            )  # black and white can leave faint ink out
+            made = fitted(picture(ready, em, dice, self._recipe.spoil), width)
+            found += [made] if made and made.ink.any() else []  # black and white can leave faint ink out
         return found
 
     def _line(self, how: Style, most: float, dice: np.random.Generator) -> Drawn | None:
@@ -124,35 +123,35 @@ def _commonest(texts: Texts, count: int) -> set[str]:
     return {sign for sign, _ in counted.most_common(count)}
 
 
-def _fitted(made: Picture, width: int) -> Picture | None:
+def fitted(made: Picture, width: int) -> Picture | None:
     """The picture in a batch of this width; None if it is much wider."""
-    wide = made.ink.shape[1]
+    height, wide = made.ink.shape
     if wide > SQUEEZED * width:
         return None
     if wide > width:
-        ink = np.asarray(cv2.resize(made.ink, (width, HEIGHT), interpolation=cv2.INTER_AREA), np.uint8)
+        ink = np.asarray(cv2.resize(made.ink, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
         middles = np.where(made.middles < 0, -1, made.middles * (width / wide))
         return Picture(ink, made.text, middles.astype(np.float32))
     return made
 
 
-def together(made: list[Picture], width: int) -> LineBatch:
+def together(made: list[Picture], width: int, classes: Callable[[str], list[int]] = classes_of) -> LineBatch:
     """A batch of pictures of one width; what is missing of a picture is paper."""
-    labels = [classes_of(one.text) for one in made]
+    labels = [classes(one.text) for one in made]
     distinct = [list(dict.fromkeys(label)) for label in labels]
     longest, most = max(map(len, labels)), max(map(len, distinct))
-    pictures = np.zeros((len(made), HEIGHT, width), np.uint8)
-    classes = np.zeros((len(made), most + 1), np.int64)
+    pictures = np.zeros((len(made), len(made[0].ink), width), np.uint8)
+    lines = np.zeros((len(made), most + 1), np.int64)
     wanted = np.zeros((len(made), longest), np.int64)
     places = np.full((len(made), longest), NO_STEP, np.int64)
     for row, (one, label, own) in enumerate(zip(made, labels, distinct, strict=True)):
         pictures[row, :, : one.ink.shape[1]] = one.ink
-        classes[row, 1 : len(own) + 1] = own
+        lines[row, 1 : len(own) + 1] = own
         number = {name: at + 1 for at, name in enumerate(own)}
         wanted[row, : len(label)] = [number[name] for name in label]
         places[row, : len(label)] = steps_of(one.middles, label, width)
     lengths = np.array([len(label) for label in labels])
-    return LineBatch(*map(torch.from_numpy, (pictures, classes, wanted, lengths, places)))
+    return LineBatch(*map(torch.from_numpy, (pictures, lines, wanted, lengths, places)))
 
 
 def steps_of(middles: NDArray[np.float32], label: list[int], width: int) -> NDArray[np.int64]:

@@ -11,18 +11,21 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import checkpoint
 import numpy as np
 import torch
-from model import LineReaderNetwork, LineSizes, Pairs
+from model import LineReaderNetwork, LineSizes, LineSteps, Pairs
 from signs import SIGNS
 from torch import Tensor, nn
 
 OPSET = 17
 MAX_BYTES = 6_000_000
 SMALL = 256  # weights: what has fewer stays as it is
+Kind = TypeVar("Kind", bound=LineSteps)
 
 
 class Chances(nn.Module):
@@ -39,8 +42,8 @@ class Chances(nn.Module):
         return kinds.exp(), pairs.exp(), finals.exp()
 
 
-def network_of(folder: Path) -> LineReaderNetwork:
-    """The network of a checkpoint."""
+def network_of(folder: Path, kind: type[Kind]) -> Kind:
+    """The network of a checkpoint, which is of this kind."""
     found = checkpoint.load(folder)
     if found is None:
         raise SystemExit(f"{folder} holds no checkpoint.")
@@ -49,38 +52,52 @@ def network_of(folder: Path) -> LineReaderNetwork:
     sizes = LineSizes(
         **{name: tuple(value) if isinstance(value, list) else value for name, value in told.items()}
     )
-    network = LineReaderNetwork(sizes)
+    network = kind(sizes)
     network.load_state_dict(weights, strict=False)
     return network.eval()
 
 
 def export(network: LineReaderNetwork, out: Path, small: bool = True) -> int:
     """Writes the file; returns its size. `small` makes products int8 and keeps convolutions in 16 bits."""
+    graph = Graph(Chances(network), network.sizes.height, ("kinds", "pairs", "finals"))
+    return write(graph, {"signs": "".join(SIGNS), "licence": "Apache-2.0"}, out, small)
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A network that gives chances, the height of its pictures, and what it gives."""
+
+    network: nn.Module
+    height: int
+    outputs: tuple[str, ...]
+
+
+def write(graph: Graph, metadata: dict[str, str], out: Path, small: bool) -> int:
+    """Writes any reader of lines, as `export` does."""
     import onnx
 
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         plain = Path(folder) / "plain.onnx"
-        _write(network.eval(), plain)
+        _write(graph, plain)
         made = onnx.load(_quantised(plain) if small else plain)
     if small:
         _halve(made)
-    for name, value in (("signs", "".join(SIGNS)), ("licence", "Apache-2.0")):
+    for name, value in metadata.items():
         made.metadata_props.add(key=name, value=value)
     onnx.save(made, out)
     return out.stat().st_size
 
 
-def _write(network: LineReaderNetwork, file: Path) -> None:
-    width = {3: "width"}
-    steps = {1: "steps"}
+def _write(graph: Graph, file: Path) -> None:
+    steps = {name: {1: "steps"} for name in graph.outputs}
     torch.onnx.export(
-        Chances(network),
-        (torch.zeros(1, 1, network.sizes.height, 160),),
+        graph.network.eval(),
+        (torch.zeros(1, 1, graph.height, 160),),
         str(file),
         input_names=["picture"],
-        output_names=["kinds", "pairs", "finals"],
-        dynamic_axes={"picture": {0: "lines", **width}, "kinds": steps, "pairs": steps, "finals": steps},
+        output_names=list(graph.outputs),
+        dynamic_axes={"picture": {0: "lines", 3: "width"}, **steps},
         opset_version=OPSET,
         dynamo=False,
     )
@@ -121,7 +138,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--plain", action="store_true", help="leave all in float32, to see what int8 costs")
     options = parser.parse_args()
-    network = network_of(options.checkpoint) if options.checkpoint else LineReaderNetwork()
+    network = network_of(options.checkpoint, LineReaderNetwork) if options.checkpoint else LineReaderNetwork()
     size = export(network, options.out, small=not options.plain)
     assert options.plain or size <= MAX_BYTES, f"{size} bytes are more than {MAX_BYTES}"
     print(json.dumps({"bytes": size}))

@@ -137,10 +137,10 @@ class Pairs(nn.Module):
         return plain
 
 
-class LineReaderNetwork(nn.Module):
-    """Pictures (n x 1 x height x width, paper 0, ink up to 1) to what each step shows."""
+class LineSteps(nn.Module):
+    """Pictures (n x 1 x height x width, paper 0, ink up to 1) to steps, without saying what they show."""
 
-    def __init__(self, sizes: LineSizes = LineSizes()) -> None:
+    def __init__(self, sizes: LineSizes) -> None:
         super().__init__()
         self.sizes = sizes
         first, second, third, width = sizes.widths
@@ -158,14 +158,26 @@ class LineReaderNetwork(nn.Module):
         self.mixing = nn.ModuleList(Mixing(width, sizes.heads, sizes.reach) for _ in range(sizes.mixing))
         self.split = nn.Linear(width, 2 * width)
         self.norm = nn.LayerNorm(width)
+
+    def steps(self, pictures: Tensor) -> Tensor:
+        steps = self.flat(self.seeing(pictures)).squeeze(2).transpose(1, 2)
+        for layer in self.mixing:
+            steps = layer(steps)
+        made: Tensor = self.norm(self.split(steps).reshape(steps.shape[0], -1, self.sizes.widths[-1]))
+        return made
+
+
+class LineReaderNetwork(LineSteps):
+    """Pictures to what each step shows: its kind, and the parts of a syllable."""
+
+    def __init__(self, sizes: LineSizes = LineSizes()) -> None:
+        super().__init__(sizes)
+        width = sizes.widths[-1]
         self.kinds, self.finals = nn.Linear(width, NUM_KINDS), nn.Linear(width, NUM_FINALS)
         self.pairs: nn.Module = Pairs(width)
 
     def forward(self, pictures: Tensor) -> Said:
-        steps = self.flat(self.seeing(pictures)).squeeze(2).transpose(1, 2)
-        for layer in self.mixing:
-            steps = layer(steps)
-        steps = self.norm(self.split(steps).reshape(steps.shape[0], -1, self.sizes.widths[-1]))
+        steps = self.steps(pictures)
         return Said(
             *(head(steps).float().log_softmax(dim=-1) for head in (self.kinds, self.pairs, self.finals))
         )
@@ -176,12 +188,13 @@ def chances_of(said: Said, classes: Tensor) -> Tensor:
     syllable = (classes - FIRST_SYLLABLE_CLASS).clamp(min=0)
     kind = classes.clamp(max=SYLLABLE_KIND)
     is_syllable = classes >= FIRST_SYLLABLE_CLASS
-    of_kind = _picked(said.kinds, kind)
-    of_parts = _picked(said.pairs, syllable // NUM_FINALS) + _picked(said.finals, syllable % NUM_FINALS)
+    of_kind = picked(said.kinds, kind)
+    of_parts = picked(said.pairs, syllable // NUM_FINALS) + picked(said.finals, syllable % NUM_FINALS)
     return of_kind + of_parts * is_syllable[:, None, :]
 
 
-def _picked(chances: Tensor, choices: Tensor) -> Tensor:
+def picked(chances: Tensor, choices: Tensor) -> Tensor:
+    """The chances of some choices of each picture (pictures x choices)."""
     return chances.gather(2, choices[:, None, :].expand(-1, chances.shape[1], -1))
 
 
@@ -224,7 +237,11 @@ def loss_of(
     `classes` are the distinct ones of each line with blank first, `wanted` numbers into them, `places` the
     step at which each character's middle is drawn, or NO_STEP.
     """
-    chances = chances_of(said, classes)
+    return loss_of_chances(chances_of(said, classes), wanted, lengths, places)
+
+
+def loss_of_chances(chances: Tensor, wanted: Tensor, lengths: Tensor, places: Tensor) -> dict[str, Tensor]:
+    """The same of the chances of each line's own classes, blank first."""
     read = Ctc.apply(chances.transpose(0, 1), wanted, lengths)
     known = places != NO_STEP
     at = chances.gather(1, places.clamp(min=0)[:, :, None].expand(-1, -1, chances.shape[2]))
@@ -239,7 +256,11 @@ def best_paths(said: Said) -> list[list[int]]:
     """The classes that each picture shows: the likeliest kind a step, then the likeliest syllable."""
     kind = said.kinds.argmax(-1)
     syllable = said.pairs.argmax(-1) * NUM_FINALS + said.finals.argmax(-1)
-    best = torch.where(kind == SYLLABLE_KIND, FIRST_SYLLABLE_CLASS + syllable, kind)
+    return collapsed(torch.where(kind == SYLLABLE_KIND, FIRST_SYLLABLE_CLASS + syllable, kind))
+
+
+def collapsed(best: Tensor) -> list[list[int]]:
+    """The classes of steps (pictures x steps) without blanks and what is said again at once."""
     fresh = torch.ones_like(best, dtype=torch.bool)
     fresh[:, 1:] = best[:, 1:] != best[:, :-1]
     kept = (best != 0) & fresh

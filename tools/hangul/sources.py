@@ -37,16 +37,16 @@ def korean_texts(kept: Path) -> tuple[list[str], list[str]]:
     english: dict[str, None] = {}
     for read in (_home, _compiler, _editor, _catalogues):
         for ko, en in read(kept):
-            for part in _plain(ko):
+            for part in plain_lines(ko):
                 if _HANGUL.search(part):
                     korean[part] = None
-            for part in _plain(en):
+            for part in plain_lines(en):
                 if not _HANGUL.search(part):
                     english[part] = None
     return list(korean), list(english)
 
 
-def _plain(text: str) -> Iterator[str]:
+def plain_lines(text: str) -> Iterator[str]:
     """The lines of a text without markup."""
     text = text.rsplit("\x04", 1)[-1]  # a catalogue's note on where a text is used
     for line in _HOLES.sub(HOLE, _MARKUP.sub(" ", text)).splitlines():
@@ -58,15 +58,15 @@ def _plain(text: str) -> Iterator[str]:
 def _home(kept: Path) -> Pairs:
     for name, content in sorted(members(from_pypi("homeassistant==2024.3.3", kept)).items()):
         if name.endswith("/ko.json"):
-            yield from ((text, "") for text in _leaves(json.loads(content)))
+            yield from ((text, "") for text in leaves(json.loads(content)))
 
 
-def _leaves(value: Any) -> Iterator[str]:
+def leaves(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
         for one in value.values() if isinstance(value, dict) else value:
-            yield from _leaves(one)
+            yield from leaves(one)
 
 
 def _compiler(kept: Path) -> Pairs:

@@ -15,6 +15,7 @@ import random
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import torch
 from data import WIDTHS, LineBatch, LineBatches, LineRecipe
@@ -24,13 +25,13 @@ from model import TINY, LineReaderNetwork, LineSizes, best_paths, loss_error, lo
 from scores import edit_distance
 from signs import classes_of
 from slices import SlicedTraining, batches_from
+from torch.utils.data import Dataset
 from vary import varied
 
 SEEN = (1.0, 0.1)  # what the places of characters count beside reading: at first, and in the end
 SAY_EVERY_S = 15
 SAVING_S = 20  # kept free at a slice's end, for the last check and the checkpoint
 TEST_SEED = 900_001
-SPACE = classes_of(" ")[0]
 KEPT = 128  # batches that are learnt from again, in any order
 
 
@@ -38,11 +39,21 @@ class LineTrainer(SlicedTraining):
     """The reader of lines in training."""
 
     warm_up, weight_decay, max_gradient = 0.03, 0.03, 2.0
+    space = classes_of(" ")[0]
 
     def __init__(self, options: argparse.Namespace) -> None:
         torch.manual_seed(options.seed)
-        network = LineReaderNetwork(TINY if options.tiny else LineSizes())
+        network = self.built(options)
         super().__init__(options, network.to(memory_format=torch.channels_last))  # type: ignore[call-overload]
+
+    def built(self, options: argparse.Namespace) -> torch.nn.Module:
+        return LineReaderNetwork(TINY if options.tiny else LineSizes())
+
+    def loss(self, said: Any, *batch: torch.Tensor) -> dict[str, torch.Tensor]:
+        return loss_of(said, *batch)  # type: ignore[arg-type]
+
+    def paths(self, said: Any) -> list[list[int]]:
+        return best_paths(said)
 
     def learn(self, batch: LineBatch, again: bool = False) -> torch.Tensor:
         """One step; returns the parts of the loss (of reading and seeing) without waiting for them.
@@ -54,7 +65,7 @@ class LineTrainer(SlicedTraining):
         pictures = self.moved(batch.pictures)
         with self.autocast():
             said = self.network(varied(pictures) if again else pictures)
-        parts = loss_of(said, *moved)
+        parts = self.loss(said, *moved)
         weight = SEEN[0] + (SEEN[1] - SEEN[0]) * min(1.0, self.done * 4)
         self.step(parts["read"] + weight * parts["seen"], len(batch.pictures))
         return torch.stack(list(parts.values())).detach()
@@ -67,19 +78,19 @@ class LineTrainer(SlicedTraining):
             for family, batches in held_out.items()
         }
         everything = [pair for own in pairs.values() for pair in own]
-        return {family: scores_of(own) for family, own in (*pairs.items(), ("all", everything))}
+        return {family: scores_of(own, self.space) for family, own in (*pairs.items(), ("all", everything))}
 
     @torch.no_grad()
     def _read(self, batch: LineBatch) -> list[tuple[list[int], list[int]]]:
         with self.autocast():
             said = self.network(self.moved(batch.pictures))
-        return list(zip(best_paths(said), batch.texts(), strict=True))
+        return list(zip(self.paths(said), batch.texts(), strict=True))
 
 
-def scores_of(pairs: list[tuple[list[int], list[int]]]) -> dict[str, float]:
+def scores_of(pairs: list[tuple[list[int], list[int]]], space: int) -> dict[str, float]:
     """Of what was read and what is true: character error rates and lines without a fault."""
     wrong = sum(_edits(read, true) for read, true in pairs)
-    bare = [tuple([name for name in label if name != SPACE] for label in pair) for pair in pairs]
+    bare = [tuple([name for name in label if name != space] for label in pair) for pair in pairs]
     return {
         "lines": len(pairs),
         "cer": round(wrong / max(1, sum(len(true) for _, true in pairs)), 4),
@@ -95,7 +106,7 @@ def _edits(read: list[int], true: list[int]) -> float:
 
 
 def train(
-    trainer: LineTrainer, data: LineBatches, held_out: dict[str, list[LineBatch]], began: float
+    trainer: LineTrainer, data: Dataset[LineBatch], held_out: dict[str, list[LineBatch]], began: float
 ) -> None:
     options = trainer.options
     until = began + options.minutes * 60 - SAVING_S
@@ -158,7 +169,12 @@ def main() -> None:
     recipe = LineRecipe(options.area, options.widths, not options.clean, options.few)
     data = LineBatches(Texts(options.data / "texts.json.xz"), own, latin, options.seed, recipe)
     train(trainer, data, held_out, began)
-    size = trainer.save(options.checkpoint)
+    finish(trainer, held_out)
+
+
+def finish(trainer: LineTrainer, held_out: dict[str, list[LineBatch]]) -> None:
+    """Saves what was learnt, and prints what it reads."""
+    size = trainer.save(trainer.options.checkpoint)
     report = trainer.check(held_out)
     print(f"{'family':<20} lines    CER  without spaces  exact")
     for family, told in report.items():
@@ -169,7 +185,17 @@ def main() -> None:
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = parser_of(__doc__.split("\n")[0])
+    parser.add_argument("--widths", type=int, nargs="+", default=WIDTHS, help="of pictures, at 32 rows")
+    parser.add_argument("--few", type=int, default=0, help="only the so many commonest syllables")
+    unpacked = Path(tempfile.gettempdir()) / "hangul-fonts"
+    parser.add_argument("--unpacked", type=Path, default=unpacked, help="where fonts are unpacked")
+    return parser.parse_args()
+
+
+def parser_of(description: str) -> argparse.ArgumentParser:
+    """The options of every training of lines."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--data", type=Path, required=True, help="the folder that prepare.py made")
     parser.add_argument(
         "--checkpoint", type=Path, required=True, help="folder to resume from and to save into"
@@ -182,7 +208,6 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--samples", type=int, default=0, help=samples)
     parser.add_argument("--rate", type=float, default=1.5e-3, help="the highest learning rate")
     parser.add_argument("--area", type=int, default=6_000_000, help="pixels of a batch")
-    parser.add_argument("--widths", type=int, nargs="+", default=WIDTHS, help="of pictures, at 32 rows")
     parser.add_argument("--workers", type=int, default=14)
     parser.add_argument("--again", type=int, default=3, help="times a drawn batch is learnt from again")
     parser.add_argument("--seed", type=int, default=17)
@@ -192,11 +217,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--clean", action="store_true", help="nothing spoiled: a proof that the network learns"
     )
-    parser.add_argument("--few", type=int, default=0, help="only the so many commonest syllables")
     parser.add_argument("--faces", type=int, default=0, help="only the so many first fonts")
-    unpacked = Path(tempfile.gettempdir()) / "hangul-fonts"
-    parser.add_argument("--unpacked", type=Path, default=unpacked, help="where fonts are unpacked")
-    return parser.parse_args()
+    return parser
 
 
 if __name__ == "__main__":

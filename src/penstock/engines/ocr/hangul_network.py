@@ -7,6 +7,7 @@ letters and its last one. What they call UNKNOWN is a sign they were not taught:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,6 +33,7 @@ STEP = 4  # columns of the prepared picture for a step
 HALF = 0.6  # of the line's height: a character reaches no further to either side of its middle
 FAINTEST = 24  # of 256: a picture with less contrast is blank
 LONGEST = 120  # heights of a line that is read in one go; longer ones are cut, for their memory
+Found = tuple[str, int, float]  # a character, its step and how sure it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,31 +57,42 @@ class HangulNetwork:
 
     def read_line(self, line: Pixels) -> list[Symbol]:
         """The characters of a picture that holds one level line."""
-        if np.ptp(line) < FAINTEST:
-            return []
-        width = LONGEST * line.shape[0]
-        found: list[Symbol] = []
-        for left in range(0, line.shape[1], width):
-            found += _moved(self._read(line[:, left : left + width]), left)
-        return found
+        return in_parts(line, self._read)
 
     def _read(self, line: Pixels) -> list[Symbol]:
-        grey = np.asarray(cv2.cvtColor(line, cv2.COLOR_RGB2GRAY), dtype=np.uint8)
-        ready = prepared(grey)
-        kinds, pairs, finals = self._network(np.asarray(ready.ink[None, None] / 255, dtype=np.float32))
+        ready = prepared(grey_of(line))
+        kinds, pairs, finals = self._network(as_input(ready.ink))
         found = decoded(kinds[0], pairs[0], finals[0], self._signs)
-        middles = [(step + 0.5) * STEP / ready.scale for _, step, _ in found]
-        return _symbols(found, middles, HALF * line.shape[0])
+        return symbols_of(found, ready.scale, line.shape[0])
 
     def close(self) -> None:
         self._network.close()
+
+
+def in_parts(line: Pixels, read: Callable[[Pixels], list[Symbol]]) -> list[Symbol]:
+    """What is read of a line, part by part where it is very long; nothing of a blank one."""
+    if np.ptp(line) < FAINTEST:
+        return []
+    width = LONGEST * line.shape[0]
+    found: list[Symbol] = []
+    for left in range(0, line.shape[1], width):
+        found += _moved(read(line[:, left : left + width]), left)
+    return found
+
+
+def grey_of(line: Pixels) -> NDArray[np.uint8]:
+    return np.asarray(cv2.cvtColor(line, cv2.COLOR_RGB2GRAY), dtype=np.uint8)
+
+
+def as_input(ink: NDArray[np.uint8]) -> Floats:
+    return np.asarray(ink[None, None] / 255, dtype=np.float32)
 
 
 def _moved(symbols: list[Symbol], by: float) -> list[Symbol]:
     return [replace(symbol, x0=symbol.x0 + by, x1=symbol.x1 + by) for symbol in symbols] if by else symbols
 
 
-def decoded(kinds: Floats, pairs: Floats, finals: Floats, signs: str) -> list[tuple[str, int, float]]:
+def decoded(kinds: Floats, pairs: Floats, finals: Floats, signs: str) -> list[Found]:
     """The characters that the steps show, each with the step at which it is surest and how sure that is.
 
     First the kind of each step, then the syllable: one that is torn between two syllables is still one.
@@ -89,13 +102,18 @@ def decoded(kinds: Floats, pairs: Floats, finals: Floats, signs: str) -> list[tu
     syllable = pairs.argmax(axis=1) * NUM_FINALS + finals.argmax(axis=1)
     sure = kinds.max(axis=1) * np.where(is_syllable, pairs.max(axis=1) * finals.max(axis=1), 1.0)
     best = np.where(is_syllable, some_syllable + syllable, kind)
+    return [(_written(number, signs), step, how) for number, step, how in collapsed(best, sure)]
+
+
+def collapsed(best: NDArray[np.intp], sure: Floats) -> list[tuple[int, int, float]]:
+    """The classes of steps without blanks and what is said again at once: each at its surest step."""
     begins = np.flatnonzero(np.diff(best, prepend=-1))
     ends = np.append(begins[1:], len(best))
     found = []
     for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
         if best[begin]:
             step = begin + int(sure[begin:end].argmax())
-            found.append((_written(int(best[begin]), signs), step, float(sure[step])))
+            found.append((int(best[begin]), step, float(sure[step])))
     return found
 
 
@@ -103,7 +121,12 @@ def _written(number: int, signs: str) -> str:
     return signs[number - 1] if number <= len(signs) else chr(FIRST_SYLLABLE + number - len(signs) - 1)
 
 
-def _symbols(found: list[tuple[str, int, float]], middles: list[float], half: float) -> list[Symbol]:
+def symbols_of(found: list[Found], scale: float, height: int) -> list[Symbol]:
+    """Characters with their edges in a picture of this height that was scaled for the network."""
+    return _symbols(found, [(step + 0.5) * STEP / scale for _, step, _ in found], HALF * height)
+
+
+def _symbols(found: list[Found], middles: list[float], half: float) -> list[Symbol]:
     """Characters with their edges: halfway to the next one, spaces told by what follows them."""
     symbols: list[Symbol] = []
     spaced = False
