@@ -101,7 +101,7 @@ class Line:
 class Region:
     """One block of a page. `content` is plain text, table HTML or LaTeX, by label.
 
-    `reader` names what read it ("layer", "ppocr", "hangul", "slanet", ...); `note` tells a user
+    `reader` names what read it ("layer", "ppocr", "hangul", "scripts", ...); `note` tells a user
     why a region has no content although nothing failed.
     """
 

@@ -13,11 +13,14 @@ HANGUL = f"\u1100-\u11ff\u3130-\u318f{SYLLABLES}"  # and its single letters
 UNSPACED = (
     "\u2e80-\u2fdf\u3001-\u312f\u3190-\u31ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff9f\U00020000-\U0003ffff"
 )
+# Thai, Lao, Burmese, Khmer: spaces part sentences, and a line ends between two words without one.
+SPACED_BY_SENTENCE = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 RIGHT_TO_LEFT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff"
 
 SYLLABLE = re.compile(f"[{SYLLABLES}]")
 _HANGUL = re.compile(f"[{HANGUL}]")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
+_WITHOUT_WORD_SPACES = re.compile(f"[{UNSPACED}{SPACED_BY_SENTENCE}]")
 _RIGHT_TO_LEFT = re.compile(f"[{RIGHT_TO_LEFT}]")
 _LETTER = re.compile(r"[^\W\d_]")
 
@@ -43,6 +46,11 @@ def has_hangul(text: str) -> bool:
 
 def is_unspaced(char: str) -> bool:
     return _UNSPACED.match(char) is not None
+
+
+def has_no_word_spaces(char: str) -> bool:
+    """Whether lines that meet at such a character are joined without a space."""
+    return _WITHOUT_WORD_SPACES.match(char) is not None
 
 
 def reads_right_to_left(text: str) -> bool:

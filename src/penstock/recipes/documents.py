@@ -6,6 +6,7 @@ from typing import Literal
 
 from penstock.engines.layout.settings import Threshold
 from penstock.engines.ocr.effort import EFFORTS, Effort
+from penstock.engines.ocr.foreign_languages import FOREIGN_LANGUAGES
 from penstock.errors import UsageError
 from penstock.plan import Plan
 from penstock.processes.resources import cores as usable_cores
@@ -18,8 +19,8 @@ from penstock.stages.orient import FlattenUse, Orient
 from penstock.stages.recognise import LayerUse, Recognise
 from penstock.stages.rules import RulesLayout
 
-# what the built-in recognisers read, as ISO 639-1 codes: Korean, Chinese, Japanese, and Latin letters
-LANGUAGES = frozenset({
+# what the built-in recognisers read, as ISO 639-1 codes: Korean, Chinese, Japanese, Latin letters, and others
+LANGUAGES = FOREIGN_LANGUAGES | frozenset({
     "ko", "zh", "ja", "en", "af", "az", "bs", "ca", "cs", "cy", "da", "de", "es", "et", "eu", "fi", "fr",
     "ga", "gl", "hr", "hu", "id", "is", "it", "ku", "la", "lb", "lt", "lv", "ms", "mt", "nl", "no", "oc",
     "pl", "pt", "ro", "sk", "sl", "sq", "sv", "sw", "tl", "tr", "uz", "vi",

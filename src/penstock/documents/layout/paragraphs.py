@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from penstock.documents.layout import korean_spacing
 from penstock.region import Line
-from penstock.scripts import is_hangul, is_unspaced
+from penstock.scripts import has_no_word_spaces, is_hangul
 
 CUT_WORD = re.compile(r"[^\W\d_]{2,}[-\u2010]$")
 SOFT_HYPHEN = re.compile("[\x02\xad\ufffe]+$")
@@ -107,7 +107,7 @@ def _joint(above: str, below: str, at_word: bool) -> tuple[str, str]:
     if below[0].islower() and CUT_WORD.search(above[-64:]):
         return _hyphen_joint(above)
     a, b = above[-1], below[0]
-    if is_unspaced(a) and is_unspaced(b):
+    if has_no_word_spaces(a) and has_no_word_spaces(b):
         return above, ""
     if is_hangul(a) or is_hangul(b):
         return above, " " if at_word or korean_spacing.log_odds(above, below) > UNLIKELY_SPACE else ""

@@ -15,6 +15,7 @@ import numpy as np
 
 from penstock.engines.ocr import recognise
 from penstock.engines.ocr.effort import Effort
+from penstock.engines.ocr.foreign_scripts import ForeignReader, script_sureness
 from penstock.engines.ocr.hangul_network import UNKNOWN, HangulNetwork
 from penstock.engines.ocr.ppocr import LineBox, PPOcr
 from penstock.engines.ocr.recognise import LineReading
@@ -60,6 +61,7 @@ class Orienter:
             self._own.append(korean)
         self._ocr = ocr
         self._korean = korean
+        self._foreign = ForeignReader(threads)
 
     def upright(self, pixels: Pixels, lines: Sequence[LineBox] | None = None) -> int:
         """Degrees clockwise to turn the picture by: 0, 90, 180 or 270; 0 when in doubt.
@@ -73,7 +75,7 @@ class Orienter:
         return self._way_up(_samples(pixels, across)) or 0
 
     def close(self) -> None:
-        for engine in self._own:
+        for engine in (*self._own, self._foreign):
             engine.close()
 
     def _turn(self, cuts: Sequence[Pixels]) -> int:
@@ -92,7 +94,12 @@ class Orienter:
             return None
         if self._plainly_upright(first):
             return 0
-        for score, enough in ((self._legible, CLEAR), (self._hangul, HANGUL_CLEAR), (self._either, CLEAR)):
+        for score, enough in (
+            (self._legible, CLEAR),
+            (self._other_script, CLEAR),
+            (self._hangul, HANGUL_CLEAR),
+            (self._either, CLEAR),
+        ):
             clear = _clear(score, cuts, enough)
             if clear is not None:
                 return clear
@@ -114,6 +121,10 @@ class Orienter:
 
     def _hangul(self, cuts: Sequence[Pixels]) -> list[float]:
         return [_sureness(self._korean, cut) for cut in cuts]
+
+    def _other_script(self, cuts: Sequence[Pixels]) -> list[float]:
+        """Cubed, so that ways up lie as far apart as PP-OCR's: 0.98 upright, 0.87 at most upside down."""
+        return [script_sureness(self._foreign.read_line(cut)) ** 3 for cut in cuts]
 
     def _either(self, cuts: Sequence[Pixels]) -> list[float]:
         """For pages in two scripts, of which each may have but one good sample."""

@@ -1,8 +1,9 @@
 """Reads the lines of a page with the recogniser that knows their script.
 
-PP-OCR reads Latin, Chinese, Japanese and Greek and is silent on Hangul; our own network reads Korean with
-the Latin words in it. A few sample lines tell which one suits the page; lines, and words in lines, that it
-cannot have read go to the other. One `PageReader` may be shared by threads.
+PP-OCR reads Latin, Chinese and Japanese and is silent on Hangul; our own networks read Korean with the Latin
+words in it, and Cyrillic, Greek, Arabic, Hebrew, Devanagari and Thai. A few sample lines tell which one suits
+the page; lines, and words in lines, that it cannot have read go to the others. One `PageReader` may be shared
+by threads.
 
     reader = PageReader()
     lines = reader.find(pixels)
@@ -19,8 +20,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from penstock.engines.ocr import recognise, splice
+from penstock.engines.ocr import foreign_scripts, recognise, splice
 from penstock.engines.ocr.effort import Effort
+from penstock.engines.ocr.foreign_languages import FOREIGN_LANGUAGES
+from penstock.engines.ocr.foreign_scripts import ForeignReader
 from penstock.engines.ocr.hangul_network import HangulNetwork, Symbol
 from penstock.engines.ocr.ppocr import LineBox, PPOcr, TextLine, is_odd
 from penstock.engines.ocr.recognise import LineReading
@@ -30,8 +33,8 @@ from penstock.scripts import UNSPACED, has_syllable
 if TYPE_CHECKING:
     from penstock.box import Pixels
 
-# "unclear": other letters, which a quick reader would be unsure of
-Script = Literal["hangul", "other", "unclear"]
+# "foreign": a script that PP-OCR does not know; "unclear": letters which a quick reader would be unsure of
+Script = Literal["hangul", "foreign", "other", "unclear"]
 
 SAMPLES = 6  # 0.2 s a page
 SAMPLE_WIDTH = 10  # heights: enough for a dozen syllables, a fifth of a usual line
@@ -50,6 +53,7 @@ AS_SURE = 0.1  # a softened line may be less sure by this: it errs less at equal
 _SOFTENED_WORSE = re.compile(
     f"[\u0370-\u03ff\u2190-\u22ff{UNSPACED}]"
 )  # Greek, signs of mathematics, Chinese
+LONE_MARK = 0.65  # of the usual line's height: a vowel or tone of Thai that is found apart from its line
 HANGUL_SHARE = 0.1  # of a line's characters
 NOISE = 0.35  # what is read with less is a drawing or a smudge
 FOREIGN_SURE = 0.85  # PP-OCR's confidence in a whole line of a Korean page
@@ -84,25 +88,29 @@ class PageReader:
         self.ocr = PPOcr(threads, effort)
         self.missing = self.ocr.missing
         self._own = HangulNetwork(threads=threads)  # for Korean, and for doubtful Latin
+        self._foreign = ForeignReader(threads)
         self.reads_korean = not languages or "ko" in languages
+        self._reads_foreign = not languages or bool(FOREIGN_LANGUAGES.intersection(languages))
 
     def find(self, pixels: Pixels) -> tuple[LineBox, ...]:
         """The lines of a page; none on a blank one."""
         return tuple(self.ocr.find_lines(pixels))
 
     def script(self, pixels: Pixels, lines: Sequence[LineBox]) -> Script:
-        """Whether there is Hangul on the page, and how legible the rest is, judged by a few pieces of lines.
+        """What the page is written in, and how legible that is, judged by a few pieces of lines.
 
         One with Hangul is enough: a page read as Korean gets its other lines right too, only slower.
         """
         if self._languages == ("ko",):
             return "hangul"
-        if not self.reads_korean and self.ocr.care.quick is None:
+        if not self.reads_korean and not self._reads_foreign and self.ocr.care.quick is None:
             return "other"
         cuts = _samples(pixels, lines)
         first = self.ocr.first_look(cuts)
         if self.reads_korean and self._has_hangul(cuts, first):
             return "hangul"
+        if self._reads_foreign and self._foreign.is_foreign(cuts, first):
+            return "foreign"
         return "unclear" if self.ocr.is_unclear(first) else "other"
 
     def read(self, pixels: Pixels, lines: Sequence[LineBox], script: Script) -> list[TextLine]:
@@ -110,6 +118,8 @@ class PageReader:
         cuts = [recognise.cut(pixels, line) for line in lines]
         if self.reads_korean and script == "hangul":
             said = self._read_korean(cuts)
+        elif script == "foreign":
+            said = self._read_foreign(cuts)
         else:
             said = self._read_other(cuts, quickly=script == "other" and self.ocr.care.quick is not None)
         return [
@@ -120,6 +130,7 @@ class PageReader:
     def close(self) -> None:
         self.ocr.close()
         self._own.close()
+        self._foreign.close()
 
     def _has_hangul(self, cuts: Sequence[Pixels], first: Sequence[LineReading]) -> bool:
         """Whether there is a piece of which PP-OCR says little and in which there is Hangul."""
@@ -134,19 +145,49 @@ class PageReader:
         said = self._twice(cuts, self._by_ppocr(cuts, quickly), self._doubtful_below(quickly))
         if not quickly:
             said = self._with_second(cuts, said)
-        if not self.reads_korean:
-            return said
         doubted = [
             index
             for index, one in enumerate(said)
             if one.passed_over > PASSED_OVER or one.confidence < UNREAD
         ]
+        if self._reads_foreign:
+            said = self._with_foreign(cuts, said, doubted)
+        if not self.reads_korean:
+            return said
+        doubted = [index for index in doubted if said[index].reader != "scripts"]
         read = {index: self._own.read_line(cuts[index]) for index in doubted}
         korean = [index for index in doubted if _is_korean(read[index], HANGUL_LIKELY, 2)]
         again = self._spliced([cuts[index] for index in korean], [read[index] for index in korean])
         for index, one in zip(korean, again, strict=True):
             said[index] = one
         return said
+
+    def _with_foreign(
+        self, cuts: Sequence[Pixels], said: Sequence[Said], doubted: Sequence[int]
+    ) -> list[Said]:
+        """What was said, lines of other scripts by their network: one Russian line on an English page."""
+        found = list(said)
+        for index in doubted:
+            symbols = self._foreign.read_line(cuts[index])
+            if foreign_scripts.is_foreign(symbols):
+                sure = foreign_scripts.sureness(symbols)
+                found[index] = Said(foreign_scripts.text_of(symbols), sure, "scripts")
+        return found
+
+    def _read_foreign(self, cuts: Sequence[Pixels]) -> list[Said]:
+        """By the network for other scripts; lines without their letters by PP-OCR, if it is sure of them."""
+        found: list[Said] = []
+        usual = float(np.median([len(cut) for cut in cuts])) if cuts else 0.0
+        for cut in cuts:
+            symbols = self._foreign.read_line(cut)
+            own = Said(foreign_scripts.text_of(symbols), foreign_scripts.sureness(symbols), "scripts")
+            if len(own.text) <= 2 and len(cut) < LONE_MARK * usual:
+                own = Said("", 0.0, "scripts")
+            elif not foreign_scripts.has_letters(symbols):
+                [latin] = self._by_ppocr([cut], quickly=True)
+                own = latin if latin.confidence >= FOREIGN_SURE and latin.text else own
+            found.append(own)
+        return found
 
     def _read_korean(self, cuts: Sequence[Pixels]) -> list[Said]:
         """By the network for Korean, doubtful words by PP-OCR; lines without Hangul by PP-OCR alone."""
