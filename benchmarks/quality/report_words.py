@@ -26,7 +26,8 @@ WEAK = """\
 - **Handwriting, seals**: not made for any of them. Handwritten notes lose a quarter of their text.
 - **Contents pages and diagrams** lose their order: numbers stand apart from what they number.
 - **Not measured here**, for want of pictures or of a truth: DP-Bench, OCRBench, handwritten lines, street
-  photos, other languages than English, Chinese and Korean."""
+  photos, pages in other languages than English, Chinese and Korean (lines in six other scripts:
+  `tools/scripts`)."""
 
 SIDE_BY_SIDE = """\
 ## Before, now, and beside other tools
