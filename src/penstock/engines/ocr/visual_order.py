@@ -28,7 +28,7 @@ _OTHER_WORD = re.compile(rf"{_LETTER}[^\s{_HEBREW}{_ARABIC}]*")
 _MIRRORED = str.maketrans("()[]{}<>«»‹›≤≥", ")(][}{><»«›‹≥≤")
 
 
-class Piece(NamedTuple):
+class DirectedPiece(NamedTuple):
     """Neighbours of one direction: places in the text, from `begin` up to `end`."""
 
     begin: int
@@ -45,17 +45,17 @@ def runs_right_to_left(text: str) -> bool:
     return (own[0] < other[0] and own[-1] > other[-1]) or len(own) >= len(other)
 
 
-def turned_pieces(text: str) -> list[Piece]:
+def turned_pieces(text: str) -> list[DirectedPiece]:
     """The pieces of a line in the other order: as seen if the text is as written, and the other way round."""
     if runs_right_to_left(text):
         return _inside(text, 0, len(text))[::-1]
     found, at = [], 0
     for match in _STRETCH.finditer(text):
         begin, end = match.span()
-        found += [Piece(at, begin, False)] if at < begin else []
+        found += [DirectedPiece(at, begin, False)] if at < begin else []
         found += _inside(text, begin, end)[::-1]
         at = end
-    return [*found, Piece(at, len(text), False)] if at < len(text) else found
+    return [*found, DirectedPiece(at, len(text), False)] if at < len(text) else found
 
 
 def turned(text: str) -> tuple[str, list[int]]:
@@ -73,7 +73,7 @@ def turned(text: str) -> tuple[str, list[int]]:
     return "".join(made), order
 
 
-def _clusters(text: str, piece: Piece) -> list[tuple[int, int]]:
+def _clusters(text: str, piece: DirectedPiece) -> list[tuple[int, int]]:
     """Characters with the marks that stand on them."""
     starts = [at for at in range(piece.begin, piece.end) if at == piece.begin or not _is_mark(text[at])]
     return list(zip(starts, [*starts[1:], piece.end], strict=True))
@@ -83,12 +83,12 @@ def _is_mark(sign: str) -> bool:
     return unicodedata.category(sign) in ("Mn", "Me", "Cf")
 
 
-def _inside(text: str, begin: int, end: int) -> list[Piece]:
+def _inside(text: str, begin: int, end: int) -> list[DirectedPiece]:
     """The pieces of a part that runs from right to left: what does not is told by the patterns."""
     pattern = _AMONG_ARABIC if _ARABIC_SIGN.search(text, begin, end) else _AMONG_HEBREW
     found, at = [], begin
     for match in pattern.finditer(text, begin, end):
-        found += [Piece(at, match.start(), True)] if match.start() > at else []
-        found.append(Piece(*match.span(), False))
+        found += [DirectedPiece(at, match.start(), True)] if match.start() > at else []
+        found.append(DirectedPiece(*match.span(), False))
         at = match.end()
-    return [*found, Piece(at, end, True)] if at < end else found
+    return [*found, DirectedPiece(at, end, True)] if at < end else found
