@@ -22,7 +22,7 @@ from penstock.photos.sizing.camera_draws import draw_cameras
 from penstock.photos.sizing.depth_pieces import REACH, Piece, find_pieces
 from penstock.photos.sizing.depth_room import DepthRoom, find_bend, open_room, without_ramps
 from penstock.photos.sizing.floor import Array
-from penstock.photos.sizing.sizes import Estimate, Sought, prior_of, summary_of
+from penstock.photos.sizing.sizes import SURE, Estimate, Sought, prior_of, summary_of
 
 LENSES = 12  # focal lengths that are tried where EXIF does not tell
 # three that count the same and vary as a bell does; the middles of its thirds would vary by a fifth less
@@ -345,7 +345,7 @@ def _summary(sizes: Array, weight: Array, seen: Sequence[Extents | None], worth:
     there = [one for one in seen if one is not None]
     far = np.repeat([[one.far] for one in there], NUM, axis=1)
     raised = np.repeat([[one.off_floor] for one in there], NUM, axis=1)
-    found = summary_of(sizes, own, weight, far, raised, np.zeros_like(raised))
+    found = summary_of(sizes, own, weight, far, raised, np.zeros_like(raised), tail=(1 - SURE) / 2)
     return replace(found, shared=max(found.shared, worth.shared))
 
 

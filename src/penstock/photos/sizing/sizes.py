@@ -204,12 +204,13 @@ def summary_of(
     far: Array,
     raised: NDArray[np.bool_],
     odd: NDArray[np.bool_],
+    tail: float = TAIL,
 ) -> Estimate:
     """One thing's estimate from sizes of shape (camera, way, 3), what each way and each camera counts."""
     joint = own * camera_weight[:, None]
     weight = joint.ravel()
     volume = size.prod(axis=2)
-    low, middle, high = _quantiles(volume.ravel(), weight, (TAIL, 0.5, 1 - TAIL))
+    low, middle, high = _quantiles(volume.ravel(), weight, (tail, 0.5, 1 - tail))
     width, depth, height = (_quantiles(size[..., axis].ravel(), weight, (0.5,))[0] for axis in range(3))
     # the medians' product is near the median of the product, not equal: the sides give way alike
     give = (middle / (width * depth * height)) ** (1 / 3)
