@@ -101,7 +101,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--weights", type=Path, required=True)
     parser.add_argument("--data", type=Path, required=True, help="the folder that script_prepare.py made")
-    parser.add_argument("--unpacked", type=Path, default=Path("/tmp/script-fonts"))
+    parser.add_argument("--unpacked", type=Path, default=Path(tempfile.gettempdir()) / "script-fonts")
     parser.add_argument("--count", type=int, default=200, help="lines of a family")
     parser.add_argument("--clean", action="store_true", help="nothing spoiled")
     parser.add_argument("--tesseract", action="store_true", help="what Tesseract reads, too")

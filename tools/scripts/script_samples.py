@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import tempfile
 from pathlib import Path
 
 import cv2
@@ -29,7 +30,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", type=Path, required=True, help="the folder that script_prepare.py made")
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--unpacked", type=Path, default=Path("/tmp/script-fonts"))
+    parser.add_argument("--unpacked", type=Path, default=Path(tempfile.gettempdir()) / "script-fonts")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     held_out = [face for face in script_faces(options.data, options.unpacked) if face.test]
