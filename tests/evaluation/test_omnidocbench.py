@@ -15,7 +15,7 @@ from penstock.evaluation.omnidocbench.matching import MatchLine, MatchRules, qui
 from penstock.evaluation.omnidocbench.normalise import formula_form, table_form, text_form
 from penstock.evaluation.omnidocbench.page import order_edit, score_page
 from penstock.evaluation.omnidocbench.protocols import V1_0, V1_5, protocol_named
-from penstock.evaluation.omnidocbench.truth import read_pages
+from penstock.evaluation.omnidocbench.truth import TruePage, read_pages
 from penstock.evaluation.scoring import score_folder
 from tests.conftest import REPO
 from tests.support.effort import cpu_seconds
@@ -228,3 +228,8 @@ def test_swapped_columns_are_read_in_the_wrong_order() -> None:
     assert order_edit([1, 2, 3, 4, 5, 6], [4, 5, 6, 1, 2, 3]) == 1.0
     assert order_edit([1, 2], [1, 2]) == 0.0
     assert order_edit([], []) is None
+
+
+def test_a_page_is_called_by_its_picture_however_that_ends() -> None:
+    names = ("report.pdf_3.jpg", "scans/page.v2.jpeg", "a.tiff")
+    assert [TruePage(name, (), ()).stem for name in names] == ["report.pdf_3", "page.v2", "a"]

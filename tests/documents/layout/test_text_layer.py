@@ -224,9 +224,3 @@ def test_two_headers_printed_over_each_other_are_two_texts() -> None:
         "Annual report of the water company",
         "DRAFT FOR INTERNAL REVIEW",
     ]
-
-
-def test_a_word_printed_twice_to_look_bold_is_one_text() -> None:
-    words = words_of("Annual report")
-    again = words_of("Annual report", x=101)
-    assert [line.text for line in lines_from([*words, *again])] == ["Annual report"]
