@@ -191,7 +191,7 @@ def test_what_the_quick_network_is_sure_of_is_not_looked_at_twice() -> None:
     quick = Readings(LineReading("Subtotal 12.50", 0.965, 0.0))
     careful = Readings(AGAIN)
     reader = PageReader.__new__(PageReader)
-    reader.ocr, reader.reads_korean = ocr_that_says(quick, careful), False
+    reader.ocr, reader.reads_korean, reader._reads_foreign = ocr_that_says(quick, careful), False, False
     assert [one.text for one in reader._read_other([LINE], quickly=True)] == ["Subtotal 12.50"]
     assert careful.asked == 0
     careful.readings = (LineReading("Subtotal 12.50", 0.965, 0.0),)
