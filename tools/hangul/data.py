@@ -52,17 +52,14 @@ class LineBatch(NamedTuple):
         return [classes[wanted[:length]].tolist() for classes, wanted, length in rows]
 
 
-class LineBatches(Dataset[LineBatch]):
-    """Draws batches in the given faces; `latin` draws Latin letters in some lines."""
+class DrawnBatches(Dataset[LineBatch]):
+    """Batches of drawn lines, of pictures of one height; `_sheet` draws some in one font and size."""
 
     def __init__(
-        self, texts: Texts, faces: list[Face], latin: list[Face], seed: int, recipe: LineRecipe = LineRecipe()
+        self, seed: int, recipe: LineRecipe, height: int, classes: Callable[[str], list[int]]
     ) -> None:
-        self._texts, self._latin = texts, latin
-        self._till = [face for face in faces if face.till]
-        self._page = [face for face in faces if not face.till]
         self._seed, self._recipe = seed, recipe
-        self._allowed = _commonest(texts, recipe.few) if recipe.few else None
+        self._height, self._classes = height, classes
 
     def __len__(self) -> int:
         return 10_000_000
@@ -71,11 +68,27 @@ class LineBatches(Dataset[LineBatch]):
         cv2.setNumThreads(0)  # a worker is one of many
         dice = np.random.default_rng((self._seed, number))
         width = int(dice.choice(self._recipe.widths))
-        count = max(2, self._recipe.area // (HEIGHT * width))
+        count = max(2, self._recipe.area // (self._height * width))
         made: list[Picture] = []
         while len(made) < count:
             made += self._sheet(width, dice)
-        return together(made[:count], width)
+        return together(made[:count], width, self._classes)
+
+    def _sheet(self, width: int, dice: np.random.Generator) -> list[Picture]:
+        raise NotImplementedError
+
+
+class LineBatches(DrawnBatches):
+    """Draws batches in the given faces; `latin` draws Latin letters in some lines."""
+
+    def __init__(
+        self, texts: Texts, faces: list[Face], latin: list[Face], seed: int, recipe: LineRecipe = LineRecipe()
+    ) -> None:
+        super().__init__(seed, recipe, HEIGHT, classes_of)
+        self._texts, self._latin = texts, latin
+        self._till = [face for face in faces if face.till]
+        self._page = [face for face in faces if not face.till]
+        self._allowed = _commonest(texts, recipe.few) if recipe.few else None
 
     def _sheet(self, width: int, dice: np.random.Generator) -> list[Picture]:
         if self._till and (not self._page or dice.random() < TILL):

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ import numpy as np
 from drawing import cut_out, drawn, faces, printed, style, with_surroundings
 from lines import Texts
 from numpy.typing import NDArray
-from scores import edit_distance
+from scores import scored
 from signs import is_syllable, written
 
 from penstock.engines.ocr import recognise
@@ -77,20 +76,6 @@ def text_of(symbols: list[Symbol]) -> str:
     return "".join(" " * symbol.spaced + symbol.text for symbol in symbols)
 
 
-def scored(samples: list[Sample], read: Callable[[Pixels], str]) -> dict[str, float]:
-    """Reads every line; returns the character error rate, lines without a fault and CPU milliseconds."""
-    began = time.process_time()
-    said = [read(cut) for cut, _ in samples]
-    seconds = time.process_time() - began
-    pairs = [(_bare(text), _bare(true)) for text, (_, true) in zip(said, samples, strict=True)]
-    wrong = sum(edit_distance(text, true) * max(len(text), len(true)) for text, true in pairs)
-    return {
-        "cer": round(wrong / max(1, sum(len(true) for _, true in pairs)), 4),
-        "exact": round(sum(text == true for text, true in pairs) / len(pairs), 4),
-        "cpu_ms": round(1000 * seconds / len(pairs), 1),
-    }
-
-
 def _bare(text: str) -> str:
     return written(text).replace(" ", "")
 
@@ -114,7 +99,7 @@ def main() -> None:
         report = {
             "set": name,
             "lines": len(samples),
-            **{who: scored(samples, read) for who, read in readers.items()},
+            **{who: scored(samples, read, _bare) for who, read in readers.items()},
         }
         reports.append(report)
         print(json.dumps(report), flush=True)

@@ -5,15 +5,13 @@ Batch n of a seed is always the same.
 
 from __future__ import annotations
 
-import cv2
 import numpy as np
-from data import SHEET, LineBatch, LineRecipe, fitted, together
+from data import SHEET, DrawnBatches, LineRecipe, fitted
 from drawing import Drawn, Picture, with_surroundings
 from script_drawing import ScriptStyle, script_drawn, script_picture, script_style
 from script_lines import ScriptTexts
 from script_signs import SCRIPTS, classes_of
 from shaping import ScriptFace
-from torch.utils.data import Dataset
 
 from penstock.engines.ocr.hangul_picture import SCRIPTS_HEIGHT
 
@@ -25,29 +23,17 @@ WIDE = {"cyrillic": 0.55, "greek": 0.5, "arabic": 0.42, "hebrew": 0.5, "devanaga
 HIGH = {"cyrillic": 1.05, "greek": 1.05, "arabic": 1.25, "hebrew": 1.0, "devanagari": 1.3, "thai": 1.45}
 
 
-class ScriptBatches(Dataset[LineBatch]):
+class ScriptBatches(DrawnBatches):
     """Draws batches in the given faces."""
 
     def __init__(self, texts: ScriptTexts, faces: list[ScriptFace], seed: int, recipe: LineRecipe) -> None:
-        self._texts, self._seed, self._recipe = texts, seed, recipe
+        super().__init__(seed, recipe, SCRIPTS_HEIGHT, classes_of)
+        self._texts = texts
         self._faces = {script: [face for face in faces if face.script == script] for script in SCRIPTS}
         self._scripts = [script for script in SCRIPTS if self._faces[script]]
         shares = np.array([SHARES[script] for script in self._scripts])
         self._shares = shares / shares.sum()
         self._latin = sorted({face.files[-1] for face in faces if "-latin-" in face.files[-1].name})
-
-    def __len__(self) -> int:
-        return 10_000_000
-
-    def __getitem__(self, number: int) -> LineBatch:
-        cv2.setNumThreads(0)  # a worker is one of many
-        dice = np.random.default_rng((self._seed, number))
-        width = int(dice.choice(self._recipe.widths))
-        count = max(2, self._recipe.area // (SCRIPTS_HEIGHT * width))
-        made: list[Picture] = []
-        while len(made) < count:
-            made += self._sheet(width, dice)
-        return together(made[:count], width, classes_of)
 
     def _sheet(self, width: int, dice: np.random.Generator) -> list[Picture]:
         script = str(dice.choice(self._scripts, p=self._shares))

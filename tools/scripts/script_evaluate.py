@@ -12,18 +12,16 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import subprocess
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import cv2
 import numpy as np
 from drawing import cut_out, with_surroundings
 from numpy.typing import NDArray
-from scores import edit_distance
+from scores import scored
 from script_drawing import script_drawn, script_faces, script_style
 from script_lines import ScriptTexts
 from script_signs import written
@@ -57,25 +55,6 @@ def rendered(options: argparse.Namespace, script: str, family: str) -> Iterator[
             around = line if options.clean else with_surroundings(line, [], how.em, dice)
             cut = cut_out(around, how.em, dice, not options.clean)
             yield np.repeat(cut[:, :, None], 3, axis=2), turned(line.text)[0]
-
-
-def scored(samples: list[Sample], read: Callable[[Pixels], str]) -> dict[str, float]:
-    """Reads every line; returns the character error rate, lines without a fault and CPU milliseconds."""
-    began = time.process_time(), _children()
-    said = [read(cut) for cut, _ in samples]
-    seconds = time.process_time() - began[0] + _children() - began[1]
-    pairs = [(_bare(text), _bare(true)) for text, (_, true) in zip(said, samples, strict=True)]
-    wrong = sum(edit_distance(text, true) * max(len(text), len(true)) for text, true in pairs)
-    return {
-        "cer": round(wrong / max(1, sum(len(true) for _, true in pairs)), 4),
-        "exact": round(sum(text == true for text, true in pairs) / len(pairs), 4),
-        "cpu_ms": round(1000 * seconds / len(pairs), 1),
-    }
-
-
-def _children() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def _bare(text: str) -> str:
@@ -112,10 +91,10 @@ def main() -> None:
     for script, family in dict.fromkeys((face.script, face.family) for face in tested):
         samples = list(rendered(options, script, family))
         report = {"script": script, "family": family, "lines": len(samples)}
-        report["network"] = scored(samples, lambda cut: _text_of(network, cut))  # type: ignore[assignment]
+        report["network"] = scored(samples, lambda cut: _text_of(network, cut), _bare)  # type: ignore[assignment]
         if options.tesseract:
             language = TESSERACT[script]
-            report["tesseract"] = scored(samples, lambda cut, own=language: _tesseract(cut, own))  # type: ignore
+            report["tesseract"] = scored(samples, lambda cut, own=language: _tesseract(cut, own), _bare)  # type: ignore
         reports.append(report)
         print(json.dumps(report), flush=True)
     print(json.dumps({"weights": str(options.weights), "sets": reports}))
