@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import resource
 import statistics
 import threading
 import time
@@ -47,6 +48,12 @@ def write_long_pdf(path: Path, count: int, pages: tuple[int, ...] = (0, 1, 2)) -
     target.import_pages(source, [pages[n % len(pages)] for n in range(count)])
     target.save(path)
     return path
+
+
+def all_cpu_s() -> float:
+    """User and system seconds of this process and of those that it started and that have ended."""
+    spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(used.ru_utime + used.ru_stime for used in spent)
 
 
 class PeakMemory:

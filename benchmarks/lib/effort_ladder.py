@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -14,7 +13,7 @@ from pathlib import Path
 import cv2
 import pypdfium2 as pdfium
 
-from benchmarks.lib.common import DATA, REPOSITORY, write_scans
+from benchmarks.lib.common import DATA, REPOSITORY, all_cpu_s, write_scans
 
 TIMEOUT_S = 1800.0
 
@@ -36,19 +35,14 @@ class Rung:
         command = [sys.executable, "-m", "penstock", "parse", *map(str, pictures), "-q", "--no-crops"]
         command += ["--effort", self.effort] if self.effort else []
         with tempfile.TemporaryDirectory() as out:
-            before = _children_s()
+            before = all_cpu_s()
             subprocess.run(
                 [*command, "-o", f"{out}/out"],
                 env={**os.environ, "PYTHONPATH": str(self.source)},
                 check=True,
                 timeout=TIMEOUT_S,
             )
-            return _children_s() - before
-
-
-def _children_s() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+            return all_cpu_s() - before
 
 
 def rungs(before: Path | None) -> list[Rung]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -23,7 +22,7 @@ from statistics import mean
 from penstock.evaluation.benchmarks.dpbench import DpBench
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from benchmarks.lib.common import DATA, REPOSITORY
+from benchmarks.lib.common import DATA, REPOSITORY, all_cpu_s
 from benchmarks.quality.typeset_pages import typeset
 
 SHOWN = ("nid", "teds", "teds_s", "mhs", "invented")
@@ -65,22 +64,17 @@ def run(python: str, program: str, paths: Sequence[Path]) -> tuple[dict[str, str
             f"import json, sys\npaths = json.loads(sys.argv[1])\noptions = {{}}\n{program}\n"
             f"json.dump(said, open({str(answer)!r}, 'w'))"
         )
-        before = _seconds()
+        before = all_cpu_s()
         command = [python, "-c", whole, json.dumps([str(path) for path in paths])]
         done = subprocess.run(command, capture_output=True, text=True, timeout=MAX_S)
         if done.returncode != 0 or not answer.is_file():
             print(f"left out: {done.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
             return None
-        return json.loads(answer.read_text()), _seconds() - before
+        return json.loads(answer.read_text()), all_cpu_s() - before
 
 
 def _mean(values: Sequence[float]) -> float | None:
     return round(mean(values), 3) if values else None
-
-
-def _seconds() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def main() -> None:

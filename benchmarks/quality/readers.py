@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -17,6 +16,9 @@ from pathlib import Path
 from typing import Protocol
 
 import penstock
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from benchmarks.lib.common import all_cpu_s
 
 MAX_S = 7200
 ONE_BY_ONE = """
@@ -55,14 +57,14 @@ class ThisTree:
     cpu_s: dict[str, float] = field(default_factory=dict)
 
     def read(self, name: str, sources: Sequence[str], out: Path) -> dict[str, str]:
-        kept, began, anew = out / name / "pages", _cpu_s(), 0
+        kept, began, anew = out / name / "pages", all_cpu_s(), 0
         for page in penstock.parse(sources, out=kept, retry_failed=True, **self.options):
             if not page.resumed:
                 anew += 1
                 print(f"  {name}: {Path(page.uri).name} {page.number}", flush=True)
         found = _kept_pages(kept)
         if anew >= len(found) > 0:
-            self.cpu_s[name] = (_cpu_s() - began) / anew
+            self.cpu_s[name] = (all_cpu_s() - began) / anew
         return found
 
 
@@ -74,7 +76,7 @@ class OtherTree:
     cpu_s: dict[str, float] = field(default_factory=dict)
 
     def read(self, name: str, sources: Sequence[str], out: Path) -> dict[str, str]:
-        kept, began = out / name / "pages", _cpu_s()
+        kept, began = out / name / "pages", all_cpu_s()
         if not kept.exists():
             subprocess.run(
                 [sys.executable, "-m", "penstock", "parse", *sources, "-q", "-o", str(kept)],
@@ -82,7 +84,7 @@ class OtherTree:
                 check=True,
                 timeout=MAX_S,
             )
-            self.cpu_s[name] = (_cpu_s() - began) / len(_kept_pages(kept))
+            self.cpu_s[name] = (all_cpu_s() - began) / len(_kept_pages(kept))
         return _kept_pages(kept)
 
 
@@ -102,10 +104,10 @@ class Peer:
             program = "import json, sys\npaths, answer, languages = json.loads(sys.argv[1]), *sys.argv[2:]\n"
             languages = next((tongue for key, tongue in LANGUAGES.items() if name.startswith(key)), "eng")
             asked = [json.dumps(pictures), str(answer), languages]
-            began = _cpu_s()
+            began = all_cpu_s()
             command = [self.python, "-c", program + PEERS[self.name] + ONE_BY_ONE, *asked]
             subprocess.run(command, check=True, timeout=MAX_S)
-            self.cpu_s[name] = (_cpu_s() - began) / len(pictures)
+            self.cpu_s[name] = (all_cpu_s() - began) / len(pictures)
         return json.loads(answer.read_text(encoding="utf-8")) if pictures else {}
 
 
@@ -116,9 +118,3 @@ def _kept_pages(kept: Path) -> dict[str, str]:
             key = f"{page.uri}#{page.part}" if page.uri.endswith(".pdf") else page.uri
             found[str(Path(key).resolve())] = page.markdown
     return found
-
-
-def _cpu_s() -> float:
-    """User and system seconds of this process and of those that it started and that have ended."""
-    spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(used.ru_utime + used.ru_stime for used in spent)
