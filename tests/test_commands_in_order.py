@@ -16,7 +16,7 @@ from tests.conftest import REPO
 pytestmark = pytest.mark.slow
 
 SAMPLE = REPO / "src" / "penstock" / "sample" / "sample.pdf"
-EXPORTS = "md,jsonl,docjson,docling,content_list,html,chunks,searchable-pdf,overlays"
+EXPORTS = "md,md-joined,jsonl,docjson,docling,content_list,html,chunks,searchable-pdf,overlays"
 
 
 def penstock(*words: object) -> str:

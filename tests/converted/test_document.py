@@ -127,6 +127,14 @@ def test_markdown_and_text_hold_all_pages_and_no_link_to_nothing(doc: penstock.D
     assert "confidential" not in doc.text
 
 
+def test_joined_markdown_has_the_table_over_two_pages_once_and_no_link_to_nothing(
+    doc: penstock.Document,
+) -> None:
+    assert "<!-- page" in doc.markdown and "<!-- page" not in doc.joined_markdown
+    assert doc.tables[0].markdown in doc.joined_markdown and doc.tables[0].markdown not in doc.markdown
+    assert "](crops" not in doc.joined_markdown
+
+
 def test_a_table_over_two_pages_is_one(doc: penstock.Document) -> None:
     [found] = doc.tables
     assert found.rows == [["City", "Sold"], ["Seoul", "5"], ["Busan", "7"], ["Jeju", "2"]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -31,7 +32,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sample")
     options = {"layout": "rules", "text_layer": "always", "cores": 1}
     list(penstock.parse(SAMPLE, out=folder, pages="1-3", **options))
-    export(folder, ["docjson", "docling", "content_list", "html", "chunks", "md", "jsonl"])
+    export(folder, ["docjson", "docling", "content_list", "html", "chunks", "md", "md-joined", "jsonl"])
     return folder
 
 
@@ -47,6 +48,29 @@ def test_docling_core_loads_the_docling_export(out: Path) -> None:
     assert "수압관은 저수지의 물을" in text
     captions = [table.caption_text(doc) for table in doc.tables]
     assert any(caption.startswith("Table 1.") for caption in captions)
+
+
+def test_joined_markdown_has_the_words_of_the_other_and_no_page_marks(out: Path) -> None:
+    marked = (out / "markdown" / "sample.md").read_text("utf-8")
+    joined = (out / "markdown_joined" / "sample.md").read_text("utf-8")
+    assert "<!-- page" in marked and "<!-- page" not in joined
+    assert re.sub(r"<!-- page \d+ -->", "", marked).split() == joined.split()
+
+
+def test_running_titles_are_no_body_in_docjson_and_in_no_chunk(tmp_path: Path) -> None:
+    title, body = "Mills of the valley", "The wheel turns."
+    writer = ShardWriter(tmp_path, PAGES)
+    for part in range(4):
+        head = Region(label="text", box=(100.0, 20.0, 900.0, 50.0), content=f"{title} {part}")
+        text = Region(label="text", box=(100.0, 300.0, 900.0, 400.0), index=1, content=body)
+        page = Page(id=f"a/{part}", document="a.pdf", uri="a.pdf", part=part, width=1000, height=1400)
+        writer.add(replace(page, regions=(head, text)))
+    writer.commit()
+    export(tmp_path, ["docjson", "chunks"])
+    doc = docjson_file.read(tmp_path / "docjson" / "a.json")
+    assert [block.layer for block in doc.blocks] == ["furniture", "body"] * 4
+    chunks = (tmp_path / "chunks.jsonl").read_text("utf-8")
+    assert body in chunks and title not in chunks
 
 
 def test_content_list_is_flat_and_in_reading_order(out: Path) -> None:

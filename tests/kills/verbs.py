@@ -36,7 +36,7 @@ class Verb:
 
 PARSE = ("parse", "{pages}", "-o", "{out}", "--recipe", FAKE, "--export", "md,jsonl", "-q")
 EMBED = ("embed", "{out}", "-q")
-EXPORTS = "md,jsonl,docjson,docling,content_list,html,chunks,searchable-pdf,overlays"
+EXPORTS = "md,md-joined,jsonl,docjson,docling,content_list,html,chunks,searchable-pdf,overlays"
 
 
 def verbs(hub: Hub) -> list[Verb]:

@@ -38,8 +38,8 @@ GROUPS: dict[str, str] = {
 GROUP_OF = {name: group for group, names in GROUPS.items() for name in names.split()}
 RECIPE_NAMES = ("documents", "glm-ocr", "paddleocr-vl", "openai", "grounded", "grounded-2")
 FORMAT_NAMES = (
-    "md", "jsonl", "html", "docjson", "docling", "content_list", "chunks", "searchable-pdf", "overlays",
-    "glm",
+    "md", "md-joined", "jsonl", "html", "docjson", "docling", "content_list", "chunks", "searchable-pdf",
+    "overlays", "glm",
 )  # fmt: skip
 
 

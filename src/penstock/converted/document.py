@@ -17,7 +17,8 @@ from penstock.converted.saving import page_piece, save_pages
 from penstock.converted.tables import DocumentTable, tables_of
 from penstock.documents.docjson.assemble import Assembler, assemble
 from penstock.documents.docjson.model import Chunk
-from penstock.documents.whole_document import WholeDocument
+from penstock.documents.joined_pages import joined_markdown
+from penstock.documents.whole_document import WholeDocument, corrected_pages
 from penstock.errors import Failure
 from penstock.exports.pages import output_names
 
@@ -62,6 +63,11 @@ class Document:
         return "".join(page_piece(page, None, whole) for page in self.pages.linked())
 
     @property
+    def joined_markdown(self) -> str:
+        """The whole document without page marks; paragraphs and tables that go on over pages are whole."""
+        return "".join(joined_markdown(self.pages, WholeDocument.of(self.pages), None))
+
+    @property
     def text(self) -> str:
         """The words in reading order, without headers, footers and markup."""
         return "\n\n".join(filter(None, map(page_text, self.pages)))
@@ -69,7 +75,7 @@ class Document:
     @cached_property
     def tables(self) -> list[DocumentTable]:
         """The tables in order. One that goes on over pages is one table."""
-        return tables_of(self._assembler(), self.pages)
+        return tables_of(self._assembler(), corrected_pages(self.pages))
 
     @cached_property
     def figures(self) -> list[Figure]:
@@ -79,7 +85,7 @@ class Document:
     @cached_property
     def sections(self) -> list[DocumentSection]:
         """The headings with the text under each."""
-        return sections_of(self._assembler(), self.pages)
+        return sections_of(self._assembler(), corrected_pages(self.pages))
 
     @property
     def failures(self) -> list[tuple[int, Failure]]:
@@ -89,13 +95,13 @@ class Document:
     def chunks(self) -> Iterator[Chunk]:
         """Yields pieces for retrieval, by section, of at most some 350 tokens."""
         assembler = self._assembler()
-        for page in self.pages:
+        for page in corrected_pages(self.pages):
             yield from assembler.page(page).chunks
         yield from assembler.finish().chunks
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the document as DocJSON."""
-        doc = assemble(self.name, self.pages, producer=self._conversion.producer)
+        doc = assemble(self.name, corrected_pages(self.pages), producer=self._conversion.producer)
         return doc.model_dump(mode="json")
 
     def save(self, folder: str | Path) -> Path:

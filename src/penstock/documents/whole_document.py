@@ -1,7 +1,8 @@
 """What only a whole document shows: texts that run along its pages' edges, and the levels of its headings.
 
 Pages are read one at a time, and a page alone does not tell a running title from a heading. An export
-reads the pages of a document twice: `note` each, then ask for each page as `corrected` and for its `levels`.
+reads the pages of a document twice: `note` each, then ask for each page as `corrected` and for its `levels`;
+`corrected_pages` does both.
 So runs that were read long ago profit too. Small: a document keeps one line for each text at an edge.
 """
 
@@ -9,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
+from itertools import chain, islice
 
 from penstock.documents.formats.markdown import page_markdown
 from penstock.documents.heading_numbers import numbering
@@ -183,6 +185,17 @@ class WholeDocument:
             if other.height > size.height and level != TITLE and is_new:
                 larger.append(other)
         return min([2 + len(larger), MAX_LEVEL, *smaller])
+
+
+def corrected_pages(pages: Iterable[Page]) -> Iterator[Page]:
+    """Yields the pages of a document as the whole of it shows them. `pages` is gone through twice."""
+    rest = iter(pages)
+    first = list(islice(rest, MIN_REPEATS))
+    if len(first) < MIN_REPEATS:  # as most of a data set's documents: one page shows no repetition
+        yield from first
+        return
+    whole = WholeDocument.of(chain(first, rest))
+    yield from map(whole.corrected, pages)
 
 
 def _may_run(region: Region, page: Page) -> bool:

@@ -19,6 +19,7 @@ from penstock.documents.docjson.model import Chunk, Producer
 from penstock.documents.docjson.spool import Spools
 from penstock.documents.formats import docling, mineru
 from penstock.documents.formats import html as html_page
+from penstock.documents.whole_document import corrected_pages
 from penstock.engines.image.codec import encode_jpeg
 from penstock.exports import enrichments
 from penstock.exports.page_pictures import page_pictures
@@ -130,8 +131,8 @@ def _each(pages: Pages, folder: str, suffix: str, write: Write) -> list[Path]:
 def _documents(pages: Pages) -> Iterator[tuple[str, Assembler, Iterator[Page]]]:
     found = enrichments.lookup(pages.out)
     producer = producer_of(pages.out)
-    for document, items in pages.by_document():
-        yield document, Assembler(document, found, producer), items
+    for document, rows in pages.by_document():
+        yield document, Assembler(document, found, producer), corrected_pages(rows)
 
 
 def producer_of(out: Out) -> Producer:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
 from penstock.documents.escape import comment
 from penstock.documents.formats.markdown import document_markdown, page_markdown
+from penstock.documents.joined_pages import joined_markdown
 from penstock.documents.whole_document import WholeDocument
 from penstock.exports.page_rows import page_text, result_row
 from penstock.exports.pages import Pages, output_names
@@ -16,6 +18,8 @@ from penstock.page import Page
 from penstock.store.atomic_files import replacing
 
 RESULTS, TEXTS, MARKDOWN = "ocr_results.jsonl", "parsed_texts.jsonl", "markdown"
+JOINED = "markdown_joined"
+_Pieces = Callable[[Iterable[Page], WholeDocument, str], Iterator[str]]
 
 
 def write_jsonl(pages: Pages) -> list[Path]:
@@ -34,15 +38,28 @@ def _write_line(file: IO[bytes], row: dict[str, Any]) -> None:
 
 
 def write_markdown(pages: Pages) -> list[Path]:
+    """Writes a file a document, with a mark before each page."""
+
+    def marked(items: Iterable[Page], whole: WholeDocument, root: str) -> Iterator[str]:
+        return (page_piece(item, root, whole) for item in items)
+
+    return _each_document(pages, MARKDOWN, marked)
+
+
+def write_joined(pages: Pages) -> list[Path]:
+    """Writes a file a document, without page marks: what goes on over pages is put together."""
+    return _each_document(pages, JOINED, joined_markdown)
+
+
+def _each_document(pages: Pages, folder: str, write: _Pieces) -> list[Path]:
     names = output_names((entry.document for entry in pages.entries), ".md")
     paths = []
-    for (document, items), (_, again) in zip(pages.by_document(), pages.by_document(), strict=True):
-        whole = WholeDocument.of(again)
-        path = pages.out / MARKDOWN / names[document]
+    for document, rows in pages.by_document():
+        path = pages.out / folder / names[document]
         to_crops = "../" * len(names[document].parts)
         with replacing(path, pages.out) as file:
-            for item in items:
-                file.write(page_piece(item, to_crops, whole).encode("utf-8", "replace"))
+            for piece in write(rows, WholeDocument.of(rows), to_crops):
+                file.write(piece.encode("utf-8", "replace"))
         paths.append(path)
     return paths
 

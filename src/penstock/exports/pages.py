@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import PurePosixPath
@@ -29,13 +29,24 @@ class Pages:
     def items(self) -> Iterator[Page]:
         return (self._item(entry) for entry in self.entries)
 
-    def by_document(self) -> Iterator[tuple[str, Iterator[Page]]]:
+    def by_document(self) -> Iterator[tuple[str, DocumentRows]]:
         for document, group in groupby(self.entries, key=lambda entry: entry.document):
-            yield document, (self._item(entry) for entry in group)
+            yield document, DocumentRows(list(group), self._item)
 
     def _item(self, entry: Entry) -> Page:
         page = self.out.pages.item(entry)
         return page if self.naming is None else self.naming(page)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRows:
+    """The pages of one document, read from their rows whenever they are gone through: one in memory."""
+
+    entries: Sequence[Entry]
+    read: Callable[[Entry], Page]
+
+    def __iter__(self) -> Iterator[Page]:
+        return map(self.read, self.entries)
 
 
 def output_names(documents: Iterable[str], suffix: str) -> dict[str, PurePosixPath]:

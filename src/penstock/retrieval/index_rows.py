@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 from penstock.documents.docjson.assemble import AssembledPage, Assembler
 from penstock.documents.docjson.model import Chunk
 from penstock.documents.docjson.page_blocks import block_key
+from penstock.documents.whole_document import corrected_pages
 from penstock.exports import enrichments
 from penstock.exports.page_rows import page_text
+from penstock.exports.pages import DocumentRows
 from penstock.page import Page
 from penstock.region import MARGIN_LABELS
 from penstock.retrieval import vectors
@@ -115,7 +117,7 @@ def _rows(out: Out, found: dict[str, _Vectors]) -> Iterator[PageRow]:
     entries = (entry for entry in page_entries(out) if not entry.failed)
     for document, group in groupby(entries, key=lambda entry: entry.document):
         assembled = _IndexedDocument(Assembler(document, pass_2), found)
-        yield from assembled.rows(ledger.item(entry) for entry in group)
+        yield from assembled.rows(corrected_pages(DocumentRows(list(group), ledger.item)))
 
 
 _Place = tuple[int, int, str, tuple[int, ...], str | None]  # of a region: page, index, label, box, crop

@@ -25,8 +25,8 @@ from penstock.trace.phrases import without_password
 RUN = "run.json"
 # everything a run writes below OUT; --fresh removes these and nothing else
 OURS = (
-    RUN, "items", "failures", "damaged", "crops", "crops_by_page", "markdown", "overlays", "tmp",
-    "documents.jsonl",
+    RUN, "items", "failures", "damaged", "crops", "crops_by_page", "markdown", "markdown_joined",
+    "overlays", "tmp", "documents.jsonl",
     "ocr_results.jsonl", "parsed_texts.jsonl", "searchable", "profile.json", "profile.html", "trace.jsonl",
     "objects.jsonl", "report.html", "given.json", "masks", "clouds", "splats", "meshes", "turntables",
     "unfinished", "embed", "embeddings", "index", "retrieval",

@@ -101,6 +101,15 @@ def test_a_table_cut_by_a_page_break_is_one_table() -> None:
     assert [cell.text for cell in join.table.cells] == ["연도", "매출", "2021", "1", "2022", "2"]
 
 
+@pytest.mark.parametrize(
+    "note", ["① 译者的说明没有句号", "（9）“论社会利益》，第889页）", "* a note of the foot that"]
+)
+def test_a_note_at_the_foot_is_not_joined_to_the_next_page(note: str) -> None:
+    below = "的天然属性只是使商品有用。" if not note.isascii() else "and the text goes on."
+    items = [page(0, ("text", (100, 1200, 900, 1390), note)), page(1, ("text", (100, 40, 900, 300), below))]
+    assert assemble("doc.pdf", items).joins == []
+
+
 def test_every_chunk_knows_its_section_and_its_pages() -> None:
     doc = assemble("doc.pdf", small())
     assert {chunk.kind for chunk in doc.chunks} == {"text", "table", "visual"}

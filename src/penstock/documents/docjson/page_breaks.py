@@ -16,8 +16,9 @@ from penstock.documents.layout.paragraphs import join_lines
 from penstock.region import Line
 
 FOOT, TOP = 700, 350  # grid units: a cut table ends below the first and goes on above the second
-_ENDED = re.compile(r"[.!?。！？:：;”\"’)\]』」]\s*$")
+_ENDED = re.compile(r"[.!?。！？:：;”\"’)\]』」）】》]\s*$")
 _BEGINS = re.compile(r"\s*(?:[•‣◦▪●∙·✓■□○*※-]|\(?\d{1,3}[.)]|[가-하][.)]|[①-⑳]|\[\d|[A-Z]\.|제\s?\d)")
+_NOTE = re.compile(r"\s*(?:[①-⑳*※†‡]|（\d{1,3}）)")  # at a page's foot and not told from its text by layout
 _CONTINUED = re.compile(r"계속|이어서|continued|cont\.", re.IGNORECASE)
 
 
@@ -76,7 +77,7 @@ def _goes_on(above: Block, below: Block) -> bool:
         return False
     first = below.text.lstrip()[0]
     latin = above.text.rstrip()[-1].isascii() and first.isascii()
-    if _BEGINS.match(below.text) or above.bbox.norm999[3] < FOOT:
+    if _BEGINS.match(below.text) or _NOTE.match(above.text) or above.bbox.norm999[3] < FOOT:
         return False
     return first.islower() or first.isdigit() if latin else True
 
