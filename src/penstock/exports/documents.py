@@ -19,9 +19,11 @@ from penstock.documents.docjson.model import Chunk, Producer
 from penstock.documents.docjson.spool import Spools
 from penstock.documents.formats import docling, mineru
 from penstock.documents.formats import html as html_page
+from penstock.documents.joined_pages import joined_markdown
 from penstock.documents.whole_document import corrected_pages
 from penstock.engines.image.codec import encode_jpeg
 from penstock.exports import enrichments
+from penstock.exports.page_files import each_document
 from penstock.exports.page_pictures import page_pictures
 from penstock.exports.pages import Pages, output_names
 from penstock.page import Page
@@ -31,11 +33,17 @@ from penstock.store.out import Out
 if TYPE_CHECKING:
     from penstock.box import Pixels
 
+JOINED = "markdown_joined"
 DOCJSON, DOCLING, CONTENT_LIST, HTML, CHUNKS = "docjson", "docling", "content_list", "html", "chunks.jsonl"
 PAGE_SIDE, PAGE_QUALITY = 1400, 80  # pixels and JPEG quality of a page in the HTML: readable, some 200 kB
 
 log = logging.getLogger(__name__)
 Write = Callable[[IO[bytes], Assembler, Iterable[Page], PurePosixPath], None]
+
+
+def write_joined(pages: Pages) -> list[Path]:
+    """Writes Markdown without page marks: what goes on over pages is put together, as DocJSON does it."""
+    return each_document(pages, JOINED, joined_markdown)
 
 
 def write_docjson(pages: Pages) -> list[Path]:

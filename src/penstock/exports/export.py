@@ -23,7 +23,7 @@ CROP_NAMES = "crop_names"  # in run.json: what its exports were asked for
 # a name and the function that writes it: from `Pages`, or from OUT and its photos. Opened when asked for.
 PAGE_FORMATS = {
     "md": "penstock.exports.page_files:write_markdown",
-    "md-joined": "penstock.exports.page_files:write_joined",
+    "md-joined": "penstock.exports.documents:write_joined",
     "jsonl": "penstock.exports.page_files:write_jsonl",
     "overlays": "penstock.exports.picture_files:write_overlays",
     "searchable-pdf": "penstock.exports.picture_files:write_searchable",

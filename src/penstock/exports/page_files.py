@@ -10,7 +10,6 @@ from typing import IO, Any
 
 from penstock.documents.escape import comment
 from penstock.documents.formats.markdown import document_markdown, page_markdown
-from penstock.documents.joined_pages import joined_markdown
 from penstock.documents.whole_document import WholeDocument
 from penstock.exports.page_rows import page_text, result_row
 from penstock.exports.pages import Pages, output_names
@@ -18,8 +17,7 @@ from penstock.page import Page
 from penstock.store.atomic_files import replacing
 
 RESULTS, TEXTS, MARKDOWN = "ocr_results.jsonl", "parsed_texts.jsonl", "markdown"
-JOINED = "markdown_joined"
-_Pieces = Callable[[Iterable[Page], WholeDocument, str], Iterator[str]]
+Pieces = Callable[[Iterable[Page], WholeDocument, str], Iterator[str]]
 
 
 def write_jsonl(pages: Pages) -> list[Path]:
@@ -43,15 +41,11 @@ def write_markdown(pages: Pages) -> list[Path]:
     def marked(items: Iterable[Page], whole: WholeDocument, root: str) -> Iterator[str]:
         return (page_piece(item, root, whole) for item in items)
 
-    return _each_document(pages, MARKDOWN, marked)
+    return each_document(pages, MARKDOWN, marked)
 
 
-def write_joined(pages: Pages) -> list[Path]:
-    """Writes a file a document, without page marks: what goes on over pages is put together."""
-    return _each_document(pages, JOINED, joined_markdown)
-
-
-def _each_document(pages: Pages, folder: str, write: _Pieces) -> list[Path]:
+def each_document(pages: Pages, folder: str, write: Pieces) -> list[Path]:
+    """Writes the pieces of each document's Markdown into a file below `folder`."""
     names = output_names((entry.document for entry in pages.entries), ".md")
     paths = []
     for document, rows in pages.by_document():
