@@ -156,7 +156,9 @@ Servers = Annotated[
     list[str] | None, typer.Option("--server", help="A model server that runs already; repeatable.")
 ]
 Model = Annotated[str | None, typer.Option(help="The model as the server calls it, or a folder.")]
-LayoutModel = Annotated[str | None, typer.Option(help="Folder or hub name of PP-DocLayoutV3.")]
+LayoutModel = Annotated[
+    str | None, typer.Option(help="PP-DocLayoutV3: a folder, a name on the Hub; documents: an ONNX file.")
+]
 Preset = Annotated[str | None, typer.Option(help="Flags of a server that is started; see engine.")]
 OcrDtype = Annotated[str | None, typer.Option(help="Numbers of a server that is started: auto, bf16, fp8.")]
 VISIONS = "auto (fast where it fits), fast, plain (vLLM's own), fp8"

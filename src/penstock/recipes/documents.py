@@ -13,7 +13,7 @@ from penstock.processes.resources import cores as usable_cores
 from penstock.stage import Stage
 from penstock.stages.compose import Compose
 from penstock.stages.crop import Crop
-from penstock.stages.layout import builtin_layout
+from penstock.stages.layout import builtin_layout, careful_layout
 from penstock.stages.load import MAX_PIXELS, Load
 from penstock.stages.orient import FlattenUse, Orient
 from penstock.stages.recognise import LayerUse, Recognise
@@ -30,7 +30,8 @@ LANGUAGES = FOREIGN_LANGUAGES | frozenset({
 def documents(
     dpi: int = 200,
     lang: tuple[str, ...] = (),
-    layout: Literal["model", "rules"] = "model",
+    layout: Literal["model", "rules", "pp-doclayoutv3"] = "model",
+    layout_model: str = "",
     layout_threshold: Threshold | None = None,
     text_layer: LayerUse = "auto",
     flatten: FlattenUse = "auto",
@@ -43,27 +44,26 @@ def documents(
 ) -> Plan:
     """PDFs, scans and images to ordered regions, Markdown and crops.
 
+    `layout="pp-doclayoutv3"` finds regions with a larger network, whose weights come from the Hub.
+    `layout_model` is an ONNX file of it, or a checkpoint that torch runs.
     Every engine runs on one thread and pages run side by side, which on two cores or more beats
     engines that share out one page (benchmarks/cpu/bench_parse.py).
     """
-    _check_word("--layout", layout, ("model", "rules"))
-    if layout == "rules" and layout_threshold is not None:
-        raise UsageError("--layout-threshold is for a layout model; rules score nothing.", "Leave it out.")
     _check_word("--text-layer", text_layer, ("auto", "always", "never"))
     _check_word("--flatten", flatten, ("auto", "off", "always"))
     _check_word("--effort", effort, EFFORTS)
     _check_languages(lang)
     count = cores or usable_cores()
+    find = _finder(layout, layout_model, layout_threshold, count)
     load = Load(
         dpi=dpi,
         text_layer=text_layer != "never",
-        render="always" if layout == "model" else "auto",
+        render="auto" if layout == "rules" else "always",
         max_pixels=max_pixels,
         password=password,
         deadline_s=page_timeout,
         workers=max(1, count // 2),
     )
-    find: Stage = builtin_layout(layout_threshold, count) if layout == "model" else RulesLayout()
     cut = (Crop(),) if crops else ()
     return Plan(
         load,
@@ -78,9 +78,25 @@ def documents(
             overlap=count + 1,
             deadline_s=10 * page_timeout,
         ),
-        Compose(),
+        Compose(order="ranked" if layout == "pp-doclayoutv3" else "geometry"),
         name="documents",
     )
+
+
+def _finder(layout: str, model: str, threshold: Threshold | None, count: int) -> Stage:
+    _check_word("--layout", layout, ("model", "rules", "pp-doclayoutv3"))
+    if model and layout != "pp-doclayoutv3":
+        raise UsageError(
+            f"--layout-model is for PP-DocLayoutV3, not for --layout {layout}.",
+            "Add --layout pp-doclayoutv3.",
+        )
+    if layout == "rules" and threshold is not None:
+        raise UsageError("--layout-threshold is for a layout model; rules score nothing.", "Leave it out.")
+    if layout == "rules":
+        return RulesLayout()
+    if layout == "pp-doclayoutv3":
+        return careful_layout(model, threshold, count)
+    return builtin_layout(threshold, count)
 
 
 def _check_languages(lang: tuple[str, ...]) -> None:

@@ -19,7 +19,8 @@ class Compose(Stage):
     name: ClassVar[str] = "compose"
     reads: ClassVar[tuple[str, ...]] = ("regions", "width", "height", "way_back")
     writes: ClassVar[tuple[str, ...]] = ("regions", "markdown", "width", "height")
-    order: Literal["geometry", "given"] = "geometry"  # "given": the layout model's own, and its labels
+    # "given": as the layout model has it, with its labels; "ranked": the same, what it did not see by place
+    order: Literal["geometry", "given", "ranked"] = "geometry"
 
     def open(self) -> Worker[Page]:
         from penstock.workers.compose import ComposeWorker

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from penstock.box import WayBack
 from penstock.documents.formats.markdown import page_markdown
-from penstock.documents.layout.reading_order import reading_order
+from penstock.documents.layout.reading_order import ranked_order, reading_order
 from penstock.documents.layout.relabel import relabelled, with_title
 from penstock.page import Page
 from penstock.region import Region
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 
 class ComposeWorker(Worker[Page]):
-    """Keeps the order of the regions, or finds it by where they stand."""
+    """Keeps the order of the regions, or finds it by their ranks or by where they stand."""
 
     def __init__(self, stage: Compose) -> None:
-        self._by_geometry = stage.order == "geometry"
+        self._order = {"geometry": _ordered, "ranked": _by_rank, "given": _as_given}[stage.order]
 
     def __call__(self, items: list[Page]) -> list[Page]:
         return [self._page(page) for page in items]
 
     def _page(self, page: Page) -> Page:
-        regions = _ordered(page) if self._by_geometry else page.regions
+        regions = self._order(page)
         return _on_photograph(replace(page, regions=regions, markdown=page_markdown(regions)))
 
 
@@ -44,6 +44,20 @@ def _on_photograph(page: Page) -> Page:
 def _placed(region: Region, back: WayBack) -> Region:
     lines = tuple(replace(line, box=back.box(line.box)) for line in region.lines)
     return replace(region, box=back.box(region.box), polygon=back.outline(region.box), lines=lines)
+
+
+def _as_given(page: Page) -> tuple[Region, ...]:
+    return page.regions
+
+
+def _by_rank(page: Page) -> tuple[Region, ...]:
+    """By the layout model's ranks, with its labels; what it did not see is labelled and placed by ours."""
+    ours = relabelled(page.regions, page.height)
+    found = [seen if seen.index else own for seen, own in zip(page.regions, ours, strict=True)]
+    boxes, labels = [region.box for region in found], [region.label for region in found]
+    by_place = reading_order(boxes, labels, page.width, page.height)
+    order = ranked_order([region.index for region in found], by_place)
+    return tuple(replace(found[place], index=index) for index, place in enumerate(order))
 
 
 def _ordered(page: Page) -> tuple[Region, ...]:

@@ -1,24 +1,36 @@
-"""Runs the built-in layout network on pages' pictures."""
+"""Runs a layout network on pages' pictures."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from penstock.engines.layout.cdla import CdlaLayout
+from penstock.engines.layout.cdla import CdlaLayout, Detection
+from penstock.engines.layout.clean import Rules
+from penstock.engines.layout.doclayout_onnx import DocLayoutOnnx
+from penstock.engines.layout.doclayout_output import PlacedDetection
 from penstock.page import Page
 from penstock.region import Region
 from penstock.stage import Worker
 
 if TYPE_CHECKING:
+    from penstock.box import Pixels
     from penstock.stages.layout import Layout
+
+THRESHOLD = 0.3  # PP-DocLayoutV3's, as those use it who publish recipes with it
+
+
+class _Finder(Protocol):
+    def detect(self, pixels: Pixels, /) -> Sequence[Detection]: ...
+    def close(self) -> None: ...
 
 
 class LayoutWorker(Worker[Page]):
     """Leaves a page without a picture as it is."""
 
     def __init__(self, stage: Layout) -> None:
-        self._engine = CdlaLayout(1, stage.threshold, stage.class_thresholds)
+        self._engine = _engine(stage)
 
     def __call__(self, items: list[Page]) -> list[Page]:
         return [self._page(page) for page in items]
@@ -29,8 +41,36 @@ class LayoutWorker(Worker[Page]):
     def _page(self, page: Page) -> Page:
         if page.pixels is None:
             return page
-        found = self._engine.detect(page.pixels)
-        regions = tuple(
-            Region(label=d.label, native_label=d.native_label, box=d.box, score=d.score) for d in found
-        )
-        return replace(page, regions=regions)
+        return replace(page, regions=tuple(map(_region, self._engine.detect(page.pixels))))
+
+
+class _TorchLayout:
+    """PP-DocLayoutV3 with torch, a page at a time."""
+
+    def __init__(self, model: str, rules: Rules) -> None:
+        from penstock.engines.layout.doclayout import DocLayoutEngine
+
+        self._engine = DocLayoutEngine(model, batch=1, rules=rules)
+
+    def detect(self, pixels: Pixels) -> Sequence[Detection]:
+        return self._engine.detect([pixels])[0]
+
+    def close(self) -> None:
+        self._engine.close()
+
+
+def _engine(stage: Layout) -> _Finder:
+    if stage.engine == "cdla":
+        return CdlaLayout(1, stage.threshold, stage.class_thresholds)
+    threshold = THRESHOLD if stage.threshold is None else stage.threshold
+    rules = Rules(threshold=threshold, class_thresholds=stage.class_thresholds)
+    if stage.model and not stage.model.lower().endswith(".onnx"):
+        return _TorchLayout(stage.model, rules)
+    return DocLayoutOnnx(stage.model, 1, rules)
+
+
+def _region(found: Detection) -> Region:
+    rank = found.order + 1 if isinstance(found, PlacedDetection) else 0
+    return Region(
+        index=rank, label=found.label, native_label=found.native_label, box=found.box, score=found.score
+    )

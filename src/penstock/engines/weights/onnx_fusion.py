@@ -121,13 +121,13 @@ def _patched(model: bytes, graph: Field, patches: dict[int, tuple[Field, bytes]]
 def _graph_outputs(model: bytes, graph: Field) -> Iterator[str]:
     for field in fields(model, graph.start, graph.end):
         if field.number == GRAPH_OUTPUT:
-            yield from _texts(model, field, VALUE_NAME)
+            yield from texts(model, field, VALUE_NAME)
 
 
 def _node(model: bytes, field: Field) -> Node:
-    ops = list(_texts(model, field, NODE_OP))
-    inputs = tuple(_texts(model, field, NODE_INPUT))
-    outputs = tuple(_texts(model, field, NODE_OUTPUT))
+    ops = list(texts(model, field, NODE_OP))
+    inputs = tuple(texts(model, field, NODE_INPUT))
+    outputs = tuple(texts(model, field, NODE_OUTPUT))
     scalar = _scalar(model, field) if ops == ["Constant"] else None
     return Node(ops[0] if ops else "", inputs, outputs, field, scalar)
 
@@ -146,7 +146,7 @@ def _scalar(model: bytes, node: Field) -> float | None:
     return value
 
 
-def _texts(model: bytes, message: Field, number: int) -> Iterator[str]:
+def texts(model: bytes, message: Field, number: int) -> Iterator[str]:
     for field in fields(model, message.start, message.end):
         if field.number == number:
             yield model[field.start : field.end].decode()

