@@ -306,3 +306,15 @@ def test_precision_reaches_the_network_and_compiling_is_for_a_gpu(checkpoint: Pa
     assert half and [r.score for r in half] != [r.score for r in usual]
     with pytest.raises(OpenError, match="compiled for a GPU only"):
         regions(checkpoint, layout_compile=True)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="for the CPU: a GPU rounds otherwise")
+def test_the_built_in_recipe_finds_the_same_regions_with_the_same_checkpoint(checkpoint: Path) -> None:
+    plan = build("documents", {"layout": "pp-doclayoutv3", "layout_model": str(checkpoint)})
+    worker = next(stage for stage in plan if stage.name == "layout").open()
+    pixels = np.ascontiguousarray(page(1)[..., ::-1])  # as the encoded one is decoded
+    [read] = worker([Page(id="one", document="d", part=0, uri="", pixels=pixels, width=310, height=440)])
+    worker.close()
+    assert [region.index for region in read.regions] == list(range(1, len(read.regions) + 1))
+    by_server = [(r.label, pytest.approx(r.box), pytest.approx(r.score)) for r in regions(checkpoint)]
+    assert [(r.label, r.box, r.score) for r in read.regions] == by_server

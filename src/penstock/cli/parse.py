@@ -57,7 +57,7 @@ RECIPE_HELP = f"How to read: {', '.join(RECIPE_NAMES)}, or module:function. docu
 EXPORT_HELP = f"Files to write at the end: {', '.join(FORMAT_NAMES)}. Without OUT: md, text or jsonl."
 LAYOUTS = ("model", "rules", "pp-doclayoutv3", "cdla")
 LAYOUT_HELP = (
-    "How regions are found. documents: model, rules (fonts and geometry, no model), or pp-doclayoutv3 (larger,"
+    "How regions are found. documents: model, rules (fonts and geometry), or pp-doclayoutv3 (larger,"
     " 131 MB of the Hub). glm-ocr and its like: pp-doclayoutv3 (with torch), or cdla (on the CPU)."
 )
 Formats = Annotated[

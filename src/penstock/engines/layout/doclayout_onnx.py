@@ -84,7 +84,8 @@ def prepare(pixels: Pixels) -> dict[str, NDArray[np.float32]]:
     """What the network is given of a picture: 800 x 800, bicubic, 0..1, and how it was scaled."""
     height, width = pixels.shape[:2]
     small = cv2.resize(pixels, (SIZE, SIZE), interpolation=cv2.INTER_CUBIC)
-    image = np.ascontiguousarray(small.transpose(2, 0, 1)[None], dtype=np.float32) / 255
+    image: NDArray[np.float32] = np.ascontiguousarray(small.transpose(2, 0, 1)[None], dtype=np.float32)
+    image /= 255
     return {
         "image": image,
         "im_shape": np.array([[SIZE, SIZE]], dtype=np.float32),
