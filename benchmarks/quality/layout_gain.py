@@ -1,4 +1,4 @@
-"""What better boxes bring: OmniDocBench's demo pages with the built-in layout, with PP-DocLayoutV3, with true boxes.
+"""What better boxes bring: OmniDocBench's demo pages with our layout, with PP-DocLayoutV3, with true boxes.
 
     python benchmarks/quality/layout_gain.py [DATA] [--layout-model FILE.onnx] [--out build/layout_gain]
 
