@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from penstock.documents.layout.relabel import relabelled, with_title
 from penstock.region import Line, Region
 
@@ -12,7 +14,7 @@ def test_a_line_set_apart_in_the_page_is_no_running_header() -> None:
         Region(label="header", box=(400, 400, 600, 430), content="Abstract"),
         Region(label="footer", box=(400, 900, 600, 930), content="The end"),
     ]
-    assert [region.label for region in relabelled(lines, 1400)] == ["header", "text", "text"]
+    assert [region.label for region in relabelled(lines, 1400)] == ["header", "paragraph_title", "text"]
 
 
 def test_a_title_that_was_taken_for_a_running_header_is_in_the_markdown() -> None:
@@ -25,3 +27,74 @@ def test_a_title_that_was_taken_for_a_running_header_is_in_the_markdown() -> Non
     running = region("header", "Journal of Hydrology 310 (2005)", 21, 60)
     assert [one.label for one in with_title([title, body], 1400)] == ["doc_title", "text"]
     assert [one.label for one in with_title([running, body], 1400)] == ["header", "text"]
+
+
+BODY = Region(
+    label="text",
+    box=(100, 540, 900, 700),
+    content="Water turns the wheel, and the wheel turns the mill. " * 3,
+)
+
+
+def label_above(text: str, label: str = "text", under: Region = BODY, top: float = 500) -> str:
+    """The label of a line of words with something under it, on a page 1400 high."""
+    line = Region(label=label, box=(100, top, 500, top + 20), content=text)
+    return relabelled([line, under], 1400)[0].label
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Abstract", "CONTENTS", "목 차", "4.3.2 Alignment Tuning", "9.5. Adapting to\nNew Mills",
+        "CHAPTER 7.", "B.1 Large Mills", "제 3 장 수압관", "5. Natural dispersal", "04 - Create a Script",
+        "A Contributions", "11 Dual Data", "PRICE AND THE PLACEBO EFFECT", "ARE MILLERS PATIENT?",
+    ],
+)  # fmt: skip
+def test_wording_tells_a_heading_that_is_set_as_the_text_under_it(text: str) -> None:
+    assert label_above(text) == "paragraph_title"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "5. Which is a prime factor of 32?", "11. Proof. Define", "1.2 Wheels ........ 12", "1.2 Wheels 12",
+        "3.5 litres", "WIN-KD9P _192.168.0.67", "TABLEFORMERBASE", "E Z 1:0K", "A mill of our own", "NASA",
+        "2.1 The wheel turns.", "수압관은 물을 보낸다", "Table 3: Mills", "MILLS 12",
+    ],
+)  # fmt: skip
+def test_other_lines_stay_text(text: str) -> None:
+    assert label_above(text) in ("text", "figure_title")
+
+
+def test_a_heading_has_something_to_head() -> None:
+    item = Region(
+        label="text",
+        box=(100, 540, 500, 560),
+        content="6. Wind and water and what they do to the banks of it",
+    )
+    assert label_above("5. Natural dispersal", under=item) == "text"
+    far = Region(label="text", box=(100, 900, 900, 1000), content=BODY.content)
+    assert label_above("4.3.2 Alignment Tuning", under=far) == "text"
+    chart = Region(label="chart", box=(50, 400, 950, 800))
+    assert label_above("SOUTH AND NORTH", under=chart) == "text"  # inside of it
+    table = Region(label="table", box=(100, 540, 900, 700), content="<table></table>")
+    assert label_above("4.3.2 Alignment Tuning", under=table) == "paragraph_title"
+
+
+def test_a_running_header_is_no_heading_but_a_chapter_is() -> None:
+    assert label_above("CHAPTER 7.", "header", top=60) == "paragraph_title"
+    assert label_above("Chapter 3. Mills of the valley", "header", top=60) == "header"
+    assert label_above("MILLS OF THE VALLEY", "header", top=60) == "header"
+    assert label_above("12 Miller and Wheeler", "text", top=60) == "text"
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("and call it the wheel of the mill", "text"), ("format.", "text"), ("(15.20)", "text"),
+        ("Diagram 4 Mills by year", "figure_title"), ("iPhone at work", "paragraph_title"),
+        ("Mills", "paragraph_title"),
+    ],
+)  # fmt: skip
+def test_what_goes_on_from_elsewhere_is_no_heading_whatever_the_model_says(text: str, label: str) -> None:
+    assert label_above(text, "paragraph_title") == label

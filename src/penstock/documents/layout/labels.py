@@ -33,7 +33,7 @@ NUMBERED = re.compile(
     r"^(?:(?:\d{1,2}\.)+\d{0,2}|[A-Z](?:\.\d{1,2})+|[IVXⅠ-Ⅻ]{1,5}\.|제\s?\d+\s?[장절조편]|(?:Chapter|Section|Appendix|Part)\s+[\dA-Z])(?=\s|$)"
 )
 CAPTION = re.compile(
-    r"^[\[<〈《【(]?\s*(?:그림|표|사진|도표|차트|Figure|FIGURE|Fig\.|FIG\.|Table|TABLE|Tab\.|Chart|Scheme|Exhibit|图|表|図|Abb\.)"
+    r"^[\[<〈《【(]?\s*(?:그림|표|사진|도표|차트|Figure|FIGURE|Fig\.|FIG\.|Table|TABLE|Tab\.|Chart|Diagram|Scheme|Exhibit|图|表|図|Abb\.)"
     r"\s?(?:[A-Z]?\d+(?:[-.–]\d+)*|[IVX]+)\s*(?:[\]>〉》】):.：|—–-]|(?=\s+[^a-z\s은는이가을를의에와과])|$)"
 )
 SECTION_NAME = re.compile(

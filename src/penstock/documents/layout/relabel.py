@@ -1,6 +1,6 @@
 """Corrects the labels of a layout model, once the text of the regions is known.
 
-A small model takes page numbers for footers, captions and equation numbers for text, and lines that
+A small model takes page numbers for footers, captions, equation numbers and headings for text, and lines that
 stand alone for headers. The wording or the place of a region decides.
 """
 
@@ -11,6 +11,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import replace
 
+from penstock.documents.layout.heading_words import is_heading_by_words, is_no_heading_by_words
 from penstock.documents.layout.labels import CAPTION, MAX_CAPTION, NUMBER_EDGE, PAGE_NUMBER
 from penstock.region import FORMULA_LABELS, Region
 
@@ -31,14 +32,26 @@ def _label(region: Region, regions: Sequence[Region], height: float) -> str:
     if region.label in {"header", "footer", "text"} and at_edge and PAGE_NUMBER.match(text):
         return "number"
     if _is_in_the_page(region, height):
-        return "text"
-    if region.label != "text":
-        return region.label
+        return _of_text(replace(region, label="text"), text, regions, height)
+    if region.label == "paragraph_title":
+        return _of_heading(text)
+    if region.label == "header" and is_heading_by_words(region, regions, height):
+        return "paragraph_title"
+    return region.label if region.label != "text" else _of_text(region, text, regions, height)
+
+
+def _of_text(region: Region, text: str, regions: Sequence[Region], height: float) -> str:
     if FORMULA_NUMBER.match(text) and any(_beside(region, other) for other in regions):
         return "formula_number"
     if CAPTION.match(text) and len(text) <= MAX_CAPTION:
         return "figure_title"
-    return region.label
+    return "paragraph_title" if is_heading_by_words(region, regions, height) else "text"
+
+
+def _of_heading(text: str) -> str:
+    if CAPTION.match(text) and len(text) <= MAX_CAPTION:
+        return "figure_title"
+    return "text" if FORMULA_NUMBER.match(text) or is_no_heading_by_words(text) else "paragraph_title"
 
 
 def _is_in_the_page(region: Region, height: float) -> bool:
