@@ -17,6 +17,7 @@ from fastapi.responses import JSONResponse, Response
 import penstock
 from penstock.documents.docjson.assemble import Assembler
 from penstock.documents.formats import mineru
+from penstock.documents.whole_document import corrected_pages
 from penstock.page import Page
 from penstock.serve.adapters.foreign_jobs import Fill, ForeignJobs, is_true, page_span, whole_number
 from penstock.serve.errors import HttpRefusal
@@ -138,7 +139,7 @@ def _form(request: Request, told: dict[str, Any]) -> Fill:
 
 def _content_list(name: str, items: list[Page]) -> Any:
     file = io.BytesIO()
-    mineru.write(file, Assembler(name), items, "")
+    mineru.write(file, Assembler(name), corrected_pages(items), "")
     return json.loads(file.getvalue())
 
 
