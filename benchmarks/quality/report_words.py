@@ -42,12 +42,12 @@ pages of the sets that say so; no network of ours was taught with any of them.""
 BORN_DIGITAL = """\
 Born-digital pages (`beside_peers.py`): 200 pages that Typst set from DP-Bench's reference, tables in five
 ways in turn. DP-Bench's scores, and CPU seconds a page with the start of the tool, on a machine busy with
-other work. We developed tables on these pages, the others did not.
+other work. We developed tables and headings on these pages, the others did not.
 
 | | text | tables | their structure | headings | invented | CPU s a page |
 |---|---|---|---|---|---|---|
-| penstock | 0.924 | **0.716** | **0.787** | 0.666 | 0.005 | 0.99 |
-| penstock `--layout rules` | 0.905 | 0.381 | 0.409 | 0.577 | 0.013 | 0.049 |
+| penstock | 0.924 | **0.716** | **0.787** | 0.755 | 0.005 | 0.98 |
+| penstock `--layout rules` | 0.905 | 0.381 | 0.409 | 0.692 | 0.013 | 0.046 |
 | pymupdf4llm 1.28.2 with its layout package | **0.931** | 0.676 | 0.697 | **0.763** | 0.007 | 0.761 |
 | opendataloader 2.5.16 | 0.930 | 0.166 | 0.166 | 0.581 | 0.001 | 0.063 |
 | markitdown 0.1.8 | 0.924 | 0.234 | 0.279 | 0 | 0.005 | 0.287 |
