@@ -37,6 +37,7 @@ AT_WALLS, ACROSS, WALL_SPREAD = 0.7, 0.4, np.deg2rad(3.0)  # of things stand as 
 MIN_BASE, MAX_BASE = 0.3, 1.6  # m: where things are that do not stand on the floor
 MIN_CAMERAS = 8.0  # effective ones; fewer mean that the photo explains itself badly, and less is believed
 YAWS = 2048
+MIN_OTHER_WAYS = 0.05  # of what counts: where one way is nearly all, its own spread says nothing
 GIVEN = "given"  # the source of a size that somebody measured
 STANDARD = "standard"  # of one that is built everywhere alike: a door finds the camera
 
@@ -230,11 +231,18 @@ def summary_of(
 
 
 def _shared(logs: Array, own: Array, camera_weight: Array) -> float:
-    """The share of the variance that comes of not knowing the camera."""
+    """The share of the variance that comes of not knowing the camera.
+
+    Before each camera a thing has few ways that count, so that their means differ by chance too: that part
+    is the thing's own.
+    """
     means = (own * logs).sum(axis=1)
-    within = float((own * (logs - means[:, None]) ** 2).sum(axis=1) @ camera_weight)
+    around = (own * (logs - means[:, None]) ** 2).sum(axis=1)
+    within = float(around @ camera_weight)
     between = float((means - means @ camera_weight) ** 2 @ camera_weight)
-    return between / max(within + between, 1e-12)
+    one_way = (own**2).sum(axis=1)  # 1 where a single way counts
+    by_chance = float((around * one_way / np.maximum(1 - one_way, MIN_OTHER_WAYS)) @ camera_weight)
+    return max(0.0, between - by_chance) / max(within + between, 1e-12)
 
 
 def _quantiles(values: Array, weight: Array, shares: tuple[float, ...]) -> list[float]:
