@@ -112,6 +112,20 @@ def test_what_few_ways_bring_by_chance_is_not_shared_with_other_things() -> None
     assert shared == [pytest.approx(0.0, abs=0.05), pytest.approx(0.5, abs=0.08)]
 
 
+def test_a_volume_is_told_a_little_below_the_median_as_percents_count() -> None:
+    logs = np.random.default_rng(4).normal(scale=0.4, size=(100, 40))
+    size = np.stack([np.exp(logs), np.ones_like(logs), np.ones_like(logs)], axis=2)
+    own, weight, flags = np.full(logs.shape, 1 / 40), np.full(100, 1 / 100), np.zeros(logs.shape, bool)
+    leaning, median = (
+        summary_of(size, own, weight, np.ones_like(logs), flags, flags, lean=lean) for lean in (0.35, 0.0)
+    )
+    assert median.volume == pytest.approx(1.0, rel=0.03)
+    assert leaning.volume == pytest.approx(np.exp(-0.35 * 0.4**2), rel=0.03)  # of a bell: lean times variance
+    assert (leaning.low, leaning.high) == (median.low, median.high)
+    true = np.exp(logs).ravel()
+    assert np.abs(leaning.volume / true - 1).mean() < np.abs(median.volume / true - 1).mean()
+
+
 def test_a_size_somebody_knows_sets_the_scale_of_the_photo() -> None:
     one = low_room()
     number = max(range(3), key=lambda n: one.things[n].mask.sum())

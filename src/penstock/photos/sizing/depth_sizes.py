@@ -363,7 +363,7 @@ def _summary(sizes: Array, weight: Array, seen: Sequence[Extents | None], worth:
     there = [one for one in seen if one is not None]
     far = np.repeat([[one.far] for one in there], NUM, axis=1)
     raised = np.repeat([[one.off_floor] for one in there], NUM, axis=1)
-    found = summary_of(sizes, own, weight, far, raised, np.zeros_like(raised), tail=(1 - SURE) / 2)
+    found = summary_of(sizes, own, weight, far, raised, np.zeros_like(raised), (1 - SURE) / 2, lean=0.0)
     return replace(found, shared=max(found.shared, worth.shared))
 
 
