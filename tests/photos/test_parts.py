@@ -136,6 +136,12 @@ def test_a_total_is_surer_than_its_parts_but_not_free_of_shared_error() -> None:
     assert (one.low, one.high) == (pytest.approx(0.75, rel=0.03), pytest.approx(1.7, rel=0.03))
 
 
+def test_a_total_of_well_measured_things_leaves_room_for_one_that_was_taken_for_another() -> None:
+    five = total([(1.0, 0.98, 1.02)] * 5)
+    by_a_bell = 0.04 * 0.63  # five of them that share a quarter: the square root of 0.25 + 0.75 / 5
+    assert 1.3 * by_a_bell < five.high / five.low - 1 < 0.1
+
+
 def test_small_systems_are_solved_as_a_general_solver_solves_them() -> None:
     random = np.random.default_rng(5)
     slopes, varied = random.normal(size=(4, 3, 7)), random.normal(size=(3, 5))

@@ -25,6 +25,7 @@ from penstock.photos.ply import write_ply
 from penstock.photos.sizing.estimates import with_estimates
 from penstock.photos.sizing.floor import find_floor
 from penstock.photos.sizing.outline import before_each, outline_of
+from penstock.photos.sizing.sizes import summary_of
 from penstock.photos.user_boxes import SIDES, KnownSize
 from penstock.stages.measure import Measure
 from penstock.testing import shapes
@@ -95,6 +96,34 @@ def test_a_low_camera_is_found_by_what_it_sees() -> None:
     assert all(told.CAMERA_FOUND in thing.told and told.LENS_BY_EXIF in thing.told for thing in found)
     assert all(0 <= (thing.shared or 0.0) <= 1 for thing in found)
     assert tuple(measured(one)) == found  # the same photo always gives the same
+
+
+def test_what_few_ways_bring_by_chance_is_not_shared_with_other_things() -> None:
+    random = np.random.default_rng(3)
+    num, ways = 400, 5
+    weight, own = np.full(num, 1 / num), np.full((num, ways), 1 / ways)
+    nothing = np.zeros((num, ways))
+    shared = []
+    for by_camera in (0.0, 0.3):  # of the logarithm; each way varies by 0.3 too
+        logs = by_camera * random.normal(size=(num, 1)) + 0.3 * random.normal(size=(num, ways))
+        size = np.stack([np.exp(logs), nothing + 1.0, nothing + 1.0], axis=2)
+        found = summary_of(size, own, weight, nothing + 2.0, nothing > 0, nothing > 0)
+        shared.append(found.shared)
+    assert shared == [pytest.approx(0.0, abs=0.05), pytest.approx(0.5, abs=0.08)]
+
+
+def test_a_volume_is_told_a_little_below_the_median_as_percents_count() -> None:
+    logs = np.random.default_rng(4).normal(scale=0.4, size=(100, 40))
+    size = np.stack([np.exp(logs), np.ones_like(logs), np.ones_like(logs)], axis=2)
+    own, weight, flags = np.full(logs.shape, 1 / 40), np.full(100, 1 / 100), np.zeros(logs.shape, bool)
+    leaning, median = (
+        summary_of(size, own, weight, np.ones_like(logs), flags, flags, lean=lean) for lean in (0.35, 0.0)
+    )
+    assert median.volume == pytest.approx(1.0, rel=0.03)
+    assert leaning.volume == pytest.approx(np.exp(-0.35 * 0.4**2), rel=0.03)  # of a bell: lean times variance
+    assert (leaning.low, leaning.high) == (median.low, median.high)
+    true = np.exp(logs).ravel()
+    assert np.abs(leaning.volume / true - 1).mean() < np.abs(median.volume / true - 1).mean()
 
 
 def test_a_size_somebody_knows_sets_the_scale_of_the_photo() -> None:

@@ -10,10 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 SURE = 0.8
 Z = 1.2816  # standard deviations that hold 80 %
 SHARED = 0.25  # of a log error that things of a photo share, where the estimate does not say
+# of things are off by that much of the logarithm beside what their range tells, however narrow it is: another
+# class, a hidden end; of things measured by exact depth 7 in 100 are off by two ranges, by a bell 1 would be
+STRAYS, STRAY_SPREAD = 0.05, 0.3
 NUM = 10_000
 AT_ONCE = 128  # things simulated together: 10 MB, however many a removal has
 
@@ -55,6 +59,15 @@ def total(
         few = slice(start, start + AT_ONCE)
         off = by_photo[:, photo[few]] * ours[0][few]
         off = off + random.normal(size=(NUM, len(middle[few]))) * ours[1][few]
-        sums += (middle[few] * np.exp(off * np.where(off < 0, below[few], above[few]))).sum(axis=1)
+        off = off * np.where(off < 0, below[few], above[few]) + _strayed(off.shape, random)
+        sums += (middle[few] * np.exp(off)).sum(axis=1)
     quantiles = np.quantile(sums, [(1 - SURE) / 2, 1 - (1 - SURE) / 2])
     return Total(float(middle.sum()), float(quantiles[0]), float(quantiles[1]))
+
+
+def _strayed(shape: tuple[int, ...], random: np.random.Generator) -> NDArray[np.float64]:
+    """How far each thing is off beside what its range tells: most are not."""
+    strayed = random.random(shape) < STRAYS
+    off = np.zeros(shape)
+    off[strayed] = random.normal(scale=STRAY_SPREAD, size=int(strayed.sum()))
+    return off

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.photos.camera import FILM_WIDTH, Camera
-from penstock.photos.furniture import Kind
 from penstock.photos.gaussians import Floats
 from penstock.photos.masks import Mask
 from penstock.photos.sizing.camera_draws import draw_cameras
@@ -42,8 +41,9 @@ LENGTH_SPREAD = (
 OFF, OFF_SPREAD = (0.03, 0.5), 0.25  # of such lengths are that far off: an end was hidden, or was no end
 MIN_SHARED = (0.2, 0.4)  # of the variance: what depth and floor are off is wrong for all things of a photo
 GRID = 64  # lengths that are tried for a side that is not seen to its end
-ALL_SEEN = 0.4  # of sides whose end something hides end there all the same
-UNSEEN_SHARE = 0.4  # of what is seen of the others, as much again is hidden on average
+ALL_SEEN = 0.25  # of sides whose end something hides end there all the same
+UNSEEN_SHARE = 0.6  # of what is seen of the others, as much again is hidden on average
+ODD_SPREAD = 0.5  # of the logarithm of a hidden side of a thing that is not what its label says
 GAP = 0.35  # m without a point: what is behind it is another thing
 TOP_SEEN = 0.04  # m the camera must be above a top to look on it
 OFF_FLOOR = 0.25  # m: what begins higher does not stand on it
@@ -290,7 +290,7 @@ def _drawn(
     sizes, chances = [], []
     for extents in seen:
         assert extents is not None
-        ways = [_one_way(sought.kind, extents, worth, order, random) for order in ((0, 1, 2), (1, 0, 2))]
+        ways = [_one_way(sought, extents, worth, order, random) for order in ((0, 1, 2), (1, 0, 2))]
         logs = np.array([chance for _, chance in ways])
         first = random.random(NUM) < _softmax(logs)[0]
         sizes.append(np.where(first[:, None], ways[0][0], ways[1][0]))
@@ -300,7 +300,11 @@ def _drawn(
 
 
 def _one_way(
-    kind: Kind, seen: Extents, worth: _DepthWorth, order: tuple[int, int, int], random: np.random.Generator
+    sought: Sought,
+    seen: Extents,
+    worth: _DepthWorth,
+    order: tuple[int, int, int],
+    random: np.random.Generator,
 ) -> tuple[Array, float]:
     """Sizes if these extents are width, depth and height in this order, and how likely the class has them.
 
@@ -308,7 +312,7 @@ def _one_way(
     """
     logs = np.log([seen.lengths[place] for place in order])
     whole = [axis for axis, place in enumerate(order) if seen.whole[place]]
-    prior = prior_of(kind)
+    prior, doubt = prior_of(sought.kind), sought.doubt
     chance = prior.chance(whole, logs[whole], worth.spread)
     left = prior.given(whole, logs[whole], worth.spread)
     sizes = []
@@ -317,27 +321,41 @@ def _one_way(
             off = np.where(random.random(NUM) < worth.off, OFF_SPREAD, worth.spread)
             sizes.append(logs[axis] + off * random.normal(size=NUM))
         else:
-            spread = float(np.sqrt(left.covariance[axis, axis]))
-            more, likely = _hidden_length(left.mean[axis], spread, logs[axis], seen.begun[place], random)
+            hidden = _HiddenSide(float(left.mean[axis]), float(np.sqrt(left.covariance[axis, axis])), doubt)
+            more, likely = hidden.draw(logs[axis], seen.begun[place], random)
             chance += likely
             sizes.append(more)
     return np.exp(np.stack(sizes, axis=1)), chance
 
 
-def _hidden_length(
-    mean: float, spread: float, seen: float, begun: bool, random: np.random.Generator
-) -> tuple[Array, float]:
-    """Logarithms of lengths that a side has of which `seen` is seen, and how likely the class has such."""
-    logs = np.linspace(seen, max(seen, mean + 3 * spread) + 0.7, GRID)
-    chance = np.exp(-0.5 * ((logs - mean) / spread) ** 2) / spread + 1e-6
-    if begun:  # most of it is in sight, or nobody would have outlined it
-        more = np.exp(-(np.exp(logs - seen) - 1) / UNSEEN_SHARE)
-        more *= (1 - ALL_SEEN) / more.sum()
-        more[0] += ALL_SEEN
-        chance = chance * more / (logs[1] - logs[0])
-    whole = chance.sum()
-    drawn = random.choice(GRID, NUM, p=chance / whole)
-    return logs[drawn], float(np.log(whole * (logs[1] - logs[0])))
+@dataclass(frozen=True, slots=True)
+class _HiddenSide:
+    """What the class says of a side that is not seen to its end, and how likely it is another class."""
+
+    mean: float  # of the logarithm
+    spread: float
+    doubt: float
+
+    def draw(self, seen: float, begun: bool, random: np.random.Generator) -> tuple[Array, float]:
+        """Logarithms of lengths of which `seen` is seen, and how likely the class has such."""
+        widest = max(self.spread, ODD_SPREAD)
+        logs = np.linspace(seen, max(seen, self.mean + 3 * widest) + 0.7, GRID)
+        chance = (
+            (1 - self.doubt) * self._bell(logs, self.spread)
+            + self.doubt * self._bell(logs, ODD_SPREAD)
+            + 1e-6
+        )
+        if begun:  # most of it is in sight, or nobody would have outlined it
+            more = np.exp(-(np.exp(logs - seen) - 1) / UNSEEN_SHARE)
+            more *= (1 - ALL_SEEN) / more.sum()
+            more[0] += ALL_SEEN
+            chance = chance * more / (logs[1] - logs[0])
+        whole = chance.sum()
+        drawn = random.choice(GRID, NUM, p=chance / whole)
+        return logs[drawn], float(np.log(whole * (logs[1] - logs[0])))
+
+    def _bell(self, logs: Array, spread: float) -> Array:
+        return np.asarray(np.exp(-0.5 * ((logs - self.mean) / spread) ** 2) / spread)
 
 
 def _summary(sizes: Array, weight: Array, seen: Sequence[Extents | None], worth: _DepthWorth) -> Estimate:
@@ -345,7 +363,7 @@ def _summary(sizes: Array, weight: Array, seen: Sequence[Extents | None], worth:
     there = [one for one in seen if one is not None]
     far = np.repeat([[one.far] for one in there], NUM, axis=1)
     raised = np.repeat([[one.off_floor] for one in there], NUM, axis=1)
-    found = summary_of(sizes, own, weight, far, raised, np.zeros_like(raised), tail=(1 - SURE) / 2)
+    found = summary_of(sizes, own, weight, far, raised, np.zeros_like(raised), (1 - SURE) / 2, lean=0.0)
     return replace(found, shared=max(found.shared, worth.shared))
 
 

@@ -27,6 +27,7 @@ WAYS = 24  # in which a thing may stand before each camera: with 10 chance moves
 ODD_WAYS = 8  # the same for a thing whose outline is wrong, and for one that is not what its label says
 SURE = 0.8  # share of truths the range is made to hold
 TAIL = 0.11  # of draws on either side of it: with 0.1 it held 82 % of 2,000 things, with 0.12 79 %
+LEAN = 0.35  # 0 tells the median, 1 what is off least in percent: chosen on 400 rooms, see docs/log.md
 WRONG_OUTLINE, WRONG_NOISE = 0.2, 3.0  # of outlines are that many times as far off: hidden ends, shadows
 MIN_SPREAD = 0.14  # of a class's sizes: one maker's catalogue is narrower than what people own
 FOOT_ROW_NOISE = 0.015  # of the outline's height
@@ -37,6 +38,7 @@ AT_WALLS, ACROSS, WALL_SPREAD = 0.7, 0.4, np.deg2rad(3.0)  # of things stand as 
 MIN_BASE, MAX_BASE = 0.3, 1.6  # m: where things are that do not stand on the floor
 MIN_CAMERAS = 8.0  # effective ones; fewer mean that the photo explains itself badly, and less is believed
 YAWS = 2048
+MIN_OTHER_WAYS = 0.05  # of what counts: where one way is nearly all, its own spread says nothing
 GIVEN = "given"  # the source of a size that somebody measured
 STANDARD = "standard"  # of one that is built everywhere alike: a door finds the camera
 
@@ -52,7 +54,7 @@ class Sought:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Medians, and the range of the volume that holds SURE of truths.
+    """About medians (see `summary_of`), and the range of the volume that holds SURE of truths.
 
     `shared` is how much of the variance of its logarithm the photo's other things share. `raised` says how
     likely it does not stand on the floor, `odd` how likely it is not what its label says.
@@ -205,12 +207,18 @@ def summary_of(
     raised: NDArray[np.bool_],
     odd: NDArray[np.bool_],
     tail: float = TAIL,
+    lean: float = LEAN,
 ) -> Estimate:
-    """One thing's estimate from sizes of shape (camera, way, 3), what each way and each camera counts."""
+    """One thing's estimate from sizes of shape (camera, way, 3), what each way and each camera counts.
+
+    Volumes that are twice too large cost more, in percent, than those that are half too small: large draws
+    count less, by the power `lean`. With a power of 1 a thing is off least, but sums of such are too small.
+    """
     joint = own * camera_weight[:, None]
     weight = joint.ravel()
     volume = size.prod(axis=2)
-    low, middle, high = _quantiles(volume.ravel(), weight, (tail, 0.5, 1 - tail))
+    low, high = _quantiles(volume.ravel(), weight, (tail, 1 - tail))
+    [middle] = _quantiles(volume.ravel(), weight * volume.ravel() ** -lean, (0.5,))
     width, depth, height = (_quantiles(size[..., axis].ravel(), weight, (0.5,))[0] for axis in range(3))
     # the medians' product is near the median of the product, not equal: the sides give way alike
     give = (middle / (width * depth * height)) ** (1 / 3)
@@ -230,11 +238,18 @@ def summary_of(
 
 
 def _shared(logs: Array, own: Array, camera_weight: Array) -> float:
-    """The share of the variance that comes of not knowing the camera."""
+    """The share of the variance that comes of not knowing the camera.
+
+    Before each camera a thing has few ways that count, so that their means differ by chance too: that part
+    is the thing's own.
+    """
     means = (own * logs).sum(axis=1)
-    within = float((own * (logs - means[:, None]) ** 2).sum(axis=1) @ camera_weight)
+    around = (own * (logs - means[:, None]) ** 2).sum(axis=1)
+    within = float(around @ camera_weight)
     between = float((means - means @ camera_weight) ** 2 @ camera_weight)
-    return between / max(within + between, 1e-12)
+    one_way = (own**2).sum(axis=1)  # 1 where a single way counts
+    by_chance = float((around * one_way / np.maximum(1 - one_way, MIN_OTHER_WAYS)) @ camera_weight)
+    return max(0.0, between - by_chance) / max(within + between, 1e-12)
 
 
 def _quantiles(values: Array, weight: Array, shares: tuple[float, ...]) -> list[float]:
