@@ -25,9 +25,9 @@ WEAK = """\
   seen from far away and blurred stays lost.
 - **Handwriting, seals**: not made for any of them. Handwritten notes lose a quarter of their text.
 - **Contents pages and diagrams** lose their order: numbers stand apart from what they number.
-- **Not measured here**, for want of pictures or of a truth: DP-Bench, OCRBench, handwritten lines, street
-  photos, pages in other languages than English, Chinese and Korean (lines in six other scripts:
-  `tools/scripts`)."""
+- **Not measured here**, for want of pictures or of a truth: DP-Bench, OCRBench, OmniParseBench (its pages are
+  on the Hugging Face Hub only), handwritten lines, street photos, pages in other languages than English,
+  Chinese and Korean (lines in six other scripts: `tools/scripts`)."""
 
 SIDE_BY_SIDE = """\
 ## Before, now, and beside other tools
