@@ -126,6 +126,15 @@ def test_a_volume_is_told_a_little_below_the_median_as_percents_count() -> None:
     assert np.abs(leaning.volume / true - 1).mean() < np.abs(median.volume / true - 1).mean()
 
 
+def test_a_side_that_is_known_is_told_as_it_is_whatever_the_volume_leans_to() -> None:
+    logs = np.random.default_rng(4).normal(scale=0.4, size=(100, 40))
+    size = np.stack([np.exp(logs), np.exp(-logs / 2), np.full_like(logs, 0.9)], axis=2)
+    own, weight, flags = np.full(logs.shape, 1 / 40), np.full(100, 1 / 100), np.zeros(logs.shape, bool)
+    found = summary_of(size, own, weight, np.ones_like(logs), flags, flags)
+    assert found.height == pytest.approx(0.9, rel=1e-6)
+    assert found.width * found.depth * found.height == pytest.approx(found.volume)
+
+
 def test_a_size_somebody_knows_sets_the_scale_of_the_photo() -> None:
     one = low_room()
     number = max(range(3), key=lambda n: one.things[n].mask.sum())
