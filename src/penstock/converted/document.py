@@ -70,7 +70,7 @@ class Document:
     @property
     def text(self) -> str:
         """The words in reading order, without headers, footers and markup."""
-        return "\n\n".join(filter(None, map(page_text, self.pages)))
+        return "\n\n".join(filter(None, map(page_text, corrected_pages(self.pages))))
 
     @cached_property
     def tables(self) -> list[DocumentTable]:

@@ -14,7 +14,7 @@ from penstock.documents.docjson.model import Join
 from penstock.documents.docjson.page_breaks import is_continuation
 from penstock.documents.escape import comment
 from penstock.documents.formats.markdown import page_markdown, relink
-from penstock.documents.table_html import HtmlCell, to_html
+from penstock.documents.formats.mineru import table_html
 from penstock.documents.whole_document import WholeDocument
 from penstock.page import Page
 from penstock.region import Region
@@ -92,13 +92,7 @@ def _put_together(held: Iterable[_HeldPage], joins: Iterable[Join]) -> None:
         first, *others = join.block_ids
         for page in held:
             if first in page.regions:
-                page.regions[first] = replace(page.regions[first], content=_content(join))
+                whole = join.text if join.table is None else table_html(join.table)
+                page.regions[first] = replace(page.regions[first], content=whole)
             for block in others:
                 page.drop(block)
-
-
-def _content(join: Join) -> str:
-    if join.table is None:
-        return join.text
-    cells = join.table.cells
-    return to_html(HtmlCell(cell.r, cell.c, cell.text, cell.rs, cell.cs, cell.is_header) for cell in cells)

