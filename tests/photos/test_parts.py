@@ -177,6 +177,26 @@ def test_what_is_seen_of_a_width_tells_of_a_depth_that_is_not_seen() -> None:
     assert deep[1] > 1.05 * deep[0]
 
 
+@pytest.mark.parametrize("shown", [0.8, 1.2, 2.0])
+def test_what_the_frame_cuts_is_as_long_as_its_class_makes_it_and_never_shorter_than_what_is_seen(
+    shown: float,
+) -> None:
+    # `shown` metres of a width that is 1.2 m in the middle of its class are seen, face on and from 4 m
+    focal, far, above = 500.0, 4.0, 0.8
+    foot, spread = 240 + focal * above / far, 0.4
+    seen = Outline(320 - shown * focal / far, 240.0, 320.0, foot, None, foot, frozenset({"left"}))
+    zeros = np.zeros(4000)
+    draws = Draws(zeros + focal, zeros + above, zeros, zeros, zeros + foot, zeros, (320.0, 240.0))
+    prior = SizePrior(np.log([1.2, 0.5, 0.8]), np.diag([spread, 0.15, 0.15]) ** 2)
+    fits = fit_boxes(prior, draws, seen, np.random.default_rng(3))
+    counts = np.exp(fits.evidence - fits.evidence.max())
+    longer = np.exp(np.random.default_rng(4).normal(np.log(1.2), spread, 200_000))
+    longer = longer[longer > shown]
+    mean = np.average(np.log(fits.size[:, 0]), weights=counts)
+    assert mean == pytest.approx(np.log(longer).mean(), abs=0.05)
+    assert counts[fits.size[:, 0] < 0.85 * shown].sum() < 0.01 * counts.sum()
+
+
 def test_measured_sides_tell_of_the_others_as_far_as_they_go_together() -> None:
     spread = np.array([0.4, 0.1, 0.2])
     together = np.array([[1.0, 0.0, 0.5], [0.0, 1.0, 0.0], [0.5, 0.0, 1.0]])

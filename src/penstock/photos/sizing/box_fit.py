@@ -2,8 +2,9 @@
 
 A draw is a camera, an angle at which the thing stands, and where its foot is. For each draw the box is found
 that fits the outline and the sizes of its class best (two steps of Gauss and Newton on the logarithms of
-width, depth and height); how well it fits, and how far it could give way, make the draw's evidence. So a
-few thousand draws do what millions of guessed boxes would.
+width, depth and height). Then one box near it is drawn, and counts as much more as it is likelier than it was
+to be drawn. So a few thousand draws do what millions of guessed boxes would, and a side that the frame cuts
+or a nearer thing hides is as long as its class makes it, but never shorter than what is seen of it.
 """
 
 from __future__ import annotations
@@ -98,13 +99,24 @@ def fit_boxes(
         pull = np.einsum("kdn,kn->dn", slopes, off) + precision @ (best - mean)
         bend = squared(slopes, precision)
         best = best - np.clip(solved(bend, pull), -0.6, 0.6)
-    off, slopes = view.off_and_slopes(best)
-    root = roots(squared(slopes, precision))
-    misfit = (off**2).sum(axis=0) + ((best - mean) * (precision @ (best - mean))).sum(axis=0)
-    room = 0.5 * np.linalg.slogdet(prior.covariance)[1] + np.log(root[[0, 3, 5]]).sum(axis=0)
-    evidence = -0.5 * misfit - room - view.num_seen * np.log(noise)
-    size = np.exp(best + loosened(root, random.normal(size=best.T.shape).T)).T
-    return Fits(np.where(possible, evidence, NEVER), size, far)
+    drawn, density = _drawn_near(best, view, precision, random)
+    misfit = (view.off(drawn) ** 2).sum(axis=0) + ((drawn - mean) * (precision @ (drawn - mean))).sum(axis=0)
+    chance = -0.5 * (misfit + np.linalg.slogdet(prior.covariance)[1]) - view.num_ends * np.log(noise)
+    return Fits(np.where(possible, chance - density, NEVER), np.exp(drawn).T, far)
+
+
+def _drawn_near(
+    best: Array, view: _View, precision: Array, random: np.random.Generator
+) -> tuple[Array, Array]:
+    """A box near each best one, and the logarithm of how likely it was to be drawn.
+
+    Open sides do not hold it there: they allow all that is longer, which no bell around the best box does.
+    """
+    _, slopes = view.off_and_slopes(best)
+    root = roots(squared(slopes[~view.is_open], precision))
+    step = random.normal(size=best.T.shape).T
+    density = np.log(root[[0, 3, 5]]).sum(axis=0) - 0.5 * (step**2).sum(axis=0)
+    return best + loosened(root, step), density
 
 
 class _View:
@@ -119,19 +131,23 @@ class _View:
         self._turn = np.float32(np.cos(draws.yaw)), np.float32(np.sin(draws.yaw))
         across, along = np.array([[-0.5, 0.5, 0.5, -0.5], [-0.5, -0.5, 0.5, 0.5]], np.float32)
         self._steps = across[:, None], along[:, None]
-        self.num_seen = len(self._residuals(np.zeros((3, len(far)))))
+        feet = [foot for foot in (seen.foot_left, seen.foot_right) if foot is not None]
+        sides = [bool(seen.open_sides & {"left", "right"}), "top" in seen.open_sides]
+        self.is_open = np.array(sides + [False] * len(feet))  # of the rows of `off`
+        self.num_ends = int((~self.is_open).sum())  # of the thing that are seen
 
     def off_and_slopes(self, logs: Array) -> tuple[Array, Array]:
-        """How far what is seen is off, in standard deviations, and how that changes with each side."""
-        off = self._residuals(logs)
+        """How far what is seen is off, and how that changes with each side."""
+        off = self.off(logs)
         slopes = []
         for axis in range(3):
             nudged = logs.copy()
             nudged[axis] += NUDGE
-            slopes.append((self._residuals(nudged) - off) / NUDGE)
+            slopes.append((self.off(nudged) - off) / NUDGE)
         return off, np.stack(slopes, axis=1)
 
-    def _residuals(self, logs: Array) -> Array:
+    def off(self, logs: Array) -> Array:
+        """How far what is seen is off, in standard deviations: a row for each end."""
         seen, side, foot = self._seen, SIDE_NOISE * self._noise, FOOT_NOISE * self._noise
         u, v = self._project(np.exp(logs.astype(np.float32)))
         left, right, top = u.min(axis=(0, 1)), u.max(axis=(0, 1)), v.min(axis=(0, 1))
