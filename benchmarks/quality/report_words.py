@@ -120,10 +120,10 @@ of a hundred rooms move by a point with chance, mean errors are in the log):
 | all but the depth of things | 3.3 % | 8 % |
 | no photo at all, but what classes measure there | 15.0 % | 32 % |
 
-So the height of the camera and the labels cost most. Lens, tilt, roll, better outlines, what classes measure,
-and at what angle things stand, each by itself, bring nothing to totals that chance would not. Furniture and
-ceilings vary, and tell the camera's height no better than to 6 %: who wants totals nearer than 12 % gives the
-height of the camera, a size that is known, or depth.
+So the height of the camera and the labels cost most. Lens, tilt, roll, better outlines and what classes
+measure, each by itself, bring nothing to totals that chance would not. Furniture and ceilings vary, and tell
+the camera's height no better than to 6 %: who wants totals nearer than 12 % tells the height of the camera,
+lays a sheet of A4 on the floor, or brings depth.
 
 With exact depth, which knows its lens (`--only depth --first 1000 --rooms 100`), totals are off by 5.0 %
 and their ranges hold 79 % (71 % before one thing in twenty was believed to be farther off than its range
@@ -152,8 +152,8 @@ rooms 540-559): totals 15 %, ranges hold 75 %. Until now such depth put air behi
 were five times too large, and no range held.
 
 With something of known size in sight (`--only anchors --first 5200 --rooms 24`, 23 rooms with a floor),
-totals of five without depth: 12 % (one in ten off by 38 % or more); with a sheet of A4 on the floor 10 %
-(26 %); with the width of the largest thing given 14 % (33 %). These, and those of blurred depth, are of rooms
+totals of five without depth: 16 % (one in ten off by 35 % or more); with a sheet of A4 on the floor 10 %
+(28 %); with the width of the largest thing given 12 % (27 %). Figures of blurred depth are of rooms
 with exact EXIF.
 
 Where it is weak: what hangs on a wall is 1.2 times too large without depth; half of it is off by 37 %. With
