@@ -27,6 +27,7 @@ from penstock.store import manifest
 from penstock.store.atomic_files import clear_tmp
 from penstock.store.ledger import Entry, Ledger, ShardWriter
 from penstock.store.lock import holding
+from penstock.store.ownership import claim_folder
 from penstock.store.schema import Rows
 from penstock.store.source_order import Files, note_file, write_order
 from penstock.trace.profile import HardwareFacts, Profile
@@ -142,7 +143,10 @@ class Run(Generic[ItemT]):
         """Yields each item this run finishes, committed or about to be."""
         folder = self.out / self.home
         self._cpu_began = _cpu_s()
+        manifest.refuse_others(folder, self.fresh)
         with holding(self.out):
+            if self.home:
+                claim_folder(self.out, folder)
             if self.fresh:
                 manifest.start_over(folder)
             manifest.check(folder, self.plan)

@@ -22,6 +22,7 @@ from penstock.passes.parse import ParseOptions, crop_names_of, parse_work
 from penstock.region import Region, asset
 from penstock.store.ledger import ShardWriter
 from penstock.store.out import Out
+from penstock.store.ownership import claim
 from penstock.store.schema import PAGES
 from penstock.testing import FAKE
 
@@ -122,6 +123,7 @@ def test_exporting_again_agrees_with_the_run_and_drops_what_is_gone(out: Path) -
     export(out, ["jsonl"])
     first = crops_of(out)
     stale = out / FOLDER / "a_doc_123_page_7_crop_0.jpg"
+    claim(out, stale)
     stale.write_bytes(b"of an earlier run")
     (out / FOLDER / BY_PAGE[0]).unlink()
     (out / FOLDER / BY_PAGE[0]).write_bytes(b"something else under our name")

@@ -100,7 +100,16 @@ def files(out: Path) -> Found:
 def _is_result(path: Path) -> bool:
     """Leaves out what holds times or process numbers, and shards: the same rows, grouped otherwise."""
     top = path.parts[0]
-    timed = {".lock", "run.json", "profile.json", "profile.html", "trace.jsonl", "items", "failures", "embed"}
+    timed = {
+        ".penstock",
+        "run.json",
+        "profile.json",
+        "profile.html",
+        "trace.jsonl",
+        "items",
+        "failures",
+        "embed",
+    }
     return top not in timed | {"index", "enrich", "uploads", "report.html"}
 
 

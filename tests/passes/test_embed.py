@@ -25,6 +25,7 @@ from penstock.retrieval.index import build
 from penstock.retrieval.to_embed import PAGES_HOME
 from penstock.store.ledger import Ledger, ShardWriter
 from penstock.store.out import Out
+from penstock.store.ownership import TMP
 from penstock.store.schema import PAGES
 from penstock.store.source_order import file_of, write_order
 from tests.support.embedding_server import WIDTH, Server
@@ -165,7 +166,7 @@ def test_a_wrong_call_costs_no_vector_and_pins_no_plan(out: Path, monkeypatch: p
         with pytest.raises(UsageError, match="does not take --device"):
             by_server(out, server, fresh=True, device="cuda")
         assert by_server(out, server).skipped == 3
-    assert not (out / "tmp").exists()
+    assert not (out / TMP).exists()
 
 
 def test_a_page_that_failed_is_told_of_each_time(out: Path) -> None:

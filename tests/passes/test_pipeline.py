@@ -147,7 +147,7 @@ def test_an_upload_leaves_what_people_sent_at_home(tmp_path: Path) -> None:
         (tmp_path / "out" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "out" / name).write_bytes(b"x" * 5_000)
     code = "import sys; from pathlib import Path; from penstock.sources import hub;"
-    code += "hub.upload(Path(sys.argv[1]), 'me/pages', 'a card')"
+    code += "hub.upload(Path(sys.argv[1]), 'me/pages', 'a card', names=['run.json', 'damaged', 'uploads'])"
     with Hub() as server:
         words = [sys.executable, "-c", code, str(tmp_path / "out")]
         done = subprocess.run(

@@ -226,7 +226,7 @@ def test_the_built_in_recipe_reads_the_page_and_takes_no_note_of_it(tmp_path: Pa
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 0
     assert not Ledger(out, PAGES).entries()
-    assert sorted(path.name for path in out.iterdir()) == [".lock", "documents.jsonl", "run.json"]
+    assert sorted(path.name for path in out.iterdir()) == [".penstock", "documents.jsonl", "run.json"]
     assert (out / "documents.jsonl").read_text() == ""
 
 

@@ -7,6 +7,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
@@ -20,6 +21,7 @@ from penstock.region import Asset, Region
 from penstock.store import manifest
 from penstock.store.check import check_out, set_aside
 from penstock.store.ledger import ITEMS_DIR, Ledger, ShardWriter
+from penstock.store.ownership import claim
 from penstock.store.schema import PAGES
 from penstock.store.source_order import DOCUMENTS, read_order
 from penstock.testing.fake_recipe import fake
@@ -169,6 +171,7 @@ def test_a_crop_that_is_gone_is_told_and_harms_no_page(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "{", "[]", "3", '{"plan": 7}', '{"plan": [{}]}', "\0\0"])
 def test_a_broken_run_json_is_a_sentence(tmp_path: Path, text: str) -> None:
     written(tmp_path, 0)
+    claim(tmp_path, tmp_path / manifest.RUN)
     (tmp_path / manifest.RUN).write_text(text)
     with pytest.raises(UsageError, match="is not a run's description"):
         manifest.check(tmp_path, fake())
@@ -183,11 +186,39 @@ def test_a_broken_run_json_is_a_sentence(tmp_path: Path, text: str) -> None:
 )
 def test_a_broken_order_of_documents_is_a_sentence(tmp_path: Path, text: str) -> None:
     written(tmp_path, 0)
+    claim(tmp_path, tmp_path / DOCUMENTS)
     (tmp_path / DOCUMENTS).write_text(text)
     with pytest.raises(PenstockError, match=r"documents\.jsonl is damaged"):
         read_order(tmp_path)
     set_aside(tmp_path, check_out(tmp_path).damages)
     assert read_order(tmp_path) == {}
+
+
+@pytest.mark.parametrize("column", ["id", "attempt", "document", "part"])
+def test_a_shard_without_a_key_is_set_aside_and_the_rest_is_read(tmp_path: Path, column: str) -> None:
+    bad, good = written(tmp_path, 0), written(tmp_path, 1)
+    pq.write_table(pq.read_table(bad).drop_columns([column]), bad)
+    with pytest.raises(StoreError, match=f"no column '{column}'"):
+        Ledger(tmp_path, PAGES).entries()
+    assert [damage.path for damage in check_out(tmp_path).damages] == [bad]
+    set_aside(tmp_path, check_out(tmp_path).damages)
+    assert check_out(tmp_path).damages == ()
+    assert {entry.shard for entry in Ledger(tmp_path, PAGES).entries().values()} == {good}
+
+
+@pytest.mark.parametrize(("name", "is_folder"), [(DOCUMENTS, True), (manifest.RUN, True), ("crops", False)])
+def test_what_is_in_the_place_of_ours_is_damage_that_a_repair_leaves_alone(
+    tmp_path: Path, name: str, is_folder: bool
+) -> None:
+    writer = ShardWriter(tmp_path, PAGES)
+    writer.add(Page(id="a/00000", uri="a.pdf", document="a.pdf", part=0))
+    writer.commit()
+    place = tmp_path / name
+    place.mkdir() if is_folder else place.write_text("mine")
+    answer = CliRunner().invoke(app, ["check", str(tmp_path), "--repair"])
+    assert answer.exit_code == 1
+    assert f"{place} is in the place of a " in answer.output
+    assert place.exists()
 
 
 def test_a_run_ends_with_a_sentence_where_its_ledger_is_damaged(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from penstock.sources.safe_names import safe_name, safe_path
 from penstock.store.atomic_files import replacing
 from penstock.store.ledger import Ledger, ShardWriter
 from penstock.store.out import Out
+from penstock.store.ownership import TMP
 from penstock.store.schema import PAGES
 from penstock.store.source_order import Files, note_file, write_order
 
@@ -112,7 +113,7 @@ def test_what_fails_leaves_no_temporary_file(tmp_path: Path) -> None:
         file.write(b"half")
         raise ValueError("mid-way")
     assert not (tmp_path / "x.bin").exists()
-    assert not list((tmp_path / "tmp").iterdir())
+    assert not list((tmp_path / TMP).iterdir())
 
 
 def test_a_full_disk_says_so(tmp_path: Path) -> None:

@@ -10,9 +10,11 @@ import pytest
 
 from penstock.errors import EngineError, Failure, UsageError, shown, without_users
 from penstock.passes.embed import _about
+from penstock.passes.upload import files_of
 from penstock.recipes.embed import embed_pages
 from penstock.sources import hub
 from penstock.store import manifest
+from penstock.store.atomic_files import replacing
 from penstock.testing.fake_recipe import fake
 
 ADDRESS = "http://me:s3cret@host:8000/v1"
@@ -59,7 +61,12 @@ def test_messages_and_failures_hold_no_password_and_steer_no_terminal() -> None:
 
 
 def test_what_people_sent_is_never_published(tmp_path: Path) -> None:
-    for name in ("run.json", "items/a.parquet", "uploads/00aa/private.pdf", "damaged/items-b.parquet"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_bytes(b"x")
-    assert hub.missing_files(tmp_path, []) == ["items/a.parquet", "run.json"]
+    shard = f"items/{'a' * 24}.parquet"
+    for name in ("run.json", shard, "uploads/00aa/private.pdf", "damaged/items-b.parquet"):
+        with replacing(tmp_path / name, tmp_path) as file:
+            file.write(b"x")
+    (tmp_path / "diary.txt").write_text("mine")
+    (tmp_path / "items" / "mine.parquet").write_text("mine")
+    own, others = files_of(tmp_path)
+    assert [name for name in own if hub.is_uploaded(name)] == ["run.json", shard]
+    assert others == ["items/mine.parquet"]

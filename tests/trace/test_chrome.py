@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from penstock.errors import StoreError, UsageError
-from penstock.trace import report
+from penstock.passes.work import write_profile
 from penstock.trace.chrome import SpanLog, write_trace
 from penstock.trace.profile import (
     CardProfile,
@@ -135,7 +135,7 @@ def test_the_command_writes_the_trace_and_tells_a_price(tmp_path: Path) -> None:
         trace = Trace(sink=log)
         Laps(trace, "load", "load-0").lap("run", items=1)
     hardware = HardwareFacts(cpu="A CPU", cores=2)
-    report.write(replace(trace.profile([StageInfo("load")]), items=1, hardware=hardware), tmp_path)
+    write_profile(replace(trace.profile([StageInfo("load")]), items=1, hardware=hardware), tmp_path)
     target = tmp_path / "out.json"
     command = [sys.executable, "-m", "penstock", "profile", str(tmp_path)]
     command += ["--trace", str(target), "--price", "2"]

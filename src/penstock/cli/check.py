@@ -35,7 +35,7 @@ def check(
     found = check_out(out)
     moved = set_aside(out, found.damages) if repair and found.damages else []
     print(json.dumps(_row(out, found, moved), ensure_ascii=False) if as_json else _words(out, found, moved))
-    if found.damages and not moved:
+    if len(moved) < len(found.damages):
         raise typer.Exit(1)
 
 
@@ -64,9 +64,9 @@ def _words(out: Path, found: Checkup, moved: list[Path]) -> str:
     lines += [f"set aside: {path}" for path in moved]
     if moved:
         lines.append("Run the same command as before: it reads the pages that are gone again.")
-    elif found.damages:
+    elif any(damage.ours for damage in found.damages):
         lines.append(f"Run: penstock check {out} --repair")
-    elif not found.missing:
+    elif not found.missing and not found.damages:
         lines.append("All of it is whole.")
     return "\n".join(lines)
 

@@ -24,10 +24,13 @@ MAX_WORDS = 1500  # of either side; a runaway prediction must not make the page 
 PICTURE_WIDTH = 700
 
 
+REPORT = "report.html"
+
+
 def write_report(folder: Path, metric: str = "", cases: int = CASES) -> Path:
     """Writes `report.html` into a scored folder. Sorts cases by `metric`; default: the run's first."""
     summary, samples = read_summary(folder), read_samples(folder)
-    path = folder / "report.html"
+    path = folder / REPORT
     write_atomically(path, report_page(summary, samples, metric, cases))
     return path
 

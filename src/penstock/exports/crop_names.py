@@ -24,6 +24,7 @@ from penstock.region import Region
 from penstock.sources.safe_names import safe_name
 from penstock.store.atomic_files import replacing
 from penstock.store.out import Out
+from penstock.store.ownership import claim, remove
 
 CropNames = Literal["content", "page"]
 FOLDER = "crops_by_page"
@@ -60,7 +61,7 @@ class CropsByPage:
         """Removes files of an earlier export that this one does not have."""
         for path in (self._out / FOLDER).glob("*_page_*_crop_*"):
             if path.name not in self._made:
-                path.unlink(missing_ok=True)
+                remove(self._out, path)
 
     def _with_name(self, region: Region, page: Page) -> Region:
         crop = region.crop
@@ -78,10 +79,11 @@ class CropsByPage:
         """Makes `path` the same file as `crop`, or a copy of it. Returns False where there is no crop."""
         if not crop.is_file():
             return False
+        claim(self._out, path, sync=False)
         if path.exists():
             if path.samefile(crop):
                 return True
-            path.unlink(missing_ok=True)  # of an earlier export, of other content
+            remove(self._out, path)  # of an earlier export, of other content
         path.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(OSError):  # another file system, or one without links
             os.link(crop, path)

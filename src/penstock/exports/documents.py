@@ -27,8 +27,9 @@ from penstock.exports.page_files import each_document
 from penstock.exports.page_pictures import page_pictures
 from penstock.exports.pages import Pages, output_names
 from penstock.page import Page
-from penstock.store.atomic_files import TMP, replacing
+from penstock.store.atomic_files import replacing
 from penstock.store.out import Out
+from penstock.store.ownership import TMP
 
 if TYPE_CHECKING:
     from penstock.box import Pixels

@@ -15,6 +15,7 @@ from penstock.page import Page
 from penstock.store import old_rows
 from penstock.store.atomic_files import replacing
 from penstock.store.out import Out
+from penstock.store.ownership import remove
 
 FOLDER = "glm"
 JPEG_QUALITY = 95  # the SDK's
@@ -74,7 +75,7 @@ def _write_document(out: Out, folder: Path, pages: Iterable[WrittenPage]) -> lis
 
         for piece in json_pages(rows()):
             rows_file.write(piece.encode("utf-8", "replace"))
-    _remove_older(folder / PICTURES, pictures)
+    _remove_older(out, folder / PICTURES, pictures)
     return [path, markdown, *pictures]
 
 
@@ -97,7 +98,7 @@ def _jpeg(crop: bytes) -> bytes:
     return encode_jpeg(pixels, JPEG_QUALITY)
 
 
-def _remove_older(folder: Path, kept: Iterable[Path]) -> None:
+def _remove_older(out: Out, folder: Path, kept: Iterable[Path]) -> None:
     """Removes pictures of an earlier export that this one does not have."""
     for path in set(folder.glob("cropped_page*_idx*.jpg")) - set(kept):
-        path.unlink(missing_ok=True)
+        remove(out, path)

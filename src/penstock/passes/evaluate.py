@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,8 @@ from penstock.evaluation.benchmarks.base import Benchmark, Sample
 from penstock.evaluation.benchmarks.files import with_pictures
 from penstock.evaluation.method import ASKED, FROM_PAGES, READ, Method
 from penstock.evaluation.predictions import Predictions, read_predictions
-from penstock.evaluation.report import write_report
-from penstock.evaluation.results import write_atomically
+from penstock.evaluation.report import REPORT, write_report
+from penstock.evaluation.results import SAMPLES, SUMMARY, write_atomically
 from penstock.evaluation.scoring import Outcome, samples_of, score_folder, score_samples
 from penstock.page import Page
 from penstock.passes.evaluate_asked import answers, has_answers
@@ -33,8 +33,9 @@ from penstock.recipes import build
 from penstock.recipes.asking import asking_plan
 from penstock.sources import hub, list_items
 from penstock.store.lock import holding
+from penstock.store.ownership import claim, refuse_links
 
-FOLDER, RECIPE = "predictions", "recipe.json"
+FOLDER, PICTURES, RECIPE = "predictions", "pictures", "recipe.json"
 
 Progress = Callable[[int, int], None]  # called with the samples done and the samples in all
 
@@ -84,7 +85,7 @@ def run_benchmark(
     benchmark = replace(benchmark, method=method_of(benchmark, recipe, asks=asked is not None))
     samples = samples_of(benchmark, data_folder(benchmark, data))
     with _alone_in(out):
-        samples = with_pictures(samples[:limit] if limit else samples, out / "pictures")
+        samples = with_pictures(samples[:limit] if limit else samples, out / PICTURES)
         if asked is None:
             given = predict(samples, out, recipe, options, progress)
         else:
@@ -146,8 +147,18 @@ def _need_pictures(samples: Sequence[Sample]) -> None:
         )
 
 
-def _alone_in(out: Path | None) -> AbstractContextManager[None]:
-    return nullcontext() if out is None else holding(out)
+@contextmanager
+def _alone_in(out: Path | None) -> Iterator[None]:
+    """Holds OUT's lock. Raises StoreError if somebody else's file or link is where results belong."""
+    if out is None:
+        yield
+        return
+    with holding(out):
+        for name in (SAMPLES, SUMMARY, REPORT, RECIPE):
+            claim(out, out / name)
+        for name in (FOLDER, PICTURES):
+            refuse_links(out, out / name)
+        yield
 
 
 def _check_recipe(out: Path, recipe: str, plan: Plan) -> None:
@@ -177,6 +188,7 @@ def _read(
     with closing(_documents(list(by_picture), plan)) as documents:
         for source, markdown in documents:
             for sample in by_picture[source]:
+                claim(folder.parent, _file(folder, sample), sync=False)
                 write_atomically(_file(folder, sample), markdown)
             done += len(by_picture[source])
             progress(done, total)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from penstock.errors import UsageError
-from penstock.evaluation.results import Summary
+from penstock.evaluation.results import SAMPLES, SUMMARY, Summary
 from penstock.evaluation.retrieval import Ranking, score_rankings, write_scores
 from penstock.page import Page
 from penstock.retrieval import vectors
@@ -25,6 +25,7 @@ from penstock.sources.queries import Query
 from penstock.sources.shard_ref import ShardRef
 from penstock.sources.tables import ColumnReader, picture_bytes
 from penstock.store.out import Out
+from penstock.store.ownership import claim
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,6 +47,8 @@ def evaluate_search(out: Out, queries: Sequence[Query]) -> dict[str, Summary]:
     found = {}
     for name, rankings in rank_all(out, queries, asked).items():
         results = score_rankings(queries, rankings, page_ids, keys)
+        for file in (SAMPLES, SUMMARY):
+            claim(out, out / FOLDER / name / file)
         found[name] = write_scores(out / FOLDER / name, name, results, len(queries))
     return found
 

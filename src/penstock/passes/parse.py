@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -21,12 +20,12 @@ from penstock.page import Page
 from penstock.passes.in_order import OnProgress, Order, PageOrder, PageStream, max_ahead
 from penstock.passes.work import Work
 from penstock.plan import Plan
-from penstock.sources.download import is_url, shown
+from penstock.sources.download import forget_download, is_url, shown
 from penstock.stages.recognise import Recognise
-from penstock.store import manifest
 from penstock.store.ledger import Ledger
 from penstock.store.manifest import DOWNLOADS
 from penstock.store.out import Out
+from penstock.store.ownership import refuse_links
 from penstock.store.schema import PAGES
 from penstock.store.source_order import read_order
 from penstock.trace.spans import Trace
@@ -159,13 +158,18 @@ def told_inputs(inputs: Sequence[str]) -> list[str]:
     return [shown(name) if is_url(name) else name for name in inputs]
 
 
-def downloads_of(out: Path | None, fresh: bool = False) -> Path | None:
-    """Returns where OUT keeps what it downloads, which `fresh` empties: then it is fetched anew."""
+def downloads_of(out: Path | None, inputs: Sequence[str], fresh: bool = False) -> Path | None:
+    """Returns where OUT keeps what it downloads; with `fresh` the inputs are fetched anew.
+
+    Raises UsageError if an input lies in OUT, StoreError if a link leads to the downloads.
+    """
     if out is None:
         return None
+    sources.refuse_inside(inputs, out)
     folder = out / DOWNLOADS
-    if fresh and manifest.read(out) is not None:
-        shutil.rmtree(folder, ignore_errors=True)
+    refuse_links(out, folder)
+    for url in filter(is_url, inputs if fresh else ()):
+        forget_download(url, folder)
     return folder
 
 
@@ -186,5 +190,5 @@ def list_pages(
         id_column=options.id_column,
         known={} if options.fresh or out is None else read_order(out),
         left_out=left_out,
-        downloads=downloads_of(out, options.fresh),
+        downloads=downloads_of(out, options.inputs, options.fresh),
     )

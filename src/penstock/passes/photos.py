@@ -122,7 +122,9 @@ def photos_work(options: PhotoOptions, out: Path) -> PhotoWork:
         fresh=options.fresh,
         facts={"inputs": list(options.photos), "same_room": options.same_room},
     )
-    listing = sources.list_items(options.photos, Photo, downloads=downloads_of(out, options.fresh))
+    listing = sources.list_items(
+        options.photos, Photo, downloads=downloads_of(out, options.photos, options.fresh)
+    )
     return PhotoWork(run, listing, options.given_boxes())
 
 

@@ -290,7 +290,7 @@ class Pipeline:
             **crop_names_of(options.crop_names, options.out),
         }
         run = Run(self._plan(), make_executor("local", Trace()), options.out, PAGES, facts=facts)
-        listing = sources.list_items(inputs, Page, downloads=downloads_of(options.out))
+        listing = sources.list_items(inputs, Page, downloads=downloads_of(options.out, inputs))
         return Work(run, islice(listing, options.limit), self._limits)
 
     def _stop(self) -> str:

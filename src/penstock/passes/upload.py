@@ -10,7 +10,9 @@ from penstock.evaluation.results import SUMMARY, read_summary
 from penstock.passes.evaluate_search import FOLDER
 from penstock.passes.hub_card import card
 from penstock.sources import hub
+from penstock.store.manifest import OURS
 from penstock.store.out import Out
+from penstock.store.ownership import is_ours
 
 SHOWN_SCORES = ("recall@1", "recall@5", "recall@10", "ndcg@10", "mrr@10", "recall@10-dup", "ndcg@10-dup")
 
@@ -28,11 +30,24 @@ def upload_out(folder: Path, repo: str, token: str | None = None, private: bool 
     need_token(token)
     run = out.run()
     text = card(out, str(run.get("dataset", "")), str(run.get("revision", "")), scores_of(out))
-    url = hub.upload(folder, repo, text, token, private)
-    left = hub.missing_files(folder, hub.remote_files(repo, token))
+    own, others = files_of(folder)
+    url = hub.upload(folder, repo, text, token, private, names=OURS, without=others)
+    there = set(hub.remote_files(repo, token))
+    left = [name for name in own if name not in there and hub.is_uploaded(name)]
     if left:
         raise StoreError(f"{len(left)} files did not arrive, first {left[0]}.", "Run the same command again.")
     return url
+
+
+def files_of(out: Path) -> tuple[list[str], list[str]]:
+    """Returns the files in OUT's folders by name: those that Penstock made, and those of somebody else."""
+    own: list[str] = []
+    others: list[str] = []
+    for top in OURS:
+        found = [out / top, *sorted((out / top).rglob("*"))]
+        for path in (path for path in found if path.is_file() or path.is_symlink()):
+            (own if is_ours(out, path) else others).append(path.relative_to(out).as_posix())
+    return own, others
 
 
 def scores_of(out: Out) -> dict[str, dict[str, str]]:

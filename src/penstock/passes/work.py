@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Generic
 
@@ -15,6 +16,7 @@ from penstock.executors.base import Executor
 from penstock.passes.listed_ahead import listed_ahead
 from penstock.plan import Plan
 from penstock.stage import ItemT, Stage
+from penstock.store.atomic_files import replacing
 from penstock.trace import report
 from penstock.trace.bounds import Limits
 from penstock.trace.profile import Profile
@@ -71,7 +73,7 @@ class Work(Generic[ItemT]):
                 pass
         profile = watch.add_to(run.profile())
         if run.tally.done or run.tally.failed:
-            report.write(profile, run.out / run.home)
+            write_profile(profile, run.out / run.home)
         return profile
 
     def _listed(self) -> AbstractContextManager[Iterable[ItemT]]:
@@ -93,6 +95,13 @@ class Work(Generic[ItemT]):
             failures=(*tally.failures, *tally.failed_parts),
             left_out=dict(tally.left_out.most_common()),
         )
+
+
+def write_profile(profile: Profile, folder: Path) -> None:
+    """Writes profile.json and profile.html; a reader sees the old file or the new one, never half."""
+    for name, text in report.files(profile).items():
+        with replacing(folder / name, folder, sync=False) as file:
+            file.write(text.encode("utf-8", "replace"))
 
 
 def _hidden(run: Run[Any]) -> AbstractContextManager[None]:

@@ -11,6 +11,7 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 import secrets
 import shutil
 import weakref
@@ -20,11 +21,13 @@ from typing import Any
 
 from penstock.errors import StoreError, UsageError
 from penstock.store.atomic_files import replacing, store_errors
+from penstock.store.ownership import refuse_links, remove
 
 FOLDER, ABOUT = "index", "index.json"
 VERSION = 3  # of what is kept; another one is built anew
 TABLES = "tables"  # in index.json: the name of the folder
 READING = ".reading"  # in that folder: what readers lock
+BUILD = re.compile(rf"{TABLES}-[0-9a-f]{{8}}")
 
 
 @contextlib.contextmanager
@@ -43,6 +46,7 @@ def index_errors(folder: Path) -> Iterator[None]:
 def begin(folder: Path, last: dict[str, Any] | None) -> Path:
     """Returns a folder to build in: as `last` left it, or empty."""
     home = folder / f"{TABLES}-{secrets.token_hex(4)}"
+    refuse_links(folder.parent, home)
     with store_errors(folder):
         if last is None:
             home.mkdir(parents=True)
@@ -56,7 +60,7 @@ def begin(folder: Path, last: dict[str, Any] | None) -> Path:
 
 def publish(home: Path, about: dict[str, Any]) -> None:
     """From here on `home` is the index."""
-    with replacing(home.parent / ABOUT, home.parent) as file:
+    with replacing(home.parent / ABOUT, home.parent.parent) as file:
         file.write(json.dumps({**about, TABLES: home.name}).encode())
 
 
@@ -66,7 +70,12 @@ def sweep(folder: Path) -> None:
     kept = {ABOUT, about[TABLES]} if about else {ABOUT}
     with store_errors(folder):
         for path in folder.iterdir():
-            if path.name not in kept and path.is_dir():
+            if (
+                path.name not in kept
+                and BUILD.fullmatch(path.name)
+                and path.is_dir()
+                and not path.is_symlink()
+            ):
                 _remove_unread(path)
 
 
@@ -108,11 +117,22 @@ def _remove_unread(home: Path) -> None:
     try:
         with (home / READING).open() as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(home)
+            _remove_build(home)
     except FileNotFoundError:
-        shutil.rmtree(home)
+        _remove_build(home)
     except BlockingIOError:
         return  # someone reads it: the next build will look again
+
+
+def _remove_build(home: Path) -> None:
+    """Removes the files that a build makes, and what is empty then: a file of somebody else stays."""
+    out = home.parent.parent
+    for root, _, files in os.walk(home, topdown=False, followlinks=False):
+        for name in files:
+            path = Path(root, name)
+            remove(out, path)
+        with contextlib.suppress(OSError):
+            Path(root).rmdir()
 
 
 def _link(source: str, target: str) -> None:

@@ -53,7 +53,7 @@ def write(home: Path, tables: Mapping[str, Any], forms: Forms | None) -> None:
             _write_vectors(home / _vectors_name(table, column), read[table][column])
     rows = {name: table.select(KEPT[name]).to_pylist() for name, table in read.items()}
     known = {form: sorted(tokens) for form, tokens in forms.items()}
-    with replacing(home / ROWS, home) as file:
+    with replacing(home / ROWS, home.parent.parent) as file:
         file.write(json.dumps({"rows": rows, "forms": known}, ensure_ascii=False).encode())
 
 
@@ -79,7 +79,7 @@ def _write_vectors(path: Path, column: Any) -> None:
     present = np.array([value.is_valid for value in column], bool)
     if present.any():
         rows[present] = np.stack(column.drop_null().to_numpy(zero_copy_only=False))
-    with replacing(path, path.parent) as file:
+    with replacing(path, path.parent.parent.parent) as file:
         np.save(file, rows)
 
 

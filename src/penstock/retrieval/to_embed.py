@@ -24,6 +24,7 @@ from penstock.stages.embed import EmbeddedRegions
 from penstock.store.ledger import ITEMS_DIR, Entry
 from penstock.store.out import Out
 from penstock.store.schema import KEY, Rows, failure_row, key_fields, key_row
+from penstock.store.shards import shards_in
 
 PAGES_HOME, QUERIES_HOME = "embed/pages", "embed/queries"
 PART_LABELS = (PICTURE_LABELS - {"header_image", "footer_image", "seal"}) | {"table"}
@@ -91,7 +92,7 @@ def _later(item: Vectored, known: dict[str, tuple[int, str]]) -> Vectored:
 def _digests(home: Path) -> dict[str, tuple[int, str]]:
     """Returns the latest attempt of each id with the digest of what it embedded."""
     found: dict[str, tuple[int, str]] = {}
-    for shard in sorted((home / ITEMS_DIR).glob("*.parquet")):
+    for shard in shards_in(home / ITEMS_DIR):
         columns = pq.read_table(shard, columns=["id", "attempt", "digest"]).to_pydict()
         for id, attempt, digest in zip(*columns.values(), strict=True):
             if attempt >= found.get(id, (0, ""))[0]:

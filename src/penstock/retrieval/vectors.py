@@ -26,6 +26,7 @@ from penstock.stages.embed import EmbeddedRegions
 from penstock.store.atomic_files import replacing
 from penstock.store.ledger import Entry, Ledger
 from penstock.store.out import Out
+from penstock.store.ownership import remove
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -193,7 +194,7 @@ def _as(row: bytes, precision: Precision) -> bytes:
 
 def _remove(out: Out, name: str) -> None:
     for suffix in (".npy", ".ids.jsonl"):
-        (out / FOLDER / f"{name}{suffix}").unlink(missing_ok=True)
+        remove(out, out / FOLDER / f"{name}{suffix}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,8 @@ from penstock.region import content_name
 from penstock.store.atomic_files import replacing, store_errors
 from penstock.store.check import NAMED_IN_LISTS
 from penstock.store.ledger import FAILURES_DIR, ITEMS_DIR
-from penstock.store.shards import read_shard, write_shard
+from penstock.store.ownership import remove
+from penstock.store.shards import read_shard, shards_in, write_shard
 
 
 def purge(out: Path, documents: Set[str]) -> int:
@@ -34,7 +35,7 @@ def purge(out: Path, documents: Set[str]) -> int:
         _rewrite(out, shard, table.filter(pc.invert(of_them)))
     for path in gone - _all_named(out) if gone else ():
         with store_errors(out / path):
-            (out / path).unlink(missing_ok=True)
+            remove(out, out / path)
     return rows
 
 
@@ -46,7 +47,7 @@ def _rewrite(out: Path, shard: Path, left: pa.Table) -> None:
         with replacing(shard.with_name(f"{name}.parquet"), out) as file:
             write_shard(left, file)
     with store_errors(shard):
-        shard.unlink(missing_ok=True)
+        remove(out, shard)
 
 
 def _all_named(out: Path) -> set[str]:
@@ -66,4 +67,4 @@ def _named(table: pa.Table) -> set[str]:
 
 def _shards(out: Path) -> Iterator[Path]:
     for folder in (ITEMS_DIR, FAILURES_DIR):
-        yield from sorted((out / folder).glob("*.parquet"))
+        yield from shards_in(out / folder)

@@ -6,8 +6,8 @@ Not thread-safe: the service that has it lets one thread change it at a time.
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,17 +15,20 @@ from pathlib import Path
 from penstock.serve.upload_pages import document_of
 from penstock.sources.safe_names import safe_name
 from penstock.store.atomic_files import make_folder, store_errors, sync_folder
+from penstock.store.ownership import is_plain_file, refuse_links, remove_empty
 
 UPLOADS = "uploads"
 INCOMING = ".incoming-"  # begins the name of a file that is still being sent
 DELETED = ".deleted-"  # begins the name of a file that says which document is to go
 FOLDER_DIGITS = 16  # of a hash of name and content: what was sent has a folder of its own
+OWN_NAME = re.compile(rf"({re.escape(INCOMING)}|{re.escape(DELETED)})?[0-9a-f]{{{FOLDER_DIGITS}}}")
 
 
 class UploadFolder:
     """The files that were sent to a service."""
 
     def __init__(self, out: Path) -> None:
+        self._out = out
         self.path = out / UPLOADS
         self._deleted: set[str] = set()  # since the start: folders whose document has a note
 
@@ -33,6 +36,7 @@ class UploadFolder:
     def incoming(self) -> Iterator[Path]:
         """Gives a path for a file that is being received. Removes what is left there."""
         path = self.path / f"{INCOMING}{secrets.token_hex(8)}"
+        refuse_links(self._out, path)
         with store_errors(path):
             make_folder(self.path)
         try:
@@ -57,14 +61,16 @@ class UploadFolder:
                 self._deleted.discard(place.parent.name)
 
     def remove(self, document: str) -> None:
-        folder = self.path / document.partition("/")[0]
-        with store_errors(folder):
-            if folder.is_dir():
-                shutil.rmtree(folder)
+        place = self.path / document
+        refuse_links(self._out, place)
+        with store_errors(place):
+            place.unlink(missing_ok=True)
+            remove_empty(place.parent, self.path)
 
     def note_deletion(self, document: str) -> None:
         """Says on the disk that a document is to go, so that a restart knows."""
         note = self._note(document)
+        refuse_links(self._out, note)
         self._deleted.add(document.partition("/")[0])
         with store_errors(note):
             note.write_text(document, "utf-8")
@@ -79,16 +85,24 @@ class UploadFolder:
             note.unlink(missing_ok=True)
 
     def remove_half_received(self) -> None:
-        for half in list(self.path.glob(f"{INCOMING}*")):
+        for half in self._own(f"{INCOMING}*"):
             half.unlink(missing_ok=True)
 
     def files(self) -> list[Path]:
         """Returns what was sent, oldest first."""
-        whole = [path for path in self.path.glob("*/*") if path.is_file()]
+        folders = [path for path in self._own("*") if path.is_dir()]
+        whole = [path for folder in folders for path in folder.iterdir() if is_plain_file(path)]
         return sorted(whole, key=lambda path: path.stat().st_mtime_ns)
 
     def _notes(self) -> list[Path]:
-        return list(self.path.glob(f"{DELETED}*"))
+        return self._own(f"{DELETED}*")
+
+    def _own(self, pattern: str) -> list[Path]:
+        """Returns what only this class makes here: no link, and no name that somebody else would choose."""
+        if self.path.is_symlink():
+            return []
+        found = self.path.glob(pattern)
+        return [path for path in found if OWN_NAME.fullmatch(path.name) and not path.is_symlink()]
 
     def _note(self, document: str) -> Path:
         return self.path / f"{DELETED}{document.partition('/')[0]}"

@@ -9,12 +9,15 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from penstock.sources.inputs import refuse_inside
     from penstock.sources.listing import MAX_PAGES, list_items
     from penstock.sources.page_range import PageRange
 
-__all__ = ["MAX_PAGES", "PageRange", "list_items"]
+__all__ = ["MAX_PAGES", "PageRange", "list_items", "refuse_inside"]
 
-_HOMES = {"MAX_PAGES": "listing", "PageRange": "page_range", "list_items": "listing"}
+_HOMES = {
+    "MAX_PAGES": "listing", "PageRange": "page_range", "list_items": "listing", "refuse_inside": "inputs",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -79,10 +79,28 @@ def downloaded(url: str, folder: Path) -> Path:
 
 def downloaded_once(url: str, folder: Path) -> Path:
     """As `downloaded`, into a folder of its own below `folder`. What is there is not fetched again."""
-    host = _checked(url) and urlsplit(url).hostname
-    home = folder / safe_name(f"{host}-{hashlib.sha256(url.encode()).hexdigest()[:8]}")
-    found = [path for path in home.glob("*") if path.name != PART] if home.is_dir() else []
+    home = _home(url, folder)
+    found = _kept(url, home)
     return found[0] if found else downloaded(url, home)
+
+
+def forget_download(url: str, folder: Path) -> None:
+    """Deletes what `downloaded_once` keeps of an address, so that it is fetched again."""
+    for path in _kept(url, _home(url, folder)):
+        path.unlink(missing_ok=True)
+
+
+def _home(url: str, folder: Path) -> Path:
+    host = _checked(url) and urlsplit(url).hostname
+    return folder / safe_name(f"{host}-{hashlib.sha256(url.encode()).hexdigest()[:8]}")
+
+
+def _kept(url: str, home: Path) -> list[Path]:
+    """Returns what was downloaded from an address: a file of its name and of a kind that we read."""
+    if home.is_symlink() or not home.is_dir():
+        return []
+    found = (path for path in home.iterdir() if path.stem == _stem(url) and path.name != PART)
+    return [path for path in found if path.is_file() and not path.is_symlink()]
 
 
 def _stem(url: str) -> str:

@@ -7,10 +7,12 @@ environment (HF_TOKEN); it goes to the client and is never written or printed.
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +21,8 @@ from penstock.errors import MissingModel, StoreError, UsageError, first_line, in
 # of OUT: what only this machine needs, and what can be made again from the rest
 # and never what people sent to the service: the results are published, not the documents
 NOT_UPLOADED = (
-    ".lock", ".cache/**", "tmp/**", "embed/**", "index/**", "**/tmp/**", "trace.jsonl",
-    "uploads/**", "jobs/**", "damaged/**",
+    ".penstock/**", "**/.penstock/**", ".cache/**", "embed/**", "index/**", "trace.jsonl",
+    "uploads/**", "downloads/**", "unfinished/**", "jobs/**", "damaged/**",
 )  # fmt: skip
 
 
@@ -59,8 +61,20 @@ def download(
     return Snapshot(repo, commit, folder)
 
 
-def upload(out: Path, repo: str, card: str, token: str | None = None, private: bool = True) -> str:
-    """Uploads the folder as a dataset, with the card as README.md. Returns the address."""
+def upload(
+    out: Path,
+    repo: str,
+    card: str,
+    token: str | None = None,
+    private: bool = True,
+    *,
+    names: Sequence[str],
+    without: Sequence[str] = (),
+) -> str:
+    """Uploads what is below `names` in the folder as a dataset, with the card as README.md.
+
+    Leaves out the files `without`. Returns the address.
+    """
     hub = _client()
     with _our_errors(repo, token):
         api = hub.HfApi(token=token)
@@ -70,7 +84,8 @@ def upload(out: Path, repo: str, card: str, token: str | None = None, private: b
         api.upload_folder(
             folder_path=str(out),
             commit_message="Results of a Penstock run",
-            ignore_patterns=[*NOT_UPLOADED, "README.md"],
+            allow_patterns=[pattern for name in names for pattern in (name, f"{name}/**")],
+            ignore_patterns=[*NOT_UPLOADED, "README.md", *map(glob.escape, without)],
             **where,
         )
         api.upload_file(
@@ -86,13 +101,9 @@ def remote_files(repo: str, token: str | None = None) -> list[str]:
         return list(hub.HfApi(token=token).list_repo_files(repo, repo_type="dataset"))
 
 
-def missing_files(out: Path, there: Sequence[str]) -> list[str]:
-    """Returns the files of OUT that should be on the Hub and are not."""
-    from fnmatch import fnmatch
-
-    known = set(there)
-    own = (path.relative_to(out).as_posix() for path in sorted(out.rglob("*")) if path.is_file())
-    return [name for name in own if name not in known and not any(fnmatch(name, p) for p in NOT_UPLOADED)]
+def is_uploaded(name: str) -> bool:
+    """Returns whether a file of OUT, by its name below OUT, belongs on the Hub."""
+    return not any(fnmatch(name, pattern) for pattern in NOT_UPLOADED)
 
 
 def has_token(token: str | None) -> bool:

@@ -79,6 +79,21 @@ def expand(
             yield from _named(text, downloads, parts, above=parts)
 
 
+def refuse_inside(inputs: Sequence[str], out: Path) -> None:
+    """Raises UsageError if an input is OUT or lies in it: results would stand among somebody's files."""
+    real = out.resolve()
+    for text in inputs:
+        with contextlib.suppress(OSError, RuntimeError):  # the listing says why it cannot be looked at
+            if os.path.lexists(text):
+                place = _settled(text)
+            elif glob.has_magic(text) and not is_url(text):
+                place = _split_glob(text)[0]
+            else:
+                continue
+            if place.is_relative_to(real):
+                raise UsageError(f"The input {text} lies in OUT, {out}.", "Choose another OUT.")
+
+
 def _kept_parts(inputs: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Returns by input what of its path its documents' names begin with, where names could meet."""
     places: dict[str, Path] = {}

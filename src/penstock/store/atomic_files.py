@@ -1,6 +1,7 @@
 """Writing files so that nobody ever sees half of one.
 
-Everything goes to a temporary name in OUT/tmp, is synced, and takes its real name by a rename.
+Everything goes to a temporary name in OUT/.penstock/tmp, is synced, and takes its real name by a rename.
+What somebody else wrote is never replaced (see ownership.py).
 A full disk or a missing permission is a `StoreError` that says so.
 """
 
@@ -15,8 +16,7 @@ from typing import IO
 
 from penstock.errors import StoreError
 from penstock.processes.alive import is_alive
-
-TMP = "tmp"  # below OUT, emptied whenever a run begins
+from penstock.store.ownership import TMP, claim, make_mark, part_name, refuse_links, remove_parts
 
 _WORDS = {
     errno.ENOSPC: (
@@ -29,8 +29,11 @@ _WORDS = {
     errno.EACCES: ("there is no permission to write there", "Choose another OUT or change its owner."),
     errno.EPERM: ("there is no permission to write there", "Choose another OUT or change its owner."),
     errno.ENOTDIR: ("a part of the path is a file, not a folder", "Choose another OUT."),
+    errno.ELOOP: ("a link is in its place", "Move the link away, or choose another OUT."),
+    errno.ENAMETOOLONG: ("the name is too long for this file system", "Choose a shorter name."),
     errno.EEXIST: ("a part of the path is a file, not a folder", "Choose another OUT."),
 }
+_writing: set[Path] = set()  # temporary files of this process
 
 
 @contextlib.contextmanager
@@ -47,10 +50,17 @@ def store_errors(path: Path) -> Iterator[None]:
 def replacing(
     path: Path, out: str | os.PathLike[str], *, sync: bool = True, mode: int = 0o666
 ) -> Iterator[IO[bytes]]:
-    """A binary file that becomes `path` when the block ends well, and vanishes otherwise."""
+    """A binary file that becomes `path` when the block ends well, and vanishes otherwise.
+
+    Raises StoreError if somebody else made what is at `path`, or if a link below OUT leads there.
+    """
     with store_errors(path):
+        claim(out, path, sync=sync)
         make_folder(path.parent)
-        temporary = Path(out, TMP, f"{os.getpid()}-{path.name}")
+        make_mark(out)
+        temporary = Path(out, TMP, part_name())
+        refuse_links(out, temporary)
+        _writing.add(temporary)
         try:
             with _new_file(temporary, mode) as file:
                 yield file
@@ -63,6 +73,8 @@ def replacing(
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
+        finally:
+            _writing.discard(temporary)
 
 
 def _new_file(path: Path, mode: int) -> IO[bytes]:
@@ -71,7 +83,7 @@ def _new_file(path: Path, mode: int) -> IO[bytes]:
 
 def _descriptor(path: Path, mode: int) -> int:
     """Opens an empty file; `mode` is who may read it, less what the umask takes away."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
         return os.open(path, flags, mode)
     except FileNotFoundError:  # the first file, or someone has just emptied the folder and taken it away
@@ -115,14 +127,11 @@ def sync_folder(folder: Path) -> None:
 
 
 def clear_tmp(out: str | os.PathLike[str]) -> None:
-    """Removes what dead processes left half-written. A living one, such as an export, keeps its own."""
-    folder = Path(out) / TMP
-    if not folder.is_dir():
-        return
-    with store_errors(folder):
-        for path in folder.iterdir():
-            pid = path.name.partition("-")[0]
-            if not (pid.isdigit() and int(pid) != os.getpid() and is_alive(int(pid))):
-                path.unlink(missing_ok=True)
-        with contextlib.suppress(OSError):  # not empty: someone is writing
-            folder.rmdir()
+    """Removes what dead processes left half-written in OUT. A living one keeps its own."""
+    with store_errors(Path(out, TMP)):
+        remove_parts(out, _is_in_use)
+
+
+def _is_in_use(path: Path, process: int) -> bool:
+    """A process of ours that was killed may have had this one's number, as in a container."""
+    return path in _writing if process == os.getpid() else is_alive(process)

@@ -5,6 +5,7 @@ What is set aside is kept below OUT/damaged. The next run finds its pages missin
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,8 @@ from penstock.store import manifest
 from penstock.store.atomic_files import store_errors, sync_folder
 from penstock.store.ledger import FAILURES_DIR, ITEMS_DIR
 from penstock.store.lock import holding
-from penstock.store.shards import read_shard
+from penstock.store.ownership import claim, is_ours
+from penstock.store.shards import key_problem, read_shard, shards_in
 from penstock.store.source_order import DOCUMENTS, read_order
 
 DAMAGED = "damaged"  # below OUT
@@ -30,11 +32,15 @@ NAMED_IN_LISTS = (
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A file that is not whole. `pages` are the ids in it that no other shard has, where they can be read."""
+    """A file that is not whole. `pages` are the ids in it that no other shard has, where they can be read.
+
+    `ours` is False for what Penstock did not make: a repair leaves it alone.
+    """
 
     path: Path
     reason: str
     pages: tuple[str, ...] | None = None
+    ours: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +66,9 @@ def check_out(out: Path) -> Checkup:
         except StoreError as exc:
             damaged.append((shard, exc.message))
             continue
+        if problem := key_problem(table):
+            damaged.append((shard, f"{shard} is no shard: {problem}."))
+            continue
         rows += table.num_rows
         whole.update(table["id"].to_pylist())
         named.update(_named_files(table))
@@ -71,12 +80,13 @@ def check_out(out: Path) -> Checkup:
 def set_aside(out: Path, damages: tuple[Damage, ...]) -> list[Path]:
     """Moves what is damaged to OUT/damaged, under OUT's lock. Returns where it is now."""
     with holding(out), store_errors(out / DAMAGED):
-        return [_moved(damage.path, out) for damage in damages]
+        return [_moved(damage.path, out) for damage in damages if damage.ours]
 
 
 def _moved(path: Path, out: Path) -> Path:
-    (out / DAMAGED).mkdir(exist_ok=True)
     target = out / DAMAGED / "-".join(path.relative_to(out).parts)
+    claim(out, target)
+    (out / DAMAGED).mkdir(exist_ok=True)
     path.replace(target)
     sync_folder(path.parent)
     sync_folder(target.parent)
@@ -87,17 +97,26 @@ def _shards(out: Path) -> Iterator[Path]:
     """Yields the shards of OUT and of the passes below it."""
     for pattern in ("", "*/", "*/*/"):
         for folder in (FAILURES_DIR, ITEMS_DIR):
-            yield from sorted(out.glob(f"{pattern}{folder}/*.parquet"))
+            for place in sorted(out.glob(f"{pattern}{folder}")):
+                yield from shards_in(place)
 
 
 def _descriptions(out: Path) -> Iterator[Damage]:
-    """Yields run.json and documents.jsonl where they cannot be read."""
+    """Yields run.json and documents.jsonl where they cannot be read, and what is in the place of others."""
+    for name in manifest.OURS:
+        path = out / name
+        if not os.path.lexists(path):
+            continue
+        if path.is_symlink() or path.is_dir() != (name in manifest.FOLDERS):
+            kind = "folder" if name in manifest.FOLDERS else "file"
+            advice = "Move it away; Penstock did not make it."
+            yield Damage(path, f"{path} is in the place of a {kind}. {advice}", ours=False)
     readers: dict[str, Callable[[Path], object]] = {manifest.RUN: manifest.read, DOCUMENTS: read_order}
     for name, reader in readers.items():
         try:
             reader(out)
         except PenstockError as exc:
-            yield Damage(out / name, exc.message)
+            yield Damage(out / name, exc.message, ours=is_ours(out, out / name))
 
 
 def _lost(shard: Path, whole: set[str]) -> tuple[str, ...] | None:

@@ -23,7 +23,7 @@ from penstock.region import Asset, Region, content_name
 from penstock.stage import ItemT
 from penstock.store import schema
 from penstock.store.atomic_files import replacing
-from penstock.store.shards import read_shard, shard_errors, write_shard
+from penstock.store.shards import key_problem, read_shard, shard_errors, shards_in, write_shard
 
 log = logging.getLogger(__name__)
 ITEMS_DIR, FAILURES_DIR = "items", "failures"
@@ -163,19 +163,22 @@ class Ledger(Generic[ItemT]):
     def _all_entries(self) -> Iterator[Entry]:
         # failures first: where an id failed and succeeded in the same attempt, the success counts
         for folder, failed in ((FAILURES_DIR, True), (ITEMS_DIR, False)):
-            for shard in sorted((self._out / folder).glob("*.parquet")):
+            for shard in shards_in(self._out / folder):
                 yield from _entries(shard, failed)
 
 
 def has_rows(out: Path) -> bool:
-    """Returns whether any page was read or failed there, told without opening a shard."""
-    return any(next((out / folder).glob("*.parquet"), None) for folder in (ITEMS_DIR, FAILURES_DIR))
+    """Returns whether any page was read or failed there, without opening a shard."""
+    return any(shards_in(out / folder) for folder in (ITEMS_DIR, FAILURES_DIR))
 
 
 def _entries(shard: Path, failed: bool) -> Iterator[Entry]:
     names = ["id", "attempt", "document", "part"] + ([] if failed else ["num_failed_regions"])
-    columns = read_shard(shard, names).to_pydict()
+    table = read_shard(shard, names)
     with shard_errors(shard):
+        if problem := key_problem(table):
+            raise ValueError(problem)
+        columns = table.to_pydict()
         broken = columns.get("num_failed_regions", [0] * len(columns["id"]))
         keys = zip(
             columns["id"], columns["attempt"], columns["document"], columns["part"], broken, strict=True

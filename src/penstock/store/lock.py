@@ -14,8 +14,9 @@ from pathlib import Path
 
 from penstock.errors import OutLocked
 from penstock.store.atomic_files import make_folder, store_errors
+from penstock.store.ownership import MARK, make_mark
 
-LOCK = ".lock"
+LOCK = f"{MARK}/lock"
 
 
 @contextlib.contextmanager
@@ -23,12 +24,12 @@ def holding(out: Path) -> Iterator[None]:
     """Holds OUT's lock for the block. Raises OutLocked when another live process has it."""
     with store_errors(out):
         make_folder(out)
-        file = (out / LOCK).open("a+")
-    with file:
+        make_mark(out)
+        descriptor = os.open(out / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    with os.fdopen(descriptor, "r+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as exc:
-            file.seek(0)
             holder = file.read().strip() or "unknown"
             raise OutLocked(
                 f"Another run (process {holder}) is writing to {out}.",

@@ -14,24 +14,27 @@ from pathlib import Path
 from typing import Any
 
 from penstock import __version__
-from penstock.errors import PlanMismatch, UsageError, first_line, without_users
+from penstock.errors import PlanMismatch, StoreError, UsageError, first_line, without_users
 from penstock.plan import Plan, differences, fingerprint_of
 from penstock.processes.resources import cores
 from penstock.store import old_rows
 from penstock.store.atomic_files import replacing, store_errors
 from penstock.store.ledger import has_rows
+from penstock.store.ownership import MARK, is_marked, is_ours, refuse_links, remove_all
 from penstock.trace.phrases import without_password
 
 RUN = "run.json"
-# everything a run writes below OUT; --fresh removes these and nothing else
-OURS = (
-    RUN, "items", "failures", "damaged", "crops", "crops_by_page", "markdown", "markdown_joined",
-    "overlays", "tmp", "documents.jsonl",
-    "ocr_results.jsonl", "parsed_texts.jsonl", "searchable", "profile.json", "profile.html", "trace.jsonl",
-    "objects.jsonl", "report.html", "given.json", "masks", "clouds", "splats", "meshes", "turntables",
-    "unfinished", "embed", "embeddings", "index", "retrieval",
-    "uploads", "jobs", "enrich", "docjson", "docling", "content_list", "html", "chunks.jsonl", "raw", "glm",
+# everything a run writes below OUT
+FILES = (
+    RUN, "documents.jsonl", "ocr_results.jsonl", "parsed_texts.jsonl", "chunks.jsonl",
+    "profile.json", "profile.html", "trace.jsonl", "objects.jsonl", "report.html", "given.json",
 )  # fmt: skip
+FOLDERS = (
+    "items", "failures", "damaged", "crops", "crops_by_page", "raw", "embed", "embeddings", "enrich", "index",
+    "markdown", "markdown_joined", "overlays", "searchable", "docjson", "docling", "content_list", "html",
+    "glm", "masks", "clouds", "splats", "meshes", "turntables", "unfinished", "retrieval", "uploads", "jobs",
+)  # fmt: skip
+OURS = (*FILES, *FOLDERS)
 _QUERY = re.compile(r"(https?://[^\s?#]+)[?#]\S+")  # of an address: there may be a signature in it
 DOWNLOADS = "downloads"  # sources, not results: whoever lists them decides what is fetched anew
 # user:password@host, without the http:// that people leave out
@@ -43,7 +46,8 @@ def read(out: Path) -> dict[str, Any] | None:
     path = out / RUN
     if not path.is_file():
         return None
-    advice = "Run: penstock check OUT --repair, or use --fresh to start over."
+    repair = "Run: penstock check OUT --repair, or use --fresh to start over."
+    advice = repair if is_ours(out, path) else "Penstock did not write it. Choose another OUT."
     try:
         manifest: dict[str, Any] = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as exc:
@@ -85,23 +89,30 @@ def write(out: Path, plan: Plan, **facts: Any) -> None:
         file.write(without_users(json.dumps(manifest, ensure_ascii=False, indent=2)).encode())
 
 
-def start_over(out: Path) -> None:
-    """Removes what earlier runs wrote. Refuses a folder that holds something but no run of ours."""
-    if not out.is_dir():
-        return
-    strangers = [path.name for path in out.iterdir() if path.name not in {*OURS, DOWNLOADS, ".lock"}]
-    if strangers and not (out / RUN).is_file():
+def refuse_others(out: Path, fresh: bool) -> None:
+    """Raises an error before a run begins if it would write, or delete, what somebody else made."""
+    found = [name for name in OURS if os.path.lexists(out / name)]
+    if fresh and found and not is_marked(out):
         raise UsageError(
-            f"{out} holds files that are not from a run, such as {strangers[0]!r}; --fresh leaves it alone.",
-            "Choose another OUT or empty it by hand.",
+            f"{out} bears no mark of a run ({MARK}), so --fresh deletes nothing there. In its way: "
+            f"{', '.join(found)}.",
+            "Choose another OUT, or delete them by hand.",
         )
+    for name in found:
+        path = out / name
+        refuse_links(out, path)
+        is_folder = name in FOLDERS
+        if path.is_dir() != is_folder or not (is_folder or is_ours(out, path)):
+            raise StoreError(
+                f"{path} was not written by Penstock, so it is left alone.",
+                f"Choose another OUT. In a copy of a run, copy its folder {MARK} too.",
+            )
+
+
+def start_over(out: Path) -> None:
+    """Deletes what earlier runs made in OUT, and nothing else."""
     with store_errors(out):
-        for name in OURS:
-            path = out / name
-            if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path)
-            else:
-                path.unlink(missing_ok=True)
+        remove_all(out, FOLDERS)
 
 
 def versions() -> dict[str, str]:

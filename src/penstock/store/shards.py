@@ -6,16 +6,25 @@ Shards of older versions have no checksums: of those only what breaks the format
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow.types import is_integer, is_string
 
 from penstock.errors import StoreError, first_line
 
+KEYS = {"id": is_string, "attempt": is_integer, "document": is_string, "part": is_integer}
+SHARD_NAME = re.compile(r"[0-9a-f]{24}\.parquet")
 MAX_REASON_CHARS = 200  # of Arrow's own words
+
+
+def shards_in(folder: Path) -> list[Path]:
+    """Returns the shards of a folder by name; other files there are somebody else's."""
+    return sorted(path for path in folder.glob("*.parquet") if SHARD_NAME.fullmatch(path.name))
 
 
 def write_shard(table: pa.Table, file: IO[bytes]) -> None:
@@ -27,6 +36,17 @@ def read_shard(shard: Path, columns: Sequence[str] | None = None) -> pa.Table:
     with shard_errors(shard), pq.ParquetFile(shard, page_checksum_verification=True) as file:
         known = set(file.schema_arrow.names)
         return file.read(None if columns is None else [name for name in columns if name in known])
+
+
+def key_problem(table: pa.Table) -> str:
+    """Returns what is wrong with the columns that every shard has; nothing if all is well."""
+    for name, is_kind in KEYS.items():
+        if name not in table.column_names:
+            return f"it has no column {name!r}"
+        column = table[name]
+        if not is_kind(column.type) or column.null_count:
+            return f"its column {name!r} holds other values than a shard's"
+    return ""
 
 
 @contextlib.contextmanager

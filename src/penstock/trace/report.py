@@ -12,7 +12,7 @@ from importlib import resources
 from pathlib import Path
 from string import Template
 
-from penstock.errors import StoreError, UsageError
+from penstock.errors import UsageError
 from penstock.trace import cost, drawing, live, phrases
 from penstock.trace.profile import HardwareFacts, Profile, StageProfile
 
@@ -151,20 +151,12 @@ def render_html(profile: Profile) -> str:
     )
 
 
-def write(profile: Profile, folder: Path) -> None:
-    """Writes profile.json and profile.html; a reader sees the old file or the new one, never half."""
-    texts = {
+def files(profile: Profile) -> dict[str, str]:
+    """Returns profile.json and profile.html by name."""
+    return {
         "profile.json": json.dumps(profile.to_dict(), ensure_ascii=False, indent=1) + "\n",
         "profile.html": render_html(profile),
     }
-    for name, text in texts.items():
-        # a fixed name: the next run replaces what a killed run leaves behind
-        temporary = folder / f".{name}.tmp"
-        try:
-            temporary.write_text(text, encoding="utf-8")
-            temporary.replace(folder / name)
-        except OSError as exc:
-            raise StoreError(f"Cannot write {folder / name}: {exc.strerror or exc}.") from exc
 
 
 def read(folder: Path) -> Profile:

@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import io
 import json
-import shutil
+import re
 import tempfile
 import zipfile
 from collections.abc import Iterable
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from penstock.engines.mesh.request import MeshOptions, MeshReply
 
 UNFINISHED = "unfinished"  # below OUT
+SHAPE_NAME = re.compile(r"[0-9a-f]{32}\.npz|tmp\w{8}\.shape\.part")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,7 +78,7 @@ class KeptShapes:
         said = json.dumps(asdict(shape.reply))
         with contextlib.suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
+            with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".shape.part", delete=False) as file:
                 np.savez(file, reply=said, table=shape.table, glb=np.frombuffer(shape.glb, np.uint8))
             Path(file.name).replace(path)
 
@@ -90,10 +91,23 @@ def folder_of(photo: str) -> str:
     return photo.replace("/", "_")
 
 
+def _remove_shapes(folder: Path) -> None:
+    """Removes shapes, by the names that only we give, and the folder when nothing is left."""
+    if folder.is_symlink() or not folder.is_dir():
+        return
+    for path in folder.iterdir():
+        if SHAPE_NAME.fullmatch(path.name) and not path.is_symlink():
+            path.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        folder.rmdir()
+
+
 def forget(out: Path, photos: Iterable[str]) -> None:
     """Removes what was kept of these photos, and the folder when nothing is left."""
     folder = out / UNFINISHED
+    if folder.is_symlink():
+        return
     for photo in photos:
-        shutil.rmtree(folder / folder_of(photo), ignore_errors=True)
+        _remove_shapes(folder / folder_of(photo))
     with contextlib.suppress(OSError):  # not empty, or not there
         folder.rmdir()

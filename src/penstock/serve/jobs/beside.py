@@ -6,7 +6,6 @@ understood.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 
@@ -21,6 +20,7 @@ from penstock.processes.child import Child
 from penstock.serve.upload import ReceivedFile
 from penstock.sources.safe_names import safe_name
 from penstock.store.atomic_files import make_folder, store_errors, sync_folder
+from penstock.store.ownership import claim
 
 DEPTHS, FURNITURE = "depths", "furniture"  # fields of a request, and folders below a job's
 FIELDS = (DEPTHS, FURNITURE)
@@ -49,9 +49,9 @@ def keep_beside(folder: Path, beside: Beside) -> None:
     """Moves the files into a job's folder."""
     for number, file in enumerate(beside.get(DEPTHS, ())):
         name = PurePath(safe_name(file.name)).stem + _ending(file.path, file.name)
-        _move(file, folder / DEPTHS / f"{number:05d}" / name)
+        _move(file, folder, f"{DEPTHS}/{number:05d}/{name}")
     for file in beside.get(FURNITURE, ()):
-        _move(file, folder / TABLE)
+        _move(file, folder, TABLE)
 
 
 def furniture_of(folder: Path) -> dict[str, str]:
@@ -65,11 +65,11 @@ def depths_of(folder: Path, photos: Sequence[str]) -> tuple[GivenDepth, ...]:
     if not sent:
         return ()
     numbers = photos_of([Path(photo).name for photo in photos], [path.name for path in sent])
-    shutil.rmtree(folder / READ, ignore_errors=True)
     given = []
     for path, depth, number in zip(sent, _read(sent), numbers, strict=True):
         target = folder / READ / path.parent.name / f"{path.stem}.npy"
         with store_errors(target):
+            claim(folder, target)
             make_folder(target.parent)
             np.save(target, depth)
         photo = Path(photos[number])
@@ -109,8 +109,10 @@ def _ending(path: Path, name: str) -> str:
     raise UsageError(f"The depth map {name!r} is neither .npy (metres) nor 16-bit PNG (millimetres).")
 
 
-def _move(file: ReceivedFile, target: Path) -> None:
+def _move(file: ReceivedFile, folder: Path, name: str) -> None:
+    target = folder / name
     with store_errors(target):
+        claim(folder, target)
         make_folder(target.parent)
         file.path.replace(target)
         sync_folder(target.parent)

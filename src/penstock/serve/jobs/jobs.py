@@ -24,6 +24,7 @@ from penstock.serve.service import Service, Status
 from penstock.serve.upload import ReceivedFile
 from penstock.sources.safe_names import safe_name
 from penstock.store.atomic_files import make_folder, store_errors, sync_folder
+from penstock.store.ownership import claim, claim_folder
 
 log = logging.getLogger(__name__)
 MAX_JOBS = 100_000  # some 100 MB of memory
@@ -137,6 +138,8 @@ class Jobs:
         if has_own_run:
             self.own_runs.check(kind, options)
         id = secrets.token_hex(12)
+        if has_own_run:
+            claim_folder(self.files.folder(id), self.files.folder(id) / OWN_OUT)
         for file in chain(files, *beside.values()):
             with store_errors(file.path):
                 file.put_on_disk()
@@ -172,6 +175,7 @@ class Jobs:
         for number, file in enumerate(files):
             target = self.files.folder(id) / INPUTS / f"{number:05d}" / safe_name(file.name)
             with store_errors(target):
+                claim(self.files.folder(id), target)
                 make_folder(target.parent)
                 file.path.replace(target)
                 sync_folder(target.parent)

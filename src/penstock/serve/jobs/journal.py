@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.store.atomic_files import make_folder, replacing, store_errors, sync_folder
+from penstock.store.ownership import claim
 
 log = logging.getLogger(__name__)
 JOURNAL = "journal.jsonl"
@@ -89,8 +90,9 @@ class JobJournal:
             return self._written
 
     def _open(self) -> None:
+        claim(self._out, self._path)
         make_folder(self._path.parent)
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         self._file = os.open(self._path, flags, 0o600)
         self._written = self._synced = os.fstat(self._file).st_size
         sync_folder(self._path.parent)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-import shutil
+import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -12,10 +13,14 @@ from typing import Any, Literal
 
 from penstock.serve.jobs.journal import JobJournal
 from penstock.store.atomic_files import replacing, store_errors
+from penstock.store.manifest import FOLDERS
+from penstock.store.ownership import claim_folder, refuse_links, remove, remove_tree
 
 log = logging.getLogger(__name__)
 JOBS = "jobs"  # below OUT
+JOB_ID = re.compile(r"[0-9a-f]{24}")
 INPUTS, OWN_OUT, VIEW = "inputs", "out", "view"  # below a job's folder
+LINKED = ("run.json", "crops", "uploads", "enrich", "raw", "masks", "clouds", "meshes")  # a view's, to OUT's
 
 Kind = Literal["parse", "volumes"]
 State = Literal["queued", "running", "done", "failed", "cancelled"]
@@ -74,6 +79,7 @@ class JobFiles:
     def __init__(self, out: Path) -> None:
         self._out = out
         self._folder = out / JOBS
+        refuse_links(out, self._folder)
         self._journal = JobJournal(self._folder, out)
 
     def folder(self, id: str) -> Path:
@@ -106,13 +112,33 @@ class JobFiles:
                 log.warning("%s in the journal is no job: %s", row["id"], exc)
         yield from sorted(found.values(), key=lambda record: record.created)
 
+    def view(self, id: str) -> Path:
+        """Returns a folder for the results of a job without a run of its own, with links to OUT's files."""
+        folder = self.folder(id)
+        view = folder / VIEW
+        with store_errors(view):
+            claim_folder(folder, view)
+            view.mkdir(parents=True, exist_ok=True)
+            for name in LINKED:
+                target = self._out.absolute() / name
+                if target.exists() and not os.path.lexists(view / name):
+                    (view / name).symlink_to(target)
+        return view
+
+    def _remove(self, folder: Path) -> None:
+        for name in LINKED:
+            link = folder / VIEW / name
+            if link.is_symlink() and link.readlink() == self._out.absolute() / name:
+                link.unlink()
+        remove_tree(folder, FOLDERS)
+
     def delete(self, record: JobRecord) -> None:
         path, folder = self._path(record.id), self.folder(record.id)
         if not record.has_own_run:
             self._journal.delete(record.id)
         with store_errors(path):
-            path.unlink(missing_ok=True)
-            shutil.rmtree(folder, ignore_errors=True)
+            remove(self._out, path)
+            self._remove(folder)
 
     def tidy(self, wholly: bool = False) -> None:
         """Removes what is left on the disk of deleted jobs; if asked, whatever does not count any more."""
@@ -124,8 +150,8 @@ class JobFiles:
     def delete_strays(self, known: set[str]) -> None:
         """Removes folders of jobs that were never promised, or whose deletion was cut short."""
         for folder in self._folder.glob("*/"):
-            if folder.name not in known:
-                shutil.rmtree(folder, ignore_errors=True)
+            if folder.name not in known and JOB_ID.fullmatch(folder.name):
+                self._remove(folder)
 
     def _path(self, id: str) -> Path:
         return self._folder / f"{id}.json"

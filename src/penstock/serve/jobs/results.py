@@ -21,9 +21,9 @@ from penstock.page import Page
 from penstock.photo import Photo
 from penstock.serve.catalogue import Catalogue
 from penstock.serve.jobs.jobs import Jobs
-from penstock.serve.jobs.record import VIEW, JobRecord
+from penstock.serve.jobs.record import JobRecord
 from penstock.serve.service import Service
-from penstock.store.atomic_files import replacing, store_errors
+from penstock.store.atomic_files import replacing
 from penstock.store.ledger import Entry, Ledger
 from penstock.store.out import Out
 
@@ -33,7 +33,6 @@ PAGE_RESULTS = (JSON, ZIP, *PAGE_FORMATS)
 PHOTO_RESULTS = (JSON, ZIP, *PHOTO_FORMATS)
 IN_ZIP = {"parse": ("md", "docjson", "jsonl"), "volumes": ("objects", "report")}
 ASSETS = {"parse": ("crops",), "volumes": ("masks", "clouds", "meshes")}
-LINKED = ("run.json", "crops", "uploads", "enrich", "raw", "masks", "clouds", "meshes")  # a view's, to OUT's
 MEDIA = {
     ".json": "application/json",
     ".jsonl": "application/x-ndjson",
@@ -83,13 +82,7 @@ class JobResults:
     def _out(self, record: JobRecord) -> Out:
         if record.has_own_run:
             return Out(self._jobs.out_of(record))
-        view = self._jobs.files.folder(record.id) / VIEW
-        with store_errors(view):
-            view.mkdir(parents=True, exist_ok=True)
-            for name in LINKED:
-                target = self._service.out.absolute() / name
-                if target.exists() and not (view / name).is_symlink():
-                    (view / name).symlink_to(target)
+        view = self._jobs.files.view(record.id)
         return CatalogueOut(view, self._service.catalogue, record.documents)
 
     def _made(self, record: JobRecord, out: Out, name: str) -> list[Path]:
