@@ -6,6 +6,7 @@ A `Stage` is a spec: a small frozen dataclass that pickles. Its `open()` loads w
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -86,6 +87,7 @@ class Stage:
     """
 
     name: ClassVar[str]
+    worker: ClassVar[str] = ""  # "module:Class", imported where it is opened: a plan is built without numpy
     item: ClassVar[type[Item]] = Page
 
     needs: Needs = tuning(ANYWHERE)
@@ -109,7 +111,12 @@ class Stage:
         return ()
 
     def open(self) -> Worker[Any]:
-        raise TypeError(f"stage {self.name!r} does not define open()")
+        """Loads weights and returns the worker, on the thread or in the process that will call it."""
+        module, _, name = self.worker.partition(":")
+        if not name:
+            raise TypeError(f"stage {self.name!r} names no worker")
+        made: Worker[Any] = getattr(importlib.import_module(module), name)(self)
+        return made
 
     def settings(self) -> dict[str, Any]:
         """Returns the fields that change results, for the fingerprint and run.json."""

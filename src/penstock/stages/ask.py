@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from penstock.engines.chat.region_tasks import Margins
-from penstock.page import Page
-from penstock.stage import Stage, Worker, secret, tuning
+from penstock.stage import Stage, secret, tuning
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +17,7 @@ class Ask(Stage):
     """Text, tables and formulas by prompts. `servers` and `in_flight` change speed, never results."""
 
     name: ClassVar[str] = "ask"
+    worker: ClassVar[str] = "penstock.workers.ask:AskWorker"
     reads: ClassVar[tuple[str, ...]] = ("regions",)
     writes: ClassVar[tuple[str, ...]] = ("regions",)
     recogniser: str = "glm-ocr"
@@ -35,8 +35,3 @@ class Ask(Stage):
     @property
     def addresses(self) -> tuple[str, ...]:
         return self.servers
-
-    def open(self) -> Worker[Page]:
-        from penstock.workers.ask import AskWorker
-
-        return AskWorker(self)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from penstock.page import Page
-from penstock.stage import Stage, Worker
+from penstock.stage import Stage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,12 +16,8 @@ class Compose(Stage):
     """
 
     name: ClassVar[str] = "compose"
+    worker: ClassVar[str] = "penstock.workers.compose:ComposeWorker"
     reads: ClassVar[tuple[str, ...]] = ("regions", "width", "height", "way_back")
     writes: ClassVar[tuple[str, ...]] = ("regions", "markdown", "width", "height")
     # "given": as the layout model has it, with its labels; "ranked": the same, what it did not see by place
     order: Literal["geometry", "given", "ranked"] = "geometry"
-
-    def open(self) -> Worker[Page]:
-        from penstock.workers.compose import ComposeWorker
-
-        return ComposeWorker(self)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from penstock.page import Page
 from penstock.region import FORMULA_LABELS, PICTURE_LABELS
-from penstock.stage import Stage, Worker
+from penstock.stage import Stage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,11 +14,7 @@ class Crop(Stage):
     """Gives regions with one of `labels` an encoded crop, named by its content."""
 
     name: ClassVar[str] = "crop"
+    worker: ClassVar[str] = "penstock.workers.crop:CropWorker"
     reads: ClassVar[tuple[str, ...]] = ("pixels", "regions")
     writes: ClassVar[tuple[str, ...]] = ("regions",)
     labels: tuple[str, ...] = tuple(sorted(PICTURE_LABELS | FORMULA_LABELS | {"table"}))
-
-    def open(self) -> Worker[Page]:
-        from penstock.workers.crop import CropWorker
-
-        return CropWorker(frozenset(self.labels))

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from penstock.engines.chat.region_tasks import Margins
-from penstock.page import Page
-from penstock.stage import Stage, Worker
+from penstock.stage import Stage
 
 MAX_PIXELS = 4_816_896  # GLM-OCR's own preprocessor scales down to this
 
@@ -22,6 +21,7 @@ class CropRegions(Stage):
     """
 
     name: ClassVar[str] = "crop_regions"
+    worker: ClassVar[str] = "penstock.workers.crop_regions:CropRegionsWorker"
     writes: ClassVar[tuple[str, ...]] = ("regions",)
     margins: Margins = "drop"
     text_height: float = 0.0
@@ -32,8 +32,3 @@ class CropRegions(Stage):
     @property
     def reads(self) -> tuple[str, ...]:
         return ("image" if self.decode else "pixels", "regions")
-
-    def open(self) -> Worker[Page]:
-        from penstock.workers.crop_regions import CropRegionsWorker
-
-        return CropRegionsWorker(self)

@@ -13,7 +13,7 @@ from penstock.item import Item
 from penstock.photo import Photo
 from penstock.photos.furniture import without_password
 from penstock.photos.user_boxes import GivenBox
-from penstock.stage import Batch, Stage, Supervision, Worker, tuning
+from penstock.stage import Batch, Stage, Supervision, tuning
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +24,7 @@ class Detect(Stage):
     """
 
     name: ClassVar[str] = "detect"
+    worker: ClassVar[str] = "penstock.workers.detect:DetectWorker"
     item: ClassVar[type[Item]] = Photo
     reads: ClassVar[tuple[str, ...]] = ("pixels", "objects")
     writes: ClassVar[tuple[str, ...]] = ("objects",)
@@ -39,8 +40,3 @@ class Detect(Stage):
 
     def settings(self) -> dict[str, Any]:
         return {**super().settings(), "furniture": without_password(self.furniture)}
-
-    def open(self) -> Worker[Photo]:
-        from penstock.workers.detect import DetectWorker
-
-        return DetectWorker(self)

@@ -17,8 +17,7 @@ from penstock.engines.layout.settings import (
     thresholds,
     unclips,
 )
-from penstock.page import Page
-from penstock.stage import Batch, Needs, Stage, Worker, tuning
+from penstock.stage import Batch, Needs, Stage, tuning
 
 MODEL = "PaddlePaddle/PP-DocLayoutV3_safetensors"
 THRESHOLD = 0.3
@@ -37,6 +36,7 @@ class DocLayout(Stage):
     """
 
     name: ClassVar[str] = "doclayout"
+    worker: ClassVar[str] = "penstock.workers.doclayout:DocLayoutWorker"
     reads: ClassVar[tuple[str, ...]] = ("image", "width", "height")
     writes: ClassVar[tuple[str, ...]] = ("regions",)
     model: str = MODEL
@@ -58,11 +58,6 @@ class DocLayout(Stage):
     def rules(self) -> dict[str, Any]:
         """The fields that become the rules which clean what the network finds."""
         return {name: getattr(self, name) for name in _RULES}
-
-    def open(self) -> Worker[Page]:
-        from penstock.workers.doclayout import DocLayoutWorker
-
-        return DocLayoutWorker(self)
 
 
 def doclayout(

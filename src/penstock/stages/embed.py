@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 from penstock.documents.vectored import Vectored
 from penstock.engines.embed.embedder import REPRESENT
 from penstock.item import Item
-from penstock.stage import Batch, Stage, Worker, secret, tuning
+from penstock.stage import Batch, Stage, secret, tuning
 
 EmbeddedRegions = Literal["visual", "all"]
 
@@ -24,6 +24,7 @@ class Embed(Stage):
     """Embeds with one of `engines.embed.EMBEDDERS`. With `images` it reads the page's encoded picture."""
 
     name: ClassVar[str] = "embed"
+    worker: ClassVar[str] = "penstock.workers.embed:EmbedWorker"
     item: ClassVar[type[Item]] = Vectored
     writes: ClassVar[tuple[str, ...]] = ("text_vector", "image_vector", "parts")
 
@@ -51,8 +52,3 @@ class Embed(Stage):
     @property
     def addresses(self) -> tuple[str, ...]:
         return (self.server,) if self.server else ()
-
-    def open(self) -> Worker[Vectored]:
-        from penstock.workers.embed import EmbedWorker
-
-        return EmbedWorker(self)

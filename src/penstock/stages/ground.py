@@ -9,8 +9,7 @@ from penstock.engines.chat.deepseek import CELLS, FIRST, MAX_TOKENS, NgramGuard,
 from penstock.engines.chat.deepseek_prompts import MARKDOWN
 from penstock.engines.chat.deepseek_resolution import FIRST_MODEL, GUNDAM, check_resolution
 from penstock.errors import PlanError
-from penstock.page import Page
-from penstock.stage import Stage, Worker, secret, tuning
+from penstock.stage import Stage, secret, tuning
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +17,7 @@ class Ground(Stage):
     """One grounded call a page. `servers` and `in_flight` change speed, never results."""
 
     name: ClassVar[str] = "ground"
+    worker: ClassVar[str] = "penstock.workers.ground:GroundWorker"
     reads: ClassVar[tuple[str, ...]] = ("image", "width", "height")
     writes: ClassVar[tuple[str, ...]] = ("regions", "markdown", "attempts", "raw_answer", "shortfall")
     recogniser: str = "deepseek-ocr"
@@ -63,8 +63,3 @@ class Ground(Stage):
     @property
     def addresses(self) -> tuple[str, ...]:
         return self.servers
-
-    def open(self) -> Worker[Page]:
-        from penstock.workers.ground import GroundWorker
-
-        return GroundWorker(self)

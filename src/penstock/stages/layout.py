@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from penstock.engines.layout.settings import Threshold, thresholds
-from penstock.page import Page
-from penstock.stage import Stage, Worker
+from penstock.stage import Stage
 
 # what the network finds; the other labels of the vocabulary are for other networks
 LABELS = (
@@ -27,6 +26,7 @@ class Layout(Stage):
     """
 
     name: ClassVar[str] = "layout"
+    worker: ClassVar[str] = "penstock.workers.layout:LayoutWorker"
     reads: ClassVar[tuple[str, ...]] = ("pixels",)
     writes: ClassVar[tuple[str, ...]] = ("regions",)
     engine: Literal["cdla", "pp-doclayoutv3"] = "cdla"
@@ -34,11 +34,6 @@ class Layout(Stage):
     # None: the network's own. cdla: 0.4, and 0.5 for pictures, tables, formulas; pp-doclayoutv3: 0.3
     threshold: float | None = None
     class_thresholds: Mapping[str, float] = field(default_factory=dict)
-
-    def open(self) -> Worker[Page]:
-        from penstock.workers.layout import LayoutWorker
-
-        return LayoutWorker(self)
 
 
 def builtin_layout(threshold: Threshold | None, overlap: int) -> Layout:

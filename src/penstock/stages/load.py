@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 
 from penstock.errors import PlanError
 from penstock.item import Item, PictureItem
-from penstock.stage import Needs, Stage, Worker, secret, tuning
+from penstock.stage import Needs, Stage, secret, tuning
 
 DPI = 200.0  # the GLM-OCR SDK's
 MAX_SIDE = 3500  # pixels of a rendered page's long side, the GLM-OCR SDK's bound
@@ -32,6 +32,7 @@ class Load(Stage):
     """
 
     name: ClassVar[str] = "load"
+    worker: ClassVar[str] = "penstock.workers.load:LoadWorker"
     item: ClassVar[type[Item]] = PictureItem
 
     dpi: float = DPI
@@ -53,8 +54,3 @@ class Load(Stage):
         picture = () if self.render == "never" else ("pixels" if self.give == "pixels" else "image",)
         layer = ("layer",) if self.text_layer else ()
         return (*picture, *layer, "width", "height", "dpi")
-
-    def open(self) -> Worker[PictureItem]:
-        from penstock.workers.load import LoadWorker
-
-        return LoadWorker(self)

@@ -8,7 +8,7 @@ from typing import ClassVar
 from penstock.documents.docjson.enriched_block import EnrichedBlock
 from penstock.engines.chat.recognisers import recogniser
 from penstock.item import Item
-from penstock.stage import Batch, Stage, Worker, secret, tuning
+from penstock.stage import Batch, Stage, secret, tuning
 
 TOGETHER = Batch(max_items=32, linger_ms=20.0)  # blocks an asking thread takes; the client mixes them all
 
@@ -18,6 +18,7 @@ class Look(Stage):
     """Shows crops to a vision model with its own prompts."""
 
     name: ClassVar[str] = "look"
+    worker: ClassVar[str] = "penstock.workers.look:LookWorker"
     item: ClassVar[type[Item]] = EnrichedBlock
     reads: ClassVar[tuple[str, ...]] = ("uri", "question")
     writes: ClassVar[tuple[str, ...]] = ("seen", "shortfalls")
@@ -35,8 +36,3 @@ class Look(Stage):
     @property
     def addresses(self) -> tuple[str, ...]:
         return self.servers
-
-    def open(self) -> Worker[EnrichedBlock]:
-        from penstock.workers.look import LookWorker
-
-        return LookWorker(self)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from penstock.item import Item
 from penstock.photo import Photo
 from penstock.photos.furniture import without_password
-from penstock.stage import Stage, Worker
+from penstock.stage import Stage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,6 +16,7 @@ class Measure(Stage):
     """Measures clouds; `furniture` is a table of one's own, built in when None."""
 
     name: ClassVar[str] = "measure"
+    worker: ClassVar[str] = "penstock.workers.measure:MeasureWorker"
     item: ClassVar[type[Item]] = Photo
     reads: ClassVar[tuple[str, ...]] = ("objects",)
     writes: ClassVar[tuple[str, ...]] = ("objects",)
@@ -24,8 +25,3 @@ class Measure(Stage):
 
     def settings(self) -> dict[str, Any]:
         return {**super().settings(), "furniture": without_password(self.furniture)}
-
-    def open(self) -> Worker[Photo]:
-        from penstock.workers.measure import MeasureWorker
-
-        return MeasureWorker(self)

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from penstock.engines.ocr.effort import Effort
-from penstock.page import Page
-from penstock.stage import Stage, Worker
+from penstock.stage import Stage
 
 FlattenUse = Literal["auto", "off", "always"]
 
@@ -21,6 +20,7 @@ class Orient(Stage):
     """
 
     name: ClassVar[str] = "orient"
+    worker: ClassVar[str] = "penstock.workers.orient:OrientWorker"
     reads: ClassVar[tuple[str, ...]] = ("pixels", "layer")
     writes: ClassVar[tuple[str, ...]] = (
         "pixels",
@@ -33,8 +33,3 @@ class Orient(Stage):
     )
     flatten: FlattenUse = "auto"
     effort: Effort = "best"  # as runs had it that name none
-
-    def open(self) -> Worker[Page]:
-        from penstock.workers.orient import OrientWorker
-
-        return OrientWorker(self)

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from penstock.engines.ocr.effort import Effort
-from penstock.page import Page
-from penstock.stage import Stage, Worker, tuning
+from penstock.stage import Stage, tuning
 
 LayerUse = Literal["auto", "always", "never"]
 
@@ -17,14 +16,10 @@ class Recognise(Stage):
     """Text, tables and the words inside pictures. `lang` empty means: find out, page by page."""
 
     name: ClassVar[str] = "recognise"
+    worker: ClassVar[str] = "penstock.workers.recognise:RecogniseWorker"
     reads: ClassVar[tuple[str, ...]] = ("pixels", "layer", "regions", "width", "height")
     writes: ClassVar[tuple[str, ...]] = ("regions", "layer_fault")
     lang: tuple[str, ...] = ()
     text_layer: LayerUse = "auto"
     effort: Effort = "best"  # as runs had it that name none
     threads: int = tuning(1)
-
-    def open(self) -> Worker[Page]:
-        from penstock.workers.recognise import RecogniseWorker
-
-        return RecogniseWorker(self)

@@ -15,7 +15,7 @@ from penstock.item import Item
 from penstock.photo import Photo
 from penstock.photos.furniture import without_password
 from penstock.photos.user_boxes import GivenDepth, KnownSize
-from penstock.stage import Stage, Worker, tuning
+from penstock.stage import Stage, tuning
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +23,7 @@ class Reconstruct(Stage):
     """Objects to clouds. `engine` is "silhouette" (no weights) or "sam3d"."""
 
     name: ClassVar[str] = "reconstruct"
+    worker: ClassVar[str] = "penstock.workers.reconstruct:ReconstructWorker"
     item: ClassVar[type[Item]] = Photo
     reads: ClassVar[tuple[str, ...]] = ("pixels", "objects", "uri")
     writes: ClassVar[tuple[str, ...]] = ("objects",)
@@ -40,8 +41,3 @@ class Reconstruct(Stage):
     def settings(self) -> dict[str, Any]:
         mesh = self.mesh.results() if self.mesh is not None else None
         return {**super().settings(), "mesh": mesh, "furniture": without_password(self.furniture)}
-
-    def open(self) -> Worker[Photo]:
-        from penstock.workers.reconstruct import ReconstructWorker
-
-        return ReconstructWorker(self)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from penstock.page import Page
-from penstock.stage import Stage, Worker
+from penstock.stage import Stage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,10 +16,6 @@ class RulesLayout(Stage):
     """
 
     name: ClassVar[str] = "rules"
+    worker: ClassVar[str] = "penstock.workers.rules:RulesWorker"
     reads: ClassVar[tuple[str, ...]] = ("layer", "width", "height")
     writes: ClassVar[tuple[str, ...]] = ("regions",)
-
-    def open(self) -> Worker[Page]:
-        from penstock.workers.rules import RulesWorker
-
-        return RulesWorker()

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 from penstock.documents.docjson.enriched_block import EnrichedBlock
 from penstock.errors import PlanError
 from penstock.item import Item
-from penstock.stage import Batch, Stage, Worker, secret, tuning
+from penstock.stage import Batch, Stage, secret, tuning
 from penstock.stages.look import TOGETHER
 
 TextEngine = Literal["none", "rule", "llm"]
@@ -19,6 +19,7 @@ class Summarise(Stage):
     """Summary and keywords by rules or by a language model."""
 
     name: ClassVar[str] = "summarise"
+    worker: ClassVar[str] = "penstock.workers.summarise:SummariseWorker"
     item: ClassVar[type[Item]] = EnrichedBlock
     reads: ClassVar[tuple[str, ...]] = ("question",)
     writes: ClassVar[tuple[str, ...]] = ("enrichment", "shortfalls")
@@ -41,8 +42,3 @@ class Summarise(Stage):
     @property
     def addresses(self) -> tuple[str, ...]:
         return self.servers
-
-    def open(self) -> Worker[EnrichedBlock]:
-        from penstock.workers.summarise import SummariseWorker
-
-        return SummariseWorker(self)

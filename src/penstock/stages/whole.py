@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from penstock.documents.asked_page import AskedPage
 from penstock.item import Item
-from penstock.stage import Stage, Worker
+from penstock.stage import Stage
 from penstock.stages.crop_regions import MAX_PIXELS
 
 
@@ -20,6 +20,7 @@ class Whole(Stage):
     """
 
     name: ClassVar[str] = "whole"
+    worker: ClassVar[str] = "penstock.workers.crop_regions:WholeWorker"
     item: ClassVar[type[Item]] = AskedPage
     writes: ClassVar[tuple[str, ...]] = ("regions",)
     send: bool = True
@@ -28,8 +29,3 @@ class Whole(Stage):
     @property
     def reads(self) -> tuple[str, ...]:
         return ("asking", "width", "height", *(("image",) if self.send else ()))
-
-    def open(self) -> Worker[AskedPage]:
-        from penstock.workers.crop_regions import WholeWorker
-
-        return WholeWorker(self)

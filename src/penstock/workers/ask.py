@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from penstock.documents.asked_page import AskedPage
 from penstock.documents.jpeg import picture_size
@@ -23,9 +22,7 @@ from penstock.errors import EngineError, Failure
 from penstock.page import Page
 from penstock.region import Region
 from penstock.stage import Worker
-
-if TYPE_CHECKING:
-    from penstock.stages.ask import Ask
+from penstock.stages.ask import Ask
 
 log = logging.getLogger(__name__)
 OTHERS_LIMIT = 256  # requests in flight at each server that someone else runs; the client lowers it by itself

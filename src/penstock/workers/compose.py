@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from penstock.box import WayBack
 from penstock.documents.formats.markdown import page_markdown
@@ -12,9 +11,7 @@ from penstock.documents.layout.relabel import relabelled, with_title
 from penstock.page import Page
 from penstock.region import Region
 from penstock.stage import Worker
-
-if TYPE_CHECKING:
-    from penstock.stages.compose import Compose
+from penstock.stages.compose import Compose
 
 
 class ComposeWorker(Worker[Page]):

@@ -9,14 +9,15 @@ from penstock.engines.image.crop import as_jpeg, cut
 from penstock.page import Page
 from penstock.region import Asset, Region, asset
 from penstock.stage import Worker
+from penstock.stages.crop import Crop
 
 QUALITY = 92  # JPEG: text in a chart stays sharp; 95 costs a third more bytes and shows nothing more
 FOLDER = "crops"
 
 
 class CropWorker(Worker[Page]):
-    def __init__(self, labels: frozenset[str]) -> None:
-        self._labels = labels
+    def __init__(self, stage: Crop) -> None:
+        self._labels = frozenset(stage.labels)
 
     def __call__(self, items: list[Page]) -> list[Page]:
         return [self._page(page) for page in items]

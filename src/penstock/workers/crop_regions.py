@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from penstock.box import Pixels
 from penstock.documents.asked_page import AskedPage
@@ -16,11 +15,9 @@ from penstock.page import Page
 from penstock.processes.malloc import keep_pages
 from penstock.region import WHOLE, AskedTask, Region
 from penstock.stage import Worker
+from penstock.stages.crop_regions import CropRegions
+from penstock.stages.whole import Whole
 from penstock.workers.crop import crop_asset
-
-if TYPE_CHECKING:
-    from penstock.stages.crop_regions import CropRegions
-    from penstock.stages.whole import Whole
 
 SENT_QUALITY = 85  # JPEG; 75 as GLM-OCR's SDK sends rings around thin strokes, 95 is twice the bytes
 WHOLE_LABELS: dict[AskedTask, str] = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from penstock.box import Pixels
 from penstock.engines.segment.saliency import SaliencySegmenter
@@ -18,10 +17,8 @@ from penstock.photos.user_boxes import GivenBox, is_for
 from penstock.processes.part_pool import failure_of
 from penstock.region import asset
 from penstock.stage import Worker
+from penstock.stages.detect import Detect
 from penstock.workers.detector_words import detector_words
-
-if TYPE_CHECKING:
-    from penstock.stages.detect import Detect
 
 MASKS = "masks"
 FEW_WORDS = frozenset({"nanodet"})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from penstock.engines.layout.clean import rules_from
 from penstock.engines.layout.doclayout import DocLayoutEngine
@@ -12,9 +11,7 @@ from penstock.engines.layout.doclayout_output import PlacedDetection
 from penstock.page import Page
 from penstock.region import Region
 from penstock.stage import Worker
-
-if TYPE_CHECKING:
-    from penstock.stages.doclayout import DocLayout
+from penstock.stages.doclayout import DocLayout
 
 
 class DocLayoutWorker(Worker[Page]):

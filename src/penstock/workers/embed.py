@@ -17,10 +17,10 @@ from penstock.engines.embed.embedder import Embedder, open_embedder
 from penstock.engines.image.codec import decode_rgb, encode_jpeg
 from penstock.errors import EngineError
 from penstock.stage import Worker
+from penstock.stages.embed import Embed
 
 if TYPE_CHECKING:
     from penstock.engines.embed.embedder import Vectors
-    from penstock.stages.embed import Embed
 
 SETTINGS = ("model", "dimensions", "max_image_tokens", "server", "in_flight", "device", "style", "api_key")
 JPEG_QUALITY = 92

@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
@@ -30,10 +29,8 @@ from penstock.errors import BadInput, EngineError, Failure
 from penstock.page import Page, PageAttempt
 from penstock.region import Region
 from penstock.stage import Worker
+from penstock.stages.ground import Ground
 from penstock.workers.crop import with_crop
-
-if TYPE_CHECKING:
-    from penstock.stages.ground import Ground
 
 MIN_CROP = 28  # pixels: smaller pictures are dots, and some servers hang on them
 CROPPED = frozenset({"image", "chart", "seal", "table"})

@@ -13,10 +13,10 @@ from penstock.engines.layout.doclayout_output import PlacedDetection
 from penstock.page import Page
 from penstock.region import Region
 from penstock.stage import Worker
+from penstock.stages.layout import Layout
 
 if TYPE_CHECKING:
     from penstock.box import Pixels
-    from penstock.stages.layout import Layout
 
 
 class _Finder(Protocol):

@@ -22,10 +22,10 @@ from penstock.page import Page
 from penstock.sources import formats
 from penstock.sources.shard_ref import ShardRef
 from penstock.stage import Worker
+from penstock.stages.load import Load
 
 if TYPE_CHECKING:
     from penstock.sources.tables import ColumnReader
-    from penstock.stages.load import Load
 
 MAX_IMAGE_BYTES = 1 << 29  # of one encoded image, which is read whole: twice what MAX_PIXELS are as RGB
 MAX_OPEN_FILES = 4  # of each kind; a worker sees the pages of one or two documents at a time

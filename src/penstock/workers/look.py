@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from penstock.documents.docjson.enriched_block import EnrichedBlock, SeenText
 from penstock.engines.chat.client import Answer, ChatClient, ChatRequest
 from penstock.engines.chat.recognisers import recogniser
 from penstock.errors import BadInput, Failure
 from penstock.stage import Worker
-
-if TYPE_CHECKING:
-    from penstock.stages.look import Look
+from penstock.stages.look import Look
 
 TASKS = {"table": "table", "graph": "chart", "diagram": "describe", "complex_image": "describe"}
 MAX_TOKENS = 1_500

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from penstock.errors import ItemError, MissingModel, install_advice
 from penstock.photo import Photo, PhotoObject
@@ -14,9 +13,7 @@ from penstock.photos.ply import read_ply
 from penstock.photos.volumes import Volume, measure
 from penstock.processes.part_pool import failure_of
 from penstock.stage import Worker
-
-if TYPE_CHECKING:
-    from penstock.stages.measure import Measure
+from penstock.stages.measure import Measure
 
 # 10 % of scale is 30 % of volume: what a metric depth map leaves (reference: 22 % median, 52 % at p90)
 METRIC_RANGE = (0.75, 1.35)

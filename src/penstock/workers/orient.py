@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,9 +18,7 @@ from penstock.engines.page_photo.flatten import FlatPage, flattened
 from penstock.page import Page
 from penstock.region import TextLayer
 from penstock.stage import Worker
-
-if TYPE_CHECKING:
-    from penstock.stages.orient import Orient
+from penstock.stages.orient import Orient
 
 MIN_WORDS = 5  # fewer words than this may stand on a scan, which is no born-digital page
 SIDEWAYS = 0.8  # of a page's characters: less is a sideways table on an upright page

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from penstock.box import HasBox
 from penstock.documents.formulas import layer_formula
@@ -39,11 +38,9 @@ from penstock.page import Page
 from penstock.processes.part_pool import PartPool
 from penstock.region import FORMULA_LABELS, Region, Word
 from penstock.stage import Worker
+from penstock.stages.recognise import LayerUse, Recognise
 from penstock.workers.builtin_readers import Readers
 from penstock.workers.crop import with_crop
-
-if TYPE_CHECKING:
-    from penstock.stages.recognise import LayerUse, Recognise
 
 CHUNK_LINES = 12  # lines one thread reads at a time: small enough to share a page between two cores
 

@@ -7,7 +7,6 @@ import math
 import shutil
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,11 +29,9 @@ from penstock.processes.pool import ProcessPool
 from penstock.processes.resources import cores, environment, visible_gpus
 from penstock.processes.scratch import scratch_folder
 from penstock.stage import Worker
+from penstock.stages.reconstruct import Reconstruct
 from penstock.workers.builders import Builder, PhotoScene, Silhouettes
 from penstock.workers.sam3d import Sam3dBuilder
-
-if TYPE_CHECKING:
-    from penstock.stages.reconstruct import Reconstruct
 
 log = logging.getLogger(__name__)
 NO_DEADLINE_S = 10 * 24 * 3600.0  # a part has its own in its process; the queue before it has none

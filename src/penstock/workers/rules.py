@@ -8,10 +8,14 @@ from penstock.documents.layout.rules import regions_by_rules
 from penstock.documents.layout.text_layer import trust
 from penstock.page import Page
 from penstock.stage import Worker
+from penstock.stages.rules import RulesLayout
 
 
 class RulesWorker(Worker[Page]):
     """Leaves a page without a trustworthy text layer as it is."""
+
+    def __init__(self, stage: RulesLayout) -> None:
+        """Keeps nothing of the stage: it has no settings."""
 
     def __call__(self, items: list[Page]) -> list[Page]:
         return [_laid_out(page) for page in items]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from penstock.documents.docjson.enriched_block import EnrichedBlock
 from penstock.documents.docjson.model import BilingualText, Enrichment, Keywords
@@ -12,10 +11,8 @@ from penstock.engines.summarise.llm import LlmWriter
 from penstock.engines.summarise.rules import BlockFacts, NoWriter, RuleWriter, SummaryWriter, WrittenSummary
 from penstock.errors import EngineError
 from penstock.stage import Worker
+from penstock.stages.summarise import Summarise
 from penstock.workers.look import with_shortfall
-
-if TYPE_CHECKING:
-    from penstock.stages.summarise import Summarise
 
 
 class SummariseWorker(Worker[EnrichedBlock]):

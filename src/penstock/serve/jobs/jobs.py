@@ -138,8 +138,6 @@ class Jobs:
         if has_own_run:
             self.own_runs.check(kind, options)
         id = secrets.token_hex(12)
-        if has_own_run:
-            claim_folder(self.files.folder(id), self.files.folder(id) / OWN_OUT)
         for file in chain(files, *beside.values()):
             with store_errors(file.path):
                 file.put_on_disk()
@@ -172,6 +170,7 @@ class Jobs:
 
     def _keep(self, id: str, files: Sequence[ReceivedFile], owner: str) -> tuple[str, ...]:
         names = []
+        claim_folder(self.files.folder(id), self.files.folder(id) / OWN_OUT)
         for number, file in enumerate(files):
             target = self.files.folder(id) / INPUTS / f"{number:05d}" / safe_name(file.name)
             with store_errors(target):
