@@ -1,14 +1,15 @@
 # Other projects' clients in an environment of their own, for the tests under tests/with_clients. None of it is ours to ship: glmocr
-# brings PyMuPDF, which is AGPL.
+# brings PyMuPDF, which is AGPL, and Open WebUI has a licence of its own.
 CLIENTS_VENV := .venv-clients
 
 .PHONY: test-clients
 
-test-clients: setup $(CLIENTS_VENV)/.ready  ## clients of docling, GLM-OCR and Mistral, and schemathesis, ask our service
+test-clients: setup $(CLIENTS_VENV)/.ready  ## other projects' clients (docling, Mistral, Open WebUI, RAGFlow, …) and schemathesis ask our service
 	PENSTOCK_TEST_CLIENTS=$(CURDIR)/$(CLIENTS_VENV) $(BIN)/python -m pytest tests/with_clients
 
-$(CLIENTS_VENV)/.ready: tests/with_clients/pins.txt
+$(CLIENTS_VENV)/.ready: tests/with_clients/pins.txt tests/with_clients/pins_alone.txt
 	$(PYTHON) -m venv $(CLIENTS_VENV)
 	echo '*' > $(CLIENTS_VENV)/.gitignore
 	$(CLIENTS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/with_clients/pins.txt
+	$(CLIENTS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile -r tests/with_clients/pins_alone.txt
 	@touch $@

@@ -21,6 +21,9 @@ from penstock.serve.adapters.docling import DoclingRoutes
 from penstock.serve.adapters.glm import GlmRoutes
 from penstock.serve.adapters.mineru import MineruRoutes
 from penstock.serve.adapters.mistral import MistralRoutes
+from penstock.serve.adapters.mistral_files import MistralFileRoutes
+from penstock.serve.adapters.open_webui import OpenWebuiRoutes
+from penstock.serve.adapters.paddleocr import PaddleocrRoutes
 from penstock.serve.errors import ERRORS, OriginCheckMiddleware
 from penstock.serve.guard.arrivals import ArrivalBounds, ArrivalMiddleware, Arrivals
 from penstock.serve.guard.keys import KeyRing
@@ -35,6 +38,7 @@ from penstock.serve.metrics import CountingMiddleware, RequestCounts
 from penstock.serve.pictures import DrawnPages
 from penstock.serve.reference_page import reference_page
 from penstock.serve.requests.body import BodyReader
+from penstock.serve.requests.kept_files import KeptFiles
 from penstock.serve.routes.context import Context
 from penstock.serve.routes.documents import DocumentRoutes
 from penstock.serve.routes.job_pages import JobPageRoutes
@@ -56,7 +60,15 @@ OURS: dict[str, tuple[type[JobRoutes | JobPageRoutes | DocumentRoutes | RunRoute
     "Documents": (DocumentRoutes, RunRoutes),
     "Search": (SearchRoutes,),
 }
-OTHERS = (GlmRoutes, DoclingRoutes, MistralRoutes, MineruRoutes)  # the shapes of other projects
+OTHERS = (  # the shapes of other projects
+    GlmRoutes,
+    DoclingRoutes,
+    MistralRoutes,
+    MistralFileRoutes,
+    MineruRoutes,
+    OpenWebuiRoutes,
+    PaddleocrRoutes,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,6 +154,7 @@ def _context(service: Service, settings: ServiceSettings) -> Context:
         search=ServedSearch(service.out),
         exporting=InTurn(EXPORTS_AT_ONCE),
         takers=WorkerThreads("take", TAKERS),
+        kept_files=KeptFiles(service.incoming),
         callbacks=settings.callbacks,
         is_open=settings.is_open,
     )
@@ -155,6 +168,7 @@ def _opened(context: Context) -> Callable[[FastAPI], AbstractAsyncContextManager
         with (
             context.jobs,
             context.takers,
+            context.kept_files,
             callbacks,
             context.pictures.opened,
             search.opened,

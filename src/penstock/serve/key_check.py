@@ -14,7 +14,8 @@ OWNER = "penstock.owner"  # where a request's scope holds whose key it is
 REFERENCE = "/docs"
 # a browser sends no key with an address: the page asks for it itself, and the reference is no secret
 OPEN_PATHS = frozenset({"/", "/health", "/health/live", "/ready", "/version", REFERENCE})
-OPEN_FOLDER = "/web/"  # the files of the page
+SIGNED = "/signed-files/"  # begins addresses that prove by themselves that they may be read
+OPEN_FOLDERS = ("/web/", SIGNED)  # the first: the files of the page
 READING_POSTS = frozenset({"/v1/search", "/v1/embed"})
 
 
@@ -44,7 +45,7 @@ class KeyMiddleware:
 
 
 def _is_open(path: str) -> bool:
-    return path in OPEN_PATHS or path.startswith(OPEN_FOLDER)
+    return path in OPEN_PATHS or path.startswith(OPEN_FOLDERS)
 
 
 def _scope_for(scope: Scope) -> str:

@@ -13,7 +13,15 @@ from fastapi.responses import JSONResponse, Response
 import penstock
 from penstock.exports.page_rows import page_text
 from penstock.page import Page
-from penstock.serve.adapters.foreign_jobs import Fill, ForeignJobs, as_list, page_span, whole_number
+from penstock.serve.adapters.foreign_jobs import (
+    MAX_WISH,
+    Fill,
+    ForeignJobs,
+    as_list,
+    page_span,
+    whole_number,
+    without_links,
+)
 from penstock.serve.errors import HttpRefusal
 from penstock.serve.jobs.jobs import JobState
 from penstock.serve.requests.body import BodyRead
@@ -28,6 +36,7 @@ STATUS = {
     "failed": "failure",
     "cancelled": "failure",
 }
+MARKDOWN_OPTIONS = ("md_page_break_placeholder", "image_export_mode")
 SOURCE_BODY = {
     "requestBody": {
         "required": True,
@@ -57,7 +66,7 @@ FILE_BODY = {
 
 
 class DoclingRoutes:
-    """One method for each path. What a task was asked for is kept with it, for its result."""
+    """One method for each path. How a task's client wants its Markdown is kept until the service ends."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -82,7 +91,7 @@ class DoclingRoutes:
 
     async def source_later(self, request: Request) -> dict[str, Any]:
         """Takes files in base64, or from hosts the operator allows, as a task."""
-        return await self._task(request, _source(request)[0])
+        return await self._task(request, *_source(request))
 
     async def file(self, request: Request) -> Response:
         """Converts the files of a form."""
@@ -90,7 +99,7 @@ class DoclingRoutes:
 
     async def file_later(self, request: Request) -> dict[str, Any]:
         """Takes the files of a form as a task."""
-        return await self._task(request, _form(request)[0])
+        return await self._task(request, *_form(request))
 
     async def poll(
         self, request: Request, task_id: str, wait: Annotated[float, Query(ge=0)] = 0.0
@@ -109,7 +118,8 @@ class DoclingRoutes:
         state = await run_in_threadpool(self._context.job, request, task_id)
         if not state.is_over:
             raise HttpRefusal(409, f"The task is {state.state}.", "Poll it.")
-        return await self._answer(state, {"to_formats": ["md", "json"]}, state.record.created)
+        told = {**self._jobs.wish(task_id), "to_formats": ["md", "json"]}
+        return await self._answer(state, told, state.record.created)
 
     async def ready(self) -> dict[str, str]:
         """Whether documents can be read."""
@@ -124,8 +134,9 @@ class DoclingRoutes:
         began = time.time()
         return await self._answer(await self._jobs.finished(request, fill), told, began)
 
-    async def _task(self, request: Request, fill: Fill) -> dict[str, Any]:
+    async def _task(self, request: Request, fill: Fill, told: dict[str, Any]) -> dict[str, Any]:
         record = await self._jobs.taken(request, fill)
+        self._jobs.remember(record.id, told, MARKDOWN_OPTIONS)
         return _task_row(await run_in_threadpool(self._context.job, request, record.id))
 
     async def _answer(self, state: JobState, told: Mapping[str, Any], began: float) -> Response:
@@ -134,11 +145,13 @@ class DoclingRoutes:
             data = await self._jobs.exported(state, "zip")
             headers = {"Content-Disposition": 'attachment; filename="converted_docs.zip"'}
             return Response(data, media_type="application/zip", headers=headers)
+        if not pages:
+            raise HttpRefusal(422, "No page could be read.", state.record.error)
         [(name, items)] = pages.items()
         failed = [page for page in items if page.failure is not None]
         status = "success" if not failed else "partial_success" if len(failed) < len(items) else "failure"
         answer = {
-            "document": await self._document(state, name, items, as_list(told.get("to_formats")) or ["md"]),
+            "document": await self._document(state, name, items, told),
             "status": status,
             "errors": [_error(page) for page in failed],
             "processing_time": round(time.time() - began, 3),
@@ -147,13 +160,14 @@ class DoclingRoutes:
         return JSONResponse(answer)
 
     async def _document(
-        self, state: JobState, name: str, items: list[Page], wanted: list[Any]
+        self, state: JobState, name: str, items: list[Page], told: Mapping[str, Any]
     ) -> dict[str, Any]:
+        wanted = as_list(told.get("to_formats")) or ["md"]
         made: dict[str, Any] = dict.fromkeys(
             ("md_content", "json_content", "html_content", "text_content", "doctags_content")
         )
         if "md" in wanted:
-            made["md_content"] = "\n\n".join(page.markdown for page in items if page.failure is None)
+            made["md_content"] = _markdown(items, told)
         if "text" in wanted:
             made["text_content"] = "\n\n".join(page_text(page) for page in items)
         if "json" in wanted:
@@ -171,6 +185,7 @@ def _source(request: Request) -> tuple[Fill, dict[str, Any]]:
         options = given.get("options") if isinstance(given.get("options"), dict) else {}
         target = given.get("target")
         told.update(options or {}, target=_target(target.get("kind") if isinstance(target, dict) else None))
+        _page_break(told)
         for source in [*as_list(given.get("sources")), *_older(given)]:
             await _add(body, source)
         return _page_range(told)
@@ -204,9 +219,30 @@ def _form(request: Request) -> tuple[Fill, dict[str, Any]]:
         await body.form_parts(request, ("files",))
         told.update(body.sending.options)
         told["target"] = _target(told.get("target_type"))
+        _page_break(told)
         return _page_range(told)
 
     return fill, told
+
+
+def _markdown(items: list[Page], told: Mapping[str, Any]) -> str:
+    """Joins the pages. Clients count page breaks: one stands between any two, also beside an empty page."""
+    is_without = told.get("image_export_mode") == "placeholder"
+    texts = [
+        "" if page.failure is not None else without_links(page) if is_without else page.markdown
+        for page in items
+    ]
+    if mark := _page_break(told):
+        return f"\n\n{mark}\n\n".join(texts)
+    return "\n\n".join(text for text in texts if text)
+
+
+def _page_break(told: Mapping[str, Any]) -> str:
+    """Returns what is to stand between pages, nothing by default. Raises HttpRefusal."""
+    mark = told.get("md_page_break_placeholder") or ""
+    if not isinstance(mark, str) or len(mark) > MAX_WISH:
+        raise HttpRefusal(422, f"md_page_break_placeholder: {MAX_WISH} letters at most are wanted.")
+    return mark
 
 
 def _target(kind: Any) -> str | None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 
+from penstock.documents.formats.markdown import relink
 from penstock.errors import UsageError
 from penstock.page import Page
 from penstock.serve.errors import HttpRefusal
@@ -20,7 +21,9 @@ from penstock.serve.jobs.record import JobRecord
 from penstock.serve.requests.body import BodyRead
 from penstock.serve.routes.context import LATER, Context, max_bytes_of, owner_of, pause
 
-SYNC_S = 600.0  # that a client of an answer at once may wait
+SYNC_S = 1800.0  # that a client of an answer at once may wait: as long as RAGFlow does, the most patient one
+MAX_TASKS = 1_000  # whose wishes are remembered, the latest
+MAX_WISH = 200  # letters of one
 MAX_PAGE = 10**9
 Fill = Callable[[BodyRead], Awaitable[Mapping[str, Any]]]
 
@@ -30,6 +33,18 @@ class ForeignJobs:
 
     def __init__(self, context: Context) -> None:
         self.context = context
+        self._wishes: dict[str, Mapping[str, str]] = {}
+
+    def remember(self, id: str, told: Mapping[str, Any], names: Sequence[str]) -> None:
+        """Keeps what a task's client said about its result, in these names, until the service ends."""
+        said = {name: str(told[name]) for name in names if name in told}
+        self._wishes[id] = {name: value for name, value in said.items() if len(value) <= MAX_WISH}
+        while len(self._wishes) > MAX_TASKS:
+            del self._wishes[next(iter(self._wishes))]
+
+    def wish(self, id: str) -> Mapping[str, str]:
+        """Returns what was remembered of a task."""
+        return self._wishes.get(id, {})
 
     async def taken(self, request: Request, fill: Fill) -> JobRecord:
         """Makes a job of what `fill` puts into the body; it returns our options."""
@@ -72,6 +87,16 @@ class ForeignJobs:
         """Returns the pages by document, as the files were called."""
         return await self.context.exporting(lambda: self._pages(state.record))
 
+    async def document(
+        self, state: JobState, refusal: str = "No page could be read."
+    ) -> tuple[str, list[Page]]:
+        """Returns the name and the pages of a job's only document. Raises HttpRefusal when none was read."""
+        found = await self.pages(state)
+        for name, pages in found.items():
+            if any(page.failure is None for page in pages):
+                return name, pages
+        raise HttpRefusal(422, refusal, _reason(state, found.values()))
+
     async def exported(self, state: JobState, name: str) -> bytes:
         """Returns an export's file, or its ZIP."""
         path = await self.context.exporting(lambda: self.context.results.file(state.record, name))
@@ -81,9 +106,9 @@ class ForeignJobs:
         return json.loads(await self.exported(state, name))
 
     def asset(self, state: JobState, path: str) -> bytes:
-        """Returns a crop's bytes; none if it is gone."""
-        found = self.context.results.asset(state.record, path)
-        return found.read_bytes() if found is not None and found.is_file() else b""
+        """Returns the bytes of a crop that a page of the job names; none if it is gone."""
+        found = self.context.results.folder(state.record) / path
+        return found.read_bytes() if found.is_file() else b""
 
     def _pages(self, record: JobRecord) -> dict[str, list[Page]]:
         found: dict[str, list[Page]] = {}
@@ -92,6 +117,21 @@ class ForeignJobs:
                 raise UsageError("This service measures photos.", "Use /v1/volumes.")
             found.setdefault(item.document, []).append(item)
         return found
+
+
+def _reason(state: JobState, documents: Iterable[Iterable[Page]]) -> str:
+    failures = (page.failure for pages in documents for page in pages if page.failure is not None)
+    return next((failure.message for failure in failures), state.record.error)
+
+
+def crops_of(page: Page) -> list[str]:
+    """Returns the paths of a page's kept pictures, each once."""
+    return list(dict.fromkeys(path for region in page.regions if (path := region.crop_path)))
+
+
+def without_links(page: Page) -> str:
+    """Returns a page's Markdown for a client that gets no pictures: each is its words in brackets."""
+    return relink(page.markdown, crops_of(page), None) if page.failure is None else ""
 
 
 def page_span(first: int | None, last: int | None) -> dict[str, str]:

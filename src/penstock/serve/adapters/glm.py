@@ -96,7 +96,7 @@ class GlmRoutes:
             return page_span(first, last)
 
         state = await self._jobs.finished(request, fill)
-        [pages] = (await self._jobs.pages(state)).values()
+        _, pages = await self._jobs.document(state)
         made = _written(pages)
         details = [
             [{**row, "width": page.width, "height": page.height} for row in one.rows]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import datetime
 import io
-import json
-from collections.abc import Mapping
+import zipfile
+from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -17,15 +17,26 @@ from fastapi.responses import JSONResponse, Response
 import penstock
 from penstock.documents.docjson.assemble import Assembler
 from penstock.documents.formats import mineru
+from penstock.documents.formats.markdown import relink
 from penstock.documents.whole_document import corrected_pages
 from penstock.page import Page
-from penstock.serve.adapters.foreign_jobs import Fill, ForeignJobs, is_true, page_span, whole_number
+from penstock.serve.adapters.foreign_jobs import (
+    Fill,
+    ForeignJobs,
+    crops_of,
+    is_true,
+    page_span,
+    whole_number,
+)
 from penstock.serve.errors import HttpRefusal
 from penstock.serve.jobs.jobs import JobState
 from penstock.serve.requests.body import BodyRead
 from penstock.serve.routes.context import Context
 from penstock.serve.routes.models import errors
 
+IMAGES = "images/"  # leads from a document's texts to its pictures
+ZIP_ENDINGS = {"md_content": ".md", "content_list": "_content_list.json"}
+RESULT_OPTIONS = ("return_md", "return_content_list", "return_images", "response_format_zip")
 LAST_PAGE = 99_999  # what its clients send for all
 STATUS = {
     "queued": "pending",
@@ -79,7 +90,9 @@ class MineruRoutes:
 
     async def later(self, request: Request) -> dict[str, Any]:
         """Takes files as a task."""
-        record = await self._jobs.taken(request, _form(request, {}))
+        told: dict[str, Any] = {}
+        record = await self._jobs.taken(request, _form(request, told))
+        self._jobs.remember(record.id, told, RESULT_OPTIONS)
         return _task_row(await run_in_threadpool(self._context.job, request, record.id))
 
     async def task(self, request: Request, task_id: str) -> dict[str, Any]:
@@ -91,39 +104,73 @@ class MineruRoutes:
         state = await run_in_threadpool(self._context.job, request, task_id)
         if not state.is_over:
             raise HttpRefusal(409, f"The task is {STATUS[state.state]}.", "Ask for its state.")
-        return await self._answer(state, {"return_content_list": True})
+        return await self._answer(state, {"return_content_list": True, **self._jobs.wish(task_id)})
 
     async def _answer(self, state: JobState, told: Mapping[str, Any]) -> Response:
         if state.state != "done":
             raise HttpRefusal(409, state.record.error or "No page could be read.")
-        if is_true(told.get("response_format_zip")):
-            return Response(await self._jobs.exported(state, "zip"), media_type="application/zip")
         pages = await self._jobs.pages(state)
+        if is_true(told.get("response_format_zip")):
+            data = await self._context.exporting(lambda: self._zipped(state, pages, told))
+            return Response(data, media_type="application/zip")
         results = {
-            PurePosixPath(name).stem: await run_in_threadpool(self._document, state, name, items, told)
-            for name, items in pages.items()
+            folder: await run_in_threadpool(self._document, state, name, pages[name], told)
+            for folder, name in _folders(pages).items()
         }
         return JSONResponse({"backend": "penstock", "version": penstock.__version__, "results": results})
 
     def _document(
         self, state: JobState, name: str, items: list[Page], told: Mapping[str, Any]
     ) -> dict[str, Any]:
-        made: dict[str, Any] = {}
-        if is_true(told.get("return_md"), otherwise=True):
-            made["md_content"] = "\n\n".join(page.markdown for page in items if page.failure is None)
-        if is_true(told.get("return_content_list")):
-            made["content_list"] = json.dumps(_content_list(name, items), ensure_ascii=False)
+        made = _texts(name, items, told)
         if is_true(told.get("return_images")):
-            made["images"] = self._images(state, items)
+            made["images"] = {
+                path: _data_uri(path, self._jobs.asset(state, path)) for path in _all_crops(items)
+            }
         return made
 
-    def _images(self, state: JobState, items: list[Page]) -> dict[str, str]:
-        paths = {region.crop_path for page in items for region in page.regions if region.crop_path}
-        return {
-            PurePosixPath(path).name: "data:image/jpeg;base64,"
-            + base64.b64encode(self._jobs.asset(state, path)).decode()
-            for path in sorted(paths)
-        }
+    def _zipped(self, state: JobState, pages: Mapping[str, list[Page]], told: Mapping[str, Any]) -> bytes:
+        """Returns a ZIP with a folder for each document: its texts, and its pictures where they link to."""
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as made:
+            for folder, name in _folders(pages).items():
+                texts = _texts(name, pages[name], told)
+                for kind, ending in ZIP_ENDINGS.items():
+                    if kind in texts:
+                        made.writestr(f"{folder}/{folder}{ending}", texts[kind].encode("utf-8", "replace"))
+                for path in _all_crops(pages[name]) if is_true(told.get("return_images")) else ():
+                    made.writestr(f"{folder}/{IMAGES}{path}", self._jobs.asset(state, path))
+        return file.getvalue()
+
+
+def _folders(names: Iterable[str]) -> dict[str, str]:
+    """Returns the documents by their names without endings; by the whole name where two would have one."""
+    found: dict[str, str] = {}
+    for name in names:
+        stem, whole = PurePosixPath(name).stem.strip(), name.replace("/", "_")
+        found[whole if stem in found or not stem else stem] = name
+    return found
+
+
+def _texts(name: str, items: list[Page], told: Mapping[str, Any]) -> dict[str, Any]:
+    made = {}
+    if is_true(told.get("return_md"), otherwise=True):
+        whole = (page for page in items if page.failure is None)
+        made["md_content"] = "\n\n".join(relink(page.markdown, crops_of(page), IMAGES) for page in whole)
+    if is_true(told.get("return_content_list")):
+        file = io.BytesIO()
+        mineru.write(file, Assembler(name), corrected_pages(items), IMAGES)
+        made["content_list"] = file.getvalue().decode()
+    return made
+
+
+def _all_crops(items: Iterable[Page]) -> list[str]:
+    return sorted({path for page in items for path in crops_of(page)})
+
+
+def _data_uri(path: str, data: bytes) -> str:
+    kind = "png" if path.endswith(".png") else "jpeg"
+    return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
 
 
 def _form(request: Request, told: dict[str, Any]) -> Fill:
@@ -135,12 +182,6 @@ def _form(request: Request, told: dict[str, Any]) -> Fill:
         return page_span(None if first is None else first + 1, end)
 
     return fill
-
-
-def _content_list(name: str, items: list[Page]) -> Any:
-    file = io.BytesIO()
-    mineru.write(file, Assembler(name), corrected_pages(items), "")
-    return json.loads(file.getvalue())
 
 
 def _task_row(state: JobState) -> dict[str, Any]:

@@ -13,9 +13,11 @@ from penstock.page import Page
 from penstock.region import FORMULA_LABELS, PICTURE_LABELS, Region
 from penstock.serve.adapters.foreign_jobs import ForeignJobs, is_true
 from penstock.serve.adapters.glm import add_source
+from penstock.serve.adapters.mistral_files import own_file
 from penstock.serve.errors import HttpRefusal
 from penstock.serve.jobs.jobs import JobState
 from penstock.serve.requests.body import BodyRead
+from penstock.serve.requests.kept_files import KeptFile
 from penstock.serve.routes.context import Context
 from penstock.serve.routes.models import errors
 
@@ -62,13 +64,16 @@ class MistralRoutes:
     """One method for each path."""
 
     def __init__(self, context: Context) -> None:
+        self._context = context
         self._jobs = ForeignJobs(context)
         plan = context.service.plan
         stages = plan.settings() if plan is not None else []
         self._dpi = next((int(stage["dpi"]) for stage in stages if stage.get("dpi")), DEFAULT_DPI)
 
     def add_to(self, app: FastAPI) -> None:
-        app.post("/v1/ocr", openapi_extra=BODY, responses=errors(405, 413, 415), tags=["Mistral"])(self.ocr)
+        app.post("/v1/ocr", openapi_extra=BODY, responses=errors(404, 405, 413, 415), tags=["Mistral"])(
+            self.ocr
+        )
 
     async def ocr(self, request: Request) -> dict[str, Any]:
         """Reads one document or picture as Mistral's OCR does."""
@@ -78,12 +83,12 @@ class MistralRoutes:
         async def fill(body: BodyRead) -> Mapping[str, Any]:
             nonlocal size
             told.update(await body.json(request))
-            await _add_document(body, told.get("document"))
+            await self._add_document(request, body, told.get("document"))
             size = body.sending.size
             return _pages_option(told.get("pages"))
 
         state = await self._jobs.finished(request, fill)
-        [pages] = (await self._jobs.pages(state)).values()
+        _, pages = await self._jobs.document(state)
         rows = [await run_in_threadpool(self._page, state, page, told) for page in pages]
         return {
             "pages": rows,
@@ -91,6 +96,23 @@ class MistralRoutes:
             "document_annotation": None,
             "usage_info": {"pages_processed": len(pages), "doc_size_bytes": size},
         }
+
+    async def _add_document(self, request: Request, body: BodyRead, document: Any) -> None:
+        if not isinstance(document, dict):
+            raise HttpRefusal(422, "document: an object is wanted.")
+        source = document.get("document_url") or document.get("image_url")
+        if isinstance(source, dict):
+            source = source.get("url")
+        if isinstance(file_id := document.get("file_id"), str):
+            kept: KeptFile | None = own_file(self._context, request, file_id)
+        else:
+            kept = self._context.kept_files.named_by(source) if isinstance(source, str) else None
+        if kept is None and not source:
+            raise HttpRefusal(422, "document: a document_url, an image_url or a file_id is wanted.")
+        if kept is None:
+            await add_source(body, source)
+        else:
+            await body.add_stream(kept.name, kept.pieces())
 
     def _page(self, state: JobState, page: Page, told: Mapping[str, Any]) -> dict[str, Any]:
         pictures = [region for region in page.regions if region.crop_path and region.label in PICTURE_LABELS]
@@ -123,17 +145,6 @@ class MistralRoutes:
             kind = "png" if path.endswith(".png") else "jpeg"
             data = f"data:image/{kind};base64,{base64.b64encode(self._jobs.asset(state, path)).decode()}"
         return {"id": names[path], **_corners(region), "image_base64": data, "image_annotation": None}
-
-
-async def _add_document(body: BodyRead, document: Any) -> None:
-    if not isinstance(document, dict):
-        raise HttpRefusal(422, "document: an object is wanted.")
-    source = document.get("document_url") or document.get("image_url")
-    if isinstance(source, dict):
-        source = source.get("url")
-    if document.get("type") == "file" or not source:
-        raise HttpRefusal(422, "document: this service keeps no files by id.", "Send a document_url.")
-    await add_source(body, source)
 
 
 def _pages_option(given: Any) -> dict[str, str]:

@@ -6,6 +6,8 @@ constant time.
 
 from __future__ import annotations
 
+import base64
+import binascii
 import hashlib
 import hmac
 import json
@@ -116,6 +118,20 @@ def new_key(path: Path, name: str, scope: str = "write", per_minute: int = 0, ma
 
 
 def _key(headers: Mapping[str, str]) -> str:
-    """Returns the key of a request: `Authorization: Bearer KEY`, or `X-Api-Key`, as others call it."""
+    """Returns the key of a request: `Authorization: Bearer KEY`, or as other clients send it.
+
+    Some say `token` for Bearer, some send `X-Api-Key`. Those that know no keys at all have the key in their
+    server's address, http://any:KEY@host, which HTTP libraries send as Basic.
+    """
     kind, _, key = headers.get("authorization", "").partition(" ")
-    return key.strip() if kind.lower() == "bearer" else headers.get("x-api-key", "")
+    if kind.lower() == "basic":
+        return _password(key)
+    return key.strip() if kind.lower() in ("bearer", "token") else headers.get("x-api-key", "")
+
+
+def _password(encoded: str) -> str:
+    try:
+        name, _, password = base64.b64decode(encoded, validate=True).decode().partition(":")
+    except (binascii.Error, ValueError):
+        return ""
+    return password or name

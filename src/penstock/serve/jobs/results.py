@@ -79,6 +79,10 @@ class JobResults:
         named = any(path in _assets_of(item) for item in self.items(record))
         return self._out(record) / path if named else None
 
+    def folder(self, record: JobRecord) -> Path:
+        """Returns the folder that a job's pages name their crops from."""
+        return self._out(record).path
+
     def _out(self, record: JobRecord) -> Out:
         if record.has_own_run:
             return Out(self._jobs.out_of(record))

@@ -19,6 +19,7 @@ from penstock.serve.jobs.results import JobResults
 from penstock.serve.key_check import OWNER
 from penstock.serve.pictures import DrawnPages
 from penstock.serve.requests.body import BodyReader
+from penstock.serve.requests.kept_files import KeptFiles
 from penstock.serve.searching import ServedSearch
 from penstock.serve.service import MAX_WAITING, Service
 from penstock.serve.worker_threads import WorkerThreads
@@ -42,6 +43,7 @@ class Context:
     search: ServedSearch
     exporting: InTurn
     takers: WorkerThreads  # that make jobs of what has arrived
+    kept_files: KeptFiles  # uploaded before they are named
     callbacks: CallbackSettings
     is_open: bool  # to other machines, without a key
 
