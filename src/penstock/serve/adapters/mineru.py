@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import datetime
 import io
+import json
 import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
@@ -35,6 +36,7 @@ from penstock.serve.routes.context import Context
 from penstock.serve.routes.models import errors
 
 IMAGES = "images/"  # leads from a document's texts to its pictures
+MARGINS = frozenset(mineru.MARGINS.values())
 ZIP_ENDINGS = {"md_content": ".md", "content_list": "_content_list.json"}
 RESULT_OPTIONS = ("return_md", "return_content_list", "return_images", "response_format_zip")
 LAST_PAGE = 99_999  # what its clients send for all
@@ -134,7 +136,7 @@ class MineruRoutes:
         file = io.BytesIO()
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as made:
             for folder, name in _folders(pages).items():
-                texts = _texts(name, pages[name], told)
+                texts = _discarding_margins(_texts(name, pages[name], told))
                 for kind, ending in ZIP_ENDINGS.items():
                     if kind in texts:
                         made.writestr(f"{folder}/{folder}{ending}", texts[kind].encode("utf-8", "replace"))
@@ -162,6 +164,18 @@ def _texts(name: str, items: list[Page], told: Mapping[str, Any]) -> dict[str, A
         mineru.write(file, Assembler(name), corrected_pages(items), IMAGES)
         made["content_list"] = file.getvalue().decode()
     return made
+
+
+def _discarding_margins(texts: dict[str, Any]) -> dict[str, Any]:
+    """Calls running titles and page numbers "discarded": RAGFlow's older parsers know no other word for them.
+
+    For one that they do not know, they repeat the paragraph before it.
+    """
+    if "content_list" not in texts:
+        return texts
+    rows = json.loads(texts["content_list"])
+    rows = [{**row, "type": "discarded"} if row["type"] in MARGINS else row for row in rows]
+    return {**texts, "content_list": json.dumps(rows, ensure_ascii=False)}
 
 
 def _all_crops(items: Iterable[Page]) -> list[str]:
