@@ -26,6 +26,7 @@ from tests.support.made_pdf import pdf
 
 pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
 
+from penstock.serve.adapters import mistral_files
 from penstock.serve.adapters.mineru import _discarding_margins
 from penstock.serve.errors import HttpRefusal
 from penstock.serve.guard.keys import KeyOwner, KeyRing, hash_of
@@ -33,6 +34,7 @@ from penstock.serve.requests import kept_files
 from penstock.serve.requests.kept_files import KEEP_S, MIN_KEEP_S, KeptFiles
 from tests.serve.test_jobs import form
 from tests.support.running_service import SAMPLE, Client, Running
+from tests.support.waiting import wait_until
 
 KEY = "pk_secret"
 DATA = SAMPLE.read_bytes()
@@ -169,6 +171,17 @@ def test_an_upload_is_one_file(client: Client) -> None:
     for parts in ({}, {"file": [("a.pdf", DATA), ("b.pdf", DATA)]}, {"file": [("a.pdf", b"")]}):
         body, headers = form(purpose="ocr", **parts)
         assert client("/v1/files", body, **headers, **ANN)[0] in (400, 422)
+
+
+def test_a_forgotten_file_is_removed_without_a_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mistral_files, "TIDY_S", 0.05)
+    monkeypatch.setattr(kept_files, "KEEP_S", 0.2)
+    with Service(tmp_path, fake()) as service, Running(service) as other:
+        body, headers = form(file=[("a.pdf", DATA)])
+        assert other("/v1/files", body, **headers)[0] == 200
+        wait_until(lambda: not list((tmp_path / "uploads").glob(".incoming-*")))
 
 
 class Kept:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Query, Request
@@ -16,6 +17,7 @@ from penstock.serve.requests.kept_files import GONE, KeptFile
 from penstock.serve.routes.context import LATER, Context, max_bytes_of, owner_of
 from penstock.serve.routes.models import errors
 
+TIDY_S = 600.0
 BODY = {
     "requestBody": {
         "required": True,
@@ -45,6 +47,7 @@ class MistralFileRoutes:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._kept = context.kept_files
+        self._timer: asyncio.TimerHandle | None = None  # of the next look for what has expired
 
     def add_to(self, app: FastAPI) -> None:
         more: dict[str, Any] = {"responses": errors(404), "tags": ["Mistral"]}
@@ -77,7 +80,15 @@ class MistralFileRoutes:
         if len(body.sending.files) != 1:
             raise HttpRefusal(422, "file: one file is wanted.")
         [received] = body.sending.files
-        return _row(await run_in_threadpool(self._kept.keep, received, owner_of(request).name))
+        kept = await run_in_threadpool(self._kept.keep, received, owner_of(request).name)
+        self._tidy()
+        return _row(kept)
+
+    def _tidy(self, is_due: bool = False) -> None:
+        """Deletes what has expired, now and then as long as there is a file."""
+        if is_due or self._timer is None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(TIDY_S, self._tidy, True) if self._kept.of(None) else None
 
     async def files(self, request: Request) -> dict[str, Any]:
         """Lists the files of your key, latest first."""
