@@ -225,7 +225,9 @@ def test_no_other_service_knows_an_address(tmp_path: Path) -> None:
     with pytest.raises(HttpRefusal):
         other.files.named_by(address)
     assert one.files.named_by("https://example.org/a.pdf") is None
-    assert one.files.named_by("http://[") is None
+    assert one.files.named_by("https://example.org/other/signed-files/a") is None
+    assert one.files.named_by("http://[/signed-files/") is None
+    assert one.files.named_by("data:application/pdf;base64,/signed-files/?" + "&" * 10_000) is None
 
 
 def test_a_keys_files_are_bounded_and_the_oldest_makes_room(
@@ -330,6 +332,14 @@ def test_ragflow_is_given_no_kind_of_row_that_it_does_not_know() -> None:
     told = _discarding_margins({"md_content": "x", "content_list": json.dumps(rows)})
     kinds = [row["type"] for row in json.loads(told["content_list"])]
     assert kinds == ["text", "discarded", "discarded", "discarded"]
+
+
+def test_a_task_of_minerus_is_answered_as_it_was_asked_for(client: Client) -> None:
+    body, headers = form(files=[("a.pdf", DATA)], response_format_zip="true", return_md="true")
+    _, task = client("/tasks", body, **headers, **ANN)
+    wait_until(lambda: client(task["status_url"], **ANN)[1]["status"] == "completed")
+    _, data = client(task["result_url"], **ANN)
+    assert set(zipfile.ZipFile(io.BytesIO(data)).namelist()) == {"a/a.md", "a/a_content_list.json"}
 
 
 def test_two_documents_of_one_name_are_both_in_minerus_answer(client: Client) -> None:

@@ -30,6 +30,7 @@ KEEP_S = 24 * 3600.0
 MIN_KEEP_S = 600.0  # the oldest makes room for a new one, but not before a client can have used it
 MAX_KEPT = 64  # files of one key
 MAX_KEPT_BYTES = 2 << 30  # of one key; a single file may have more
+MAX_ADDRESS = 1_000  # letters of an address that we make
 PIECE = 256 * 1024
 GONE = "There is no such file, or its address has expired."
 
@@ -123,6 +124,10 @@ class KeptFiles:
 
     def named_by(self, address: str) -> KeptFile | None:
         """Returns the file that an address of ours leads to; None for any other. Raises HttpRefusal."""
+        if (
+            len(address) > MAX_ADDRESS or SIGNED not in address
+        ):  # a document itself may be written as an address
+            return None
         try:
             parts = urlsplit(address)
             query = parse_qs(parts.query)
