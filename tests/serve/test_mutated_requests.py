@@ -32,6 +32,8 @@ def seeds() -> Iterator[tuple[str, bytes, dict[str, str]]]:
     body, headers = form(files=[("a.pdf", pdf(["a"]))], pages="1")
     for path in ("/v1/parse", "/file_parse", "/v1/convert/file/async", "/tasks", "/glmocr/parse"):
         yield path, body, headers
+    body, headers = form(file=[("a.pdf", pdf(["a"]))], purpose="ocr")
+    yield "/v1/files", body, headers
     wishes = {
         "/v1/parse": {"files": [{"name": "a.pdf", "base64": TEXT}], "lang": ["ko"], "pages": "1-2"},
         "/v1/volumes": {"files": [{"url": f"data:image/png;base64,{TEXT}"}], "boxes": ["1,2,3,4:chair"]},
@@ -40,6 +42,7 @@ def seeds() -> Iterator[tuple[str, bytes, dict[str, str]]]:
         "/v1/embed": {"texts": ["what"]},
         "/v1/ocr": {"document": {"type": "document_url", "document_url": "https://example.org/a"}},
         "/api/paas/v4/layout_parsing": {"file": "https://example.org/a", "start_page_id": 1},
+        "/layout-parsing": {"file": "https://example.org/a", "fileType": 0},
     }
     for path, wish in wishes.items():
         yield path, json.dumps(wish).encode(), JSON
@@ -90,4 +93,4 @@ def test_mutated_requests_are_answered(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_many_mutated_requests_are_answered(tmp_path: Path) -> None:
-    assert sum(run(tmp_path, 10).values()) == 10 * 12
+    assert sum(run(tmp_path, 10).values()) == 10 * 14
