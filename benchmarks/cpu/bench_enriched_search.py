@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from penstock.api import enrich, parse
+from penstock import enrich, parse
 from penstock.retrieval.index import build
 from penstock.store.out import Out
 

@@ -18,16 +18,23 @@ import logging
 import sys
 from typing import TYPE_CHECKING, Any
 
+from penstock.telemetry import switch_off
+
 __version__ = "0.1.0"
 
 if sys.platform == "win32":  # locks, limits and inherited file descriptors are POSIX throughout
     raise ImportError("Penstock runs on Linux and macOS; on Windows install it inside WSL (wsl --install).")
 
+switch_off()  # before anything imports a package that reports
 logging.getLogger(__name__).addHandler(logging.NullHandler())  # who imports us decides what is shown
 
 if TYPE_CHECKING:
     from penstock.aio import aconvert, aparse
-    from penstock.api import convert, embed, enrich, evaluate, export, index, parse, read, search, volumes
+    from penstock.api.documents import convert, export, parse, read
+    from penstock.api.enriching import enrich
+    from penstock.api.evaluation import evaluate
+    from penstock.api.photos import volumes
+    from penstock.api.searching import embed, index, search
     from penstock.client.async_client import AsyncClient
     from penstock.client.client import Client
     from penstock.converted.collection import Documents
@@ -81,9 +88,9 @@ __all__ = [
     "volumes",
 ]
 
-_VERBS = ("convert", "embed", "enrich", "evaluate", "export", "index", "parse", "read", "search", "volumes")
 _HOMES = {
-    **dict.fromkeys(_VERBS, "api"),
+    **dict.fromkeys(("convert", "export", "parse", "read"), "api.documents"),
+    **dict.fromkeys(("embed", "index", "search"), "api.searching"),
     **dict.fromkeys(("aconvert", "aparse"), "aio"),
     **dict.fromkeys(("Failure", "PenstockError"), "errors"),
     **dict.fromkeys(("Photo", "PhotoObject"), "photo"),
@@ -100,6 +107,9 @@ _HOMES = {
     "Page": "page",
     "ParseProgress": "passes.in_order",
     "Plan": "plan",
+    "enrich": "api.enriching",
+    "evaluate": "api.evaluation",
+    "volumes": "api.photos",
 }
 
 

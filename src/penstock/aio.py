@@ -12,7 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, Unpack
 
-from penstock.api import Inputs, convert, parse
+from penstock.api.documents import convert, parse
+from penstock.api.inputs import Inputs
 from penstock.converted.document import Document
 from penstock.converted.inputs import Source
 from penstock.page import Page

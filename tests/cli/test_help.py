@@ -69,10 +69,11 @@ def test_shells_complete_verbs_options_and_values_and_get_their_script(shell: st
 
 
 def test_a_missing_sdk_is_told_with_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "mcp.server.mcpserver", None)
-    monkeypatch.setitem(sys.modules, "mcp", None)
-    done = CliRunner().invoke(app, ["mcp"])
-    assert isinstance(done.exception, MissingModel)
-    assert (
-        str(done.exception) == "The package mcp 2 is not installed. Run: pip install 'penstock-pipeline[mcp]'"
-    )
+    for module, sentence in (
+        ("mcp.server.mcpserver", "The package mcp 2 is not installed."),
+        ("mcp", "The server for agents needs mcp."),
+    ):
+        monkeypatch.setitem(sys.modules, module, None)
+        done = CliRunner().invoke(app, ["mcp"])
+        assert isinstance(done.exception, MissingModel)
+        assert str(done.exception) == f"{sentence} Run: pip install 'penstock-pipeline[mcp]'"

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import penstock
-from penstock.api import enrich
+from penstock import enrich
 from penstock.cli.app import app
 from penstock.documents.docjson import file as docjson_file
 from penstock.engines.summarise.lenient_json import read_object

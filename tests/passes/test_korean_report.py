@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import penstock
-from penstock.api import enrich
+from penstock import enrich
 from penstock.documents.docjson import file as docjson_file
 from penstock.documents.docjson.captions import VISUAL
 from penstock.documents.docjson.references import caption_key

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import penstock
-from penstock.api import enrich
+from penstock import enrich
 from penstock.page import Page
 from penstock.plan import Plan
 from penstock.region import Region

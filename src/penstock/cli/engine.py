@@ -13,9 +13,9 @@ import typer
 from penstock.cli.options import VISIONS, AsJson
 from penstock.engines.chat.deepseek import MODELS as PAGE_MODELS
 from penstock.engines.chat.recognisers import RECOGNISERS
-from penstock.engines.vllm import daemon
+from penstock.engines.vllm import daemon, detached
 from penstock.engines.vllm.choice import preset_for, reading_servers
-from penstock.engines.vllm.daemon import DetachedServer
+from penstock.engines.vllm.detached import DetachedServer
 from penstock.engines.vllm.memory_budget import CARD_MIB, MemoryBudget, memory_budget
 from penstock.engines.vllm.presets import PRESETS, Card, cards
 from penstock.engines.vllm.probe import healthy, tokens_and_running
@@ -69,7 +69,7 @@ def start(
 @app.command(epilog="Example: penstock engine status --json")
 def status(as_json: AsJson = False) -> None:
     """Show every server that was started: its address, whether it answers, what it is doing."""
-    rows = [_row(server) for server in daemon.servers()]
+    rows = [_row(server) for server in detached.servers()]
     if as_json:
         print(json.dumps(rows, indent=2))
     elif not rows:
@@ -94,7 +94,7 @@ def stop(
     as_json: AsJson = False,
 ) -> None:
     """Stop servers and free their GPUs."""
-    known = daemon.servers()
+    known = detached.servers()
     chosen = [server for server in known if not names or _is_named(server, names)]
     if names and not chosen:
         have = ", ".join(server.name for server in known) or "none"
@@ -153,7 +153,7 @@ def _plan(
                 served_name=title,
                 prompt=choice.prompt,
                 extra_args=choice.flags,
-                log=str(daemon.folder() / f"{own}.log"),
+                log=str(detached.folder() / f"{own}.log"),
                 command=tuple(command),
                 recogniser=known.name if known else "",
                 vision=choice.vision,

@@ -1,6 +1,6 @@
 """`penstock eval`: lists benchmarks, runs, scores, compares and reports them, and scores searches.
 
-Each command imports what does its work after `_need_packages`: a missing extra is then a sentence, and
+Each command imports what does its work after `need_extra`: a missing extra is then a sentence, and
 `--help` loads neither numpy nor the metrics' packages.
 """
 
@@ -10,7 +10,6 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -31,13 +30,13 @@ from penstock.cli.options import (
     recipe_settings,
     with_recipe_options,
 )
-from penstock.errors import MissingModel, UsageError, install_advice
+from penstock.errors import UsageError
+from penstock.extras import need_extra
 
 if TYPE_CHECKING:
     from penstock.evaluation.compare import Comparison
     from penstock.evaluation.results import Summary
 
-PACKAGES = ("rapidfuzz", "scipy", "lxml", "pylatexenc")  # of the extra `eval`
 
 app = typer.Typer(
     help="Score how pages are read and found, with intervals: list, run, score, retrieval, compare, report.",
@@ -68,7 +67,7 @@ ScoredFolder = Annotated[Path, typer.Argument(help="A folder that `eval score` w
 @app.command("list", epilog="Example: penstock eval list --json")
 def list_benchmarks(as_json: AsJson = False) -> None:
     """List the benchmarks: what each asks of a picture and scores, and which files it reads."""
-    _need_packages()
+    need_extra("eval", "Evaluation")
     from penstock.evaluation.benchmarks import BENCHMARKS, benchmark_class
 
     rows: list[dict[str, Any]] = [
@@ -106,7 +105,7 @@ def score(
     as_json: AsJson = False,
 ) -> None:
     """Score any tool's predictions on a benchmark. Writes samples.jsonl, summary.json, report.html."""
-    _need_packages()
+    need_extra("eval", "Evaluation")
     from penstock.evaluation.benchmarks import open_benchmark
     from penstock.passes.evaluate import score_predictions
 
@@ -154,7 +153,7 @@ def run(
         lang=lang, layout=layout, server=server, model=model, layout_model=layout_model, preset=preset,
         ocr_dtype=ocr_dtype, engine=engine, in_flight=in_flight, api_key=api_key, **more,
     )  # fmt: skip
-    _need_packages()
+    need_extra("eval", "Evaluation")
     from penstock.evaluation.benchmarks import open_benchmark
     from penstock.passes.evaluate import run_benchmark
 
@@ -184,7 +183,7 @@ def retrieval(
     Before: penstock embed OUT --queries FILE, and penstock index OUT. Writes a folder a source to
     OUT/retrieval.
     """
-    _need_packages()
+    need_extra("eval", "Evaluation")
     from penstock.passes.evaluate_search import evaluate_search
     from penstock.sources.queries import read_queries
     from penstock.store.out import Out as Folder
@@ -215,7 +214,7 @@ def compare(
     """Compare two scored runs on the samples they share, with a paired test for each metric."""
     if fail_if not in ("", "worse"):
         raise UsageError(f"--fail-if takes `worse`, not {fail_if!r}.")
-    _need_packages()
+    need_extra("eval", "Evaluation")
     from penstock.evaluation.compare import compare_folders
 
     found = compare_folders(first, second, alpha, tolerance)
@@ -236,17 +235,10 @@ def report(
     cases: Annotated[int, typer.Option(help="Number of worst cases to show.", min=0)] = 20,
 ) -> None:
     """Write report.html: scores, slices, and the worst cases with picture, truth and prediction."""
-    _need_packages()
+    need_extra("eval", "Evaluation")
     from penstock.evaluation.report import write_report
 
     print(write_report(folder, metric, cases))
-
-
-def _need_packages() -> None:
-    """Raises MissingModel with the names of the extra's packages that are not installed."""
-    missing = [name for name in PACKAGES if find_spec(name) is None]
-    if missing:
-        raise MissingModel(f"Evaluation needs {', '.join(missing)}.", install_advice("eval"))
 
 
 def _progress(as_json: bool) -> Callable[[int, int], None]:

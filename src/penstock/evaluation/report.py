@@ -14,8 +14,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from rapidfuzz.distance import Levenshtein
-
 from penstock.errors import UsageError
 from penstock.evaluation.results import SampleResult, read_samples, read_summary, write_atomically
 
@@ -70,6 +68,8 @@ def worst(
 
 def mark_differences(truth: str, prediction: str) -> tuple[str, str]:
     """Returns both texts as HTML with the words that differ marked."""
+    from rapidfuzz.distance import Levenshtein  # of an extra: importing this module needs none
+
     first, second = _words(truth), _words(prediction)
     left: list[str] = []
     right: list[str] = []

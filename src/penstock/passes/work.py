@@ -11,7 +11,7 @@ from typing import Any, Generic
 
 from penstock.driver import Run
 from penstock.engines.chat.address import base_url
-from penstock.engines.vllm import daemon
+from penstock.engines.vllm import detached
 from penstock.executors.base import Executor
 from penstock.passes.listed_ahead import listed_ahead
 from penstock.plan import Plan
@@ -134,6 +134,6 @@ def servers_of(plan: Iterable[Stage]) -> list[str]:
 
 def _limits() -> dict[str, Limits]:
     """Returns what the servers of `penstock engine` were started with; of others we do not know."""
-    found = {server.url: Limits.of_command(server.command) for server in daemon.servers() if server.alive}
+    found = {server.url: Limits.of_command(server.command) for server in detached.servers() if server.alive}
     by_name = {url.replace("127.0.0.1", "localhost"): limits for url, limits in found.items()}
     return found | by_name

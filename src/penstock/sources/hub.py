@@ -133,7 +133,6 @@ def is_cached(model: str) -> bool:
 
 
 def _client() -> Any:
-    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")  # whether to report is the user's to decide
     if not sys.stderr.isatty():
         os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")  # a bar in a log is a page of noise
     try:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 from dataclasses import replace
 
-from penstock.errors import ItemError, MissingModel, install_advice
+from penstock.errors import ItemError
+from penstock.extras import need_extra
 from penstock.photo import Photo, PhotoObject
 from penstock.photos import told
 from penstock.photos.furniture import Furniture
@@ -22,8 +22,7 @@ AT_ODDS = 1.5  # times outside of what photo and class allow, a reconstruction i
 
 class MeasureWorker(Worker[Photo]):
     def __init__(self, stage: Measure) -> None:
-        if importlib.util.find_spec("scipy") is None:
-            raise MissingModel("Volumes need the package scipy.", install_advice("photos"))
+        need_extra("photos", "Measuring")
         self._furniture = Furniture.open(stage.furniture)
 
     def __call__(self, items: list[Photo]) -> list[Photo]:

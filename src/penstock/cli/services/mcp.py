@@ -32,6 +32,7 @@ from penstock.cli.options import (
 )
 from penstock.cli.services.listening import address, is_open, listening_on
 from penstock.errors import MissingModel, UsageError, install_advice
+from penstock.extras import need_extra
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -92,6 +93,7 @@ def mcp(
 
 
 def _check_installed() -> None:
+    need_extra("mcp", "The server for agents")
     try:
         import mcp.server.mcpserver  # noqa: F401
     except ImportError as exc:

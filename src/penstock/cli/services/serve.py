@@ -29,7 +29,8 @@ from penstock.cli.options import (
 )
 from penstock.cli.services.listening import address, is_open, listening_on
 from penstock.cli.volumes import sam3d_settings
-from penstock.errors import MissingModel, UsageError, install_advice
+from penstock.errors import UsageError
+from penstock.extras import need_extra
 from penstock.processes.garbage import keep_what_is_loaded
 
 if TYPE_CHECKING:
@@ -201,10 +202,8 @@ def _plan(out: Path, recipe: str | None, settings: dict[str, Any], sam3d: dict[s
 
 
 def _run(out: Path, plan: Plan | None, listening: socket.socket, asked: _Operating) -> None:
-    try:
-        from penstock.serve.server import service_server
-    except ImportError as exc:
-        raise MissingModel(f"{exc.name} is not installed.", install_advice("serve")) from exc
+    need_extra("serve", "The service")
+    from penstock.serve.server import service_server
     from penstock.serve.service import Service
 
     settings = asked.service_settings(plan, is_open(listening))

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import penstock
 from penstock import vllm_plugin
-from penstock.engines.weights.registry import cache_folder
+from penstock.engines.weights.cache import cache_folder
 from penstock.errors import UsageError
 from penstock.vllm_plugin import MODES, VARIABLE
 

@@ -20,6 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from penstock import telemetry
 from penstock.errors import UsageError
 from penstock.processes.resources import named_gpus
 
@@ -91,7 +92,7 @@ class Preset:
 
     def environment(self, gpu: int | None) -> dict[str, str]:
         """The variables to add to the server's environment. Without a GPU number it sees all GPUs."""
-        own = {flag.name: flag.value or "" for flag in (*_PRIVATE, *self.env)}
+        own = {**telemetry.settings(), **{flag.name: flag.value or "" for flag in self.env}}
         return own if gpu is None else {"CUDA_VISIBLE_DEVICES": str(gpu), **own}
 
 
@@ -127,10 +128,6 @@ _COMMON = (
         "we stream only to see loops, and 32 tokens late is soon enough; one event each loads the front end",
     ),
     Flag("--disable-uvicorn-access-log", None, "a line a region would bury the reason of a crash"),
-)
-_PRIVATE = (
-    Flag("VLLM_NO_USAGE_STATS", "1", "whether to report is the user's to decide, not ours"),
-    Flag("DO_NOT_TRACK", "1", "the same"),
 )
 _ONE_THREAD = (
     Flag(

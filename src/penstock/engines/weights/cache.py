@@ -7,9 +7,10 @@ import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from penstock.engines.weights.builtin import BuiltinModel, PublishedFile
+if TYPE_CHECKING:
+    from penstock.engines.weights.builtin import BuiltinModel, PublishedFile
 
 State = Literal["ready", "missing", "damaged"]
 

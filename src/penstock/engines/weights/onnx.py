@@ -34,7 +34,7 @@ def open_session(model: Path | bytes, threads: int = 1, *, arena: bool = False, 
     import onnxruntime
 
     onnxruntime.set_default_logger_severity(QUIET)
-    onnxruntime.disable_telemetry_events()
+    onnxruntime.disable_telemetry_events()  # for a program that imported it before us
     options = onnxruntime.SessionOptions()
     options.log_severity_level = QUIET
     options.intra_op_num_threads = threads

@@ -8,6 +8,7 @@ from importlib import import_module
 from penstock.errors import UsageError
 from penstock.evaluation.benchmarks.base import Benchmark
 from penstock.evaluation.metrics.formula_render import tex
+from penstock.extras import need_extra
 
 BENCHMARKS = {
     "omnidocbench": "penstock.evaluation.benchmarks.omnidocbench:OmniDocBench",
@@ -25,9 +26,10 @@ BENCHMARKS = {
 
 
 def benchmark_class(name: str) -> type[Benchmark]:
-    """Returns the benchmark's class. Raises UsageError with the names there are."""
+    """Returns the benchmark's class. Raises UsageError with the names, MissingModel for packages."""
     if name not in BENCHMARKS:
         raise UsageError(f"There is no benchmark {name!r}.", f"Use one of {', '.join(BENCHMARKS)}.")
+    need_extra("eval", "Evaluation")
     module, _, attribute = BENCHMARKS[name].partition(":")
     found: type[Benchmark] = getattr(import_module(module), attribute)
     return found

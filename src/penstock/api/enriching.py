@@ -1,0 +1,22 @@
+"""Writes summaries and keywords for a run's tables and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Unpack
+
+from penstock.documents.docjson.enriched_block import EnrichedBlock
+from penstock.passes.enrich import EnrichOptions, enrich_work
+from penstock.passes.settings import EnrichSettings
+
+
+def enrich(out: str | Path, **options: Unpack[EnrichSettings]) -> Iterator[EnrichedBlock]:
+    """Yields each table and picture of a run as its summary and keywords are written.
+
+    `options` are the fields of `EnrichOptions`.
+
+        for block in penstock.enrich("out", text_engine="rule"):
+            print(block.document, block.part + 1, block.enrichment)
+    """
+    return iter(enrich_work(EnrichOptions(**options), Path(out)))

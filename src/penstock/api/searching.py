@@ -1,0 +1,41 @@
+"""Makes a run searchable, and answers questions from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Unpack
+
+from penstock.passes.embed import EmbedOptions, EmbedSummary, embed_out
+from penstock.passes.index import IndexSummary, index_out
+from penstock.passes.search import search_out
+from penstock.passes.settings import EmbedSettings
+from penstock.processes.background import Background
+from penstock.retrieval.hits import NO_FILTERS, Filters, Hit, SearchOptions
+
+
+def embed(out: str | Path, **options: Unpack[EmbedSettings]) -> EmbedSummary:
+    """Embeds a run's pages, regions and queries. `options` are the fields of `EmbedOptions`."""
+    return embed_out(Path(out), EmbedOptions(**options))
+
+
+def index(out: str | Path, rebuild: bool = False) -> IndexSummary:
+    """Builds or updates a run's search index."""
+    return index_out(Path(out), rebuild)
+
+
+def search(
+    out: str | Path,
+    question: str,
+    *,
+    top: int = 10,
+    filters: Filters | None = None,
+    api_key: str | None = None,
+) -> list[Hit]:
+    """Finds pages and regions of an indexed run, best first.
+
+    for hit in penstock.search("out", "설치 방법", top=5):
+        print(hit.document, hit.page, hit.snippet)
+    """
+    options = SearchOptions(top=top, filters=filters or NO_FILTERS, api_key=api_key)
+    with Background() as background:
+        return search_out(Path(out), question, options, background).hits
