@@ -102,7 +102,7 @@ make_environment() {
         [[ -n $dry_run ]] || printf '*\n' >"$VENV/.gitignore"
     fi
     # one call, so that torch and transformers fit both
-    run "$VENV/bin/python" -m pip install --disable-pip-version-check -e "${repo}[gpu,vllm]" "$VLLM"
+    run "$VENV/bin/python" -m pip install --disable-pip-version-check -e "${repo}[gpu,vllm,search,hub]" "$VLLM"
 }
 
 fetch_models() {

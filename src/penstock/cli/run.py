@@ -25,6 +25,7 @@ from penstock.cli.options import (
     words,
 )
 from penstock.cli.progress import progress
+from penstock.trace.phrases import plural
 
 if TYPE_CHECKING:
     from penstock.evaluation.results import Summary
@@ -101,9 +102,9 @@ def run(
 
 
 def _run(options: PipelineOptions, step: str | None, skip: list[str], as_json: bool, quiet: bool) -> None:
-    from penstock.passes.pipeline import Pipeline, chosen_steps
+    from penstock.passes.pipeline import Pipeline
+    from penstock.passes.pipeline_check import chosen_steps
     from penstock.store.arrow import leave_pandas_out
-    from penstock.trace.phrases import plural
 
     leave_pandas_out()
     pipeline = Pipeline(options, progress(quiet or as_json))

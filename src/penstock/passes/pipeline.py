@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import islice
@@ -42,11 +42,12 @@ from penstock.passes.evaluate_search import evaluate_search
 from penstock.passes.index import index_out
 from penstock.passes.parse import crop_names_of, downloads_of, told_inputs
 from penstock.passes.pipeline_check import (
-    cards_in_words,
+    STEPS,
     free_bytes,
-    is_downloaded,
-    layout_lacks,
     need_all,
+    stages_lack,
+    started_in_words,
+    steps_lack,
     vllm_lacks,
     weights_lack,
 )
@@ -73,14 +74,6 @@ from penstock.trace.phrases import plural
 from penstock.trace.spans import Trace
 
 log = logging.getLogger(__name__)
-STEPS = (
-    "check", "download", "serve", "parse", "stop", "enrich", "embed", "index", "evaluate", "upload",
-)  # fmt: skip
-GROUPS = {
-    "ocr": ("check", "download", "serve", "parse", "stop"),
-    "embed": ("enrich", "embed", "index", "evaluate"),
-    "upload": ("upload",),
-}
 _COMMIT = re.compile(r"[0-9a-f]{7,40}")
 
 
@@ -167,6 +160,8 @@ class Pipeline:
         if self._why:
             yield f"recipe {self._models.name}: {self._why}"
         yield from self._plan().notes
+        if "check" not in steps:  # what it says first, this says now
+            need_all(list(steps_lack(self._steps_at_work())))
         with self._server:
             for number, name in enumerate(steps, 1):
                 began = time.perf_counter()
@@ -189,19 +184,33 @@ class Pipeline:
         check_dtype(options.ocr_dtype)
         check_vision(options.vision)
         crop_names_of(options.crop_names, None)
-        if options.repo:
-            need_token(options.token)
-            hub.check_token(options.token)
         chosen = self._started()
-        lacks = list(layout_lacks(plan))
+        lacks = [*steps_lack(self._steps_at_work()), *stages_lack(plan)]
         if chosen:
             lacks += vllm_lacks()
         for choice in chosen:
             lacks += weights_lack(choice.model)
         need_all(lacks)
+        if options.repo:
+            need_token(options.token)
+            hub.check_token(options.token)
         self._meet_embedder()
         free = free_bytes(options.out)
         return f"recipe {self._models.name}, {started_in_words(chosen)}, {free / 2**30:.0f} GB free"
+
+    def _steps_at_work(self) -> list[str]:
+        """Returns the steps that will need packages of their own: not those with nothing to do."""
+        options = self.options
+        idle = {
+            "download": self._is_local(),
+            "embed": self._models.served,  # a server embeds
+            "evaluate": bool(options.inputs) and options.queries is None,
+            "upload": not options.repo,
+        }
+        return [step for step in self._steps if not idle.get(step)]
+
+    def _is_local(self) -> bool:
+        return bool(self.options.inputs) or Path(self.options.source).is_dir()
 
     def _started(self) -> list[ServerChoice]:
         """Returns one of each kind of server that this pipeline will start."""
@@ -221,7 +230,7 @@ class Pipeline:
 
     def _download(self) -> str:
         options = self.options
-        if options.inputs or Path(options.source).is_dir():
+        if self._is_local():
             return "pages are on this machine already"
         # a revision stays for the life of OUT: pages of two must not lie in one corpus
         pinned = str(Out(options.out).run().get("revision") or "")
@@ -378,22 +387,3 @@ def recogniser_of(plan: Plan) -> str:
 def _check_source(options: PipelineOptions) -> None:
     if not options.inputs and not options.source:
         raise UsageError("There is nothing to read.", "Name inputs, or a data set with --dataset.")
-
-
-def started_in_words(chosen: Sequence[ServerChoice]) -> str:
-    """'vLLM with preset b200 on 1 x NVIDIA B200', and which weights have to be downloaded first."""
-    if not chosen:
-        return "no model server is to be started"
-    absent = [choice.model for choice in chosen if not is_downloaded(choice.model)]
-    first = f", downloads {' and '.join(absent)} first" if absent else ""
-    return f"vLLM with preset {chosen[0].preset.name} on {cards_in_words(cards())}{first}"
-
-
-def chosen_steps(step: str | None, skip: tuple[str, ...]) -> tuple[str, ...]:
-    """Returns the steps of a group (ocr, embed, upload) or all, in order, without those to skip."""
-    if step is not None and step not in GROUPS:
-        raise UsageError(f"--step {step} is not known.", f"Choose from: {', '.join(GROUPS)}.")
-    for name in skip:
-        if name not in STEPS:
-            raise UsageError(f"--skip {name} is not a step.", f"The steps are: {', '.join(STEPS)}.")
-    return tuple(name for name in STEPS if name not in skip and (step is None or name in GROUPS[step]))

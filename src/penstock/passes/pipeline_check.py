@@ -1,4 +1,4 @@
-"""Says what a pipeline lacks on this machine before it reads the first page, all of it at once."""
+"""The steps of a pipeline, and what they lack on this machine: said before the first page, all at once."""
 
 from __future__ import annotations
 
@@ -8,16 +8,44 @@ from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from penstock.engines.vllm.presets import Card
+from penstock.engines.vllm.choice import ServerChoice
+from penstock.engines.vllm.presets import Card, cards
 from penstock.engines.vllm.server import find_vllm
 from penstock.errors import MissingModel, PenstockError, UsageError, install_advice
+from penstock.extras import lack_of
 from penstock.plan import Plan
 from penstock.recipes.regions import TORCH
 from penstock.sources import hub
 from penstock.stages.doclayout import DocLayout
+from penstock.stages.ground import Ground
 from penstock.store.atomic_files import make_folder
 
+STEPS = (
+    "check", "download", "serve", "parse", "stop", "enrich", "embed", "index", "evaluate", "upload",
+)  # fmt: skip
+GROUPS = {
+    "ocr": ("check", "download", "serve", "parse", "stop"),
+    "embed": ("enrich", "embed", "index", "evaluate"),
+    "upload": ("upload",),
+}
+EXTRA_OF_STEP = {
+    "download": "hub",
+    "embed": "search",
+    "index": "search",
+    "evaluate": "search",
+    "upload": "hub",
+}
 MIN_FREE_BYTES = 2 << 30  # of disk to begin with; a large corpus takes ten times as much
+
+
+def chosen_steps(step: str | None, skip: tuple[str, ...]) -> tuple[str, ...]:
+    """Returns the steps of a group (ocr, embed, upload) or all, in order, without those to skip."""
+    if step is not None and step not in GROUPS:
+        raise UsageError(f"--step {step} is not known.", f"Choose from: {', '.join(GROUPS)}.")
+    for name in skip:
+        if name not in STEPS:
+            raise UsageError(f"--skip {name} is not a step.", f"The steps are: {', '.join(STEPS)}.")
+    return tuple(name for name in STEPS if name not in skip and (step is None or name in GROUPS[step]))
 
 
 def need_all(lacks: Sequence[PenstockError]) -> None:
@@ -30,18 +58,28 @@ def need_all(lacks: Sequence[PenstockError]) -> None:
     raise UsageError(f"{len(lacks)} things are missing:\n{lines}")
 
 
-def layout_lacks(plan: Plan) -> Iterator[PenstockError]:
-    """What PP-DocLayoutV3 needs, where the plan finds regions with it."""
+def steps_lack(steps: Sequence[str]) -> Iterator[PenstockError]:
+    """Yields what is missing of the packages that these steps need; each extra is named once."""
+    first = {EXTRA_OF_STEP[step]: step for step in reversed(steps) if step in EXTRA_OF_STEP}
+    for extra, step in sorted(first.items()):
+        if lack := lack_of(extra, f"Step {step}"):
+            yield lack
+
+
+def stages_lack(plan: Plan) -> Iterator[PenstockError]:
+    """Yields what is missing for networks that run in this process: PP-DocLayoutV3, DeepSeek-OCR by torch."""
     for stage in plan:
-        if not isinstance(stage, DocLayout):
-            continue
-        absent = [name for name in TORCH if find_spec(name) is None]
-        if absent:
-            yield MissingModel(
-                f"PP-DocLayoutV3 needs {' and '.join(absent)}.",
-                f"{install_advice('gpu')} Or find regions on the CPU: --layout cdla.",
-            )
-        yield from weights_lack(stage.model)
+        if isinstance(stage, DocLayout):
+            yield from _torch_lacks("PP-DocLayoutV3", "Or find regions on the CPU: --layout cdla.")
+            yield from weights_lack(stage.model)
+        if isinstance(stage, Ground) and stage.engine == "hf":
+            yield from _torch_lacks("The engine 'hf'", "Or name a server with --server.")
+
+
+def _torch_lacks(what: str, otherwise: str) -> Iterator[PenstockError]:
+    absent = [name for name in TORCH if find_spec(name) is None]
+    if absent:
+        yield MissingModel(f"{what} needs {' and '.join(absent)}.", f"{install_advice('gpu')} {otherwise}")
 
 
 def vllm_lacks() -> Iterator[PenstockError]:
@@ -91,3 +129,12 @@ def cards_in_words(found: Sequence[Card]) -> str:
     names = list(dict.fromkeys(card.name for card in found))
     counts = [sum(card.name == name for card in found) for name in names]
     return ", ".join(f"{count} x {name}" for count, name in zip(counts, names, strict=True)) or "no GPU"
+
+
+def started_in_words(chosen: Sequence[ServerChoice]) -> str:
+    """'vLLM with preset b200 on 1 x NVIDIA B200', and which weights have to be downloaded first."""
+    if not chosen:
+        return "no model server is to be started"
+    absent = [choice.model for choice in chosen if not is_downloaded(choice.model)]
+    first = f", downloads {' and '.join(absent)} first" if absent else ""
+    return f"vLLM with preset {chosen[0].preset.name} on {cards_in_words(cards())}{first}"
