@@ -67,7 +67,7 @@ class Bare:
 
 
 def make_bare(home: Path, wheel: Path, extra: str = "", upon: tuple[Bare, ...] = ()) -> Bare:
-    """Makes an environment without pip and installs the wheel with an extra. Raises CalledProcessError.
+    """Makes an environment without pip and installs the wheel with an extra.
 
     pip installs what those below it do not have yet.
     """
@@ -79,10 +79,9 @@ def make_bare(home: Path, wheel: Path, extra: str = "", upon: tuple[Bare, ...] =
     what = f"{DISTRIBUTION}[{extra}] @ {wheel.as_uri()}" if extra else str(wheel)
     pip = [sys.executable, "-m", "pip", "--python", str(home / "bin" / "python"), "install", "--quiet"]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    subprocess.run(
-        [*pip, "--no-compile", "--disable-pip-version-check", what],
-        check=True, capture_output=True, text=True, env=environment,
-    )  # fmt: skip
+    command = [*pip, "--no-compile", "--disable-pip-version-check", what]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
     return made
 
 
