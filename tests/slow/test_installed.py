@@ -32,7 +32,8 @@ from tests.support.bare_environment import NAMES_AND_HELP, Bare, make_bare
 from tests.support.package_server import PackageServer, serving, tarball, wheel
 from tests.support.runnable_docs import CodeBlock, code_blocks, run_block
 
-pytestmark = pytest.mark.slow
+# the first test waits for all environments, some minutes where other lanes share the cores
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
 REPO = Path(__file__).resolve().parent.parent.parent
 SAMPLE = REPO / "src" / "penstock" / "sample" / "sample.pdf"
