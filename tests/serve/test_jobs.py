@@ -219,6 +219,22 @@ def test_a_cancelled_job_reads_no_more(tmp_path: Path) -> None:
     assert len(Ledger(tmp_path, PAGES).entries()) < 200
 
 
+@pytest.mark.parametrize("options", ["", "&max_pages=999"], ids=["the service's run", "a run of its own"])
+def test_pages_of_a_cancelled_job_that_have_not_begun_are_not_read(tmp_path: Path, options: str) -> None:
+    plan = fake(seconds=0.2)
+    reading = ParseOptions(inputs=(), recipe=plan)
+    with Service(tmp_path, plan) as service, Running(service, reading=reading) as client:
+        _, job = client(f"/v1/parse?name=long.pdf{options}", pdf([""] * 60))
+        wait_until(lambda: client(f"/v1/jobs/{job['id']}")[1]["done"])
+        _, told = client(f"/v1/jobs/{job['id']}/cancel", b"")
+        _, other = client(f"/v1/parse?name=short.pdf{options}", pdf(["a", "b"]))
+        assert over(client, other)["done"] == 2
+    out = tmp_path / "jobs" / job["id"] / "out" if options else tmp_path
+    read = [entry for entry in Ledger(out, PAGES).entries().values() if entry.document.endswith("long.pdf")]
+    assert len(read) <= told["done"] + 4  # two workers are at a page each, and two pages are on their way out
+    assert not any(entry.incomplete for entry in read)
+
+
 def test_a_deleted_job_leaves_nothing_on_the_disk(tmp_path: Path) -> None:
     with Service(tmp_path, fake()) as service, Running(service, reading=READING) as client:
         kept = over(client, client("/v1/parse?name=kept.pdf", DATA)[1])

@@ -12,9 +12,11 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
+from penstock.errors import Failure
 from penstock.executors.base import Executor, Stream, close_listing, log_opened
 from penstock.executors.channel import Channel, Closed
 from penstock.executors.guard import StallGuard
@@ -23,28 +25,38 @@ from penstock.item import Item
 from penstock.plan import Plan
 from penstock.processes.malloc import share_heaps
 from penstock.processes.resources import visible_gpus
-from penstock.runner import Runner
+from penstock.runner import Runner, without
 from penstock.stage import Stage, Worker
 from penstock.trace.spans import Laps, StageInfo, StageState, Trace
 
 log = logging.getLogger(__name__)
 STALL_S = 900.0  # longer than any one page may take; a run that stands still this long is broken
 JOIN_S = 5.0  # for all threads together
+CANCELLED = Failure(stage="", kind="Cancelled", message="It was cancelled.")
 
 
 class Local(Executor):
-    """Streams items through a plan on all cores and GPUs of this machine, in completion order."""
+    """Streams items through a plan on all cores and GPUs of this machine, in completion order.
+
+    No stage begins with an item that `is_cancelled`: it leaves the run with the failure CANCELLED.
+    """
 
     name = "local"
 
-    def __init__(self, trace: Trace | None = None, stall_s: float = STALL_S) -> None:
+    def __init__(
+        self,
+        trace: Trace | None = None,
+        stall_s: float = STALL_S,
+        is_cancelled: Callable[[Item], bool] = lambda _: False,
+    ) -> None:
         super().__init__(trace)
         self._stall_s = stall_s
+        self._is_cancelled = is_cancelled
         self._run: _LocalRun | None = None
 
     def stream(self, plan: Plan, items: Iterable[Item]) -> Stream:
         share_heaps()
-        run = _LocalRun(plan, items, self.trace)
+        run = _LocalRun(plan, items, self.trace, self._is_cancelled)
         self._run = run
         with StallGuard(run, self._stall_s), run:
             yield from run.results()
@@ -59,8 +71,11 @@ class Local(Executor):
 class _LocalRun:
     """One stream's threads and channels, from start to end."""
 
-    def __init__(self, plan: Plan, items: Iterable[Item], trace: Trace) -> None:
+    def __init__(
+        self, plan: Plan, items: Iterable[Item], trace: Trace, is_cancelled: Callable[[Item], bool]
+    ) -> None:
         self.error: BaseException | None = None
+        self.is_cancelled = is_cancelled
         self._trace = trace
         self._items = items
         self._stages = [_StageRun(stage, i, plan.drops(i), self) for i, stage in enumerate(plan)]
@@ -203,6 +218,7 @@ class _StageRun:
             except Closed:
                 break
             laps.lap("starved")
+            items = [self._without_cancelled(item) for item in items]
             if runner is None:
                 runner = self._runner(number)
                 laps.lap("open")
@@ -221,6 +237,12 @@ class _StageRun:
         return source.take(
             batch.max_items, batch.linger_ms / 1000, lambda: self._run.is_more_coming(self._index)
         )
+
+    def _without_cancelled(self, item: Item) -> Item:
+        """Returns the item; one that is cancelled with a failure, so that the stages let it pass."""
+        if item.failure is not None or not self._run.is_cancelled(item):
+            return item
+        return replace(without(item, item.heavy), failure=CANCELLED)
 
     def _call(self, runner: Runner, items: list[Item]) -> list[Item]:
         with self._lock:

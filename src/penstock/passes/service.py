@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from penstock.driver import Run
-from penstock.executors.local import Local
+from penstock.executors.local import CANCELLED, Local
+from penstock.item import Item
 from penstock.page import Page
 from penstock.photo import Photo
 from penstock.plan import Plan
@@ -18,11 +19,22 @@ from penstock.trace.spans import Trace
 
 
 def service_run(
-    plan: Plan, out: Path, inputs: str, aside: Callable[[Page | Photo], bool]
+    plan: Plan,
+    out: Path,
+    inputs: str,
+    aside: Callable[[Page | Photo], bool],
+    is_cancelled: Callable[[Item], bool],
 ) -> Run[Page | Photo]:
-    """Returns a run over what will be sent. It never counts as stalled: there may be nothing to do."""
-    executor, facts = Local(Trace(), stall_s=math.inf), {"inputs": [inputs]}
-    return Run(plan, executor, out, PAGES_OR_PHOTOS, facts=facts, aside=aside)
+    """Returns a run over what will be sent. It never counts as stalled: there may be nothing to do.
+
+    Pages that were cancelled before they were read leave the run and are not kept.
+    """
+
+    def passes(item: Page | Photo) -> bool:
+        return item.failure == CANCELLED or aside(item)
+
+    executor, facts = Local(Trace(), math.inf, is_cancelled), {"inputs": [inputs]}
+    return Run(plan, executor, out, PAGES_OR_PHOTOS, facts=facts, aside=passes)
 
 
 def profile_now(run: Run[Page | Photo]) -> Profile:

@@ -17,6 +17,8 @@ from pathlib import Path
 
 from penstock.driver import Run
 from penstock.errors import PenstockError, UsageError
+from penstock.executors.local import CANCELLED
+from penstock.item import Item
 from penstock.passes.service import item_class, service_run
 from penstock.plan import Plan
 from penstock.serve.catalogue import Catalogue, Place
@@ -208,7 +210,7 @@ class Service:
     # taking back
 
     def cancel(self, document: str) -> None:
-        """Reads no more pages of a document; those at work are finished. Its file goes."""
+        """Begins with no more pages of a document; a stage at work on one finishes. Its file goes."""
         with self._files:
             with self._lock:
                 self._cancelled.add(document)
@@ -251,7 +253,7 @@ class Service:
     def _read(self) -> bool:
         """Runs over all documents, sent and to come. Returns False if the run broke and may be retried."""
         assert self._plan is not None
-        run = self.run = service_run(self._plan, self.out, UPLOADS, is_probe)
+        run = self.run = service_run(self._plan, self.out, UPLOADS, is_probe, self._is_cancelled)
         try:
             with closing(run.items(self._listing(run))) as pages:
                 for item in pages:
@@ -276,7 +278,7 @@ class Service:
         return False
 
     def _put(self, item: Sent, run: Run[Sent]) -> None:
-        if self._probe.put(item):
+        if item.failure == CANCELLED or self._probe.put(item):
             return
         self.catalogue.put(item)
         with self._lock:
@@ -289,6 +291,8 @@ class Service:
     def _settle(self, run: Run[Sent]) -> None:
         """Commits what is read if nothing is left to read: at once after a pause, else COMMIT_S later."""
         with self._lock:
+            if not self._left and not self._has_uncommitted:
+                self.settled.set()  # what was left to read is cancelled
             if self._left or not self._has_uncommitted or self._clock() - self._committed < COMMIT_S:
                 return
             self._has_uncommitted = False
@@ -328,10 +332,13 @@ class Service:
                 for item in turns.round():
                     if self._ending.is_set():
                         return
-                    if item.document not in self._cancelled:
+                    if not self._is_cancelled(item):
                         yield item
         if not self._left:
             self._probe.give_up()  # models may be loading for it, and nobody else waits for them
+
+    def _is_cancelled(self, item: Item) -> bool:
+        return item.document in self._cancelled
 
     def _is_reading(self) -> bool:
         """Whether another document is read beside the one that came last."""
