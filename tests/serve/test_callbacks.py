@@ -115,7 +115,7 @@ def test_an_address_is_told_once_of_a_job_that_is_over(desk: Desk, url: str) -> 
     expected = base64.b64encode(hmac.digest(SECRET, signed, hashlib.sha256)).decode()
     assert headers["webhook-signature"] == f"v1,{expected}"
     assert headers["webhook-timestamp"] == "1800000000"
-    assert desk.state(id) == ("told", 1)
+    assert desk.state(id) == ("delivered", 1)
 
 
 def test_a_signature_is_what_openssl_makes() -> None:
@@ -138,7 +138,7 @@ def test_waits_grow_and_end(desk: Desk, url: str) -> None:
         assert desk.state(id) == ("waiting", tried)
         desk.clock.now += 1
     desk.callbacks.tell_due()
-    assert desk.state(id) == ("given up", len(WAITS_S) + 1)
+    assert desk.state(id) == ("failed", len(WAITS_S) + 1)
     desk.clock.now += 10**6
     desk.callbacks.tell_due()
     assert len(Receiver.told) == len(WAITS_S) + 1
@@ -150,7 +150,7 @@ def test_one_that_wants_no_more_is_told_no_more(desk: Desk, url: str) -> None:
     desk.jobs.cancel(id)
     Receiver.answers[:] = [410]
     desk.callbacks.tell_due()
-    assert desk.state(id) == ("given up", 1)
+    assert desk.state(id) == ("failed", 1)
 
 
 def test_what_is_owed_is_told_after_a_restart(tmp_path: Path, url: str) -> None:
@@ -166,7 +166,7 @@ def test_what_is_owed_is_told_after_a_restart(tmp_path: Path, url: str) -> None:
         assert second.callbacks.tell_due() == 0
         second.clock.now += WAITS_S[0]
         assert second.callbacks.tell_due() == 1
-        assert second.state(id) == ("told", 2)
+        assert second.state(id) == ("delivered", 2)
     assert [headers["webhook-id"] for headers, _ in Receiver.told] == [id, id]
 
 
@@ -232,7 +232,7 @@ def test_the_service_tells_of_a_job_it_read(tmp_path: Path, url: str) -> None:
         status, job = asked(url)
         assert (status, job["callback"]) == (202, "waiting")
         wait_until(lambda: Receiver.told)
-        wait_until(lambda: client(f"/v1/jobs/{job['id']}")[1]["callback"] == "told")
+        wait_until(lambda: client(f"/v1/jobs/{job['id']}")[1]["callback"] == "delivered")
     told = json.loads(Receiver.told[0][1])["data"]
     assert (told["id"], told["state"], told["done"]) == (job["id"], "done", 1)
 

@@ -22,7 +22,7 @@ from penstock.passes.parse import ParseOptions
 from penstock.passes.photos import PhotoOptions
 from penstock.serve.jobs.beside import FIELDS, photos_of
 from penstock.serve.jobs.photo_options import photo_options
-from penstock.serve.requests.options import VolumeWishes
+from penstock.serve.requests.options import VolumesRequest
 from penstock.serve.service import Service
 from penstock.testing import FAKE
 from penstock.testing.fake_recipe import fake
@@ -70,7 +70,7 @@ def client(out: Path) -> Iterator[Client]:
 
 def test_every_option_of_the_command_reaches_the_service_or_is_the_operators() -> None:
     asked = set(inspect.signature(volumes).parameters) - OPERATORS - OF_THE_COMMAND
-    wishes = {*VolumeWishes.model_fields, *FIELDS} - {"callback"}
+    wishes = {*VolumesRequest.model_fields, *FIELDS} - {"callback"}
     assert {OTHER_NAMES.get(name, name) for name in asked} == wishes
 
 

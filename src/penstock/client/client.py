@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,8 +33,8 @@ class ServiceJob:
     pages: int | None
     done: int
     failed: int
-    created: float
-    finished: float | None
+    created: datetime
+    finished: datetime | None
     error: str
     results: tuple[str, ...]
 
@@ -197,4 +198,6 @@ def _file(given: Given) -> SentFile:
 def _job(row: dict[str, Any]) -> ServiceJob:
     known = {field.name for field in fields(ServiceJob)}
     told = {name: value for name, value in row.items() if name in known}
-    return ServiceJob(**{**told, "files": tuple(row["files"]), "results": tuple(row["results"])})
+    lists = {"files": tuple(row["files"]), "results": tuple(row["results"])}
+    times = {name: row[name] and datetime.fromisoformat(row[name]) for name in ("created", "finished")}
+    return ServiceJob(**{**told, **lists, **times})

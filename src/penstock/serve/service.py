@@ -29,6 +29,7 @@ from penstock.serve.turns import Turns
 from penstock.serve.upload_folder import UPLOADS, UploadFolder
 from penstock.serve.upload_pages import Sent, document_of, listed
 from penstock.sources.probe import PageCounter
+from penstock.store.ledger import ITEMS_DIR
 
 log = logging.getLogger(__name__)
 
@@ -42,12 +43,16 @@ END_S = 30.0  # for the pages in flight when the service ends; the rest is read 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """A document's progress. `pages` is None until counted; `failed` counts pages with any failure."""
+    """A document's progress. `pages` is None until counted; `failed` counts pages with any failure.
+
+    `finished` is when the last page was read, in seconds since 1970.
+    """
 
     name: str
     pages: int | None
     done: int
     failed: int
+    finished: float | None = None
 
     @property
     def ready(self) -> bool:
@@ -79,6 +84,7 @@ class Service:
         self._files = threading.Lock()  # for uploads; taken before the other, which waits for no disk
         self._counts: dict[str, int | None] = {}  # pages of each document that was sent, None: not counted
         self._left: dict[str, int] = {}  # accepted pages not read yet; an uncounted document counts as one
+        self._finished: dict[str, float] = {}  # when documents were read to their end, in seconds since 1970
         self._inbox = Inbox()
         self._again: set[Path] = set()  # of the inbox: sent again, to read the pages that had failed
         self._cancelled: set[str] = set()
@@ -152,7 +158,14 @@ class Service:
     def _status(self, name: str) -> Status:
         places = self.catalogue.places(name)
         done = sum(place.ok for place in places.values())
-        return Status(name, self._counts.get(name, len(places)), done, len(places) - done)
+        pages = self._counts.get(name, len(places))
+        return Status(name, pages, done, len(places) - done, self._finished.get(name, self._last_commit))
+
+    @property
+    def _last_commit(self) -> float | None:
+        """Returns when rows were last committed: later than that no document of an earlier run ended."""
+        rows = self.out / ITEMS_DIR
+        return rows.stat().st_mtime if self._plan is None and rows.is_dir() else None
 
     # taking
 
@@ -204,6 +217,7 @@ class Service:
         log.info("took %s", document_of(path), extra={"document": document_of(path)})
         self.settled.clear()
         self._counts[document_of(path)] = None
+        self._finished.pop(document_of(path), None)
         self._left[document_of(path)] = 1
         self._inbox.put(path)
 
@@ -215,6 +229,7 @@ class Service:
             with self._lock:
                 self._cancelled.add(document)
                 self._counts.pop(document, None)
+                self._finished.pop(document, None)
                 self._left.pop(document, None)
                 self._owners.pop(document, None)
             self._uploads.remove(document)
@@ -280,6 +295,8 @@ class Service:
     def _put(self, item: Sent, run: Run[Sent]) -> None:
         if item.failure == CANCELLED or self._probe.put(item):
             return
+        if self._left.get(item.document, 1) <= 1:  # before it counts as read: who sees that, sees when
+            self._finished[item.document] = time.time()
         self.catalogue.put(item)
         with self._lock:
             self._left_over(item.document, self._left.get(item.document, 1) - 1)
@@ -361,8 +378,11 @@ class Service:
             with self._lock:
                 if document in self._cancelled:
                     continue
+                left = sum(item.part not in places for item in items)
+                if not left:
+                    self._finished[document] = time.time()
                 self._counts[document] = num_pages
-                self._left_over(document, sum(item.part not in places for item in items))
+                self._left_over(document, left)
             yield document, items
 
     def _left_over(self, document: str, count: int) -> None:

@@ -142,13 +142,13 @@ class Callbacks:
         record = state.record
         status, why = await self._posted(session, state)
         if 200 <= status < 300:
-            self._jobs.note_callback(record.id, "told", record.callback_tries + 1)
+            self._jobs.note_callback(record.id, "delivered", record.callback_tries + 1)
             return True
         tries = record.callback_tries + 1
         given_up = status == GONE or tries > len(WAITS_S)
-        told: CallbackState = "given up" if given_up else "waiting"
+        outcome: CallbackState = "failed" if given_up else "waiting"
         due = self._clock() + WAITS_S[min(tries, len(WAITS_S)) - 1]
-        self._jobs.note_callback(record.id, told, tries, due)
+        self._jobs.note_callback(record.id, outcome, tries, due)
         log.warning("the callback of job %s failed (try %d): %s", record.id, tries, why)
         return False
 

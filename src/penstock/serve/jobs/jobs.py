@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -18,36 +18,21 @@ from typing import Any
 from penstock.passes.parse import ParseOptions
 from penstock.passes.photos import PhotoOptions
 from penstock.serve.jobs.beside import Beside, check_beside, keep_beside
+from penstock.serve.jobs.job_state import OVER, JobState, own_state, shared_state
 from penstock.serve.jobs.own_run import OwnRuns, RunEnd
-from penstock.serve.jobs.record import INPUTS, OWN_OUT, CallbackState, JobFiles, JobRecord, Kind, State
-from penstock.serve.service import Service, Status
+from penstock.serve.jobs.record import INPUTS, OWN_OUT, CallbackState, JobFiles, JobRecord, Kind
+from penstock.serve.service import Service
 from penstock.serve.upload import ReceivedFile
 from penstock.sources.safe_names import safe_name
 from penstock.store.atomic_files import make_folder, store_errors, sync_folder
 from penstock.store.ownership import claim, claim_folder
 
 log = logging.getLogger(__name__)
+__all__ = ["JobState", "Jobs"]
 MAX_JOBS = 100_000  # some 100 MB of memory
 SWEEP_S = 60.0  # between two looks for jobs whose time is over
 NOTHING: Beside = MappingProxyType({})
 NO_OPTIONS: Mapping[str, Any] = {}  # one for all jobs without
-OVER: tuple[State, ...] = ("done", "failed", "cancelled")
-
-
-@dataclass(frozen=True, slots=True)
-class JobState:
-    """How far a job is."""
-
-    record: JobRecord
-    state: State
-    documents: tuple[Status, ...]
-    pages: int | None  # None: not all are counted
-    done: int
-    failed: int
-
-    @property
-    def is_over(self) -> bool:
-        return self.state in OVER
 
 
 class Jobs:
@@ -70,7 +55,7 @@ class Jobs:
         self._records: dict[str, JobRecord] = {}  # oldest first
         self._by_idempotency: dict[tuple[str, str], str] = {}
         self._reserved: set[tuple[str, str]] = set()
-        self._owing: set[str] = set()  # jobs whose callback is not told yet
+        self._owing: set[str] = set()  # jobs whose callback is not delivered yet
         # documents of the service's run, and the jobs that want them: nearly always one, so no set for each
         self._users: dict[str, tuple[str, ...]] = {}
         self.own_runs = OwnRuns(base, measuring, self.files.folder, self._ended, at_once)
@@ -94,6 +79,10 @@ class Jobs:
     def __exit__(self, *_: object) -> None:
         self._ending.set()
         self._opened.close()
+        if self._service.takes_documents:
+            with self._lock:
+                records = list(self._records.values())
+            self._note_ends(records, self._clock())  # the next start would not know when
         self.files.close()
 
     # making
@@ -220,24 +209,10 @@ class Jobs:
         return self.files.folder(record.id) / OWN_OUT
 
     def _state(self, record: JobRecord) -> JobState:
-        return self._own_state(record) if record.has_own_run else self._shared_state(record)
-
-    def _own_state(self, record: JobRecord) -> JobState:
-        now = None if record.state is not None else self.own_runs.counts(record.id)
-        counts = now or record.counts
-        state = record.state or ("queued" if now is None else "running")
-        pages = counts.get("pages") if record.state is not None else None
-        return JobState(record, state, (), pages, counts.get("done", 0), counts.get("failed", 0))
-
-    def _shared_state(self, record: JobRecord) -> JobState:
-        found = [self._service.status(name) or Status(name, None, 0, 0) for name in record.documents]
-        done, failed = sum(one.done for one in found), sum(one.failed for one in found)
-        counts = [one.pages for one in found if one.pages is not None]
-        state: State = record.state or ("running" if done + failed else "queued")
-        if record.state is None and all(one.ready for one in found):
-            state = "done" if done or not failed else "failed"
-        pages = sum(counts) if len(counts) == len(found) else None
-        return JobState(record, state, tuple(found), pages, done, failed)
+        """Returns how far a job is: its own run says so, or the documents of the service's run."""
+        if not record.has_own_run:
+            return shared_state(record, self._service)
+        return own_state(record, None if record.state is not None else self.own_runs.counts(record.id))
 
     # ending
 
@@ -305,14 +280,14 @@ class Jobs:
         states = [state for record in due if (state := self.get(record.id)) is not None]
         return [state for state in states if state.record.state is not None]
 
-    def note_callback(self, id: str, told: CallbackState, tries: int, due: float = 0.0) -> None:
+    def note_callback(self, id: str, state: CallbackState, tries: int, due: float = 0.0) -> None:
         """Keeps what came of a try, for this process and the next."""
         with self._lock:
             record = self._records.get(id)
             if record is None:
                 return
-            self._store(replace(record, callback_state=told, callback_tries=tries, callback_due=due))
-            if told != "waiting":
+            self._store(replace(record, callback_state=state, callback_tries=tries, callback_due=due))
+            if state != "waiting":
                 self._owing.discard(id)
 
     def _note_ends(self, records: Iterable[JobRecord], now: float) -> None:
@@ -321,7 +296,7 @@ class Jobs:
         over = [state for state in map(self._state, open_ones) if state.is_over]
         with self._lock:
             ended = [
-                current.ended(state.state, now, counts=_counts(state))
+                current.ended(state.state, state.finished or now, state.error, _counts(state))
                 for state in over
                 if (current := self._records.get(state.record.id)) is not None and current.state is None
             ]

@@ -18,7 +18,9 @@ from penstock.passes.photos import PhotoOptions, photos_work
 from penstock.passes.settings import recipe_options
 from penstock.passes.work import Work
 from penstock.processes.resources import visible_gpus
+from penstock.serve.catalogue import Catalogue
 from penstock.serve.jobs.job_queue import JobQueue
+from penstock.serve.jobs.job_state import failed_sentence, failures_of
 from penstock.serve.jobs.photo_options import photo_options
 from penstock.serve.jobs.record import INPUTS, OWN_OUT, JobRecord, State
 from penstock.sources.page_range import PageRange
@@ -142,7 +144,13 @@ class OwnRuns:
             log.exception("a bug in Penstock")
             return RunEnd("failed", f"{type(exc).__name__}: {exc}", _counts(tally))
         counts = _counts(tally)
-        return RunEnd("done" if counts["done"] or not counts["failed"] else "failed", "", counts)
+        if counts["done"] or not counts["failed"]:
+            return RunEnd("done", "", counts)
+        return RunEnd("failed", self._reasons(record), counts)
+
+    def _reasons(self, record: JobRecord) -> str:
+        rows = Catalogue(self._folder(record.id) / OWN_OUT, follows=False)
+        return failed_sentence(failures_of(rows, tuple(rows.documents())))
 
     def _job(self, record: JobRecord) -> Work[Any]:
         folder = self._folder(record.id)

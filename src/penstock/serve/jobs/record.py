@@ -24,7 +24,8 @@ LINKED = ("run.json", "crops", "uploads", "enrich", "raw", "masks", "clouds", "m
 
 Kind = Literal["parse", "volumes"]
 State = Literal["queued", "running", "done", "failed", "cancelled"]
-CallbackState = Literal["", "waiting", "told", "given up"]
+CallbackState = Literal["", "waiting", "delivered", "failed"]
+EARLIER_WORDS = {"told": "delivered", "given up": "failed"}  # of callbacks in records of earlier versions
 SECRETS = ("password",)
 
 
@@ -49,7 +50,7 @@ class JobRecord:
     finished: float | None = None
     error: str = ""
     counts: Mapping[str, int] = field(default_factory=dict)  # pages, done, failed: of its own run
-    callback: str = ""  # the address that is told of its end
+    callback: str = ""  # the address that gets a POST at its end
     callback_state: CallbackState = ""
     callback_tries: int = 0
     callback_due: float = 0.0  # when it is tried next
@@ -158,4 +159,6 @@ class JobFiles:
 
 
 def _record(row: Mapping[str, Any]) -> JobRecord:
-    return JobRecord(**{**row, "documents": tuple(row["documents"])})
+    known = {**row, "documents": tuple(row["documents"])}
+    callback = row.get("callback_state", "")
+    return JobRecord(**{**known, "callback_state": EARLIER_WORDS.get(callback, callback)})

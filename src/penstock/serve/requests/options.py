@@ -30,12 +30,12 @@ CallbackAddress = Annotated[
     str | None,
     Field(
         max_length=2000,
-        description="An address that is told of the job's end, of a host the operator allows.",
+        description="An address that gets a POST when the job is over, of a host the operator allows.",
     ),
 ]
 
 
-class ParseWishes(BaseModel):
+class ParseRequest(BaseModel):
     """How documents are read. What is left out is as the service was started."""
 
     model_config = ConfigDict(extra="forbid", protected_namespaces=())
@@ -85,7 +85,7 @@ class ParseWishes(BaseModel):
     callback: CallbackAddress = None
 
 
-class VolumeWishes(BaseModel):
+class VolumesRequest(BaseModel):
     """How photos are measured."""
 
     model_config = ConfigDict(extra="forbid")
@@ -122,10 +122,10 @@ class VolumeWishes(BaseModel):
     callback: CallbackAddress = None
 
 
-WishesT = TypeVar("WishesT", bound=BaseModel)
+RequestT = TypeVar("RequestT", bound=BaseModel)
 
 
-def checked(kind: type[WishesT], given: dict[str, Any]) -> WishesT:
+def checked(kind: type[RequestT], given: dict[str, Any]) -> RequestT:
     """Returns typed options. Raises HttpRefusal that names every wrong one."""
     try:
         return kind.model_validate(given)
@@ -134,6 +134,6 @@ def checked(kind: type[WishesT], given: dict[str, Any]) -> WishesT:
         raise HttpRefusal(422, told, "The options are in /openapi.json.") from exc
 
 
-def chosen(wishes: BaseModel) -> dict[str, Any]:
+def chosen(request: BaseModel) -> dict[str, Any]:
     """Returns the options that were given."""
-    return wishes.model_dump(exclude_none=True)
+    return request.model_dump(exclude_none=True)

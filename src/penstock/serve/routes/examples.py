@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from penstock.serve.jobs.beside import DEPTHS, FURNITURE
-from penstock.serve.requests.options import ParseWishes, VolumeWishes
+from penstock.serve.requests.options import ParseRequest, VolumesRequest
 
 FILE = {
     "type": "object",
@@ -33,7 +33,7 @@ def parse_body() -> dict[str, Any]:
         "lang": ["ko", "en"],
         "pages": "1-3",
     }
-    return _body(ParseWishes, example)
+    return _body(ParseRequest, example)
 
 
 def volumes_body() -> dict[str, Any]:
@@ -43,7 +43,7 @@ def volumes_body() -> dict[str, Any]:
         "camera_height": 1.5,
         "same_room": True,
     }
-    return _body(VolumeWishes, example, {**FILES, **BESIDE})
+    return _body(VolumesRequest, example, {**FILES, **BESIDE})
 
 
 def _body(kind: type[BaseModel], example: dict[str, Any], files: Mapping[str, str] = FILES) -> dict[str, Any]:

@@ -23,11 +23,11 @@ from penstock.serve.jobs.jobs import JobState
 from penstock.serve.jobs.record import JobRecord, Kind
 from penstock.serve.jobs.results import JSON, MEDIA, PAGE_RESULTS, PHOTO_RESULTS
 from penstock.serve.requests.body import Sending
-from penstock.serve.requests.options import CALLBACK, ParseWishes, VolumeWishes, checked, chosen
+from penstock.serve.requests.options import CALLBACK, ParseRequest, VolumesRequest, checked, chosen
 from penstock.serve.routes.context import LATER, LOOK_S, Context, max_bytes_of, owner_of, pause
 from penstock.serve.routes.documents import KEPT, MAX_WAIT_S, status_row
 from penstock.serve.routes.examples import parse_body, volumes_body
-from penstock.serve.routes.models import JobAnswer, errors
+from penstock.serve.routes.models import JobAnswer, errors, utc
 
 MAX_STREAMS = 256  # of progress, at once
 HEARTBEAT_S = 15.0  # a proxy closes what is silent for a minute
@@ -92,7 +92,7 @@ class JobRoutes:
         A form with several `files`, JSON with base64, data URIs or addresses, or the bytes of one file with
         its `name` in the address. Options are fields of the form, members of the JSON, or in the address.
         """
-        return await self._send(request, "parse", ParseWishes, wait, format, idempotency_key)
+        return await self._send(request, "parse", ParseRequest, wait, format, idempotency_key)
 
     async def volumes(
         self, request: Request, wait: Wait = 0.0, format: Format = JSON, idempotency_key: Idempotency = None
@@ -103,7 +103,7 @@ class JobRoutes:
         or room.png of 16 bits in millimetres for room.jpg), and `furniture`, a CSV of sizes of your own with
         the columns name, width, depth, height in metres, and spread, packing, movable, synonyms if you wish.
         """
-        return await self._send(request, "volumes", VolumeWishes, wait, format, idempotency_key)
+        return await self._send(request, "volumes", VolumesRequest, wait, format, idempotency_key)
 
     def all(
         self,
@@ -164,14 +164,14 @@ class JobRoutes:
         self,
         request: Request,
         kind: Kind,
-        wishes: type[BaseModel],
+        model: type[BaseModel],
         wait: float,
         format: str,
         idempotency_key: str | None,
     ) -> Response:
         if format not in (*PAGE_RESULTS, *PHOTO_RESULTS, "markdown"):
             raise HttpRefusal(422, f"There is no format {format!r}.")
-        record = await self._taken(request, kind, wishes, idempotency_key or "")
+        record = await self._taken(request, kind, model, idempotency_key or "")
         state = (
             await self._waited(request, record.id, wait) if wait else self._context.job(request, record.id)
         )
@@ -181,7 +181,7 @@ class JobRoutes:
         return JSONResponse(job_row(state), 202, headers=headers)
 
     async def _taken(
-        self, request: Request, kind: Kind, wishes: type[BaseModel], idempotency_key: str
+        self, request: Request, kind: Kind, model: type[BaseModel], idempotency_key: str
     ) -> JobRecord:
         context, owner = self._context, owner_of(request)
         context.check_takes(kind)
@@ -195,7 +195,7 @@ class JobRoutes:
             if crowded is not None:
                 raise HttpRefusal(429, crowded, LATER)
             sending = await body.read(request, BESIDE if kind == "volumes" else ())
-            options = chosen(checked(wishes, sending.options))
+            options = chosen(checked(model, sending.options))
             if CALLBACK in options:
                 context.callbacks.check(options[CALLBACK])
             made = partial(self._made, kind, sending, options, owner.name, idempotency_key)
@@ -234,7 +234,7 @@ class JobRoutes:
         if not state.is_over:
             raise HttpRefusal(409, f"The job is {state.state}.", "Wait for it: /v1/jobs/{id}?wait=30.")
         if state.state != "done" and not state.done:
-            raise HttpRefusal(409, state.record.error or f"The job {state.state}: no page was read.")
+            raise HttpRefusal(409, state.error or f"The job is {state.state}, and no page was read.")
         results = self._context.results
         path: Path = await self._context.exporting(lambda: results.file(state.record, format, of))
         name = f"{state.record.id}{path.suffix}" if path.name.startswith("result-") else path.name
@@ -268,14 +268,14 @@ def job_row(state: JobState) -> dict[str, Any]:
         "id": record.id,
         "kind": record.kind,
         "state": state.state,
-        "created": record.created,
-        "finished": record.finished,
+        "created": utc(record.created),
+        "finished": None if state.finished is None else utc(state.finished),
         "files": [name.rpartition("/")[2] for name in record.documents],
         "documents": [status_row(one) for one in state.documents],
         "pages": state.pages,
         "done": state.done,
         "failed": state.failed,
-        "error": record.error,
+        "error": state.error,
         "callback": record.callback_state,
         "results": list(PHOTO_RESULTS if record.kind == "volumes" else PAGE_RESULTS),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
@@ -53,7 +54,7 @@ class JobAnswer(BaseModel):
                     "id": "5f0c2a7b9d3e4f6a8b1c2d3e",
                     "kind": "parse",
                     "state": "running",
-                    "created": 1794800000.0,
+                    "created": "2026-11-18T15:00:00Z",
                     "finished": None,
                     "files": ["report.pdf"],
                     "documents": [
@@ -79,15 +80,17 @@ class JobAnswer(BaseModel):
     id: str
     kind: Literal["parse", "volumes"]
     state: Literal["queued", "running", "done", "failed", "cancelled"]
-    created: float = Field(description="Seconds since 1970.")
-    finished: float | None
+    created: datetime
+    finished: datetime | None = Field(description="Set when the job is over.")
     files: list[str]
     documents: list[DocumentAnswer]
     pages: int | None
     done: int
     failed: int
-    error: str
-    callback: Literal["", "waiting", "told", "given up"] = Field(description="Whether its address was told.")
+    error: str = Field(description="Why a job failed.")
+    callback: Literal["", "waiting", "delivered", "failed"] = Field(
+        description="What became of the POST to its `callback`; empty without one."
+    )
     results: list[str] = Field(description="Formats of /v1/jobs/{id}/result.")
 
 
@@ -227,6 +230,11 @@ class FailureAnswer(BaseModel):
     message: str
     advice: str
     can_try_again: bool = Field(description="The service has the file: POST /v1/again.")
+
+
+def utc(seconds: float) -> str:
+    """Returns seconds since 1970 as the API writes times: 2026-11-18T15:00:00Z."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:

@@ -82,6 +82,7 @@ function drawJob(job) {
     : job.files.map((file, number) => (job.done ? button(file, () => openOwn(job, number), { class: "link" }) : made("span", {}, file)));
   return made("li", { class: job.state === "failed" ? "bad" : null }, made("div", { class: "what" }, names, job.error ? made("p", { class: "wrong" }, job.error) : null),
     made("span", { class: `is ${job.state}` }, say(job.state)), made("small", {}, count.filter(Boolean).join(" · ")),
+    made("small", {}, made("time", { datetime: job.finished ?? job.created }, new Date(job.finished ?? job.created).toLocaleString(document.documentElement.lang))),
     results.length ? made("details", { class: "downloads" }, made("summary", { class: "plain" }, say("download")), made("div", { class: "menu" }, results)) : null, acts);
 }
 
