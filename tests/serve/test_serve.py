@@ -100,8 +100,8 @@ def test_a_document_that_went_well_is_not_read_again(tmp_path: Path) -> None:
         assert (again["name"], again["ready"]) == (name, True)
 
 
-def test_what_is_no_document_fails_with_a_sentence(client: Client) -> None:
-    name = client.send("notes.pdf", b"these are notes")["name"]
+def test_a_broken_document_fails_with_a_sentence(client: Client) -> None:
+    name = client.send("notes.pdf", b"%PDF-1.7 these are notes")["name"]
     assert client.wait(name)["failed"] == 1
     _, row = client(f"/v1/page?page=1&name={name}")
     assert "notes.pdf" in row["failure"]["message"]

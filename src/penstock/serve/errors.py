@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from penstock.errors import PenstockError, StoreError, UsageError
 from penstock.serve.guard.arrivals import TooSlow
 from penstock.serve.guard.origin_check import HEADERS, OriginCheck
-from penstock.serve.upload import TooLarge
+from penstock.serve.upload import NotADocument, TooLarge
 
 RETRY_S = 60  # a page or two later
 OUR_HEADERS = {name.lower().encode(): value.encode() for name, value in HEADERS.items()}
@@ -89,7 +89,7 @@ async def _refused(request: Request, exc: Exception) -> Response:
 
 async def _penstock_error(_: Request, exc: Exception) -> Response:
     assert isinstance(exc, PenstockError)
-    kinds = {TooLarge: 413, TooSlow: 408, StoreError: 507, UsageError: 409}
+    kinds = {TooLarge: 413, NotADocument: 415, TooSlow: 408, StoreError: 507, UsageError: 409}
     status = next((status for kind, status in kinds.items() if isinstance(exc, kind)), 503)
     return error_answer(status, exc.message, exc.advice)
 

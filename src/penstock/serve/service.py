@@ -71,6 +71,7 @@ class Service:
         plan: Plan | None = None,
         clock: Callable[[], float] = time.monotonic,
         probes: bool = False,
+        now: Callable[[], float] = time.time,
     ) -> None:
         if plan is None and not out.is_dir():
             raise UsageError(f"{out} does not exist.", "Name a recipe to take documents: --recipe documents.")
@@ -91,7 +92,7 @@ class Service:
         self._owners: dict[str, str] = {}  # of documents sent since the start: those who send take turns
         self.run: Run[Sent] | None = None  # the one at work
         self._purges = PURGES
-        self._clock = clock
+        self._clock, self._now = clock, now
         self._committed = float("-inf")  # when
         self._has_uncommitted = False
         self._ending = threading.Event()
@@ -296,7 +297,7 @@ class Service:
         if item.failure == CANCELLED or self._probe.put(item):
             return
         if self._left.get(item.document, 1) <= 1:  # before it counts as read: who sees that, sees when
-            self._finished[item.document] = time.time()
+            self._finished[item.document] = self._now()
         self.catalogue.put(item)
         with self._lock:
             self._left_over(item.document, self._left.get(item.document, 1) - 1)
@@ -380,7 +381,7 @@ class Service:
                     continue
                 left = sum(item.part not in places for item in items)
                 if not left:
-                    self._finished[document] = time.time()
+                    self._finished[document] = self._now()
                 self._counts[document] = num_pages
                 self._left_over(document, left)
             yield document, items

@@ -9,19 +9,25 @@ import hashlib
 import os
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO
 
 from fastapi.concurrency import run_in_threadpool
 
 from penstock.errors import UsageError
-from penstock.store.atomic_files import write_synced
+from penstock.sources.files import kind_of
+from penstock.sources.formats import HEAD_BYTES, READABLE
+from penstock.store.atomic_files import store_errors, write_synced
 
 BLOCK = 256 * 1024  # bytes that are written together
 
 
 class TooLarge(UsageError):
     """The body is longer than allowed."""
+
+
+class NotADocument(UsageError):
+    """The first bytes are of no kind that is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +42,17 @@ class ReceivedFile:
     digest: str
     size: int = 0
     unwritten: bytes | None = field(default=None, repr=False)
+
+    def check_kind(self) -> None:
+        """Raises NotADocument for what the listing would refuse by its first bytes."""
+        if self.unwritten is not None:
+            head = self.unwritten[:HEAD_BYTES]
+        else:
+            with store_errors(self.path), self.path.open("rb") as file:
+                head = file.read(HEAD_BYTES)
+        _, problem = kind_of(head, PurePosixPath(self.name).suffix.lower())
+        if problem:
+            raise NotADocument(f"{self.name} {problem}", READABLE)
 
     def put_on_disk(self) -> None:
         """Writes and syncs it unless it is on the disk already."""

@@ -108,16 +108,21 @@ def _inspect(path: Path, status: os.stat_result) -> tuple[Kind | None, str, str]
         return None, "is empty.", "Copy or download it again."
     with path.open("rb") as file:
         head = file.read(formats.HEAD_BYTES)
+    kind, problem = kind_of(head, path.suffix.lower())
+    return kind, problem, READABLE if problem else ""
+
+
+def kind_of(head: bytes, suffix: str) -> tuple[Kind | None, str]:
+    """Returns what a file with these first HEAD_BYTES is, or a problem as words that follow its name."""
     kind = formats.sniff(head)
     if kind is None:
-        return None, _mismatch(path), READABLE
-    if kind == "pdf" and not head.startswith(b"%PDF-") and path.suffix.lower() != ".pdf":
-        return None, "is not a PDF, though it mentions one.", READABLE
-    return kind, "", ""
+        return None, _mismatch(suffix)
+    if kind == "pdf" and not head.startswith(b"%PDF-") and suffix != ".pdf":
+        return None, "is not a PDF, though it mentions one."
+    return kind, ""
 
 
-def _mismatch(path: Path) -> str:
-    suffix = path.suffix.lower()
+def _mismatch(suffix: str) -> str:
     if suffix in formats.SUFFIXES:
         return f"is not what its name says: it does not begin like a {suffix[1:].upper()} file."
     return "is not of a kind that Penstock reads."

@@ -122,10 +122,15 @@ class Jobs:
         callback: str = "",
         beside: Beside = NOTHING,
     ) -> JobRecord:
-        """Takes the files: a power cut after it loses nothing. Raises UsageError for wrong options."""
+        """Takes the files: a power cut after it loses nothing.
+
+        Raises UsageError for wrong options, NotADocument for a file that cannot be one.
+        """
         has_own_run = kind == "volumes" or bool(options)
         if has_own_run:
             self.own_runs.check(kind, options)
+        for file in files:
+            file.check_kind()
         id = secrets.token_hex(12)
         for file in chain(files, *beside.values()):
             with store_errors(file.path):

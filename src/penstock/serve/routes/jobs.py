@@ -28,6 +28,7 @@ from penstock.serve.routes.context import LATER, LOOK_S, Context, max_bytes_of, 
 from penstock.serve.routes.documents import KEPT, MAX_WAIT_S, status_row
 from penstock.serve.routes.examples import parse_body, volumes_body
 from penstock.serve.routes.models import JobAnswer, errors, utc
+from penstock.serve.upload import NotADocument
 
 MAX_STREAMS = 256  # of progress, at once
 HEARTBEAT_S = 15.0  # a proxy closes what is silent for a minute
@@ -214,6 +215,8 @@ class JobRoutes:
             return self._jobs.create(
                 kind, sending.files, options, owner, idempotency_key, sending.digest, callback, sending.beside
             )
+        except NotADocument:
+            raise
         except UsageError as exc:
             raise HttpRefusal(422, exc.message, exc.advice) from exc
 
