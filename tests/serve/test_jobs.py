@@ -154,34 +154,6 @@ def test_wrong_requests_are_sentences(client: Client, path: str, told: Any, stat
     assert (code, said in answer["error"]) == (status, True), answer
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "said"),
-    [
-        ("notes.txt", b"Dear all,", "kind that Penstock reads"),
-        ("report.pdf", b"PK\x03\x04" + b"\0" * 3000, "PDF file"),
-        ("page.html", b"<p>This is %PDF-1.7 in words</p>", "though it mentions one"),
-        ("big.bin", b"\0" * (1 << 20), "kind that Penstock reads"),
-    ],
-)
-@pytest.mark.parametrize("path", ["/v1/documents?name=", "/v1/parse?name=", "/v1/parse?max_pages=1&name="])
-def test_what_is_no_document_is_not_taken(
-    client: Client, out: Path, path: str, name: str, data: bytes, said: str
-) -> None:
-    before = client("/v1/jobs")[1]
-    status, answer = client(path + name, data)
-    assert (status, name in answer["error"], said in answer["error"]) == (415, True, True), answer
-    assert "PDF, PNG, JPEG" in answer["advice"]
-    assert client("/v1/jobs")[1] == before
-    assert not list(out.glob(f"**/{name}"))
-
-
-def test_a_damaged_document_is_taken_and_its_job_says_what_is_wrong(client: Client) -> None:
-    status, job = client("/v1/parse?name=cut.pdf", DATA[:100])
-    assert status == 202
-    told = over(client, job)
-    assert (told["state"], "cut.pdf" in told["error"]) == ("failed", True), told
-
-
 @pytest.mark.parametrize("body", [b"--xyz\r\nbroken", b"", b"--xyz\r\n\r\nno name\r\n--xyz--", b"\0" * 99])
 def test_broken_forms_are_refused(client: Client, out: Path, body: bytes) -> None:
     status, told = client("/v1/parse", body, **{"Content-Type": "multipart/form-data; boundary=xyz"})

@@ -67,8 +67,10 @@ def test_the_page_has_every_path_and_model_and_its_links_lead_there(description:
     assert len(seen.ids) == len(set(seen.ids))
     inside = [link.removeprefix("#") for link in seen.links if link.startswith("#")]
     assert set(inside) <= set(seen.ids)
-    assert [link for link in seen.links if not link.startswith("#")] == ["openapi.json"]
-    assert not seen.tags & {"script", "link", "img", "iframe"}
+    outside = {link for link in seen.links if not link.startswith("#")}
+    assert outside == {"openapi.json", "web/colours.css", "web/reference.css"}
+    assert not seen.tags & {"script", "style", "img", "iframe"}  # the service's policy refuses them
+    assert "style" not in seen.attributes
 
 
 def test_every_option_is_explained(description: dict[str, Any]) -> None:
@@ -107,6 +109,8 @@ def test_it_is_served_to_browsers_that_have_no_key(tmp_path: Path) -> None:
         status, page = client("/docs")
         assert (status, page.startswith(b"<!doctype html>")) == (200, True)
         assert client("/v1/jobs")[0] == 401
+        for link in Seen(page.decode()).links:
+            assert not link.endswith(".css") or client(f"/{link}")[0] == 200
 
 
 def test_a_refused_method_says_which_there_are(tmp_path: Path) -> None:
@@ -117,3 +121,37 @@ def test_a_refused_method_says_which_there_are(tmp_path: Path) -> None:
                 urllib.request.urlopen(asked, timeout=60)
             with refused.value as answer:
                 assert (answer.code, answer.headers["Allow"]) == (405, methods)
+
+
+def test_operations_have_clear_names_of_their_own(description: dict[str, Any]) -> None:
+    operations = [one for methods in description["paths"].values() for one in methods.values()]
+    ids = [one["operationId"] for one in operations]
+    assert len(ids) == len(set(ids))
+    assert {
+        "listJobs",
+        "getJob",
+        "cancelJob",
+        "retryDocument",
+        "uploadDocument",
+        "parse",
+        "mistralOcr",
+    } <= set(ids)
+    assert all(id.isalnum() and id[0].islower() for id in ids), ids
+    assert not {"All", "One", "Again"} & {one["summary"] for one in operations}
+
+
+@pytest.mark.parametrize("has_keys", [True, False])
+def test_the_keys_that_are_accepted_are_described(tmp_path: Path, has_keys: bool) -> None:
+    key = new_key(tmp_path / "keys.json", "ann")
+    keys = KeyRing.open(tmp_path / "keys.json") if has_keys else KeyRing()
+    (tmp_path / "out").mkdir()
+    with Running(Service(tmp_path / "out"), keys=keys) as client:
+        description = client("/openapi.json", Authorization=f"Bearer {key}")[1]
+        schemes = description["components"]["securitySchemes"]
+        assert schemes["bearer"]["scheme"] == "bearer"
+        name = schemes["apiKey"]["name"]
+        for headers in ({"Authorization": f"Bearer {key}"}, {name: key}):
+            assert client("/v1/jobs", **headers)[0] == 200
+        assert ({} in description["security"]) == (client("/v1/jobs")[0] == 200) == (not has_keys)
+        assert description["paths"]["/health"]["get"]["security"] == []
+        assert client("/health")[0] == 200

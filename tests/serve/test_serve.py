@@ -331,10 +331,10 @@ def test_failures_are_told_and_only_failed_pages_are_read_again(tmp_path: Path) 
         assert (failure["document"], failure["page"], failure["stage"]) == (name, 3, "fake_recognise")
         assert "asked to fail" in failure["message"]
         assert failure["can_try_again"]
-        status, told = client(f"/v1/again?name={name}", b"")
+        status, told = client(f"/v1/retry?name={name}", b"")
         assert (status, told["name"], told["ready"]) == (202, name, False)
         assert client.wait(name)["failed"] == 1
-        assert client("/v1/again?name=nobody", b"")[0] == 404
+        assert client("/v1/retry?name=nobody", b"")[0] == 404
     entries = Ledger(tmp_path, PAGES).entries().values()
     assert {entry.part: entry.attempt for entry in entries} == {0: 1, 1: 1, 2: 2, 3: 1}
 

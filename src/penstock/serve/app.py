@@ -35,6 +35,7 @@ from penstock.serve.jobs.jobs import Jobs
 from penstock.serve.jobs.results import JobResults
 from penstock.serve.key_check import REFERENCE, KeyMiddleware
 from penstock.serve.metrics import CountingMiddleware, RequestCounts
+from penstock.serve.openapi import described, operation_id
 from penstock.serve.pictures import DrawnPages
 from penstock.serve.reference_page import reference_page
 from penstock.serve.requests.body import BodyReader
@@ -101,7 +102,9 @@ def app_of(service: Service, settings: ServiceSettings | None = None) -> FastAPI
         redoc_url=None,
         lifespan=_opened(context),
         responses=EVERYWHERE,
+        generate_unique_id_function=operation_id,
     )
+    app.openapi = described(app, bool(settings.keys))  # type: ignore[method-assign]
     # the last is the first to see a request
     app.add_middleware(ArrivalMiddleware, bounds=settings.arrivals)
     app.add_middleware(KeyMiddleware, keys=settings.keys)

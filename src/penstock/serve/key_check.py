@@ -27,7 +27,7 @@ class KeyMiddleware:
         self._keys = keys
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or (self._keys and _is_open(scope["path"])):
+        if scope["type"] != "http" or (self._keys and is_open_path(scope["path"])):
             await self._app(scope, receive, send)
             return
         owner = self._keys.owner(Headers(scope=scope))
@@ -44,7 +44,8 @@ class KeyMiddleware:
         await answer(scope, receive, send)
 
 
-def _is_open(path: str) -> bool:
+def is_open_path(path: str) -> bool:
+    """Whether a path is answered without a key."""
     return path in OPEN_PATHS or path.startswith(OPEN_FOLDERS)
 
 

@@ -22,24 +22,8 @@ BOUNDS = {
     "maxLength": "length ≤",
     "maxItems": "items ≤",
 }
-STYLE = """
-/* light and dark as the system says */
-:root { color-scheme: light dark; --line: #8884; --soft: #8881 }
-:root { --get: #0b6e4f; --post: #1f5fbf; --delete: #b3261e }
-@media (prefers-color-scheme: dark) { :root { --get: #5fd3a4; --post: #8ab4f8; --delete: #f2b8b5 } }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 0 auto; padding: 1rem }
-h1 small { font-weight: normal; font-size: 1rem }
-code, pre { font-family: ui-monospace, monospace; font-size: .9em }
-pre { background: var(--soft); padding: .75rem; overflow-x: auto; border-radius: .4rem }
-details { border: 1px solid var(--line); border-radius: .4rem; margin: .4rem 0; padding: 0 .75rem }
-summary { cursor: pointer; padding: .5rem 0; overflow-wrap: anywhere }
-.method { display: inline-block; min-width: 4.5em; font-weight: 700 }
-.get { color: var(--get) } .post { color: var(--post) } .delete { color: var(--delete) }
-.wide { overflow-x: auto } table { border-collapse: collapse; width: 100% }
-th, td { text-align: left; vertical-align: top; padding: .3rem .6rem .3rem 0 }
-tr { border-bottom: 1px solid var(--line) }
-:focus-visible { outline: 3px solid var(--post); outline-offset: 2px }
-"""
+# the service's policy allows no style inside a page
+STYLES = ("web/colours.css", "web/reference.css")
 INTRO = """<p>Answers are JSON unless a path says otherwise; errors are JSON with <code>error</code> and
 <code>advice</code>.
 Where the service has keys, send one: <code>Authorization: Bearer KEY</code>. The same for programs:
@@ -55,7 +39,8 @@ def reference_page(description: Told) -> str:
         [
             f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<style>{STYLE}</style></head><body>",
+            *(f'<link rel="stylesheet" href="{path}">' for path in STYLES),
+            "</head><body>",
             f"<header><h1>{title} <small>{escape(info['version'])}</small></h1>{INTRO}",
             f"{_contents(groups)}</header>",
             "<main>",

@@ -50,7 +50,7 @@ ASSET: dict[int | str, dict[str, Any]] = {200: {"content": {"application/octet-s
 
 
 class UploadRoute(APIRoute):
-    """The route of `take`, the busiest: what FastAPI does around a method costs a tenth of a small upload.
+    """The busiest route: what FastAPI does around a method costs a tenth of a small upload.
 
     It is described and refuses like the others. Only the name is checked, which is all there is to check.
     """
@@ -74,22 +74,24 @@ class DocumentRoutes:
 
     def add_to(self, app: FastAPI) -> None:
         add = app.get
-        add("/v1/documents", response_model=list[DocumentAnswer])(self.documents)
+        add("/v1/documents", response_model=list[DocumentAnswer])(self.list_documents)
         app.router.add_api_route(
-            "/v1/documents", self.take, methods=["POST"], status_code=202, response_model=TakenAnswer,
-            openapi_extra=BYTES, responses=errors(405, 413, 415, 507), route_class_override=UploadRoute,
+            "/v1/documents", self.upload_document, methods=["POST"], status_code=202, openapi_extra=BYTES,
+            response_model=TakenAnswer, responses=errors(405, 413, 415, 507), route_class_override=UploadRoute,
         )  # fmt: skip
-        add("/v1/document", response_model=DocumentPartsAnswer, responses=errors(404))(self.document)
-        add("/v1/markdown", response_class=Response, responses={**MARKDOWN, **errors(404)})(self.markdown)
-        add("/v1/page", responses=errors(404))(self.page)
-        add("/v1/picture", response_class=Response, responses={**JPEG, **errors(404)})(self.picture)
-        add("/v1/file/{path:path}", response_class=Response, responses={**ASSET, **errors(404)})(self.file)
+        add("/v1/document", response_model=DocumentPartsAnswer, responses=errors(404))(self.get_document)
+        add("/v1/markdown", response_class=Response, responses={**MARKDOWN, **errors(404)})(self.get_markdown)
+        add("/v1/page", responses=errors(404))(self.get_page)
+        add("/v1/picture", response_class=Response, responses={**JPEG, **errors(404)})(self.get_picture)
+        add("/v1/file/{path:path}", response_class=Response, responses={**ASSET, **errors(404)})(
+            self.get_file
+        )
 
-    def documents(
+    def list_documents(
         self,
         request: Request,
         start: Annotated[int, Query(ge=0)] = 0,
-        limit: Annotated[int, Query(ge=1, le=10_000, alias="most")] = 1_000,
+        limit: Annotated[int, Query(ge=1, le=10_000)] = 1_000,
     ) -> list[dict[str, Any]]:
         """Documents and their progress: those sent to the service, latest first, then the others."""
         if owner_of(request).may("admin"):
@@ -97,7 +99,7 @@ class DocumentRoutes:
         mine = [one for one in self._service.documents() if self._context.sees_document(request, one.name)]
         return [status_row(status) for status in mine[start : start + limit]]
 
-    async def take(self, request: Request, name: Name) -> JSONResponse:
+    async def upload_document(self, request: Request, name: Name) -> JSONResponse:
         """Takes the body as a document called `name`. For options and several files: /v1/parse.
 
         Of a document that was sent before, only the pages that failed are read again.
@@ -120,7 +122,7 @@ class DocumentRoutes:
             [document] = record.documents
             return status_row(self._known(request, document)) | {"job": record.id}
 
-    async def document(
+    async def get_document(
         self, request: Request, name: Name, wait: Annotated[float, Query(ge=0)] = 0.0
     ) -> dict[str, Any]:
         """A document's progress. With `wait`, answers when all of it is read or after so many seconds."""
@@ -141,7 +143,7 @@ class DocumentRoutes:
             raise HttpRefusal(404, f"There is no document {name!r}.")
         return status
 
-    def markdown(self, request: Request, name: Name) -> Response:
+    def get_markdown(self, request: Request, name: Name) -> Response:
         """The document's pages that are read, as Markdown."""
         self._known(request, name)
         whole = WholeDocument.of(self._pages(name))
@@ -154,18 +156,18 @@ class DocumentRoutes:
             if isinstance(page, Page):
                 yield page
 
-    def page(self, request: Request, name: Name, page: PageNumber) -> dict[str, Any]:
+    def get_page(self, request: Request, name: Name, page: PageNumber) -> dict[str, Any]:
         """One page as in ocr_results.jsonl; a photo with its objects as in objects.jsonl."""
         return item_row(self._item(request, name, page))
 
-    async def picture(
+    async def get_picture(
         self, request: Request, name: Name, page: PageNumber, boxes: bool = True, side: Side = MAX_SIDE
     ) -> Response:
         """The page as JPEG, with the boxes of its regions or objects."""
         item = await run_in_threadpool(self._item, request, name, page)
         return jpeg_answer(await self._context.pictures(item, boxes, side))
 
-    def file(self, request: Request, path: str) -> FileResponse:
+    def get_file(self, request: Request, path: str) -> FileResponse:
         """A crop, mask, cloud or mesh, by the path in its region or object."""
         file = self._service.out / path
         if not owner_of(request).may("admin"):

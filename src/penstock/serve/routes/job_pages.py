@@ -41,31 +41,35 @@ class JobPageRoutes:
     def add_to(self, app: FastAPI) -> None:
         one = "/v1/jobs/{id}"
         app.get(f"{one}/documents", response_model=list[DocumentAnswer], responses=errors(404))(
-            self.documents
+            self.list_job_documents
         )
-        app.get(f"{one}/document", response_model=DocumentPartsAnswer, responses=errors(404))(self.document)
-        app.get(f"{one}/page", responses=errors(404))(self.page)
-        app.get(f"{one}/picture", response_class=Response, responses={**JPEG, **errors(404)})(self.picture)
+        app.get(f"{one}/document", response_model=DocumentPartsAnswer, responses=errors(404))(
+            self.get_job_document
+        )
+        app.get(f"{one}/page", responses=errors(404))(self.get_job_page)
+        app.get(f"{one}/picture", response_class=Response, responses={**JPEG, **errors(404)})(
+            self.get_job_picture
+        )
         app.post(
             f"{one}/boxes", status_code=202, response_model=JobAnswer, responses=errors(404, 405, 409, 413)
-        )(self.add_boxes)
+        )(self.add_job_boxes)
 
-    def documents(self, request: Request, id: str) -> list[dict[str, Any]]:
+    def list_job_documents(self, request: Request, id: str) -> list[dict[str, Any]]:
         """The job's documents and their progress."""
         state = self._context.job(request, id)
         return [status_row(self._status(state, name)) for name in self._names(state)]
 
-    def document(self, request: Request, id: str, name: Name) -> dict[str, Any]:
+    def get_job_document(self, request: Request, id: str, name: Name) -> dict[str, Any]:
         """A document's progress and its pages."""
         state = self._context.job(request, id)
         self._check(state, name)
         return parts_row(self._status(state, name), self._catalogue(state).places(name))
 
-    def page(self, request: Request, id: str, name: Name, page: PageNumber) -> dict[str, Any]:
+    def get_job_page(self, request: Request, id: str, name: Name, page: PageNumber) -> dict[str, Any]:
         """One page as in ocr_results.jsonl; a photo with its objects as in objects.jsonl."""
         return item_row(self._item(request, id, name, page)[0])
 
-    async def picture(
+    async def get_job_picture(
         self,
         request: Request,
         id: str,
@@ -78,7 +82,7 @@ class JobPageRoutes:
         item, out = await run_in_threadpool(self._item, request, id, name, page)
         return jpeg_answer(await self._context.pictures(item, boxes, side, out))
 
-    def add_boxes(
+    def add_job_boxes(
         self, request: Request, id: str, name: Name, page: PageNumber, drawn: DrawnBoxes
     ) -> dict[str, Any]:
         """Measures a photo of /v1/volumes again, with the things it has and those that you drew."""

@@ -77,13 +77,15 @@ class JobRoutes:
         app.post("/v1/parse", openapi_extra=parse_body(), **send)(self.parse)  # type: ignore[arg-type]
         app.post("/v1/volumes", openapi_extra=volumes_body(), **send)(self.volumes)  # type: ignore[arg-type]
         one = {"response_model": JobAnswer, "responses": errors(404)}
-        app.get("/v1/jobs", response_model=list[JobAnswer])(self.all)
-        app.get("/v1/jobs/{id}", **one)(self.one)  # type: ignore[arg-type]
-        app.post("/v1/jobs/{id}/cancel", **one)(self.cancel)  # type: ignore[arg-type]
-        app.delete("/v1/jobs/{id}", status_code=204, responses=errors(404))(self.delete)
-        app.get("/v1/jobs/{id}/events", response_class=Response, responses=STREAM)(self.events)
-        app.get("/v1/jobs/{id}/result", response_class=Response, responses=RESULT)(self.result)
-        app.get("/v1/jobs/{id}/file/{path:path}", response_class=Response, responses=RESULT)(self.file)
+        app.get("/v1/jobs", response_model=list[JobAnswer])(self.list_jobs)
+        app.get("/v1/jobs/{id}", **one)(self.get_job)  # type: ignore[arg-type]
+        app.post("/v1/jobs/{id}/cancel", **one)(self.cancel_job)  # type: ignore[arg-type]
+        app.delete("/v1/jobs/{id}", status_code=204, responses=errors(404))(self.delete_job)
+        app.get("/v1/jobs/{id}/events", response_class=Response, responses=STREAM)(self.stream_job_events)
+        app.get("/v1/jobs/{id}/result", response_class=Response, responses=RESULT)(self.get_job_result)
+        app.get("/v1/jobs/{id}/file/{path:path}", response_class=Response, responses=RESULT)(
+            self.get_job_file
+        )
 
     async def parse(
         self, request: Request, wait: Wait = 0.0, format: Format = JSON, idempotency_key: Idempotency = None
@@ -106,7 +108,7 @@ class JobRoutes:
         """
         return await self._send(request, "volumes", VolumesRequest, wait, format, idempotency_key)
 
-    def all(
+    def list_jobs(
         self,
         request: Request,
         start: Annotated[int, Query(ge=0)] = 0,
@@ -117,24 +119,24 @@ class JobRoutes:
         found = self._jobs.all(None if owner.may("admin") else owner.name, start, limit)
         return [job_row(state) for state in found]
 
-    async def one(self, request: Request, id: str, wait: Wait = 0.0) -> dict[str, Any]:
+    async def get_job(self, request: Request, id: str, wait: Wait = 0.0) -> dict[str, Any]:
         """A job's state. With `wait`, answers when it is over or after so many seconds."""
         return job_row(await self._waited(request, id, wait))
 
-    def cancel(self, request: Request, id: str) -> dict[str, Any]:
+    def cancel_job(self, request: Request, id: str) -> dict[str, Any]:
         """Ends a job. Pages at work are finished; what is finished stays."""
         self._context.job(request, id)
         state = self._jobs.cancel(id)
         assert state is not None
         return job_row(state)
 
-    def delete(self, request: Request, id: str) -> Response:
+    def delete_job(self, request: Request, id: str) -> Response:
         """Deletes a job, its files and its results."""
         self._context.job(request, id)
         self._jobs.delete(id)
         return Response(status_code=204)
 
-    async def events(self, request: Request, id: str) -> Response:
+    async def stream_job_events(self, request: Request, id: str) -> Response:
         """The job's progress as server-sent events."""
         await run_in_threadpool(self._context.job, request, id)
         if self._streams >= MAX_STREAMS:
@@ -144,12 +146,14 @@ class JobRoutes:
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         return StreamingResponse(self._told(id), media_type="text/event-stream", headers=headers)
 
-    async def result(self, request: Request, id: str, format: Format = JSON, of: InZip = "") -> Response:
+    async def get_job_result(
+        self, request: Request, id: str, format: Format = JSON, of: InZip = ""
+    ) -> Response:
         """What came of a job that is over."""
         state = await run_in_threadpool(self._context.job, request, id)
         return await self._result(state, format, [word for word in of.split(",") if word])
 
-    async def file(self, request: Request, id: str, path: str) -> Response:
+    async def get_job_file(self, request: Request, id: str, path: str) -> Response:
         """A crop, mask, cloud or mesh of the job, by the path in its region or object."""
         state = await run_in_threadpool(self._context.job, request, id)
         found = None

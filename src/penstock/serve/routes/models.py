@@ -229,7 +229,7 @@ class FailureAnswer(BaseModel):
     stage: str
     message: str
     advice: str
-    can_try_again: bool = Field(description="The service has the file: POST /v1/again.")
+    can_try_again: bool = Field(description="The service has the file: POST /v1/retry.")
 
 
 def utc(seconds: float) -> str:

@@ -29,13 +29,13 @@ class RunRoutes:
         self._service = context.service
 
     def add_to(self, app: FastAPI) -> None:
-        app.get("/v1/run", response_model=RunAnswer)(self.run)
-        app.get("/v1/failures", response_model=list[FailureAnswer])(self.failures)
+        app.get("/v1/run", response_model=RunAnswer)(self.get_run)
+        app.get("/v1/failures", response_model=list[FailureAnswer])(self.list_failures)
         app.post(
-            "/v1/again", status_code=202, response_model=DocumentAnswer, responses=errors(404, 405, 409)
-        )(self.again)
+            "/v1/retry", status_code=202, response_model=DocumentAnswer, responses=errors(404, 405, 409)
+        )(self.retry_document)
 
-    def run(self) -> dict[str, Any]:
+    def get_run(self) -> dict[str, Any]:
         """How busy the stages are, and which one holds the others up."""
         run = self._service.run
         if run is None:
@@ -43,13 +43,13 @@ class RunRoutes:
         depths = run.executor.depths()
         return _run_row(profile_now(run), depths, is_live=True, waiting=self._service.waiting)
 
-    def failures(
-        self, request: Request, limit: Annotated[int, Query(ge=1, le=MAX_FAILURES, alias="most")] = 100
+    def list_failures(
+        self, request: Request, limit: Annotated[int, Query(ge=1, le=MAX_FAILURES)] = 100
     ) -> list[dict[str, Any]]:
         """Pages and parts of pages that failed, latest document first, each with the reason."""
         return list(islice(self._failures(request), limit))
 
-    def again(self, request: Request, name: Name) -> dict[str, Any]:
+    def retry_document(self, request: Request, name: Name) -> dict[str, Any]:
         """Reads the failed pages of a document again."""
         self._context.check_takes()
         if not self._context.sees_document(request, name) or not self._service.was_sent(name):

@@ -20,7 +20,9 @@ class SearchRoutes:
 
     def add_to(self, app: FastAPI) -> None:
         app.get("/v1/search", response_model=list[SearchHit], responses=errors(409))(self.search)
-        app.post("/v1/search", response_model=list[SearchHit], responses=errors(409, 413))(self.search_with)
+        app.post("/v1/search", response_model=list[SearchHit], responses=errors(409, 413))(
+            self.search_with_filters
+        )
         app.post("/v1/embed", response_model=EmbedAnswer, responses=errors(409, 413))(self.embed)
 
     async def search(
@@ -32,7 +34,7 @@ class SearchRoutes:
         """Pages that answer the question, best first. Needs `penstock index`."""
         return await self._found(request, SearchQuestion.model_validate({"question": q, "top": top}))
 
-    async def search_with(self, request: Request, asked: SearchQuestion) -> list[dict[str, Any]]:
+    async def search_with_filters(self, request: Request, asked: SearchQuestion) -> list[dict[str, Any]]:
         """Pages that answer the question among some documents, pages, labels or sections."""
         return await self._found(request, asked)
 

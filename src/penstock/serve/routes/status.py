@@ -26,17 +26,17 @@ class StatusRoutes:
         self._counts = counts
 
     def add_to(self, app: FastAPI) -> None:
-        app.get("/health", response_model=HealthAnswer, responses=NOT_WELL)(self.health)
-        app.get("/health/live", response_model=LiveAnswer)(self.live)
-        app.get("/metrics", response_class=PlainTextResponse)(self.metrics)
-        app.get("/v1/engines", response_model=EnginesAnswer)(self.engines)
+        app.get("/health", response_model=HealthAnswer, responses=NOT_WELL)(self.get_health)
+        app.get("/health/live", response_model=LiveAnswer)(self.get_liveness)
+        app.get("/metrics", response_class=PlainTextResponse)(self.get_metrics)
+        app.get("/v1/engines", response_model=EnginesAnswer)(self.get_engines)
 
-    async def health(self) -> dict[str, Any]:
+    async def get_health(self) -> dict[str, Any]:
         """Whether it is ready: 200 after it has read a page of our own, 503 with the reason until then."""
         self._context.check_ready()
         return self._told()
 
-    async def live(self) -> dict[str, Any]:
+    async def get_liveness(self) -> dict[str, Any]:
         """Whether it answers: always 200. `ready` and `reason` are what /health would say."""
         return self._told()
 
@@ -51,7 +51,7 @@ class StatusRoutes:
             "open_to_others": self._context.is_open,
         }
 
-    def metrics(self, request: Request) -> PlainTextResponse:
+    def get_metrics(self, request: Request) -> PlainTextResponse:
         """Figures in Prometheus' text format."""
         table = getattr(request.app.state, "connections", None)
         text = text_of(ServiceFigures(self._figures(table)), self._counts)
@@ -70,7 +70,7 @@ class StatusRoutes:
         if table is not None:
             yield "penstock_refused_connections_total", "Connections that were refused.", table.refused
 
-    def engines(self) -> dict[str, Any]:
+    def get_engines(self) -> dict[str, Any]:
         """What reads the documents, on what, and how much waits."""
         service, plan = self._context.service, self._context.service.plan
         return {

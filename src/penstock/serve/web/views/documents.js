@@ -27,7 +27,7 @@ async function keepUp() {
 
 async function refresh() {
   try {
-    list.rows = await ask(`v1/documents?most=${list.most + 1}`);
+    list.rows = await ask(`v1/documents?limit=${list.most + 1}`);
     sayState();
     drawNew();
     const mine = list.rows.find((one) => one.name === shown.name);

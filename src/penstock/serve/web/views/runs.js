@@ -119,7 +119,7 @@ function drawFailure(failure) {
 async function tryAgain(one, name) {
   one.blur();
   try {
-    const taken = await ask("v1/again?" + query(name), { method: "POST" });
+    const taken = await ask("v1/retry?" + query(name), { method: "POST" });
     if (taken.job) watch(taken.job);
     $("#state").textContent = say("againSent");
   } catch (trouble) {

@@ -78,7 +78,7 @@ function failed(failure) {
 async function readAgain(event) {
   event.target.disabled = true;
   try {
-    await ask("v1/again?" + query(shown.name), { method: "POST" });
+    await ask("v1/retry?" + query(shown.name), { method: "POST" });
     forgetPictures(query(shown.name));
     $("#state").textContent = say("againSent");
     tell("documents");
