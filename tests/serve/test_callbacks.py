@@ -11,9 +11,11 @@ import hashlib
 import hmac
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -102,11 +104,11 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 def test_an_address_is_told_once_of_a_job_that_is_over(desk: Desk, url: str) -> None:
     id = desk.job(url)
-    assert desk.callbacks.tell_due() == 0
+    assert desk.callbacks.deliver_due() == 0
     assert Receiver.told == []
     desk.jobs.cancel(id)
-    assert desk.callbacks.tell_due() == 1
-    assert desk.callbacks.tell_due() == 0
+    assert desk.callbacks.deliver_due() == 1
+    assert desk.callbacks.deliver_due() == 0
     [(headers, body)] = Receiver.told
     told = json.loads(body)
     assert (told["type"], told["data"]["id"], told["data"]["state"]) == ("job.ended", id, "cancelled")
@@ -130,17 +132,17 @@ def test_waits_grow_and_end(desk: Desk, url: str) -> None:
     desk.jobs.cancel(id)
     Receiver.answers[:] = [500, 302, 404] * 4
     for wait in WAITS_S:
-        desk.callbacks.tell_due()
+        desk.callbacks.deliver_due()
         tried = len(Receiver.told)
         desk.clock.now += wait - 1
-        desk.callbacks.tell_due()
+        desk.callbacks.deliver_due()
         assert len(Receiver.told) == tried
         assert desk.state(id) == ("waiting", tried)
         desk.clock.now += 1
-    desk.callbacks.tell_due()
+    desk.callbacks.deliver_due()
     assert desk.state(id) == ("failed", len(WAITS_S) + 1)
     desk.clock.now += 10**6
-    desk.callbacks.tell_due()
+    desk.callbacks.deliver_due()
     assert len(Receiver.told) == len(WAITS_S) + 1
     assert list(WAITS_S) == sorted(WAITS_S)
 
@@ -149,7 +151,7 @@ def test_one_that_wants_no_more_is_told_no_more(desk: Desk, url: str) -> None:
     id = desk.job(url)
     desk.jobs.cancel(id)
     Receiver.answers[:] = [410]
-    desk.callbacks.tell_due()
+    desk.callbacks.deliver_due()
     assert desk.state(id) == ("failed", 1)
 
 
@@ -160,12 +162,12 @@ def test_what_is_owed_is_told_after_a_restart(tmp_path: Path, url: str) -> None:
         first.jobs.cancel(id)
         first.jobs.delete(gone)
         Receiver.answers[:] = [503]
-        first.callbacks.tell_due()
+        first.callbacks.deliver_due()
     second = Desk(tmp_path)
     with second.jobs:
-        assert second.callbacks.tell_due() == 0
+        assert second.callbacks.deliver_due() == 0
         second.clock.now += WAITS_S[0]
-        assert second.callbacks.tell_due() == 1
+        assert second.callbacks.deliver_due() == 1
         assert second.state(id) == ("delivered", 2)
     assert [headers["webhook-id"] for headers, _ in Receiver.told] == [id, id]
 
@@ -180,7 +182,7 @@ def test_an_address_of_the_inside_is_never_connected_to(tmp_path: Path, url: str
     with desk.jobs:
         id = desk.job("http://hooks.example/hook")
         desk.jobs.cancel(id)
-        assert desk.callbacks.tell_due() == 0
+        assert desk.callbacks.deliver_due() == 0
         assert desk.state(id) == ("waiting", 1)
     assert Receiver.told == []
 
@@ -203,6 +205,68 @@ def test_an_address_that_nobody_allowed_is_refused(address: str, status: int) ->
         settings.check(address)
     assert refused.value.status == status
     settings.check("https://hooks.example/hook")
+
+
+@pytest.mark.parametrize(
+    ("allowed", "address", "is_allowed"),
+    [
+        (["hooks.example:8443"], "https://hooks.example:8443/hook", True),
+        (["hooks.example:8443"], "https://hooks.example/hook", False),
+        (["hooks.example", "hooks.example:8443"], "https://hooks.example/hook", True),
+        (["*.example:9000"], "http://a.example:9000/", True),
+        (["10.0.0.5:9000"], "http://10.0.0.5:9000/hook", True),
+        (["10.0.0.5:9000"], "http://10.0.0.5/hook", False),
+        (["10.0.0.5"], "http://10.0.0.5/hook", True),
+        (["10.0.0.5"], "http://10.0.0.6/hook", False),
+        (["10.1.0.0/16"], "https://10.1.2.3/hook", True),
+        (["10.1.0.0/16"], "https://10.2.2.3/hook", False),
+        (["127.0.0.1"], "http://127.1/hook", False),
+        (["[fd00::1]:9000"], "http://[fd00::1]:9000/hook", True),
+        (["fd00::/8"], "http://[fd00::1]/hook", True),
+        (["hooks.example"], "http://93.184.216.34/hook", False),
+    ],
+)
+def test_targets_are_allowed_exactly(allowed: list[str], address: str, is_allowed: bool) -> None:
+    settings = CallbackSettings.of(allowed, SECRET)
+    if is_allowed:
+        settings.check(address)
+        return
+    with pytest.raises(HttpRefusal):
+        settings.check(address)
+
+
+@pytest.mark.parametrize(
+    "text", ["10.0.0.1/8", "a.example:http", "a.example:0", "https://a.example", "127.1"]
+)
+def test_what_is_no_target_is_refused_at_the_start(text: str) -> None:
+    with pytest.raises(UsageError, match="--allow-callback"):
+        CallbackSettings.of([text], SECRET)
+
+
+@pytest.mark.parametrize("network", ["127.0.0.1", "127.0.0.0/8", None])
+def test_a_name_leads_into_a_private_network_that_the_operator_allows(
+    tmp_path: Path, url: str, network: str | None
+) -> None:
+    async def inside(host: str, port: int) -> list[str]:
+        return ["127.0.0.1"]
+
+    port = urlsplit(url).port
+    settings = CallbackSettings.of([f"hooks.example:{port}", *([network] if network else [])], SECRET)
+    settings = replace(settings, hosts=replace(settings.hosts, resolve=inside))
+    desk = Desk(tmp_path, settings)
+    with desk.jobs:
+        id = desk.job(f"http://hooks.example:{port}/hook")
+        desk.jobs.cancel(id)
+        assert desk.callbacks.deliver_due() == bool(network)
+        assert desk.state(id)[0] == ("delivered" if network else "waiting")
+
+
+def test_a_private_address_and_port_that_the_operator_allows_get_callbacks(tmp_path: Path, url: str) -> None:
+    desk = Desk(tmp_path, CallbackSettings.of([urlsplit(url).netloc], SECRET))
+    with desk.jobs:
+        desk.jobs.cancel(desk.job(url))
+        assert desk.callbacks.deliver_due() == 1
+    assert len(Receiver.told) == 1
 
 
 def test_a_secret_is_read_from_a_file(tmp_path: Path) -> None:

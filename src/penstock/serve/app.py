@@ -79,6 +79,7 @@ class ServiceSettings:
 
     max_mb: int = 512
     names: Sequence[str] = ()
+    origins: Sequence[str] = ()  # of web pages elsewhere that may use the API
     arrivals: ArrivalBounds = field(default_factory=ArrivalBounds)
     keys: KeyRing = field(default_factory=KeyRing)
     remote: RemoteFiles = field(default_factory=RemoteFiles)
@@ -108,7 +109,7 @@ def app_of(service: Service, settings: ServiceSettings | None = None) -> FastAPI
     # the last is the first to see a request
     app.add_middleware(ArrivalMiddleware, bounds=settings.arrivals)
     app.add_middleware(KeyMiddleware, keys=settings.keys)
-    app.add_middleware(OriginCheckMiddleware, check=OriginCheck(settings.names))
+    app.add_middleware(OriginCheckMiddleware, check=OriginCheck(settings.names, settings.origins))
     app.add_middleware(CountingMiddleware, counts=counts)
     for error, answer in ERRORS.items():
         app.add_exception_handler(error, answer)

@@ -45,24 +45,32 @@ class OriginCheckMiddleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        begun = False
+        begun, headers = False, Headers(scope=scope)
+        ours = OUR_HEADERS | _encoded(self._check.origins.headers(headers.get("origin")))
 
         async def sending(message: Message) -> None:
             nonlocal begun
             if message["type"] == "http.response.start":
                 begun = True
-                others = (pair for pair in message["headers"] if pair[0] not in OUR_HEADERS)
-                message["headers"] = [*others, *OUR_HEADERS.items()]
+                others = (pair for pair in message["headers"] if pair[0] not in ours)
+                message["headers"] = [*others, *ours.items()]
             await send(message)
 
-        refusal = self._check.refusal(Headers(scope=scope))
+        refusal = self._check.refusal(headers)
+        preflight = self._check.origins.preflight(scope["method"], headers)
         answer = self._app if refusal is None else error_answer(403, *refusal)
+        if refusal is None and preflight is not None:
+            answer = Response(status_code=204, headers=dict(preflight))
         try:
             await answer(scope, receive, sending)
         except asyncio.CancelledError:  # the server is shutting down and has waited long enough
             if not begun:
                 ending = error_answer(503, "The service is shutting down.", "Try again in a moment.")
                 await ending(scope, receive, sending)
+
+
+def _encoded(headers: Mapping[str, str]) -> dict[bytes, bytes]:
+    return {name.lower().encode(): value.encode("latin-1") for name, value in headers.items()}
 
 
 def error_answer(

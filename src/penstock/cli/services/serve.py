@@ -51,11 +51,18 @@ HostNames = Annotated[
     list[str] | None,
     Option(help="A name it is asked by, as behind a proxy; addresses and this machine's are known."),
 ]
+Origins = Annotated[
+    list[str] | None,
+    Option(
+        help="An origin whose web pages may use the API: https://app.example.org. Exact; none by default."
+    ),
+]
 UrlHosts = Annotated[
     list[str] | None, Option(help="A host that files may be fetched from by address; *.NAME for all below.")
 ]
-CallbackHosts = Annotated[
-    list[str] | None, Option(help="A host that may be told of jobs' ends; *.NAME for all below.")
+CallbackTargets = Annotated[
+    list[str] | None,
+    Option(help="Where callbacks may go: NAME[:PORT], *.NAME, or a private ADDRESS[:PORT] or NETWORK/BITS."),
 ]
 CallbackSecret = Annotated[Path | None, Option(help="A file with the secret that signs callbacks.")]
 JobsAtOnce = Annotated[
@@ -74,11 +81,12 @@ def serve(
     host: Annotated[str, Option(help="Address to listen on; 0.0.0.0 for every one.")] = "127.0.0.1",
     port: Annotated[int, Option(help="Port to listen on.", min=0, max=65535)] = 8080,
     allow_host: HostNames = None,
+    allow_origin: Origins = None,
     max_mb: Annotated[int, Option("--max-mb", help="Refuse larger requests.", min=1)] = 512,
     keys: Keys = None,
     new_key: NewKey = None,
     allow_url_host: UrlHosts = None,
-    allow_callback_host: CallbackHosts = None,
+    allow_callback: CallbackTargets = None,
     callback_secret: CallbackSecret = None,
     keep_hours: KeepHours = None,
     jobs_at_once: JobsAtOnce = None,
@@ -117,8 +125,8 @@ def serve(
     sam3d = sam3d_settings(python=sam3d_python, config=sam3d_config, moge=moge)
     plan = _plan(out, recipe, settings, sam3d)
     asked = _Operating(
-        max_mb, allow_host or [], keys, allow_url_host or [], allow_callback_host or [], callback_secret,
-        keep_hours, recipe, settings, sam3d, jobs_at_once,
+        max_mb, allow_host or [], allow_origin or [], keys, allow_url_host or [], allow_callback or [],
+        callback_secret, keep_hours, recipe, settings, sam3d, jobs_at_once,
     )  # fmt: skip
     with listening_on(host, port) as listening:
         _run(out, plan, listening, asked)
@@ -130,9 +138,10 @@ class _Operating:
 
     max_mb: int
     names: list[str]
+    origins: list[str]
     keys: Path | None
     url_hosts: list[str]
-    callback_hosts: list[str]
+    callback_targets: list[str]
     callback_secret: Path | None
     keep_hours: float | None
     recipe: str | None
@@ -151,9 +160,10 @@ class _Operating:
         return ServiceSettings(
             max_mb=self.max_mb,
             names=self.names,
+            origins=self.origins,
             keys=KeyRing.open(self.keys) if self.keys is not None else KeyRing(),
             remote=RemoteFiles(self.url_hosts),
-            callbacks=_callbacks(self.callback_hosts, self.callback_secret),
+            callbacks=_callbacks(self.callback_targets, self.callback_secret),
             reading=reading,
             jobs_at_once=self.jobs_at_once,
             measuring=PhotoOptions(photos=(), settings=of_photos, sam3d=self.sam3d),
@@ -162,15 +172,14 @@ class _Operating:
         )
 
 
-def _callbacks(hosts: list[str], secret: Path | None) -> CallbackSettings:
-    from penstock.serve.guard.outgoing import AllowedHosts
+def _callbacks(targets: list[str], secret: Path | None) -> CallbackSettings:
     from penstock.serve.jobs.callbacks import ADVICE, CallbackSettings, read_secret
 
-    if not hosts:
+    if not targets:
         return CallbackSettings()
     if secret is None:
-        raise UsageError("--allow-callback-host needs --callback-secret FILE.", ADVICE)
-    return CallbackSettings(AllowedHosts(tuple(hosts)), read_secret(secret))
+        raise UsageError("--allow-callback needs --callback-secret FILE.", ADVICE)
+    return CallbackSettings.of(targets, read_secret(secret))
 
 
 def _print_new_key(path: Path | None, asked: str) -> None:

@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from urllib.parse import urlsplit
 
+from penstock.serve.guard.allowed_origins import AllowedOrigins
+
 # with trusted types a browser itself refuses to make markup of a string; web/tables.js has the one exception
 POLICY = (
     "default-src 'self'; img-src 'self' blob:; object-src 'none'; base-uri 'none'; form-action 'self'; "
@@ -28,9 +30,13 @@ KNOWN = 256  # hosts whose names are parsed once; nearly all requests come with 
 
 
 class OriginCheck:
-    """Checks `Host` and `Origin`. Accepts addresses, this machine's names, and the further `names`."""
+    """Checks `Host` and `Origin`. Accepts addresses, this machine's names, and the further `names`.
 
-    def __init__(self, names: Sequence[str] = ()) -> None:
+    Pages of allowed `origins` may ask, too.
+    """
+
+    def __init__(self, names: Sequence[str] = (), origins: Sequence[str] = ()) -> None:
+        self.origins = AllowedOrigins(origins)
         self._others = {name.lower() for name in names}
         machine = socket.gethostname().lower()
         short = machine.partition(".")[0]
@@ -42,7 +48,7 @@ class OriginCheck:
         if host and not self._is_ours(_name(host)):
             advice = "Start the service with --allow-host NAME."
             return f"This service does not answer to the host name {_name(host)!r}.", advice
-        if origin is not None and not self._is_same(origin, host):
+        if origin is not None and origin not in self.origins and not self._is_same(origin, host):
             return f"This service refuses requests from web pages of {origin}.", ""
         return None
 

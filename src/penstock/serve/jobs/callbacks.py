@@ -1,8 +1,8 @@
-"""Tells a client's address when its job is over: signed, and again with growing waits until it is taken.
+"""Sends a POST to a client's address when its job is over: signed, and again with growing waits.
 
 Signed as Standard Webhooks are (`webhook-id`, `webhook-timestamp`, `webhook-signature`), so that a receiver
 finds a library that checks it. What is owed is on disk with the job: a restart goes on with it. An address
-may be told twice, never not at all while tries are left; `webhook-id` is the job's, so it is known again.
+may get it twice, never not at all while tries are left; `webhook-id` is the job's, so it is known again.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ import aiohttp
 from penstock import __version__
 from penstock.errors import UsageError, first_line
 from penstock.serve.errors import HttpRefusal
+from penstock.serve.guard.callback_targets import targets_of
 from penstock.serve.guard.outgoing import AllowedHosts
 from penstock.serve.jobs.jobs import Jobs, JobState
 from penstock.serve.jobs.record import CallbackState
@@ -55,15 +56,21 @@ ADVICE = "Make one: openssl rand -base64 32 > callback.secret."
 
 @dataclass(frozen=True, slots=True)
 class CallbackSettings:
-    """Whom the operator lets be told, and the secret that signs it."""
+    """Where callbacks may go, and the secret that signs them."""
 
     hosts: AllowedHosts = field(default_factory=AllowedHosts)
     secret: bytes = field(default=b"", repr=False)
 
+    @classmethod
+    def of(cls, targets: Sequence[str], secret: bytes) -> CallbackSettings:
+        """Returns the settings for targets as an operator writes them. Raises UsageError."""
+        names, networks = targets_of(targets)
+        return cls(AllowedHosts(names, networks=networks), secret)
+
     def check(self, address: str) -> None:
-        """Raises HttpRefusal for an address that may not be told."""
-        advice = "Ask for the job's state, or start the service with --allow-callback-host."
-        self.hosts.checked(address, "This service tells {host} nothing.", advice)
+        """Raises HttpRefusal for an address that callbacks may not go to."""
+        advice = "Ask for the job's state, or start the service with --allow-callback."
+        self.hosts.checked(address, "This service sends no callbacks to {host}.", advice)
 
 
 def read_secret(path: Path) -> bytes:
@@ -87,7 +94,7 @@ def signature(secret: bytes, id: str, timestamp: int, body: bytes) -> str:
 
 
 class Callbacks:
-    """Tells what is owed, on a thread of its own. `row` is a job as the API shows it."""
+    """Delivers callbacks on a thread of its own. `row` is a job as the API shows it."""
 
     def __init__(
         self,
@@ -101,10 +108,10 @@ class Callbacks:
         self._row = row
         self._clock = clock
         self._ending = threading.Event()
-        self._thread = threading.Thread(target=self._tell_until_the_end, name="callbacks", daemon=True)
+        self._thread = threading.Thread(target=self._deliver_until_the_end, name="callbacks", daemon=True)
 
     def __enter__(self) -> Callbacks:
-        if self._settings.hosts.names:
+        if self._settings.hosts:
             self._thread.start()
         return self
 
@@ -113,19 +120,19 @@ class Callbacks:
         if self._thread.is_alive():
             self._thread.join(END_S)
 
-    def tell_due(self) -> int:
-        """Tells everyone whose turn it is, once. Returns how many took it."""
+    def deliver_due(self) -> int:
+        """Sends the callbacks that are due, each once. Returns how many were accepted."""
         due = self._jobs.owed(self._clock())[:MAX_A_ROUND]
-        return asyncio.run(self._told(due)) if due else 0
+        return asyncio.run(self._delivered(due)) if due else 0
 
-    def _tell_until_the_end(self) -> None:
+    def _deliver_until_the_end(self) -> None:
         while not self._ending.wait(LOOK_S):
             try:
-                self.tell_due()
+                self.deliver_due()
             except Exception:  # a full disk: the next look may go well
-                log.exception("callbacks were not told")
+                log.exception("callbacks were not sent")
 
-    async def _told(self, due: list[JobState]) -> int:
+    async def _delivered(self, due: list[JobState]) -> int:
         turns = asyncio.Semaphore(AT_ONCE)
         timeout = aiohttp.ClientTimeout(total=TRY_S)
         headers = {"User-Agent": f"penstock/{__version__}", "Content-Type": "application/json"}

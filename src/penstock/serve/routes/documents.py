@@ -77,7 +77,8 @@ class DocumentRoutes:
         add("/v1/documents", response_model=list[DocumentAnswer])(self.list_documents)
         app.router.add_api_route(
             "/v1/documents", self.upload_document, methods=["POST"], status_code=202, openapi_extra=BYTES,
-            response_model=TakenAnswer, responses=errors(405, 413, 415, 507), route_class_override=UploadRoute,
+            response_model=TakenAnswer, responses=errors(405, 413, 415, 507),
+            route_class_override=UploadRoute,
         )  # fmt: skip
         add("/v1/document", response_model=DocumentPartsAnswer, responses=errors(404))(self.get_document)
         add("/v1/markdown", response_class=Response, responses={**MARKDOWN, **errors(404)})(self.get_markdown)
