@@ -48,8 +48,13 @@ def test_what_is_no_document_is_not_taken(
     assert not list(out.glob(f"**/{name}"))
 
 
-def test_a_damaged_document_is_taken_and_its_job_says_what_is_wrong(client: Client) -> None:
-    status, job = client("/v1/parse?name=cut.pdf", SAMPLE.read_bytes()[:100])
+@pytest.mark.parametrize("options", ["", "&max_pages=1"])
+def test_a_damaged_document_is_taken_and_its_job_says_what_is_wrong(
+    client: Client, out: Path, options: str
+) -> None:
+    status, job = client(f"/v1/parse?name=cut.pdf{options}", SAMPLE.read_bytes()[:100])
     assert status == 202
     told = client(f"/v1/jobs/{job['id']}?wait=60")[1]
     assert (told["state"], "cut.pdf" in told["error"]) == ("failed", True), told
+    everything = [told, client(f"/v1/jobs/{job['id']}/result"), client("/v1/failures"), client("/v1/run")]
+    assert str(out.parent) not in str(everything)

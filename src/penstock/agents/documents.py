@@ -17,23 +17,20 @@ from penstock.errors import UsageError
 from penstock.exports.overlays import QUALITY, draw
 from penstock.exports.page_pictures import PageRenderer
 from penstock.page import Page
-from penstock.passes.index import index_out
 from penstock.passes.search import search_out
 from penstock.plan import Plan
 from penstock.processes.background import Background
 from penstock.region import Region
 from penstock.retrieval.hits import Hit, SearchOptions
-from penstock.retrieval.index_folder import FOLDER
 from penstock.serve.jobs.jobs import Jobs
+from penstock.serve.kept_index import KeptIndex
 from penstock.serve.service import MAX_WAITING, Service, Status
 from penstock.serve.upload import ReceivedFile
-from penstock.store.ledger import ITEMS_DIR
 from penstock.store.out import Out
 
 if TYPE_CHECKING:
     from penstock.box import Pixels
 
-COMMIT_S = 5.0  # for the rows of pages that are read to reach the disk
 MAX_NAMED = 10  # documents that a message names
 
 
@@ -48,9 +45,8 @@ class AgentDocuments:
         self._opening = threading.Lock()
         self._drawing = threading.Lock()
         self._searching = threading.Lock()
-        self._current: tuple[Service, Jobs] | None = None
+        self._current: tuple[Service, Jobs, KeptIndex] | None = None
         self._renderer: PageRenderer | None = None
-        self._indexed = -1  # the stamp of the rows that the index was last made of
 
     def __enter__(self) -> AgentDocuments:
         return self
@@ -66,17 +62,18 @@ class AgentDocuments:
     def service(self) -> Service:
         return self._open()[0]
 
-    def _open(self) -> tuple[Service, Jobs]:
+    def _open(self) -> tuple[Service, Jobs, KeptIndex]:
         """The run begins with the first call. Agents' programs start their tools and may never use them."""
         with self._opening:
             if self._current is None:
                 service = self._opened.enter_context(Service(self._out, self._plan))
-                self._current = service, self._opened.enter_context(Jobs(service))
+                jobs = self._opened.enter_context(Jobs(service))
+                self._current = service, jobs, KeptIndex(service)
             return self._current
 
     def take(self, given: GivenFile) -> Status:
         """Accepts a file; the same again is the same document of the same key, and of no other."""
-        service, jobs = self._open()
+        service, jobs, _ = self._open()
         if service.error is not None:
             raise service.error
         if service.is_full or jobs.is_full:
@@ -164,21 +161,8 @@ class AgentDocuments:
     def search(self, question: str, options: SearchOptions) -> list[Hit]:
         """Answers from the index, which is made or brought up to date first."""
         with self._searching, Background() as background:
-            self._keep_indexed()
+            self._open()[2].update()
             return search_out(self._out, question, options, background).hits
-
-    def _keep_indexed(self) -> None:
-        """Makes the index of rows that are there; of another's run only where it has none."""
-        if self._plan is not None and not self.service.waiting:
-            self.service.settled.wait(COMMIT_S)
-        rows = self._out / ITEMS_DIR
-        if not rows.is_dir():
-            raise UsageError("No page is read yet.", "Call parse, or wait for it.")
-        stamp = rows.stat().st_mtime_ns
-        if (self._out / FOLDER).is_dir() and (self._plan is None or stamp == self._indexed):
-            return
-        index_out(self._out, holds_lock=self._plan is not None)
-        self._indexed = stamp
 
     def _pixels(self, page: Page) -> Pixels:
         with self._drawing:

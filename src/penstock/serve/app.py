@@ -105,6 +105,7 @@ def app_of(service: Service, settings: ServiceSettings | None = None) -> FastAPI
         responses=EVERYWHERE,
         generate_unique_id_function=operation_id,
     )
+    app.state.out = service.out
     app.openapi = described(app, bool(settings.keys))  # type: ignore[method-assign]
     # the last is the first to see a request
     app.add_middleware(ArrivalMiddleware, bounds=settings.arrivals)
@@ -155,7 +156,7 @@ def _context(service: Service, settings: ServiceSettings) -> Context:
         bodies=BodyReader(service, settings.max_mb << 20, settings.remote),
         arrivals=Arrivals(settings.arrivals),
         pictures=DrawnPages(service.out),
-        search=ServedSearch(service.out),
+        search=ServedSearch(service),
         exporting=InTurn(EXPORTS_AT_ONCE),
         takers=WorkerThreads("take", TAKERS),
         kept_files=KeptFiles(service.incoming),

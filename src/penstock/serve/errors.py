@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
 
 from fastapi import Request
@@ -89,17 +91,27 @@ def writable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
+def without_paths(text: str, out: Path | None) -> str:
+    """Returns words without the folder of the service's run, which is no client's concern."""
+    names = [] if out is None else [str(out.resolve()), str(out.absolute()), str(out)]
+    for name in filter(lambda name: name not in (".", "/"), names):
+        text = re.sub(rf"(?<![\w./-]){re.escape(name)}(?=$|[^\w-])", "OUT", text)
+    return text
+
+
 async def _refused(request: Request, exc: Exception) -> Response:
     assert isinstance(exc, HttpRefusal)
-    also = {"detail": exc.error} if request.url.path.startswith(DETAILED) else {}
-    return error_answer(exc.status, exc.error, exc.advice, also=also)
+    out = getattr(request.app.state, "out", None)
+    error, advice = without_paths(exc.error, out), without_paths(exc.advice, out)
+    also = {"detail": error} if request.url.path.startswith(DETAILED) else {}
+    return error_answer(exc.status, error, advice, also=also)
 
 
-async def _penstock_error(_: Request, exc: Exception) -> Response:
+async def _penstock_error(request: Request, exc: Exception) -> Response:
     assert isinstance(exc, PenstockError)
     kinds = {TooLarge: 413, NotADocument: 415, TooSlow: 408, StoreError: 507, UsageError: 409}
     status = next((status for kind, status in kinds.items() if isinstance(exc, kind)), 503)
-    return error_answer(status, exc.message, exc.advice)
+    return await _refused(request, HttpRefusal(status, exc.message, exc.advice))
 
 
 async def _wrong_call(_: Request, exc: Exception) -> Response:
@@ -125,9 +137,11 @@ async def _disconnected(_: Request, __: Exception) -> Response:
     return error_answer(400, "The body ended too soon.")  # the client is gone and will not read it
 
 
-async def _bug(_: Request, exc: Exception) -> Response:
+async def _bug(request: Request, exc: Exception) -> Response:
     """Answers for a bug of ours. The server raises the exception again and logs it."""
-    return error_answer(500, f"{type(exc).__name__}: {exc}", "This is a bug in Penstock.")
+    return await _refused(
+        request, HttpRefusal(500, f"{type(exc).__name__}: {exc}", "This is a bug in Penstock.")
+    )
 
 
 ERRORS = {

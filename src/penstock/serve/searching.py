@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from penstock.errors import UsageError
+from penstock.errors import PenstockError, UsageError
 from penstock.passes.questions import Questions
 from penstock.retrieval import vectors
 from penstock.retrieval.hits import NO_FILTERS, Filters
 from penstock.retrieval.index_folder import FOLDER
 from penstock.retrieval.searcher import Searcher
+from penstock.serve.errors import HttpRefusal
 from penstock.serve.in_turn import InTurn
+from penstock.serve.kept_index import KeptIndex, NothingRead
+from penstock.serve.service import Service
 from penstock.store.out import Out
+
+log = logging.getLogger(__name__)
 
 
 class ServedSearch:
-    """Opens the index at the first question, and again after it was rebuilt."""
+    """Opens the index at the first question, and again after it was rebuilt.
 
-    def __init__(self, out: Path) -> None:
+    What was read since the last question is indexed first.
+    """
+
+    def __init__(self, service: Service) -> None:
         self.opened = ExitStack()
-        self._out = out
+        self._service = service
+        self._out = service.out
+        self._index = KeptIndex(service)
         self._in_turn = InTurn()
         self._current: tuple[Searcher, Questions] | None = None
         self._stamp = -1
@@ -39,14 +49,24 @@ class ServedSearch:
         return await self._in_turn(partial(self._embedded, texts))
 
     def _answers(self, question: str, top: int, filters: Filters) -> list[dict[str, Any]]:
-        searcher, questions = self._up_to_date()
-        found = searcher.search(question, questions.vector(question), top=top, filters=filters)
-        return [asdict(hit) for hit in found]
+        try:
+            self._index.update()
+            searcher, questions = self._up_to_date()
+            vector = questions.vector(question)
+        except NothingRead:
+            return []
+        except PenstockError as exc:
+            # its words are for the operator: they name folders of this machine and commands for its shell
+            log.error("no search: %s %s", exc.message, exc.advice)
+            raise HttpRefusal(503, "Search does not work here now.", "The service's log says why.") from exc
+        found = searcher.search(question, vector, top=top, filters=filters)
+        # what was deleted is in the index until it is brought up to date
+        return [asdict(hit) for hit in found if self._service.status(hit.document) is not None]
 
     def _embedded(self, texts: Sequence[str]) -> tuple[str, list[list[float]]]:
         engine = vectors.about(Out(self._out)).get("engine")
         if engine is None:
-            raise UsageError("This run has no vectors.", "Run: penstock embed OUT")
+            raise UsageError("This run has no vectors.", "Its operator can make them: penstock embed.")
         if self._embedder is None:
             self._embedder = self.opened_embedder.enter_context(Questions(self._out))
         return str(engine), [self._embedder.vector(text).tolist() for text in texts]

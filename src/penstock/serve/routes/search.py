@@ -31,7 +31,7 @@ class SearchRoutes:
         q: Annotated[str, Query(min_length=1, max_length=1000)],
         top: Annotated[int, Query(ge=1, le=100)] = 10,
     ) -> list[dict[str, Any]]:
-        """Pages that answer the question, best first. Needs `penstock index`."""
+        """Pages that answer the question, best first. Documents are found as soon as they are read."""
         return await self._found(request, SearchQuestion.model_validate({"question": q, "top": top}))
 
     async def search_with_filters(self, request: Request, asked: SearchQuestion) -> list[dict[str, Any]]:
