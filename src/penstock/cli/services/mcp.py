@@ -145,13 +145,17 @@ def _keep_the_terminal() -> None:
 
 
 def _run_stdio(served: MCPServer[Any]) -> None:
+    import anyio
+
+    from penstock.agents.stdio import serve_stdio
+
     if sys.stdin.isatty():
         hint = (
             "penstock mcp is started by a program that speaks with it here; for HTTP: --http. Ctrl-C ends it."
         )
         print(hint, file=sys.stderr, flush=True)
     with contextlib.suppress(KeyboardInterrupt):
-        served.run("stdio")
+        anyio.run(serve_stdio, served)
 
 
 def _door(listening: socket.socket, keys: Path | None, names: list[str]) -> Door:
