@@ -126,11 +126,26 @@ class Client:
         return job
 
     def events(self, id: str) -> Iterator[ServiceJob]:
-        """Yields a job whenever it has moved, up to its end."""
+        """Yields a job whenever it has moved, up to its end.
+
+        A service with many streams may end this one early; then the job is asked for, and followed again.
+        """
+        while True:
+            for row in self._rows(id):
+                if "id" not in row:  # it was deleted
+                    return
+                yield (job := _job(row))
+                if job.is_over:
+                    return
+            if (job := self.job(id, WAIT_S)).is_over:
+                yield job
+                return
+
+    def _rows(self, id: str) -> Iterator[dict[str, Any]]:
         with self._service.answer("GET", f"/v1/jobs/{id}/events") as stream:
             for line in stream:
-                if line.startswith(b"data: ") and b'"id"' in line:
-                    yield _job(json.loads(line[6:]))
+                if line.startswith(b"data: "):
+                    yield json.loads(line[6:])
 
     def cancel(self, id: str) -> ServiceJob:
         return _job(self._service.json("POST", f"/v1/jobs/{id}/cancel", b""))

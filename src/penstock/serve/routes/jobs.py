@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,14 +22,13 @@ from penstock.serve.jobs.record import JobRecord, Kind
 from penstock.serve.jobs.results import JSON, MEDIA, PAGE_RESULTS, PHOTO_RESULTS
 from penstock.serve.requests.body import Sending
 from penstock.serve.requests.options import CALLBACK, ParseRequest, VolumesRequest, checked, chosen
-from penstock.serve.routes.context import LATER, LOOK_S, Context, max_bytes_of, owner_of, pause
+from penstock.serve.routes.context import LATER, Context, max_bytes_of, owner_of, pause
 from penstock.serve.routes.documents import KEPT, MAX_WAIT_S, status_row
+from penstock.serve.routes.event_streams import EventStreams
 from penstock.serve.routes.examples import parse_body, volumes_body
 from penstock.serve.routes.models import JobAnswer, errors, utc
 from penstock.serve.upload import NotADocument
 
-MAX_STREAMS = 256  # of progress, at once
-HEARTBEAT_S = 15.0  # a proxy closes what is silent for a minute
 MAX_KEY_CHARS = 200
 
 Wait = Annotated[float, Query(ge=0, description="Seconds to wait for the result: then it is the answer.")]
@@ -70,7 +67,7 @@ class JobRoutes:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._jobs = context.jobs
-        self._streams = 0
+        self._streams = EventStreams(context.jobs.get, job_row)
 
     def add_to(self, app: FastAPI) -> None:
         send = {"status_code": 202, "response_class": Response, "responses": TAKEN}
@@ -139,12 +136,10 @@ class JobRoutes:
     async def stream_job_events(self, request: Request, id: str) -> Response:
         """The job's progress as server-sent events."""
         await run_in_threadpool(self._context.job, request, id)
-        if self._streams >= MAX_STREAMS:
-            raise HttpRefusal(
-                429, f"{MAX_STREAMS} streams are open already.", "Ask for the job's state instead."
-            )
+        address = request.client.host if request.client else ""
+        events = self._streams.events(owner_of(request).name or address, id)
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        return StreamingResponse(self._told(id), media_type="text/event-stream", headers=headers)
+        return StreamingResponse(events, media_type="text/event-stream", headers=headers)
 
     async def get_job_result(
         self, request: Request, id: str, format: Format = JSON, of: InZip = ""
@@ -247,26 +242,6 @@ class JobRoutes:
         name = f"{state.record.id}{path.suffix}" if path.name.startswith("result-") else path.name
         media = MEDIA.get(path.suffix, "application/octet-stream")
         return FileResponse(path, media_type=media, filename=name, headers={"Job": state.record.id})
-
-    async def _told(self, id: str) -> AsyncIterator[str]:
-        self._streams += 1
-        told, silent = "", 0.0
-        try:
-            while (state := await run_in_threadpool(self._jobs.get, id)) is not None:
-                row = json.dumps(job_row(state), ensure_ascii=False)
-                if row != told or state.is_over:
-                    told, silent = row, 0.0
-                    yield f"event: {'end' if state.is_over else 'progress'}\ndata: {row}\n\n"
-                if state.is_over:
-                    return
-                await asyncio.sleep(LOOK_S)
-                silent += LOOK_S
-                if silent >= HEARTBEAT_S:
-                    silent = 0.0
-                    yield ": still here\n\n"
-            yield 'event: end\ndata: {"state": "deleted"}\n\n'
-        finally:
-            self._streams -= 1
 
 
 def job_row(state: JobState) -> dict[str, Any]:
