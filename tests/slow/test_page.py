@@ -222,6 +222,13 @@ def test_the_browser_itself_refuses_markup_and_foreign_scripts(browser: Browser,
     assert browser.ask("getComputedStyle(document.body).color") != "rgb(255, 0, 0)"
 
 
+def test_the_reference_has_our_type_and_colours(browser: Browser, served: Client) -> None:
+    browser.open(f"{served.url}/docs")
+    assert browser.ask("getComputedStyle(document.body).fontFamily").startswith("system-ui")
+    assert browser.ask("getComputedStyle(document.querySelector('.get')).color") == "rgb(35, 128, 77)"
+    assert browser.console == []
+
+
 def _place(client: Client, name: str) -> int:
     return [row["name"] for row in client("/v1/documents")[1]].index(name) + 1
 
