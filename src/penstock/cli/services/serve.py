@@ -47,6 +47,9 @@ OPEN_WARNING = (
 NEW_KEY_HELP = "Add a key to --keys, print it once, and end: NAME, NAME:SCOPE or NAME:SCOPE:A_MINUTE:MB."
 Keys = Annotated[Path | None, Option(help="A file of API keys; made by --new-key.")]
 NewKey = Annotated[str | None, Option(help=NEW_KEY_HELP)]
+ServedRecipe = Annotated[
+    str | None, Option(help="Take documents and read them with this pipeline; documents, where OUT is new.")
+]
 HostNames = Annotated[
     list[str] | None,
     Option(help="A name it is asked by, as behind a proxy; addresses and this machine's are known."),
@@ -74,10 +77,7 @@ KeepHours = Annotated[float | None, Option(help="Delete a job's results so long 
 @with_recipe_options
 def serve(
     out: Annotated[Path, typer.Argument(help="The folder of a run, or of one to begin.")] = OUT,
-    recipe: Annotated[
-        str | None,
-        Option(help="Take documents and read them with this pipeline; documents, where OUT is new."),
-    ] = None,
+    recipe: ServedRecipe = None,
     host: Annotated[str, Option(help="Address to listen on; 0.0.0.0 for every one.")] = "127.0.0.1",
     port: Annotated[int, Option(help="Port to listen on.", min=0, max=65535)] = 8080,
     allow_host: HostNames = None,
