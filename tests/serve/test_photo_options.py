@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import inspect
 import io
 import json
@@ -184,7 +185,8 @@ def test_a_hostile_depth_map_fails_its_own_job(client: Client, name: str, data: 
 
 
 def test_json_brings_depth_maps_too(client: Client) -> None:
-    asked = {"files": [{"name": "a.jpg", "base64": "QUJD"}], "depths": [{"name": "b.npy", "base64": "QUJD"}]}
+    jpeg = base64.b64encode(b"\xff\xd8\xff\xe0").decode()
+    asked = {"files": [{"name": "a.jpg", "base64": jpeg}], "depths": [{"name": "b.npy", "base64": "QUJD"}]}
     status, told = sent(client, "/v1/volumes", asked)
     assert (status, "neither .npy" in told["error"]) == (422, True)
     status, told = sent(client, "/v1/volumes", {**asked, "depths": "/etc/passwd"})
