@@ -16,7 +16,7 @@ from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from penstock.errors import PenstockError, StoreError, UsageError
-from penstock.serve.guard.arrivals import TooSlow
+from penstock.serve.guard.arrivals import Displaced, TooSlow
 from penstock.serve.guard.origin_check import HEADERS, OriginCheck
 from penstock.serve.upload import TooLarge
 
@@ -81,6 +81,17 @@ def writable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
+def answer_for(exc: HttpRefusal | HTTPException | PenstockError) -> JSONResponse:
+    """Returns the answer to what went wrong before a route was asked."""
+    if isinstance(exc, HttpRefusal):
+        return error_answer(exc.status, exc.error, exc.advice)
+    if isinstance(exc, HTTPException):
+        return error_answer(exc.status_code, str(exc.detail))
+    kinds = {TooLarge: 413, TooSlow: 408, Displaced: 429, StoreError: 507, UsageError: 409}
+    status = next((status for kind, status in kinds.items() if isinstance(exc, kind)), 503)
+    return error_answer(status, exc.message, exc.advice)
+
+
 async def _refused(request: Request, exc: Exception) -> Response:
     assert isinstance(exc, HttpRefusal)
     also = {"detail": exc.error} if request.url.path.startswith(DETAILED) else {}
@@ -89,9 +100,7 @@ async def _refused(request: Request, exc: Exception) -> Response:
 
 async def _penstock_error(_: Request, exc: Exception) -> Response:
     assert isinstance(exc, PenstockError)
-    kinds = {TooLarge: 413, TooSlow: 408, StoreError: 507, UsageError: 409}
-    status = next((status for kind, status in kinds.items() if isinstance(exc, kind)), 503)
-    return error_answer(status, exc.message, exc.advice)
+    return answer_for(exc)
 
 
 async def _wrong_call(_: Request, exc: Exception) -> Response:
