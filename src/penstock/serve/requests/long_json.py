@@ -7,15 +7,17 @@ lists. A handed-on string is replaced by a word that its taker chooses.
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 from penstock.serve.errors import HttpRefusal
+from penstock.serve.requests.base64_stream import MAX_HEAD_BYTES
 
 LONG_BYTES = 16 << 10  # of a string that may be a file
 MAX_SHORT_BYTES = 4 << 20  # of all that is no file
 MAX_VALUES = 20_000  # lists, objects, commas and strings: a thousand files with their names are a half of it
 _CONTENT = re.compile(rb'(?:[^"\\]+|\\u[0-9a-fA-F]{4}|\\[^u])*', re.DOTALL)
-_ENCODED = re.compile(rb'(?:data:[^,"]{0,200},)?(?:[A-Za-z0-9+/=_-]|\\/|\\u00..)*', re.DOTALL | re.IGNORECASE)
+ENCODED = string.ascii_letters.encode() + string.digits.encode() + b"+/=_-" + b"\\"  # the last for escapes
 _ESCAPE = re.compile(rb"\\u00([0-7][0-9a-fA-F])|\\/")
 ESCAPE_BYTES = 6  # of the longest: \u002b
 
@@ -62,9 +64,8 @@ class LongJson:
     async def _content(self) -> AsyncIterator[bytes]:
         """Yields what a string holds, up to its end. No escape is cut in two."""
         while True:
-            found = _CONTENT.match(self._kept)
-            assert found is not None  # it matches nothing, too
-            piece, rest = self._kept[: found.end()], self._kept[found.end() :]
+            end = _content_end(self._kept)
+            piece, rest = self._kept[:end], self._kept[end:]
             self._kept = rest.removeprefix(b'"')
             if piece:
                 yield piece
@@ -96,10 +97,22 @@ async def _unescaped(first: bytes, others: AsyncIterator[bytes]) -> AsyncIterato
         yield _plain(piece)
 
 
+def _content_end(text: bytes) -> int:
+    """Returns where a string's content ends: at a quote, before an escape that is cut, or at the end."""
+    quote = text.find(b'"')
+    if text.find(b"\\", 0, quote if quote >= 0 else len(text)) < 0:
+        return quote if quote >= 0 else len(text)
+    found = _CONTENT.match(text)
+    assert found is not None  # it matches nothing, too
+    return found.end()
+
+
 def _is_encoded(text: bytearray) -> bool:
-    """Whether the beginning of a string looks like base64. An escape may be cut where the look ends."""
-    found = _ENCODED.match(text, 0, LONG_BYTES)
-    return found is not None and found.end() > LONG_BYTES - ESCAPE_BYTES
+    """Whether the beginning of a string looks like base64, after what a data URI says of it."""
+    head, comma, rest = text[:MAX_HEAD_BYTES].partition(b",")
+    is_uri = bool(comma) and head[:5].lower() == b"data:"
+    looked = rest + text[MAX_HEAD_BYTES:LONG_BYTES] if is_uri else text[:LONG_BYTES]
+    return not looked.translate(None, ENCODED)
 
 
 def _plain(piece: bytes) -> bytes:
