@@ -137,6 +137,8 @@ ATTACKS: dict[
     "uploads": (slow_uploads, 64, True),
     "questions": (slow_questions, 128, True),
     "fields": (fields, 4, False),
+    "sessions": (sessions, 16, True),
+    "none": (lists, 0, True),  # what the same honest client sees on the same machine
 }
 
 
@@ -206,18 +208,27 @@ async def watches(target: Target, noticed: Noticed, end: float) -> None:
         await asyncio.sleep(0.1)
 
 
-async def attacked(target: Target, attack: Attack, at_once: int, seconds: float) -> dict[str, Any]:
-    before = target.process.memory_info().rss / 2**20
-    noticed, answers = Noticed(), Counter[str]()
-    end = time.monotonic() + seconds
+async def attacking(target: Target, name: str, seconds: float) -> Counter[str]:
+    """Attacks for so long. Returns what the attackers were answered."""
+    attack, at_once, _ = ATTACKS[name]
+    end, answers = time.monotonic() + seconds, Counter[str]()
 
     async def attacks(number: int) -> None:
         while time.monotonic() < end:
             answers[await attack(target, ATTACKERS[number % len(ATTACKERS)], end)] += 1
             await asyncio.sleep(0.1)
 
-    honest = [work(target, noticed, end) for work in (asks, uploads, watches)]
-    await asyncio.gather(*honest, *map(attacks, range(at_once)))
+    await asyncio.gather(*map(attacks, range(at_once)))
+    return answers
+
+
+def attacked(target: Target, name: str, seconds: float) -> dict[str, Any]:
+    """The attackers are another process: an honest client waits for the service only."""
+    before = target.process.memory_info().rss / 2**20
+    words = ["--attack", name, "--target", target.url, "--seconds", str(seconds), *["--mcp"] * target.is_mcp]
+    attackers = subprocess.Popen([sys.executable, __file__, *words], stdout=subprocess.PIPE, text=True)
+    noticed = asyncio.run(honest(target, seconds + 3))
+    answers = json.loads(attackers.communicate(timeout=120)[0])
     good = sum(count for status, count in noticed.uploads.items() if status in ("200", "202"))
     return {
         "before_mb": round(before),
@@ -226,8 +237,14 @@ async def attacked(target: Target, attack: Attack, at_once: int, seconds: float)
         "questions": len(noticed.questions_s),
         "honest_uploads": dict(noticed.uploads),
         "all_answered": good == sum(noticed.uploads.values()) > 0,
-        "attackers_were_answered": dict(answers),
+        "attackers_were_answered": answers,
     }
+
+
+async def honest(target: Target, seconds: float) -> Noticed:
+    noticed, end = Noticed(), time.monotonic() + seconds
+    await asyncio.gather(*(work(target, noticed, end) for work in (asks, uploads, watches)))
+    return noticed
 
 
 @contextmanager
@@ -262,20 +279,28 @@ def main() -> None:
     )
     parser.add_argument("--seconds", type=float, default=15.0, help="of each attack")
     parser.add_argument("--only", default="", help="names of attacks, with commas")
+    parser.add_argument("--attack", help="only attack --target with this")
+    parser.add_argument("--target", default="")
+    parser.add_argument("--mcp", action="store_true")
     options = parser.parse_args()
-    chosen = options.only.split(",") if options.only else [*ATTACKS, "sessions"]
+    if options.attack:
+        target = Target(options.target, psutil.Process(), options.mcp)
+        print(json.dumps(asyncio.run(attacking(target, options.attack, options.seconds))))
+    else:
+        measure(options.only.split(",") if options.only else [*ATTACKS], options.seconds)
+
+
+def measure(chosen: list[str], seconds: float) -> None:
     told: dict[str, Any] = {}
     for words, is_mcp in ((["serve"], False), (["mcp", "--http"], True)):
-        known = {**ATTACKS, **({"sessions": (sessions, 16, True)} if is_mcp else {})}
         for name in chosen:
-            if name not in known or (is_mcp and not known[name][2]):
+            if (name == "sessions" and not is_mcp) or (is_mcp and not ATTACKS[name][2]):
                 continue
-            attack, at_once, _ = known[name]
             with (
                 tempfile.TemporaryDirectory() as folder,
                 served(words, Path(folder) / "out", is_mcp) as target,
             ):
-                found = asyncio.run(attacked(target, attack, at_once, options.seconds))
+                found = attacked(target, name, seconds)
             told[f"{words[0]} {name}"] = found
             print(f"{words[0]} {name}: {found}", flush=True)
     holds = {

@@ -230,7 +230,7 @@ def test_over_http_nobody_uses_up_the_sessions(tools: AgentTools) -> None:
 
 def test_over_http_a_message_fills_no_memory(tools: AgentTools) -> None:
     with OverHttp(tools, Door()) as url:
-        for body in (b"[" + b"[]," * 30_000, b'{"a":"' + b"x y " * (1 << 19), b'["' + b"!" * (2 << 20)):
+        for body in (b"[" + b"[]," * 30_000, b'{"a":"' + b"x y " * (1 << 21), b'["' + b"!" * (5 << 20)):
             status, told = asked(url, body)
             assert (status, bool(json.loads(told)["error"])) == (413, True)
         assert asked(url, b'{"a":"' + b"A" * 30_001 + b'"}')[0] == 422

@@ -25,6 +25,7 @@ from penstock.serve.requests.long_json import LongJson
 from penstock.serve.upload import receive as receive_file
 from penstock.store.atomic_files import store_errors
 
+MAX_FILES = 4  # of a message; the tools take one
 _sent: dict[str, Path] = {}  # by their words, while their requests are answered
 
 
@@ -34,7 +35,7 @@ def sent_file(word: str) -> Path | None:
 
 
 class SentContentMiddleware:
-    """Takes the files out of messages. Only POST is answered: there is no session to be followed or ended."""
+    """Takes the files out of messages. Answers only POST: there is no session to be followed or ended."""
 
     def __init__(self, app: ASGIApp, arrivals: Arrivals, max_bytes: int) -> None:
         self._app = app
@@ -63,16 +64,21 @@ class SentContentMiddleware:
 
     async def _short_body(self, request: Request, until_answered: ExitStack) -> bytes:
         arrival = arrival_of(request.scope, self._arrivals.bounds)
+        arrival.is_upload = True  # what stays in memory is bounded here
         with ExitStack() as while_arriving:
+            num_files = 0
 
             async def take(pieces: AsyncIterator[bytes]) -> str:
-                if not arrival.is_upload:
+                nonlocal num_files
+                num_files += 1
+                if num_files == 1:
                     crowded = while_arriving.enter_context(self._arrivals.counted(arrival))
                     if crowded is not None:
                         raise HttpRefusal(429, crowded, "Send it again later.")
+                if num_files > MAX_FILES:
+                    raise HttpRefusal(413, f"A message may have {MAX_FILES} files at most.")
                 return await self._taken(pieces, until_answered)
 
-            # until a file comes the message counts as a question, which is held in memory and bounded
             return await LongJson(request.stream(), take, hold_for(request.scope)).short()
 
     async def _taken(self, pieces: AsyncIterator[bytes], until_answered: ExitStack) -> str:

@@ -67,7 +67,7 @@ class _Writer:
             return ["f", len(self.floats) - BOX]
         if kind is tuple or kind is list:
             return self._all("t" if kind is tuple else "l", value)
-        if (shape := _shape(kind)) is not None:  # type: ignore[arg-type]  # a class is hashable
+        if (shape := _plain_class(kind)) is not None:  # type: ignore[arg-type]  # a class is hashable
             return self._all("o", (shape.name, *shape.values(value)))
         if kind is dict:
             return self._all("d", (one for pair in value.items() for one in pair))
@@ -136,7 +136,7 @@ class _Reader:
         return dict(zip(keys, self._all(values), strict=True))
 
     def _dataclass(self, rest: list[Any]) -> Any:
-        shape = _shape(_class(rest[0]))
+        shape = _plain_class(_class(rest[0]))
         if shape is None:
             raise NotPlain(f"{rest[0]} is no data")
         return shape.kind(**dict(zip(shape.fields, self._all(rest[1:]), strict=True)))
@@ -186,7 +186,7 @@ def _class(name: str) -> type:
     return found
 
 
-class _Shape:
+class _PlainClass:
     """A frozen dataclass: its name, its fields, and what takes their values from one."""
 
     def __init__(self, kind: Any) -> None:
@@ -199,7 +199,7 @@ class _Shape:
 
 
 @lru_cache(256)
-def _shape(kind: type) -> _Shape | None:
+def _plain_class(kind: type) -> _PlainClass | None:
     """Returns the shape of a class that holds data. Those that can change may be more than data."""
     is_frozen = is_dataclass(kind) and kind.__dataclass_params__.frozen  # type: ignore[attr-defined]
-    return _Shape(kind) if is_frozen else None
+    return _PlainClass(kind) if is_frozen else None

@@ -145,7 +145,7 @@ class Arrival:
 
     def _check_question(self, body: bytes) -> None:
         bounds = self._bounds
-        self._num_values += sum(body.count(mark) for mark in (b",", b"[", b"{"))
+        self._num_values += len(body) - len(body.translate(None, b",[{"))
         if self.received > bounds.max_question_bytes:
             raise HTTPException(413, f"This may have {bounds.max_question_bytes >> 20} MB at most.")
         if self._num_values > bounds.max_question_values:
