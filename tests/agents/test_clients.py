@@ -29,6 +29,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
+from penstock.agents import sent_contents
 from penstock.agents.documents import AgentDocuments
 from penstock.agents.files import AllowedFiles
 from penstock.agents.server import Door, http_app, mcp_server
@@ -192,6 +193,68 @@ def test_over_http_the_client_lists_tools_and_strangers_are_refused(tools: Agent
         assert asyncio.run(listed(url)) == TOOLS
         assert status(url, Host="evil.example") == 403
         assert status(url, Origin="https://evil.example") == 403
+
+
+def asked(url: str, body: bytes, method: str = "POST") -> tuple[int, bytes]:
+    headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    try:
+        request = urllib.request.Request(url, body or None, headers, method=method)
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return int(answer.status), answer.read()
+    except urllib.error.HTTPError as exc:
+        with exc:
+            return exc.code, exc.read()
+
+
+def test_over_http_nobody_uses_up_the_sessions(tools: AgentTools) -> None:
+    begin = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "x", "version": "1"},
+        },
+    }
+    with OverHttp(tools, Door()) as url:
+        assert {asked(url, json.dumps(begin).encode())[0] for _ in range(70)} == {200}
+        assert asked(url, b"", "GET")[0] == 405  # there is no session to be followed
+
+        async def listed() -> int:
+            async with Client(url) as client:
+                return len((await client.list_tools()).tools)
+
+        assert asyncio.run(listed()) == len(TOOLS)
+
+
+def test_over_http_a_message_fills_no_memory(tools: AgentTools) -> None:
+    with OverHttp(tools, Door()) as url:
+        for body in (b"[" + b"[]," * 30_000, b'{"a":"' + b"x y " * (1 << 21), b'["' + b"!" * (5 << 20)):
+            status, told = asked(url, body)
+            assert (status, bool(json.loads(told)["error"])) == (413, True)
+        assert asked(url, b'{"a":"' + b"A" * 30_001 + b'"}')[0] == 422
+        assert asked(url, b'{"a":"never ends')[0] == 400
+
+
+def test_over_http_a_large_file_is_read_and_each_page_is_told(tools: AgentTools) -> None:
+    large = SAMPLE.read_bytes() + b"%" * (900_000 - SAMPLE.stat().st_size)
+    seen: list[float] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        seen.append(progress)
+
+    async def read(url: str) -> None:
+        given = {"content": base64.b64encode(large).decode(), "name": "large.pdf", "wait_s": 200}
+        async with Client(url) as client:
+            answer = await client.call_tool("parse", given, progress_callback=note)
+            assert not answer.is_error, answer.content
+            assert "large.pdf" in (await told(client, "list_documents"))[0]
+
+    with OverHttp(tools, Door()) as url:
+        asyncio.run(read(url))
+    assert seen[-1] == 4
+    assert not sent_contents._sent
 
 
 def test_over_http_a_key_is_asked_for(tools: AgentTools, tmp_path: Path) -> None:

@@ -23,7 +23,10 @@ from tests.support.waiting import wait_until
 
 pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
 
-from penstock.serve.guard.arrivals import Arrival, ArrivalBounds, Arrivals, TooSlow
+from starlette.exceptions import HTTPException
+
+from penstock.serve.guard.arrivals import Arrival, ArrivalBounds, Arrivals, Displaced, HeldBytes, TooSlow
+from penstock.serve.guard.client_network import client_network
 from penstock.serve.guard.connections import BoundedConnection, ConnectionBounds
 from tests.support.running_service import SAMPLE, Client, Running
 
@@ -190,11 +193,111 @@ def test_uploads_of_one_address_leave_room_for_others() -> None:
         with ExitStack() as inside:
             told = [
                 inside.enter_context(arrivals.counted(Arrival(bounds, address)))
-                for address in ("a", "a", "a", "b", "c")
+                for address in ("a", "a", "a", "b", "b")
             ]
             assert [reason is None for reason in told] == [True, True, False, True, False]
             assert len(arrivals) == 3
         assert len(arrivals) == 0
+
+    asyncio.run(asked())
+
+
+async def arriving(arrivals: Arrivals, inside: ExitStack, address: str, received: int = 0) -> Arrival:
+    arrival = Arrival(arrivals.bounds, address)
+    arrival.received = received
+    reason = inside.enter_context(arrivals.counted(arrival))
+    assert reason is None, reason
+    return arrival
+
+
+async def is_displaced(arrival: Arrival) -> bool:
+    async def some() -> Any:
+        return {"type": "http.request", "body": b"x", "more_body": True}
+
+    try:
+        await arrival.message(some)
+    except Displaced:
+        return True
+    return False
+
+
+def test_clients_with_many_uploads_make_room_for_those_with_few() -> None:
+    """As seen once: 64 uploads of four addresses, each quick enough, shut everyone else out."""
+
+    async def asked() -> None:
+        arrivals = Arrivals(ArrivalBounds())
+        with ExitStack() as inside:
+            crowd = [
+                await arriving(arrivals, inside, f"10.0.0.{number % 4}", received=number)
+                for number in range(64)
+            ]
+            honest = [await arriving(arrivals, inside, f"10.1.0.{number}") for number in range(20)]
+            assert sum([await is_displaced(one) for one in crowd]) == 20
+            assert not any([await is_displaced(one) for one in honest])
+            assert len(arrivals) == 64
+
+    asyncio.run(asked())
+
+
+def test_a_client_cannot_displace_others_to_have_more_than_they() -> None:
+    async def asked() -> None:
+        arrivals = Arrivals(ArrivalBounds(max_arriving=8))
+        with ExitStack() as inside:
+            few = [await arriving(arrivals, inside, address) for address in ("a", "a", "b", "b")]
+            many = [await arriving(arrivals, inside, "c") for _ in range(4)]
+            with arrivals.counted(Arrival(arrivals.bounds, "c")) as refused:
+                assert refused is not None
+            assert not any([await is_displaced(one) for one in (*few, *many)])
+
+    asyncio.run(asked())
+
+
+def test_one_that_took_long_makes_room_when_each_client_has_one() -> None:
+    async def asked() -> None:
+        arrivals = Arrivals(ArrivalBounds(max_arriving=2, crowded_after_s=0.0, crowded_bytes_s=float("inf")))
+        with ExitStack() as inside:
+            slow = await arriving(arrivals, inside, "a", received=1)
+            quick = await arriving(arrivals, inside, "b", received=1000)
+            await arriving(arrivals, inside, "c")
+            assert (await is_displaced(slow), await is_displaced(quick)) == (True, False)
+
+    asyncio.run(asked())
+
+
+def test_addresses_of_one_network_are_one_client() -> None:
+    assert (
+        client_network("2001:db8::1")
+        == client_network("2001:db8::ffff:1%eth0")
+        != client_network("2001:db8:1::1")
+    )
+    assert client_network("::ffff:10.0.0.1") == client_network("10.0.0.1") != client_network("10.0.0.2")
+    assert client_network("") == ""
+
+
+def test_bodies_in_memory_have_a_bound_in_all_and_small_ones_always_fit() -> None:
+    bounds = ArrivalBounds(free_bytes=10, max_held_bytes=100)
+    held = HeldBytes(bounds.max_held_bytes)
+    first, second, small = (Arrival(bounds, "a", held) for _ in range(3))
+    first.hold(100)
+    with pytest.raises(HTTPException) as refused:
+        second.hold(30)
+    assert refused.value.status_code == 503
+    small.hold(10)
+    first.let_go()
+    second.hold(30)
+
+
+def test_a_question_of_many_values_is_refused_as_it_arrives() -> None:
+    async def lists() -> Any:
+        return {"type": "http.request", "body": b"[]," * 100, "more_body": True}
+
+    async def asked() -> None:
+        arrival = Arrival(ArrivalBounds(max_question_values=500), "a")
+        await arrival.message(lists)
+        await arrival.message(lists)
+        with pytest.raises(HTTPException) as refused:
+            await arrival.message(lists)
+        assert refused.value.status_code == 413
 
     asyncio.run(asked())
 

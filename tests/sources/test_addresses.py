@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import io
 import json
+import socket
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
@@ -21,8 +23,10 @@ from penstock.page import Page
 from penstock.passes.parse import ParseOptions, parse_work
 from penstock.sources import download, list_items
 from penstock.sources.download import Download
+from penstock.sources.public_address import is_public
 from penstock.store.out import Out
 from tests.support.local_server import LocalServer
+from tests.support.private_addresses import INSIDE, PUBLIC
 
 
 def picture() -> bytes:
@@ -91,26 +95,67 @@ def test_an_address_that_gives_nothing_fails_alone(server: str, tmp_path: Path) 
         list(list_items([f"file://{listed}"], Page))
 
 
+def test_who_names_this_machine_may_be_led_around_in_it(server: str, tmp_path: Path) -> None:
+    asked = Download(f"{server}/a?to={server}/b.png", str(tmp_path / "x"), 1 << 20)
+    assert download._fetch(asked) == len(picture())
+
+
+class Names:
+    """A resolver whose names change: each look at one gives the next of its addresses."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, **found: list[list[str]]) -> None:
+        self._found = {name: iter(addresses) for name, addresses in found.items()}
+        self.connected: list[str] = []
+        monkeypatch.setattr(download, "addresses_of", lambda host, port: next(self._found[host]))
+        self._connect = socket.create_connection
+        monkeypatch.setattr(download.socket, "create_connection", self._connected)
+
+    def _connected(self, place: tuple[str, int], *given: Any) -> socket.socket:
+        """Takes public addresses to this machine, where the test's server is."""
+        self.connected.append(place[0])
+        return self._connect(("127.0.0.1", place[1]), *given)
+
+
+@pytest.mark.parametrize("inside", INSIDE)
 def test_a_redirect_leads_from_a_public_address_to_no_private_one(
+    server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inside: str
+) -> None:
+    names = Names(monkeypatch, docs=[["8.8.8.8"]], evil=[["8.8.4.4", inside]])
+    port = server.rpartition(":")[2]
+    asked = Download(f"http://docs:{port}/a?to=http://evil:{port}/b.png", str(tmp_path / "x"), 1 << 20)
+    with pytest.raises(BadInput, match="inside this network"):
+        download._fetch(asked)
+    assert names.connected == ["8.8.8.8"]
+    assert len(Pictures.asked) == 1
+
+
+def test_a_name_that_changes_its_meaning_is_checked_at_each_hop(
     server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = str(tmp_path / "x")
-    inside = Download(f"{server}/a?to={server}/b.png", path, 1 << 20)
-    assert download._fetch(inside) == len(picture())  # who names this machine may be led around in it
-    answers = iter([True, False])  # first a public address, then one inside
-    monkeypatch.setattr(download, "_is_public", lambda address: next(answers))
+    """DNS rebinding: public when it is first asked, this machine a moment later."""
+    names = Names(monkeypatch, evil=[["8.8.8.8"], ["127.0.0.1"]])
+    port = server.rpartition(":")[2]
+    asked = Download(f"http://evil:{port}/a?to=http://evil:{port}/b.png", str(tmp_path / "x"), 1 << 20)
     with pytest.raises(BadInput, match="inside this network"):
-        download._fetch(inside)
-    assert Pictures.asked[-1].startswith("/a")  # the second was never asked
+        download._fetch(asked)
+    assert names.connected == ["8.8.8.8"]
+
+
+def test_a_name_with_public_and_private_addresses_is_asked_at_the_public_ones(
+    server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = Names(monkeypatch, evil=[["127.0.0.1", "8.8.8.8"]])
+    asked = Download(f"http://evil:{server.rpartition(':')[2]}/a", str(tmp_path / "x"), 1 << 20)
+    assert download._fetch(asked) == len(picture())
+    assert names.connected == ["8.8.8.8"]
 
 
 @pytest.mark.parametrize(
-    ("address", "is_public"),
-    [("93.184.215.14", True), ("127.0.0.1", False), ("10.1.2.3", False), ("169.254.169.254", False),
-     ("::1", False), ("fe80::1%eth0", False), ("2606:4700::1111", True)],
-)  # fmt: skip
-def test_addresses_of_this_machine_and_its_network_are_not_public(address: str, is_public: bool) -> None:
-    assert download._is_public(address) is is_public
+    ("address", "expected"), [*((one, False) for one in INSIDE), *((one, True) for one in PUBLIC)]
+)
+def test_addresses_of_this_machine_and_its_network_are_not_public(address: str, expected: bool) -> None:
+    assert is_public(address) is expected
+    assert not is_public(f"{address} and more")
 
 
 def test_parse_says_that_it_reads_an_address(server: str, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from typing import IO
 
 import pybase64
 
+from penstock.agents.sent_contents import sent_file
 from penstock.errors import UsageError
 from penstock.store.atomic_files import store_errors
 
@@ -51,6 +52,9 @@ class AllowedFiles:
         """Writes the file to `target` and syncs it. Returns its name and its SHA-256."""
         if bool(given.path) == bool(given.content):
             raise UsageError("Give either `path` or `content`.", self.told)
+        if given.content and (sent := sent_file(given.content)) is not None:
+            with sent.open("rb") as source:
+                return given.name or "document", self._written(source, target)
         if given.content:
             with io.BytesIO(_decoded(given.content)) as source:
                 return given.name or "document", self._written(source, target)

@@ -19,17 +19,19 @@ from starlette.applications import Starlette
 from penstock import __version__
 from penstock.agents.caller import Caller, called_by
 from penstock.agents.files import MAX_CONTENT_BYTES
+from penstock.agents.sent_contents import SentContentMiddleware
 from penstock.agents.tools import AgentTools, Answer
 from penstock.errors import PenstockError
 from penstock.serve.errors import OriginCheckMiddleware
+from penstock.serve.guard.arrivals import ArrivalBounds, ArrivalMiddleware, Arrivals
 from penstock.serve.guard.keys import EVERYONE, KeyRing
 from penstock.serve.guard.origin_check import OriginCheck
 from penstock.serve.key_check import OWNER, KeyMiddleware
+from penstock.serve.requests.long_json import MAX_SHORT_BYTES
 
 PATH = "/mcp"
-MAX_BODY_BYTES = MAX_CONTENT_BYTES * 4 // 3 + (1 << 20)
-MAX_SESSIONS = 64
-IDLE_S = 1800.0  # a session nobody used for so long ends
+# of messages; what is more than a question is a file on its way to disk
+ARRIVALS = ArrivalBounds(max_arriving=32, max_per_address=16)
 INSTRUCTIONS = (
     "Penstock reads documents and measures photos. parse gives a document's name and its beginning;"
     " read_page and read_region give the rest, with pictures on request; search finds pages and regions."
@@ -67,12 +69,14 @@ def http_app(server: MCPServer[Any], door: Door) -> Starlette:
     """Returns the application for streamable HTTP at /mcp, behind the checks of `penstock serve`."""
     app = server.streamable_http_app(
         streamable_http_path=PATH,
-        max_request_body_size=MAX_BODY_BYTES,
-        session_idle_timeout=IDLE_S,
-        max_sessions=MAX_SESSIONS,
+        max_request_body_size=MAX_SHORT_BYTES,
+        stateless_http=True,  # the tools keep nothing of a session, and sessions could be used up
         # ours, below, knows this machine's names and tells a refused client why
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
+    # the last is the first to see a request
+    app.add_middleware(SentContentMiddleware, arrivals=Arrivals(ARRIVALS), max_bytes=MAX_CONTENT_BYTES)
+    app.add_middleware(ArrivalMiddleware, bounds=ARRIVALS)
     app.add_middleware(KeyMiddleware, keys=door.keys)
     app.add_middleware(OriginCheckMiddleware, check=OriginCheck(door.names))
     return app

@@ -15,7 +15,9 @@ from penstock.errors import UsageError
 
 JSON = "application/json"
 WAIT_S = 30.0  # that one question for a job's end takes at most
-PIECE = 1 << 20
+MIN_WAIT_S = 1.0
+MAX_RESULT_BYTES = 1 << 30  # it is held in memory
+MAX_FILE_BYTES = 16 << 30
 BESIDE = ("depths", "furniture")  # options of photos that are files
 
 JobKind = Literal["parse", "volumes"]
@@ -67,7 +69,7 @@ class Client:
 
     def parse(self, files: Given | Sequence[Given], **options: Any) -> dict[str, Any]:
         """Returns documents with their pages and regions. Waits as long as it takes."""
-        result: dict[str, Any] = json.loads(self.result(self._finished("parse", files, options).id))
+        result: dict[str, Any] = _values(self.result(self._finished("parse", files, options).id))
         return result
 
     def markdown(self, file: Given, **options: Any) -> str:
@@ -79,7 +81,7 @@ class Client:
 
         `depths` are files of depth maps, named after their photos; `furniture` is a CSV of sizes.
         """
-        result: dict[str, Any] = json.loads(self.result(self._finished("volumes", photos, options).id))
+        result: dict[str, Any] = _values(self.result(self._finished("volumes", photos, options).id))
         return result
 
     def search(self, question: str, top: int = 10, **filters: Any) -> list[dict[str, Any]]:
@@ -109,7 +111,7 @@ class Client:
         form = FormParts(options, [*_files(files), *others])
         headers = {"Idempotency-Key": idempotency_key} if idempotency_key else {}
         with self._service.answer("POST", f"/v1/{kind}", form, headers=headers) as answer:
-            return _job(json.loads(answer.read()))
+            return _job(answer.json())
 
     def job(self, id: str, wait: float = 0.0) -> ServiceJob:
         """Returns how far a job is; waits so many seconds for its end."""
@@ -121,9 +123,12 @@ class Client:
 
     def wait(self, id: str) -> ServiceJob:
         """Returns a job when it is over."""
-        while not (job := self.job(id, WAIT_S)).is_over:
-            pass
-        return job
+        while True:
+            began = time.monotonic()
+            if (job := self.job(id, WAIT_S)).is_over:
+                return job
+            if time.monotonic() - began < MIN_WAIT_S:  # a service that does not wait may not keep us busy
+                self._service.sleep(MIN_WAIT_S)
 
     def events(self, id: str) -> Iterator[ServiceJob]:
         """Yields a job whenever it has moved, up to its end.
@@ -132,7 +137,7 @@ class Client:
         """
         while True:
             for row in self._rows(id):
-                if "id" not in row:  # it was deleted
+                if not isinstance(row, dict) or "id" not in row:  # it was deleted
                     return
                 yield (job := _job(row))
                 if job.is_over:
@@ -141,11 +146,11 @@ class Client:
                 yield job
                 return
 
-    def _rows(self, id: str) -> Iterator[dict[str, Any]]:
+    def _rows(self, id: str) -> Iterator[Any]:
         with self._service.answer("GET", f"/v1/jobs/{id}/events") as stream:
-            for line in stream:
+            for line in stream.lines():
                 if line.startswith(b"data: "):
-                    yield json.loads(line[6:])
+                    yield _values(line[6:])
 
     def cancel(self, id: str) -> ServiceJob:
         return _job(self._service.json("POST", f"/v1/jobs/{id}/cancel", b""))
@@ -157,14 +162,21 @@ class Client:
     def result(self, id: str, format: str = "json") -> bytes:
         """Returns what came of a job: json, markdown, docjson, chunks, searchable-pdf, zip, ..."""
         with self._service.answer("GET", f"/v1/jobs/{id}/result", format=format) as answer:
-            return answer.read()
+            return answer.read(MAX_RESULT_BYTES)
 
-    def save(self, id: str, path: str | Path, format: str = "zip", of: Sequence[str] = ()) -> Path:
+    def save(
+        self,
+        id: str,
+        path: str | Path,
+        format: str = "zip",
+        of: Sequence[str] = (),
+        max_bytes: int = MAX_FILE_BYTES,
+    ) -> Path:
         """Writes a result to a file. `of` are the formats that a ZIP holds."""
         path, names = Path(path), ",".join(of) or None
         asked = self._service.answer("GET", f"/v1/jobs/{id}/result", format=format, of=names)
         with asked as answer, path.open("wb") as file:
-            while piece := answer.read(PIECE):
+            for piece in answer.pieces(max_bytes):
                 file.write(piece)
         return path
 
@@ -210,9 +222,20 @@ def _file(given: Given) -> SentFile:
     return SentFile(path.name, path)
 
 
-def _job(row: dict[str, Any]) -> ServiceJob:
+def _job(row: Any) -> ServiceJob:
+    """Returns a job as the service shows it. Raises ServiceError for what is none."""
     known = {field.name for field in fields(ServiceJob)}
-    told = {name: value for name, value in row.items() if name in known}
-    lists = {"files": tuple(row["files"]), "results": tuple(row["results"])}
-    times = {name: row[name] and datetime.fromisoformat(row[name]) for name in ("created", "finished")}
-    return ServiceJob(**{**told, **lists, **times})
+    try:
+        known_values = {name: value for name, value in row.items() if name in known}
+        lists = {"files": tuple(row["files"]), "results": tuple(row["results"])}
+        times = {name: row[name] and datetime.fromisoformat(row[name]) for name in ("created", "finished")}
+        return ServiceJob(**{**known_values, **lists, **times})
+    except (AttributeError, KeyError, TypeError, ValueError) as exc:
+        raise ServiceError("The service answered with what is no job.") from exc
+
+
+def _values(text: bytes) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as exc:
+        raise ServiceError("The service answered with what is no JSON.") from exc

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import secrets
+import socket
 import ssl
+import threading
 import time
 import urllib.parse
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,11 +22,15 @@ from penstock.errors import PenstockError, UsageError
 MAX_TRIES = 8  # while the service says that it is full, or cannot be reached
 MAX_PAUSE_S = 60.0
 MAX_503_PAUSE_S = 10.0
-ANSWER_S = 120.0  # without a byte
+ANSWER_S = 120.0  # without a byte, and for all headers of an answer
+MIN_BYTES_S = 4096.0  # slower than any line that results are fetched over
+MAX_JSON_BYTES = 64 << 20  # of an answer that is read as values
+MAX_LINE_BYTES = 1 << 20  # of one event
 PIECE = 256 * 1024
 FULL = (429, 503)
 
 Sleep = Callable[[float], None]
+Clock = Callable[[], float]
 
 
 class ServiceError(PenstockError):
@@ -83,6 +90,44 @@ class FormParts:
 Body = FormParts | bytes | None
 
 
+class ServiceAnswer:
+    """The body of an answer: read within a bound, and given up when it trickles."""
+
+    def __init__(self, answer: http.client.HTTPResponse, host: str, clock: Clock = time.monotonic) -> None:
+        self._answer = answer
+        self._host = host
+        self._clock = clock
+
+    def pieces(self, max_bytes: int) -> Iterator[bytes]:
+        """Yields what comes. Raises ServiceError if it is too much, or comes too slowly."""
+        began, size = self._clock(), 0
+        while piece := self._answer.read1(PIECE):
+            size += len(piece)
+            if size > max_bytes:
+                raise ServiceError(f"{self._host} answers with more than {max_bytes >> 20:,} MB.")
+            if self._clock() - began > ANSWER_S + size / MIN_BYTES_S:
+                raise ServiceError(f"{self._host} answers too slowly: {size:,} bytes came.", "Try again.")
+            yield piece
+
+    def read(self, max_bytes: int) -> bytes:
+        return b"".join(self.pieces(max_bytes))
+
+    def json(self) -> Any:
+        """Returns the body as Python values; None for an empty one. Raises ServiceError."""
+        data = self.read(MAX_JSON_BYTES)
+        try:
+            return json.loads(data) if data else None
+        except (ValueError, RecursionError) as exc:
+            raise ServiceError(f"{self._host} is no Penstock service: it answered no JSON.") from exc
+
+    def lines(self) -> Iterator[bytes]:
+        """Yields the lines of a stream of events. Raises ServiceError for one that does not end."""
+        while line := self._answer.readline(MAX_LINE_BYTES):
+            if len(line) == MAX_LINE_BYTES:
+                raise ServiceError(f"{self._host} sends a line of more than {MAX_LINE_BYTES:,} bytes.")
+            yield line
+
+
 class ServiceConnection:
     """Asks one service. Every request has a connection of its own: it may come from any thread."""
 
@@ -92,16 +137,12 @@ class ServiceConnection:
             raise UsageError(f"{url} is not the address of a service.", "Write it like http://gpu:8080.")
         self._parts = parts
         self._key = key
-        self._sleep = sleep
+        self.sleep = sleep
 
     def json(self, method: str, path: str, body: Body = None, kind: str = "", **query: Any) -> Any:
         """Returns the answer as Python values. Raises ServiceError."""
         with self.answer(method, path, body, kind, **query) as answer:
-            data = answer.read()
-        try:
-            return json.loads(data) if data else None
-        except ValueError as exc:
-            raise ServiceError(f"{self._parts.netloc} is no Penstock service: it answered no JSON.") from exc
+            return answer.json()
 
     @contextmanager
     def answer(
@@ -112,14 +153,14 @@ class ServiceConnection:
         kind: str = "",
         headers: Mapping[str, str] = {},
         **query: Any,
-    ) -> Iterator[http.client.HTTPResponse]:
+    ) -> Iterator[ServiceAnswer]:
         """Gives an answer that went well. Asks again while the service is full. Raises ServiceError."""
         for number in range(MAX_TRIES):
             line = self._line()
             try:
                 answer = self._asked(line, method, path, body, kind, headers, query)
                 if answer.status < 300:
-                    yield answer
+                    yield ServiceAnswer(answer, self._parts.netloc)
                     return
                 refusal = _refusal(answer)
             except (OSError, http.client.HTTPException) as exc:
@@ -130,7 +171,7 @@ class ServiceConnection:
             pause = _pause(answer, number)
             if answer.status not in FULL or number + 1 == MAX_TRIES or pause is None:
                 raise refusal
-            self._sleep(pause)
+            self.sleep(pause)
 
     def _line(self) -> http.client.HTTPConnection:
         assert self._parts.hostname is not None
@@ -160,7 +201,23 @@ class ServiceConnection:
             told["Content-Type"] = kind
         asked = urllib.parse.urlencode([(name, value) for name, value in query.items() if value is not None])
         line.request(method, f"{self._parts.path.rstrip('/')}{path}{'?' if asked else ''}{asked}", body, told)
+        return _response(line)
+
+
+def _response(line: http.client.HTTPConnection) -> http.client.HTTPResponse:
+    """Returns the answer with its headers, which have ANSWER_S in all: a socket waits that long for each."""
+    timer = threading.Timer(ANSWER_S, _shut, [line])
+    timer.daemon = True
+    timer.start()
+    try:
         return line.getresponse()
+    finally:
+        timer.cancel()
+
+
+def _shut(line: http.client.HTTPConnection) -> None:
+    with contextlib.suppress(OSError, AttributeError):  # it may be closed in this moment
+        line.sock.shutdown(socket.SHUT_RDWR)
 
 
 def _refusal(answer: http.client.HTTPResponse) -> ServiceError:
@@ -168,7 +225,7 @@ def _refusal(answer: http.client.HTTPResponse) -> ServiceError:
     try:
         told = json.loads(data)
         return ServiceError(str(told["error"]), str(told.get("advice", "")), answer.status)
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return ServiceError(f"The service answered {answer.status} {answer.reason}.", "", answer.status)
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-import zipfile
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from penstock.client.client import Client
-from penstock.errors import StoreError, UsageError
+from penstock.client.connection import ServiceError
+from penstock.client.results_zip import ZipBounds, unpack
+from penstock.errors import UsageError
+from penstock.store.atomic_files import store_errors
 
-DOWNLOAD = ".results.zip"
 TEXTS: dict[str, Callable[[dict[str, Any]], str]] = {
     "md": lambda page: f"{page['markdown'].rstrip()}\n" if page["markdown"].strip() else "",
     "text": lambda page: "\n".join(region["content"] for region in page["regions"] if region["content"]),
@@ -19,17 +21,17 @@ TEXTS: dict[str, Callable[[dict[str, Any]], str]] = {
 }
 
 
-def fetch_into(client: Client, id: str, out: Path, formats: Sequence[str]) -> None:
-    """Writes a job's results below `out`. Raises StoreError if what came is no ZIP."""
-    out.mkdir(parents=True, exist_ok=True)
-    path = client.save(id, out / DOWNLOAD, "zip", formats)
-    try:
-        with zipfile.ZipFile(path) as packed:
-            packed.extractall(out)  # it leaves `..` and roots out of names
-    except zipfile.BadZipFile as exc:
-        raise StoreError(f"The results of job {id} are no ZIP.", "Ask for them again.") from exc
-    finally:
-        path.unlink(missing_ok=True)
+def fetch_into(
+    client: Client, id: str, out: Path, formats: Sequence[str], bounds: ZipBounds | None = None
+) -> None:
+    """Writes a job's results below `out`. Raises StoreError if what came is not what a service writes."""
+    bounds = bounds or ZipBounds()
+    with store_errors(out):
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".results-", dir=out) as folder:
+            packed = Path(folder) / "results.zip"
+            client.save(id, packed, "zip", formats, max_bytes=bounds.max_zip_bytes)
+            unpack(packed, out, bounds)
 
 
 def page_texts(client: Client, id: str, formats: Sequence[str]) -> Iterator[str]:
@@ -39,7 +41,10 @@ def page_texts(client: Client, id: str, formats: Sequence[str]) -> Iterator[str]
             f"Standard output takes one of {', '.join(TEXTS)}, not {','.join(formats)}.",
             "Name a folder for other formats: -o OUT.",
         )
-    for document in json.loads(client.result(id))["documents"]:
-        for page in document["pages"]:
-            if text := TEXTS[formats[0]](page) if page["valid"] else "":
-                yield text
+    try:
+        for document in json.loads(client.result(id))["documents"]:
+            for page in document["pages"]:
+                if text := TEXTS[formats[0]](page) if page["valid"] else "":
+                    yield text
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as exc:
+        raise ServiceError("The service answered with what are no pages of a job.") from exc

@@ -1,6 +1,6 @@
 """A process of our own that answers one question at a time and can be killed.
 
-The child runs `child_main.py` and speaks pickles over a private socket, so whatever it prints cannot break
+The child runs `child_main.py` and speaks over a private socket, so whatever it prints cannot break
 the protocol and the caller's main module is never imported again. It says READY when its function is
 open, or sends back why not; if it dies before, it is tried again. It ends when its parent does: the socket
 closes, and a watching thread exits even while native code is busy. Work that takes long calls `beat()`
@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pickle
 import resource
 import signal
 import socket
@@ -27,9 +26,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any, Generic, TypeVar
 
-from penstock.errors import DeadlinePassed, OpenError, WorkerDied
+from penstock.errors import DeadlinePassed, OpenError, PenstockError, WorkerDied
 from penstock.processes.child_main import READY
 from penstock.processes.confinement import MEMORY_VARIABLE, poor_environment, reader_memory_mb
+from penstock.processes.plain import NotPlain
 from penstock.processes.wire import Frames
 from penstock.stage import Supervision
 
@@ -129,7 +129,7 @@ class Child(Generic[Request, Reply]):
             undo.callback(ours.close)
             self._process = _spawn(command, theirs, environment, self._stderr)
             undo.pop_all()
-        self._frames = Frames(ours, wary=bool(self._max_mb))
+        self._frames = Frames(ours, max_bytes=self._max_mb << 20)
         self.starts += 1
         self._served = 0
         with contextlib.ExitStack() as undo:
@@ -151,7 +151,7 @@ class Child(Generic[Request, Reply]):
         try:
             self._send(request, deadline_s)
             kind, value = self._receive(end, deadline_s, silence_s)
-        except pickle.UnpicklingError as exc:
+        except NotPlain as exc:
             self.kill()
             raise WorkerDied(f"{self.name} answered with what is no answer ({exc}), and was ended.") from exc
         except (EOFError, ConnectionError) as exc:
@@ -211,7 +211,11 @@ class Child(Generic[Request, Reply]):
         while kind == "beat":
             until = min(end, time.monotonic() + silence_s) if silence_s else end
             try:
-                kind, value, memory_mb = self._frames.receive(end, begun_until=until)
+                kind, value, memory_mb = _checked(self._frames.receive(end, begun_until=until))
+                if (
+                    kind == "beat" and time.monotonic() > end
+                ):  # beats that are there already wait for no clock
+                    raise TimeoutError
             except TimeoutError:
                 raise self._late(deadline_s, silence_s if until < end else 0.0) from None
         first = self._memory_mb[0] if self._served else memory_mb
@@ -290,6 +294,16 @@ class Child(Generic[Request, Reply]):
             )
         self.kill()
         return WorkerDied(f"{self.name} died: {words}.", advice)
+
+
+def _checked(answer: Any) -> tuple[str, Any, float]:
+    """Returns what a child sends: a kind, a value, its memory. Raises NotPlain for anything else."""
+    if not isinstance(answer, tuple) or len(answer) != 3 or not isinstance(answer[2], int | float):
+        raise NotPlain("it is no answer")
+    kind, value, memory_mb = answer
+    if kind not in ("ok", "error", "beat") or (kind == "error" and not isinstance(value, PenstockError)):
+        raise NotPlain("it is neither a result nor an error")
+    return kind, value, memory_mb
 
 
 def _spawn(

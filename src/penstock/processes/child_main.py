@@ -113,7 +113,7 @@ def main(max_mb: int = 0) -> None:
         target=_end_with_parent, args=(os.getppid(),), name="end-with-parent", daemon=True
     ).start()
     with socket.socket(fileno=int(sys.argv[1])) as end, contextlib.suppress(ConnectionError):
-        _parent = Frames(end)
+        _parent = Frames(end, sends_plain=max_mb > 0)
         _serve(_parent, max_mb)
 
 

@@ -1,59 +1,59 @@
-"""Pickled values over a socket, with a deadline on either side.
+"""Values over a socket, with a deadline on either side.
 
 Made for pages: arrays and long bytes (encoded pictures) are sent from where they lie and received where they
-stay, copied by nobody but the socket. Both ends must trust each other, as a process and its child do; one
-that does not is `wary`: it takes data and errors, and calls nothing that the other end names.
+stay, copied by nobody but the socket. Values are pickled where the receiver trusts the sender, as a child
+does its parent. What a child says that reads strangers' bytes goes as plain data: see plain.py.
 """
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import socket
 import struct
-import sys
 import time
 from collections.abc import Iterator
-from dataclasses import is_dataclass
 from typing import Any
 
-from penstock.errors import PenstockError
+from penstock.processes.plain import Buffer, NotPlain, decoded, encoded
 
 LENGTH = struct.Struct("!Q")
-# how numpy pickles its arrays and numbers
-NUMPY = frozenset({"_frombuffer", "_reconstruct", "scalar", "ndarray", "dtype"})
 TOGETHER = 64 * 1024  # bytes: shorter parts go out in one piece
+STEP = 64 << 20  # bytes: more than nearly all pages have
 AHEAD = 4096  # bytes: what is read beyond what is asked for is copied once more
 
-Part = bytes | memoryview
+MAX_ARRAYS = 1 << 16  # of a plain value: a page of a thousand crops has as many
+
+Part = Buffer
 
 
 class Frames:
     """One end, used by one thread at a time: its deadlines are the socket's.
 
-    On the wire: how many arrays, the length of each, the arrays, then the pickle, which knows its end.
+    On the wire: how many arrays, the length of each, the arrays, then the pickle, which knows its end. An end
+    that `sends_plain` sends plain data instead, whose text is the last of the arrays; one with `max_bytes`
+    takes nothing else, and not more.
     """
 
-    def __init__(self, end: socket.socket, *, wary: bool = False) -> None:
+    def __init__(self, end: socket.socket, *, sends_plain: bool = False, max_bytes: int = 0) -> None:
         self._end = end
-        self._unpickler = _WaryUnpickler if wary else pickle.Unpickler
+        self._sends_plain = sends_plain
+        self._max_bytes = max_bytes
         self._incoming = _Incoming(end)
         self._lost = False
 
     def send(self, value: object, until: float | None = None) -> None:
         """Raises TimeoutError when the other end has not read it by `until` (time.monotonic)."""
-        arrays: list[pickle.PickleBuffer] = []
-        pickled = _Parts()
-        pickle.Pickler(pickled, protocol=5, buffer_callback=arrays.append).dump(value)
-        raw = [array.raw() for array in arrays]
-        header = b"".join(map(LENGTH.pack, (len(raw), *(part.nbytes for part in raw))))
-        for part in _together([header, *raw, *pickled.parts]):
+        raw, pickled = _plain_parts(value) if self._sends_plain else _pickled_parts(value)
+        header = b"".join(map(LENGTH.pack, (len(raw), *(memoryview(part).nbytes for part in raw))))
+        for part in _together([header, *raw, *pickled]):
             self._end.settimeout(_left(until))
             self._end.sendall(part)
 
     def receive(self, until: float | None = None, begun_until: float | None = None) -> Any:
         """The next value, whole by `until` and begun by `begun_until` if that is sooner.
 
-        Raises TimeoutError, and EOFError when the other end is gone.
+        Raises TimeoutError, EOFError when the other end is gone, and NotPlain for what is no plain data.
         """
         if self._lost:
             raise EOFError("the other end cannot be understood any more")
@@ -61,33 +61,32 @@ class Frames:
         incoming.until = until if begun_until is None else begun_until
         (count,) = LENGTH.unpack(incoming.read(LENGTH.size))
         incoming.until = until
-        lengths = [length for (length,) in LENGTH.iter_unpack(incoming.read(count * LENGTH.size))]
-        arrays = [incoming.array(length) for length in lengths]
         try:
-            return self._unpickler(incoming, buffers=arrays).load()
+            if self._max_bytes:
+                return self._plain(count)
+            return pickle.Unpickler(incoming, buffers=self._arrays(count)).load()
         except (TimeoutError, EOFError):
             raise
         except Exception:  # half a message is left on the wire: what comes after it would mean nothing
             self._lost = True
-            self._end.shutdown(socket.SHUT_RDWR)
+            with contextlib.suppress(OSError):  # the other end may be gone
+                self._end.shutdown(socket.SHUT_RDWR)
             raise
+
+    def _arrays(self, count: int) -> list[bytearray]:
+        lengths = [length for (length,) in LENGTH.iter_unpack(self._incoming.read(count * LENGTH.size))]
+        if self._max_bytes and sum(lengths) > self._max_bytes:
+            raise NotPlain(f"it is larger than {self._max_bytes:,} bytes")
+        return [self._incoming.array(length) for length in lengths]
+
+    def _plain(self, count: int) -> Any:
+        if not 0 < count <= MAX_ARRAYS:
+            raise NotPlain(f"it claims {count:,} arrays")
+        *arrays, text = self._arrays(count)
+        return decoded(text, arrays)
 
     def close(self) -> None:
         self._end.close()
-
-
-class _WaryUnpickler(pickle.Unpickler):
-    """Makes only what is known here and holds data: a pickle may name any function there is, to be called."""
-
-    def find_class(self, module: str, name: str, /) -> Any:
-        package = module.partition(".")[0]
-        if package == "numpy" and name in NUMPY:
-            return super().find_class(module, name)
-        if package == "penstock" or module in sys.modules:
-            known = super().find_class(module, name)
-            if isinstance(known, type) and (is_dataclass(known) or issubclass(known, PenstockError)):
-                return known
-        raise pickle.UnpicklingError(f"{module}.{name} is no data")
 
 
 class _Parts:
@@ -116,8 +115,13 @@ class _Incoming:
         return bytes(self.array(length))
 
     def array(self, length: int) -> bytearray:
-        place = bytearray(length)
+        """Returns so many bytes. Memory is taken as they come: a claim alone costs no more than STEP."""
+        place = bytearray(min(length, STEP))
         self.readinto(place)
+        while (begun := len(place)) < length:
+            place += bytes(min(STEP, length - begun))
+            with memoryview(place) as whole:
+                self.readinto(whole[begun:])
         return place
 
     def readinto(self, place: bytearray | memoryview) -> int:
@@ -143,6 +147,18 @@ class _Incoming:
 
     def readline(self) -> bytes:
         raise pickle.UnpicklingError("a pickle of today has no lines")
+
+
+def _pickled_parts(value: object) -> tuple[list[memoryview], list[Part]]:
+    arrays: list[pickle.PickleBuffer] = []
+    pickled = _Parts()
+    pickle.Pickler(pickled, protocol=5, buffer_callback=arrays.append).dump(value)
+    return [array.raw() for array in arrays], pickled.parts
+
+
+def _plain_parts(value: object) -> tuple[list[Buffer], list[Part]]:
+    text, buffers = encoded(value)
+    return [*buffers, text], []
 
 
 def _together(parts: list[Part]) -> Iterator[Part]:

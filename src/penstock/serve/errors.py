@@ -18,7 +18,7 @@ from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from penstock.errors import PenstockError, StoreError, UsageError
-from penstock.serve.guard.arrivals import TooSlow
+from penstock.serve.guard.arrivals import Displaced, TooSlow
 from penstock.serve.guard.origin_check import HEADERS, OriginCheck
 from penstock.serve.upload import NotADocument, TooLarge
 
@@ -99,6 +99,22 @@ def without_paths(text: str, out: Path | None) -> str:
     return text
 
 
+def answer_for(exc: HttpRefusal | HTTPException | PenstockError) -> JSONResponse:
+    """Returns the answer to what went wrong before a route was asked."""
+    if isinstance(exc, HTTPException):
+        return error_answer(exc.status_code, str(exc.detail))
+    refusal = exc if isinstance(exc, HttpRefusal) else _as_refusal(exc)
+    return error_answer(refusal.status, refusal.error, refusal.advice)
+
+
+def _as_refusal(exc: PenstockError) -> HttpRefusal:
+    kinds = {
+        TooLarge: 413, NotADocument: 415, TooSlow: 408, Displaced: 429, StoreError: 507, UsageError: 409,
+    }  # fmt: skip
+    status = next((status for kind, status in kinds.items() if isinstance(exc, kind)), 503)
+    return HttpRefusal(status, exc.message, exc.advice)
+
+
 async def _refused(request: Request, exc: Exception) -> Response:
     assert isinstance(exc, HttpRefusal)
     out = getattr(request.app.state, "out", None)
@@ -109,9 +125,7 @@ async def _refused(request: Request, exc: Exception) -> Response:
 
 async def _penstock_error(request: Request, exc: Exception) -> Response:
     assert isinstance(exc, PenstockError)
-    kinds = {TooLarge: 413, NotADocument: 415, TooSlow: 408, StoreError: 507, UsageError: 409}
-    status = next((status for kind, status in kinds.items() if isinstance(exc, kind)), 503)
-    return await _refused(request, HttpRefusal(status, exc.message, exc.advice))
+    return await _refused(request, _as_refusal(exc))
 
 
 async def _wrong_call(_: Request, exc: Exception) -> Response:

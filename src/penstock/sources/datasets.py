@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from penstock.errors import ItemError
 from penstock.item import Item
@@ -19,11 +19,8 @@ from penstock.sources.formats import NoPictures
 from penstock.sources.ids import hashed, safe_document, safe_id, safe_stem
 from penstock.sources.page_range import PageRange
 from penstock.sources.probe import PROBE_DEADLINE_S, as_failure
-from penstock.sources.probe_questions import FindColumns, ReadIds, TableQuestion, open_tables
+from penstock.sources.probe_questions import Columns, FindColumns, ReadIds, TableQuestion, open_tables
 from penstock.sources.shard_ref import ShardRef
-
-if TYPE_CHECKING:
-    from penstock.sources.tables import Columns
 
 
 class DatasetListing:

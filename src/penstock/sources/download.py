@@ -6,8 +6,9 @@ user named a public address, no redirect leads into this machine or its network.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-import ipaddress
+import socket
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -23,6 +24,7 @@ from penstock.errors import BadInput, DeadlinePassed, UsageError, WorkerDied
 from penstock.processes.child import Child
 from penstock.sources import formats
 from penstock.sources.formats import READABLE
+from penstock.sources.public_address import addresses_of, is_public
 from penstock.sources.safe_names import safe_name
 
 MAX_DOWNLOAD_BYTES = 1 << 30
@@ -168,8 +170,8 @@ def _opener() -> urllib.request.OpenerDirector:
 class _PublicOnce(urllib.request.AbstractHTTPHandler):
     """Connects anywhere at first; after a public address only to public ones.
 
-    It asks the connection whom it reached: a name may mean another address each time it is looked up. Through
-    a proxy, the proxy decides whom it reaches.
+    Each hop resolves its host once, and connects to an address that it checked. Through a proxy, the proxy
+    decides whom it reaches.
     """
 
     def __init__(self) -> None:
@@ -177,28 +179,32 @@ class _PublicOnce(urllib.request.AbstractHTTPHandler):
         self._only_public = False
 
     def http_open(self, request: urllib.request.Request) -> Any:
-        return self.do_open(partial(self._connected, HTTPConnection), request)
+        return self.do_open(partial(self._connection, HTTPConnection), request)
 
     def https_open(self, request: urllib.request.Request) -> Any:
-        return self.do_open(partial(self._connected, HTTPSConnection), request)
+        return self.do_open(partial(self._connection, HTTPSConnection), request)
 
     http_request = https_request = urllib.request.AbstractHTTPHandler.do_request_
 
-    def _connected(self, kind: type[HTTPConnection], host: str, **options: Any) -> HTTPConnection:
+    def _connection(self, kind: type[HTTPConnection], host: str, **options: Any) -> HTTPConnection:
         connection = kind(host, **options)
-        connect = connection.connect
-
-        def checked() -> None:
-            connect()
-            is_public = _is_public(connection.sock.getpeername()[0])
-            if self._only_public and not is_public:
-                connection.close()
-                raise ValueError("it leads to an address inside this network")
-            self._only_public = is_public
-
-        connection.connect = checked  # type: ignore[method-assign]
+        # where http.client makes its socket; TLS is spoken over it with the host's own name
+        connection._create_connection = self._connected  # type: ignore[attr-defined]
         return connection
 
+    def _connected(self, place: tuple[str, int], *given: Any) -> socket.socket:
+        """Returns a socket to an address of the host. Raises ValueError if it leads inside."""
+        found = addresses_of(*place)
+        public = [address for address in found if is_public(address)]
+        if self._only_public and len(public) < len(found):
+            raise ValueError("it leads to an address inside this network")
+        self._only_public = bool(public)
+        return _first_connected(public or found, place[1], *given)
 
-def _is_public(address: str) -> bool:
-    return ipaddress.ip_address(address.partition("%")[0]).is_global
+
+def _first_connected(addresses: list[str], port: int, *given: Any) -> socket.socket:
+    """Returns a socket to the first address that answers. Raises the last one's OSError."""
+    for address in addresses[:-1]:
+        with contextlib.suppress(OSError):
+            return socket.create_connection((address, port), *given)
+    return socket.create_connection((addresses[-1], port), *given)

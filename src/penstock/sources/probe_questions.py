@@ -37,6 +37,15 @@ class FindColumns:
 
 
 @dataclass(frozen=True, slots=True)
+class Columns:
+    """Where a table keeps its pictures and its ids."""
+
+    image: str
+    id: str | None
+    is_parquet: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ReadIds:
     """The ids of the next rows, None where a row has none; an empty list ends the shard."""
 

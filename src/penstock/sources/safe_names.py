@@ -8,6 +8,7 @@ import unicodedata
 from pathlib import PurePosixPath
 
 MAX_BYTES = 120  # most systems end at 255 bytes a name, and a Hangul syllable is three
+MAX_NAME_BYTES = 255  # of what was made elsewhere
 _FORBIDDEN = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f\u200b-\u200f\u202a-\u202e\ufeff]+')
 _DEVICES = re.compile(r"^(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)
 
@@ -24,6 +25,12 @@ def safe_name(name: str) -> str:
     # two long names with the same beginning must stay two files
     digest = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:8]
     return clean.encode()[: MAX_BYTES - 9].decode(errors="ignore").strip(" .") + "-" + digest
+
+
+def is_safe_name(name: str) -> bool:
+    """Whether every system takes a path component as it is: no `..`, no device, nothing that is forbidden."""
+    is_odd = _FORBIDDEN.search(name) or _DEVICES.match(name) or name != name.rstrip(" .")
+    return bool(name) and not is_odd and len(name.encode("utf-8", "replace")) <= MAX_NAME_BYTES
 
 
 def safe_path(path: str) -> PurePosixPath:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from penstock.sources.probe_questions import FindColumns, ReadIds, TableQuestion
-from penstock.sources.tables import ColumnReader, Columns, find_columns
+from penstock.sources.probe_questions import Columns, FindColumns, ReadIds, TableQuestion
+from penstock.sources.tables import ColumnReader, find_columns
 
 IDS_AT_ONCE = 4096
 

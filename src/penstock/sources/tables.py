@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ import pyarrow.parquet
 
 from penstock.errors import BadInput, first_line
 from penstock.sources.formats import SUFFIXES, NoPictures, sniff_picture
+from penstock.sources.probe_questions import Columns
 
 if TYPE_CHECKING:
     from typing import Self
@@ -31,15 +31,6 @@ ID_COLUMNS = ("id", "page_id", "image_id", "_id", "corpus_id", "corpus-id", "uid
 IMAGE_COLUMNS = ("image", "page_image", "img", "picture", "page")
 MAX_REASON_CHARS = 200  # of Arrow's own words
 BROKEN = (pa.ArrowException, OSError, ValueError, EOFError)
-
-
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """Where a table keeps its pictures and its ids."""
-
-    image: str
-    id: str | None
-    is_parquet: bool
 
 
 class ColumnReader:

@@ -19,6 +19,7 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from penstock.serve.guard.client_network import client_network
 from penstock.serve.guard.origin_check import HEADERS
 
 MAX_CONNECTIONS = 2048
@@ -126,7 +127,7 @@ class BoundedConnection(H11Protocol):
         self._real = transport
         self._lingering = _LingeringTransport(transport, self._close)
         super().connection_made(self._lingering)  # type: ignore[arg-type]
-        self.address = self.client[0] if self.client else ""
+        self.address = client_network(self.client[0]) if self.client else ""
         refusal = self._table.add(self)
         if refusal is not None:
             self.give_up(*refusal)

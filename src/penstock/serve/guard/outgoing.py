@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import ipaddress
 import socket
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 
 from penstock.serve.errors import HttpRefusal
 from penstock.serve.guard.callback_targets import AllowedNetwork
+from penstock.sources.public_address import addresses_of, is_public
 
 PORTS = {"http": 80, "https": 443}
 Resolve = Callable[[str, int], Awaitable[list[str]]]
@@ -26,9 +26,7 @@ Resolve = Callable[[str, int], Awaitable[list[str]]]
 
 async def resolved(host: str, port: int) -> list[str]:
     """Returns the addresses of a name."""
-    loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    return await asyncio.to_thread(addresses_of, host, port)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,18 +98,6 @@ class _CheckedResolver(AbstractResolver):
 
     async def close(self) -> None:
         """There is nothing to close."""
-
-
-def is_public(address: str) -> bool:
-    """Whether an address belongs to the open internet; one of IPv4 inside IPv6 counts as what it is."""
-    found = ipaddress.ip_address(address.partition("%")[0])
-    if isinstance(found, ipaddress.IPv6Address):
-        inner = found.ipv4_mapped or found.sixtofour or (found.teredo[1] if found.teredo else None)
-        if inner is not None and not is_public(str(inner)):
-            return False
-        if found in ipaddress.ip_network("64:ff9b::/96"):
-            return is_public(str(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)))
-    return found.is_global and not found.is_multicast and not found.is_reserved
 
 
 def _result(host: str, port: int, address: str) -> ResolveResult:

@@ -6,9 +6,10 @@ import asyncio
 import binascii
 import hashlib
 import json
+import secrets
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,11 @@ from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 
 from penstock.serve.errors import HttpRefusal, writable
-from penstock.serve.guard.arrivals import has_arrived
+from penstock.serve.guard.arrivals import has_arrived, hold_for
 from penstock.serve.guard.remote_files import RemoteFiles
-from penstock.serve.requests.form import FormBody, pieces, text_of
+from penstock.serve.requests.base64_stream import Base64Stream
+from penstock.serve.requests.form import FormBody
+from penstock.serve.requests.long_json import LongJson
 from penstock.serve.service import Service
 from penstock.serve.upload import ReceivedFile, TooLarge, receive
 from penstock.store.atomic_files import store_errors
@@ -29,7 +32,6 @@ from penstock.store.atomic_files import store_errors
 MAX_FILES = 1000  # of one request
 MAX_FIELDS = 1000
 FORM_BYTES = 1 << 20  # around the files of a form
-MAX_JSON_BYTES = 64 << 20  # it is read into memory; larger files go into a form
 MAX_IN_MEMORY = 128 << 10  # of a request's files; the rest is written as it arrives
 QUERY_ONLY = ("wait", "format", "name")  # said in the address, not among a job's options
 FILES = ("files", "file")
@@ -63,6 +65,14 @@ class Sending:
             raise HttpRefusal(413, f"There are more than {MAX_FIELDS} options.")
 
 
+@dataclass(frozen=True, slots=True)
+class _LongFile:
+    """A file that stood in JSON. `media` is what its data URI said, None for bare base64."""
+
+    file: ReceivedFile
+    media: str | None
+
+
 class BodyReader:
     """Writes the files of requests below OUT; they are gone after the block unless a job took them."""
 
@@ -90,6 +100,8 @@ class BodyRead:
         self._remote = remote
         self._is_whole: Callable[[], bool] = lambda: False
         self.sending = Sending()
+        self._long: dict[str, _LongFile] = {}  # by the word that stands for each in the JSON
+        self._mark = secrets.token_hex(16)
 
     async def read(self, request: Request, beside: tuple[str, ...] = ()) -> Sending:
         """Reads a form, JSON, or the bytes of one file called `name` in the address.
@@ -116,33 +128,32 @@ class BodyRead:
         self._is_whole = partial(has_arrived, request.scope)
         if request.headers.get("content-encoding", "identity").lower() != "identity":
             raise HttpRefusal(415, "The body is compressed.", "Send the file as it is.")
-        if int(request.headers.get("content-length", 0)) > self._max_bytes + FORM_BYTES:
+        is_json = "json" in request.headers.get("content-type", "")
+        max_bytes = self._max_bytes * 4 // 3 if is_json else self._max_bytes  # base64 is a third longer
+        if int(request.headers.get("content-length", 0)) > max_bytes + FORM_BYTES:
             raise TooLarge(f"A document may have {self._max_bytes >> 20} MB at most.")
 
     async def form_parts(
         self, request: Request, files: tuple[str, ...], beside: tuple[str, ...] = ()
     ) -> None:
         """Takes the parts of a form; a file may come under any of the names `files`, others `beside`."""
-        async for part in FormBody(request.headers, request.stream()).parts():
+        form = FormBody(request.headers, request.stream())
+        async for part in form.parts():
             if part.filename is not None:
                 if part.name not in (*files, *beside):
                     raise HttpRefusal(422, f"There is no field {part.name!r} for files.", f"Use {files[0]}.")
                 into = part.name if part.name in beside else ""
-                await self.add_stream(part.filename, pieces(part), into)
+                await self.add_stream(part.filename, part.pieces(), into)
             elif not part.name:
                 raise HttpRefusal(400, "The form is broken: a part has no name.")
             else:
-                self.sending.add_option(part.name.removesuffix("[]"), await text_of(part))
+                self.sending.add_option(part.name.removesuffix("[]"), await form.text_of(part))
 
     async def json(self, request: Request) -> dict[str, Any]:
-        """Returns the body as an object."""
-        data = bytearray()
-        async for piece in request.stream():
-            data += piece
-            if len(data) > MAX_JSON_BYTES:
-                raise TooLarge(f"JSON may have {MAX_JSON_BYTES >> 20} MB at most.", "Send files as a form.")
+        """Returns the body as an object. Files in it are on disk; a word stands for each."""
+        data = await LongJson(request.stream(), self._take_long, hold_for(request.scope)).short()
         try:
-            told = await run_in_threadpool(json.loads, bytes(data))
+            told = await run_in_threadpool(json.loads, data)
         except (ValueError, RecursionError) as exc:
             raise HttpRefusal(400, f"The body is no JSON: {exc}.") from exc
         if not isinstance(told, dict):
@@ -151,9 +162,15 @@ class BodyRead:
 
     async def add_stream(self, name: str, stream: AsyncIterator[bytes], into: str = "") -> None:
         """Writes one file, of the field `into` where it comes beside others. Raises what is wrong with it."""
-        others = self.sending.beside
-        kept = others.setdefault(into, []) if into else self.sending.files
-        if len(self.sending.files) + sum(map(len, others.values())) >= MAX_FILES:
+        self._add(await self._received(name, stream), into)
+
+    def _add(self, file: ReceivedFile, into: str) -> None:
+        kept = self.sending.beside.setdefault(into, []) if into else self.sending.files
+        kept.append(file)
+
+    async def _received(self, name: str, stream: AsyncIterator[bytes]) -> ReceivedFile:
+        others = sum(map(len, self.sending.beside.values())) + len(self._long)
+        if len(self.sending.files) + others >= MAX_FILES:
             raise HttpRefusal(413, f"A request may have {MAX_FILES} files at most.")
         path = self._new_path()
         left, memory = self._max_bytes - self.sending.size, MAX_IN_MEMORY - self.sending.size
@@ -162,9 +179,20 @@ class BodyRead:
         if not file.size:
             raise HttpRefusal(400, f"The file {name!r} is empty.", "Send the file's bytes.")
         self.sending.size += file.size
-        kept.append(file)
+        return file
+
+    async def _take_long(self, pieces: AsyncIterator[bytes]) -> str:
+        """Writes a file that stands in JSON. Returns the word for it; no client can know it before."""
+        content = await Base64Stream(pieces).opened()
+        file = await self._received("document", aiter(content))
+        word = f"{'data:' if content.media is not None else ''}{self._mark}{len(self._long)}"
+        self._long[word] = _LongFile(file, content.media)
+        return word
 
     async def add_base64(self, name: str, text: str, into: str = "") -> None:
+        if (long := self._long.get(text)) is not None and long.media is None:
+            self._add(replace(self._long.pop(text).file, name=writable(name)), into)
+            return
         try:
             data = await run_in_threadpool(pybase64.b64decode, text, None, True)
         except (binascii.Error, ValueError) as exc:
@@ -173,6 +201,10 @@ class BodyRead:
 
     async def add_address(self, address: str, name: str | None = None, into: str = "") -> None:
         """Takes a data URI, or fetches from a host that the operator allows."""
+        if (long := self._long.get(address)) is not None and long.media is not None:
+            named = replace(self._long.pop(address).file, name=writable(name or _name_for(long.media)))
+            self._add(named, into)
+            return
         if address[:5].lower() == "data:":
             head, comma, content = address[5:].partition(",")
             if not comma:
@@ -195,6 +227,8 @@ class BodyRead:
                 )
             for one in files[: MAX_FILES + 1]:
                 await self._json_file(one, field_name)
+        if self._long:
+            raise HttpRefusal(422, "A long text is in no field for files.", "Leave it out.")
         for name, value in told.items():
             self.sending.add_option(name, value)
 

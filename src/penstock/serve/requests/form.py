@@ -5,96 +5,84 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-from aiohttp import BodyPartReader, MultipartReader
-from aiohttp.http_exceptions import HttpProcessingError
-from multidict import CIMultiDict
+from multipart import MultipartError, MultipartSegment, PushMultipartParser, parse_options_header
 
-from penstock.errors import first_line
 from penstock.serve.errors import HttpRefusal
 
-MAX_FIELD_BYTES = 1 << 20
-MAX_LINE_BYTES = 1 << 16
-PIECE = 64 * 1024
+MAX_FIELD_BYTES = 1 << 20  # of all fields that are no files: they are held in memory
+MAX_PARTS = 2000  # of files and of fields there may be 1000 each
+MAX_AROUND_BYTES = 1 << 18
+MAX_HEADER_BYTES = 16 << 10  # a name of 1000 letters, each percent-encoded
+
+Event = Any  # a MultipartSegment: a part's head; some of its bytes; None: its end
+
+
+class FormPart:
+    """A field's name and text, or a file's name and its bytes."""
+
+    def __init__(self, head: MultipartSegment, events: AsyncIterator[Event]) -> None:
+        self.name = head.name
+        self.filename = head.filename
+        self._events = events
+        self._ended = False
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        """Yields its bytes as they come."""
+        while not self._ended:
+            event = await anext(self._events, None)
+            if event is None:
+                self._ended = True
+            else:
+                assert isinstance(event, bytes | bytearray)  # no head comes before the end of a part
+                yield bytes(event)
 
 
 class FormBody:
-    """Yields the parts of a form: a field's name and text, or a file's name and its bytes."""
+    """Yields the parts of a form. Raises HttpRefusal for one that is broken."""
 
     def __init__(self, headers: Mapping[str, str], stream: AsyncIterator[bytes]) -> None:
+        _, options = parse_options_header(headers.get("content-type", ""))
         try:
-            given = CIMultiDict({"Content-Type": headers.get("content-type", "")})
-            self._lines = _Lines(stream)
-            self._reader = MultipartReader(given, self._lines)  # type: ignore[arg-type]
-        except (ValueError, AssertionError) as exc:
+            self._parser = PushMultipartParser(
+                options.get("boundary", ""), max_header_size=MAX_HEADER_BYTES, max_segment_count=MAX_PARTS
+            )
+        except (MultipartError, ValueError) as exc:
             raise HttpRefusal(400, f"The form is broken: {exc}.") from exc
-
-    async def parts(self) -> AsyncIterator[BodyPartReader]:
-        try:
-            while (part := await self._reader.next()) is not None:
-                if not isinstance(part, BodyPartReader):
-                    raise HttpRefusal(400, "The form holds another form.")
-                yield part
-            await self._lines.finish()
-        except (ValueError, AssertionError, RuntimeError, RuntimeWarning, HttpProcessingError) as exc:
-            raise HttpRefusal(400, f"The form is broken: {first_line(exc) or 'it ends too soon'}.") from exc
-
-
-async def pieces(part: BodyPartReader) -> AsyncIterator[bytes]:
-    """Yields a file's bytes as they come."""
-    while piece := await part.read_chunk(PIECE):
-        yield bytes(piece)
-
-
-async def text_of(part: BodyPartReader) -> str:
-    """Returns a field. Raises HttpRefusal for one that is too long."""
-    data = b""
-    async for piece in pieces(part):
-        data += piece
-        if len(data) > MAX_FIELD_BYTES:
-            raise HttpRefusal(413, f"The field {part.name!r} is longer than {MAX_FIELD_BYTES} bytes.")
-    return data.decode("utf-8", "replace")
-
-
-class _Lines:
-    """The body as aiohttp's reader of forms wants it."""
-
-    def __init__(self, stream: AsyncIterator[bytes]) -> None:
         self._stream = stream
-        self._kept = bytearray()
-        self._ended = False
+        self._field_bytes = 0
 
-    def at_eof(self) -> bool:
-        return self._ended and not self._kept
+    async def parts(self) -> AsyncIterator[FormPart]:
+        events = self._events()
+        async for event in events:
+            if not isinstance(event, MultipartSegment):
+                raise HttpRefusal(400, "The form is broken.")
+            if (event.content_type or "").startswith("multipart/"):
+                raise HttpRefusal(400, "The form holds another form.")
+            part = FormPart(event, events)
+            yield part
+            async for _ in part.pieces():  # what its taker has left
+                pass
 
-    def unread_data(self, data: bytes) -> None:
-        self._kept[:0] = data
+    async def text_of(self, part: FormPart) -> str:
+        """Returns a field. Raises HttpRefusal when the fields of the form are too long."""
+        data = bytearray()
+        async for piece in part.pieces():
+            data += piece
+            self._field_bytes += len(piece)
+            if self._field_bytes > MAX_FIELD_BYTES:
+                raise HttpRefusal(413, f"The form's fields have more than {MAX_FIELD_BYTES >> 20} MB in all.")
+        return data.decode("utf-8", "replace")
 
-    async def read(self, size: int = -1) -> bytes:
-        if not self._kept:
-            await self._more()
-        taken = bytes(self._kept[: size if size >= 0 else len(self._kept)])
-        del self._kept[: len(taken)]
-        return taken
-
-    async def readline(self, **_: Any) -> bytes:
-        looked = 0
-        while (end := self._kept.find(b"\n", looked)) < 0 and not self._ended:
-            looked = len(self._kept)
-            if looked > MAX_LINE_BYTES:
-                raise ValueError("a line is too long")
-            await self._more()
-        return await self.read(end + 1 if end >= 0 else len(self._kept))
-
-    async def finish(self) -> None:
-        """Reads what follows the last part: nothing, in a form that is right."""
-        while not self._ended:
-            if len(self._kept) > MAX_LINE_BYTES:
-                raise ValueError("it goes on after its end")
-            await self._more()
-
-    async def _more(self) -> None:
-        async for piece in self._stream:
-            self._kept += piece
-            if piece:
-                return
-        self._ended = True
+    async def _events(self) -> AsyncIterator[Event]:
+        around = 0  # bytes that belong to no part: before the first, and after the last
+        try:
+            async for piece in self._stream:
+                around += len(piece)
+                for event in self._parser.parse(piece) if piece else ():
+                    around = 0
+                    yield event
+                if around > MAX_AROUND_BYTES:
+                    raise HttpRefusal(400, "The form is broken: it goes on, and holds no part.")
+            self._parser.close()
+        except (MultipartError, ValueError) as exc:
+            raise HttpRefusal(400, f"The form is broken: {exc}.") from exc
