@@ -46,6 +46,7 @@ text_render_mode = _bind("FPDFTextObj_GetTextRenderMode", c_int, c_void_p)
 font_name = _bind("FPDFFont_GetBaseFontName", c_ulong, c_void_p, c_char_p, c_ulong)
 font_flags = _bind("FPDFFont_GetFlags", c_int, c_void_p)
 font_weight = _bind("FPDFFont_GetWeight", c_int, c_void_p)
+font_width = _bind("FPDFFont_GetGlyphWidth", c_int, c_void_p, c_uint, c_float, POINTER(c_float))
 font_italic_angle = _bind("FPDFFont_GetItalicAngle", c_int, c_void_p, POINTER(c_int))
 
 page_objects = _bind("FPDFPage_CountObjects", c_int, c_void_p)

@@ -9,11 +9,9 @@ without a meaning is U+FFFD, so that whoever judges the layer can count them.
 from __future__ import annotations
 
 import ctypes
-import math
 import re
-from collections.abc import Callable, Iterator
-from ctypes import byref, c_double, c_int
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -22,6 +20,8 @@ import pypdfium2.raw as raw
 from penstock.box import Box
 from penstock.engines.pdf import calls
 from penstock.engines.pdf.calls import Placement
+from penstock.engines.pdf.letters import SAME_LINE, SAME_SIZE, Letters, Style
+from penstock.engines.pdf.missing_spaces import may_hold_space, missing_spaces
 from penstock.region import Word
 
 HYPHEN, UNKNOWN = "\x02", "\ufffd"
@@ -34,29 +34,6 @@ CJK = re.compile(
     "[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
 )
 RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]{2}")  # Hebrew and Arabic letters
-LOOSE_HEIGHT = 1.7  # of the size; fonts that claim more overlap the lines above and below
-SAME_LINE = 0.1  # of the size: baselines that differ by more are of raised or lowered letters
-SAME_SIZE = 0.12  # part by which sizes may differ in one word: rounding, not a superscript
-
-BOLD_NAME = re.compile(
-    r"bold|black|heavy|demi|medi$|[-_, ]b$|^cm(bx|b\d|ssbx)|^sfbx|-bd|headline", re.IGNORECASE
-)
-ITALIC_NAME = re.compile(r"ital|obli|slanted|[-_, ]it$|^cm(ti|sl|mi|bxti)|^sf(ti|sl)", re.IGNORECASE)
-FLAG_ITALIC, FLAG_FORCE_BOLD = 1 << 6, 1 << 18  # ISO 32000-1, table 123
-BOLD_WEIGHT = range(700, 1001)  # PDFium derives it from the stem width; outside, the stem is invented
-STROKED_FILL = 2  # text render mode: word processors fake bold by drawing the outline too
-
-
-@dataclass(frozen=True, slots=True)
-class _Style:
-    """What all characters of one text object share."""
-
-    font: str
-    size: float
-    bold: bool
-    italic: bool
-    loose: bool  # PDFium's loose boxes hold: the text is not turned, its font not stranger than most
-    whole: bool = True  # false for a word of several objects: its first letter does not tell all heights
 
 
 def read_words(page: Any, place: Placement) -> Iterator[Word]:
@@ -77,26 +54,33 @@ class _WordReader:
         self._handle = textpage
         self._page = calls.address_of(textpage)
         self._place = place
-        self._scale = place.scale
-        self._styles: dict[int, _Style] = {}
-        self._fonts: dict[int, tuple[str, bool, bool]] = {}
-        self._loose_shapes: dict[str, tuple[float, float]] = {}
-        self._rect = raw.FS_RECTF()
-        self._rect_ref = byref(self._rect)
-        self._edges = [c_double() for _ in range(4)]
-        self._edge_refs = [byref(edge) for edge in self._edges]
+        self._letters = Letters(self._page, place)
 
     def words(self) -> Iterator[Word]:
         text = self._text()
-        place = self._place
         for match in WORD.finditer(text):
             for first, last, style in self._pieces(text, match.start(), match.end() - 1):
                 word = self._word(text, first, last, style)
-                if place.shows(word.box):
-                    parts = () if style.whole else self._unlike(text, first, last)
-                    yield replace(word, parts=parts) if parts else word
+                held = may_hold_space(word, style)
+                begins = missing_spaces(self._letters, text, first, last, style) if held else ()
+                if begins:
+                    yield from self._apart(text, [first, *begins], last, style)
+                elif self._place.shows(word.box):
+                    yield word if style.whole else self._with_parts(text, first, last, word)
 
-    def _word(self, text: str, first: int, last: int, style: _Style) -> Word:
+    def _apart(self, text: str, begins: Sequence[int], last: int, run: Style) -> Iterator[Word]:
+        """The words of a run that PDFium took for one."""
+        for first, after in zip(begins, [*begins[1:], last + 1], strict=True):
+            own = self._letters.style_at(first)
+            word = self._word(text, first, after - 1, replace(own, whole=own.whole and run.whole))
+            if self._place.shows(word.box):
+                yield word if run.whole else self._with_parts(text, first, after - 1, word)
+
+    def _with_parts(self, text: str, first: int, last: int, word: Word) -> Word:
+        parts = self._unlike(text, first, last)
+        return replace(word, parts=parts) if parts else word
+
+    def _word(self, text: str, first: int, last: int, style: Style) -> Word:
         box = self._place.box(*self._bounds(first, last, style))
         said = self._with_ligatures(text[first : last + 1], first).replace(SECOND_HALF, "")
         if said[-1] in HYPHENS:
@@ -111,7 +95,7 @@ class _WordReader:
             size=size,
             bold=style.bold,
             italic=style.italic,
-            baseline=self._usual_baseline(box, style) or self._baseline(first),
+            baseline=self._letters.usual_baseline(box, style) or self._letters.baseline(first),
         )
 
     def _with_ligatures(self, said: str, first: int) -> str:
@@ -119,30 +103,22 @@ class _WordReader:
         if not RIGHT_TO_LEFT.search(said):
             return said
         places = range(first, first + len(said))
-        glyphs = groupby(zip(places, said, strict=True), key=lambda one: self._tight_box(one[0]))
+        glyphs = groupby(zip(places, said, strict=True), key=lambda one: self._letters.tight_box(one[0]))
         written = ["".join(letter for _, letter in glyph) for _, glyph in glyphs]
         return "".join(glyph[::-1] if RIGHT_TO_LEFT.match(glyph) else glyph for glyph in written)
-
-    def _baseline(self, index: int) -> float:
-        """Where a letter stands, in pixels from the top."""
-        return self._place.point(*self._origin(index))[1]
-
-    def _origin(self, index: int) -> tuple[float, float]:
-        calls.char_origin(self._page, index, *self._edge_refs[:2])
-        return self._edges[0].value, self._edges[1].value
 
     def _unlike(self, text: str, first: int, last: int) -> tuple[Word, ...]:
         """The parts of a word whose letters have several sizes, fonts or baselines; none for other words."""
         starts: list[int] = []
         held: int | None = None
-        style: _Style | None = None
+        style: Style | None = None
         line = 0.0
         for index in range(first, last + 1):
             shape = calls.char_object(self._page, index)
             if shape == held:
                 continue
             before, before_line = style, line
-            held, style, line = shape, self._style(index, shape), self._baseline(index)
+            held, style, line = shape, self._letters.style(index, shape), self._letters.baseline(index)
             if (
                 before is None
                 or not _alike(style, before)
@@ -155,7 +131,7 @@ class _WordReader:
         return tuple(self._part(text, *ends_of) for ends_of in zip(starts, ends, strict=True))
 
     def _part(self, text: str, first: int, last: int) -> Word:
-        style = self._style(first, calls.char_object(self._page, first))
+        style = self._letters.style_at(first)
         return self._word(text, first, last, _mixed(style, first, last))
 
     def _text(self) -> str:
@@ -185,25 +161,26 @@ class _WordReader:
         # fonts that call themselves Latin-1 mean Windows-1252: curly quotes and dashes
         return bytes([code]).decode("cp1252", "replace") if code < 0xA0 else UNKNOWN
 
-    def _pieces(self, text: str, first: int, last: int) -> Iterator[tuple[int, int, _Style]]:
+    def _pieces(self, text: str, first: int, last: int) -> Iterator[tuple[int, int, Style]]:
         """Cuts a run where the line changes, or the size in text that has no spaces anyway."""
         held = calls.char_object(self._page, first)
-        style = self._style(first, held)
+        style = self._letters.style(first, held)
         if first == last or calls.char_object(self._page, last) == held:
             yield first, last, style
             return
-        start, begun = first, style
+        start, begun, width = first, style, 0.0
         for index in range(first + 1, last + 1):
+            width += style.size * style.widths[text[index - 1]]
             shape = calls.char_object(self._page, index)
             if shape == held:
                 continue
-            held, before, style = shape, style, self._style(index, shape)
+            held, before, style = shape, style, self._letters.style(index, shape)
             if self._parts(text, index, before, style):
-                yield start, index - 1, _mixed(begun, start, index - 1)
-                start, begun = index, style
-        yield start, last, _mixed(begun, start, last)
+                yield start, index - 1, _mixed(begun, start, index - 1, width)
+                start, begun, width = index, style, 0.0
+        yield start, last, _mixed(begun, start, last, width + style.size * style.widths[text[last]])
 
-    def _parts(self, text: str, index: int, before: _Style, after: _Style) -> bool:
+    def _parts(self, text: str, index: int, before: Style, after: Style) -> bool:
         if CJK.match(text[index - 1]) or CJK.match(text[index]):
             larger = max(before.size, after.size)
             if abs(before.size - after.size) > SAME_SIZE * larger:
@@ -211,81 +188,19 @@ class _WordReader:
         return before.loose and after.loose and self._line_changes(index)
 
     def _line_changes(self, index: int) -> bool:
-        _, low, _, high = self._loose_box(index - 1)
-        _, next_low, _, next_high = self._loose_box(index)
+        _, low, _, high = self._letters.loose_box(index - 1)
+        _, next_low, _, next_high = self._letters.loose_box(index)
         return next_high <= low or next_low >= high
 
-    def _bounds(self, first: int, last: int, style: _Style) -> Box:
+    def _bounds(self, first: int, last: int, style: Style) -> Box:
         """Left, bottom, right, top of characters first..last, in points."""
-        char_box = self._loose_box if style.loose else self._tight_box
+        char_box = self._letters.loose_box if style.loose else self._letters.tight_box
         left, bottom, right, top = char_box(first)
         # one object's letters share their loose height; all are asked where that does not hold
         for index in range(first + 1, last + 1) if not style.whole else (last,):
             x0, y0, x1, y1 = char_box(index)
             left, bottom, right, top = min(left, x0), min(bottom, y0), max(right, x1), max(top, y1)
         return left, bottom, right, top
-
-    def _loose_box(self, index: int) -> Box:
-        """As high as the font, as wide as the letter's step: what lines are built from."""
-        rect = self._rect
-        calls.char_loose_box(self._page, index, self._rect_ref)
-        left, bottom, right, top = rect.left, rect.bottom, rect.right, rect.top
-        if right > left and top > bottom:
-            return left, bottom, right, top
-        return self._tight_box(index)
-
-    def _tight_box(self, index: int) -> Box:
-        """The ink's box, where the loose one is wrong."""
-        calls.char_tight_box(self._page, index, *self._edge_refs)
-        left, right, bottom, top = (edge.value for edge in self._edges)
-        return min(left, right), min(bottom, top), max(left, right), max(bottom, top)
-
-    def _style(self, index: int, shape: int) -> _Style:
-        style = self._styles.get(shape)
-        if style is None:
-            style = self._styles[shape] = self._read_style(index, shape)
-        return style
-
-    def _read_style(self, index: int, shape: int | None) -> _Style:
-        matrix = raw.FS_MATRIX()
-        calls.char_matrix(self._page, index, byref(matrix))
-        size = calls.char_font_size(self._page, index) * math.hypot(matrix.c, matrix.d) * self._scale
-        level = abs(matrix.b) <= 0.02 * abs(matrix.a)
-        loose = level and self._loose_height(index) <= LOOSE_HEIGHT * size
-        if not shape:
-            return _Style("", size, False, False, loose, whole=loose)
-        font = calls.text_font(shape)
-        name, bold, italic = self._font(font)
-        bold = bold or calls.text_render_mode(shape) == STROKED_FILL
-        slanted = level and abs(matrix.c) > 0.1 * abs(matrix.d)  # faked by shearing the letters
-        if loose and name not in self._loose_shapes and calls.char_code(self._page, index) < 0x250:
-            self._loose_shapes[name] = self._loose_shape(index, size)
-        return _Style(name, size, bold, italic or slanted, loose, whole=loose)
-
-    def _loose_shape(self, index: int, size: float) -> tuple[float, float]:
-        """Height of the font's loose boxes, and how far they reach below the baseline, of the size."""
-        _, bottom, _, top = self._loose_box(index)
-        scale = self._scale / max(size, 1e-6)
-        return (top - bottom) * scale, (self._origin(index)[1] - bottom) * scale
-
-    def _usual_baseline(self, box: Box, style: _Style) -> float | None:
-        """The baseline by the box, where that is the font's usual one: asking PDFium takes much longer."""
-        height, drop = self._loose_shapes.get(style.font, (0.0, 0.0))
-        if not style.whole or abs(box[3] - box[1] - height * style.size) > 0.02 * style.size:
-            return None
-        return box[3] - drop * style.size
-
-    def _loose_height(self, index: int) -> float:
-        _, bottom, _, top = self._loose_box(index)
-        return (top - bottom) * self._scale
-
-    def _font(self, font: int | None) -> tuple[str, bool, bool]:
-        if not font:
-            return "", False, False
-        known = self._fonts.get(font)
-        if known is None:
-            known = self._fonts[font] = _read_font(font)
-        return known
 
 
 def _rejoined(codes: list[int], char: Callable[[int], str]) -> str:
@@ -302,22 +217,10 @@ def _rejoined(codes: list[int], char: Callable[[int], str]) -> str:
     return "".join(found)
 
 
-def _alike(one: _Style, other: _Style) -> bool:
+def _alike(one: Style, other: Style) -> bool:
     return one.font == other.font and abs(one.size - other.size) <= SAME_SIZE * max(one.size, other.size)
 
 
-def _mixed(style: _Style, first: int, last: int) -> _Style:
+def _mixed(style: Style, first: int, last: int, width: float = 0.0) -> Style:
     """The style of a word whose letters come from several objects: its first, box by box."""
-    return replace(style, whole=False) if last > first else style
-
-
-def _read_font(font: int) -> tuple[str, bool, bool]:
-    """Name without its subset tag, bold, italic."""
-    buffer = ctypes.create_string_buffer(256)
-    calls.font_name(font, buffer, len(buffer))
-    name = re.sub(r"^[A-Z]{6}\+", "", buffer.value.decode("utf-8", "replace"))
-    flags, angle = max(0, calls.font_flags(font)), c_int()
-    calls.font_italic_angle(font, byref(angle))
-    bold = bool(BOLD_NAME.search(name) or flags & FLAG_FORCE_BOLD or calls.font_weight(font) in BOLD_WEIGHT)
-    italic = bool(ITALIC_NAME.search(name) or flags & FLAG_ITALIC or angle.value != 0)
-    return name, bold, italic
+    return replace(style, whole=False, width=width) if last > first else style
