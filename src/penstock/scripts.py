@@ -53,6 +53,11 @@ def has_no_word_spaces(char: str) -> bool:
     return _WITHOUT_WORD_SPACES.match(char) is not None
 
 
+def is_mostly_korean(text: str, part: float) -> bool:
+    """Whether at least `part` of the text's letters are Hangul: Korean pages hold many Latin names."""
+    return len(_HANGUL.findall(text)) >= max(1.0, part * len(_LETTER.findall(text)))
+
+
 def reads_right_to_left(text: str) -> bool:
     """Whether most letters are of a script that runs from right to left."""
     if text.isascii():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -12,6 +13,7 @@ import penstock
 from penstock import enrich
 from penstock.cli.app import app
 from penstock.documents.docjson import file as docjson_file
+from penstock.documents.docjson.model import Enrichment
 from penstock.engines.summarise.lenient_json import read_object
 from penstock.engines.summarise.llm import LlmWriter, prompt
 from penstock.engines.summarise.nouns import Nouns
@@ -23,6 +25,7 @@ from penstock.page import Page
 from penstock.passes.enrich import list_blocks
 from penstock.recipes.enrich import enrich as plan_of
 from penstock.region import Asset, Region
+from penstock.scripts import has_hangul
 from penstock.store.ledger import ShardWriter
 from penstock.store.out import Out
 from penstock.store.schema import PAGES
@@ -265,9 +268,65 @@ def test_pictures_go_to_the_vision_engine_and_read_tables_do_not(tmp_path: Path)
     assert (block.category, block.category_source) == ("graph", "model")
 
 
+def english_run(out: Path) -> Path:
+    """An OUT with one English page: a table with its caption, below a sentence that names Seoul in Korean."""
+    cells = "".join(
+        f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>"
+        for row in (("year", "sales"), ("2021", "980"), ("2022", "1,204"), ("2023", "1,377"))
+    )
+    text = "Sales of the company, whose seat is Seoul (서울), rose in each of the last three years."
+    regions = (
+        Region(label="text", box=(0, 40, 900, 90), content=text, index=0),
+        Region(label="figure_title", box=(0, 100, 900, 120), content="Table 1. Yearly sales", index=1),
+        Region(label="table", box=(0, 130, 900, 400), content=f"<table>{cells}</table>", index=2),
+    )
+    writer = ShardWriter(out, PAGES)
+    writer.add(Page(id="p0", uri="a.pdf", document="a.pdf", part=0, width=1000, height=1400, regions=regions))
+    writer.commit()
+    return out
+
+
+def written(out: Path, **options: Any) -> Enrichment:
+    (block,) = enrich(out, **options)
+    assert block.enrichment is not None
+    return block.enrichment
+
+
+def test_no_korean_is_written_about_an_english_document(tmp_path: Path) -> None:
+    found = written(english_run(tmp_path))
+    assert "rose steadily from 2021 to 2023" in found.summary.en and "sales" in found.keywords.en
+    assert not has_hangul(found.model_dump_json())
+
+
+def test_a_korean_document_is_written_about_in_korean_and_english(tmp_path: Path) -> None:
+    found = written(run_of(tmp_path, "매출이 늘었다."))
+    assert "꾸준히 증가했다" in found.summary.ko and "매출" in " ".join(found.keywords.ko)
+    assert "rose steadily" in found.summary.en and found.keywords.en
+
+
+@pytest.mark.parametrize(("lang", "korean", "english"), [("ko", 1, 0), ("en", 0, 1), ("ko, en", 1, 1)])
+def test_lang_says_what_is_written(tmp_path: Path, lang: str, korean: bool, english: bool) -> None:
+    for out in (english_run(tmp_path / "en"), run_of(tmp_path / "ko", "매출이 늘었다.")):
+        found = written(out, lang=lang)
+        assert (bool(found.summary.ko), bool(found.keywords.ko)) == (korean, korean)
+        assert (bool(found.summary.en), bool(found.keywords.en)) == (english, english)
+
+
+def test_a_model_is_asked_in_the_documents_language_and_its_korean_is_left_out(tmp_path: Path) -> None:
+    says = '{"summary_ko": "늘었다.", "summary_en": "Sales rose.", "keywords_ko": ["매출"]}'
+    server = FakeServer(says=lambda asked: says)
+    with serving(server) as url:
+        found = written(english_run(tmp_path), text_engine="llm", server=(url,))
+    assert not has_hangul(server.asked[0].prompt.replace("서울", ""))
+    assert (found.summary.en, found.summary.ko, found.keywords.ko) == ("Sales rose.", "", [])
+    assert "sales" in found.keywords.en
+
+
 def test_wrong_calls_are_sentences(tmp_path: Path) -> None:
     with pytest.raises(PlanError, match="needs a server"):
         plan_of(text_engine="llm")
+    with pytest.raises(PlanError, match="No summary is written in 'de'"):
+        plan_of(lang=("de",))
     with pytest.raises(PlanError, match="no text engine"):
         plan_of(text_engine="magic")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="no recogniser 'magic'"):

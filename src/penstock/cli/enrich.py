@@ -37,6 +37,9 @@ def enrich(
     vision_model: Annotated[str, typer.Option(help="The vision model as its server calls it.")] = "",
     api_key: Annotated[str | None, typer.Option(help="Key of the servers.")] = None,
     in_flight: Annotated[int, typer.Option(help="Requests in flight at the servers.", min=1)] = 64,
+    lang: Annotated[
+        str, typer.Option(help="Languages to write: ko, en or ko,en. [default: the document's, and en]")
+    ] = "",
     retry_failed: Annotated[bool, typer.Option(help="Try failed blocks again.")] = False,
     fresh: Annotated[bool, typer.Option(help="Forget earlier summaries and start over.")] = False,
     executor: Executor = "local",
@@ -63,6 +66,7 @@ def enrich(
         vision_model=vision_model,
         api_key=api_key,
         in_flight=in_flight,
+        lang=lang,
         executor=executor,
         retry_failed=retry_failed,
         fresh=fresh,

@@ -40,6 +40,7 @@ class EnrichOptions:
     vision_model: str = ""
     api_key: str | None = secret()
     in_flight: int = 64
+    lang: str | tuple[str, ...] = ()  # "ko,en"; not given: English, and Korean for Korean documents
     executor: str = "local"
     retry_failed: bool = False
     fresh: bool = False
@@ -49,7 +50,8 @@ class EnrichOptions:
             "text_engine", "server", "model", "vision_server", "vision", "vision_model", "api_key",
             "in_flight",
         )  # fmt: skip
-        return {name: getattr(self, name) for name in names}
+        lang = self.lang.replace(" ", "").split(",") if isinstance(self.lang, str) else self.lang
+        return {**{name: getattr(self, name) for name in names}, "lang": tuple(filter(None, lang))}
 
 
 def enrich_work(options: EnrichOptions, out: Path) -> Work[EnrichedBlock]:

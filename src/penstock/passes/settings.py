@@ -74,6 +74,7 @@ class EnrichSettings(TypedDict, total=False):
     vision_model: str
     api_key: str | None
     in_flight: int
+    lang: str | tuple[str, ...]
     executor: str
     retry_failed: bool
     fresh: bool

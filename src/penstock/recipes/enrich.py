@@ -17,8 +17,12 @@ def enrich(
     vision_model: str = "",
     api_key: str | None = None,
     in_flight: int = 64,
+    lang: tuple[str, ...] = (),
 ) -> Plan:
-    """Tables and pictures of a run to summaries and keywords in Korean and English."""
+    """Tables and pictures of a run to summaries and keywords: English, and Korean for Korean documents.
+
+    `lang` names the languages instead: ("ko",), ("en",) or both.
+    """
     look: tuple[Stage, ...] = ()
     if vision_server:
         look = (
@@ -31,6 +35,6 @@ def enrich(
             ),
         )
     summarise = Summarise(
-        engine=text_engine, model=model, servers=server, in_flight=in_flight, api_key=api_key
+        engine=text_engine, model=model, lang=lang, servers=server, in_flight=in_flight, api_key=api_key
     )
     return Plan(*look, summarise, name="enrich")

@@ -11,6 +11,7 @@ from penstock.item import Item
 from penstock.stage import Batch, Stage, secret, tuning
 from penstock.stages.look import TOGETHER
 
+LANGUAGES = ("ko", "en")
 TextEngine = Literal["none", "rule", "llm"]
 
 
@@ -25,6 +26,7 @@ class Summarise(Stage):
     writes: ClassVar[tuple[str, ...]] = ("enrichment", "shortfalls")
     engine: TextEngine = "rule"
     model: str = ""
+    lang: tuple[str, ...] = ()  # what is written; empty: the document's language, and English
     servers: tuple[str, ...] = tuning(())
     in_flight: int = tuning(64)
     api_key: str | None = secret()
@@ -34,6 +36,10 @@ class Summarise(Stage):
     def __post_init__(self) -> None:
         if self.engine not in ("none", "rule", "llm"):
             raise PlanError(f"There is no text engine {self.engine!r}.", "Choose from: none, rule, llm.")
+        if unknown := [language for language in self.lang if language not in LANGUAGES]:
+            raise PlanError(
+                f"No summary is written in {unknown[0]!r}.", f"Choose from: {', '.join(LANGUAGES)}."
+            )
         if self.engine == "llm" and not self.servers:
             raise PlanError(
                 "The text engine 'llm' needs a server.", "Name one with --server http://host:8000."

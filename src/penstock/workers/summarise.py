@@ -18,9 +18,10 @@ from penstock.workers.look import with_shortfall
 class SummariseWorker(Worker[EnrichedBlock]):
     def __init__(self, stage: Summarise) -> None:
         self._writer = _writer(stage)
+        self._languages = stage.lang
 
     def __call__(self, items: list[EnrichedBlock]) -> list[EnrichedBlock]:
-        told = self._writer.write([_question(block) for block in items])
+        told = self._writer.write([_question(block, self._languages) for block in items])
         return [_enriched(block, said) for block, said in zip(items, told, strict=True)]
 
     def close(self) -> None:
@@ -39,7 +40,7 @@ def _asked(block: EnrichedBlock) -> BlockQuestion:
     return block.question
 
 
-def _question(block: EnrichedBlock) -> BlockFacts:
+def _question(block: EnrichedBlock, languages: tuple[str, ...]) -> BlockFacts:
     asked = _asked(block)
     return BlockFacts(
         kind=asked.category,
@@ -50,6 +51,7 @@ def _question(block: EnrichedBlock) -> BlockFacts:
         rows=asked.rows,
         head=asked.head,
         context=asked.context,
+        languages=languages or asked.languages,
     )
 
 

@@ -7,7 +7,7 @@ neighbours in reading order, across page breaks. Two passes over the pages, a pa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from penstock.documents.docjson.assemble import AssembledPage, Assembler
@@ -16,12 +16,15 @@ from penstock.documents.docjson.model import Block, VisualCategory
 from penstock.documents.docjson.references import Key, caption_key, mentions, sentences
 from penstock.documents.docjson.table import header_depth, rows_of
 from penstock.page import Page
+from penstock.scripts import is_mostly_korean
 
 BEFORE, AFTER = 2, 1  # neighbours in reading order
 MAX_NEIGHBOUR = 300  # characters; the nearest sentences say most
 MAX_SENTENCE = 240  # characters kept of one that cites
 MAX_CITING = 3  # sentences kept of those that cite one figure
 MAX_ROWS = 200
+KOREAN_PART = 0.1  # of the letters; code and names make most of some Korean pages Latin
+MAX_SAMPLED = 20_000  # characters that show a document's language
 DEFINITELY_TEXT = frozenset({"", "list"})
 
 
@@ -43,11 +46,12 @@ class BlockQuestion:
     context_ids: tuple[str, ...]
     crop: str  # relative to OUT, or ""
     needs_eyes: bool  # whether a vision engine has something to add
+    languages: tuple[str, ...] = ("ko", "en")  # in which its summary and keywords are written
 
 
 def questions(name: str, pages: Callable[[], Iterable[Page]]) -> Iterator[BlockQuestion]:
     """Yields the questions of one document. `pages` gives its pages in order, and is called twice."""
-    cited = _citing(name, pages())
+    cited, languages = _first_look(name, pages())
     assembler = Assembler(name)
     paths: dict[str, tuple[str, ...]] = {}
     waiting: AssembledPage | None = None
@@ -56,19 +60,28 @@ def questions(name: str, pages: Callable[[], Iterable[Page]]) -> Iterator[BlockQ
         piece = assembler.page(item)
         _note_paths(assembler, paths)
         if waiting is not None:
-            yield from _page(waiting, before, _flow(piece.blocks)[:AFTER], cited, paths)
+            asked = _page(waiting, before, _flow(piece.blocks)[:AFTER], cited, paths)
+            yield from (replace(question, languages=languages) for question in asked)
             before = (before + _flow(waiting.blocks))[-BEFORE:]
         waiting = piece
     if waiting is not None:
-        yield from _page(waiting, before, [], cited, paths)
+        asked = _page(waiting, before, [], cited, paths)
+        yield from (replace(question, languages=languages) for question in asked)
 
 
-def _citing(name: str, items: Iterable[Page]) -> dict[Key, list[tuple[str, str]]]:
-    """For each figure or table the sentences that speak of it, with their blocks."""
+def _first_look(name: str, items: Iterable[Page]) -> tuple[dict[Key, list[tuple[str, str]]], tuple[str, ...]]:
+    """For each figure or table the sentences that speak of it, with their blocks; and what to write in.
+
+    A Korean document is written about in Korean and English, any other in English.
+    """
     assembler = Assembler(name)
     cited: dict[Key, list[tuple[str, str]]] = {}
+    sample = ""
     for item in items:
-        for block in _flow(assembler.page(item).blocks):
+        blocks = assembler.page(item).blocks
+        if len(sample) < MAX_SAMPLED:
+            sample += " ".join(block.text for block in blocks)
+        for block in _flow(blocks):
             if not mentions(block.text):
                 continue
             for sentence in sentences(block.text):
@@ -76,7 +89,7 @@ def _citing(name: str, items: Iterable[Page]) -> dict[Key, list[tuple[str, str]]
                     told = cited.setdefault(key, [])
                     if len(told) < MAX_CITING:
                         told.append((block.id, sentence[:MAX_SENTENCE]))
-    return cited
+    return cited, ("ko", "en") if is_mostly_korean(sample, KOREAN_PART) else ("en",)
 
 
 def _note_paths(assembler: Assembler, paths: dict[str, tuple[str, ...]]) -> None:

@@ -7,6 +7,7 @@ any language model behind an OpenAI-compatible server (llm.py), which falls back
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
@@ -37,6 +38,7 @@ class BlockFacts:
     rows: tuple[tuple[str, ...], ...] = ()
     head: int = 0
     context: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ("ko", "en")  # in which is written
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +96,11 @@ class RuleWriter:
             summary_en=_summary_en(block, found),
             keywords_ko=korean,
             keywords_en=latin,
-            items=tuple(each.ko for each in found),
+            items=tuple(each.ko if "ko" in block.languages else each.en for each in found),
             method="rule",
             prompt_id="rule-1",
         )
-        return with_flags(summary, block)
+        return with_flags(in_languages(summary, block.languages), block)
 
     def keywords(self, block: BlockFacts) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Returns Korean and Latin keywords, never none. Captions and headers weigh more than cells."""
@@ -123,6 +125,13 @@ def bare_caption(caption: str) -> str:
 
 def _first_sentence(caption: str) -> str:
     return re.split(r"(?<=[^\d])\.\s|\.$", bare_caption(caption), maxsplit=1)[0].strip()
+
+
+def in_languages(summary: WrittenSummary, languages: Sequence[str]) -> WrittenSummary:
+    """Returns the summary without what is in none of these languages."""
+    if "ko" not in languages:
+        summary = replace(summary, summary_ko="", keywords_ko=())
+    return summary if "en" in languages else replace(summary, summary_en="", keywords_en=())
 
 
 def with_flags(summary: WrittenSummary, block: BlockFacts) -> WrittenSummary:
