@@ -151,3 +151,9 @@ def test_a_heading_does_not_stand_below_a_numbered_one_of_smaller_type() -> None
         region("paragraph_title", "1 Water", 300, 2, 40),
     )
     assert WholeDocument.of([made]).markdown(made) == "## Poster\n\n## Chapter\n\n## 1 Water"
+
+
+def test_a_text_that_pages_repeat_stays_where_it_is_their_only_one() -> None:
+    pages = [page(n, region("text", "Mills of the valley", 60, 0)) for n in range(4)]
+    whole = WholeDocument.of(pages)
+    assert [whole.markdown(p) for p in pages] == ["Mills of the valley"] * 4

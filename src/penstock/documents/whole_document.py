@@ -101,9 +101,13 @@ class WholeDocument:
             self._sizes.append((size, own))
 
     def corrected(self, page: Page) -> Page:
-        """The page, its texts that other pages repeat at the same place labelled as headers and footers."""
+        """The page, its texts that other pages repeat at the same place labelled as headers and footers.
+
+        A page that has no other body keeps them: nothing is a running title of nothing.
+        """
         regions = tuple(self._relabelled(region, page) for region in page.regions)
-        return page if regions == page.regions else replace(page, regions=regions)
+        has_body = any(region.label not in MARGIN_LABELS for region in regions)
+        return replace(page, regions=regions) if has_body and regions != page.regions else page
 
     def _relabelled(self, region: Region, page: Page) -> Region:
         if not _may_run(region, page) or region.label in MARGIN_LABELS:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from penstock.box import WayBack
 from penstock.documents.formats.markdown import page_markdown
 from penstock.documents.layout.reading_order import ranked_order, reading_order
-from penstock.documents.layout.relabel import relabelled, with_title
+from penstock.documents.layout.relabel import relabelled, with_only_text, with_title
 from penstock.page import Page
 from penstock.region import Region
 from penstock.stage import Worker
@@ -24,7 +24,7 @@ class ComposeWorker(Worker[Page]):
         return [self._page(page) for page in items]
 
     def _page(self, page: Page) -> Page:
-        regions = self._order(page)
+        regions = with_only_text(self._order(page), page.part)
         return _on_photograph(replace(page, regions=regions, markdown=page_markdown(regions)))
 
 

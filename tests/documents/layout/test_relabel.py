@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.documents.layout.relabel import relabelled, with_title
+from penstock.documents.layout.relabel import relabelled, with_only_text, with_title
 from penstock.region import Line, Region
 
 
@@ -98,3 +98,28 @@ def test_a_running_header_is_no_heading_but_a_chapter_is() -> None:
 )  # fmt: skip
 def test_what_goes_on_from_elsewhere_is_no_heading_whatever_the_model_says(text: str, label: str) -> None:
     assert label_above(text, "paragraph_title") == label
+
+
+def labelled(*labels: str, part: int = 0) -> list[str]:
+    """Labels of a page with such regions, pictures without text, each other one with a line."""
+    regions = [
+        Region(label=label, box=(0, 0, 9, 9), content="" if "image" in label else "Words") for label in labels
+    ]
+    return [region.label for region in with_only_text(regions, part)]
+
+
+def test_the_only_text_of_a_page_is_no_header() -> None:
+    assert labelled("header") == labelled("footer", part=7) == labelled("aside_text") == ["text"]
+    assert labelled("header", "number", part=7) == ["text", "number"]
+    assert labelled("header_image", "footer") == ["header_image", "text"]
+    assert labelled("number") == ["text"]
+
+
+def test_a_picture_on_a_first_page_is_no_body_of_a_running_title() -> None:
+    assert labelled("header", "image") == ["text", "image"]
+    assert labelled("header", "image", part=7) == ["header", "image"]
+
+
+def test_headers_beside_a_body_stay_headers() -> None:
+    assert labelled("header", "text", "number") == ["header", "text", "number"]
+    assert labelled("number", part=7) == ["number"]  # an empty page of a book

@@ -13,11 +13,12 @@ from dataclasses import replace
 
 from penstock.documents.heading_words import is_heading_by_words, is_no_heading_by_words
 from penstock.documents.layout.labels import CAPTION, MAX_CAPTION, NUMBER_EDGE, PAGE_NUMBER
-from penstock.region import FORMULA_LABELS, Region
+from penstock.region import FORMULA_LABELS, MARGIN_LABELS, Region
 
 FORMULA_NUMBER = re.compile(r"^[(（]\s*\d{1,3}(?:[.\-]\d{1,3})*[a-z]?\s*[)）]$")
 TITLE_LEAD = 1.15  # a document's title is set at least this much larger than the next heading
 RUNNING_EDGE = 0.16  # of the page's height: no header begins lower, no footer ends higher
+RUNNING_TEXT = frozenset({"header", "footer", "aside_text"})
 LARGE = 1.3  # times the body's type: running headers are not
 
 
@@ -65,6 +66,29 @@ def _beside(number: Region, other: Region) -> bool:
     """Whether `other` is a formula on the row of `number`."""
     shared = min(number.box[3], other.box[3]) - max(number.box[1], other.box[1])
     return other.label in FORMULA_LABELS and shared > 0.5 * (number.box[3] - number.box[1])
+
+
+def with_only_text(regions: Sequence[Region], part: int) -> tuple[Region, ...]:
+    """The regions, those in the margins as text where the page would otherwise say nothing.
+
+    Beside pictures this holds for a document's first page only: later ones have true running titles.
+    """
+    body = [region for region in regions if region.label not in MARGIN_LABELS]
+    if any(_says(region) for region in body) or (body and part > 0):
+        return tuple(regions)
+    texts = RUNNING_TEXT if part > 0 or any(map(_is_running_text, regions)) else {*RUNNING_TEXT, "number"}
+    return tuple(
+        replace(region, label="text") if region.label in texts and _says(region) else region
+        for region in regions
+    )
+
+
+def _is_running_text(region: Region) -> bool:
+    return region.label in RUNNING_TEXT and _says(region)
+
+
+def _says(region: Region) -> bool:
+    return bool((region.content or "").strip())
 
 
 def with_title(regions: Sequence[Region], height: float) -> list[Region]:
