@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -59,6 +60,31 @@ def test_the_word_a_box_leaves_out_at_a_lines_end_goes_back_to_its_line() -> Non
     assert [line.text for line in lines_from(taken.words)] == ["- 추가 이상 행위가"]
     assert taken.region.box == (62, 0, 263, 20)
     assert left.words == (far,)
+
+
+def loosely_set(text: str, top: float, space: float) -> list[Word]:
+    """A line of words 20 high and 60 wide."""
+    return [
+        Word(text=word, box=(100 + n * (60 + space), top, 160 + n * (60 + space), top + 20))
+        for n, word in enumerate(text.split())
+    ]
+
+
+@pytest.mark.parametrize("space", [8.0, 16.0, 22.0, 30.0])
+def test_last_words_of_stretched_lines_are_no_paragraph(space: float) -> None:
+    words = loosely_set("we have the right of", 100, space) + loosely_set(
+        "way and water here for", 130, space
+    )
+    narrow = Region(label="text", box=(95, 95, words[3].box[2] + 5, 155))
+    drafts = give_words(page_of(narrow), words)
+    assert [len(draft.words) for draft in drafts] == [10]
+
+
+def test_a_word_beyond_a_gutter_is_no_last_word() -> None:
+    words = loosely_set("we have the right", 100, 8.0)
+    note = Word(text="note", box=(words[-1].box[2] + 30, 100, words[-1].box[2] + 90, 120))
+    drafts = give_words(page_of(Region(label="text", box=(95, 95, 400, 125))), [*words, note])
+    assert [len(draft.words) for draft in drafts] == [4, 1]
 
 
 def test_a_word_beside_a_picture_is_none_of_it() -> None:

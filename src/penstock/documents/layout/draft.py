@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from penstock.box import Pixels
 
 WORD_SPACE = 0.85  # of a word's height: justified lines stretch their spaces up to here, gutters are wider
+STRETCHED = 1.25  # times the spaces of its own line: what a loosely set line may leave before its last word
+GUTTER = 2.0  # of a word's height: no line stretches its spaces as far
 MARK_SPACE = 2.0  # the same from a bullet or number to its text
 MAX_LOOSE = 2000  # words of a page in no region; more are a map, and looking beside each would take seconds
 MAX_STRAYS = 3  # words of a line that a layout model's box leaves out at one end; more are a region
@@ -182,9 +184,21 @@ def _next_to(word: Word, boxes: NDArray[np.float64], leaders: NDArray[np.bool_])
     beside = ((before > -0.2 * height) & (before < reach * height)) | (
         (after > -0.2 * height) & (after < np.where(to_number, MARK_SPACE, WORD_SPACE) * height)
     )
-    gap = np.where(alike & beside, np.maximum(before, after), np.inf)
+    apart = np.maximum(before, after)
+    gap = np.where(alike & beside, apart, np.inf)
     best = int(np.argmin(gap))
-    return best if np.isfinite(gap[best]) else None
+    if not np.isfinite(gap[best]):
+        best = int(np.argmin(np.where(alike & (apart > 0), apart, np.inf)))
+        return best if alike[best] and _ends_stretched(boxes[alike], float(apart[best]), height, x0) else None
+    return best
+
+
+def _ends_stretched(row: NDArray[np.float64], gap: float, height: float, left: float) -> bool:
+    """Whether a word after a gap ends a row whose own spaces are nearly as wide: a loosely justified line."""
+    ends = row[row[:, 2] <= left][:, [0, 2]]
+    last = ends[np.argsort(ends[:, 0])][-MAX_STRAYS - 1 :]
+    spaces = last[1:, 0] - last[:-1, 1]
+    return len(spaces) > 1 and 0 < gap < min(GUTTER * height, STRETCHED * float(spaces.min()))
 
 
 def _widened(draft: Draft[HasBox]) -> Draft[HasBox]:
