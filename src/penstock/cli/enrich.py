@@ -16,6 +16,9 @@ from penstock.cli.progress import progress
 if TYPE_CHECKING:
     from penstock.driver import Tally
 
+WrittenIn = Annotated[
+    str, typer.Option(help="Languages to write: ko, en or ko,en. [default: the document's, and en]")
+]
 SHOWN = 5  # reasons why blocks have less than was asked for, the most frequent first
 
 
@@ -37,9 +40,7 @@ def enrich(
     vision_model: Annotated[str, typer.Option(help="The vision model as its server calls it.")] = "",
     api_key: Annotated[str | None, typer.Option(help="Key of the servers.")] = None,
     in_flight: Annotated[int, typer.Option(help="Requests in flight at the servers.", min=1)] = 64,
-    lang: Annotated[
-        str, typer.Option(help="Languages to write: ko, en or ko,en. [default: the document's, and en]")
-    ] = "",
+    lang: WrittenIn = "",
     retry_failed: Annotated[bool, typer.Option(help="Try failed blocks again.")] = False,
     fresh: Annotated[bool, typer.Option(help="Forget earlier summaries and start over.")] = False,
     executor: Executor = "local",
