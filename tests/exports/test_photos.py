@@ -1,4 +1,4 @@
-"""What is told of photos: names, inventory, the report's words."""
+"""The inventory and the report of photos: names, totals, words."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from penstock.exports.inventory import handling, inventory, object_row, photo_name
-from penstock.exports.photo_phrases import TOLD, both, language_of, name_of, notes_of
+from penstock.exports.photo_phrases import NOTES, both, language_of, name_of, notes_of
 from penstock.photo import Photo
-from penstock.photos import told
+from penstock.photos import notes
 from penstock.photos.furniture import UNKNOWN, Furniture
 from penstock.photos.moving import KG, truck
 from tests.support.things import photo, thing
@@ -41,7 +41,7 @@ def test_the_same_thing_in_two_photos_of_a_room_is_counted_once_when_asked() -> 
     pages = [photo("a", objects=(thing(),)), photo("b", objects=(thing(mask_path="masks/b.png"),))]
     two = inventory(pages, same_room=False)
     assert two.boxes.cbm == pytest.approx(2.88)
-    assert [line.looks_like for line in two.lines] == [None, 1]  # told, not silently counted twice
+    assert [line.looks_like for line in two.lines] == [None, 1]  # said, not silently counted twice
     one = inventory(pages, same_room=True)
     assert one.boxes.cbm == pytest.approx(1.44)
     assert [object_row(line)["same_as"] for line in one.lines] == [None, 1]
@@ -65,14 +65,16 @@ def test_things_of_one_photo_share_the_error_of_its_camera() -> None:
 
 
 def test_the_report_tells_how_a_thing_was_measured() -> None:
-    noted = notes_of(thing(cut=(), note="", told=(told.LABEL_NOT_SEEN, told.NOT_ON_FLOOR)), None, None)
+    noted = notes_of(
+        thing(cut=(), note="", measurement_notes=(notes.LABEL_NOT_SEEN, notes.NOT_ON_FLOOR)), None, None
+    )
     assert [english for english, _ in noted] == [
         "Label given, not seen: nobody checked that it is one.",
         "Not on the floor: usual size of its kind.",
     ]
-    assert set(TOLD) >= {word for name, word in vars(told).items() if name.isupper()} - {told.CUT}
-    found = inventory([photo(objects=(thing(told=(told.LENS_GUESSED,)),))], same_room=False)
-    assert object_row(found.lines[0])["measured"] == ["lens guessed"]
+    assert set(NOTES) >= {word for name, word in vars(notes).items() if name.isupper()} - {notes.CUT}
+    found = inventory([photo(objects=(thing(measurement_notes=(notes.LENS_GUESSED,)),))], same_room=False)
+    assert object_row(found.lines[0])["measurement_notes"] == ["lens guessed"]
 
 
 def test_what_stays_is_not_moved() -> None:

@@ -22,7 +22,7 @@ class InventoryLine:
     """One thing. `same_as` is the number of the line it repeats, in another photo of the room or in the same
     photo given twice; it is then not counted again.
 
-    `looks_like` is that number where nobody said that the photos show one room: counted, but told.
+    `looks_like` is that number where the user did not say that the photos show one room: it is counted.
     """
 
     number: int  # from 1, over all photos
@@ -120,7 +120,7 @@ def object_row(line: InventoryLine) -> dict[str, Any]:
         "ply": thing.cloud_path,
         "num_gaussians": thing.num_gaussians,
         "glb": thing.mesh_path,
-        "measured": list(thing.told),
+        "measurement_notes": list(thing.measurement_notes),
         "note": thing.note,
         "valid": thing.failure is None,
     }

@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 
 from penstock.photo import PhotoObject
-from penstock.photos import told
+from penstock.photos import notes
 from penstock.photos.furniture import SYNONYMS, UNKNOWN, Furniture
 from penstock.scripts import has_syllable
 
@@ -52,39 +52,39 @@ SENTENCES: dict[str, Both] = {
         "비스듬히 놓여 확인이 필요합니다.",
     ),
 }
-TOLD: dict[str, Both] = {  # what `cut` says is said with its sides
-    told.CAMERA_GIVEN: ("Camera height as given.", "카메라 높이는 입력값입니다."),
-    told.CAMERA_BY_DEPTH: ("Camera and size by the depth map.", "깊이 지도로 카메라와 크기를 측정했습니다."),
-    told.CAMERA_FOUND: (
+NOTES: dict[str, Both] = {  # what `cut` says is said with its sides
+    notes.CAMERA_GIVEN: ("Camera height as given.", "카메라 높이는 입력값입니다."),
+    notes.CAMERA_BY_DEPTH: ("Camera and size by the depth map.", "깊이 지도로 카메라와 크기를 측정했습니다."),
+    notes.CAMERA_FOUND: (
         "Camera height and tilt found by the things in the photo.",
         "카메라 높이와 기울기는 사진 속 물품으로 추정했습니다.",
     ),
-    told.LENS_BY_EXIF: ("Lens by the photo's EXIF.", "렌즈 정보는 사진의 EXIF에서 읽었습니다."),
-    told.LENS_BY_DEPTH: ("Lens by the depth model.", "렌즈는 깊이 모델의 추정값입니다."),
-    told.LENS_GUESSED: ("Lens guessed.", "렌즈는 추정값입니다."),
-    told.BOX_TAKEN: (
+    notes.LENS_BY_EXIF: ("Lens by the photo's EXIF.", "렌즈 정보는 사진의 EXIF에서 읽었습니다."),
+    notes.LENS_BY_DEPTH: ("Lens by the depth model.", "렌즈는 깊이 모델의 추정값입니다."),
+    notes.LENS_GUESSED: ("Lens guessed.", "렌즈는 추정값입니다."),
+    notes.BOX_TAKEN: (
         "Its outline was not found: the box was measured.",
         "윤곽을 찾지 못해 상자로 측정했습니다.",
     ),
-    told.LABEL_NOT_SEEN: (
+    notes.LABEL_NOT_SEEN: (
         "Label given, not seen: nobody checked that it is one.",
         "이름은 입력값이며 사진에서 확인하지 않았습니다.",
     ),
-    told.NOT_ITS_LABEL: (
+    notes.NOT_ITS_LABEL: (
         "Its outline fits no usual size of its kind: check what it is.",
         "윤곽이 해당 종류의 일반적인 크기와 맞지 않습니다. 무엇인지 확인해 주십시오.",
     ),
-    told.NOT_ON_FLOOR: (
+    notes.NOT_ON_FLOOR: (
         "Not on the floor: usual size of its kind.",
         "바닥에 놓여 있지 않아 같은 종류의 일반적인 크기로 계산했습니다.",
     ),
-    told.HIDDEN: ("Hidden in part by something nearer.", "앞의 물품에 일부가 가려졌습니다."),
-    told.SIZE_KNOWN: ("One of its sizes was given.", "크기 일부는 입력값입니다."),
-    told.AT_ODDS: (
+    notes.HIDDEN: ("Hidden in part by something nearer.", "앞의 물품에 일부가 가려졌습니다."),
+    notes.SIZE_KNOWN: ("One of its sizes was given.", "크기 일부는 입력값입니다."),
+    notes.AT_ODDS: (
         "The 3D size is at odds with photo and kind: not to be relied on.",
         "3D 크기가 사진과 종류에 맞지 않아 그대로 믿을 수 없습니다.",
     ),
-    told.UNKNOWN_KIND: (
+    notes.UNKNOWN_KIND: (
         "Of no known kind: its size is less sure.",
         "알려진 종류가 아니어서 크기가 덜 정확합니다.",
     ),
@@ -110,30 +110,30 @@ def name_of(thing: PhotoObject) -> Both:
 
 
 def notes_of(thing: PhotoObject, same_as: int | None, looks_like: int | None) -> list[Both]:
-    notes: list[Both] = []
+    said: list[Both] = []
     if looks_like is not None:
-        notes.append(
+        said.append(
             (f"Looks like no. {looks_like}: counted twice?", f"{looks_like}번과 비슷합니다. 같은 물품입니까?")
         )
     if same_as is not None:
-        notes.append(
+        said.append(
             (
                 f"Same as no. {same_as}, not counted again.",
                 f"{same_as}번과 같은 물품으로, 다시 세지 않았습니다.",
             )
         )
     if not thing.movable:
-        notes.append(("Stays.", "옮기지 않습니다."))
+        said.append(("Stays.", "옮기지 않습니다."))
     if thing.cut:
         english, korean = zip(*(SIDES[side] for side in thing.cut), strict=True)
-        notes.append(
+        said.append(
             (
                 f"Cut off at the photo's {' and '.join(english)} edge.",
                 f"사진의 {', '.join(korean)}에서 잘렸습니다.",
             )
         )
-    notes += [TOLD[word] for word in thing.told if word in TOLD]
-    return notes + [words for sentence, words in SENTENCES.items() if sentence in thing.note]
+    said += [NOTES[word] for word in thing.measurement_notes if word in NOTES]
+    return said + [words for sentence, words in SENTENCES.items() if sentence in thing.note]
 
 
 def language_of(things: list[PhotoObject]) -> str:

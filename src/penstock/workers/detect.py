@@ -10,7 +10,7 @@ from penstock.engines.segment.saliency import SaliencySegmenter
 from penstock.engines.segment.segmenter import FoundThing, Segmenter, SegmenterOptions, open_segmenter
 from penstock.errors import Failure, ItemError
 from penstock.photo import Photo, PhotoObject
-from penstock.photos import masks, told
+from penstock.photos import masks, notes
 from penstock.photos.duplicates import look_of
 from penstock.photos.overlap import Claim, settle
 from penstock.photos.user_boxes import GivenBox, is_for
@@ -125,7 +125,7 @@ def _objects(
                 mask_path=asset(MASKS, packed, "png").path,
                 cut=tuple(sorted(masks.cut_sides(claim.mask))),
                 look=look_of(pixels, claim.mask),
-                told=() if one.outlined else (told.BOX_TAKEN,),
+                measurement_notes=() if one.outlined else (notes.BOX_TAKEN,),
             )
         )
     return objects, list(lost.values())

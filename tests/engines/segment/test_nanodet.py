@@ -18,7 +18,7 @@ from penstock.engines.segment.nanodet import BINS, SIDE, NanodetSegmenter, decod
 from penstock.engines.segment.segmenter import FoundThing, SegmenterOptions
 from penstock.engines.weights.tfjs import onnx_of
 from penstock.photo import Photo
-from penstock.photos import told
+from penstock.photos import notes
 from penstock.photos.camera import look_at
 from penstock.photos.furniture import Furniture
 from penstock.photos.sizing.estimates import with_estimates
@@ -183,7 +183,7 @@ def test_a_label_that_the_detector_does_not_see_is_a_question(
     [thing] = worker([photo])[0].objects
     assert thing.finder == finder
     [measured] = with_estimates([thing], look_at(pixels, None), None, Furniture.open())
-    assert (told.LABEL_NOT_SEEN in measured.told) == (finder == "saliency")
+    assert (notes.LABEL_NOT_SEEN in measured.measurement_notes) == (finder == "saliency")
     assert thing.label == label
 
 
