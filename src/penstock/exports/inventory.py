@@ -10,7 +10,7 @@ from penstock.photo import Photo, PhotoObject
 from penstock.photos.duplicates import Seen, groups
 from penstock.photos.furniture import FT3_PER_M3, Furniture
 from penstock.photos.moving import APART, CARTON_CBM, cartons, truck, weight_kg
-from penstock.photos.totals import SHARED, Total, total
+from penstock.photos.totals import SHARED, Total, is_unsure, total
 from penstock.store.out import Out
 
 USUAL = Furniture.open()  # the built-in table: sizes that the weights are of
@@ -107,6 +107,7 @@ def object_row(line: InventoryLine) -> dict[str, Any]:
         "bbox_cbm": _rounded(thing.bbox_cbm, 4),
         "bbox_ft3": _rounded(thing.bbox_cbm and thing.bbox_cbm * FT3_PER_M3, 2),
         "range_cbm": [_rounded(thing.low_cbm, 4), _rounded(thing.high_cbm, 4)],
+        "unsure": is_thing_unsure(thing),
         "moving_cbm": _rounded(thing.moving_cbm, 4),
         "hull_cbm": _rounded(thing.hull_cbm, 4),
         "occupied_cbm": _rounded(thing.occupied_cbm, 4),
@@ -190,12 +191,14 @@ def photo_name(item: Photo) -> str:
     return f"{item.document} {word} {item.part + 1}" if word else item.document
 
 
-def how_sure(thing: PhotoObject) -> str:
-    """ "-35% +54%": the ends of the range, seen from the volume."""
-    if not (thing.low_cbm and thing.high_cbm and thing.bbox_cbm):
-        return ""
-    above, below = thing.high_cbm / thing.bbox_cbm - 1, 1 - thing.low_cbm / thing.bbox_cbm
-    return f"-{below:.0%} +{above:.0%}"
+def likely(thing: PhotoObject) -> str:
+    """Returns the ends of the range in cubic metres: "0.22 to 1.58"."""
+    return f"{thing.low_cbm:.2f} to {thing.high_cbm:.2f}" if thing.low_cbm and thing.high_cbm else ""
+
+
+def is_thing_unsure(thing: PhotoObject) -> bool:
+    """Returns whether the thing's range is too wide to plan with."""
+    return bool(thing.low_cbm and thing.high_cbm) and is_unsure(thing.low_cbm or 0.0, thing.high_cbm or 0.0)
 
 
 def _fill_ratio(thing: PhotoObject) -> float | None:
@@ -213,7 +216,8 @@ def _rounded(value: Any, digits: int) -> Any:
 def _range(thing: PhotoObject, volume: float) -> tuple[float, float, float]:
     """The thing's volume and range, scaled from its box to what is counted."""
     share = volume / thing.bbox_cbm if thing.bbox_cbm else 0.0
-    return volume, (thing.low_cbm or 0.0) * share, (thing.high_cbm or 0.0) * share
+    low, high = (end or thing.bbox_cbm or 0.0 for end in (thing.low_cbm, thing.high_cbm))
+    return volume, low * share, high * share
 
 
 def _equal(things: list[tuple[Photo, PhotoObject]]) -> list[int]:

@@ -24,13 +24,18 @@ PAGE: dict[str, Both] = {
     "moving": ("To move, m³", "운반 부피, m³"),
     "likely": ("Likely, m³", "예상 범위, m³"),
     "total": ("Total", "합계"),
+    "unsure": ("unsure", "불확실"),
     "explained": (
         "“To move” counts items as they travel: beds and wardrobes taken apart, chairs nested. The range of"
-        " an item, and of the total, is meant to hold the true value in 8 of 10 cases. Sizes estimated from"
-        " one photo depend on the camera's height and tilt; please check large items before you rely on a"
-        " quote.",
+        " an item, and of the total, is meant to hold the true value in 8 of 10 cases; “unsure” marks ranges"
+        " whose upper end is more than four times the lower. The total is the middle of what the items may"
+        " add up to: where items may well be larger than estimated, it is more than their sum. Sizes"
+        " estimated from one photo depend on the camera's height and tilt; please check large items before"
+        " you rely on a quote.",
         "“운반 부피”는 실제로 옮길 때의 부피입니다. 침대와 옷장은 분해하고 의자는 겹쳐 쌓는 것으로"
-        " 계산합니다. 물품과 합계의 예상 범위는 10번 중 8번 실제 값을 포함하도록 정한 것입니다. 사진 한"
+        " 계산합니다. 물품과 합계의 예상 범위는 10번 중 8번 실제 값을 포함하도록 정한 것이며, 위쪽 끝이"
+        " 아래쪽 끝의 네 배를 넘으면 “불확실”로 표시합니다. 합계는 물품을 모두 더했을 때 예상되는 값의"
+        " 중앙값으로, 물품이 추정보다 클 수 있으면 단순한 합보다 큽니다. 사진 한"
         " 장으로 추정한 크기는 카메라의 높이와 기울기에 따라 달라지므로, 큰 물품은 견적을 확정하기 전에"
         " 확인해 주십시오.",
     ),
@@ -66,8 +71,9 @@ NOTES: dict[str, Both] = {  # what `cut` says is said with its sides
         "Its outline was not found: the box was measured.",
         "윤곽을 찾지 못해 상자로 측정했습니다.",
     ),
+    notes.FOUND_TWICE: ("Found twice: counted once.", "두 번 찾았으나 한 번만 세었습니다."),
     notes.LABEL_NOT_SEEN: (
-        "Label given, not seen: nobody checked that it is one.",
+        "Label given, not seen: please check that it is one.",
         "이름은 입력값이며 사진에서 확인하지 않았습니다.",
     ),
     notes.NOT_ITS_LABEL: (

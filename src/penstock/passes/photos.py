@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import math
 import re
 from collections.abc import Generator, Iterable, Iterator, Mapping
@@ -22,6 +23,7 @@ from penstock.passes.work import Showing, Work
 from penstock.photo import Photo
 from penstock.photos.user_boxes import SIDES, GivenBox, GivenDepth, KnownSize, is_for
 from penstock.plan import Plan
+from penstock.stages.detect import Detect
 from penstock.stages.reconstruct import Reconstruct
 from penstock.store.out import Out
 from penstock.store.schema import PHOTOS
@@ -84,7 +86,21 @@ class PhotoOptions:
             settings["mesh"] = _mesh_options(self.sam3d)
         elif self.sam3d:
             raise UsageError("SAM-3D's options need its engine.", "Add --engine sam3d.")
-        return recipes.build("photos", settings)
+        plan = recipes.build("photos", settings)
+        self._check_labels(plan)
+        return plan
+
+    def _check_labels(self, plan: Plan) -> None:
+        """Raises UsageError where one label would name whatever stands out in each of several photos."""
+        detect = next(stage for stage in plan if isinstance(stage, Detect))
+        is_one = (
+            len(self.photos) == 1 and not Path(self.photos[0]).is_dir() and not glob.has_magic(self.photos[0])
+        )
+        if detect.engine == "saliency" and detect.labels and not detect.boxes and not is_one:
+            raise UsageError(
+                f"The detector saliency sees no names: a thing of every photo would be a {detect.labels[0]}.",
+                "Give one photo with --labels, a --box for each thing, or --detector nanodet.",
+            )
 
 
 class PhotoWork(Work[Photo]):

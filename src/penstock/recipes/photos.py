@@ -87,9 +87,12 @@ def _usual_detector() -> str:
     """Words and many things where a GPU and its packages are; on a CPU what its weights are there for."""
     if visible_gpus() and all(importlib.util.find_spec(name) for name in ("torch", "transformers")):
         return "grounded"
-    # 144 MB are not fetched for whoever did not ask: `penstock models fetch nanodet` does it
-    has_weights = all(look(MODELS[name]).state == "ready" for name in ("nanodet", "nanodet-graph"))
-    return "nanodet" if has_weights else "saliency"
+    return "nanodet" if has_nanodet() else "saliency"
+
+
+def has_nanodet() -> bool:
+    """Returns whether NanoDet's weights are there: 144 MB are only fetched by `penstock models fetch`."""
+    return all(look(MODELS[name]).state == "ready" for name in ("nanodet", "nanodet-graph"))
 
 
 def _check_words(

@@ -128,6 +128,7 @@ def _told(thing: PhotoObject, sought: Sought, found: Estimate, camera: Camera, b
         notes.LENS_GUESSED: not camera.focal_known,
         notes.SIZE_KNOWN: sought.kind.source == GIVEN,
         notes.BOX_TAKEN: notes.BOX_TAKEN in thing.measurement_notes,
+        notes.FOUND_TWICE: notes.FOUND_TWICE in thing.measurement_notes,
         notes.LABEL_NOT_SEEN: _is_unseen(thing),
         notes.NOT_ITS_LABEL: found.odd > LIKELY and sought.kind.name != UNKNOWN,
         notes.UNKNOWN_KIND: sought.kind.name == UNKNOWN and thing.label != UNKNOWN,
