@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from penstock.agents.answers import things_answer
 from penstock.cli.volumes import naming_advice
+from penstock.errors import Failure
 from penstock.exports.inventory import (
     handling,
     inventory,
@@ -17,10 +21,12 @@ from penstock.exports.inventory import (
     photo_name,
 )
 from penstock.exports.photo_phrases import NOTES, both, language_of, name_of, notes_of
+from penstock.exports.photo_report import report
 from penstock.photo import Photo
 from penstock.photos import notes
 from penstock.photos.furniture import UNKNOWN, Furniture
 from penstock.photos.moving import KG, truck
+from penstock.store.out import Out
 from tests.support.things import photo, thing
 
 
@@ -124,3 +130,40 @@ def test_advice_is_given_only_where_it_helps(monkeypatch: pytest.MonkeyPatch) ->
         assert "models fetch" not in naming_advice(unnamed, "nanodet")  # it is there, and saw nothing
         assert ("models fetch" in naming_advice(unnamed, "saliency")) is not is_there
         assert ("--detector nanodet" in naming_advice(unnamed, "saliency")) is is_there
+
+
+class Tags(HTMLParser):
+    """Collects the names of a page's tags and attributes, and its text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_names_and_labels_with_markup_are_inert_in_the_report(tmp_path: Path) -> None:
+    evil = "</td></title></style><script>document.title='owned'</script><img src=x onerror='1'>\" onload=\"1"
+    failure = Failure(stage="detect", kind="BadInput", message=evil, advice=evil)
+    name = f"{evil.replace('/', '')}{{{{rows}}}}.png"
+    Image.new("RGB", (60, 50)).save(tmp_path / name)
+    shown = Photo(
+        id="a", uri=str(tmp_path / name), document=name, width=60, height=50,
+        objects=(thing(label=evil, kind="object", note=evil), thing(1, label=evil, failure=failure)),
+    )  # fmt: skip
+    broken, empty = photo(id="b", document=evil, failure=failure), photo(id="c", document=evil)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "run.json").write_text('{"plan": []}', "utf-8")
+    found = Tags()
+    found.feed(report(Out(tmp_path / "out"), [shown, broken, empty]))
+    assert found.tags & {"script", "iframe", "object", "a"} == set()
+    assert not {one for one in found.attributes if one.startswith("on")}
+    assert found.text.count("<script>") >= 5  # shown as the words they are
+    assert "{{rows}}" in found.text

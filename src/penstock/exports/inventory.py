@@ -152,6 +152,11 @@ def _handling(thing: PhotoObject) -> dict[str, Any]:
     }
 
 
+def total_row(sum_of_things: Total) -> dict[str, Any]:
+    """A total for programs: cubic metres, its range, and whether that is too wide to plan with."""
+    return {**asdict(sum_of_things), "unsure": sum_of_things.is_unsure}
+
+
 def handling(found: Inventory) -> dict[str, Any]:
     """Weight, cartons and the truck of all that is moved; the truck takes the upper end of the range."""
     rows = [_handling(line.thing) for line in found.lines if line.counted and line.thing.movable]
