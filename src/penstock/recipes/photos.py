@@ -57,6 +57,7 @@ def photos(
         Detect(
             engine=detector,
             labels=labels,
+            outlines="mobile-sam" if has_mobile_sam() else "colour",
             boxes=boxes,
             min_score=min_score,
             model=model,
@@ -93,6 +94,11 @@ def _usual_detector() -> str:
 def has_nanodet() -> bool:
     """Returns whether NanoDet's weights are there: 144 MB are only fetched by `penstock models fetch`."""
     return all(look(MODELS[name]).state == "ready" for name in ("nanodet", "nanodet-graph"))
+
+
+def has_mobile_sam() -> bool:
+    """Returns whether MobileSAM's weights are there: 41 MB are only fetched by `penstock models fetch`."""
+    return look(MODELS["mobile-sam"]).state == "ready"
 
 
 def _check_words(

@@ -23,6 +23,7 @@ from penstock.workers.detector_words import detector_words
 MASKS = "masks"
 GIVEN = "given"  # the finder of what a user drew a box around
 FEW_WORDS = frozenset({"nanodet"})
+MOBILE_SAM = "mobile-sam"
 
 
 class DetectWorker(Worker[Photo]):
@@ -146,8 +147,12 @@ def _all_boxed(stage: Detect) -> bool:
 
 
 def _open(stage: Detect, words: tuple[str, ...]) -> Segmenter:
-    return open_segmenter(stage.engine, SegmenterOptions(words, stage.min_score, stage.model))
+    with_sam = stage.outlines == MOBILE_SAM
+    return open_segmenter(
+        stage.engine, SegmenterOptions(words, stage.min_score, stage.model, with_sam=with_sam)
+    )
 
 
 def _open_for_boxes(stage: Detect) -> SaliencySegmenter:
-    return SaliencySegmenter(SegmenterOptions(stage.labels or ("object",)))
+    with_sam = stage.outlines == MOBILE_SAM
+    return SaliencySegmenter(SegmenterOptions(stage.labels or ("object",), with_sam=with_sam))

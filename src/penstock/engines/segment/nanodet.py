@@ -43,7 +43,7 @@ class NanodetSegmenter:
         self._wanted = wanted
         model = onnx_of(weights.path("nanodet-graph"), weights.path("nanodet"))
         self._network = Network(model, threads, name="nanodet")
-        self._outlines = SaliencySegmenter(SegmenterOptions(()), threads)
+        self._outlines = SaliencySegmenter(SegmenterOptions((), with_sam=wanted.with_sam), threads)
 
     def find(self, pictures: Sequence[Pixels]) -> list[list[FoundThing]]:
         return [self._things(picture) for picture in pictures]

@@ -77,6 +77,7 @@ class SegmenterOptions:
     min_score: float = 0.3
     model: str | None = None  # weights: a folder, a file or a hub name; the engine's own when None
     device: str = "auto"
+    with_sam: bool = False  # MobileSAM outlines what colour and saliency cannot
 
 
 class Segmenter(Protocol):
