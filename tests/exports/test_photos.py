@@ -10,7 +10,6 @@ import pytest
 from PIL import Image
 
 from penstock.agents.answers import things_answer
-from penstock.cli.volumes import naming_advice
 from penstock.errors import Failure
 from penstock.exports.inventory import (
     handling,
@@ -22,10 +21,12 @@ from penstock.exports.inventory import (
 )
 from penstock.exports.photo_phrases import NOTES, both, language_of, name_of, notes_of
 from penstock.exports.photo_report import report
+from penstock.passes.photos import naming_advice
 from penstock.photo import Photo
 from penstock.photos import notes
 from penstock.photos.furniture import UNKNOWN, Furniture
 from penstock.photos.moving import KG, truck
+from penstock.recipes.photos import photos
 from penstock.store.out import Out
 from tests.support.things import photo, thing
 
@@ -125,11 +126,11 @@ def test_advice_is_given_only_where_it_helps(monkeypatch: pytest.MonkeyPatch) ->
     unnamed = inventory([photo(objects=(thing(label=UNKNOWN, finder="saliency"),))], same_room=False)
     named = inventory([photo(objects=(thing(finder="saliency"),))], same_room=False)
     for is_there in (True, False):
-        monkeypatch.setattr("penstock.recipes.photos.has_nanodet", lambda is_there=is_there: is_there)
-        assert naming_advice(named, "saliency") == ""
-        assert "models fetch" not in naming_advice(unnamed, "nanodet")  # it is there, and saw nothing
-        assert ("models fetch" in naming_advice(unnamed, "saliency")) is not is_there
-        assert ("--detector nanodet" in naming_advice(unnamed, "saliency")) is is_there
+        monkeypatch.setattr("penstock.passes.photos.has_nanodet", lambda is_there=is_there: is_there)
+        assert naming_advice(named, photos(detector="saliency")) == ""
+        assert "models fetch" not in naming_advice(unnamed, photos(detector="nanodet"))  # it saw nothing
+        assert ("models fetch" in naming_advice(unnamed, photos(detector="saliency"))) is not is_there
+        assert ("--detector nanodet" in naming_advice(unnamed, photos(detector="saliency"))) is is_there
 
 
 class Tags(HTMLParser):

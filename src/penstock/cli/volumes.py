@@ -46,11 +46,6 @@ FURNITURE_HELP = (
     "Furniture table of your own: a CSV of sizes, an SQLite file (made when new) or postgresql:// URL."
 )
 EXPORT_HELP = "Files to write: objects, report, splat, turntable (GIFs, 1 s of a core an object)."
-UNNAMED = (
-    "Things called object are what stands out in a photo, of no known kind. Draw a --box around each thing."
-)
-FETCH_HELP = "`penstock models fetch nanodet` (144 MB) brings a detector that names furniture on a CPU."
-CHOOSE_HELP = "--detector nanodet names furniture on a CPU."
 
 
 def _sam3d(help: str, **limits: Any) -> Any:
@@ -174,7 +169,7 @@ class _TypedPhotos:
 def _finish(run: Run[Photo], formats: list[str], as_json: bool, quiet: bool) -> None:
     from penstock.exports.export import export
     from penstock.exports.inventory import failures, read_inventory
-    from penstock.stages.detect import Detect
+    from penstock.passes.photos import naming_advice
     from penstock.store.out import Out
 
     written = export(run.out, formats)
@@ -186,7 +181,7 @@ def _finish(run: Run[Photo], formats: list[str], as_json: bool, quiet: bool) -> 
         for name, reason in failures(found):
             print(f"failed: {name}: {reason}", file=sys.stderr)
         if not quiet:
-            _tell(found, written, next(stage.engine for stage in run.plan if isinstance(stage, Detect)))
+            _tell(found, written, naming_advice(found, run.plan))
     if failures(found):  # also those of earlier runs: they are listed, and the totals lack them
         raise typer.Exit(1)
 
@@ -210,19 +205,7 @@ def _summary(run: Run[Photo], found: Inventory, written: list[Path]) -> dict[str
     }
 
 
-def naming_advice(found: Inventory, detector: str) -> str:
-    """Returns what helps where things have no name, or nothing where all have one."""
-    from penstock.photos.furniture import UNKNOWN
-    from penstock.recipes.photos import has_nanodet
-
-    if not any(line.thing.finder == "saliency" and line.thing.label == UNKNOWN for line in found.lines):
-        return ""
-    if detector != "saliency":  # it looked, and saw nothing that it knows
-        return UNNAMED
-    return f"{UNNAMED} {CHOOSE_HELP if has_nanodet() else FETCH_HELP}"
-
-
-def _tell(found: Inventory, written: list[Path], detector: str) -> None:
+def _tell(found: Inventory, written: list[Path], naming: str) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -242,8 +225,8 @@ def _tell(found: Inventory, written: list[Path], detector: str) -> None:
     twice = [f"{line.number} like {line.looks_like}" for line in found.lines if line.looks_like]
     if twice:
         console.print(f"Counted twice? {', '.join(twice)}. If the photos show one room, add --same-room.")
-    if advice := naming_advice(found, detector):
-        console.print(advice, markup=False, soft_wrap=True)
+    if naming:
+        console.print(naming, markup=False, soft_wrap=True)
     console.print(_totals(found))
     plan = handling(found)
     if plan["truck"]:
@@ -269,10 +252,8 @@ def _totals(found: Inventory) -> str:
 def _cells(line: InventoryLine) -> list[str]:
     from rich.markup import escape
 
-    from penstock.exports.inventory import is_thing_unsure, likely, photo_name
-    from penstock.exports.photo_phrases import HOW
+    from penstock.exports.inventory import how_measured, likely, photo_name
     from penstock.photos.furniture import FT3_PER_M3
-    from penstock.photos.notes import FOUND_TWICE
 
     thing = line.thing
     head = [str(line.number), escape(thing.label), escape(photo_name(line.item))]
@@ -281,8 +262,5 @@ def _cells(line: InventoryLine) -> list[str]:
     if thing.size is None or thing.bbox_cbm is None:
         return [*head, "", "", "", "", ""]
     size = " x ".join(f"{side:.2f}" for side in thing.size)
-    how = [HOW.get(thing.estimate, (thing.estimate,))[0]]
-    how += ["unsure"] * is_thing_unsure(thing) + [FOUND_TWICE] * (FOUND_TWICE in thing.measurement_notes)
-    how += [f"same as {line.same_as}"] * (line.same_as is not None)
     volume = [f"{thing.bbox_cbm:.2f}", f"{thing.bbox_cbm * FT3_PER_M3:.1f}", likely(thing)]
-    return [*head, size, *volume, ", ".join(how)]
+    return [*head, size, *volume, how_measured(line)]

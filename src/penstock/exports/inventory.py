@@ -6,10 +6,12 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from penstock.exports.photo_phrases import HOW
 from penstock.photo import Photo, PhotoObject
 from penstock.photos.duplicates import Seen, groups
 from penstock.photos.furniture import FT3_PER_M3, Furniture
 from penstock.photos.moving import APART, CARTON_CBM, cartons, truck, weight_kg
+from penstock.photos.notes import FOUND_TWICE
 from penstock.photos.totals import SHARED, Total, is_unsure, total
 from penstock.store.out import Out
 
@@ -199,6 +201,14 @@ def photo_name(item: Photo) -> str:
 def likely(thing: PhotoObject) -> str:
     """Returns the ends of the range in cubic metres: "0.22 to 1.58"."""
     return f"{thing.low_cbm:.2f} to {thing.high_cbm:.2f}" if thing.low_cbm and thing.high_cbm else ""
+
+
+def how_measured(line: InventoryLine) -> str:
+    """Returns how a thing was measured and what to keep in mind: "estimate, unsure, same as 3"."""
+    thing = line.thing
+    words = [HOW.get(thing.estimate, (thing.estimate, ""))[0]]
+    words += ["unsure"] * is_thing_unsure(thing) + [FOUND_TWICE] * (FOUND_TWICE in thing.measurement_notes)
+    return ", ".join([*words, *[f"same as {line.same_as}"] * (line.same_as is not None)])
 
 
 def is_thing_unsure(thing: PhotoObject) -> bool:

@@ -44,8 +44,7 @@ def photos(
 ) -> Plan:
     """Things with W x D x H, volume and a Gaussian cloud, one row a photo.
 
-    Detectors that want a GPU get a process each, pinned to one. Photos in flight are more than the
-    pool, so that a photo with one thing leaves nobody idle.
+    Detectors that want a GPU get a process each, pinned to one. More photos are in flight than the pool has.
     """
     detector = detector or _usual_detector()
     table = _check_words(detector, engine, labels, boxes, furniture)
