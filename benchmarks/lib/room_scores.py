@@ -22,7 +22,7 @@ from PIL import Image
 
 from benchmarks.lib.kept_rooms import kept_room
 from penstock.photo import PhotoObject
-from penstock.photos import told
+from penstock.photos import notes
 from penstock.photos.camera import Camera, look_at
 from penstock.photos.furniture import Furniture
 from penstock.photos.masks import box_of, cut_sides, pack
@@ -146,9 +146,16 @@ def objects_of(room: MeasuredRoom) -> list[PhotoObject]:
         box = box_of(thing.mask)
         assert box is not None
         cut = tuple(sorted(cut_sides(thing.mask)))
-        words = () if thing.outlined else (told.BOX_TAKEN,)
+        words = () if thing.outlined else (notes.BOX_TAKEN,)
         objects.append(
-            PhotoObject(label=thing.label, box=box, index=index, mask=pack(thing.mask), cut=cut, told=words)
+            PhotoObject(
+                label=thing.label,
+                box=box,
+                index=index,
+                mask=pack(thing.mask),
+                cut=cut,
+                measurement_notes=words,
+            )
         )
     return objects
 

@@ -50,7 +50,7 @@ class PhotoObject:
     moving_cbm: float | None = None  # the box as movers count it: taken apart, nested
     movable: bool = True
     shared: float | None = None  # how much of the range's variance all things of its photo share
-    told: tuple[str, ...] = ()  # how it was measured, in the words of `photos/told.py`
+    measurement_notes: tuple[str, ...] = ()  # how it was measured, in the words of `photos/notes.py`
     note: str = ""
     failure: Failure | None = None
 

@@ -46,6 +46,16 @@ def test_what_cannot_be_is_refused_before_anything_is_loaded(tmp_path: Path) -> 
         photos(detector="magic")
     with pytest.raises(UsageError, match="cannot tell 의자 from 책상"):
         photos(detector="saliency", labels=("의자", "책상"))
+    with pytest.raises(UsageError, match="called 'soffa'") as refused:
+        photos(detector="grounded", labels=("soffa",))
+    assert "Near names: sofa" in refused.value.advice
+    with pytest.raises(UsageError, match="called '소퍼'") as refused:
+        photos(detector="saliency", labels=("소퍼",))
+    assert "소파" in refused.value.advice
+    with pytest.raises(UsageError, match="cannot see '옷장'") as refused:
+        photos(detector="nanodet", labels=("소파", "옷장"))
+    assert "couch" in refused.value.advice
+    photos(detector="grounded", labels=("guitar",))  # it reads words that no table has
     with pytest.raises(UsageError, match="no English word"):
         photos(detector="grounded", labels=("가야금",))
     with pytest.raises(UsageError, match="SAM-3D's options need its engine"):
@@ -66,3 +76,12 @@ def test_sam3d_options_reach_its_engine_under_its_own_names() -> None:
     plan = PhotoOptions(photos=("a.jpg",), settings={"engine": "sam3d"}, sam3d=sam3d).plan()
     [mesh] = [stage.mesh for stage in plan if isinstance(stage, Reconstruct)]
     assert (mesh.python, mesh.with_texture, mesh.floor_depth, mesh.with_mesh) == ("py", True, True, False)
+
+
+def test_one_label_does_not_name_the_things_of_several_photos(tmp_path: Path) -> None:
+    named = {"detector": "saliency", "labels": ("sofa",)}
+    for several in (("a.jpg", "b.jpg"), (str(tmp_path),), ("*.jpg",)):
+        with pytest.raises(UsageError, match="a thing of every photo would be a sofa"):
+            PhotoOptions(photos=several, settings=named).plan()
+    PhotoOptions(photos=("a.jpg",), settings=named).plan()
+    PhotoOptions(photos=("a.jpg", "b.jpg"), settings=named, boxes=("1,2,30,40:sofa",)).plan()

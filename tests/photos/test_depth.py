@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from penstock.photo import PhotoObject
-from penstock.photos import told
+from penstock.photos import notes
 from penstock.photos.camera import Camera
 from penstock.photos.furniture import Furniture
 from penstock.photos.masks import Mask, box_of, cut_sides, pack
@@ -107,7 +107,7 @@ def test_a_failed_outline_is_cut_out_by_depth() -> None:
 def test_a_television_on_a_wall_is_measured_from_its_own_lower_edge() -> None:
     scene = cast((-0.6, 3.9, 1.0, 0.6, 3.97, 1.7))
     [found] = estimate(scene.depth, (scene.mask(0), "tv"))
-    assert told.NOT_ON_FLOOR in found.told and found.distance is None
+    assert notes.NOT_ON_FLOOR in found.measurement_notes and found.distance is None
     assert found.size is not None
     assert found.size[0] == pytest.approx(1.2, rel=0.05)
     assert found.size[2] == pytest.approx(0.7, rel=0.05)  # and not the 1.7 m from the floor

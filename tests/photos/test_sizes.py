@@ -17,7 +17,7 @@ import pytest
 from penstock.errors import UsageError
 from penstock.passes.photos import parse_known
 from penstock.photo import Photo, PhotoObject
-from penstock.photos import told
+from penstock.photos import notes
 from penstock.photos.camera import Camera, look_at, pointmap
 from penstock.photos.furniture import Furniture
 from penstock.photos.masks import Mask, box_of, cut_sides, pack
@@ -93,7 +93,10 @@ def test_a_low_camera_is_found_by_what_it_sees() -> None:
     one, found = low_room(), low_plain()
     true = sum(thing.volume for thing in one.things)
     assert sum(map(volume, found)) == pytest.approx(true, rel=0.35)  # at 1.45 m it would be 2 to 3 times
-    assert all(told.CAMERA_FOUND in thing.told and told.LENS_BY_EXIF in thing.told for thing in found)
+    assert all(
+        notes.CAMERA_FOUND in thing.measurement_notes and notes.LENS_BY_EXIF in thing.measurement_notes
+        for thing in found
+    )
     assert all(0 <= (thing.shared or 0.0) <= 1 for thing in found)
     assert tuple(measured(one)) == found  # the same photo always gives the same
 
@@ -144,7 +147,7 @@ def test_a_size_somebody_knows_sets_the_scale_of_the_photo() -> None:
     for times in (0.75, 1.3):  # of the truth: everything follows
         known = [KnownSize("", label, side, times * size[n]) for n, side in enumerate(SIDES)]
         found = measured(one, known)
-        assert told.SIZE_KNOWN in found[number].told
+        assert notes.SIZE_KNOWN in found[number].measurement_notes
         assert found[number].size == pytest.approx([times * side for side in size], rel=0.08)
         sums.append(sum(volume(found[n]) for n in others))
     assert sums[1] > 1.3 * sums[0]
@@ -152,8 +155,8 @@ def test_a_size_somebody_knows_sets_the_scale_of_the_photo() -> None:
 
 def test_a_word_given_for_whatever_is_there_widens_the_range_and_is_told() -> None:
     seen, unseen = low_plain(), measured(low_room(), finder="saliency")
-    assert all(told.LABEL_NOT_SEEN in thing.told for thing in unseen)
-    assert not any(told.LABEL_NOT_SEEN in thing.told for thing in seen)
+    assert all(notes.LABEL_NOT_SEEN in thing.measurement_notes for thing in unseen)
+    assert not any(notes.LABEL_NOT_SEEN in thing.measurement_notes for thing in seen)
     # the walls tell the camera's height, so not everything is open; of one thing alone chance says too much
     times = [width_of_range(wide) / width_of_range(plain) for wide, plain in zip(unseen, seen, strict=True)]
     assert np.exp(np.mean(np.log(times))) > 1.1
@@ -173,15 +176,15 @@ def test_a_television_on_a_wall_is_told_and_not_put_far_away() -> None:
     mask[60:150, 240:400] = True  # well above the horizon
     blank = np.full((480, 640, 3), 200, np.uint8)
     [found] = with_estimates([thing_of(mask, "tv")], look_at(blank, None), None, FURNITURE)
-    assert told.NOT_ON_FLOOR in found.told
+    assert notes.NOT_ON_FLOOR in found.measurement_notes
     assert found.distance is None
     assert found.size is not None and 0.7 < found.size[0] < 2.0
 
 
 def test_an_outline_that_failed_is_told() -> None:
     one = room(3, 1)
-    [found] = measured(one, told=(told.BOX_TAKEN,))
-    assert told.BOX_TAKEN in found.told
+    [found] = measured(one, measurement_notes=(notes.BOX_TAKEN,))
+    assert notes.BOX_TAKEN in found.measurement_notes
 
 
 def test_what_a_nearer_thing_hides_is_an_open_side() -> None:
@@ -214,7 +217,7 @@ def test_exact_depth_measures_what_is_seen() -> None:
         one = room(seed, 3)
         things = [thing_of(thing.mask, thing.label, n) for n, thing in enumerate(one.things)]
         found = with_estimates(things, camera_of(one), one.depth, FURNITURE)
-        assert all(told.CAMERA_BY_DEPTH in thing.told for thing in found)
+        assert all(notes.CAMERA_BY_DEPTH in thing.measurement_notes for thing in found)
         errors.append(abs(sum(map(volume, found)) / sum(thing.volume for thing in one.things) - 1))
     assert max(errors) < 0.15
 
@@ -252,7 +255,7 @@ def test_a_reconstruction_at_odds_with_photo_and_class_is_flagged_and_its_range_
     worker = Measure().open()
     [done] = worker([Photo(id="p", uri="", document="", objects=(armchair, whole))])
     odd, plain = done.objects
-    assert told.AT_ODDS in odd.told and told.AT_ODDS not in plain.told
+    assert notes.AT_ODDS in odd.measurement_notes and notes.AT_ODDS not in plain.measurement_notes
     assert odd.low_cbm is not None and odd.low_cbm < 0.02
     assert odd.high_cbm == pytest.approx(0.8)
 

@@ -42,10 +42,10 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Client, st
         yield client, f"#name=job:{told['id']}/{name}"
 
 
-def _begin(browser: Browser, shown: tuple[Client, str]) -> None:
+def _begin(browser: Browser, shown: tuple[Client, str], act: str = "draw") -> None:
     visit(browser, *shown)
     browser.await_("document.querySelector('.sheet-picture')?.naturalWidth", "the photo")
-    browser.click("#tools [data-act=draw]")
+    browser.click(f"[data-act={act}]")
     browser.await_("document.querySelector('.adding')")
 
 
@@ -56,8 +56,26 @@ def _drawn(browser: Browser) -> list[float]:
             ("left", "top", "width", "height")]  # fmt: skip
 
 
+def test_the_page_asks_what_is_missing(browser: Browser, shown: tuple[Client, str]) -> None:
+    visit(browser, *shown)
+    browser.await_("document.querySelector('.missing')")
+    assert browser.text(".missing p") == "What is missing?"
+    browser.speaks("ko-KR")
+    browser.screen(390, 844, phone=True)
+    visit(browser, *shown)
+    browser.await_("document.querySelector('.missing')")
+    browser.click("button[data-pane=text]")
+    assert browser.text(".missing p") == "빠진 것이 있나요?"
+    browser.click(".missing button")  # leads to the photo, with the box at hand
+    browser.await_("document.querySelector('.adding')")
+    assert browser.ask("document.body.dataset.pane") == "page"
+    assert "침대" in browser.ask(
+        "[...document.querySelectorAll('#known-things option')].map((one) => one.value)"
+    )
+
+
 def test_a_mouse_draws_a_thing_and_the_total_follows(browser: Browser, shown: tuple[Client, str]) -> None:
-    _begin(browser, shown)
+    _begin(browser, shown, "missing")
     browser.ask(f"{WIDTH}.value = '3.21'; {WIDTH}.dispatchEvent(new Event('change', {{bubbles: true}}))")
     before = float(browser.text("#total"))
     browser.drag(".drawing", (500 / 720, 120 / 540), (660 / 720, 460 / 540))
@@ -84,7 +102,7 @@ def test_keys_draw_a_box_and_leave_it(browser: Browser, shown: tuple[Client, str
     for key in ("ArrowDown", "ArrowLeft"):
         browser.press(key, shift=True)
     assert _drawn(browser) == [37, 34, 29, 31]
-    assert browser.text(".adding .told") == "37 % from the left, 34 % from the top, 29 % wide, 31 % high"
+    assert browser.text(".adding .drawn-at") == "37 % from the left, 34 % from the top, 29 % wide, 31 % high"
     assert browser.text(".where") == page, "arrows turn no page meanwhile"
     browser.press("Enter")
     assert browser.ask("document.activeElement.name") == "label"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from penstock.documents.formats.markdown import relink
-from penstock.exports.inventory import Inventory, InventoryLine, failures
+from penstock.exports.inventory import Inventory, InventoryLine, failures, is_thing_unsure, likely
 from penstock.page import Page
 from penstock.region import Region, plain_label
 from penstock.retrieval.hits import Hit
@@ -110,7 +110,8 @@ def things_answer(found: Inventory) -> str:
         [
             *lines,
             f"Boxes as they stand: {found.boxes.cbm:.2f} m³.",
-            f"To move: {moving.cbm:.2f} m³, likely {moving.low:.2f} to {moving.high:.2f} m³.",
+            f"To move: {moving.cbm:.2f} m³, likely {moving.low:.2f} to {moving.high:.2f} m³"
+            f"{', unsure' if moving.is_unsure else ''}.",
         ]
     )
 
@@ -152,7 +153,6 @@ def _thing_line(line: InventoryLine) -> str:
     if thing.size is None or thing.bbox_cbm is None:
         return f"{head}: {thing.note or 'not measured'}"
     size = " x ".join(f"{side:.2f}" for side in thing.size)
-    between = (
-        f", likely {thing.low_cbm:.2f} to {thing.high_cbm:.2f}" if thing.low_cbm and thing.high_cbm else ""
-    )
-    return f"{head}: {size} m (width, depth, height), {thing.bbox_cbm:.2f} m³{between}"
+    between = f", likely {likely(thing)}" if likely(thing) else ""
+    unsure = ", unsure" if is_thing_unsure(thing) else ""
+    return f"{head}: {size} m (width, depth, height), {thing.bbox_cbm:.2f} m³{between}{unsure}"

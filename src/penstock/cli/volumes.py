@@ -46,11 +46,6 @@ FURNITURE_HELP = (
     "Furniture table of your own: a CSV of sizes, an SQLite file (made when new) or postgresql:// URL."
 )
 EXPORT_HELP = "Files to write: objects, report, splat, turntable (GIFs, 1 s of a core an object)."
-UNNAMED_HELP = (
-    "Saliency finds one thing a photo, of no known kind: --labels sofa says what it is, and sharpens it;"
-    " a --box for each says where several are. `penstock models fetch nanodet` (144 MB) brings a detector"
-    " that names furniture on a CPU."
-)
 
 
 def _sam3d(help: str, **limits: Any) -> Any:
@@ -174,6 +169,7 @@ class _TypedPhotos:
 def _finish(run: Run[Photo], formats: list[str], as_json: bool, quiet: bool) -> None:
     from penstock.exports.export import export
     from penstock.exports.inventory import failures, read_inventory
+    from penstock.passes.photos import naming_advice
     from penstock.store.out import Out
 
     written = export(run.out, formats)
@@ -185,7 +181,7 @@ def _finish(run: Run[Photo], formats: list[str], as_json: bool, quiet: bool) -> 
         for name, reason in failures(found):
             print(f"failed: {name}: {reason}", file=sys.stderr)
         if not quiet:
-            _tell(found, written)
+            _tell(found, written, naming_advice(found, run.plan))
     if failures(found):  # also those of earlier runs: they are listed, and the totals lack them
         raise typer.Exit(1)
 
@@ -209,15 +205,14 @@ def _summary(run: Run[Photo], found: Inventory, written: list[Path]) -> dict[str
     }
 
 
-def _tell(found: Inventory, written: list[Path]) -> None:
+def _tell(found: Inventory, written: list[Path], naming: str) -> None:
     from rich.console import Console
     from rich.table import Table
 
     from penstock.exports.inventory import handling
-    from penstock.photos.furniture import UNKNOWN
 
     table = Table(box=None, pad_edge=False)
-    for name in ("no.", "item", "photo", "W x D x H m", "m³", "ft³", "how sure"):
+    for name in ("no.", "item", "photo", "W x D x H m", "m³", "ft³", "likely m³", "how"):
         table.add_column(name, justify="right" if name in ("no.", "m³", "ft³") else "left")
     for line in found.lines:
         table.add_row(*_cells(line))
@@ -225,13 +220,13 @@ def _tell(found: Inventory, written: list[Path]) -> None:
     if found.lines:
         console.print(table)
     for photo in found.empty:
-        told = f"Nothing was found in {photo}: say where a thing is, by --box '{photo}=x,y,w,h:label'."
-        console.print(told, markup=False, soft_wrap=True)
+        advice = f"Nothing was found in {photo}: say where a thing is, by --box '{photo}=x,y,w,h:label'."
+        console.print(advice, markup=False, soft_wrap=True)
     twice = [f"{line.number} like {line.looks_like}" for line in found.lines if line.looks_like]
     if twice:
         console.print(f"Counted twice? {', '.join(twice)}. If the photos show one room, add --same-room.")
-    if any(line.thing.finder == "saliency" and line.thing.label == UNKNOWN for line in found.lines):
-        console.print(UNNAMED_HELP, markup=False, soft_wrap=True)
+    if naming:
+        console.print(naming, markup=False, soft_wrap=True)
     console.print(_totals(found))
     plan = handling(found)
     if plan["truck"]:
@@ -246,25 +241,26 @@ def _totals(found: Inventory) -> str:
     moving = found.moving
     if not any(line.counted for line in found.lines):
         return "Nothing was measured."
+    unsure = ", unsure" if moving.is_unsure else ""
     return (
         f"To move: {moving.cbm:.2f} m³ ({moving.cbm * FT3_PER_M3:.0f} ft³),"
-        f" likely {moving.low:.2f} to {moving.high:.2f} m³; boxes as they stand {found.boxes.cbm:.2f} m³."
+        f" likely {moving.low:.2f} to {moving.high:.2f} m³{unsure}; boxes as they stand"
+        f" {found.boxes.cbm:.2f} m³."
     )
 
 
 def _cells(line: InventoryLine) -> list[str]:
     from rich.markup import escape
 
-    from penstock.exports.inventory import how_sure, photo_name
+    from penstock.exports.inventory import how_measured, likely, photo_name
     from penstock.photos.furniture import FT3_PER_M3
 
     thing = line.thing
     head = [str(line.number), escape(thing.label), escape(photo_name(line.item))]
     if thing.failure is not None:
-        return [*head, "failed", "", "", ""]
+        return [*head, "failed", "", "", "", ""]
     if thing.size is None or thing.bbox_cbm is None:
-        return [*head, "", "", "", ""]
+        return [*head, "", "", "", "", ""]
     size = " x ".join(f"{side:.2f}" for side in thing.size)
-    same = f", same as {line.same_as}" if line.same_as else ""
-    sure = f"{thing.estimate} {how_sure(thing)}{same}"
-    return [*head, size, f"{thing.bbox_cbm:.2f}", f"{thing.bbox_cbm * FT3_PER_M3:.1f}", sure]
+    volume = [f"{thing.bbox_cbm:.2f}", f"{thing.bbox_cbm * FT3_PER_M3:.1f}", likely(thing)]
+    return [*head, size, *volume, how_measured(line)]

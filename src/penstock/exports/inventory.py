@@ -6,11 +6,13 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from penstock.exports.photo_phrases import HOW
 from penstock.photo import Photo, PhotoObject
 from penstock.photos.duplicates import Seen, groups
 from penstock.photos.furniture import FT3_PER_M3, Furniture
 from penstock.photos.moving import APART, CARTON_CBM, cartons, truck, weight_kg
-from penstock.photos.totals import SHARED, Total, total
+from penstock.photos.notes import FOUND_TWICE
+from penstock.photos.totals import SHARED, Total, is_unsure, total
 from penstock.store.out import Out
 
 USUAL = Furniture.open()  # the built-in table: sizes that the weights are of
@@ -22,7 +24,7 @@ class InventoryLine:
     """One thing. `same_as` is the number of the line it repeats, in another photo of the room or in the same
     photo given twice; it is then not counted again.
 
-    `looks_like` is that number where nobody said that the photos show one room: counted, but told.
+    `looks_like` is that number where the user did not say that the photos show one room: it is counted.
     """
 
     number: int  # from 1, over all photos
@@ -107,6 +109,7 @@ def object_row(line: InventoryLine) -> dict[str, Any]:
         "bbox_cbm": _rounded(thing.bbox_cbm, 4),
         "bbox_ft3": _rounded(thing.bbox_cbm and thing.bbox_cbm * FT3_PER_M3, 2),
         "range_cbm": [_rounded(thing.low_cbm, 4), _rounded(thing.high_cbm, 4)],
+        "unsure": is_thing_unsure(thing),
         "moving_cbm": _rounded(thing.moving_cbm, 4),
         "hull_cbm": _rounded(thing.hull_cbm, 4),
         "occupied_cbm": _rounded(thing.occupied_cbm, 4),
@@ -120,7 +123,7 @@ def object_row(line: InventoryLine) -> dict[str, Any]:
         "ply": thing.cloud_path,
         "num_gaussians": thing.num_gaussians,
         "glb": thing.mesh_path,
-        "measured": list(thing.told),
+        "measurement_notes": list(thing.measurement_notes),
         "note": thing.note,
         "valid": thing.failure is None,
     }
@@ -149,6 +152,11 @@ def _handling(thing: PhotoObject) -> dict[str, Any]:
         "comes_apart": thing.kind in APART,
         "cartons": cartons(thing.kind, thing.bbox_cbm),
     }
+
+
+def total_row(sum_of_things: Total) -> dict[str, Any]:
+    """A total for programs: cubic metres, its range, and whether that is too wide to plan with."""
+    return {**asdict(sum_of_things), "unsure": sum_of_things.is_unsure}
 
 
 def handling(found: Inventory) -> dict[str, Any]:
@@ -190,12 +198,22 @@ def photo_name(item: Photo) -> str:
     return f"{item.document} {word} {item.part + 1}" if word else item.document
 
 
-def how_sure(thing: PhotoObject) -> str:
-    """ "-35% +54%": the ends of the range, seen from the volume."""
-    if not (thing.low_cbm and thing.high_cbm and thing.bbox_cbm):
-        return ""
-    above, below = thing.high_cbm / thing.bbox_cbm - 1, 1 - thing.low_cbm / thing.bbox_cbm
-    return f"-{below:.0%} +{above:.0%}"
+def likely(thing: PhotoObject) -> str:
+    """Returns the ends of the range in cubic metres: "0.22 to 1.58"."""
+    return f"{thing.low_cbm:.2f} to {thing.high_cbm:.2f}" if thing.low_cbm and thing.high_cbm else ""
+
+
+def how_measured(line: InventoryLine) -> str:
+    """Returns how a thing was measured and what to keep in mind: "estimate, unsure, same as 3"."""
+    thing = line.thing
+    words = [HOW.get(thing.estimate, (thing.estimate, ""))[0]]
+    words += ["unsure"] * is_thing_unsure(thing) + [FOUND_TWICE] * (FOUND_TWICE in thing.measurement_notes)
+    return ", ".join([*words, *[f"same as {line.same_as}"] * (line.same_as is not None)])
+
+
+def is_thing_unsure(thing: PhotoObject) -> bool:
+    """Returns whether the thing's range is too wide to plan with."""
+    return bool(thing.low_cbm and thing.high_cbm) and is_unsure(thing.low_cbm or 0.0, thing.high_cbm or 0.0)
 
 
 def _fill_ratio(thing: PhotoObject) -> float | None:
@@ -213,7 +231,8 @@ def _rounded(value: Any, digits: int) -> Any:
 def _range(thing: PhotoObject, volume: float) -> tuple[float, float, float]:
     """The thing's volume and range, scaled from its box to what is counted."""
     share = volume / thing.bbox_cbm if thing.bbox_cbm else 0.0
-    return volume, (thing.low_cbm or 0.0) * share, (thing.high_cbm or 0.0) * share
+    low, high = (end or thing.bbox_cbm or 0.0 for end in (thing.low_cbm, thing.high_cbm))
+    return volume, low * share, high * share
 
 
 def _equal(things: list[tuple[Photo, PhotoObject]]) -> list[int]:

@@ -16,7 +16,7 @@ import cv2
 import numpy as np
 
 from penstock.engines.image.codec import encode_jpeg
-from penstock.exports.inventory import Inventory, InventoryLine, photo_name, read_inventory
+from penstock.exports.inventory import Inventory, InventoryLine, is_thing_unsure, photo_name, read_inventory
 from penstock.exports.page_pictures import page_pictures
 from penstock.exports.photo_phrases import HOW, PAGE, Both, both, language_of, name_of, notes_of
 from penstock.photo import Photo, PhotoObject
@@ -94,7 +94,11 @@ def _summary(found: Inventory) -> str:
 
 def _span(total: Total, factor: float, unit: str, digits: int) -> Both:
     low, high = (f"{value * factor:.{digits}f}" for value in (total.low, total.high))
-    return f"likely {low} to {high} {unit}", f"예상 {low} ~ {high} {unit}"
+    english, korean = PAGE["unsure"] if total.is_unsure else ("", "")
+    return (
+        f"likely {low} to {high} {unit} {english}".rstrip(),
+        f"예상 {low} ~ {high} {unit} {korean}".rstrip(),
+    )
 
 
 def _photo(item: Photo, picture: Pixels, lines: list[InventoryLine], out: Out) -> str:
@@ -196,7 +200,12 @@ def _likely(thing: PhotoObject) -> str:
     if not (thing.low_cbm and thing.high_cbm and thing.bbox_cbm and thing.moving_cbm):
         return ""
     share = thing.moving_cbm / thing.bbox_cbm
-    return f"{thing.low_cbm * share:.2f} - {thing.high_cbm * share:.2f}"
+    ends = f"{thing.low_cbm * share:.2f} - {thing.high_cbm * share:.2f}"
+    return f"{ends}{_unsure(is_thing_unsure(thing))}"
+
+
+def _unsure(is_wide: bool) -> str:
+    return f'<div class="note">{both(PAGE["unsure"])}</div>' if is_wide else ""
 
 
 def _number(value: float | None, digits: int) -> str:
@@ -208,7 +217,7 @@ def _foot(found: Inventory) -> str:
     return (
         f"<tr><td></td><td></td><td>{both(PAGE['total'])}</td><td></td>"
         f'<td class="n">{found.boxes.cbm:.2f}</td><td class="n">{moving.cbm:.2f}</td>'
-        f'<td class="n">{moving.low:.2f} - {moving.high:.2f}</td>'
+        f'<td class="n">{moving.low:.2f} - {moving.high:.2f}{_unsure(moving.is_unsure)}</td>'
         f'<td class="n">{moving.cbm * FT3_PER_M3:.1f}</td></tr>'
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import math
 import re
 from collections.abc import Generator, Iterable, Iterator, Mapping
@@ -17,11 +18,15 @@ from penstock.errors import UsageError
 from penstock.executors import make_executor
 from penstock.executors.local import Local
 from penstock.exports.box_history import given_object, with_boxes
+from penstock.exports.inventory import Inventory
 from penstock.passes.parse import downloads_of
 from penstock.passes.work import Showing, Work
 from penstock.photo import Photo
+from penstock.photos.furniture import UNKNOWN
 from penstock.photos.user_boxes import SIDES, GivenBox, GivenDepth, KnownSize, is_for
 from penstock.plan import Plan
+from penstock.recipes.photos import has_nanodet
+from penstock.stages.detect import Detect
 from penstock.stages.reconstruct import Reconstruct
 from penstock.store.out import Out
 from penstock.store.schema import PHOTOS
@@ -36,6 +41,11 @@ SIDE_WORDS = {"wide": 0, "deep": 1, "high": 2, "tall": 2}
 KNOWN = re.compile(
     rf"(?:(.+)=)?([^=]+)=\s*([0-9]+(?:\.[0-9]+)?)\s*({'|'.join(UNITS)})\s+({'|'.join(SIDE_WORDS)})"
 )
+UNNAMED = (
+    "Things called object are what stands out in a photo, of no known kind. Draw a --box around each thing."
+)
+FETCH_DETECTOR = "`penstock models fetch nanodet` (144 MB) brings a detector that names furniture on a CPU."
+CHOOSE_DETECTOR = "--detector nanodet names furniture on a CPU."
 PhotoStream = Generator[Photo, None, None]
 MESH_NAMES = frozenset(field.name for field in fields(MeshOptions))
 
@@ -84,14 +94,28 @@ class PhotoOptions:
             settings["mesh"] = _mesh_options(self.sam3d)
         elif self.sam3d:
             raise UsageError("SAM-3D's options need its engine.", "Add --engine sam3d.")
-        return recipes.build("photos", settings)
+        plan = recipes.build("photos", settings)
+        self._check_labels(plan)
+        return plan
+
+    def _check_labels(self, plan: Plan) -> None:
+        """Raises UsageError where one label would name whatever stands out in each of several photos."""
+        detect = next(stage for stage in plan if isinstance(stage, Detect))
+        is_one = (
+            len(self.photos) == 1 and not Path(self.photos[0]).is_dir() and not glob.has_magic(self.photos[0])
+        )
+        if detect.engine == "saliency" and detect.labels and not detect.boxes and not is_one:
+            raise UsageError(
+                f"The detector saliency sees no names: a thing of every photo would be a {detect.labels[0]}.",
+                "Give one photo with --labels, a --box for each thing, or --detector nanodet.",
+            )
 
 
 class PhotoWork(Work[Photo]):
     """A run over photos that knows which named photos never came."""
 
     def __init__(self, run: Run[Photo], photos: Iterator[Photo], boxes: tuple[GivenBox, ...]) -> None:
-        self._named = NamedPhotos((*boxes, *_told_of(run.plan)))
+        self._named = NamedPhotos((*boxes, *_given_for(run.plan)))
         own = [box for box in boxes if box.photo]
         super().__init__(run, with_boxes(Out(run.out), self._named.watching(photos), own), ahead=True)
 
@@ -168,7 +192,16 @@ class NamedPhotos:
             yield photo
 
 
-def _told_of(plan: Plan) -> tuple[GivenDepth | KnownSize, ...]:
+def naming_advice(found: Inventory, plan: Plan) -> str:
+    """Returns what helps where things have no name, or nothing where all have one."""
+    if not any(line.thing.finder == "saliency" and line.thing.label == UNKNOWN for line in found.lines):
+        return ""
+    if any(isinstance(stage, Detect) and stage.engine != "saliency" for stage in plan):
+        return UNNAMED  # the detector looked, and saw nothing that it knows
+    return f"{UNNAMED} {CHOOSE_DETECTOR if has_nanodet() else FETCH_DETECTOR}"
+
+
+def _given_for(plan: Plan) -> tuple[GivenDepth | KnownSize, ...]:
     stages = [stage for stage in plan if isinstance(stage, Reconstruct)]
     depths = [one for stage in stages for one in stage.depths]
     return (*depths, *(one for stage in stages for one in stage.known))

@@ -10,9 +10,11 @@ from __future__ import annotations
 import hashlib
 import re
 import sqlite3
+import unicodedata
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ from penstock.photos.own_sizes import OwnSize, read_sizes
 UNKNOWN = "object"
 FT3_PER_M3 = 35.3147
 CONNECT_S = 10
+MAX_NEAR = 5
 NUMBERS = ("width", "depth", "height", "width_spread", "depth_spread", "height_spread", "packing")
 COLUMNS = {
     "name": "text primary key",
@@ -149,6 +152,15 @@ class Furniture:
             name = known[-1] if known else UNKNOWN
         return self.kinds[name]
 
+    def knows(self, label: str) -> bool:
+        """Returns whether the table has a class for the label."""
+        return self.find(label).name != UNKNOWN or _plain(label) in self._names
+
+    def near(self, label: str) -> list[str]:
+        """Returns names that are spelled like the label, the nearest first."""
+        spelled = {_letters(word): word.replace("_", " ") for word in self._names}
+        return [spelled[word] for word in get_close_matches(_letters(_plain(label)), spelled, MAX_NEAR)]
+
     def digest(self) -> str:
         """A name for all that is in the table: another size or another word gives another."""
         rows = [sorted(map(repr, self.kinds.values())), sorted(self._names.items())]
@@ -188,6 +200,11 @@ class Furniture:
 def without_password(url: str | None) -> str | None:
     """The table's address without its password, for run.json."""
     return None if url is None else re.sub(r"(://[^/@:]*):[^/@]*@", r"\1@", url)
+
+
+def _letters(word: str) -> str:
+    """Returns the word with Korean syllables taken apart, so that one wrong letter is one difference."""
+    return unicodedata.normalize("NFD", word)
 
 
 def _plain(word: str) -> str:

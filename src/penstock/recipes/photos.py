@@ -44,8 +44,7 @@ def photos(
 ) -> Plan:
     """Things with W x D x H, volume and a Gaussian cloud, one row a photo.
 
-    Detectors that want a GPU get a process each, pinned to one. Photos in flight are more than the
-    pool, so that a photo with one thing leaves nobody idle.
+    Detectors that want a GPU get a process each, pinned to one. More photos are in flight than the pool has.
     """
     detector = detector or _usual_detector()
     table = _check_words(detector, engine, labels, boxes, furniture)
@@ -57,6 +56,7 @@ def photos(
         Detect(
             engine=detector,
             labels=labels,
+            outlines="mobile-sam" if has_mobile_sam() else "colour",
             boxes=boxes,
             min_score=min_score,
             model=model,
@@ -87,9 +87,17 @@ def _usual_detector() -> str:
     """Words and many things where a GPU and its packages are; on a CPU what its weights are there for."""
     if visible_gpus() and all(importlib.util.find_spec(name) for name in ("torch", "transformers")):
         return "grounded"
-    # 144 MB are not fetched for whoever did not ask: `penstock models fetch nanodet` does it
-    has_weights = all(look(MODELS[name]).state == "ready" for name in ("nanodet", "nanodet-graph"))
-    return "nanodet" if has_weights else "saliency"
+    return "nanodet" if has_nanodet() else "saliency"
+
+
+def has_nanodet() -> bool:
+    """Returns whether NanoDet's weights are there: 144 MB are only fetched by `penstock models fetch`."""
+    return all(look(MODELS[name]).state == "ready" for name in ("nanodet", "nanodet-graph"))
+
+
+def has_mobile_sam() -> bool:
+    """Returns whether MobileSAM's weights are there: 41 MB are only fetched by `penstock models fetch`."""
+    return look(MODELS["mobile-sam"]).state == "ready"
 
 
 def _check_words(

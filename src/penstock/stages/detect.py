@@ -32,6 +32,7 @@ class Detect(Stage):
     labels: tuple[str, ...] = ()
     min_score: float = 0.3
     model: str | None = None
+    outlines: str = "colour"  # or "mobile-sam", for boxes in which colour finds no outline
     boxes: tuple[GivenBox, ...] = ()
     furniture: str | None = None
     batch: Batch = tuning(Batch(max_items=4))

@@ -69,7 +69,7 @@ OBJECT = pa.struct(
         ("moving_cbm", pa.float64()),
         ("movable", pa.bool_()),
         ("shared", pa.float64()),
-        ("told", pa.list_(pa.string())),
+        ("measurement_notes", pa.list_(pa.string())),
         ("note", pa.string()),
         ("failure", FAILURE),
     ]
@@ -272,7 +272,10 @@ def _object(row: dict[str, Any]) -> PhotoObject:
     fields = {name: row[name] for name in _OBJECT_NAMES if name in row}
     for name in ("box", "cut", "look", "size"):
         fields[name] = tuple(row[name]) if row[name] is not None else None
-    for name in ("position", "rotation"):  # these and `told` are absent in shards that older versions wrote
+    for name in (
+        "position",
+        "rotation",
+    ):  # absent in shards that older versions wrote, and the notes were `told`
         fields[name] = tuple(row[name]) if row.get(name) is not None else None
-    fields["told"] = tuple(row.get("told") or ())
+    fields["measurement_notes"] = tuple(row.get("measurement_notes") or row.get("told") or ())
     return PhotoObject(**fields, failure=failure_from(row["failure"]))

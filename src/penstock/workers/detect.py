@@ -10,7 +10,7 @@ from penstock.engines.segment.saliency import SaliencySegmenter
 from penstock.engines.segment.segmenter import FoundThing, Segmenter, SegmenterOptions, open_segmenter
 from penstock.errors import Failure, ItemError
 from penstock.photo import Photo, PhotoObject
-from penstock.photos import masks, told
+from penstock.photos import masks, notes
 from penstock.photos.duplicates import look_of
 from penstock.photos.overlap import Claim, settle
 from penstock.photos.user_boxes import GivenBox, is_for
@@ -21,7 +21,9 @@ from penstock.stages.detect import Detect
 from penstock.workers.detector_words import detector_words
 
 MASKS = "masks"
+GIVEN = "given"  # the finder of what a user drew a box around
 FEW_WORDS = frozenset({"nanodet"})
+MOBILE_SAM = "mobile-sam"
 
 
 class DetectWorker(Worker[Photo]):
@@ -54,7 +56,7 @@ class DetectWorker(Worker[Photo]):
         failed: list[PhotoObject] = []
         finder = self._stage.engine
         if given:
-            finder = "given"
+            finder = GIVEN
             found, failed = self._in_given(photo.pixels, given)
         else:
             found = [replace(one, label=self._labels.get(one.label, one.label)) for one in found]
@@ -65,8 +67,11 @@ class DetectWorker(Worker[Photo]):
         return replace(photo, objects=tuple(replace(o, index=n) for n, o in enumerate(objects)))
 
     def _salient(self, photo: Photo) -> list[FoundThing]:
-        """The one thing that stands out where a detector that knows few words saw none of them."""
-        if self._stage.engine not in FEW_WORDS or len(self._stage.labels) > 1 or photo.pixels is None:
+        """The one thing that stands out where a detector that knows few words saw none of them.
+
+        With labels it is left out: the detector looked for these and saw none.
+        """
+        if self._stage.engine not in FEW_WORDS or self._stage.labels or photo.pixels is None:
             return []
         with self._opening:
             segmenter = self._in_boxes = self._in_boxes or _open_for_boxes(self._stage)
@@ -90,7 +95,7 @@ def _given(boxes: tuple[GivenBox, ...], photo: Photo) -> list[GivenBox]:
 
 
 def _failed(one: GivenBox, failure: Failure) -> PhotoObject:
-    return PhotoObject(label=one.label, box=one.box, finder="given", failure=failure)
+    return PhotoObject(label=one.label, box=one.box, finder=GIVEN, failure=failure)
 
 
 def _covered(one: FoundThing) -> PhotoObject:
@@ -100,7 +105,7 @@ def _covered(one: FoundThing) -> PhotoObject:
         message=f"The box of {one.label} has nothing of its own: other boxes cover it.",
         advice="Draw one box around each thing.",
     )
-    return PhotoObject(label=one.label, box=one.box, finder="given", failure=failure)
+    return PhotoObject(label=one.label, box=one.box, finder=GIVEN, failure=failure)
 
 
 def _objects(
@@ -109,7 +114,8 @@ def _objects(
     """The things in view, and those that others cover."""
     objects = []
     lost = dict(enumerate(found))
-    for claim in settle([Claim(f.label, f.score, masks.cleaned(f.mask), n) for n, f in lost.items()]):
+    claims = [Claim(f.label, f.score, masks.cleaned(f.mask), n, f.outlined) for n, f in lost.items()]
+    for claim in settle(claims, by_user=finder == GIVEN):
         box = masks.box_of(claim.mask)
         if box is None:
             continue
@@ -125,10 +131,15 @@ def _objects(
                 mask_path=asset(MASKS, packed, "png").path,
                 cut=tuple(sorted(masks.cut_sides(claim.mask))),
                 look=look_of(pixels, claim.mask),
-                told=() if one.outlined else (told.BOX_TAKEN,),
+                measurement_notes=_notes(claim),
             )
         )
     return objects, list(lost.values())
+
+
+def _notes(claim: Claim) -> tuple[str, ...]:
+    box_taken = () if claim.outlined else (notes.BOX_TAKEN,)
+    return (*box_taken, notes.FOUND_TWICE) if claim.repeats else box_taken
 
 
 def _all_boxed(stage: Detect) -> bool:
@@ -136,8 +147,12 @@ def _all_boxed(stage: Detect) -> bool:
 
 
 def _open(stage: Detect, words: tuple[str, ...]) -> Segmenter:
-    return open_segmenter(stage.engine, SegmenterOptions(words, stage.min_score, stage.model))
+    with_sam = stage.outlines == MOBILE_SAM
+    return open_segmenter(
+        stage.engine, SegmenterOptions(words, stage.min_score, stage.model, with_sam=with_sam)
+    )
 
 
 def _open_for_boxes(stage: Detect) -> SaliencySegmenter:
-    return SaliencySegmenter(SegmenterOptions(stage.labels or ("object",)))
+    with_sam = stage.outlines == MOBILE_SAM
+    return SaliencySegmenter(SegmenterOptions(stage.labels or ("object",), with_sam=with_sam))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from penstock.errors import ItemError
 from penstock.extras import need_extra
 from penstock.photo import Photo, PhotoObject
-from penstock.photos import told
+from penstock.photos import notes
 from penstock.photos.furniture import Furniture
 from penstock.photos.ply import read_ply
 from penstock.photos.volumes import Volume, measure
@@ -60,17 +60,17 @@ def _with_prior(thing: PhotoObject, volume: Volume) -> PhotoObject:
 
 def _with_volume(thing: PhotoObject, volume: Volume) -> PhotoObject:
     low, high = METRIC_RANGE[0] * volume.bbox_cbm, METRIC_RANGE[1] * volume.bbox_cbm
-    words = thing.told
+    words = thing.measurement_notes
     if thing.low_cbm and thing.high_cbm:
         if thing.estimate == "anchored":
             middle = (thing.low_cbm * thing.high_cbm) ** 0.5
             low, high = (volume.bbox_cbm * end / middle for end in (thing.low_cbm, thing.high_cbm))
-        elif told.AT_ODDS in words or not (
+        elif notes.AT_ODDS in words or not (
             thing.low_cbm / AT_ODDS < volume.bbox_cbm < thing.high_cbm * AT_ODDS
         ):
             # nobody signs it: the range holds what the photo and the class say too
             low, high = min(low, thing.low_cbm), max(high, thing.high_cbm)
-            words = tuple(dict.fromkeys((*words, told.AT_ODDS)))
+            words = tuple(dict.fromkeys((*words, notes.AT_ODDS)))
     note = thing.note if volume.agrees else f"{thing.note} Turned boxes differ: check its size.".strip()
     return replace(
         thing,
@@ -80,6 +80,6 @@ def _with_volume(thing: PhotoObject, volume: Volume) -> PhotoObject:
         high_cbm=high,
         hull_cbm=volume.hull_cbm,
         occupied_cbm=volume.occupied_cbm,
-        told=words,
+        measurement_notes=words,
         note=note,
     )

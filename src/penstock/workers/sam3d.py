@@ -16,7 +16,7 @@ from penstock.engines.mesh.request import SMALLER, MeshOptions, MeshReply, MeshR
 from penstock.engines.mesh.sam3d import open_sam3d
 from penstock.errors import MissingModel
 from penstock.photo import PhotoObject
-from penstock.photos import told
+from penstock.photos import notes
 from penstock.photos.camera import Camera, floor_depth, pointmap, to_pytorch3d
 from penstock.photos.gaussians import Floats, Gaussians
 from penstock.photos.volumes import clean, trimmed
@@ -164,9 +164,17 @@ def with_pose(thing: PhotoObject, reply: MeshReply, camera: Camera) -> PhotoObje
         return thing
     x, y, z = -reply.position[0], -reply.position[1], reply.position[2]
     forward = z * np.cos(camera.pitch) - y * np.sin(camera.pitch)
-    words = thing.told if _is_there((x, y, z), thing, camera) else (*thing.told, told.AT_ODDS)
+    words = (
+        thing.measurement_notes
+        if _is_there((x, y, z), thing, camera)
+        else (*thing.measurement_notes, notes.AT_ODDS)
+    )
     return replace(
-        thing, position=(x, y, z), rotation=reply.rotation, distance=float(np.hypot(x, forward)), told=words
+        thing,
+        position=(x, y, z),
+        rotation=reply.rotation,
+        distance=float(np.hypot(x, forward)),
+        measurement_notes=words,
     )
 
 

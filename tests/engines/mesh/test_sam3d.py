@@ -15,7 +15,7 @@ from penstock.engines.mesh.request import COMPILE_S, MeshOptions
 from penstock.errors import OpenError
 from penstock.passes.photos import PhotoOptions, photos_work
 from penstock.photo import Photo, PhotoObject
-from penstock.photos import told
+from penstock.photos import notes
 from penstock.photos.masks import pack
 from penstock.photos.user_boxes import GivenDepth
 from penstock.processes.child import Child
@@ -88,7 +88,7 @@ def test_a_shape_that_stands_where_the_thing_is_not_seen_is_at_odds(python: str,
     elsewhere = replace(given, objects=(replace(given.objects[0], box=(0, 0, 20, 20)),))
     done = reconstructed(elsewhere, mesh, depths=(GivenDepth("", str(tmp_path / "depth.npy")),))
     [thing] = Measure().open()([done])[0].objects
-    assert thing.told.count(told.AT_ODDS) == 1
+    assert thing.measurement_notes.count(notes.AT_ODDS) == 1
 
 
 def test_what_moge_does_not_see_is_left_out_and_sets_no_scale(python: str, tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def test_moge_measures_for_the_engine_without_weights_too(python: str) -> None:
     finally:
         worker.close()
     assert thing.failure is None
-    assert {told.CAMERA_BY_DEPTH, told.LENS_BY_DEPTH} <= set(thing.told)
+    assert {notes.CAMERA_BY_DEPTH, notes.LENS_BY_DEPTH} <= set(thing.measurement_notes)
     alone = PhotoOptions(photos=("p.jpg",), sam3d={"moge": "moge-2", "python": python}).plan()
     assert [stage.mesh for stage in alone if isinstance(stage, Reconstruct)] == [mesh]
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from penstock.box import iou
 from penstock.engines.segment.saliency import SaliencySegmenter
-from penstock.engines.segment.segmenter import FoundThing, SegmenterOptions
+from penstock.engines.segment.segmenter import CLASSES, FoundThing, SegmenterOptions
 from penstock.engines.weights import registry as weights
 from penstock.engines.weights.onnx import Network
 from penstock.engines.weights.tfjs import onnx_of
@@ -34,11 +34,6 @@ BINS = 11  # a distance is told as a distribution over so many cells
 MIN_SURE = 0.5  # below, it sees beds in table tops and birds in lamps, and a bed is three cubic metres
 OVERLAP = 0.55  # of two boxes' union: one thing
 MAX_THINGS = 20
-# COCO's classes in its order; only what people move or what stands in rooms has a name here
-CLASSES = {
-    1: "bicycle", 13: "bench", 28: "suitcase", 56: "chair", 57: "couch", 58: "potted plant", 59: "bed",
-    60: "dining table", 61: "toilet", 62: "tv", 68: "microwave", 69: "oven", 72: "refrigerator",
-}  # fmt: skip
 
 
 class NanodetSegmenter:
@@ -48,7 +43,7 @@ class NanodetSegmenter:
         self._wanted = wanted
         model = onnx_of(weights.path("nanodet-graph"), weights.path("nanodet"))
         self._network = Network(model, threads, name="nanodet")
-        self._outlines = SaliencySegmenter(SegmenterOptions(()), threads)
+        self._outlines = SaliencySegmenter(SegmenterOptions((), with_sam=wanted.with_sam), threads)
 
     def find(self, pictures: Sequence[Pixels]) -> list[list[FoundThing]]:
         return [self._things(picture) for picture in pictures]

@@ -1,7 +1,8 @@
 """Masks without a detector: the one salient thing, or the thing in a box someone drew.
 
 A box is worth more than any small model: saliency inside it says what is likely the thing, GrabCut
-finds the edge by colour. A mask that fills too little of its box was a mistake, and the box wins.
+finds the edge by colour. A mask that fills too little of its box was a mistake: MobileSAM outlines the thing
+where its weights are there, else the box wins.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock.engines.segment.mobile_sam import MobileSam
 from penstock.engines.segment.segmenter import FoundThing, Mask, SegmenterOptions
 from penstock.engines.segment.u2net import Saliency
 from penstock.errors import EngineError
@@ -26,6 +28,7 @@ MARGIN = 0.12  # of the box, around it: what is there is not the thing
 CUT_SIDE = 360  # pixels: GrabCut's time grows with them, edges do not get better beyond
 ROUNDS = 4
 SPAN = 0.85  # of the box's sides a mask must reach: a box is drawn around the whole thing
+SAM_SPAN = 0.6  # the same of MobileSAM, which sees a leg or a leaf that a loose box leaves far from its side
 LIKELY = 0.6
 
 
@@ -34,6 +37,7 @@ class SaliencySegmenter:
 
     def __init__(self, wanted: SegmenterOptions, threads: int = 1) -> None:
         self._saliency = Saliency(threads)
+        self._sam = MobileSam(threads) if wanted.with_sam else None
         self._label = wanted.labels[0] if len(wanted.labels) == 1 else "object"
         self._min_score = wanted.min_score
 
@@ -46,9 +50,9 @@ class SaliencySegmenter:
         x0, y0, x1, y1 = (round(v) for v in box)
         x0, y0, x1, y1 = max(0, x0), max(0, y0), min(width, x1), min(height, y1)
         if x1 - x0 < 8 or y1 - y0 < 8:
-            corners = "{:g},{:g} to {:g},{:g}".format(*box)
+            place = "{:g},{:g} to {:g},{:g}".format(*box)
             raise EngineError(
-                f"The box {corners} of {label} is not in the photo of {width} x {height}.",
+                f"The box {place} of {label} is not in the photo of {width} x {height}.",
                 "Boxes are x,y,w,h in pixels of the upright photo.",
             )
         around = _around((x0, y0, x1, y1), width, height)
@@ -57,7 +61,11 @@ class SaliencySegmenter:
         mask = np.zeros((height, width), bool)
         outline, found = self._outline(cut, inner)
         mask[around[1] : around[3], around[0] : around[2]] = outline
-        return FoundThing(label, 1.0, (float(x0), float(y0), float(x1), float(y1)), mask, found)
+        corners = (float(x0), float(y0), float(x1), float(y1))
+        if not found and self._sam is not None:
+            seen = self._sam.outline(picture, corners) & mask  # which is the box
+            mask, found = (seen, True) if _spans(seen, mask, SAM_SPAN) else (mask, False)
+        return FoundThing(label, 1.0, corners, mask, found)
 
     def close(self) -> None:
         self._saliency.close()
@@ -86,7 +94,7 @@ class SaliencySegmenter:
         attention = self._saliency.attention(small)
         for seeds in (attention > LIKELY, inside):  # saliency first, then colour alone
             mask = _grab(small, inside, seeds & inside)
-            if _spans(mask, inside):
+            if _spans(mask, inside, SPAN):
                 break
         else:
             mask = inside
@@ -113,11 +121,11 @@ def _grab(picture: Pixels, inside: Mask, seeds: Mask) -> Mask:
     return np.asarray(_largest((marks == cv2.GC_FGD) | (marks == cv2.GC_PR_FGD)))
 
 
-def _spans(mask: Mask, inside: Mask) -> bool:
+def _spans(mask: Mask, inside: Mask, share: float) -> bool:
     """Whether the mask reaches from side to side of the box, as the thing does."""
     reached = [np.count_nonzero(mask.any(axis=axis)) for axis in (0, 1)]
     wanted = [np.count_nonzero(inside.any(axis=axis)) for axis in (0, 1)]
-    return all(got >= SPAN * want for got, want in zip(reached, wanted, strict=True))
+    return all(got >= share * want for got, want in zip(reached, wanted, strict=True))
 
 
 def _largest(mask: NDArray[np.bool_]) -> Mask:

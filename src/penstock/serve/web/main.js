@@ -5,6 +5,7 @@ import { startAddThing } from "./views/add_thing.js";
 import { startBoxes } from "./views/boxes.js";
 import { startDocuments } from "./views/documents.js";
 import { $ } from "./dom.js";
+import { startMeasuring } from "./views/measuring.js";
 import { follow, showPane, showView, startOpened } from "./views/opened.js";
 import { startPageView } from "./views/page_view.js";
 import { startPhotos } from "./views/photos.js";
@@ -17,7 +18,7 @@ import { startThumbnails } from "./views/thumbnails.js";
 import { drawWords, say } from "./words.js";
 
 drawWords();
-for (const start of [startSettings, startOpened, startThumbnails, startPageView, startAddThing, startBoxes, startTextView, startPhotos, startSearch, startRuns, startSending, startDocuments]) start();
+for (const start of [startSettings, startOpened, startThumbnails, startPageView, startMeasuring, startAddThing, startBoxes, startTextView, startPhotos, startSearch, startRuns, startSending, startDocuments]) start();
 for (const one of document.querySelectorAll("button[data-view]")) one.addEventListener("click", () => showView(one.dataset.view));
 for (const one of document.querySelectorAll("button[data-pane]")) one.addEventListener("click", () => showPane(one.dataset.pane));
 for (const event of ["view", "pane"]) on(event, mark);

@@ -2,7 +2,7 @@
 import { address, ask, jobIn, told } from "../api.js";
 import { on, service, shown } from "../bus.js";
 import { $, button, made, place } from "../dom.js";
-import { reload } from "./opened.js";
+import { reload, showPane } from "./opened.js";
 import { keepCorrections } from "./photos.js";
 import { say } from "../words.js";
 
@@ -26,6 +26,16 @@ export function toggleAdding() {
   else start();
 }
 
+// What the detectors miss is what fails most: the question stands below the list, and its answer is one click away.
+export function missingQuestion() {
+  if (!canAdd()) return null;
+  const begin = () => {
+    showPane("page");
+    if (!drawing) start();
+  };
+  return made("div", { class: "missing" }, made("p", {}, say("missing")), button(say("drawIt"), begin, { "data-act": "missing" }));
+}
+
 function start() {
   const sheet = $("#stage .sheet");
   if (!sheet) return;
@@ -46,13 +56,13 @@ function stop() {
 }
 
 function formOf() {
-  const labels = [...new Set(shown.row.objects.map((thing) => thing.label))];
+  const labels = [...new Set([...shown.row.objects.map((thing) => thing.label), ...say("commonThings").split(", ")])];
   const known = made("datalist", { id: "known-things" }, labels.map((label) => made("option", { value: label })));
   const label = made("input", { type: "text", name: "label", required: true, maxlength: 80, autocomplete: "off", list: "known-things" });
   const acts = [made("button", { type: "submit" }, say("addThing")), button(say("leave"), leave, { class: "plain" })];
   return made("form", { class: "adding", onsubmit: sent, onkeydown: (event) => event.key === "Escape" && leave() },
     made("p", { class: "note" }, say("drawHow")), made("label", {}, made("span", {}, say("thing")), label), known, acts,
-    made("p", { class: "told", role: "status" }), made("p", { class: "wrong", role: "alert" }));
+    made("p", { class: "drawn-at", role: "status" }), made("p", { class: "wrong", role: "alert" }));
 }
 
 function leave() {
@@ -65,7 +75,7 @@ function show(box) {
   drawing.box = box;
   place(drawing.node, box);
   const [x0, y0, x1, y1] = box.map((value) => Math.round(value / 10));
-  drawing.form.querySelector(".told").textContent = say("drawnAt", x0, y0, x1 - x0, y1 - y0);
+  drawing.form.querySelector(".drawn-at").textContent = say("drawnAt", x0, y0, x1 - x0, y1 - y0);
 }
 
 const within = (value) => Math.min(1000, Math.max(0, value));
@@ -126,7 +136,7 @@ async function sent(event) {
   const body = JSON.stringify({ boxes: [{ box, label: form.elements.label.value.trim() }] });
   for (const one of form.elements) one.disabled = true;
   form.querySelector(".wrong").textContent = "";
-  Object.assign(form.querySelector(".told"), { textContent: say("measuring"), className: "told works" });
+  Object.assign(form.querySelector(".drawn-at"), { textContent: say("measuring"), className: "drawn-at works" });
   try {
     await ask(address("boxes", name, page), { method: "POST", body, headers: { "Content-Type": "application/json" } });
     await over(jobIn(name));
@@ -135,7 +145,7 @@ async function sent(event) {
     if (isShown()) keepCorrections(row.objects);
   } catch (trouble) {
     for (const one of form.elements) one.disabled = false;
-    form.querySelector(".told").className = "told";
+    form.querySelector(".drawn-at").className = "drawn-at";
     form.querySelector(".wrong").textContent = told(trouble);
   }
 }

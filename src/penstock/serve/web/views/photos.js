@@ -2,6 +2,7 @@
 import { save } from "../api.js";
 import { on, point, pointAway, shown, tell } from "../bus.js";
 import { button, made } from "../dom.js";
+import { missingQuestion } from "./add_thing.js";
 import { cloudButton } from "./cloud.js";
 import { showFile } from "../files.js";
 import { plainName } from "../labels.js";
@@ -9,6 +10,7 @@ import { say } from "../words.js";
 
 const SIDES = ["width", "depth", "height"];
 export const HUES = 8; // colours of outlines, in colours.css
+const FOUND_TWICE = "found twice, counted once"; // as photos/notes.py says it
 
 let redrawShown = () => {};
 
@@ -71,7 +73,8 @@ export function drawThings(row) {
   const redraw = () => {
     const changes = corrections();
     const things = row.objects.map((thing) => withChange(thing, changes[thing.index]));
-    box.replaceChildren(tableOfThings(row, things, changes, redraw), notes(things, changes, redraw));
+    const list = things.length ? tableOfThings(row, things, changes, redraw) : made("p", { class: "note" }, say("noThings"));
+    box.replaceChildren(list, missingQuestion() ?? "", things.length ? notes(things, changes, redraw) : "");
   };
   redraw();
   redrawShown = redraw;
@@ -91,9 +94,10 @@ function line(thing, redraw) {
   const sides = SIDES.map((side) => made("td", {}, sideField(thing, side, redraw)));
   const counts = made("input", { type: "checkbox", checked: thing.counted, "aria-label": `${say("counted")}: ${thing.label}`,
     onchange: (event) => (correct(thing.index, { counted: event.target.checked }), redraw()) });
-  const range = thing.failure ? thing.failure.message : thing.range_cbm?.[0] == null ? "" : thing.range_cbm.map(short).join("–");
+  const range = thing.failure ? thing.failure.message : thing.range_cbm?.[0] == null ? "" : between(thing.range_cbm, thing.unsure);
+  const twice = thing.measurement_notes?.includes(FOUND_TWICE) ? made("small", { class: "note" }, say("foundTwice")) : null;
   return made("tr", { "data-index": thing.index, class: thing.failure ? "bad" : null, onpointerenter: () => point(thing.index, "text"), onpointerleave: pointAway },
-    made("td", { class: `hue-${thing.index % HUES}` }, counts), made("th", { scope: "row" }, name), sides, made("td", { class: "number" }, short(thing.bbox_cbm), made("small", {}, range), thing.ply ? cloudButton(thing) : null));
+    made("td", { class: `hue-${thing.index % HUES}` }, counts), made("th", { scope: "row" }, name, twice), sides, made("td", { class: "number" }, short(thing.bbox_cbm), made("small", {}, range), thing.ply ? cloudButton(thing) : null));
 }
 
 function sideField(thing, side, redraw) {
@@ -102,7 +106,7 @@ function sideField(thing, side, redraw) {
     const metres = Number(words);
     if (metres > 0 && metres < 100) correct(thing.index, { size_m: { ...thing.size_m, [side]: metres } });
   };
-  return field(String(thing.size_m[side]), `${say(side)}: ${thing.label}`, "number", keep, redraw);
+  return field(thing.size_m[side].toFixed(2), `${say(side)}: ${thing.label}`, "number", keep, redraw);
 }
 
 function field(value, label, type, keep, redraw) {
@@ -119,12 +123,22 @@ function field(value, label, type, keep, redraw) {
 
 function foot(row, things, changes) {
   const isChanged = Object.keys(changes).length > 0;
-  const sum = things.filter((one) => one.counted).reduce((total, one) => total + (one.bbox_cbm ?? 0), 0);
   // the range of a sum is the service's to know: things of a photo share their camera's error
-  const range = isChanged || !row.total ? "" : `${short(row.total.low)}–${short(row.total.high)}`;
+  const range = isChanged || !row.total ? "" : between([row.total.low, row.total.high], row.total.unsure);
   return made("tfoot", {}, made("tr", {}, made("th", { scope: "row", colspan: 2 }, say("total")),
-    made("td", { class: "sum", colspan: 4 }, made("strong", { id: "total" }, short(isChanged ? sum : row.total?.cbm ?? sum)), " m³ ", made("small", {}, range))));
+    made("td", { class: "sum", colspan: 4 }, made("strong", { id: "total" }, short(totalOf(row, things, changes))), " m³ ", made("small", {}, range))));
 }
+
+// A total is more than the sum of things that may well be larger: what was not corrected keeps that ratio.
+function totalOf(row, things, changes) {
+  const sum = (list) => list.filter((one) => one.counted).reduce((total, one) => total + (one.bbox_cbm ?? 0), 0);
+  const measured = sum(row.objects);
+  const ratio = row.total && measured ? row.total.cbm / measured : 1;
+  const isTyped = (one) => Boolean(changes[one.index]?.size_m);
+  return sum(things.filter(isTyped)) + ratio * sum(things.filter((one) => !isTyped(one)));
+}
+
+const between = (ends, unsure) => [ends.map(short).join("–"), unsure ? made("em", {}, say("unsure")) : null];
 
 function notes(things, changes, redraw) {
   const box = made("div", { class: "acts" }, button(say("table"), () => csv(things), { class: "plain" }));
@@ -148,4 +162,4 @@ function cell(value) {
   return `"${words.replaceAll('"', '""')}"`;
 }
 
-const short = (number) => (number === null || number === undefined ? "–" : number.toFixed(number < 1 ? 3 : 2));
+const short = (number) => (number === null || number === undefined ? "–" : number.toFixed(number < 0.1 ? 3 : 2));

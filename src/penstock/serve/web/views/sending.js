@@ -2,7 +2,8 @@
 import { ask, events, query, told } from "../api.js";
 import { shown, tell } from "../bus.js";
 import { $ } from "../dom.js";
-import { open, showView } from "./opened.js";
+import { showMeasuring } from "./measuring.js";
+import { open } from "./opened.js";
 
 const watched = []; // jobs that wait for being watched; one stream is open at a time, a browser has few connections
 let isWatching = false;
@@ -37,7 +38,7 @@ async function measure(files) {
   $("#state").textContent = `↑ ${files.map((file) => file.name).join(", ")}`;
   try {
     const job = await ask("v1/volumes", { method: "POST", body: form });
-    showView("runs");
+    showMeasuring(job);
     watch(job.id);
   } catch (trouble) {
     shown.trouble = told(trouble);
