@@ -33,7 +33,7 @@ class LookWorker(Worker[EnrichedBlock]):
             if isinstance(answer, Exception):
                 looked[place] = with_shortfall(items[place], "look", f"not looked at: {answer}")
             else:
-                seen = SeenText(text=answer.text.strip(), model=self._recogniser.name)
+                seen = SeenText(text=answer.text.strip(), model=answer.model or self._recogniser.name)
                 looked[place] = replace(items[place], seen=seen)
         return looked
 

@@ -23,6 +23,7 @@ class Answer:
     attempts: int = 1
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
+    model: str = ""  # as its server calls it
 
 
 Outcome = Answer | EngineError

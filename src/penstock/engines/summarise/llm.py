@@ -90,7 +90,7 @@ class LlmWriter:
             items=_words(value.get("items")),
             figure_type=_figure_type(value.get("figure_type")),
             method="llm",
-            model=self._model,
+            model=outcome.model or self._model,
             prompt_id=PROMPT_ID,
         )
         if not summary.summary_ko and not summary.summary_en:
