@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from penstock.stages.embed import EmbeddedRegions
 from penstock.stages.summarise import TextEngine
+from penstock.vllm_plugin import Vision
 
 if TYPE_CHECKING:
     from penstock.engines.mesh.request import MeshOptions
@@ -39,7 +40,7 @@ class ParseSettings(TypedDict, total=False):
     layout_precision: Literal["fp16", "fp32", "bf16"]
     preset: str
     ocr_dtype: Literal["auto", "bf16", "fp8"]
-    vision: Literal["auto", "fast", "plain"]
+    vision: Vision
     engine: Literal["vllm", "hf"]
     resolution: str
     base_size: int
