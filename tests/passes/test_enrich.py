@@ -283,6 +283,16 @@ def test_a_summary_names_the_model_that_wrote_it_not_the_one_that_looked(tmp_pat
     assert written and (written.model, written.visible_model) == ("pen", "eyes")
 
 
+def test_the_tokens_of_an_answer_are_the_users_to_choose(tmp_path: Path) -> None:
+    out = out_with_a_picture(tmp_path)
+    server = FakeServer(says=lambda asked: ANSWERS["plain"])
+    with serving(server) as url:
+        call = ["enrich", str(out), "--text-engine", "llm", "--server", url, "--vision-server", url, "-q"]
+        done = CliRunner().invoke(app, [*call, "--max-tokens", "99"])
+    assert done.exit_code == 0, done.output
+    assert server.asked and {asked.max_tokens for asked in server.asked} == {99}
+
+
 def test_what_rules_wrote_names_no_model(tmp_path: Path) -> None:
     out = out_with_a_picture(tmp_path)
     with serving(FakeServer(model="eyes", says=lambda asked: "a mill")) as url:

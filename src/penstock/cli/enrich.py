@@ -35,6 +35,9 @@ def enrich(
         str, typer.Option(help="How the vision model is asked: deepseek-ocr, openai, ...")
     ] = "deepseek-ocr",
     vision_model: Annotated[str, typer.Option(help="The vision model as its server calls it.")] = "",
+    max_tokens: Annotated[
+        int | None, typer.Option(help="Tokens of one answer at most; 1500 to look, 700 to write.", min=1)
+    ] = None,
     api_key: Annotated[str | None, typer.Option(help="Key of the servers.")] = None,
     in_flight: Annotated[int, typer.Option(help="Requests in flight at the servers.", min=1)] = 64,
     retry_failed: Annotated[bool, typer.Option(help="Try failed blocks again.")] = False,
@@ -61,6 +64,7 @@ def enrich(
         vision_server=tuple(vision_server or ()),
         vision=vision,
         vision_model=vision_model,
+        max_tokens=max_tokens or 0,
         api_key=api_key,
         in_flight=in_flight,
         executor=executor,

@@ -28,8 +28,8 @@ GROUPS: dict[str, str] = {
     " layout_nms layout_compile layout_precision detector min_score mesh texture"
     " mesh_postprocess layout_postprocess",
     "Output": "out export to crops no_crops crop_names profile trace as_json quiet output_dir precision",
-    "Servers": "server service model layout_model preset ocr_dtype engine in_flight api_key ocr_model"
-    " embedding_model embedding_server vision_server vision_model text_engine"
+    "Servers": "server service model layout_model preset ocr_dtype max_model_len engine in_flight api_key"
+    " ocr_model embedding_model embedding_server vision_server vision_model text_engine"
     " sam3d_python sam3d_config hf_repo hf_token public gpus gpu_mem_util"
     " http host port allow_host allow_folder keys max_mb",
     "Running": "retry_failed fresh dry_run cores executor config log log_level step skip resume workers"
@@ -204,7 +204,12 @@ RECIPE_OPTIONS: dict[str, Any] = {
     ],
     "ngram_window": Annotated[_Number, typer.Option(help="grounded: within so many tokens.", min=1)],
     "ngram_keep": Annotated[_Text, typer.Option(help="grounded: but never these token numbers.")],
-    "max_tokens": Annotated[_Number, typer.Option(help="grounded: of an answer.", min=1)],
+    "max_tokens": Annotated[
+        _Number, typer.Option(help="Tokens of one answer at most; glm-ocr 8192, grounded 7000.", min=1)
+    ],
+    "max_model_len": Annotated[
+        _Number, typer.Option(help="Context of a server that is started: picture and answer.", min=64)
+    ],
     "trust_remote_code": Annotated[
         _Switch, typer.Option("--trust-remote-code", help="grounded --engine hf: run the weights' own code.")
     ],

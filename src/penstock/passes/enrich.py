@@ -38,6 +38,7 @@ class EnrichOptions:
     vision_server: tuple[str, ...] = ()
     vision: str = "deepseek-ocr"
     vision_model: str = ""
+    max_tokens: int = 0  # of an answer; 0: 1,500 of the vision model, 700 of the language model
     api_key: str | None = secret()
     in_flight: int = 64
     executor: str = "local"
@@ -46,8 +47,8 @@ class EnrichOptions:
 
     def settings(self) -> dict[str, Any]:
         names = (
-            "text_engine", "server", "model", "vision_server", "vision", "vision_model", "api_key",
-            "in_flight",
+            "text_engine", "server", "model", "vision_server", "vision", "vision_model", "max_tokens",
+            "api_key", "in_flight",
         )  # fmt: skip
         return {name: getattr(self, name) for name in names}
 

@@ -28,6 +28,7 @@ from penstock.engines.vllm.choice import (
     reading_servers,
     requests_in_flight,
 )
+from penstock.engines.vllm.embedding_presets import MODEL as EMBEDDING_MODEL
 from penstock.engines.vllm.plugin import check_vision
 from penstock.engines.vllm.presets import cards
 from penstock.engines.vllm.server import start_all
@@ -52,7 +53,6 @@ from penstock.passes.pipeline_check import (
     weights_lack,
 )
 from penstock.passes.pipeline_presets import (
-    EMBEDDING_MODEL,
     PipelinePreset,
     corpus_of,
     default_recipe,
@@ -269,11 +269,15 @@ class Pipeline:
             dtype=options.ocr_dtype,
             memory=options.gpu_mem_util,
             vision=options.vision,
+            max_model_len=options.settings.get("max_model_len", 0),
+            max_tokens=options.settings.get("max_tokens", 0),
         )
 
     def _plan(self) -> Plan:
         options = self.options
         served: dict[str, Any] = {"server": self._urls, "in_flight": options.workers or self._in_flight}
+        if self._urls and not options.servers:  # our own, which are up and have it
+            served["max_model_len"] = 0
         if not self._models.read_by_server:
             served = {"model": options.ocr_model}  # that transformers loads
         return self._models.plan(options.crops, options.batch_size, **served)
@@ -343,7 +347,8 @@ class Pipeline:
     def _embedding_server(self) -> ServerChoice:
         options = self.options
         model = options.embedding_model or EMBEDDING_MODEL
-        return embedding_server(model, cards(), preset_name=options.preset, memory=options.gpu_mem_util)
+        card = next(iter(cards()), None)
+        return embedding_server(model, card, preset_name=options.preset, memory=options.gpu_mem_util)
 
     def _index(self) -> str:
         built = index_out(self.options.out)

@@ -20,7 +20,6 @@ from penstock.stage import Stage
 from penstock.stages.doclayout import DocLayout
 from penstock.store.out import Out
 
-EMBEDDING_MODEL = "Qwen/Qwen3-VL-Embedding-2B"
 BUILTIN = "builtin"
 ON_A_CARD = "glm-ocr"  # what a machine with a GPU reads with, unless it is told
 

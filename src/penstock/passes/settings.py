@@ -53,6 +53,7 @@ class ParseSettings(TypedDict, total=False):
     ngram_window: int
     ngram_keep: Sequence[int]
     max_tokens: int
+    max_model_len: int
     trust_remote_code: bool
     in_flight: int
     margins: Literal["drop", "read"]
@@ -73,6 +74,7 @@ class EnrichSettings(TypedDict, total=False):
     vision_server: tuple[str, ...]
     vision: str
     vision_model: str
+    max_tokens: int
     api_key: str | None
     in_flight: int
     executor: str

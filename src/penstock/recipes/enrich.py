@@ -15,6 +15,7 @@ def enrich(
     vision_server: tuple[str, ...] = (),
     vision: str = "deepseek-ocr",
     vision_model: str = "",
+    max_tokens: int = 0,
     api_key: str | None = None,
     in_flight: int = 64,
 ) -> Plan:
@@ -28,9 +29,15 @@ def enrich(
                 servers=vision_server,
                 in_flight=in_flight,
                 api_key=api_key,
+                max_tokens=max_tokens or Look.max_tokens,
             ),
         )
     summarise = Summarise(
-        engine=text_engine, model=model, servers=server, in_flight=in_flight, api_key=api_key
+        engine=text_engine,
+        model=model,
+        max_tokens=max_tokens or Summarise.max_tokens,
+        servers=server,
+        in_flight=in_flight,
+        api_key=api_key,
     )
     return Plan(*look, summarise, name="enrich")

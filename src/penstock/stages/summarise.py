@@ -25,6 +25,7 @@ class Summarise(Stage):
     writes: ClassVar[tuple[str, ...]] = ("enrichment", "shortfalls")
     engine: TextEngine = "rule"
     model: str = ""
+    max_tokens: int = 700  # of an answer
     servers: tuple[str, ...] = tuning(())
     in_flight: int = tuning(64)
     api_key: str | None = secret()

@@ -29,7 +29,9 @@ class SummariseWorker(Worker[EnrichedBlock]):
 
 def _writer(stage: Summarise) -> SummaryWriter:
     if stage.engine == "llm":
-        return LlmWriter(stage.servers, stage.model, stage.api_key, stage.in_flight)
+        return LlmWriter(
+            stage.servers, stage.model, stage.api_key, stage.in_flight, max_tokens=stage.max_tokens
+        )
     return RuleWriter() if stage.engine == "rule" else NoWriter()
 
 

@@ -17,6 +17,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from penstock.engines.vllm.embedding_presets import is_fp8
+
 GB = 1e9  # as cards are sold and drivers counted in presets.py; vLLM's log counts in GiB, 7 % larger
 # GLM-OCR on a B200: the KV cache became 17 GiB smaller for each 131,072 tokens that a step may hold (three
 # servers, 131,072 to 524,288), and 0.7 GiB went to what does not grow: CUDA's own, graphs, the sampler.
@@ -108,8 +110,9 @@ SHAPES: Mapping[str, ModelShape] = MappingProxyType(
 def shape_of(model: str) -> ModelShape | None:
     """Returns the shape of a model that we know by name, or whose folder is here; None for others."""
     folder = Path(model)
-    if model in SHAPES:
-        return SHAPES[model]
+    published = model[: -len("-FP8")] if is_fp8(model) else model  # the same shape in other numbers
+    if published in SHAPES:
+        return SHAPES[published]
     try:
         config = json.loads((folder / "config.json").read_text("utf-8"))
         stored = sum(path.stat().st_size for path in folder.glob("*.safetensors"))
@@ -237,7 +240,7 @@ def memory_budget(
     if shape is None or card_bytes <= 0:
         return None
     number = NUMBER_BYTES.get(flags.get("--dtype", "auto"), 2)
-    packed = NUMBER_BYTES.get(flags.get("--quantization", ""), number)
+    packed = 1 if is_fp8(model) else NUMBER_BYTES.get(flags.get("--quantization", ""), number)
     cached = 1 if flags.get("--kv-cache-dtype", "").startswith("fp8") else number
     step = _whole(flags.get("--max-num-batched-tokens")) or 8_192  # vLLM's own on a large card
     return MemoryBudget(
