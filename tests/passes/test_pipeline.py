@@ -21,8 +21,9 @@ from typer.testing import CliRunner
 from penstock.cli.app import app
 from penstock.engines.vllm.presets import Preset
 from penstock.errors import StoreError, UsageError
-from penstock.passes.pipeline import Pipeline, PipelineOptions
+from penstock.passes.pipeline import Pipeline
 from penstock.passes.pipeline_check import STEPS, chosen_steps
+from penstock.passes.pipeline_options import PipelineOptions
 from penstock.passes.pipeline_presets import PRESETS, corpus_of, queries_of
 from penstock.sources import hub
 from penstock.stages.ground import Ground

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from penstock.errors import MissingModel, PenstockError, UsageError
-from penstock.passes.pipeline import Pipeline, PipelineOptions
+from penstock.passes.pipeline import Pipeline
+from penstock.passes.pipeline_options import PipelineOptions
 from tests.conftest import SAMPLE
 from tests.passes.test_pipeline import command, environment, served
 from tests.support.hub_server import BAD_TOKEN, Hub

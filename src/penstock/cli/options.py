@@ -30,7 +30,7 @@ GROUPS: dict[str, str] = {
     "Output": "out export to crops no_crops crop_names profile trace as_json quiet output_dir precision",
     "Servers": "server service model layout_model preset ocr_dtype max_model_len engine in_flight api_key"
     " ocr_model embedding_model embedding_server vision_server vision_model text_engine"
-    " sam3d_python sam3d_config hf_repo hf_token public gpus gpu_mem_util"
+    " sam3d_python sam3d_config hf_repo hf_token public licence gpus gpu_mem_util"
     " http host port allow_host allow_folder keys max_mb",
     "Running": "retry_failed fresh dry_run cores executor config log log_level step skip resume workers"
     " batch_size help",
@@ -168,6 +168,10 @@ ApiKey = Annotated[str | None, typer.Option(help="Key of the servers.")]
 Precision = Annotated[str, typer.Option(help="Numbers of the .npy files: float32, float16, int8.")]
 HfToken = Annotated[
     str | None, typer.Option(help="Token; better in HF_TOKEN.", envvar="HF_TOKEN", show_envvar=False)
+]
+Licence = Annotated[
+    str,
+    typer.Option("--license", help="Licence of what is uploaded, like cc-by-4.0; the sources' own if empty."),
 ]
 Out = Annotated[Path, typer.Argument(help="The folder of a run.", metavar="OUT", show_default=False)]
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -33,13 +32,13 @@ from penstock.engines.vllm.plugin import check_vision
 from penstock.engines.vllm.presets import cards
 from penstock.engines.vllm.server import start_all
 from penstock.errors import UsageError
-from penstock.evaluation.results import Summary
 from penstock.executors import make_executor
 from penstock.exports.export import export
 from penstock.page import Page
-from penstock.passes.embed import EmbedOptions, EmbedSummary, checked_precision, embed_out
+from penstock.passes.embed import EmbedOptions, checked_precision, embed_out
 from penstock.passes.enrich import EnrichOptions, enrich_work
 from penstock.passes.evaluate_search import evaluate_search
+from penstock.passes.hub_front_matter import check_licence
 from penstock.passes.index import index_out
 from penstock.passes.parse import crop_names_of, downloads_of, told_inputs
 from penstock.passes.pipeline_check import (
@@ -52,8 +51,8 @@ from penstock.passes.pipeline_check import (
     vllm_lacks,
     weights_lack,
 )
+from penstock.passes.pipeline_options import PipelineOptions, PipelineState
 from penstock.passes.pipeline_presets import (
-    PipelinePreset,
     corpus_of,
     default_recipe,
     models_of,
@@ -64,7 +63,6 @@ from penstock.passes.work import Showing, Work
 from penstock.plan import Plan
 from penstock.sources import hub
 from penstock.sources.queries import read_queries
-from penstock.stage import secret
 from penstock.stages.ask import Ask
 from penstock.stages.ground import Ground
 from penstock.store.out import Out
@@ -75,67 +73,6 @@ from penstock.trace.spans import Trace
 
 log = logging.getLogger(__name__)
 _COMMIT = re.compile(r"[0-9a-f]{7,40}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PipelineOptions:
-    """What a pipeline reads, with which models, and where things are."""
-
-    out: Path
-    data: Path  # where a data set of the Hub is downloaded to
-    source_preset: PipelinePreset = field(default_factory=PipelinePreset)
-    dataset: str = ""  # the preset's own if empty
-    revision: str = ""  # of the data set: a commit, a tag or a branch; the newest if empty
-    inputs: tuple[str, ...] = ()  # pages of one's own instead of a data set
-    recipe: str = ""  # what this machine can do best if empty
-    queries: Path | None = None
-    layout: str | None = None
-    settings: Mapping[str, Any] = field(default_factory=dict)  # more of the recipe's own options
-    limit: int | None = None
-    crops: bool = True
-    crop_names: str | None = None  # of exports: content, page; None: as the run in OUT was asked for
-    ocr_model: str = ""  # a folder or hub name; the recipe's own if empty
-    ocr_dtype: str = "auto"  # auto: the preset's own
-    vision: str = "auto"  # auto: ours where it fits
-    preset: str = "auto"
-    gpu_mem_util: float | None = None  # share of a card that servers have together; None: the preset's own
-    batch_size: int = 8
-    workers: int | None = None  # requests under way at once; None: as many as keep the servers busy
-    servers: tuple[str, ...] = ()  # that read already, so none is started
-    enrich: bool = False
-    embedding_model: str | None = None
-    embedding_server: str | None = None
-    precision: str = "float32"
-    repo: str | None = None
-    private: bool = True
-    token: str | None = secret()
-
-    @property
-    def recipe_settings(self) -> dict[str, Any]:
-        return {**self.settings, **({"layout": self.layout} if self.layout else {})}
-
-    @property
-    def source(self) -> str:
-        return self.dataset or self.source_preset.dataset
-
-
-@dataclass
-class PipelineState:
-    """What the steps hand on to each other, and the summary at the end."""
-
-    seconds: dict[str, float] = field(default_factory=dict)
-    revision: str = ""
-    pages: dict[str, int] = field(default_factory=dict)
-    blocks: dict[str, int] = field(default_factory=dict)
-    embedded: EmbedSummary | None = None
-    scores: dict[str, Summary] = field(default_factory=dict)
-    url: str = ""
-
-    @property
-    def failed(self) -> int:
-        """Pages that could not be read or embedded, now or before."""
-        read = self.pages.get("failed", 0) + self.pages.get("failed before", 0)
-        return max(read, self.embedded.failed + self.embedded.failed_before if self.embedded else 0)
 
 
 class Pipeline:
@@ -184,6 +121,7 @@ class Pipeline:
         check_dtype(options.ocr_dtype)
         check_vision(options.vision)
         crop_names_of(options.crop_names, None)
+        check_licence(options.licence)
         chosen = self._started()
         lacks = [*steps_lack(self._steps_at_work()), *stages_lack(plan)]
         if chosen:
@@ -371,7 +309,9 @@ class Pipeline:
         options = self.options
         if not options.repo:
             return "no --hf-repo, nothing goes up"
-        self.state.url = upload_out(options.out, options.repo, options.token, options.private)
+        self.state.url = upload_out(
+            options.out, options.repo, options.token, options.private, options.licence
+        )
         return self.state.url
 
     def _folder(self) -> Path:
