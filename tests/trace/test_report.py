@@ -13,6 +13,7 @@ from penstock.errors import UsageError
 from penstock.passes.work import write_profile
 from penstock.trace import report
 from penstock.trace.cost import with_price
+from penstock.trace.phrases import duration
 from penstock.trace.profile import HardwareFacts, Profile, StageTimeline
 from tests.support.profiles import MACHINE, nothing_ran, profile, stage, watched
 
@@ -97,6 +98,23 @@ def test_the_projection_pays_for_opening_once() -> None:
     }
 
 
+def test_a_sample_tells_how_long_the_whole_set_takes_with_hours_for_each_stage() -> None:
+    made = profile(whole=40_781)
+    assert report.projection(made) == {40_781: pytest.approx(2.0 + 40_781 * 38.0 / 80)}
+    assert report.estimate(made) == "at this rate all 40,781 pages take 5 h 23 min"
+    told = report.render_text(made)
+    assert "At this rate: 40,781 pages in 5 h 23 min." in told
+    [head, *rows] = told.splitlines()[-len(made.stages) - 1 :]
+    assert head.endswith("for 40,781")
+    for row, each in zip(rows, made.stages, strict=True):
+        assert row.endswith(duration(40_781 / each.capacity_per_s))
+    assert "<b>40,781</b> pages would take" in report.render_html(made)
+
+
+def test_a_run_of_everything_is_no_sample() -> None:
+    assert report.estimate(profile(whole=80)) == report.estimate(profile()) == ""
+
+
 def test_a_run_in_which_nothing_happened_still_reports() -> None:
     made = nothing_ran()
     assert report.projection(made) == {}
@@ -125,8 +143,9 @@ def test_a_profile_without_stages_still_reports() -> None:
 def test_the_text_stays_within_fifteen_lines_and_a_terminals_width() -> None:
     many = tuple(stage(f"stage{number}", number / 20, 1 - number / 20, 0.0) for number in range(20))
     told = report.render_text(profile(stages=many, bottleneck="stage19", skipped=12)).splitlines()
-    assert len(told) <= 15
-    assert max(len(line) for line in told) <= 110
+    wide = report.render_text(profile(stages=many, bottleneck="stage19", whole=10_000_000)).splitlines()
+    assert len(told) <= 15 and len(wide) <= 15
+    assert max(len(line) for line in (*told, *wide)) <= 110
     assert "stage19" in told[-1]
 
 

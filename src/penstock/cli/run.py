@@ -126,9 +126,15 @@ def _run(options: PipelineOptions, step: str | None, skip: list[str], as_json: b
 
 def _summary_lines(state: PipelineState) -> list[str]:
     """The end of a run for people: pages, shapes, scores, times."""
+    from penstock.trace.phrases import duration
+
     lines = []
     if state.pages:
         lines.append("pages: " + ", ".join(f"{count} {name}" for name, count in state.pages.items()))
+    if state.estimate:
+        lines.append(
+            f"all {state.estimate['pages']:,} pages: {duration(state.estimate['seconds'])} at this rate"
+        )
     if state.blocks:
         lines.append("blocks: " + ", ".join(f"{count} {name}" for name, count in state.blocks.items()))
     if state.embedded:
@@ -157,6 +163,7 @@ def _summary_json(state: PipelineState) -> str:
     return json.dumps(
         {
             "pages": state.pages,
+            "estimate": state.estimate or None,
             "blocks": state.blocks,
             "revision": state.revision,
             "embedded": state.embedded.facts() if state.embedded else None,

@@ -12,7 +12,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
@@ -67,11 +67,13 @@ from penstock.stages.ask import Ask
 from penstock.stages.ground import Ground
 from penstock.store.out import Out
 from penstock.store.schema import PAGES
+from penstock.trace import report
 from penstock.trace.bounds import Limits
 from penstock.trace.phrases import plural
 from penstock.trace.spans import Trace
 
 log = logging.getLogger(__name__)
+COUNT_S = 20.0  # of counting what a sample was taken from: listing PDFs opens each of them
 _COMMIT = re.compile(r"[0-9a-f]{7,40}")
 
 
@@ -223,13 +225,20 @@ class Pipeline:
     def _parse(self) -> str:
         options = self.options
         work = self._parse_work()
-        work.finish(self._showing)
+        profile = work.finish(self._showing)
         export(options.out, ["jsonl", "md"])
         tally = work.run.tally
         self.state.pages = {"done": tally.done, "skipped": tally.skipped, "failed": tally.failed}
         if tally.failed_before:
             self.state.pages["failed before"] = tally.failed_before
-        return f"{plural(tally.done, 'page')} read, {tally.skipped} were done, {tally.failed} failed"
+        said = f"{plural(tally.done, 'page')} read, {tally.skipped} were done, {tally.failed} failed"
+        whole = report.estimate(profile)
+        if whole:
+            self.state.estimate = {
+                "pages": profile.whole,
+                "seconds": report.projection(profile)[profile.whole],
+            }
+        return f"{said}; {whole}" if whole else said
 
     def _parse_work(self) -> Work[Page]:
         options = self.options
@@ -242,7 +251,15 @@ class Pipeline:
         }
         run = Run(self._plan(), make_executor("local", Trace()), options.out, PAGES, facts=facts)
         listing = sources.list_items(inputs, Page, downloads=downloads_of(options.out, inputs))
-        return Work(run, islice(listing, options.limit), self._limits)
+        if not options.limit:
+            return Work(run, listing, self._limits)
+        taken = islice(listing, options.limit)
+        return Work(run, taken, self._limits, sample_of=lambda: self._whole(run.tally.listed, listing))
+
+    def _whole(self, listed: int, rest: Iterator[Page]) -> int:
+        """Returns the pages of the whole set: counted, or as published where counting takes long."""
+        more = count_within(rest, COUNT_S)
+        return self.options.published_pages if more is None else listed + more
 
     def _stop(self) -> str:
         """Gives the card back before the embedder wants it."""
@@ -322,6 +339,19 @@ class Pipeline:
         if self.options.queries or self.options.inputs:
             return self.options.queries
         return queries_of(self._folder(), self.options.source_preset)
+
+
+def count_within(
+    items: Iterator[object], seconds: float, clock: Callable[[], float] = time.monotonic
+) -> int | None:
+    """Returns how many items come, or None where they take longer than `seconds`."""
+    end = clock() + seconds
+    for number in count():
+        if clock() > end:
+            return None
+        if next(items, None) is None:
+            return number
+    return None
 
 
 def recogniser_of(plan: Plan) -> str:

@@ -55,6 +55,12 @@ class PipelineOptions:
     def source(self) -> str:
         return self.dataset or self.source_preset.dataset
 
+    @property
+    def published_pages(self) -> int:
+        """How many pages the preset's own data set has; 0 for other pages, or where that is not known."""
+        is_presets = self.source == self.source_preset.dataset and not self.inputs
+        return self.source_preset.num_pages if is_presets else 0
+
 
 @dataclass
 class PipelineState:
@@ -63,6 +69,7 @@ class PipelineState:
     seconds: dict[str, float] = field(default_factory=dict)
     revision: str = ""
     pages: dict[str, int] = field(default_factory=dict)
+    estimate: dict[str, float] = field(default_factory=dict)  # pages and seconds of the whole set
     blocks: dict[str, int] = field(default_factory=dict)
     embedded: EmbedSummary | None = None
     scores: dict[str, Summary] = field(default_factory=dict)

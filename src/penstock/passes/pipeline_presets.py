@@ -31,11 +31,12 @@ class PipelinePreset:
     dataset: str = ""
     corpus: str = "corpus"
     queries: str = "qa"
+    num_pages: int = 0  # as published, where that is known
 
 
 PRESETS = {
     "pages": PipelinePreset(),  # any data set or files, named by --dataset or as inputs
-    "kopub": PipelinePreset(dataset="SamsungSDS-Research/SDS-KoPub-VDR-Benchmark"),
+    "kopub": PipelinePreset(dataset="SamsungSDS-Research/SDS-KoPub-VDR-Benchmark", num_pages=40_781),
 }
 
 

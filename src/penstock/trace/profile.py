@@ -221,6 +221,7 @@ class Profile:
     items: int = 0
     failed: int = 0
     skipped: int = 0
+    whole: int = 0  # items of the set that the run was a sample of; 0: it is not known
     regions: int = 0
     unit: str = "page"
     executor: str = ""
