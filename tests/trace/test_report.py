@@ -151,7 +151,7 @@ def test_the_text_stays_within_fifteen_lines_and_a_terminals_width() -> None:
 
 def test_the_text_tells_the_totals_and_the_projection() -> None:
     told = report.render_text(profile(skipped=1200))
-    assert "78 pages in 40 s, 1,200 done before, 2 pages/s, 2 failed, peak memory 812 MB." in told
+    assert "78 pages in 40 s, 1,200 done before, 2 pages/s, 2 failed, peak memory 812 MiB." in told
     assert "At this rate: 10,000 pages in 1 h 19 min, 100,000 pages in 13 h 12 min." in told
 
 
@@ -162,7 +162,7 @@ def test_cards_servers_and_requests_take_nine_lines_of_the_text() -> None:
     assert max(len(line) for line in told) <= 140
     assert told[-9:] == [
         "GPU: 2 × NVIDIA H200, busy 93 % (median 97 %, peak 100 %), 1,176 W, 13.0 Wh.",
-        "GPU memory 120.00 GB, peak 128.00 GB of 140.40 GB, its bus busy 41 % (peak 72 %).",
+        "GPU memory 120 GiB, peak 128 GiB of 140.4 GiB, its bus busy 41 % (peak 72 %).",
         "GPU load while a stage worked: recognise 97 %, no stage at work 0 %.",
         "2 servers: running 960 (peak 1,024), waiting 24 (peak 180), KV cache 41 % (peak 62 %).",
         "640 requests, 520,000 tokens in, 61,600 out, prefix cache hits 2 %, picture cache hits 0 %.",
@@ -204,7 +204,7 @@ def test_a_folder_without_a_profile_is_a_sentence(tmp_path: Path) -> None:
 OLD = {
     "version": 1, "started": "2026-11-15T10:21:07+09:00", "items": 7, "failed": 1, "skipped": 0,
     "executor": "local", "command": "penstock parse in -o out",
-    "hardware": {"cpu": "A CPU", "cores": 2, "memory_gb": 23.5, "gpus": []}, "peak_rss_mb": 812.3,
+    "hardware": {"cpu": "A CPU", "cores": 2, "memory_gib": 23.5, "gpus": []}, "peak_rss_mb": 812.3,
     "seconds": 40.0, "bottleneck": "load",
     "timeline": {"bin_s": 0.25, "stages": {"load": [[0.2, 0.05, 0.0]]}},
     "stages": [

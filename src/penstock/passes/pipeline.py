@@ -61,6 +61,7 @@ from penstock.passes.pipeline_presets import (
 from penstock.passes.upload import need_token, upload_out
 from penstock.passes.work import Showing, Work
 from penstock.plan import Plan
+from penstock.sizes import file_size
 from penstock.sources import hub
 from penstock.sources.queries import read_queries
 from penstock.stages.ask import Ask
@@ -136,7 +137,7 @@ class Pipeline:
             hub.check_token(options.token)
         self._meet_embedder()
         free = free_bytes(options.out)
-        return f"recipe {self._models.name}, {started_in_words(chosen)}, {free / 2**30:.0f} GB free"
+        return f"recipe {self._models.name}, {started_in_words(chosen)}, {file_size(free)} free"
 
     def _steps_at_work(self) -> list[str]:
         """Returns the steps that will need packages of their own: not those with nothing to do."""

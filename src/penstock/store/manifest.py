@@ -130,7 +130,7 @@ def hardware() -> dict[str, Any]:
         "system": platform.platform(),
         "cpu": _cpu_name(),
         "cores": cores(),
-        "memory_gb": _memory_gb(),
+        "memory_gib": _memory_gib(),
         "gpus": _gpu_names(),
     }
 
@@ -161,7 +161,7 @@ def _cpu_name() -> str:
     return platform.processor() or platform.machine()
 
 
-def _memory_gb() -> float:
+def _memory_gib() -> float:
     if "SC_PHYS_PAGES" not in os.sysconf_names:
         return 0.0
     return round(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30, 1)

@@ -49,10 +49,6 @@ def duration(seconds: float) -> str:
     return _two(hours // 24, "days", hours % 24, "h")
 
 
-def memory(megabytes: float) -> str:
-    return f"{megabytes / 1024:.2f} GB" if megabytes >= 1024 else f"{megabytes:.0f} MB"
-
-
 def without_password(text: str) -> str:
     """Returns the text with no name and password in its addresses."""
     return _USER.sub("", text)

@@ -29,7 +29,7 @@ class HardwareFacts:
     system: str = ""
     cpu: str = ""
     cores: int = 1
-    memory_gb: float = 0.0
+    memory_gib: float = 0.0
     gpus: tuple[str, ...] = ()
 
 

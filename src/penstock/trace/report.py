@@ -13,6 +13,7 @@ from pathlib import Path
 from string import Template
 
 from penstock.errors import UsageError
+from penstock.sizes import GIB, MIB, memory_size
 from penstock.trace import cost, drawing, live, phrases
 from penstock.trace.profile import HardwareFacts, Profile, StageProfile
 
@@ -194,7 +195,7 @@ def _totals_line(profile: Profile) -> str:
         f"{phrases.plural(profile.items, profile.unit)} in {phrases.duration(profile.seconds)}",
         f"{phrases.rate(profile.items_per_s)} {profile.unit}s/s",
         f"{phrases.count(profile.failed)} failed",
-        f"peak memory {phrases.memory(profile.peak_rss_mb)}",
+        f"peak memory {memory_size(profile.peak_rss_mb * MIB)}",
     ]
     if profile.cpu_s:
         parts.insert(3, f"{_cores_used(profile):.1f} of {profile.hardware.cores} cores used")
@@ -259,7 +260,7 @@ def _figures(profile: Profile) -> str:
         (phrases.count(profile.items), _pages_note(profile), ""),
         (phrases.count(failed), "failed", "bad" if failed else "good"),
         (phrases.duration(profile.seconds), "from start to end", ""),
-        (phrases.memory(profile.peak_rss_mb), "peak memory", ""),
+        (memory_size(profile.peak_rss_mb * MIB), "peak memory", ""),
         *live.figures(profile),
     ]
     return "".join(
@@ -314,4 +315,4 @@ def _mishaps(stage: StageProfile) -> str:
 
 def _hardware(hardware: HardwareFacts) -> str:
     gpus = ", ".join(hardware.gpus) or "no GPU"
-    return f"{hardware.cpu}, {hardware.cores} cores, {hardware.memory_gb:.1f} GB memory, {gpus}"
+    return f"{hardware.cpu}, {hardware.cores} cores, {memory_size(hardware.memory_gib * GIB)} memory, {gpus}"

@@ -132,7 +132,7 @@ def test_a_model_too_large_for_its_card_is_told() -> None:
     assert found is not None
     assert not found.fits
     assert "IT DOES NOT FIT" in found.lines()[-1]
-    assert found.sentence().startswith("does not fit 6.4 GB: weights 6.7 GB")
+    assert found.sentence().startswith("does not fit 6 GiB: weights 6.2 GiB")
     assert memory_budget("a/stranger", [], 24 << 30) is None
     assert memory_budget(GLM, [], 0) is None
 
@@ -154,7 +154,7 @@ def test_a_folder_tells_its_own_shape(tmp_path: Path) -> None:
 def test_a_dry_run_prints_the_sum(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("penstock.cli.engine.cards", list)
     told = CliRunner().invoke(app, ["start", "glm-ocr", "--preset", "l4", "--dry-run"]).stdout
-    for words in ("card          24.2 GB", "weights     2.2 GB", "KV cache    13.2 GB: 201,", "64 KiB"):
+    for words in ("card          22.5 GiB", "weights     2.1 GiB", "KV cache    12.3 GiB: 201,", "64 KiB"):
         assert words in told
     [row] = json.loads(
         CliRunner().invoke(app, ["start", "glm-ocr", "--preset", "l4", "--dry-run", "--json"]).stdout
@@ -173,5 +173,5 @@ def test_doctor_tells_what_the_card_would_hold(tmp_path: Path, monkeypatch: pyte
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     told = CliRunner().invoke(penstock, ["doctor"]).stdout
     [line] = [line for line in told.splitlines() if "glm-ocr " in line and "weights" in line]
-    assert "weights 2.2 GB, activations 2.3 GB, KV cache 13.2 GB (201," in line
+    assert "weights 2.1 GiB, activations 2.1 GiB, KV cache 12.3 GiB (201," in line
     assert "deepseek-ocr" in told

@@ -1,7 +1,7 @@
 """How to start a server for DeepSeek-OCR on each kind of card: what fits, and why.
 
-The weights take 6.7 GB in bfloat16 and a token of KV cache 60 KiB (12 layers, 10 heads of 128); a page is
-about 2,000 tokens, 120 MB. The context is 8,192. vLLM reads pages with at most six tiles whatever a preset
+The weights take 6.2 GiB in bfloat16 and a token of KV cache 60 KiB (12 layers, 10 heads of 128); a page is
+about 2,000 tokens, 117 MiB. The context is 8,192. vLLM reads pages with at most six tiles whatever a preset
 says, so there is nothing to choose there.
 """
 
@@ -26,14 +26,14 @@ _ENV = (
     ),
 )
 FP8_CARDS = frozenset({"rtx4060"})
-_FP8 = Flag("--quantization", "fp8", "6.7 GB of weights leave no room for a page; in fp8 they take 3.7 GB")
+_FP8 = Flag("--quantization", "fp8", "6.2 GiB of weights leave no room for a page; in fp8 they take 3.4")
 # sequences, share of the memory, tokens a step
 _SIZES = {
-    "rtx4090": (100, 0.9, 8_192, "24 GB hold 12 GB of KV cache: 100 pages of 2,000 tokens"),
-    "rtx4060": (10, 0.8, 8_192, "in fp8 8 GB hold 1.4 GB of KV cache: 11 pages of 2,000 tokens"),
-    "l4": (96, 0.9, 8_192, "24 GB, as the 4090"),
-    "a100": (192, 0.9, 16_384, "40 GB hold 27 GB of KV cache: 220 pages"),
-    "h200": (512, 0.9, 32_768, "118 GB of KV cache hold 960 pages of full length, so 512 always fit"),
+    "rtx4090": (100, 0.9, 8_192, "24 GiB hold 13 GiB of KV cache: 115 pages of 2,000 tokens"),
+    "rtx4060": (10, 0.8, 8_192, "in fp8 8 GiB hold 1.4 GiB of KV cache: 11 pages of 2,000 tokens"),
+    "l4": (96, 0.9, 8_192, "as the 4090, with 22.5 GiB"),
+    "a100": (192, 0.9, 16_384, "40 GiB hold 27 GiB of KV cache: 230 pages"),
+    "h200": (512, 0.9, 32_768, "116 GiB of KV cache hold 1,000 pages of 2,000 tokens, so 512 always fit"),
     "b200": (512, 0.9, 32_768, "as the H200"),
 }
 

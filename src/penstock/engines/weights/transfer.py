@@ -22,11 +22,12 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 
 from penstock import __version__
 from penstock.errors import MissingModel, first_line
+from penstock.sizes import MB, file_size
 
 SILENCE_S = 30.0  # a server that sends no byte for so long is gone
 MAX_TOTAL_S = 600.0  # for all that one call fetches: 50 MB at 0.7 Mbit/s
-MAX_PAGE_BYTES = 32 << 20
-MAX_ARCHIVE_BYTES = 256 << 20  # the largest of our packages has 32 MB
+MAX_PAGE_BYTES = 32 * MB
+MAX_ARCHIVE_BYTES = 256 * MB  # the largest of our packages has 32 MB
 MAX_TRIES = 4
 CHUNK = 1 << 18
 # where Pythons without certificates of their own (python.org's on macOS) find those of the system
@@ -89,7 +90,7 @@ class Web:
         except (OSError, http.client.HTTPException) as exc:
             raise Unreachable(f"{host_of(url)} broke off: {first_line(exc)}.") from exc
         if len(body) > MAX_PAGE_BYTES:
-            raise Refused(f"{shown_url(url)} is longer than {MAX_PAGE_BYTES >> 20} MB.")
+            raise Refused(f"{shown_url(url)} is longer than {file_size(MAX_PAGE_BYTES)}.")
         return body
 
     def archive(self, url: str, target: Path, checksum: Checksum | None, told: Told) -> None:
@@ -153,7 +154,7 @@ class Web:
             sink.write(chunk)
             told(len(chunk))
             if sink.tell() > MAX_ARCHIVE_BYTES:
-                raise Refused(f"It is larger than {MAX_ARCHIVE_BYTES >> 20} MB, which no package of ours is.")
+                raise Refused(f"It is larger than {file_size(MAX_ARCHIVE_BYTES)}; no package of ours is.")
             if self.clock() > self._ends:
                 raise Unreachable(f"No end after {MAX_TOTAL_S:g} s; run it again to go on from here.")
 

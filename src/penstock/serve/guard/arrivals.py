@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from penstock.errors import UsageError
+from penstock.sizes import MB, file_size
 
 ARRIVAL = "penstock.arrival"  # where a request's scope holds it
 
@@ -34,7 +35,7 @@ class ArrivalBounds:
     min_bytes_s: float = 4096.0  # slower than any line that people send scans over
     slow_bytes_s: float = 65536.0  # below this pace a body makes room for others
     slow_after_s: float = 1.0
-    max_question_bytes: int = 4 << 20  # of a body that is no upload: it is read into memory
+    max_question_bytes: int = 4 * MB  # of a body that is no upload: it is read into memory
 
 
 class Arrival:
@@ -85,7 +86,7 @@ class Arrival:
             self._timeout = None
         self.received += len(message.get("body", b""))
         if not self.is_upload and self.received > self._bounds.max_question_bytes:
-            raise HTTPException(413, f"This may have {self._bounds.max_question_bytes >> 20} MB at most.")
+            raise HTTPException(413, f"This may have {file_size(self._bounds.max_question_bytes)} at most.")
         self.is_whole = not message.get("more_body", False)
         return message
 

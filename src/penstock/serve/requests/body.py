@@ -24,12 +24,13 @@ from penstock.serve.guard.remote_files import RemoteFiles
 from penstock.serve.requests.form import FormBody, pieces, text_of
 from penstock.serve.service import Service
 from penstock.serve.upload import ReceivedFile, TooLarge, receive
+from penstock.sizes import MB, file_size
 from penstock.store.atomic_files import store_errors
 
 MAX_FILES = 1000  # of one request
 MAX_FIELDS = 1000
 FORM_BYTES = 1 << 20  # around the files of a form
-MAX_JSON_BYTES = 64 << 20  # it is read into memory; larger files go into a form
+MAX_JSON_BYTES = 64 * MB  # it is read into memory; larger files go into a form
 MAX_IN_MEMORY = 128 << 10  # of a request's files; the rest is written as it arrives
 QUERY_ONLY = ("wait", "format", "name")  # said in the address, not among a job's options
 FILES = ("files", "file")
@@ -117,7 +118,7 @@ class BodyRead:
         if request.headers.get("content-encoding", "identity").lower() != "identity":
             raise HttpRefusal(415, "The body is compressed.", "Send the file as it is.")
         if int(request.headers.get("content-length", 0)) > self._max_bytes + FORM_BYTES:
-            raise TooLarge(f"A document may have {self._max_bytes >> 20} MB at most.")
+            raise TooLarge(f"A document may have {file_size(self._max_bytes)} at most.")
 
     async def form_parts(
         self, request: Request, files: tuple[str, ...], beside: tuple[str, ...] = ()
@@ -140,7 +141,7 @@ class BodyRead:
         async for piece in request.stream():
             data += piece
             if len(data) > MAX_JSON_BYTES:
-                raise TooLarge(f"JSON may have {MAX_JSON_BYTES >> 20} MB at most.", "Send files as a form.")
+                raise TooLarge(f"JSON may have {file_size(MAX_JSON_BYTES)} at most.", "Send files as a form.")
         try:
             told = await run_in_threadpool(json.loads, bytes(data))
         except (ValueError, RecursionError) as exc:
