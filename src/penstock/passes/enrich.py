@@ -21,6 +21,7 @@ from penstock.exports.enrichments import BLOCKS, FOLDER
 from penstock.page import Page
 from penstock.passes.work import Work
 from penstock.recipes.enrich import enrich as enrich_plan
+from penstock.redaction import SafeRepr
 from penstock.stage import secret
 from penstock.stages.summarise import TextEngine
 from penstock.store.ledger import Entry
@@ -29,7 +30,7 @@ from penstock.trace.spans import Trace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EnrichOptions:
+class EnrichOptions(SafeRepr):
     """Who looks and who writes; see the enrich recipe."""
 
     text_engine: TextEngine = "rule"

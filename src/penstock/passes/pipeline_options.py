@@ -10,11 +10,12 @@ from typing import Any
 from penstock.evaluation.results import Summary
 from penstock.passes.embed import EmbedSummary
 from penstock.passes.pipeline_presets import PipelinePreset
+from penstock.redaction import SafeRepr
 from penstock.stage import secret
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PipelineOptions:
+class PipelineOptions(SafeRepr):
     """What a pipeline reads, with which models, and where things are."""
 
     out: Path
@@ -63,7 +64,7 @@ class PipelineOptions:
 
 
 @dataclass
-class PipelineState:
+class PipelineState(SafeRepr):
     """What the steps hand on to each other, and the summary at the end."""
 
     seconds: dict[str, float] = field(default_factory=dict)

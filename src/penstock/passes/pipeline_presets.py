@@ -16,6 +16,7 @@ from penstock.engines.vllm.server import find_vllm
 from penstock.errors import MissingModel, UsageError
 from penstock.plan import Plan
 from penstock.recipes import RECIPES, build, takes_of
+from penstock.redaction import SafeRepr
 from penstock.stage import Stage
 from penstock.stages.doclayout import DocLayout
 from penstock.store.out import Out
@@ -70,7 +71,7 @@ def _shown_paths(folder: Path) -> list[Path]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PipelineModels:
+class PipelineModels(SafeRepr):
     """What a pipeline reads and embeds with, and whether models are served."""
 
     name: str

@@ -21,6 +21,7 @@ from urllib.parse import unquote, urlsplit
 from penstock import __version__
 from penstock.errors import BadInput, DeadlinePassed, UsageError, WorkerDied
 from penstock.processes.child import Child
+from penstock.redaction import SafeRepr, bare_address
 from penstock.sources import formats
 from penstock.sources.formats import READABLE
 from penstock.sources.safe_names import safe_name
@@ -33,7 +34,7 @@ PART = ".part"  # what is not whole yet
 
 
 @dataclass(frozen=True, slots=True)
-class Download:
+class Download(SafeRepr):
     """What to fetch, and where to."""
 
     url: str
@@ -43,12 +44,6 @@ class Download:
 
 def is_url(text: str) -> bool:
     return text[:8].lower().startswith(("http://", "https://"))
-
-
-def shown(url: str) -> str:
-    """Returns an address without what may be secret in it: a password, a signature."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}{parts.path}"
 
 
 def download(url: str, path: Path) -> None:
@@ -73,7 +68,7 @@ def downloaded(url: str, folder: Path) -> Path:
     with part.open("rb") as file:
         kind = formats.sniff(file.read(formats.HEAD_BYTES))
     if kind is None:
-        raise UsageError(f"{shown(url)} is not a document.", READABLE)
+        raise UsageError(f"{bare_address(url)} is not a document.", READABLE)
     return part.replace(part.with_name(f"{_stem(url)}.{kind}"))
 
 
@@ -110,7 +105,7 @@ def _stem(url: str) -> str:
 
 def _checked(url: str) -> str:
     try:
-        return shown(url)
+        return bare_address(url)
     except ValueError as exc:  # a port that is no number, a bracket without its pair
         raise UsageError(f"This is not an address: {exc}.", "Write it like https://host/report.pdf.") from exc
 

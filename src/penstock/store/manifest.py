@@ -6,7 +6,6 @@ import importlib.metadata
 import json
 import os
 import platform
-import re
 import shutil
 import subprocess
 import sys
@@ -14,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from penstock import __version__
-from penstock.errors import PlanMismatch, StoreError, UsageError, first_line, without_users
+from penstock.errors import PlanMismatch, StoreError, UsageError, first_line
 from penstock.plan import Plan, differences, fingerprint_of
 from penstock.processes.resources import cores
+from penstock.redaction import redacted, without_logins
 from penstock.store import old_rows
 from penstock.store.atomic_files import replacing, store_errors
 from penstock.store.ledger import has_rows
 from penstock.store.ownership import MARK, is_marked, is_ours, refuse_links, remove_all
-from penstock.trace.phrases import without_password
 
 RUN = "run.json"
 # everything a run writes below OUT
@@ -35,10 +34,7 @@ FOLDERS = (
     "glm", "masks", "clouds", "splats", "meshes", "turntables", "unfinished", "retrieval", "uploads", "jobs",
 )  # fmt: skip
 OURS = (*FILES, *FOLDERS)
-_QUERY = re.compile(r"(https?://[^\s?#]+)[?#]\S+")  # of an address: there may be a signature in it
 DOWNLOADS = "downloads"  # sources, not results: whoever lists them decides what is fetched anew
-# user:password@host, without the http:// that people leave out
-_USER = re.compile(r"^(--[\w-]+=)?[^/\s@:]+:[^/\s@]*@(?=[^/\s@]+(/|$))")
 PACKAGES = ("numpy", "opencv-python-headless", "pypdfium2", "onnxruntime", "pyarrow", "pillow")
 
 
@@ -86,7 +82,7 @@ def write(out: Path, plan: Plan, **facts: Any) -> None:
         **facts,
     }
     with replacing(out / RUN, out) as file:
-        file.write(without_users(json.dumps(manifest, ensure_ascii=False, indent=2)).encode())
+        file.write(without_logins(json.dumps(manifest, ensure_ascii=False, indent=2)).encode())
 
 
 def refuse_others(out: Path, fresh: bool) -> None:
@@ -137,7 +133,7 @@ def hardware() -> dict[str, Any]:
 
 def command() -> str:
     """Returns the command as it was typed, without passwords and keys."""
-    return without_password(" ".join([Path(sys.argv[0]).name, *_without_secrets(sys.argv[1:])]))
+    return " ".join([Path(sys.argv[0]).name, *_without_secrets(sys.argv[1:])])
 
 
 def _without_secrets(arguments: list[str]) -> list[str]:
@@ -148,7 +144,7 @@ def _without_secrets(arguments: list[str]) -> list[str]:
         elif argument.startswith(("--password=", "--api-key=", "--hf-token=")):
             shown.append(argument.split("=", 1)[0] + "=***")
         else:
-            shown.append(_QUERY.sub(r"\1?***", _USER.sub(r"\1***@", without_users(argument))))
+            shown.append(redacted(argument))
     return shown
 
 

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
+from penstock.redaction import SafeRepr
+
 VERSION = 1
 OMIT_IF_NONE = {"omit_if_none": True}  # the key is left out of profile.json; other None become null
 
@@ -123,7 +125,7 @@ class GpuProfile:
 
 
 @dataclass(frozen=True, slots=True)
-class ServerProfile:
+class ServerProfile(SafeRepr):
     """One model server. Means are over the samples in which it had work; counters cover the run."""
 
     url: str

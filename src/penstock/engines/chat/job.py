@@ -73,7 +73,7 @@ class Settings:
     timeout_s: float = 300.0
     retries: int = 4
     down_s: float = 300.0  # how long all servers may be away: a restart of vLLM takes 1 to 3 minutes
-    api_key: str | None = None
+    api_key: str | None = field(default=None, repr=False)
     dynamic: bool = True
 
     @property

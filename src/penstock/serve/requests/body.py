@@ -18,6 +18,7 @@ import pybase64
 from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 
+from penstock.redaction import SafeRepr
 from penstock.serve.errors import HttpRefusal, writable
 from penstock.serve.guard.arrivals import has_arrived
 from penstock.serve.guard.remote_files import RemoteFiles
@@ -37,7 +38,7 @@ FILES = ("files", "file")
 
 
 @dataclass
-class Sending:
+class Sending(SafeRepr):
     """Files and options of a request, and files of other fields. `digest` is of all of it."""
 
     files: list[ReceivedFile] = field(default_factory=list)
