@@ -31,6 +31,7 @@ from penstock.sources import hub
 from penstock.stages.ground import Ground
 from penstock.store import manifest
 from penstock.store.ledger import Ledger
+from penstock.store.out import Out
 from penstock.store.schema import PAGES
 from penstock.testing.fake_recipe import fake
 from penstock.testing.fake_server import FakeServer, serving
@@ -230,7 +231,8 @@ def _check_tree(out: Path) -> None:
     assert len(results) == len(texts) == 30
     assert results[12]["page_id"] == "doc_1_page_2"
     assert {"page_id", "page_idx", "regions", "markdown", "image_crops"} <= set(results[0])
-    assert (out / "crops").is_dir()
+    [crop] = [crop["path"] for row in results for crop in row["image_crops"]]
+    assert crop.startswith("crops/doc_2_page_8_crop_") and (out / crop).is_file()
     assert np.load(out / "embeddings" / "corpus_ocr_text.npy").shape == (30, 512)
     assert np.load(out / "embeddings" / "queries.npy").shape == (12, 512)
     assert not (out / "embeddings" / "corpus_images.npy").exists()
@@ -255,6 +257,7 @@ def test_a_sample_run_tells_how_long_the_whole_data_set_would_take(tmp_path: Pat
         [line] = pipeline.run(("parse",))
     assert re.search(r"2 pages read, 0 were done, 0 failed; at this rate all 30 pages take \d", line)
     assert pipeline.state.estimate["pages"] == 30
+    assert Out(tmp_path / "output").run()["crop_names"] == "page"
     told = CliRunner().invoke(app, ["profile", str(tmp_path / "output")]).output
     assert "At this rate: 30 pages in " in told
     told = CliRunner().invoke(app, ["profile", str(tmp_path / "output"), "--pages", "40781"]).output

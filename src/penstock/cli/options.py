@@ -142,7 +142,7 @@ Executor = Annotated[
     ),
 ]
 CropNames = Annotated[
-    str | None, typer.Option(help="Names of crops in exports: content, or page (doc_page_0_crop_2.jpg).")
+    str | None, typer.Option(help="Names of crops in exports: content, or page (PAGE_ID_crop_2.jpg).")
 ]
 Results = Annotated[Path, typer.Option("--out", "-o", help="Folder for the results; a run there is resumed.")]
 ResultsOrNone = Annotated[

@@ -33,7 +33,7 @@ from penstock.engines.vllm.presets import cards
 from penstock.engines.vllm.server import start_all
 from penstock.errors import UsageError
 from penstock.executors import make_executor
-from penstock.exports.export import export
+from penstock.exports.export import CROP_NAMES, export
 from penstock.page import Page
 from penstock.passes.embed import EmbedOptions, checked_precision, embed_out
 from penstock.passes.enrich import EnrichOptions, enrich_work
@@ -248,7 +248,7 @@ class Pipeline:
             "inputs": told_inputs(inputs),
             "dataset": "" if options.inputs else options.source,
             "revision": self.state.revision or Out(options.out).run().get("revision", ""),
-            **crop_names_of(options.crop_names, options.out),
+            **(crop_names_of(options.crop_names, options.out) or {CROP_NAMES: "page"}),
         }
         run = Run(self._plan(), make_executor("local", Trace()), options.out, PAGES, facts=facts)
         listing = sources.list_items(inputs, Page, downloads=downloads_of(options.out, inputs))

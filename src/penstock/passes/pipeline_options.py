@@ -30,7 +30,7 @@ class PipelineOptions(SafeRepr):
     settings: Mapping[str, Any] = field(default_factory=dict)  # more of the recipe's own options
     limit: int | None = None
     crops: bool = True
-    crop_names: str | None = None  # of exports: content, page; None: as the run in OUT was asked for
+    crop_names: str | None = None  # of exports: content, page; None: as the run in OUT, or page
     ocr_model: str = ""  # a folder or hub name; the recipe's own if empty
     ocr_dtype: str = "auto"  # auto: the preset's own
     vision: str = "auto"  # auto: ours where it fits

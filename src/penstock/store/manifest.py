@@ -29,7 +29,7 @@ FILES = (
     "profile.json", "profile.html", "trace.jsonl", "objects.jsonl", "report.html", "given.json",
 )  # fmt: skip
 FOLDERS = (
-    "items", "failures", "damaged", "crops", "crops_by_page", "raw", "embed", "embeddings", "enrich", "index",
+    "items", "failures", "damaged", "crops", "raw", "embed", "embeddings", "enrich", "index",
     "markdown", "markdown_joined", "overlays", "searchable", "docjson", "docling", "content_list", "html",
     "glm", "masks", "clouds", "splats", "meshes", "turntables", "unfinished", "retrieval", "uploads", "jobs",
 )  # fmt: skip
