@@ -6,7 +6,6 @@ the code that decides. A stand-in `vllm` records what it is started with.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Sequence
 from itertools import product
 from pathlib import Path
@@ -18,7 +17,10 @@ from typer.testing import CliRunner
 
 from penstock.cli.app import app
 from penstock.cli.services.serve import _plan as serve_plan
+from penstock.page import Page
 from penstock.serve.service import Service
+from penstock.store.ledger import ShardWriter
+from penstock.store.schema import PAGES
 from tests.support.stand_in_machine import Machine, Started, planned
 from tests.support.waiting import wait_until
 
@@ -47,7 +49,6 @@ EXPECTED = {
     "NVIDIA L4": ((1, "0.8", "128"), (1, "0.9", "96")),
     "NVIDIA GeForce RTX 4090": ((1, "0.8", "192"), (1, "0.9", "100")),
 }
-RUN = Path(__file__).parent.parent / "fixtures" / "run_0_1" / "documents"
 GUARD = "vllm.model_executor.models.deepseek_ocr:NGramPerReqLogitsProcessor"
 
 
@@ -248,7 +249,9 @@ def test_the_pipelines_embedder_gets_the_card_and_its_numbers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine = Machine(tmp_path / "bin", monkeypatch, [("NVIDIA B200", CARDS["NVIDIA B200"])])
-    shutil.copytree(RUN, tmp_path / "out")
+    writer = ShardWriter(tmp_path / "out", PAGES)
+    writer.add(Page(id="a/00000", uri="a.pdf", document="a.pdf", width=10, height=10, markdown="words"))
+    writer.commit()
     where = ["--output-dir", str(tmp_path / "out"), "--data-dir", str(tmp_path)]
     said = told(["run", "pages", "nothing.pdf", *where, "--recipe", "glm-ocr", "--step", "embed"])
     [started] = machine.started()

@@ -120,7 +120,7 @@ def test_content_names_are_the_default_and_come_back(out: Path) -> None:
 
 
 def test_exporting_again_agrees_with_the_run_and_drops_what_is_gone(out: Path) -> None:
-    (out / "run.json").write_text(json.dumps({"crop_names": "page", "plan": []}))
+    (out / "run.json").write_text(json.dumps({"format": 1, "crop_names": "page", "plan": []}))
     export(out, ["jsonl"])
     first = crops_of(out)
     stale = out / FOLDER / "a_doc_123_page_7_crop_0.jpg"

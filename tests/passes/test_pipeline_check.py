@@ -48,7 +48,7 @@ def test_a_run_that_was_begun_goes_on_with_its_recipe(
 ) -> None:
     Machine(tmp_path / "bin", monkeypatch, [("NVIDIA B200", 183_359)])
     (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "run.json").write_text('{"recipe": "documents", "plan": []}')
+    (tmp_path / "out" / "run.json").write_text('{"format": 1, "recipe": "documents", "plan": []}')
     options = PipelineOptions(out=tmp_path / "out", data=tmp_path, inputs=("nothing.pdf",))
     assert next(Pipeline(options).run(("check",))).startswith("recipe builtin: ")
 

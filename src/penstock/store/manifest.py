@@ -17,10 +17,10 @@ from penstock.errors import PlanMismatch, StoreError, UsageError, first_line
 from penstock.plan import Plan, differences, fingerprint_of
 from penstock.processes.resources import cores
 from penstock.redaction import redacted, without_logins
-from penstock.store import old_rows
 from penstock.store.atomic_files import replacing, store_errors
 from penstock.store.ledger import has_rows
 from penstock.store.ownership import MARK, is_marked, is_ours, refuse_links, remove_all
+from penstock.store.shards import FORMAT, format_problem
 
 RUN = "run.json"
 # everything a run writes below OUT
@@ -38,6 +38,10 @@ DOWNLOADS = "downloads"  # sources, not results: whoever lists them decides what
 PACKAGES = ("numpy", "opencv-python-headless", "pypdfium2", "onnxruntime", "pyarrow", "pillow")
 
 
+class OtherFormat(UsageError):
+    """OUT was written by a version of Penstock that this one does not read."""
+
+
 def read(out: Path) -> dict[str, Any] | None:
     path = out / RUN
     if not path.is_file():
@@ -50,6 +54,8 @@ def read(out: Path) -> dict[str, Any] | None:
         raise UsageError(f"{path} is not a run's description ({first_line(exc)}).", advice) from exc
     if not isinstance(manifest, dict) or not _is_plan(manifest.get("plan")):
         raise UsageError(f"{path} is not a run's description: it names no plan.", advice)
+    if problem := format_problem(path, manifest.get("format")):
+        raise OtherFormat(problem, "Read the inputs again into another OUT, or use the version of then.")
     return manifest
 
 
@@ -62,7 +68,7 @@ def check(out: Path, plan: Plan) -> None:
     manifest = read(out)
     if manifest is None or not has_rows(out):
         return
-    settings = plan.completed(old_rows.upgrade_settings(manifest["plan"]))
+    settings = plan.completed(manifest["plan"])
     if fingerprint_of(settings) == plan.fingerprint():
         return
     lines = "\n".join(f"  {line}" for line in differences(settings, plan.settings()))
@@ -74,6 +80,7 @@ def check(out: Path, plan: Plan) -> None:
 
 def write(out: Path, plan: Plan, **facts: Any) -> None:
     manifest = {
+        "format": FORMAT,
         "recipe": plan.name,
         "fingerprint": plan.fingerprint(),
         "plan": plan.settings(),
