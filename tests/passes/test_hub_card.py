@@ -15,9 +15,9 @@ from penstock.errors import Failure, UsageError
 from penstock.exports.export import export
 from penstock.exports.page_rows import result_row
 from penstock.page import Page
-from penstock.passes.hub_card import card
-from penstock.passes.hub_features import PAGE, REGION, features
-from penstock.passes.hub_front_matter import check_licence, size_category
+from penstock.passes.hub.card import card
+from penstock.passes.hub.features import PAGE, REGION, features
+from penstock.passes.hub.front_matter import check_licence, size_category
 from penstock.region import Asset, Line, Region
 from penstock.store.ledger import ShardWriter
 from penstock.store.out import Out

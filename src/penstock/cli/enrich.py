@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from penstock.driver import Tally
 
 SHOWN = 5  # reasons why blocks have less than was asked for, the most frequent first
+MaxTokens = Annotated[
+    int | None, typer.Option(help="Tokens of one answer at most; 1500 to look, 700 to write.", min=1)
+]
 
 
 def enrich(
@@ -35,9 +38,7 @@ def enrich(
         str, typer.Option(help="How the vision model is asked: deepseek-ocr, openai, ...")
     ] = "deepseek-ocr",
     vision_model: Annotated[str, typer.Option(help="The vision model as its server calls it.")] = "",
-    max_tokens: Annotated[
-        int | None, typer.Option(help="Tokens of one answer at most; 1500 to look, 700 to write.", min=1)
-    ] = None,
+    max_tokens: MaxTokens = None,
     api_key: Annotated[str | None, typer.Option(help="Key of the servers.")] = None,
     in_flight: Annotated[int, typer.Option(help="Requests in flight at the servers.", min=1)] = 64,
     retry_failed: Annotated[bool, typer.Option(help="Try failed blocks again.")] = False,

@@ -26,7 +26,7 @@ from penstock.cli.options import (
     words,
 )
 from penstock.cli.progress import progress
-from penstock.trace.phrases import plural
+from penstock.trace.phrases import duration, plural
 
 if TYPE_CHECKING:
     from penstock.evaluation.results import Summary
@@ -126,8 +126,6 @@ def _run(options: PipelineOptions, step: str | None, skip: list[str], as_json: b
 
 def _summary_lines(state: PipelineState) -> list[str]:
     """The end of a run for people: pages, shapes, scores, times."""
-    from penstock.trace.phrases import duration
-
     lines = []
     if state.pages:
         lines.append("pages: " + ", ".join(f"{count} {name}" for name, count in state.pages.items()))

@@ -38,7 +38,7 @@ from penstock.page import Page
 from penstock.passes.embed import EmbedOptions, checked_precision, embed_out
 from penstock.passes.enrich import EnrichOptions, enrich_work
 from penstock.passes.evaluate_search import evaluate_search
-from penstock.passes.hub_front_matter import check_licence
+from penstock.passes.hub.front_matter import check_licence
 from penstock.passes.index import index_out
 from penstock.passes.parse import crop_names_of, downloads_of, told_inputs
 from penstock.passes.pipeline_check import (

@@ -104,7 +104,7 @@ def row_html(row: dict[str, Any]) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Table:
+class _ListedTable:
     """A table as its list has it. `home` is the list's folder, `split` the part of the set it belongs to."""
 
     name: str
@@ -115,21 +115,21 @@ class _Table:
     picture: str = ""  # where the list holds it itself
 
 
-def _picture_of(table: _Table, homes: tuple[Path, ...]) -> str:
+def _picture_of(table: _ListedTable, homes: tuple[Path, ...]) -> str:
     """Returns the picture beside the list, in images/, or in the folder of its split; "" if nowhere."""
     splits = (table.split,) if table.split in SPLITS else SPLITS
     places = [top / part for part in ("", *splits) for top in (*homes, *(home / "images" for home in homes))]
     return next((found for place in places if (found := picture_for(place, table.name))), "")
 
 
-def _from_answers(folder: Path) -> list[_Table]:
+def _from_answers(folder: Path) -> list[_ListedTable]:
     """Reads the metric's own format: a JSON object of names to `{"html": ...}`."""
     files = [folder] if folder.is_file() else sorted(folder.rglob("*gt*.json"))
     for file in files:
         content = read_json(file) if file.suffix == ".json" else None
         if isinstance(content, dict) and all(isinstance(v, dict) and "html" in v for v in content.values()):
             return [
-                _Table(
+                _ListedTable(
                     name=name,
                     html=v["html"],
                     home=file.parent,
@@ -141,8 +141,8 @@ def _from_answers(folder: Path) -> list[_Table]:
     return []
 
 
-def _from_rows(folder: Path, split: str) -> list[_Table]:
-    found: list[_Table] = []
+def _from_rows(folder: Path, split: str) -> list[_ListedTable]:
+    found: list[_ListedTable] = []
     numbers = count()
     for file in files_of(folder, "*.jsonl", "*.parquet"):
         for row, number in zip(rows_of(file), numbers, strict=False):
@@ -151,5 +151,7 @@ def _from_rows(folder: Path, split: str) -> list[_Table]:
                 continue
             name = str(row.get("filename") or row.get("imgid") or f"{number:06d}")
             held = row.get("picture", "")
-            found.append(_Table(name=name, html=row_html(row), home=file.parent, split=own, picture=held))
+            found.append(
+                _ListedTable(name=name, html=row_html(row), home=file.parent, split=own, picture=held)
+            )
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from penstock.passes.hub_front_matter import front_matter, licence_sentence
+from penstock.passes.hub.front_matter import front_matter, licence_sentence
 from penstock.retrieval import vectors
 from penstock.retrieval.to_embed import page_entries
 from penstock.store.out import Out

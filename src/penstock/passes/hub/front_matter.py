@@ -12,7 +12,7 @@ from typing import Any
 from penstock.errors import UsageError
 from penstock.exports.documents import CHUNKS
 from penstock.exports.page_files import RESULTS, TEXTS
-from penstock.passes.hub_features import PAGE, features
+from penstock.passes.hub.features import PAGE, features
 from penstock.store.out import Out
 
 # identifiers of the Hub that are for data; another name is written as `other` with its name beside it
