@@ -24,6 +24,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from penstock.redaction import redacted
+
 DISTRIBUTION = "penstock-pipeline"  # what pip installs; `penstock` on the package index is another project
 
 
@@ -37,13 +39,7 @@ def first_line(exc: BaseException) -> str:
     return (str(exc).strip().splitlines() or [type(exc).__name__])[0]
 
 
-_USER = re.compile(r"(?<=://)[^/?#\s\"']*@")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-
-
-def without_users(text: str) -> str:
-    """Returns the text with `***` for user and password of every address in it."""
-    return _USER.sub("***@", text)
 
 
 def shown(text: str) -> str:
@@ -51,7 +47,7 @@ def shown(text: str) -> str:
 
     What servers and files say ends up in messages.
     """
-    return _CONTROL.sub("\ufffd", without_users(text))
+    return _CONTROL.sub("\ufffd", redacted(text))
 
 
 class PenstockError(Exception):

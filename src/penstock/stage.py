@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from penstock.item import Item
 from penstock.page import Page
+from penstock.redaction import SafeRepr
 
 T = TypeVar("T")
 ItemT = TypeVar("ItemT", bound=Item)
@@ -80,7 +81,7 @@ class Worker(Generic[ItemT]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stage:
+class Stage(SafeRepr):
     """Base of all specs. Subclasses are frozen dataclasses that set `name`, `reads`, `writes`.
 
     `item` is the class of items it works on; `reads` and `writes` name fields of that class.

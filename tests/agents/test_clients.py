@@ -42,7 +42,7 @@ from tests.conftest import REPO
 from tests.support.running_service import SAMPLE
 
 GUIDE = REPO / "docs" / "how-to" / "mcp.md"
-PHOTO = REPO / "tests" / "fixtures" / "run_0_1" / "in" / "sofa.jpg"
+PHOTO = REPO / "tests" / "fixtures" / "sofa.jpg"
 TOOLS = {"parse", "list_documents", "read_page", "read_region", "search", "measure_photo"}
 
 

@@ -75,7 +75,7 @@ def test_it_says_what_readers_of_files_may_do(
 ) -> None:
     monkeypatch.setattr("penstock.processes.confinement.landlock_version", lambda: version)
     monkeypatch.setenv("PENSTOCK_READER_MEMORY_MB", "3000")
-    assert "have 3,000 MB each and no keys" in told()
+    assert "have 2.9 GiB each and no keys" in told()
     assert words in told()
 
 

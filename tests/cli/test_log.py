@@ -129,7 +129,7 @@ def test_no_secret_gets_in(runs: Path, tmp_path: Path, monkeypatch: pytest.Monke
     log = tmp_path / "x.log"
     with logging_from("info"), log_file(log, {"api_key": "key-from-the-environment"}):
         TREE.info("http://me:hunter22@host:8000 said: hf_from_the_environment, key-from-the-environment\nno")
-    assert lines_with(log, "http://host:8000 said: ***, *** | no")
+    assert lines_with(log, "http://***@host:8000 said: ***, *** | no")
     assert not lines_with(log, "hunter22")
 
 

@@ -6,8 +6,7 @@ the code that decides. A stand-in `vllm` records what it is started with.
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from pathlib import Path
 
@@ -18,7 +17,10 @@ from typer.testing import CliRunner
 
 from penstock.cli.app import app
 from penstock.cli.services.serve import _plan as serve_plan
+from penstock.page import Page
 from penstock.serve.service import Service
+from penstock.store.ledger import ShardWriter
+from penstock.store.schema import PAGES
 from tests.support.stand_in_machine import Machine, Started, planned
 from tests.support.waiting import wait_until
 
@@ -47,7 +49,6 @@ EXPECTED = {
     "NVIDIA L4": ((1, "0.8", "128"), (1, "0.9", "96")),
     "NVIDIA GeForce RTX 4090": ((1, "0.8", "192"), (1, "0.9", "100")),
 }
-RUN = Path(__file__).parent.parent / "fixtures" / "run_0_1" / "documents"
 GUARD = "vllm.model_executor.models.deepseek_ocr:NGramPerReqLogitsProcessor"
 
 
@@ -137,6 +138,57 @@ def test_engine_start_starts_what_its_dry_run_says(tmp_path: Path, monkeypatch: 
     assert "this stand-in never starts" in said
 
 
+def test_engine_start_of_an_embedder_is_a_server_for_pooling(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(tmp_path / "bin", monkeypatch, [("NVIDIA L4", CARDS["NVIDIA L4"])])
+    monkeypatch.setenv("PENSTOCK_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    for model in ("Qwen/Qwen3-VL-Embedding-2B", "qwen3-vl-embedding"):
+        [wanted] = planned(engine_start(model, "--dry-run", "--json"))
+        words, _ = same_but_name(wanted)
+        assert words == [
+            *("serve", "Qwen/Qwen3-VL-Embedding-2B", "--host", "127.0.0.1"),
+            *("--max-model-len", "16384", "--limit-mm-per-prompt", '{"image":1,"video":0}'),
+            *("--no-enable-prefix-caching", "--mm-processor-cache-gb", "0", "--stream-interval", "1"),
+            *("--disable-uvicorn-access-log", "--dtype", "bfloat16", "--gpu-memory-utilization", "0.85"),
+            *("--max-num-seqs", "128", "--max-num-batched-tokens", "16384", "--runner", "pooling"),
+            *("--mm-processor-kwargs", '{"size": {"shortest_edge": 4096, "longest_edge": 1310720}}'),
+        ]
+    said = told(["engine", "start", "qwen3-vl-embedding", "--port", "0"])
+    [started] = machine.started()
+    assert same_but_name(started) == same_but_name(wanted)
+    assert "this stand-in never starts" in said
+
+
+@pytest.mark.parametrize("verb", ["parse", "run", "eval", "engine"])
+def test_the_context_of_a_server_is_set_from_every_command(
+    verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(tmp_path / "bin", monkeypatch, [("NVIDIA L4", CARDS["NVIDIA L4"])])
+    context = ("--max-model-len", "12288")
+    if verb == "engine":
+        monkeypatch.setenv("PENSTOCK_CACHE", str(tmp_path / "cache"))
+        told(["engine", "start", "glm-ocr", "--port", "0", *context])
+    else:
+        VERBS[verb](tmp_path, "glm-ocr", "auto", *context, "--max-tokens", "4096")
+    [started] = machine.started()
+    assert started.value("--max-model-len") == "12288"
+
+
+def test_an_embedder_on_8_gb_is_loaded_in_fp8_unless_bf16_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(tmp_path / "bin", monkeypatch, [("NVIDIA GeForce RTX 4060", 8_188)])
+    monkeypatch.setenv("PENSTOCK_CACHE", str(tmp_path / "cache"))
+    for model in ("deepseek-ocr", "qwen3-vl-embedding"):
+        [packed] = planned(engine_start(model, "--dry-run", "--json"))
+        assert packed.value("--quantization") == "fp8"
+        told(["engine", "start", model, "--port", "0", "--ocr-dtype", "bf16"])
+        [started] = machine.started()
+        assert "--quantization" not in started.words
+
+
 def same_but_name(server: Started) -> tuple[list[str], dict[str, str]]:
     """The words without the port and the name a server goes by, which are each start's own."""
     words = list(server.words)
@@ -146,24 +198,23 @@ def same_but_name(server: Started) -> tuple[list[str], dict[str, str]]:
     return words, server.variables
 
 
-def parse(root: Path, recipe: str, dtype: str) -> str:
-    return told(
-        ["parse", picture(root), "-o", str(root / "out"), "--recipe", recipe, "--ocr-dtype", dtype, "-q"]
-    )
+def parse(root: Path, recipe: str, dtype: str, *more: str) -> str:
+    where = ["-o", str(root / "out"), "-q"]
+    return told(["parse", picture(root), *where, "--recipe", recipe, "--ocr-dtype", dtype, *more])
 
 
-def run(root: Path, recipe: str, dtype: str) -> str:
+def run(root: Path, recipe: str, dtype: str, *more: str) -> str:
     where = ["--output-dir", str(root / "out"), "--data-dir", str(root / "data")]
-    return told(["run", "pages", picture(root), *where, "--recipe", recipe, "--ocr-dtype", dtype])
+    return told(["run", "pages", picture(root), *where, "--recipe", recipe, "--ocr-dtype", dtype, *more])
 
 
-def eval_run(root: Path, recipe: str, dtype: str) -> str:
+def eval_run(root: Path, recipe: str, dtype: str, *more: str) -> str:
     lines = root / "iam" / "data"
     lines.mkdir(parents=True)
     rows = {"image": [{"bytes": Path(picture(root)).read_bytes(), "path": "0.png"}], "text": ["a line"]}
     parquet.write_table(pa.table(rows), lines / "test-00000.parquet")
     where = ["--data", str(root / "iam"), "-o", str(root / "scores")]
-    return told(["eval", "run", "handwritten", *where, "--recipe", recipe, "--ocr-dtype", dtype])
+    return told(["eval", "run", "handwritten", *where, "--recipe", recipe, "--ocr-dtype", dtype, *more])
 
 
 def serve(root: Path, recipe: str, dtype: str) -> str:
@@ -177,7 +228,7 @@ def serve(root: Path, recipe: str, dtype: str) -> str:
     return str(service.error)
 
 
-VERBS = {"parse": parse, "run": run, "eval": eval_run, "serve": serve}
+VERBS: dict[str, Callable[..., str]] = {"parse": parse, "run": run, "eval": eval_run, "serve": serve}
 
 
 def told(arguments: Sequence[str]) -> str:
@@ -198,7 +249,9 @@ def test_the_pipelines_embedder_gets_the_card_and_its_numbers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine = Machine(tmp_path / "bin", monkeypatch, [("NVIDIA B200", CARDS["NVIDIA B200"])])
-    shutil.copytree(RUN, tmp_path / "out")
+    writer = ShardWriter(tmp_path / "out", PAGES)
+    writer.add(Page(id="a/00000", uri="a.pdf", document="a.pdf", width=10, height=10, markdown="words"))
+    writer.commit()
     where = ["--output-dir", str(tmp_path / "out"), "--data-dir", str(tmp_path)]
     said = told(["run", "pages", "nothing.pdf", *where, "--recipe", "glm-ocr", "--step", "embed"])
     [started] = machine.started()

@@ -23,7 +23,7 @@ GUIDES = [DOCS / "tutorial.md", *sorted((DOCS / "how-to").glob("*.md"))]
 # the tutorial takes 20 s on 2 idle cores, all guides together two minutes
 RUN_GUIDES = [pytest.param(page, marks=pytest.mark.slow) for page in GUIDES]
 SAMPLE = REPO / "src" / "penstock" / "sample" / "sample.pdf"
-PHOTO = REPO / "tests" / "fixtures" / "run_0_1" / "in" / "sofa.jpg"
+PHOTO = REPO / "tests" / "fixtures" / "sofa.jpg"
 MADE = frozenset({"reference/commands.md", "reference/python.md", "reference/recipes.md"})
 
 

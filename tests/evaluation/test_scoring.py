@@ -25,6 +25,7 @@ from penstock.evaluation.report import mark_differences, write_report
 from penstock.evaluation.results import SAMPLES, SampleResult, read_samples
 from penstock.evaluation.scoring import score_folder, score_samples
 from penstock.store.lock import holding
+from tests.support.made_benchmarks import pubtabnet
 
 
 @pytest.fixture
@@ -258,6 +259,23 @@ def test_dpbench_numbers_of_both_engines_are_reproduced(shared_data: Path) -> No
                     assert metric not in result.scores
                 else:
                     assert result.scores[metric] == pytest.approx(expected, abs=1e-6), (result.id, metric)
+
+
+@pytest.mark.parametrize("place", ["", "images", "val", "images/val", "lists/val"])
+def test_pictures_of_pubtabnet_are_found_beside_its_list(place: str, tmp_path: Path) -> None:
+    pubtabnet(tmp_path)
+    (tmp_path / "train").mkdir()
+    (tmp_path / "train" / "PMC0.png").write_bytes(b"of another split")
+    home = tmp_path / place.rpartition("/")[0] if place == "lists/val" else tmp_path
+    for path in sorted((tmp_path / "val").glob("*.png")):
+        (tmp_path / place).mkdir(parents=True, exist_ok=True)
+        path.rename(tmp_path / place / path.name)
+    if home != tmp_path:
+        (tmp_path / "PubTabNet_2.0.0.jsonl").rename(home / "PubTabNet_2.0.0.jsonl")
+    samples = open_benchmark("pubtabnet").samples(tmp_path)
+    assert [Path(sample.image) for sample in samples] == [tmp_path / place / f"PMC{n}.png" for n in (0, 1)]
+    samples = open_benchmark("pubtabnet").samples(home / "PubTabNet_2.0.0.jsonl")
+    assert [Path(sample.image) for sample in samples] == [tmp_path / place / f"PMC{n}.png" for n in (0, 1)]
 
 
 def test_data_sets_that_are_here_are_read(shared_data: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from penstock.documents.docjson.page_blocks import page_blocks
 from penstock.documents.formats.markdown import page_markdown
 from penstock.errors import UsageError
-from penstock.exports.crop_names import FOLDER, CropsByPage, document_stems
+from penstock.exports.crop_names import FOLDER, CropsByPage, page_stems
 from penstock.exports.export import export
 from penstock.page import Page
 from penstock.passes.enrich import list_blocks
@@ -41,8 +41,8 @@ def page(document: str, part: int, *shades: int) -> Page:
     ]
     regions = (Region(label="text", box=(0, 0, 50, 9), index=0, content="Words."), *pictures)
     return Page(
-        id=f"{document}/{part:05d}", uri=document, document=document, part=part, width=50, height=90,
-        regions=regions, markdown=page_markdown(regions),
+        id=f"{document.removesuffix('.pdf')}_page_{part}", uri=document, document=document, part=part,
+        width=50, height=90, regions=regions, markdown=page_markdown(regions),
     )  # fmt: skip
 
 
@@ -70,7 +70,7 @@ def crops_of(out: Path) -> list[str]:
 
 
 def names(out: Path) -> list[str]:
-    return sorted(path.name for path in (out / FOLDER).iterdir())
+    return sorted(path.name for path in (out / FOLDER).glob("*_crop_*"))
 
 
 BY_PAGE = [
@@ -100,26 +100,27 @@ def test_crops_are_named_by_page_and_order_and_all_links_follow(out: Path) -> No
 
 
 def test_the_store_stays_as_it_is_and_names_take_no_space(out: Path) -> None:
-    before = sorted(path.name for path in (out / "crops").iterdir())
+    before = {path.name: path.read_bytes() for path in (out / "crops").iterdir()}
     export(out, ["jsonl"], crop_names="page")
-    assert sorted(path.name for path in (out / "crops").iterdir()) == before
+    after = {path.name: path.read_bytes() for path in (out / "crops").iterdir()}
+    assert {name: after[name] for name in before} == before and set(after) - set(before) == set(BY_PAGE)
     assert [region.crop_path for page in Out(out).read_pages() for region in page.regions if region.crop]
     first = out / FOLDER / BY_PAGE[0]
-    assert any(first.samefile(path) for path in (out / "crops").iterdir())
+    assert any(first.samefile(out / "crops" / name) for name in before)
 
 
 def test_content_names_are_the_default_and_come_back(out: Path) -> None:
     export(out, ["jsonl"])
     by_content = crops_of(out)
     assert all(path.startswith("crops/") for path in by_content)
-    assert not (out / FOLDER).exists()
+    assert names(out) == []
     export(out, ["jsonl"], crop_names="page")
     export(out, ["jsonl"], crop_names="content")
     assert crops_of(out) == by_content
 
 
 def test_exporting_again_agrees_with_the_run_and_drops_what_is_gone(out: Path) -> None:
-    (out / "run.json").write_text(json.dumps({"crop_names": "page", "plan": []}))
+    (out / "run.json").write_text(json.dumps({"format": 1, "crop_names": "page", "plan": []}))
     export(out, ["jsonl"])
     first = crops_of(out)
     stale = out / FOLDER / "a_doc_123_page_7_crop_0.jpg"
@@ -155,12 +156,12 @@ def test_a_crop_that_is_gone_keeps_its_content_name(out: Path) -> None:
 
 
 def test_a_blocks_enrichment_is_found_whatever_its_crop_is_called(out: Path) -> None:
-    naming = CropsByPage(Out(out), ["a/doc_123.pdf", "b/doc_123.pdf"])
+    naming = CropsByPage(Out(out), (entry.id for entry in Out(out).entries()))
     keys = set()
     for one in Out(out).read_pages():
         named = page_blocks(naming.named(one), 0, False)
         assert named.keys == page_blocks(one, 0, False).keys
-        assert all(asset.path.startswith(FOLDER) for asset in named.assets)
+        assert all("_crop_" in asset.path for asset in named.assets)
         keys |= set(named.keys.values())
     assert {block.id for block in list_blocks(Out(out))} <= keys
 
@@ -187,6 +188,7 @@ def test_a_run_remembers_what_it_was_asked_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "documents",
     [
+        ["doc_1_page_0", "Doc_1_page_0", "doc/1_page_0"],
         ["a/b.pdf", "a_b.pdf"],
         ["Report.pdf", "report.pdf", "report.PNG"],
         ["con.pdf", "a:b?.pdf", "..\\..\\evil.pdf", "/etc/passwd"],
@@ -196,12 +198,23 @@ def test_a_run_remembers_what_it_was_asked_for(tmp_path: Path) -> None:
     ],
 )
 def test_stems_are_safe_short_and_differ(documents: list[str]) -> None:
-    stems = document_stems(documents)
+    stems = page_stems(documents)
     assert len({stem.casefold() for stem in stems.values()}) == len(documents)
     for stem in stems.values():
         assert stem and not set('<>:"/\\|?*') & set(stem)
         assert not stem.startswith(".") and len(stem.encode()) <= 130
         assert stem.split(".")[0].lower() not in {"con", "prn", "aux", "nul"}
+
+
+def test_a_row_of_the_seeds_form_has_the_seeds_path(tmp_path: Path) -> None:
+    export(written(tmp_path, page("doc_123.pdf", 0, 10, 20)), ["jsonl", "md"], crop_names="page")
+    [row] = rows(tmp_path)
+    assert row["page_id"] == "doc_123_page_0"
+    assert row["image_crops"][1]["path"] == "crops/doc_123_page_0_crop_2.jpg"  # type: ignore[index]
+    assert (tmp_path / "crops" / "doc_123_page_0_crop_2.jpg").read_bytes() == jpeg(20)
+    assert "](../crops/doc_123_page_0_crop_1.jpg)" in (tmp_path / "markdown" / "doc_123.md").read_text(
+        "utf-8"
+    )
 
 
 def test_a_naming_we_do_not_know_is_a_sentence(out: Path) -> None:

@@ -19,7 +19,7 @@ from penstock.engines.embed.openai import ServerEmbedder
 from penstock.errors import EngineError, Failure, OpenError, PlanMismatch, StoreError, UsageError
 from penstock.page import Page
 from penstock.passes.embed import EmbedOptions, EmbedSummary, embed_out
-from penstock.passes.hub_card import card
+from penstock.passes.hub.card import card
 from penstock.passes.questions import embed_question
 from penstock.region import Asset
 from penstock.retrieval import vectors

@@ -244,7 +244,8 @@ def test_enrich_keeps_a_ledger_by_block_and_resumes(tmp_path: Path) -> None:
     assert "최댓값은 1,377" in chunk.text and chunk.keywords
 
 
-def test_pictures_go_to_the_vision_engine_and_read_tables_do_not(tmp_path: Path) -> None:
+def out_with_a_picture(tmp_path: Path) -> Path:
+    """Returns an OUT whose last block is a picture that pass 2 shows to a vision model."""
     cv2 = pytest.importorskip("cv2")
     import numpy as np
 
@@ -258,6 +259,11 @@ def test_pictures_go_to_the_vision_engine_and_read_tables_do_not(tmp_path: Path)
         Page(id="p9", uri="a.pdf", document="a.pdf", part=9, width=1000, height=1400, regions=(region,))
     )
     writer.commit()
+    return out
+
+
+def test_pictures_go_to_the_vision_engine_and_read_tables_do_not(tmp_path: Path) -> None:
+    out = out_with_a_picture(tmp_path)
     server = FakeServer()
     server.says = lambda asked: "<table><tr><td>2021</td><td>5</td></tr></table>"
     with serving(server) as url:
@@ -266,6 +272,37 @@ def test_pictures_go_to_the_vision_engine_and_read_tables_do_not(tmp_path: Path)
     export(out, ["docjson"])
     block = docjson_file.read(out / "docjson" / "a.json").blocks[-1]
     assert (block.category, block.category_source) == ("graph", "model")
+    assert block.enrichment and (block.enrichment.model, block.enrichment.visible_model) == ("", "fake")
+
+
+def test_a_summary_names_the_model_that_wrote_it_not_the_one_that_looked(tmp_path: Path) -> None:
+    out = out_with_a_picture(tmp_path)
+    eyes = FakeServer(model="eyes", says=lambda asked: "a mill")
+    pen = FakeServer(model="pen", says=lambda asked: ANSWERS["plain"])
+    with serving(eyes) as eyes_url, serving(pen) as pen_url:
+        list(enrich(out, text_engine="llm", server=(pen_url,), vision_server=(eyes_url,)))
+    export(out, ["docjson"])
+    written = docjson_file.read(out / "docjson" / "a.json").blocks[-1].enrichment
+    assert written and (written.model, written.visible_model) == ("pen", "eyes")
+
+
+def test_the_tokens_of_an_answer_are_the_users_to_choose(tmp_path: Path) -> None:
+    out = out_with_a_picture(tmp_path)
+    server = FakeServer(says=lambda asked: ANSWERS["plain"])
+    with serving(server) as url:
+        call = ["enrich", str(out), "--text-engine", "llm", "--server", url, "--vision-server", url, "-q"]
+        done = CliRunner().invoke(app, [*call, "--max-tokens", "99"])
+    assert done.exit_code == 0, done.output
+    assert server.asked and {asked.max_tokens for asked in server.asked} == {99}
+
+
+def test_what_rules_wrote_names_no_model(tmp_path: Path) -> None:
+    out = out_with_a_picture(tmp_path)
+    with serving(FakeServer(model="eyes", says=lambda asked: "a mill")) as url:
+        list(enrich(out, text_engine="rule", vision_server=(url,)))
+    export(out, ["docjson"])
+    written = docjson_file.read(out / "docjson" / "a.json").blocks[-1].enrichment
+    assert written and (written.method, written.model, written.visible_model) == ("rule", "", "eyes")
 
 
 def english_run(out: Path) -> Path:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,13 +23,15 @@ from typer.testing import CliRunner
 from penstock.cli.app import app
 from penstock.engines.vllm.presets import Preset
 from penstock.errors import StoreError, UsageError
-from penstock.passes.pipeline import Pipeline, PipelineOptions
+from penstock.passes.pipeline import Pipeline, count_within
 from penstock.passes.pipeline_check import STEPS, chosen_steps
+from penstock.passes.pipeline_options import PipelineOptions
 from penstock.passes.pipeline_presets import PRESETS, corpus_of, queries_of
 from penstock.sources import hub
 from penstock.stages.ground import Ground
 from penstock.store import manifest
 from penstock.store.ledger import Ledger
+from penstock.store.out import Out
 from penstock.store.schema import PAGES
 from penstock.testing.fake_recipe import fake
 from penstock.testing.fake_server import FakeServer, serving
@@ -227,7 +231,8 @@ def _check_tree(out: Path) -> None:
     assert len(results) == len(texts) == 30
     assert results[12]["page_id"] == "doc_1_page_2"
     assert {"page_id", "page_idx", "regions", "markdown", "image_crops"} <= set(results[0])
-    assert (out / "crops").is_dir()
+    [crop] = [crop["path"] for row in results for crop in row["image_crops"]]
+    assert crop.startswith("crops/doc_2_page_8_crop_") and (out / crop).is_file()
     assert np.load(out / "embeddings" / "corpus_ocr_text.npy").shape == (30, 512)
     assert np.load(out / "embeddings" / "queries.npy").shape == (12, 512)
     assert not (out / "embeddings" / "corpus_images.npy").exists()
@@ -243,6 +248,30 @@ def _check_scores(out: Path, said: str) -> None:
     assert "retrieval by hybrid: recall@1" in said
     assert "Pictures were left out" in said
     assert "uploaded: " in said
+
+
+def test_a_sample_run_tells_how_long_the_whole_data_set_would_take(tmp_path: Path) -> None:
+    write_dataset(tmp_path / "set")
+    with serving(FakeServer(model="glm-ocr")) as url:
+        pipeline = Pipeline(replace(served(tmp_path, servers=(url,)), limit=2))
+        [line] = pipeline.run(("parse",))
+    assert re.search(r"2 pages read, 0 were done, 0 failed; at this rate all 30 pages take \d", line)
+    assert pipeline.state.estimate["pages"] == 30
+    assert Out(tmp_path / "output").run()["crop_names"] == "page"
+    told = CliRunner().invoke(app, ["profile", str(tmp_path / "output")]).output
+    assert "At this rate: 30 pages in " in told
+    told = CliRunner().invoke(app, ["profile", str(tmp_path / "output"), "--pages", "40781"]).output
+    assert "At this rate: 40,781 pages in " in told and "for 40,781" in told
+
+
+def test_where_counting_takes_long_the_published_number_is_taken(tmp_path: Path) -> None:
+    ticks = iter(range(100))
+    assert count_within(iter("abcdef"), 50, lambda: next(ticks)) == 6
+    assert count_within(iter("abcdef"), 3, lambda: next(ticks)) is None
+    options = PipelineOptions(out=tmp_path, data=tmp_path, source_preset=PRESETS["kopub"])
+    assert options.published_pages == 40_781
+    assert replace(options, inputs=("mine.pdf",)).published_pages == 0
+    assert replace(options, dataset="another/set").published_pages == 0
 
 
 def served(root: Path, **more: Any) -> PipelineOptions:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from penstock.errors import MissingModel, PenstockError, UsageError
-from penstock.passes.pipeline import Pipeline, PipelineOptions
+from penstock.passes.pipeline import Pipeline
+from penstock.passes.pipeline_options import PipelineOptions
 from tests.conftest import SAMPLE
 from tests.passes.test_pipeline import command, environment, served
 from tests.support.hub_server import BAD_TOKEN, Hub
@@ -47,7 +48,7 @@ def test_a_run_that_was_begun_goes_on_with_its_recipe(
 ) -> None:
     Machine(tmp_path / "bin", monkeypatch, [("NVIDIA B200", 183_359)])
     (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "run.json").write_text('{"recipe": "documents", "plan": []}')
+    (tmp_path / "out" / "run.json").write_text('{"format": 1, "recipe": "documents", "plan": []}')
     options = PipelineOptions(out=tmp_path / "out", data=tmp_path, inputs=("nothing.pdf",))
     assert next(Pipeline(options).run(("check",))).startswith("recipe builtin: ")
 

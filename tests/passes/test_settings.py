@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import fields
-from typing import get_type_hints
+from typing import get_args, get_type_hints
 
 from penstock import recipes
 from penstock.cli import parse as parse_command
+from penstock.engines.vllm.choice import DTYPES
 from penstock.passes.embed import EmbedOptions
 from penstock.passes.enrich import EnrichOptions
 from penstock.passes.settings import (
@@ -17,6 +18,7 @@ from penstock.passes.settings import (
     PhotoSettings,
     recipe_options,
 )
+from penstock.vllm_plugin import MODES
 
 
 def test_options_of_parse_are_those_of_all_recipes_for_pages() -> None:
@@ -26,6 +28,12 @@ def test_options_of_parse_are_those_of_all_recipes_for_pages() -> None:
 
 def test_options_of_parse_are_called_as_on_the_command_line() -> None:
     assert set(ParseSettings.__annotations__) <= set(inspect.signature(parse_command.parse).parameters)
+
+
+def test_typed_options_of_servers_take_the_words_that_the_command_line_takes() -> None:
+    typed = get_type_hints(ParseSettings)
+    assert set(get_args(typed["vision"])) == set(MODES)
+    assert set(get_args(typed["ocr_dtype"])) == set(DTYPES)
 
 
 def test_options_of_volumes_are_those_of_its_recipe() -> None:

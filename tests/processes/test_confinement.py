@@ -56,8 +56,8 @@ def test_small_files_that_ask_for_gigabytes_fail_alone_and_within_the_bound(tmp_
     assert pages["far/00000"] == ""
     assert "larger than 89,478,485 pixels" in pages["far/00001"]
     assert "larger than 89,478,485 pixels" in pages["far/00002"]  # it is drawn on the second
-    assert "400 MB" in pages["twice/00000"]
-    assert "400 MB" in pages["once/00000"]
+    assert "400 MiB" in pages["twice/00000"]
+    assert "400 MiB" in pages["once/00000"]
     cells = [why for id, why in pages.items() if id.startswith("cells")]
     assert len(cells) == 16
     assert all("header is damaged" in why for why in cells)

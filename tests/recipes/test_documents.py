@@ -170,7 +170,7 @@ def begun(out: Path, effort: str | None) -> None:
     rows = [{key: value for key, value in row.items() if key != "effort"} for row in plan]
     if effort is not None:
         rows = [row | ({"effort": effort} if row["stage"] in ("orient", "recognise") else {}) for row in rows]
-    (out / "run.json").write_text(json.dumps({"recipe": "documents", "plan": rows}))
+    (out / "run.json").write_text(json.dumps({"format": 1, "recipe": "documents", "plan": rows}))
 
 
 @pytest.mark.parametrize(

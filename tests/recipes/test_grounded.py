@@ -22,7 +22,6 @@ from penstock.engines.chat.deepseek import NgramGuard, ladder
 from penstock.errors import PenstockError, PlanMismatch, UsageError
 from penstock.page import Page
 from penstock.recipes import build
-from penstock.store.old_rows import upgrade_settings
 from penstock.testing.fake_server import Asked, FakeServer, serving
 
 SAMPLE = str(files("penstock") / "sample" / "sample.pdf")
@@ -268,10 +267,3 @@ def test_wrong_token_numbers_are_a_sentence(tmp_path: Path) -> None:
 def test_another_recipe_does_not_take_them(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["parse", SAMPLE, "-o", str(tmp_path), "--resolution", "base"])
     assert "does not take --resolution" in str(result.exception)
-
-
-def test_a_run_made_before_there_was_a_choice_is_resumed() -> None:
-    kept = Path(__file__).parents[1] / "fixtures" / "run_0_1" / "grounded" / "run.json"
-    before = json.loads(kept.read_text())["plan"]
-    today = build("grounded", {})
-    assert today.completed(upgrade_settings(before))[-1] == today.settings()[-1]

@@ -162,7 +162,7 @@ def test_a_broken_photo_and_a_box_outside_cost_only_themselves(tmp_path: Path) -
 
 @needs_saliency
 def test_the_one_thing_in_a_drawn_photo_is_found_without_a_box(tmp_path: Path) -> None:
-    photo = REPO / "tests" / "fixtures" / "run_0_1" / "in" / "sofa.jpg"
+    photo = REPO / "tests" / "fixtures" / "sofa.jpg"
     told = json.loads(run(str(photo), "-o", str(tmp_path / "out"), "--json", "--labels", "sofa"))
     [row] = told["objects"]
     assert (row["label"], row["finder"], row["estimate"]) == ("sofa", "saliency", "prior")

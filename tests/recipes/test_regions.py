@@ -9,11 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 
 import penstock
 from penstock.engines.chat.client import ChatClient
 from penstock.engines.chat.region_tasks import task_of, token_budget
+from penstock.engines.image.codec import encode_jpeg
 from penstock.errors import OpenError, UsageError
 from penstock.page import Page
 from penstock.plan import Plan
@@ -96,6 +98,25 @@ def plan(url: str, **ask: Any) -> Plan:
 def parsed(url: str, **ask: Any) -> list[Page]:
     pages = penstock.parse(SAMPLE, recipe=plan(url, **ask))
     return sorted(pages, key=lambda page: page.part)
+
+
+@pytest.mark.parametrize("recipe", ["glm-ocr", "paddleocr-vl", "openai"])
+def test_the_tokens_of_an_answer_are_the_users_to_choose(recipe: str, server: Running) -> None:
+    [ask] = [stage for stage in build(recipe, {"max_tokens": 33, "layout": "cdla"}) if isinstance(stage, Ask)]
+    parsed(server.url, max_tokens=ask.max_tokens)
+    assert server.fake.asked and {asked.max_tokens for asked in server.fake.asked} == {33}
+
+
+def test_a_large_table_may_have_more_tokens_than_the_models_own_bound() -> None:
+    table = Region(
+        label="table", box=(0, 0, 2800, 1400), request=encode_jpeg(np.zeros((1400, 2800, 3), "u1"), 50)
+    )
+    with running(FakeServer(max_model_len=65_536)) as server:
+        for bound in (0, 16_384):
+            worker = Ask(servers=(server.url,), max_tokens=bound).open()
+            worker([Page(id=str(bound), uri="a", document="a", part=0, regions=(table,))])
+            worker.close()
+    assert [asked.max_tokens for asked in server.fake.asked] == [8_192, 16_384]
 
 
 def test_every_region_is_asked_its_task_and_answers_find_their_place(server: Running) -> None:

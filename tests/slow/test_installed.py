@@ -37,7 +37,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
 REPO = Path(__file__).resolve().parent.parent.parent
 SAMPLE = REPO / "src" / "penstock" / "sample" / "sample.pdf"
-PHOTO = REPO / "tests" / "fixtures" / "run_0_1" / "in" / "sofa.jpg"
+PHOTO = REPO / "tests" / "fixtures" / "sofa.jpg"
 TOOLS = ("bash", "cat", "env", "uname")
 BUILD = "import sys, setuptools.build_meta as b; print(getattr(b, sys.argv[1])(sys.argv[2]))"
 BARE_EXTRAS = [extra for extra in EXTRAS if extra not in ("gpu", "vllm")]

@@ -27,7 +27,7 @@ pytestmark = [
 ]
 PENSTOCK = [sys.executable, "-m", "penstock"]
 PROBE = SAMPLE.with_name("probe.png")
-PHOTO = Path(__file__).parent.parent / "fixtures" / "run_0_1" / "in" / "sofa.jpg"
+PHOTO = Path(__file__).parent.parent / "fixtures" / "sofa.jpg"
 NOT_FILES = ("/dev/", "/proc/")
 
 

@@ -25,7 +25,7 @@ from penstock.store.ownership import claim
 from penstock.store.schema import PAGES
 from penstock.store.source_order import DOCUMENTS, read_order
 from penstock.testing.fake_recipe import fake
-from tests.conftest import REPO, SAMPLE
+from tests.conftest import SAMPLE
 
 
 def pages(*numbers: int) -> list[Page]:
@@ -228,11 +228,41 @@ def test_a_run_ends_with_a_sentence_where_its_ledger_is_damaged(tmp_path: Path) 
     assert isinstance(told.exception, StoreError), told.output
 
 
-@pytest.mark.parametrize("name", ["documents", "grounded", "photos"])
-def test_runs_of_an_older_version_are_whole(name: str) -> None:
-    found = check_out(REPO / "tests" / "fixtures" / "run_0_1" / name)
-    assert found.damages == ()
-    assert found.rows > 0
+def test_run_json_and_every_shard_say_their_format(tmp_path: Path) -> None:
+    shard = written(tmp_path, 0)
+    manifest.write(tmp_path, fake())
+    assert json.loads((tmp_path / manifest.RUN).read_text())["format"] == 1
+    assert pq.read_schema(shard).metadata[b"format"] == b"1"
+
+
+@pytest.mark.parametrize("number", [None, 0, 2, "two"])
+@pytest.mark.parametrize(
+    "verb", [["parse", str(SAMPLE), "-o"], ["export", "--to", "jsonl"], ["check", "--repair"]]
+)
+def test_an_out_of_another_format_is_refused_and_left_as_it_is(
+    tmp_path: Path, verb: list[str], number: object
+) -> None:
+    written(tmp_path, 0)
+    manifest.write(tmp_path, fake())
+    run = tmp_path / manifest.RUN
+    facts = {**json.loads(run.read_text()), "format": number}
+    run.write_text(json.dumps({key: value for key, value in facts.items() if value is not None}))
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    told = CliRunner().invoke(app, [*verb, str(tmp_path)])
+    assert told.exit_code != 0 and isinstance(told.exception, UsageError), told.output
+    assert "this Penstock reads format 1" in str(told.exception)
+    assert "another OUT" in str(told.exception)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_a_shard_of_another_format_is_not_read_as_ours(tmp_path: Path) -> None:
+    bad, good = written(tmp_path, 0), written(tmp_path, 1)
+    pq.write_table(pq.read_table(bad).replace_schema_metadata({b"format": b"2"}), bad)
+    with pytest.raises(StoreError, match=r"is of format 2; this Penstock reads format 1"):
+        Ledger(tmp_path, PAGES).entries()
+    assert [damage.path for damage in check_out(tmp_path).damages] == [bad]
+    set_aside(tmp_path, check_out(tmp_path).damages)
+    assert {entry.shard for entry in Ledger(tmp_path, PAGES).entries().values()} == {good}
 
 
 def test_a_folder_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from penstock.errors import EngineError, Failure, UsageError, shown, without_users
+from penstock.errors import EngineError, Failure, UsageError, shown
 from penstock.passes.embed import _about
 from penstock.passes.upload import files_of
 from penstock.recipes.embed import embed_pages
+from penstock.redaction import redacted
 from penstock.sources import hub
 from penstock.store import manifest
 from penstock.store.atomic_files import replacing
@@ -54,7 +55,7 @@ def test_messages_and_failures_hold_no_password_and_steer_no_terminal() -> None:
         assert not set(told) & {"\x1b", "\x9b", "\r"}
         assert "two\nlines" in told
     assert shown("가나다 é 表") == "가나다 é 表"
-    assert without_users("see https://host/path@2x.png") == "see https://host/path@2x.png"
+    assert redacted("see https://host/path@2x.png") == "see https://host/path@2x.png"
     with pytest.raises(UsageError) as wrong:
         raise UsageError(f"{ADDRESS!r} is not the address of a server.")
     assert "s3cret" not in str(wrong.value)

@@ -108,12 +108,12 @@ def unimernet_parquet(folder: Path) -> list[bytes]:
 
 
 def pubtabnet(folder: Path) -> list[bytes]:
-    folder.mkdir(parents=True)
+    (folder / "val").mkdir(parents=True)
     pictures, rows = [], []
     structure = ["<tbody>", "<tr>", "<td>", "</td>", "<td>", "</td>", "</tr>", "</tbody>"]
     for number, cells in enumerate(TABLES):
         pictures.append(picture("  ".join(cells), 240 + number))
-        (folder / f"PMC{number}.png").write_bytes(pictures[-1])
+        (folder / "val" / f"PMC{number}.png").write_bytes(pictures[-1])
         html = {"structure": {"tokens": structure}, "cells": [{"tokens": [cell]} for cell in cells]}
         rows.append({"filename": f"PMC{number}.png", "split": "val", "imgid": number, "html": html})
     (folder / "PubTabNet_2.0.0.jsonl").write_text("\n".join(map(json.dumps, rows)))

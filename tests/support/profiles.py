@@ -37,7 +37,7 @@ def stage(name: str, busy: float, starved: float, blocked: float, **more: Any) -
     return StageProfile(**{**made, **more})
 
 
-MACHINE = HardwareFacts(cpu="A CPU", cores=2, memory_gb=23.5)
+MACHINE = HardwareFacts(cpu="A CPU", cores=2, memory_gib=23.5)
 
 
 def profile(**more: Any) -> Profile:

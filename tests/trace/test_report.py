@@ -13,6 +13,7 @@ from penstock.errors import UsageError
 from penstock.passes.work import write_profile
 from penstock.trace import report
 from penstock.trace.cost import with_price
+from penstock.trace.phrases import duration
 from penstock.trace.profile import HardwareFacts, Profile, StageTimeline
 from tests.support.profiles import MACHINE, nothing_ran, profile, stage, watched
 
@@ -97,6 +98,23 @@ def test_the_projection_pays_for_opening_once() -> None:
     }
 
 
+def test_a_sample_tells_how_long_the_whole_set_takes_with_hours_for_each_stage() -> None:
+    made = profile(whole=40_781)
+    assert report.projection(made) == {40_781: pytest.approx(2.0 + 40_781 * 38.0 / 80)}
+    assert report.estimate(made) == "at this rate all 40,781 pages take 5 h 23 min"
+    told = report.render_text(made)
+    assert "At this rate: 40,781 pages in 5 h 23 min." in told
+    [head, *rows] = told.splitlines()[-len(made.stages) - 1 :]
+    assert head.endswith("for 40,781")
+    for row, each in zip(rows, made.stages, strict=True):
+        assert row.endswith(duration(40_781 / each.capacity_per_s))
+    assert "<b>40,781</b> pages would take" in report.render_html(made)
+
+
+def test_a_run_of_everything_is_no_sample() -> None:
+    assert report.estimate(profile(whole=80)) == report.estimate(profile()) == ""
+
+
 def test_a_run_in_which_nothing_happened_still_reports() -> None:
     made = nothing_ran()
     assert report.projection(made) == {}
@@ -125,14 +143,15 @@ def test_a_profile_without_stages_still_reports() -> None:
 def test_the_text_stays_within_fifteen_lines_and_a_terminals_width() -> None:
     many = tuple(stage(f"stage{number}", number / 20, 1 - number / 20, 0.0) for number in range(20))
     told = report.render_text(profile(stages=many, bottleneck="stage19", skipped=12)).splitlines()
-    assert len(told) <= 15
-    assert max(len(line) for line in told) <= 110
+    wide = report.render_text(profile(stages=many, bottleneck="stage19", whole=10_000_000)).splitlines()
+    assert len(told) <= 15 and len(wide) <= 15
+    assert max(len(line) for line in (*told, *wide)) <= 110
     assert "stage19" in told[-1]
 
 
 def test_the_text_tells_the_totals_and_the_projection() -> None:
     told = report.render_text(profile(skipped=1200))
-    assert "78 pages in 40 s, 1,200 done before, 2 pages/s, 2 failed, peak memory 812 MB." in told
+    assert "78 pages in 40 s, 1,200 done before, 2 pages/s, 2 failed, peak memory 812 MiB." in told
     assert "At this rate: 10,000 pages in 1 h 19 min, 100,000 pages in 13 h 12 min." in told
 
 
@@ -143,7 +162,7 @@ def test_cards_servers_and_requests_take_nine_lines_of_the_text() -> None:
     assert max(len(line) for line in told) <= 140
     assert told[-9:] == [
         "GPU: 2 × NVIDIA H200, busy 93 % (median 97 %, peak 100 %), 1,176 W, 13.0 Wh.",
-        "GPU memory 120.00 GB, peak 128.00 GB of 140.40 GB, its bus busy 41 % (peak 72 %).",
+        "GPU memory 120 GiB, peak 128 GiB of 140.4 GiB, its bus busy 41 % (peak 72 %).",
         "GPU load while a stage worked: recognise 97 %, no stage at work 0 %.",
         "2 servers: running 960 (peak 1,024), waiting 24 (peak 180), KV cache 41 % (peak 62 %).",
         "640 requests, 520,000 tokens in, 61,600 out, prefix cache hits 2 %, picture cache hits 0 %.",
@@ -185,7 +204,7 @@ def test_a_folder_without_a_profile_is_a_sentence(tmp_path: Path) -> None:
 OLD = {
     "version": 1, "started": "2026-11-15T10:21:07+09:00", "items": 7, "failed": 1, "skipped": 0,
     "executor": "local", "command": "penstock parse in -o out",
-    "hardware": {"cpu": "A CPU", "cores": 2, "memory_gb": 23.5, "gpus": []}, "peak_rss_mb": 812.3,
+    "hardware": {"cpu": "A CPU", "cores": 2, "memory_gib": 23.5, "gpus": []}, "peak_rss_mb": 812.3,
     "seconds": 40.0, "bottleneck": "load",
     "timeline": {"bin_s": 0.25, "stages": {"load": [[0.2, 0.05, 0.0]]}},
     "stages": [

@@ -37,8 +37,8 @@ def rows_of(text: str) -> list[list[str]]:
 def test_the_page_has_the_numbers_of_cards_phases_servers_and_requests() -> None:
     found = rows_of(report.render_html(watched()))
     for row in (
-        ["0: NVIDIA H200", "93 %", "97 %", "100 %", "41 %", "72 %", "120.00 GB", "128.00 GB", "140.40 GB"],
-        ["no stage at work", "4", "0 %", "2 %", "–", "–", "900 MB", "1000 MB"],
+        ["0: NVIDIA H200", "93 %", "97 %", "100 %", "41 %", "72 %", "120 GiB", "128 GiB", "140.4 GiB"],
+        ["no stage at work", "4", "0 %", "2 %", "–", "–", "900 MiB", "1,000 MiB"],
         ["recognise", "35", "97 %", "100 %", "45 %", "72 %", "–", "–"],
         ["http://127.0.0.1:8000", "480", "512", "41 %", "62 %", "7,429", "880", "2 %", "0 %", "0"],
         ["as our client saw them", "640", "3", "7", "2.4 s", "840 ms", "9.0 s", "1 min 12 s", "1 min 20 s",
@@ -99,7 +99,7 @@ def test_the_page_tells_what_the_text_tells() -> None:
     text = report.render_html(profile())
     for told in (
         "Bottleneck: <em>recognise</em>, busy 97 %",
-        "812 MB",
+        "812 MiB",
         "100,000",
         "A CPU, 2 cores",
         "2 processes",

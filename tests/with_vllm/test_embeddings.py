@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import penstock
-from penstock.engines.embed.openai import POOLING_FLAGS, ServerEmbedder
+from penstock.engines.embed.openai import ServerEmbedder
+from penstock.engines.vllm.embedding_presets import POOLING_FLAGS
 from penstock.engines.vllm.presets import preset
 from penstock.engines.vllm.server import ManagedServer
 from tests.with_vllm.tiny import ENV, SMALL, START_S, picture

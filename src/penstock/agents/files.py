@@ -16,9 +16,10 @@ import pybase64
 
 from penstock.agents.sent_contents import sent_file
 from penstock.errors import UsageError
+from penstock.sizes import MB, file_size
 from penstock.store.atomic_files import store_errors
 
-MAX_CONTENT_BYTES = 32 << 20  # of a file in a message: messages are held in memory
+MAX_CONTENT_BYTES = 32 * MB  # of a file in a message: messages are held in memory
 PIECE = 1 << 20
 
 
@@ -89,7 +90,7 @@ class AllowedFiles:
             while piece := source.read(PIECE):
                 size += len(piece)
                 if size > self._max_bytes:
-                    raise UsageError(f"A file may have {self._max_bytes >> 20} MB at most.")
+                    raise UsageError(f"A file may have {file_size(self._max_bytes)} at most.")
                 digest.update(piece)
                 file.write(piece)
             file.flush()
@@ -101,7 +102,7 @@ class AllowedFiles:
 
 def _decoded(content: str) -> bytes:
     if len(content) > MAX_CONTENT_BYTES * 4 // 3 + 4:
-        raise UsageError(f"`content` may hold {MAX_CONTENT_BYTES >> 20} MB at most.", "Give a `path`.")
+        raise UsageError(f"`content` may hold {file_size(MAX_CONTENT_BYTES)} at most.", "Give a `path`.")
     head, comma, rest = content[:200].partition(",")
     text = rest + content[200:] if comma and head.startswith("data:") else content
     try:

@@ -131,6 +131,6 @@ def export(
 ) -> list[Path]:
     """Writes files from a run's rows, such as "md", "jsonl" or "docjson". Returns their paths.
 
-    `crop_names="page"` names crops by document, page and order; "content" by what they hold.
+    `crop_names="page"` names crops by page id and order; "content" by what they hold.
     """
     return write_exports(out, formats, password, crop_names)

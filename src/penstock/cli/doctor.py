@@ -11,6 +11,7 @@ import typer
 
 from penstock.cli.options import AsJson, Config, Log, LogLevel
 from penstock.errors import DISTRIBUTION, install_advice
+from penstock.sizes import GIB, MIB, memory_size
 
 RECIPE_MODELS = {
     "documents": (
@@ -133,8 +134,9 @@ def _budgets(card: Any) -> dict[str, str]:
 def _words(report: dict[str, Any]) -> str:
     hardware = report["hardware"]
     gpus = ", ".join(hardware["gpus"]) or "none (the built-in models need none)"
+    memory = memory_size(hardware["memory_gib"] * GIB)
     lines = [
-        f"Machine   {hardware['cpu']}, {hardware['cores']} cores, {hardware['memory_gb']} GB",
+        f"Machine   {hardware['cpu']}, {hardware['cores']} cores, {memory}",
         f"GPUs      {gpus}",
         f"System    {hardware['system']}",
         f"Readers   {_confined(report['readers'])}",
@@ -156,7 +158,7 @@ def _words(report: dict[str, Any]) -> str:
 
 def _confined(readers: dict[str, int]) -> str:
     """What the processes that read files may do here."""
-    bound = f"processes that read files have {readers['memory_mb']:,} MB each and no keys"
+    bound = f"processes that read files have {memory_size(readers['memory_mb'] * MIB)} each and no keys"
     if readers["landlock"] < 1:
         return f"{bound}; this system cannot keep them from writing files and from the network"
     network = "" if readers["landlock"] < 4 else ", use TCP"

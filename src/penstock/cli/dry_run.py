@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from penstock.driver import Run
 from penstock.page import Page
 from penstock.processes.resources import cores
+from penstock.sizes import MB, file_size
 from penstock.store import manifest
 from penstock.store.ledger import Ledger
 from penstock.trace import report
@@ -16,7 +17,7 @@ from penstock.trace.phrases import duration, plural
 # Without a profile of an earlier run in OUT: a scanned page on one core with the built-in models, and
 # what a page leaves on disk with its crops. Both from benchmarks/cpu/bench_parse.py, see docs/log.md.
 SECONDS_A_PAGE_AND_CORE = 5.0
-KB_A_PAGE = 120
+BYTES_A_PAGE = 120_000
 
 
 def forecast(run: Run[Page], listing: Iterable[Page], as_json: bool) -> str:
@@ -38,7 +39,7 @@ def forecast(run: Run[Page], listing: Iterable[Page], as_json: bool) -> str:
         "todo": todo,
         "unreadable": broken,
         "seconds": round(seconds),
-        "disk_mb": round(todo * KB_A_PAGE / 1024),
+        "disk_mb": round(todo * BYTES_A_PAGE / MB),
     }
     if as_json:
         return json.dumps(facts, ensure_ascii=False)
@@ -46,7 +47,7 @@ def forecast(run: Run[Page], listing: Iterable[Page], as_json: bool) -> str:
         f"{run.plan.describe()}\n\n"
         f"{plural(len(documents), 'document')}, {plural(done + todo, 'page')}: {done} done,"
         f" {todo} to do, {broken} unreadable.\n"
-        f"About {duration(seconds)} and {facts['disk_mb']} MB in {run.out}. Nothing was run."
+        f"About {duration(seconds)} and {file_size(todo * BYTES_A_PAGE)} in {run.out}. Nothing was run."
     )
 
 

@@ -14,8 +14,10 @@ from penstock.cli.options import VISIONS, AsJson
 from penstock.engines.chat.deepseek import MODELS as PAGE_MODELS
 from penstock.engines.chat.recognisers import RECOGNISERS
 from penstock.engines.vllm import daemon, detached
-from penstock.engines.vllm.choice import preset_for, reading_servers
+from penstock.engines.vllm.choice import ServerChoice, embedding_server, reading_servers
 from penstock.engines.vllm.detached import DetachedServer
+from penstock.engines.vllm.embedding_presets import EMBEDDING, is_embedder
+from penstock.engines.vllm.embedding_presets import NAMES as EMBEDDERS
 from penstock.engines.vllm.memory_budget import CARD_MIB, MemoryBudget, memory_budget
 from penstock.engines.vllm.presets import PRESETS, Card, cards
 from penstock.engines.vllm.probe import healthy, tokens_and_running
@@ -31,7 +33,8 @@ app = typer.Typer(
 
 DEFAULT_MODEL = "glm-ocr"
 ANY_MODEL = "openai"  # the recogniser that asks any model in plain words
-_SERVED = ", ".join(name for name, known in {**RECOGNISERS, **PAGE_MODELS}.items() if known.model)
+_READERS = (name for name, known in {**RECOGNISERS, **PAGE_MODELS}.items() if known.model)
+_SERVED = ", ".join((*_READERS, *EMBEDDERS))
 _PRESETS = ", ".join(("auto", *PRESETS))
 
 
@@ -44,6 +47,9 @@ def start(
     preset_name: Annotated[str, typer.Option("--preset", help=f"One of {_PRESETS}.")] = "auto",
     ocr_dtype: Annotated[str, typer.Option(help="Numbers it computes with: auto, bf16, fp8.")] = "auto",
     vision: Annotated[str, typer.Option(help=f"Its vision tower: {VISIONS}.")] = "auto",
+    max_model_len: Annotated[
+        int, typer.Option(help="Tokens of a request at most; the preset's own when not given.", min=0)
+    ] = 0,
     gpu: Annotated[str, typer.Option(help="Numbers of the GPUs, like 0,1; all of them when not given.")] = "",
     port: Annotated[
         int, typer.Option(help="Of the first server; the next take the next. 0: any free.")
@@ -59,7 +65,13 @@ def start(
     extra = vllm_args or []
     if model.startswith("--"):  # no model was named, only flags for vLLM
         model, extra = DEFAULT_MODEL, [model, *extra]
-    planned = _plan(model, extra, preset_name, ocr_dtype, vision, gpu, port, name, dry_run)
+    settings = {
+        "preset_name": preset_name,
+        "dtype": ocr_dtype,
+        "vision": vision,
+        "max_model_len": max_model_len,
+    }
+    planned = _plan(model, settings, extra, gpu, port, name, dry_run)
     if dry_run:
         _show_plan(planned, as_json)
     else:
@@ -113,53 +125,53 @@ def _is_named(server: DetachedServer, names: list[str]) -> bool:
 
 
 def _plan(
-    model: str,
-    extra: list[str],
-    preset_name: str,
-    dtype: str,
-    vision: str,
-    gpu: str,
-    port: int,
-    name: str,
-    dry_run: bool,
+    model: str, settings: dict[str, Any], extra: list[str], gpu: str, port: int, name: str, dry_run: bool
 ) -> list[DetachedServer]:
-    known = RECOGNISERS.get(model) or PAGE_MODELS.get(model)
-    reads = known.name if known else ANY_MODEL
-    chosen = reading_servers(
-        reads,
-        _cards(gpu, preset_name, dry_run),
-        model="" if known else model,
-        preset_name=preset_name,
-        dtype=dtype,
-        vision=vision,
-        more_flags=extra,
-    )
-    title = name or (known.name if known else Path(model).name.lower())
+    settings = {**settings, "more_flags": extra}
+    found = _cards(gpu, settings["preset_name"], dry_run)
+    kind, chosen = _chosen(model, settings, found)
+    title = name or (model if kind and "/" not in model else Path(model).name.lower())
     executable = _executable(dry_run)
-    servers = []
-    for number, choice in enumerate(chosen):
-        own = title if len(chosen) == 1 else f"{title}-{number + 1}"
-        at = port + number if port else free_port()
-        command = choice.preset.command(
-            choice.model, port=at, served_name=title, extra_args=choice.flags, executable=executable
-        )
-        servers.append(
-            DetachedServer(
-                name=own,
-                model=choice.model,
-                preset=choice.preset.name,
-                gpu=choice.gpu,
-                port=at,
-                served_name=title,
-                prompt=choice.prompt,
-                extra_args=choice.flags,
-                log=str(detached.folder() / f"{own}.log"),
-                command=tuple(command),
-                recogniser=known.name if known else "",
-                vision=choice.vision,
-            )
-        )
-    return servers
+    return [
+        _detached(choice, kind, title, number if len(chosen) > 1 else 0, port, executable)
+        for number, choice in enumerate(chosen, 1)
+    ]
+
+
+def _chosen(model: str, settings: dict[str, Any], found: list[Card]) -> tuple[str, list[ServerChoice]]:
+    """Returns the servers of a model and whose presets they have: a recogniser's, EMBEDDING's, or ""."""
+    if is_embedder(model, settings["more_flags"]):
+        own = {key: value for key, value in settings.items() if key != "vision"}
+        places: list[Card | None] = [*found] or [None]
+        return EMBEDDING, [embedding_server(EMBEDDERS.get(model, model), card, **own) for card in places]
+    known = RECOGNISERS.get(model) or PAGE_MODELS.get(model)
+    if known:
+        return known.name, reading_servers(known.name, found, **settings)
+    return "", reading_servers(ANY_MODEL, found, model=model, **settings)
+
+
+def _detached(
+    choice: ServerChoice, kind: str, title: str, number: int, port: int, executable: list[str]
+) -> DetachedServer:
+    own = f"{title}-{number}" if number else title
+    at = port + max(0, number - 1) if port else free_port()
+    command = choice.preset.command(
+        choice.model, port=at, served_name=title, extra_args=choice.flags, executable=executable
+    )
+    return DetachedServer(
+        name=own,
+        model=choice.model,
+        preset=choice.preset.name,
+        gpu=choice.gpu,
+        port=at,
+        served_name=title,
+        prompt=choice.prompt,
+        extra_args=choice.flags,
+        log=str(detached.folder() / f"{own}.log"),
+        command=tuple(command),
+        recogniser=kind,
+        vision=choice.vision,
+    )
 
 
 def _executable(dry_run: bool) -> list[str]:
@@ -199,7 +211,7 @@ def _show_plan(servers: list[DetachedServer], as_json: bool) -> None:
         variables = [f"{key}={shlex.quote(value)}" for key, value in _variables(server).items()]
         print(" ".join([*variables, shlex.join(server.command)]))
     print()
-    first = preset_for(servers[0].recogniser, servers[0].preset, None)
+    first = daemon.planned_preset(servers[0])
     for flag in first.all_flags():
         print(f"# {' '.join(flag.words)}: {flag.why}")
     for flag in first.env:
@@ -212,8 +224,7 @@ def _show_plan(servers: list[DetachedServer], as_json: bool) -> None:
 
 
 def _variables(server: DetachedServer) -> dict[str, str]:
-    own = preset_for(server.recogniser, server.preset, None)
-    return {**own.environment(server.gpu), VARIABLE: server.vision}
+    return {**daemon.planned_preset(server).environment(server.gpu), VARIABLE: server.vision}
 
 
 def _budget(server: DetachedServer, all_servers: list[DetachedServer]) -> MemoryBudget | None:
@@ -223,12 +234,12 @@ def _budget(server: DetachedServer, all_servers: list[DetachedServer]) -> Memory
     known = {card.index: round(card.memory_gb * 1e9) for card in cards()}
     card = known.get(server.gpu if server.gpu is not None else -1) or CARD_MIB[server.preset] << 20
     sharing = sum(other.gpu == server.gpu for other in all_servers)
-    has_layout = server.recogniser not in PAGE_MODELS
+    has_layout = server.recogniser not in (*PAGE_MODELS, EMBEDDING)
     return memory_budget(server.model, server.command, card, sharing, has_layout, server.vision)
 
 
 def _plan_row(server: DetachedServer, all_servers: list[DetachedServer]) -> dict[str, Any]:
-    own = preset_for(server.recogniser, server.preset, None)
+    own = daemon.planned_preset(server)
     budget = _budget(server, all_servers)
     return {
         "name": server.name,

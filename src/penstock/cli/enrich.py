@@ -20,6 +20,9 @@ WrittenIn = Annotated[
     str, typer.Option(help="Languages to write: ko, en or ko,en. [default: the document's, and en]")
 ]
 SHOWN = 5  # reasons why blocks have less than was asked for, the most frequent first
+MaxTokens = Annotated[
+    int | None, typer.Option(help="Tokens of one answer at most; 1500 to look, 700 to write.", min=1)
+]
 
 
 def enrich(
@@ -38,6 +41,7 @@ def enrich(
         str, typer.Option(help="How the vision model is asked: deepseek-ocr, openai, ...")
     ] = "deepseek-ocr",
     vision_model: Annotated[str, typer.Option(help="The vision model as its server calls it.")] = "",
+    max_tokens: MaxTokens = None,
     api_key: Annotated[str | None, typer.Option(help="Key of the servers.")] = None,
     in_flight: Annotated[int, typer.Option(help="Requests in flight at the servers.", min=1)] = 64,
     lang: WrittenIn = "",
@@ -65,6 +69,7 @@ def enrich(
         vision_server=tuple(vision_server or ()),
         vision=vision,
         vision_model=vision_model,
+        max_tokens=max_tokens or 0,
         api_key=api_key,
         in_flight=in_flight,
         lang=lang,

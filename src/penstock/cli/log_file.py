@@ -22,6 +22,7 @@ import typer
 
 from penstock import __version__
 from penstock.errors import PenstockError, UsageError, first_line
+from penstock.redaction import redacted
 
 LogLevelName = Literal["debug", "info", "warning", "error"]
 SECRETS = ("api_key", "hf_token", "password")
@@ -114,11 +115,9 @@ class _TextLines(logging.Formatter):
         return self.clean(said)
 
     def clean(self, text: str) -> str:
-        from penstock.trace.phrases import without_password
-
         for secret in self._secrets:
             text = text.replace(secret, "***")
-        return without_password(text)
+        return redacted(text)
 
 
 class _JsonLines(_TextLines):

@@ -10,6 +10,7 @@ import typer
 
 from penstock.cli.options import AsJson
 from penstock.engines.weights import registry as weights
+from penstock.sizes import file_size
 
 app = typer.Typer(
     help="The built-in weights: list, fetch, verify.",
@@ -101,19 +102,15 @@ def _show_table(rows: list[dict[str, Any]]) -> None:
     colours = {"ready": "green", "missing": "yellow", "damaged": "red"}
     for row in rows:
         state = f"[{colours[row['state']]}]{row['state']}[/]"
-        table.add_row(row["name"], row["use"], _package(row), row["licence"], _megabytes(row["size"]), state)
+        table.add_row(row["name"], row["use"], _package(row), row["licence"], file_size(row["size"]), state)
     Console().print(table)
 
 
 def _show_lines(rows: list[dict[str, Any]]) -> None:
     for row in rows:
-        words = (row["name"], row["use"], _package(row), row["licence"], _megabytes(row["size"]))
+        words = (row["name"], row["use"], _package(row), row["licence"], file_size(row["size"]))
         print("\t".join((*words, row["state"])))
 
 
 def _package(row: dict[str, Any]) -> str:
     return f"{row['package']} {row['version']} ({row['from']})"
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:.1f} MB"

@@ -28,9 +28,9 @@ GROUPS: dict[str, str] = {
     " layout_nms layout_compile layout_precision detector min_score mesh texture"
     " mesh_postprocess layout_postprocess",
     "Output": "out export to crops no_crops crop_names profile trace as_json quiet output_dir precision",
-    "Servers": "server service model layout_model preset ocr_dtype engine in_flight api_key ocr_model"
-    " embedding_model embedding_server vision_server vision_model text_engine"
-    " sam3d_python sam3d_config hf_repo hf_token public gpus gpu_mem_util"
+    "Servers": "server service model layout_model preset ocr_dtype max_model_len engine in_flight api_key"
+    " ocr_model embedding_model embedding_server vision_server vision_model text_engine"
+    " sam3d_python sam3d_config hf_repo hf_token public licence gpus gpu_mem_util"
     " http host port allow_host allow_folder keys max_mb",
     "Running": "retry_failed fresh dry_run cores executor config log log_level step skip resume workers"
     " batch_size help",
@@ -142,7 +142,7 @@ Executor = Annotated[
     ),
 ]
 CropNames = Annotated[
-    str | None, typer.Option(help="Names of crops in exports: content, or page (doc_page_0_crop_2.jpg).")
+    str | None, typer.Option(help="Names of crops in exports: content, or page (PAGE_ID_crop_2.jpg).")
 ]
 Results = Annotated[Path, typer.Option("--out", "-o", help="Folder for the results; a run there is resumed.")]
 ResultsOrNone = Annotated[
@@ -168,6 +168,10 @@ ApiKey = Annotated[str | None, typer.Option(help="Key of the servers.")]
 Precision = Annotated[str, typer.Option(help="Numbers of the .npy files: float32, float16, int8.")]
 HfToken = Annotated[
     str | None, typer.Option(help="Token; better in HF_TOKEN.", envvar="HF_TOKEN", show_envvar=False)
+]
+Licence = Annotated[
+    str,
+    typer.Option("--license", help="Licence of what is uploaded, like cc-by-4.0; the sources' own if empty."),
 ]
 Out = Annotated[Path, typer.Argument(help="The folder of a run.", metavar="OUT", show_default=False)]
 
@@ -204,7 +208,12 @@ RECIPE_OPTIONS: dict[str, Any] = {
     ],
     "ngram_window": Annotated[_Number, typer.Option(help="grounded: within so many tokens.", min=1)],
     "ngram_keep": Annotated[_Text, typer.Option(help="grounded: but never these token numbers.")],
-    "max_tokens": Annotated[_Number, typer.Option(help="grounded: of an answer.", min=1)],
+    "max_tokens": Annotated[
+        _Number, typer.Option(help="Tokens of one answer at most; glm-ocr 8192, grounded 7000.", min=1)
+    ],
+    "max_model_len": Annotated[
+        _Number, typer.Option(help="Context of a server that is started: picture and answer.", min=64)
+    ],
     "trust_remote_code": Annotated[
         _Switch, typer.Option("--trust-remote-code", help="grounded --engine hf: run the weights' own code.")
     ],

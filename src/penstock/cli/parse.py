@@ -43,6 +43,7 @@ from penstock.cli.options import (
 )
 from penstock.cli.progress import progress, tell_addresses, tell_failures, tell_left_out, tell_notes
 from penstock.errors import UsageError
+from penstock.redaction import SafeRepr, redacted
 
 if TYPE_CHECKING:
     from penstock.driver import Run
@@ -155,7 +156,7 @@ class _Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class _Typed:
+class _Typed(SafeRepr):
     """The options of the command line that say what is run, as they are typed."""
 
     inputs: list[str]
@@ -201,7 +202,7 @@ class _Typed:
             for text in page_texts(client, job.id, formats or ["md"]):
                 print(text, flush=True)
         if not shown.quiet:
-            print(f"{job.done} pages read by {url}, {job.failed} failed.", file=sys.stderr)
+            print(f"{job.done} pages read by {redacted(url)}, {job.failed} failed.", file=sys.stderr)
         if job.failed:
             raise typer.Exit(1)
 

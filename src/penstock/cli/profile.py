@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -27,6 +28,9 @@ def profile(
         float | None,
         typer.Option(help="Price of an hour of one GPU, to tell what a million pages cost.", min=0),
     ] = None,
+    pages: Annotated[
+        int, typer.Option(help="Tell how long so many pages would take, with hours for each stage.", min=0)
+    ] = 0,
     config: Config = None,
     log: Log = None,
     log_level: LogLevel = "info",
@@ -34,6 +38,8 @@ def profile(
 ) -> None:
     """Say where the time went, what bounds it and what to change. The picture is OUT/profile.html."""
     found = report.read(out)
+    if pages:
+        found = replace(found, whole=pages)
     if price is not None:
         found = cost.with_price(found, price)
     spans = None if trace is None else write_trace(out, trace, found)

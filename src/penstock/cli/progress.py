@@ -69,11 +69,12 @@ def _state(run: Run[Any], elapsed_s: float) -> RunState:
 
 def tell_addresses(inputs: list[str], quiet: bool) -> None:
     """What comes from the network may take a while: a sign of work on standard error."""
-    from penstock.sources.download import is_url, shown
+    from penstock.redaction import bare_address
+    from penstock.sources.download import is_url
 
     for address in () if quiet else filter(is_url, inputs):
         with suppress(ValueError):  # an address that is none: the listing says so
-            print(f"reading {shown(address)}", file=sys.stderr, flush=True)
+            print(f"reading {bare_address(address)}", file=sys.stderr, flush=True)
 
 
 def tell_notes(plan: Plan, quiet: bool) -> None:

@@ -16,6 +16,7 @@ from penstock.cli.options import (
     CropNames,
     Engine,
     HfToken,
+    Licence,
     Log,
     LogLevel,
     Precision,
@@ -25,11 +26,11 @@ from penstock.cli.options import (
     words,
 )
 from penstock.cli.progress import progress
-from penstock.trace.phrases import plural
+from penstock.trace.phrases import duration, plural
 
 if TYPE_CHECKING:
     from penstock.evaluation.results import Summary
-    from penstock.passes.pipeline import PipelineOptions, PipelineState
+    from penstock.passes.pipeline_options import PipelineOptions, PipelineState
 
 RECIPE_HELP = "builtin (any CPU), or one that reads by server; glm-ocr if not given and there is a GPU."
 RESUME_HELP = "Go on where it stopped; it does so anyway."
@@ -77,6 +78,7 @@ def run(
     hf_repo: Annotated[str | None, Option(help="Dataset on the Hub to upload to.")] = None,
     hf_token: HfToken = None,
     public: Annotated[bool, Option("--public", help="Upload for all to see, not in private.")] = False,
+    licence: Licence = "",
     config: Config = None,
     log: Log = None,
     log_level: LogLevel = "info",
@@ -84,7 +86,7 @@ def run(
     quiet: Quiet = False,
 ) -> None:
     """Read, embed, index, score and upload a dataset of pages. Run it again to go on where it stopped."""
-    from penstock.passes.pipeline import PipelineOptions
+    from penstock.passes.pipeline_options import PipelineOptions
     from penstock.passes.pipeline_presets import preset_of
 
     options = PipelineOptions(
@@ -96,7 +98,7 @@ def run(
         gpu_mem_util=gpu_mem_util, batch_size=batch_size, workers=workers,
         servers=tuple(server or ()), enrich=enrich,
         embedding_model=embedding_model, embedding_server=embedding_server, precision=precision,
-        repo=hf_repo, private=not public, token=hf_token,
+        repo=hf_repo, private=not public, token=hf_token, licence=licence,
     )  # fmt: skip
     _run(options, step, words(skip), as_json, quiet)
 
@@ -127,6 +129,10 @@ def _summary_lines(state: PipelineState) -> list[str]:
     lines = []
     if state.pages:
         lines.append("pages: " + ", ".join(f"{count} {name}" for name, count in state.pages.items()))
+    if state.estimate:
+        lines.append(
+            f"all {state.estimate['pages']:,} pages: {duration(state.estimate['seconds'])} at this rate"
+        )
     if state.blocks:
         lines.append("blocks: " + ", ".join(f"{count} {name}" for name, count in state.blocks.items()))
     if state.embedded:
@@ -155,6 +161,7 @@ def _summary_json(state: PipelineState) -> str:
     return json.dumps(
         {
             "pages": state.pages,
+            "estimate": state.estimate or None,
             "blocks": state.blocks,
             "revision": state.revision,
             "embedded": state.embedded.facts() if state.embedded else None,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.options import Config, HfToken, Log, LogLevel, Out
+from penstock.cli.options import Config, HfToken, Licence, Log, LogLevel, Out
 
 
 def upload(
@@ -14,6 +14,7 @@ def upload(
     repo: Annotated[str, typer.Option("--repo", help="Dataset on the Hub: NAME/DATASET.")],
     hf_token: HfToken = None,
     public: Annotated[bool, typer.Option("--public", help="For all to see; private when not given.")] = False,
+    licence: Licence = "",
     config: Config = None,
     log: Log = None,
     log_level: LogLevel = "info",
@@ -21,4 +22,4 @@ def upload(
     """Upload a run as a dataset with a card. What is there already is not sent again."""
     from penstock.passes.upload import upload_out
 
-    print(upload_out(out, repo, hf_token, private=not public))
+    print(upload_out(out, repo, hf_token, private=not public, licence=licence))

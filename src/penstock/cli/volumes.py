@@ -25,6 +25,7 @@ from penstock.cli.options import (
     words,
 )
 from penstock.cli.progress import progress
+from penstock.redaction import SafeRepr
 
 if TYPE_CHECKING:
     from penstock.driver import Run
@@ -117,7 +118,7 @@ def sam3d_settings(**given: Any) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class _TypedPhotos:
+class _TypedPhotos(SafeRepr):
     """The options of the command line that say what is measured, as they are typed."""
 
     photos: list[str]

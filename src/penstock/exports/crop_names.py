@@ -1,8 +1,8 @@
-"""Names crops so that people find them: `report_page_0_crop_2.jpg` instead of a hash of the content.
+"""Names crops so that people find them: `crops/doc_123_page_0_crop_2.jpg`, by page id and order.
 
-The store keeps crops by content, and everything that identifies a block goes by that. Names by page belong to
-the export: files in a folder of their own, which take no space where the file system has hard links. So a run
-can be exported either way, again and again.
+The store keeps crops by content, in the same folder, and everything that identifies a block goes by that.
+Names by page belong to the export: further names of the same files, which take no space where the file system
+has hard links. So a run can be exported either way, again and again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from pathlib import Path, PurePosixPath
 from typing import Literal, cast, get_args
 
 from penstock.errors import UsageError
-from penstock.exports.pages import output_names
 from penstock.page import Page
 from penstock.region import Region
 from penstock.sources.safe_names import safe_name
@@ -27,7 +26,7 @@ from penstock.store.out import Out
 from penstock.store.ownership import claim, remove
 
 CropNames = Literal["content", "page"]
-FOLDER = "crops_by_page"
+FOLDER = "crops"  # of the store, too: its names have 24 digits and no `_crop_`
 log = logging.getLogger(__name__)
 
 
@@ -42,9 +41,9 @@ def check_crop_names(word: str) -> CropNames:
 class CropsByPage:
     """Gives the crops of pages their names, and the names their files. Call `finish` after the last page."""
 
-    def __init__(self, out: Out, documents: Iterable[str]) -> None:
+    def __init__(self, out: Out, page_ids: Iterable[str]) -> None:
         self._out = out
-        self._stems = document_stems(documents)
+        self._stems = page_stems(page_ids)
         self._made: set[str] = set()
 
     def named(self, page: Page) -> Page:
@@ -59,7 +58,7 @@ class CropsByPage:
 
     def finish(self) -> None:
         """Removes files of an earlier export that this one does not have."""
-        for path in (self._out / FOLDER).glob("*_page_*_crop_*"):
+        for path in (self._out / FOLDER).glob("*_crop_*"):
             if path.name not in self._made:
                 remove(self._out, path)
 
@@ -68,7 +67,7 @@ class CropsByPage:
         if crop is None:
             return region
         ending = PurePosixPath(crop.path).suffix
-        name = f"{self._stems[page.document]}_page_{page.part}_crop_{region.index}{ending}"
+        name = f"{self._stems[page.id]}_crop_{region.index}{ending}"
         if name not in self._made and not self._link(self._out / crop.path, self._out / FOLDER / name):
             log.warning("%s is not in %s: the crop %s is gone", name, FOLDER, crop.path)
             return region
@@ -93,16 +92,15 @@ class CropsByPage:
         return True
 
 
-def document_stems(documents: Iterable[str]) -> dict[str, str]:
-    """Returns a short name for each document: one path component that no two of them share."""
-    paths = output_names(documents, "")
-    stems = {document: safe_name("_".join(path.parts)) for document, path in paths.items()}
+def page_stems(page_ids: Iterable[str]) -> dict[str, str]:
+    """Returns a name for each page: its id as one path component that no two of them share on any system."""
+    stems = {page_id: safe_name(page_id) for page_id in page_ids}
     count = Counter(stem.casefold() for stem in stems.values())
     return {
-        document: stem if count[stem.casefold()] == 1 else f"{stem}-{_digest(document)}"
-        for document, stem in stems.items()
+        page_id: stem if count[stem.casefold()] == 1 else f"{stem}-{_digest(page_id)}"
+        for page_id, stem in stems.items()
     }
 
 
-def _digest(document: str) -> str:
-    return hashlib.sha256(document.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+def _digest(page_id: str) -> str:
+    return hashlib.sha256(page_id.encode("utf-8", "surrogateescape")).hexdigest()[:8]

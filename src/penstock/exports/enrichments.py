@@ -10,7 +10,7 @@ import pyarrow as pa
 from penstock.documents.docjson.enriched_block import EnrichedBlock
 from penstock.documents.docjson.model import Enrichment
 from penstock.errors import Failure
-from penstock.store import manifest, old_rows
+from penstock.store import manifest
 from penstock.store.ledger import Ledger
 from penstock.store.out import Out
 from penstock.store.schema import (
@@ -51,7 +51,6 @@ def _from_row(row: dict[str, Any]) -> EnrichedBlock:
     key = key_fields(row)
     if key["failure"] is not None:
         return EnrichedBlock(**key)
-    old_rows.upgrade_block(row)
     enrichment = Enrichment.model_validate_json(row["enrichment"]) if row["enrichment"] else None
     shortfalls = tuple(Failure(**shortfall) for shortfall in row["shortfalls"])
     return EnrichedBlock(**key, enrichment=enrichment, shortfalls=shortfalls)

@@ -57,7 +57,7 @@ def export(
     out.need_rows()
     entries = out.entries()
     named = check_crop_names(crop_names or out.run().get(CROP_NAMES) or "content")
-    crops = CropsByPage(out, (entry.document for entry in entries)) if named == "page" else None
+    crops = CropsByPage(out, (entry.id for entry in entries)) if named == "page" else None
     pages = Pages(out, entries, password, crops.named if crops else None)
     written: list[Path] = []
     for name in chosen:

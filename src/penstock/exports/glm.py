@@ -12,7 +12,6 @@ from penstock.documents.formats.glm import PICTURES, WrittenPage, blocks_of, pag
 from penstock.engines.image.codec import decode_rgb, encode_jpeg
 from penstock.exports.pages import Pages, output_names
 from penstock.page import Page
-from penstock.store import old_rows
 from penstock.store.atomic_files import replacing
 from penstock.store.out import Out
 from penstock.store.ownership import remove
@@ -48,8 +47,7 @@ def _margins_were_read(out: Out) -> bool:
 
     Other runs may hold them too; this format then leaves them out, as the SDK does.
     """
-    plan = old_rows.upgrade_settings(out.run().get("plan", []))
-    return any(stage.get("margins") == "read" for stage in plan)
+    return any(stage.get("margins") == "read" for stage in out.run().get("plan", []))
 
 
 def _pages(items: Iterable[Page], margins: bool) -> Iterator[WrittenPage]:

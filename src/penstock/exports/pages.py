@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import PurePosixPath
 
@@ -23,7 +23,7 @@ class Pages:
 
     out: Out
     entries: list[Entry]
-    password: str | None = None
+    password: str | None = field(default=None, repr=False)
     naming: Callable[[Page], Page] | None = None
 
     def items(self) -> Iterator[Page]:

@@ -19,6 +19,7 @@ from penstock.executors import make_executor
 from penstock.passes.work import Showing, Work
 from penstock.plan import Plan
 from penstock.recipes.embed import embed_pages, embed_queries
+from penstock.redaction import SafeRepr
 from penstock.retrieval import vectors
 from penstock.retrieval.to_embed import PAGES_HOME, QUERIES_HOME, VECTORS, list_pages, list_queries
 from penstock.sources.queries import read_queries
@@ -31,7 +32,7 @@ from penstock.trace.spans import Trace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EmbedOptions:
+class EmbedOptions(SafeRepr):
     """How to embed an OUT. `settings` are the engine's own: model, server, dimensions, in_flight, api_key."""
 
     engine: str = "use"

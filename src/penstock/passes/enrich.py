@@ -21,6 +21,7 @@ from penstock.exports.enrichments import BLOCKS, FOLDER
 from penstock.page import Page
 from penstock.passes.work import Work
 from penstock.recipes.enrich import enrich as enrich_plan
+from penstock.redaction import SafeRepr
 from penstock.stage import secret
 from penstock.stages.summarise import TextEngine
 from penstock.store.ledger import Entry
@@ -29,7 +30,7 @@ from penstock.trace.spans import Trace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EnrichOptions:
+class EnrichOptions(SafeRepr):
     """Who looks and who writes; see the enrich recipe."""
 
     text_engine: TextEngine = "rule"
@@ -38,6 +39,7 @@ class EnrichOptions:
     vision_server: tuple[str, ...] = ()
     vision: str = "deepseek-ocr"
     vision_model: str = ""
+    max_tokens: int = 0  # of an answer; 0: 1,500 of the vision model, 700 of the language model
     api_key: str | None = secret()
     in_flight: int = 64
     lang: str | tuple[str, ...] = ()  # "ko,en"; not given: English, and Korean for Korean documents
@@ -47,8 +49,8 @@ class EnrichOptions:
 
     def settings(self) -> dict[str, Any]:
         names = (
-            "text_engine", "server", "model", "vision_server", "vision", "vision_model", "api_key",
-            "in_flight",
+            "text_engine", "server", "model", "vision_server", "vision", "vision_model", "max_tokens",
+            "api_key", "in_flight",
         )  # fmt: skip
         lang = self.lang.replace(" ", "").split(",") if isinstance(self.lang, str) else self.lang
         return {**{name: getattr(self, name) for name in names}, "lang": tuple(filter(None, lang))}

@@ -20,7 +20,8 @@ from penstock.page import Page
 from penstock.passes.in_order import OnProgress, Order, PageOrder, PageStream, max_ahead
 from penstock.passes.work import Work
 from penstock.plan import Plan
-from penstock.sources.download import forget_download, is_url, shown
+from penstock.redaction import SafeRepr, bare_address
+from penstock.sources.download import forget_download, is_url
 from penstock.stages.recognise import Recognise
 from penstock.store.ledger import Ledger
 from penstock.store.manifest import DOWNLOADS
@@ -34,7 +35,7 @@ ORDERS = ("source", "completion")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ParseOptions:
+class ParseOptions(SafeRepr):
     """What to read and how. `settings` are the recipe's own options: `{"dpi": 300, "lang": ("ko",)}`."""
 
     inputs: tuple[str, ...]
@@ -155,7 +156,7 @@ def stream_pages(plan: Plan, listing: Iterable[Page], executor: str = "local") -
 
 def told_inputs(inputs: Sequence[str]) -> list[str]:
     """Returns the inputs as run.json keeps them: addresses without what may be a secret."""
-    return [shown(name) if is_url(name) else name for name in inputs]
+    return [bare_address(name) if is_url(name) else name for name in inputs]
 
 
 def downloads_of(out: Path | None, inputs: Sequence[str], fresh: bool = False) -> Path | None:

@@ -26,6 +26,7 @@ from penstock.photos.furniture import UNKNOWN
 from penstock.photos.user_boxes import SIDES, GivenBox, GivenDepth, KnownSize, is_for
 from penstock.plan import Plan
 from penstock.recipes.photos import has_nanodet
+from penstock.redaction import SafeRepr
 from penstock.stages.detect import Detect
 from penstock.stages.reconstruct import Reconstruct
 from penstock.store.out import Out
@@ -51,7 +52,7 @@ MESH_NAMES = frozenset(field.name for field in fields(MeshOptions))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PhotoOptions:
+class PhotoOptions(SafeRepr):
     """What to measure and how.
 
     `boxes`, `depths` and `known` are as on the command line ("room.jpg=10,20,300,400:chair"). `settings` are

@@ -10,10 +10,9 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
@@ -28,17 +27,18 @@ from penstock.engines.vllm.choice import (
     reading_servers,
     requests_in_flight,
 )
+from penstock.engines.vllm.embedding_presets import MODEL as EMBEDDING_MODEL
 from penstock.engines.vllm.plugin import check_vision
 from penstock.engines.vllm.presets import cards
 from penstock.engines.vllm.server import start_all
 from penstock.errors import UsageError
-from penstock.evaluation.results import Summary
 from penstock.executors import make_executor
-from penstock.exports.export import export
+from penstock.exports.export import CROP_NAMES, export
 from penstock.page import Page
-from penstock.passes.embed import EmbedOptions, EmbedSummary, checked_precision, embed_out
+from penstock.passes.embed import EmbedOptions, checked_precision, embed_out
 from penstock.passes.enrich import EnrichOptions, enrich_work
 from penstock.passes.evaluate_search import evaluate_search
+from penstock.passes.hub.front_matter import check_licence
 from penstock.passes.index import index_out
 from penstock.passes.parse import crop_names_of, downloads_of, told_inputs
 from penstock.passes.pipeline_check import (
@@ -51,9 +51,8 @@ from penstock.passes.pipeline_check import (
     vllm_lacks,
     weights_lack,
 )
+from penstock.passes.pipeline_options import PipelineOptions, PipelineState
 from penstock.passes.pipeline_presets import (
-    EMBEDDING_MODEL,
-    PipelinePreset,
     corpus_of,
     default_recipe,
     models_of,
@@ -62,80 +61,21 @@ from penstock.passes.pipeline_presets import (
 from penstock.passes.upload import need_token, upload_out
 from penstock.passes.work import Showing, Work
 from penstock.plan import Plan
+from penstock.sizes import file_size
 from penstock.sources import hub
 from penstock.sources.queries import read_queries
-from penstock.stage import secret
 from penstock.stages.ask import Ask
 from penstock.stages.ground import Ground
 from penstock.store.out import Out
 from penstock.store.schema import PAGES
+from penstock.trace import report
 from penstock.trace.bounds import Limits
 from penstock.trace.phrases import plural
 from penstock.trace.spans import Trace
 
 log = logging.getLogger(__name__)
+COUNT_S = 20.0  # of counting what a sample was taken from: listing PDFs opens each of them
 _COMMIT = re.compile(r"[0-9a-f]{7,40}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PipelineOptions:
-    """What a pipeline reads, with which models, and where things are."""
-
-    out: Path
-    data: Path  # where a data set of the Hub is downloaded to
-    source_preset: PipelinePreset = field(default_factory=PipelinePreset)
-    dataset: str = ""  # the preset's own if empty
-    revision: str = ""  # of the data set: a commit, a tag or a branch; the newest if empty
-    inputs: tuple[str, ...] = ()  # pages of one's own instead of a data set
-    recipe: str = ""  # what this machine can do best if empty
-    queries: Path | None = None
-    layout: str | None = None
-    settings: Mapping[str, Any] = field(default_factory=dict)  # more of the recipe's own options
-    limit: int | None = None
-    crops: bool = True
-    crop_names: str | None = None  # of exports: content, page; None: as the run in OUT was asked for
-    ocr_model: str = ""  # a folder or hub name; the recipe's own if empty
-    ocr_dtype: str = "auto"  # auto: the preset's own
-    vision: str = "auto"  # auto: ours where it fits
-    preset: str = "auto"
-    gpu_mem_util: float | None = None  # share of a card that servers have together; None: the preset's own
-    batch_size: int = 8
-    workers: int | None = None  # requests under way at once; None: as many as keep the servers busy
-    servers: tuple[str, ...] = ()  # that read already, so none is started
-    enrich: bool = False
-    embedding_model: str | None = None
-    embedding_server: str | None = None
-    precision: str = "float32"
-    repo: str | None = None
-    private: bool = True
-    token: str | None = secret()
-
-    @property
-    def recipe_settings(self) -> dict[str, Any]:
-        return {**self.settings, **({"layout": self.layout} if self.layout else {})}
-
-    @property
-    def source(self) -> str:
-        return self.dataset or self.source_preset.dataset
-
-
-@dataclass
-class PipelineState:
-    """What the steps hand on to each other, and the summary at the end."""
-
-    seconds: dict[str, float] = field(default_factory=dict)
-    revision: str = ""
-    pages: dict[str, int] = field(default_factory=dict)
-    blocks: dict[str, int] = field(default_factory=dict)
-    embedded: EmbedSummary | None = None
-    scores: dict[str, Summary] = field(default_factory=dict)
-    url: str = ""
-
-    @property
-    def failed(self) -> int:
-        """Pages that could not be read or embedded, now or before."""
-        read = self.pages.get("failed", 0) + self.pages.get("failed before", 0)
-        return max(read, self.embedded.failed + self.embedded.failed_before if self.embedded else 0)
 
 
 class Pipeline:
@@ -184,6 +124,7 @@ class Pipeline:
         check_dtype(options.ocr_dtype)
         check_vision(options.vision)
         crop_names_of(options.crop_names, None)
+        check_licence(options.licence)
         chosen = self._started()
         lacks = [*steps_lack(self._steps_at_work()), *stages_lack(plan)]
         if chosen:
@@ -196,7 +137,7 @@ class Pipeline:
             hub.check_token(options.token)
         self._meet_embedder()
         free = free_bytes(options.out)
-        return f"recipe {self._models.name}, {started_in_words(chosen)}, {free / 2**30:.0f} GB free"
+        return f"recipe {self._models.name}, {started_in_words(chosen)}, {file_size(free)} free"
 
     def _steps_at_work(self) -> list[str]:
         """Returns the steps that will need packages of their own: not those with nothing to do."""
@@ -269,11 +210,15 @@ class Pipeline:
             dtype=options.ocr_dtype,
             memory=options.gpu_mem_util,
             vision=options.vision,
+            max_model_len=options.settings.get("max_model_len", 0),
+            max_tokens=options.settings.get("max_tokens", 0),
         )
 
     def _plan(self) -> Plan:
         options = self.options
         served: dict[str, Any] = {"server": self._urls, "in_flight": options.workers or self._in_flight}
+        if self._urls and not options.servers:  # our own, which are up and have it
+            served["max_model_len"] = 0
         if not self._models.read_by_server:
             served = {"model": options.ocr_model}  # that transformers loads
         return self._models.plan(options.crops, options.batch_size, **served)
@@ -281,13 +226,20 @@ class Pipeline:
     def _parse(self) -> str:
         options = self.options
         work = self._parse_work()
-        work.finish(self._showing)
+        profile = work.finish(self._showing)
         export(options.out, ["jsonl", "md"])
         tally = work.run.tally
         self.state.pages = {"done": tally.done, "skipped": tally.skipped, "failed": tally.failed}
         if tally.failed_before:
             self.state.pages["failed before"] = tally.failed_before
-        return f"{plural(tally.done, 'page')} read, {tally.skipped} were done, {tally.failed} failed"
+        said = f"{plural(tally.done, 'page')} read, {tally.skipped} were done, {tally.failed} failed"
+        whole = report.estimate(profile)
+        if whole:
+            self.state.estimate = {
+                "pages": profile.whole,
+                "seconds": report.projection(profile)[profile.whole],
+            }
+        return f"{said}; {whole}" if whole else said
 
     def _parse_work(self) -> Work[Page]:
         options = self.options
@@ -296,11 +248,19 @@ class Pipeline:
             "inputs": told_inputs(inputs),
             "dataset": "" if options.inputs else options.source,
             "revision": self.state.revision or Out(options.out).run().get("revision", ""),
-            **crop_names_of(options.crop_names, options.out),
+            **(crop_names_of(options.crop_names, options.out) or {CROP_NAMES: "page"}),
         }
         run = Run(self._plan(), make_executor("local", Trace()), options.out, PAGES, facts=facts)
         listing = sources.list_items(inputs, Page, downloads=downloads_of(options.out, inputs))
-        return Work(run, islice(listing, options.limit), self._limits)
+        if not options.limit:
+            return Work(run, listing, self._limits)
+        taken = islice(listing, options.limit)
+        return Work(run, taken, self._limits, sample_of=lambda: self._whole(run.tally.listed, listing))
+
+    def _whole(self, listed: int, rest: Iterator[Page]) -> int:
+        """Returns the pages of the whole set: counted, or as published where counting takes long."""
+        more = count_within(rest, COUNT_S)
+        return self.options.published_pages if more is None else listed + more
 
     def _stop(self) -> str:
         """Gives the card back before the embedder wants it."""
@@ -343,7 +303,8 @@ class Pipeline:
     def _embedding_server(self) -> ServerChoice:
         options = self.options
         model = options.embedding_model or EMBEDDING_MODEL
-        return embedding_server(model, cards(), preset_name=options.preset, memory=options.gpu_mem_util)
+        card = next(iter(cards()), None)
+        return embedding_server(model, card, preset_name=options.preset, memory=options.gpu_mem_util)
 
     def _index(self) -> str:
         built = index_out(self.options.out)
@@ -366,7 +327,9 @@ class Pipeline:
         options = self.options
         if not options.repo:
             return "no --hf-repo, nothing goes up"
-        self.state.url = upload_out(options.out, options.repo, options.token, options.private)
+        self.state.url = upload_out(
+            options.out, options.repo, options.token, options.private, options.licence
+        )
         return self.state.url
 
     def _folder(self) -> Path:
@@ -377,6 +340,19 @@ class Pipeline:
         if self.options.queries or self.options.inputs:
             return self.options.queries
         return queries_of(self._folder(), self.options.source_preset)
+
+
+def count_within(
+    items: Iterator[object], seconds: float, clock: Callable[[], float] = time.monotonic
+) -> int | None:
+    """Returns how many items come, or None where they take longer than `seconds`."""
+    end = clock() + seconds
+    for number in count():
+        if clock() > end:
+            return None
+        if next(items, None) is None:
+            return number
+    return None
 
 
 def recogniser_of(plan: Plan) -> str:

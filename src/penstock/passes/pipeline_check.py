@@ -15,6 +15,7 @@ from penstock.errors import MissingModel, PenstockError, UsageError, install_adv
 from penstock.extras import lack_of
 from penstock.plan import Plan
 from penstock.recipes.regions import TORCH
+from penstock.sizes import GB, file_size
 from penstock.sources import hub
 from penstock.stages.doclayout import DocLayout
 from penstock.stages.ground import Ground
@@ -35,7 +36,7 @@ EXTRA_OF_STEP = {
     "evaluate": "search",
     "upload": "hub",
 }
-MIN_FREE_BYTES = 2 << 30  # of disk to begin with; a large corpus takes ten times as much
+MIN_FREE_BYTES = 2 * GB  # of disk to begin with; a large corpus takes ten times as much
 
 
 def chosen_steps(step: str | None, skip: tuple[str, ...]) -> tuple[str, ...]:
@@ -120,7 +121,7 @@ def free_bytes(out: Path) -> int:
     make_folder(out)
     free = shutil.disk_usage(out).free
     if free < MIN_FREE_BYTES:
-        raise UsageError(f"Only {free / 2**30:.1f} GB are free on the disk of {out}.")
+        raise UsageError(f"Only {file_size(free)} are free on the disk of {out}.")
     return free
 
 

@@ -16,11 +16,11 @@ from penstock.engines.vllm.server import find_vllm
 from penstock.errors import MissingModel, UsageError
 from penstock.plan import Plan
 from penstock.recipes import RECIPES, build, takes_of
+from penstock.redaction import SafeRepr
 from penstock.stage import Stage
 from penstock.stages.doclayout import DocLayout
 from penstock.store.out import Out
 
-EMBEDDING_MODEL = "Qwen/Qwen3-VL-Embedding-2B"
 BUILTIN = "builtin"
 ON_A_CARD = "glm-ocr"  # what a machine with a GPU reads with, unless it is told
 
@@ -32,11 +32,12 @@ class PipelinePreset:
     dataset: str = ""
     corpus: str = "corpus"
     queries: str = "qa"
+    num_pages: int = 0  # as published, where that is known
 
 
 PRESETS = {
     "pages": PipelinePreset(),  # any data set or files, named by --dataset or as inputs
-    "kopub": PipelinePreset(dataset="SamsungSDS-Research/SDS-KoPub-VDR-Benchmark"),
+    "kopub": PipelinePreset(dataset="SamsungSDS-Research/SDS-KoPub-VDR-Benchmark", num_pages=40_781),
 }
 
 
@@ -70,7 +71,7 @@ def _shown_paths(folder: Path) -> list[Path]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PipelineModels:
+class PipelineModels(SafeRepr):
     """What a pipeline reads and embeds with, and whether models are served."""
 
     name: str

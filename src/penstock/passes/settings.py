@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from penstock.stages.embed import EmbeddedRegions
 from penstock.stages.summarise import TextEngine
+from penstock.vllm_plugin import Vision
 
 if TYPE_CHECKING:
     from penstock.engines.mesh.request import MeshOptions
@@ -39,7 +40,7 @@ class ParseSettings(TypedDict, total=False):
     layout_precision: Literal["fp16", "fp32", "bf16"]
     preset: str
     ocr_dtype: Literal["auto", "bf16", "fp8"]
-    vision: Literal["auto", "fast", "plain"]
+    vision: Vision
     engine: Literal["vllm", "hf"]
     resolution: str
     base_size: int
@@ -52,6 +53,7 @@ class ParseSettings(TypedDict, total=False):
     ngram_window: int
     ngram_keep: Sequence[int]
     max_tokens: int
+    max_model_len: int
     trust_remote_code: bool
     in_flight: int
     margins: Literal["drop", "read"]
@@ -72,6 +74,7 @@ class EnrichSettings(TypedDict, total=False):
     vision_server: tuple[str, ...]
     vision: str
     vision_model: str
+    max_tokens: int
     api_key: str | None
     in_flight: int
     lang: str | tuple[str, ...]

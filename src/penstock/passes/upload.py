@@ -8,7 +8,8 @@ from penstock.errors import StoreError, UsageError
 from penstock.evaluation.metrics.statistics import Interval
 from penstock.evaluation.results import SUMMARY, read_summary
 from penstock.passes.evaluate_search import FOLDER
-from penstock.passes.hub_card import card
+from penstock.passes.hub.card import card
+from penstock.passes.hub.front_matter import check_licence
 from penstock.sources import hub
 from penstock.store.manifest import OURS
 from penstock.store.out import Out
@@ -23,13 +24,16 @@ def need_token(token: str | None) -> None:
         raise UsageError("Uploading needs a token.", "Set HF_TOKEN or give --hf-token.")
 
 
-def upload_out(folder: Path, repo: str, token: str | None = None, private: bool = True) -> str:
+def upload_out(
+    folder: Path, repo: str, token: str | None = None, private: bool = True, licence: str = ""
+) -> str:
     """Uploads OUT and checks that every file arrived. Returns its address on the Hub."""
+    check_licence(licence)
     out = Out(folder)
     out.need_rows()
     need_token(token)
     run = out.run()
-    text = card(out, str(run.get("dataset", "")), str(run.get("revision", "")), scores_of(out))
+    text = card(out, str(run.get("dataset", "")), str(run.get("revision", "")), scores_of(out), licence)
     own, others = files_of(folder)
     url = hub.upload(folder, repo, text, token, private, names=OURS, without=others)
     there = set(hub.remote_files(repo, token))

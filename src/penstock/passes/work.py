@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Generic
@@ -56,6 +56,7 @@ class Work(Generic[ItemT]):
     run: Run[ItemT]
     listing: Iterator[ItemT]
     limits: Mapping[str, Limits] = field(default_factory=dict)  # of servers by address, where they are known
+    sample_of: Callable[[], int] | None = None  # counts all there is, for a run that reads a part of it
     ahead: bool = False  # the items are light, and `finish` lists them ahead to know how many there are
 
     def __iter__(self) -> Iterator[ItemT]:
@@ -72,6 +73,8 @@ class Work(Generic[ItemT]):
             for _ in run.items(listing):
                 pass
         profile = watch.add_to(run.profile())
+        if self.sample_of is not None:
+            profile = replace(profile, whole=self.sample_of())
         if run.tally.done or run.tally.failed:
             write_profile(profile, run.out / run.home)
         return profile

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from penstock.errors import UsageError
+from penstock.sizes import MB, file_size
 
 MUST, MAY = ("name", "width", "depth", "height"), ("spread", "packing", "movable", "synonyms")
-MAX_BYTES = 1 << 20
+MAX_BYTES = 1 * MB
 MAX_LINES = 5_000
 MAX_METRES, MAX_SPREAD, MAX_PACKING = 50.0, 2.0, 10.0
 MAX_CHARS = 100  # of a name
@@ -41,7 +42,7 @@ def read_sizes(path: Path) -> list[OwnSize]:
     """Raises UsageError that names the line."""
     try:
         if path.stat().st_size > MAX_BYTES:
-            raise UsageError(f"The furniture table has more than {MAX_BYTES >> 20} MB.")
+            raise UsageError(f"The furniture table has more than {file_size(MAX_BYTES)}.")
         return list(_rows(path.read_text("utf-8-sig")))
     except (OSError, UnicodeError, csv.Error) as exc:
         raise UsageError(f"The furniture table is no CSV: {exc}.") from exc

@@ -31,6 +31,7 @@ from penstock.processes.child_main import READY
 from penstock.processes.confinement import MEMORY_VARIABLE, poor_environment, reader_memory_mb
 from penstock.processes.plain import NotPlain
 from penstock.processes.wire import Frames
+from penstock.sizes import MIB, memory_size
 from penstock.stage import Supervision
 
 Request = TypeVar("Request")
@@ -256,7 +257,7 @@ class Child(Generic[Request, Reply]):
         except (EOFError, ConnectionError) as exc:
             words = self._exit_words() + self._last_words()
             largest = _largest_child_mb()
-            used = f", having used {largest:,} MB" if largest > before else ""
+            used = f", having used {memory_size(largest * MIB)}" if largest > before else ""
             raise ChildProcessError(words + used) from exc
         if kind == "error":
             raise value
@@ -289,9 +290,8 @@ class Child(Generic[Request, Reply]):
         words = self._exit_words() + self._last_words()
         advice = "Out of memory?" if "SIGKILL" in words else ""
         if self._max_mb and "SIGSEGV" not in words:  # a library that has no memory left aborts
-            advice = (
-                f"Few files need more than the {self._max_mb} MB it may use; {MEMORY_VARIABLE} sets that."
-            )
+            bound = memory_size(self._max_mb * MIB)
+            advice = f"Few files need more than the {bound} it may use; {MEMORY_VARIABLE} sets that."
         self.kill()
         return WorkerDied(f"{self.name} died: {words}.", advice)
 

@@ -15,6 +15,7 @@ def enrich(
     vision_server: tuple[str, ...] = (),
     vision: str = "deepseek-ocr",
     vision_model: str = "",
+    max_tokens: int = 0,
     api_key: str | None = None,
     in_flight: int = 64,
     lang: tuple[str, ...] = (),
@@ -32,9 +33,16 @@ def enrich(
                 servers=vision_server,
                 in_flight=in_flight,
                 api_key=api_key,
+                max_tokens=max_tokens or Look.max_tokens,
             ),
         )
     summarise = Summarise(
-        engine=text_engine, model=model, lang=lang, servers=server, in_flight=in_flight, api_key=api_key
+        engine=text_engine,
+        model=model,
+        lang=lang,
+        max_tokens=max_tokens or Summarise.max_tokens,
+        servers=server,
+        in_flight=in_flight,
+        api_key=api_key,
     )
     return Plan(*look, summarise, name="enrich")

@@ -35,6 +35,7 @@ def grounded(
     trust_remote_code: bool = False,
     preset: str = "auto",
     ocr_dtype: str = "auto",
+    max_model_len: int = 0,
     in_flight: int = 0,
     api_key: str | None = None,
     dpi: int = 144,
@@ -53,25 +54,13 @@ def grounded(
     """
     load = _load(dpi, max_pixels, password, page_timeout, cores)
     ground = Ground(
-        recogniser=recogniser,
-        engine=engine,
-        model=model,
+        recogniser=recogniser, engine=engine, model=model,
         resolution=resolution_name(recogniser, resolution, base_size, image_size, crop_mode),
-        prompt=prompt_words(prompt_mode, prompt, locate),
-        ngram=ngram,
-        ngram_window=ngram_window,
-        ngram_keep=ngram_keep,
-        max_tokens=max_tokens,
-        trust_remote_code=trust_remote_code,
-        crops=crops,
-        servers=server,
-        preset=preset,
-        dtype=ocr_dtype,
-        in_flight=in_flight,
-        api_key=api_key,
-        timeout_s=page_timeout,
-        overlap=1 if engine == "hf" else in_flight or THREADS,
-    )
+        prompt=prompt_words(prompt_mode, prompt, locate), ngram=ngram, ngram_window=ngram_window,
+        ngram_keep=ngram_keep, max_tokens=max_tokens, trust_remote_code=trust_remote_code, crops=crops,
+        servers=server, preset=preset, dtype=ocr_dtype, max_model_len=max_model_len, in_flight=in_flight,
+        api_key=api_key, timeout_s=page_timeout, overlap=1 if engine == "hf" else in_flight or THREADS,
+    )  # fmt: skip
     return Plan(load, ground, name="grounded" if recogniser == "deepseek-ocr" else "grounded-2")
 
 

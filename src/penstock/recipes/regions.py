@@ -37,6 +37,8 @@ def regions(
     preset: str = "auto",
     ocr_dtype: str = "auto",
     vision: str = "auto",
+    max_tokens: int = 0,
+    max_model_len: int = 0,
     in_flight: int = 0,
     api_key: str | None = None,
     layout: Literal["auto", "pp-doclayoutv3", "cdla"] = "auto",
@@ -77,8 +79,9 @@ def regions(
         password=password, deadline_s=page_timeout, workers=max(1, count // 2), needs=FEEDING,
     )  # fmt: skip
     ask = Ask(
-        recogniser=recogniser, model=model, margins=margins, servers=server, preset=preset, dtype=ocr_dtype,
-        vision=vision, in_flight=in_flight, api_key=api_key, overlap=PAGES_IN_FLIGHT,
+        recogniser=recogniser, model=model, margins=margins, max_tokens=max_tokens, servers=server,
+        preset=preset, dtype=ocr_dtype, vision=vision, max_model_len=max_model_len, in_flight=in_flight,
+        api_key=api_key, overlap=PAGES_IN_FLIGHT,
     )  # fmt: skip
     compose = Compose(order="given" if on_gpu else "geometry")
     where = {"needs": FEEDING, "workers": max(1, count // 2)} if on_gpu else {"overlap": count}

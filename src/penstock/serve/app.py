@@ -52,6 +52,7 @@ from penstock.serve.routes.web import add_page
 from penstock.serve.searching import ServedSearch
 from penstock.serve.service import Service
 from penstock.serve.worker_threads import WorkerThreads
+from penstock.sizes import MB
 
 __all__ = ["KeyRing", "PhotoOptions", "RemoteFiles", "ServiceSettings", "app_of"]
 EXPORTS_AT_ONCE = 2
@@ -153,7 +154,7 @@ def _context(service: Service, settings: ServiceSettings) -> Context:
         service=service,
         jobs=jobs,
         results=JobResults(service, jobs),
-        bodies=BodyReader(service, settings.max_mb << 20, settings.remote),
+        bodies=BodyReader(service, settings.max_mb * MB, settings.remote),
         arrivals=Arrivals(settings.arrivals),
         pictures=DrawnPages(service.out),
         search=ServedSearch(service),

@@ -15,6 +15,7 @@ from typing import IO
 from fastapi.concurrency import run_in_threadpool
 
 from penstock.errors import UsageError
+from penstock.sizes import file_size
 from penstock.sources.files import kind_of
 from penstock.sources.formats import HEAD_BYTES, READABLE
 from penstock.store.atomic_files import store_errors, write_synced
@@ -100,7 +101,7 @@ async def _receive_long(
 
 def _check_size(size: int, max_bytes: int) -> None:
     if size > max_bytes:
-        raise TooLarge(f"A document may have {max_bytes >> 20} MB at most.")
+        raise TooLarge(f"A document may have {file_size(max_bytes)} at most.")
 
 
 async def _block(stream: AsyncIterator[bytes], first: bytes = b"") -> bytes:

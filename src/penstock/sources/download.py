@@ -22,6 +22,7 @@ from urllib.parse import unquote, urlsplit
 from penstock import __version__
 from penstock.errors import BadInput, DeadlinePassed, UsageError, WorkerDied
 from penstock.processes.child import Child
+from penstock.redaction import SafeRepr, bare_address
 from penstock.sources import formats
 from penstock.sources.formats import READABLE
 from penstock.sources.public_address import addresses_of, is_public
@@ -35,7 +36,7 @@ PART = ".part"  # what is not whole yet
 
 
 @dataclass(frozen=True, slots=True)
-class Download:
+class Download(SafeRepr):
     """What to fetch, and where to."""
 
     url: str
@@ -45,12 +46,6 @@ class Download:
 
 def is_url(text: str) -> bool:
     return text[:8].lower().startswith(("http://", "https://"))
-
-
-def shown(url: str) -> str:
-    """Returns an address without what may be secret in it: a password, a signature."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}{parts.path}"
 
 
 def download(url: str, path: Path) -> None:
@@ -75,7 +70,7 @@ def downloaded(url: str, folder: Path) -> Path:
     with part.open("rb") as file:
         kind = formats.sniff(file.read(formats.HEAD_BYTES))
     if kind is None:
-        raise UsageError(f"{shown(url)} is not a document.", READABLE)
+        raise UsageError(f"{bare_address(url)} is not a document.", READABLE)
     return part.replace(part.with_name(f"{_stem(url)}.{kind}"))
 
 
@@ -112,7 +107,7 @@ def _stem(url: str) -> str:
 
 def _checked(url: str) -> str:
     try:
-        return shown(url)
+        return bare_address(url)
     except ValueError as exc:  # a port that is no number, a bracket without its pair
         raise UsageError(f"This is not an address: {exc}.", "Write it like https://host/report.pdf.") from exc
 

@@ -22,8 +22,9 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from penstock.errors import UsageError
+from penstock.redaction import bare_address
 from penstock.sources import formats
-from penstock.sources.download import downloaded_once, is_url, shown
+from penstock.sources.download import downloaded_once, is_url
 from penstock.sources.folders import Dataset, group_shards, saved_datasets
 from penstock.sources.ids import natural_key, safe_document
 from penstock.sources.namesakes import kept_parts
@@ -134,8 +135,8 @@ def _after_address(url: str, exc: UsageError) -> str:
     """Returns what is wrong as words that follow a name."""
     told = str(exc)
     with contextlib.suppress(ValueError):  # an address that is none
-        if told.startswith(shown(url)):
-            return told.removeprefix(shown(url)).lstrip()
+        if told.startswith(bare_address(url)):
+            return told.removeprefix(bare_address(url)).lstrip()
     return f"cannot be downloaded: {told}"
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from penstock.engines.chat.region_tasks import Margins
+from penstock.engines.vllm.context import check_context
 from penstock.stage import Stage, secret, tuning
 
 
@@ -23,14 +24,19 @@ class Ask(Stage):
     recogniser: str = "glm-ocr"
     model: str = ""  # as the server calls it, or what a managed server loads; the recogniser's own if empty
     margins: Margins = "drop"
+    max_tokens: int = 0  # of an answer; 0: the recogniser's own
     servers: tuple[str, ...] = tuning(())
     preset: str = tuning("auto")
     dtype: str = tuning("auto")  # the numbers a server of our own computes with
     vision: str = tuning("auto")  # its vision tower: ours where it fits, or vLLM's own
+    max_model_len: int = tuning(0)  # context of a server of our own; 0: one that holds `max_tokens`
     in_flight: int = tuning(0)  # requests at the servers at once; 0: the preset's
     timeout_s: float = tuning(300.0)
     down_s: float = tuning(900.0)  # how long a server that went away is waited for: a restart's time
     api_key: str | None = secret()
+
+    def __post_init__(self) -> None:
+        check_context(self.recogniser, self.servers, self.max_model_len, self.max_tokens)
 
     @property
     def addresses(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 from penstock.engines.chat.deepseek import CELLS, FIRST, MAX_TOKENS, NgramGuard, check_limits, page_recogniser
 from penstock.engines.chat.deepseek_prompts import MARKDOWN
 from penstock.engines.chat.deepseek_resolution import FIRST_MODEL, GUNDAM, check_resolution
+from penstock.engines.vllm.context import check_context
 from penstock.errors import PlanError
 from penstock.stage import Stage, secret, tuning
 
@@ -33,6 +34,7 @@ class Ground(Stage):
     servers: tuple[str, ...] = tuning(())
     preset: str = tuning("auto")
     dtype: str = tuning("auto")  # the numbers a server of our own computes with
+    max_model_len: int = tuning(0)  # context of a server of our own; 0: the model's
     in_flight: int = tuning(0)  # pages at the servers at once; 0: the preset's
     timeout_s: float = tuning(600.0)
     trust_remote_code: bool = tuning(False)  # lets code run that comes with the weights
@@ -44,7 +46,15 @@ class Ground(Stage):
             raise PlanError(f"There is no engine {self.engine!r}.", "Choose from: vllm, hf.")
         check_resolution(self.resolution, self.recogniser, self.engine)
         check_limits(self.ngram, self.ngram_window, self.ngram_keep, self.max_tokens)
+        self._check_context()
         self._check_trust()
+
+    def _check_context(self) -> None:
+        if self.engine == "hf" and self.max_model_len:
+            raise PlanError("--max-model-len is for a server; --engine hf has none.", "Leave it out.")
+        # the model's own bound of an answer is no choice of the user's: a shorter context cuts it
+        asked = self.max_tokens if self.max_tokens != MAX_TOKENS else 0
+        check_context(self.recogniser, self.servers, self.max_model_len, asked)
 
     def _check_trust(self) -> None:
         runs_code = self.engine == "hf" and self.recogniser == FIRST_MODEL

@@ -24,6 +24,7 @@ class Look(Stage):
     writes: ClassVar[tuple[str, ...]] = ("seen", "shortfalls")
     recogniser: str = "deepseek-ocr"
     model: str = ""
+    max_tokens: int = 1_500  # of an answer
     servers: tuple[str, ...] = tuning(())
     in_flight: int = tuning(128)
     api_key: str | None = secret()

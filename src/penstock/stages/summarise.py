@@ -27,6 +27,7 @@ class Summarise(Stage):
     engine: TextEngine = "rule"
     model: str = ""
     lang: tuple[str, ...] = ()  # what is written; empty: the document's language, and English
+    max_tokens: int = 700  # of an answer
     servers: tuple[str, ...] = tuning(())
     in_flight: int = tuning(64)
     api_key: str | None = secret()

@@ -115,6 +115,8 @@ def _descriptions(out: Path) -> Iterator[Damage]:
     for name, reader in readers.items():
         try:
             reader(out)
+        except manifest.OtherFormat:
+            raise  # no damage: another version may read it
         except PenstockError as exc:
             yield Damage(out / name, exc.message, ours=is_ours(out, out / name))
 

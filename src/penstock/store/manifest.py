@@ -6,7 +6,6 @@ import importlib.metadata
 import json
 import os
 import platform
-import re
 import shutil
 import subprocess
 import sys
@@ -14,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from penstock import __version__
-from penstock.errors import PlanMismatch, StoreError, UsageError, first_line, without_users
+from penstock.errors import PlanMismatch, StoreError, UsageError, first_line
 from penstock.plan import Plan, differences, fingerprint_of
 from penstock.processes.resources import cores
-from penstock.store import old_rows
+from penstock.redaction import redacted, without_logins
 from penstock.store.atomic_files import replacing, store_errors
 from penstock.store.ledger import has_rows
 from penstock.store.ownership import MARK, is_marked, is_ours, refuse_links, remove_all
-from penstock.trace.phrases import without_password
+from penstock.store.shards import FORMAT, format_problem
 
 RUN = "run.json"
 # everything a run writes below OUT
@@ -30,16 +29,18 @@ FILES = (
     "profile.json", "profile.html", "trace.jsonl", "objects.jsonl", "report.html", "given.json",
 )  # fmt: skip
 FOLDERS = (
-    "items", "failures", "damaged", "crops", "crops_by_page", "raw", "embed", "embeddings", "enrich", "index",
+    "items", "failures", "damaged", "crops", "raw", "embed", "embeddings", "enrich", "index",
     "markdown", "markdown_joined", "overlays", "searchable", "docjson", "docling", "content_list", "html",
     "glm", "masks", "clouds", "splats", "meshes", "turntables", "unfinished", "retrieval", "uploads", "jobs",
 )  # fmt: skip
 OURS = (*FILES, *FOLDERS)
-_QUERY = re.compile(r"(https?://[^\s?#]+)[?#]\S+")  # of an address: there may be a signature in it
+SHOWN = 8  # names in an error
 DOWNLOADS = "downloads"  # sources, not results: whoever lists them decides what is fetched anew
-# user:password@host, without the http:// that people leave out
-_USER = re.compile(r"^(--[\w-]+=)?[^/\s@:]+:[^/\s@]*@(?=[^/\s@]+(/|$))")
 PACKAGES = ("numpy", "opencv-python-headless", "pypdfium2", "onnxruntime", "pyarrow", "pillow")
+
+
+class OtherFormat(UsageError):
+    """OUT was written by a version of Penstock that this one does not read."""
 
 
 def read(out: Path) -> dict[str, Any] | None:
@@ -54,6 +55,8 @@ def read(out: Path) -> dict[str, Any] | None:
         raise UsageError(f"{path} is not a run's description ({first_line(exc)}).", advice) from exc
     if not isinstance(manifest, dict) or not _is_plan(manifest.get("plan")):
         raise UsageError(f"{path} is not a run's description: it names no plan.", advice)
+    if problem := format_problem(path, manifest.get("format")):
+        raise OtherFormat(problem, "Read the inputs again into another OUT, or use the version of then.")
     return manifest
 
 
@@ -66,7 +69,7 @@ def check(out: Path, plan: Plan) -> None:
     manifest = read(out)
     if manifest is None or not has_rows(out):
         return
-    settings = plan.completed(old_rows.upgrade_settings(manifest["plan"]))
+    settings = plan.completed(manifest["plan"])
     if fingerprint_of(settings) == plan.fingerprint():
         return
     lines = "\n".join(f"  {line}" for line in differences(settings, plan.settings()))
@@ -78,6 +81,7 @@ def check(out: Path, plan: Plan) -> None:
 
 def write(out: Path, plan: Plan, **facts: Any) -> None:
     manifest = {
+        "format": FORMAT,
         "recipe": plan.name,
         "fingerprint": plan.fingerprint(),
         "plan": plan.settings(),
@@ -86,19 +90,20 @@ def write(out: Path, plan: Plan, **facts: Any) -> None:
         **facts,
     }
     with replacing(out / RUN, out) as file:
-        file.write(without_users(json.dumps(manifest, ensure_ascii=False, indent=2)).encode())
+        file.write(without_logins(json.dumps(manifest, ensure_ascii=False, indent=2)).encode())
 
 
 def refuse_others(out: Path, fresh: bool) -> None:
     """Raises an error before a run begins if it would write, or delete, what somebody else made."""
-    found = [name for name in OURS if os.path.lexists(out / name)]
-    if fresh and found and not is_marked(out):
+    there = sorted(path.name for path in out.iterdir() if path.name != MARK) if out.is_dir() else []
+    if fresh and there and not is_marked(out):
+        more = f" and {len(there) - SHOWN} more" if len(there) > SHOWN else ""
         raise UsageError(
-            f"{out} bears no mark of a run ({MARK}), so --fresh deletes nothing there. In its way: "
-            f"{', '.join(found)}.",
-            "Choose another OUT, or delete them by hand.",
+            f"{out} bears no mark of a run ({MARK}), so --fresh deletes nothing there. It holds "
+            f"{', '.join(there[:SHOWN])}{more}.",
+            "Choose another OUT, or empty it by hand.",
         )
-    for name in found:
+    for name in (name for name in OURS if name in there):
         path = out / name
         refuse_links(out, path)
         is_folder = name in FOLDERS
@@ -130,14 +135,14 @@ def hardware() -> dict[str, Any]:
         "system": platform.platform(),
         "cpu": _cpu_name(),
         "cores": cores(),
-        "memory_gb": _memory_gb(),
+        "memory_gib": _memory_gib(),
         "gpus": _gpu_names(),
     }
 
 
 def command() -> str:
     """Returns the command as it was typed, without passwords and keys."""
-    return without_password(" ".join([Path(sys.argv[0]).name, *_without_secrets(sys.argv[1:])]))
+    return " ".join([Path(sys.argv[0]).name, *_without_secrets(sys.argv[1:])])
 
 
 def _without_secrets(arguments: list[str]) -> list[str]:
@@ -148,7 +153,7 @@ def _without_secrets(arguments: list[str]) -> list[str]:
         elif argument.startswith(("--password=", "--api-key=", "--hf-token=")):
             shown.append(argument.split("=", 1)[0] + "=***")
         else:
-            shown.append(_QUERY.sub(r"\1?***", _USER.sub(r"\1***@", without_users(argument))))
+            shown.append(redacted(argument))
     return shown
 
 
@@ -161,7 +166,7 @@ def _cpu_name() -> str:
     return platform.processor() or platform.machine()
 
 
-def _memory_gb() -> float:
+def _memory_gib() -> float:
     if "SC_PHYS_PAGES" not in os.sysconf_names:
         return 0.0
     return round(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30, 1)

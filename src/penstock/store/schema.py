@@ -17,7 +17,6 @@ from penstock.page import Page, PageAttempt
 from penstock.photo import Photo, PhotoObject
 from penstock.region import Asset, Line, Region
 from penstock.stage import ItemT
-from penstock.store import old_rows
 
 BOX = pa.list_(pa.float32(), 4)
 FAILURE = pa.struct(
@@ -200,7 +199,6 @@ def page_from(row: dict[str, Any]) -> Page:
     key = key_fields(row)
     if key["failure"] is not None:
         return Page(**key)
-    old_rows.upgrade_page(row)
     return Page(
         **key,
         **{name: row[name] for name in _PICTURE_NAMES},

@@ -1,6 +1,7 @@
 """Writes and reads shards with a checksum for every page of theirs, and says which one is damaged.
 
-Shards of older versions have no checksums: of those only what breaks the format is found.
+FORMAT is the number of run.json and of every shard's columns. It changes when an older Penstock, or this one
+with an older OUT, would read something else than was written; then the OUT is refused.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from pyarrow.types import is_integer, is_string
 
 from penstock.errors import StoreError, first_line
 
+FORMAT = 1
+_FORMAT_KEY = b"format"  # in the metadata of a shard's schema
 KEYS = {"id": is_string, "attempt": is_integer, "document": is_string, "part": is_integer}
 SHARD_NAME = re.compile(r"[0-9a-f]{24}\.parquet")
 MAX_REASON_CHARS = 200  # of Arrow's own words
@@ -27,13 +30,27 @@ def shards_in(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("*.parquet") if SHARD_NAME.fullmatch(path.name))
 
 
+def format_problem(path: Path, number: object) -> str:
+    """Returns the sentence for a file of another format than ours; nothing for one of ours."""
+    if str(number) == str(FORMAT):
+        return ""
+    named = f"of format {number}" if number else "of no known format"
+    return f"{path} is {named}; this Penstock reads format {FORMAT}."
+
+
 def write_shard(table: pa.Table, file: IO[bytes]) -> None:
-    pq.write_table(table, file, compression="zstd", write_page_checksum=True)
+    marked = table.replace_schema_metadata({**(table.schema.metadata or {}), _FORMAT_KEY: str(FORMAT)})
+    pq.write_table(marked, file, compression="zstd", write_page_checksum=True)
 
 
 def read_shard(shard: Path, columns: Sequence[str] | None = None) -> pa.Table:
     """Returns the shard, or those of `columns` that it has. Raises StoreError if they are damaged."""
     with shard_errors(shard), pq.ParquetFile(shard, page_checksum_verification=True) as file:
+        number = (file.schema_arrow.metadata or {}).get(_FORMAT_KEY, b"").decode("ascii", "replace")
+        if problem := format_problem(shard, number):
+            raise StoreError(
+                problem, "Read the inputs again into another OUT, or run: penstock check OUT --repair."
+            )
         known = set(file.schema_arrow.names)
         return file.read(None if columns is None else [name for name in columns if name in known])
 

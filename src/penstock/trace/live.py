@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from penstock.sizes import MIB, memory_size
 from penstock.trace import bounds, cost, live_tables, phrases
 from penstock.trace.charts import ChartLine, chart
 from penstock.trace.profile import (
@@ -66,7 +67,7 @@ def _gpu_figures(gpu: GpuProfile) -> list[Figure]:
     if (load := _mean(gpu.mean_loads)) is not None:
         made.append((phrases.percent(load), f"GPU load, {phrases.plural(len(gpu.cards), 'card')}", ""))
     if peak := _memory_peak(gpu):
-        made.append((phrases.memory(peak), "peak GPU memory", ""))
+        made.append((memory_size(peak * MIB), "peak GPU memory", ""))
     if (bus := _mean([card.bandwidth.mean for card in gpu.cards if card.bandwidth])) is not None:
         made.append((phrases.percent(bus), "GPU memory bus busy", ""))
     if gpu.energy_wh:
@@ -124,9 +125,9 @@ def _memory_line(gpu: GpuProfile) -> list[str]:
     parts = []
     if peak is not None:
         total = max((card.memory_total_mb or 0.0 for card in gpu.cards), default=0.0)
-        of = f" of {phrases.memory(total)}" if total else ""
-        used = f"{phrases.memory(mean)}, " if mean is not None else ""
-        parts.append(f"memory {used}peak {phrases.memory(peak)}{of}")
+        of = f" of {memory_size(total * MIB)}" if total else ""
+        used = f"{memory_size(mean * MIB)}, " if mean is not None else ""
+        parts.append(f"memory {used}peak {memory_size(peak * MIB)}{of}")
     buses = [card.bandwidth for card in gpu.cards if card.bandwidth]
     if (bus := _mean([one.mean for one in buses])) is not None:
         highest = max(one.peak for one in buses)

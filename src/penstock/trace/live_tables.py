@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from penstock.sizes import MIB, memory_size
 from penstock.trace import phrases
 from penstock.trace.profile import (
     CardProfile,
@@ -91,7 +92,7 @@ def _share(share: float | None) -> str:
 
 
 def _memory(megabytes: float | None) -> str:
-    return DASH if megabytes is None else phrases.memory(megabytes)
+    return DASH if megabytes is None else memory_size(megabytes * MIB)
 
 
 def _table(first: str, heads: Sequence[str], rows: Iterable[tuple[str, list[str]]]) -> str:

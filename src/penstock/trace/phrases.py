@@ -1,10 +1,6 @@
-"""How people read numbers and addresses: one way for the terminal, the log line and the report."""
+"""How people read numbers: one way for the terminal, the log line and the report."""
 
 from __future__ import annotations
-
-import re
-
-_USER = re.compile(r"(?<=://)[^/\s\"']*@")  # name:password of an address
 
 
 def count(number: int) -> str:
@@ -47,15 +43,6 @@ def duration(seconds: float) -> str:
         return _two(minutes // 60, "h", minutes % 60, "min")
     hours = round(seconds / 3600)
     return _two(hours // 24, "days", hours % 24, "h")
-
-
-def memory(megabytes: float) -> str:
-    return f"{megabytes / 1024:.2f} GB" if megabytes >= 1024 else f"{megabytes:.0f} MB"
-
-
-def without_password(text: str) -> str:
-    """Returns the text with no name and password in its addresses."""
-    return _USER.sub("", text)
 
 
 def _two(large: int, large_unit: str, small: int, small_unit: str) -> str:

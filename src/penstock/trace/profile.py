@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
+from penstock.redaction import SafeRepr
+
 VERSION = 1
 OMIT_IF_NONE = {"omit_if_none": True}  # the key is left out of profile.json; other None become null
 
@@ -29,7 +31,7 @@ class HardwareFacts:
     system: str = ""
     cpu: str = ""
     cores: int = 1
-    memory_gb: float = 0.0
+    memory_gib: float = 0.0
     gpus: tuple[str, ...] = ()
 
 
@@ -123,7 +125,7 @@ class GpuProfile:
 
 
 @dataclass(frozen=True, slots=True)
-class ServerProfile:
+class ServerProfile(SafeRepr):
     """One model server. Means are over the samples in which it had work; counters cover the run."""
 
     url: str
@@ -221,6 +223,7 @@ class Profile:
     items: int = 0
     failed: int = 0
     skipped: int = 0
+    whole: int = 0  # items of the set that the run was a sample of; 0: it is not known
     regions: int = 0
     unit: str = "page"
     executor: str = ""

@@ -10,7 +10,8 @@ import urllib.error
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from penstock.trace import phrases, vllm_metrics
+from penstock.redaction import SafeRepr, bare_address
+from penstock.trace import vllm_metrics
 from penstock.trace.announcements import Announcements
 from penstock.trace.bounds import Limits
 from penstock.trace.profile import Curve, ServerProfile, ServersProfile, ServersTimeline
@@ -22,7 +23,7 @@ TOTALS = ("requests", "prompt_tokens", "cached_tokens", "generation_tokens", "pr
 
 
 @dataclass(frozen=True, slots=True)
-class ServerNews:
+class ServerNews(SafeRepr):
     """A server of this run: where it is, what it was started with, what the client allows at once."""
 
     url: str
@@ -123,7 +124,7 @@ class ServerSampler:
         sums = self._sums
         totals = {name: round(sums.counted.get(name, 0)) for name in TOTALS}
         return ServerProfile(
-            url=phrases.without_password(self.url),
+            url=bare_address(self.url),
             looks=sums.looks,
             missed=sums.missed,
             running=sums.running.summary(),

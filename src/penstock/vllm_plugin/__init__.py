@@ -16,10 +16,12 @@ from __future__ import annotations
 
 import logging
 import os
+from typing import Literal, get_args
 
 from penstock.vllm_plugin.patch import after_import
 
-MODES = ("auto", "fast", "fp8", "plain")
+Vision = Literal["auto", "fast", "fp8", "plain"]
+MODES: tuple[Vision, ...] = get_args(Vision)
 VARIABLE = "PENSTOCK_VISION"
 
 

@@ -46,7 +46,8 @@ class AskWorker(Worker[Page]):
 
     def __init__(self, stage: Ask) -> None:
         self._stage = stage
-        self._recogniser = recogniser(stage.recogniser)
+        known = recogniser(stage.recogniser)
+        self._recogniser = replace(known, max_tokens=stage.max_tokens or known.max_tokens)
         self._servers = AskedServers(
             stage.recogniser,
             stage.servers,
@@ -54,6 +55,8 @@ class AskWorker(Worker[Page]):
             preset=stage.preset,
             dtype=stage.dtype,
             vision=stage.vision,
+            max_model_len=stage.max_model_len,
+            max_tokens=stage.max_tokens,
             in_flight=stage.in_flight,
             others=OTHERS_LIMIT,
         )

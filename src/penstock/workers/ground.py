@@ -171,6 +171,7 @@ def _servers(stage: Ground) -> AskedServers:
         model=stage.model,
         preset=stage.preset,
         dtype=stage.dtype,
+        max_model_len=stage.max_model_len,
         in_flight=stage.in_flight,
         others=IN_FLIGHT,
     )

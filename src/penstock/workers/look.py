@@ -13,12 +13,12 @@ from penstock.stage import Worker
 from penstock.stages.look import Look
 
 TASKS = {"table": "table", "graph": "chart", "diagram": "describe", "complex_image": "describe"}
-MAX_TOKENS = 1_500
 
 
 class LookWorker(Worker[EnrichedBlock]):
     def __init__(self, stage: Look) -> None:
         self._recogniser = recogniser(stage.recogniser)
+        self._max_tokens = stage.max_tokens
         self._client = ChatClient(
             stage.servers,
             self._recogniser,
@@ -33,7 +33,7 @@ class LookWorker(Worker[EnrichedBlock]):
             if isinstance(answer, Exception):
                 looked[place] = with_shortfall(items[place], "look", f"not looked at: {answer}")
             else:
-                seen = SeenText(text=answer.text.strip(), model=self._recogniser.name)
+                seen = SeenText(text=answer.text.strip(), model=answer.model or self._recogniser.name)
                 looked[place] = replace(items[place], seen=seen)
         return looked
 
@@ -50,7 +50,7 @@ class LookWorker(Worker[EnrichedBlock]):
                 continue
             prompt = self._recogniser.prompt(TASKS[question.category])
             try:
-                requests[place] = ChatRequest(Path(block.uri).read_bytes(), prompt, MAX_TOKENS)
+                requests[place] = ChatRequest(Path(block.uri).read_bytes(), prompt, self._max_tokens)
             except OSError as exc:
                 unread[place] = BadInput(f"{question.crop} cannot be read: {exc.strerror}.")
         answers = self._client.ask(list(requests.values()))

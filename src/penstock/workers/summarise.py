@@ -30,7 +30,9 @@ class SummariseWorker(Worker[EnrichedBlock]):
 
 def _writer(stage: Summarise) -> SummaryWriter:
     if stage.engine == "llm":
-        return LlmWriter(stage.servers, stage.model, stage.api_key, stage.in_flight)
+        return LlmWriter(
+            stage.servers, stage.model, stage.api_key, stage.in_flight, max_tokens=stage.max_tokens
+        )
     return RuleWriter() if stage.engine == "rule" else NoWriter()
 
 
@@ -68,8 +70,9 @@ def _enrichment(block: EnrichedBlock, told: WrittenSummary) -> Enrichment:
         items=list(told.items),
         figure_type=_figure_type(block) or told.figure_type,
         visible=block.seen.text if block.seen else "",
+        visible_model=block.seen.model if block.seen else "",
         method=told.method,
-        model=told.model or (block.seen.model if block.seen else ""),
+        model=told.model,
         prompt_id=told.prompt_id,
         context_block_ids=list(_asked(block).context_ids),
         status="fallback" if told.short else "ok",

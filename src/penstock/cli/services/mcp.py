@@ -33,6 +33,7 @@ from penstock.cli.options import (
 from penstock.cli.services.listening import address, is_open, listening_on
 from penstock.errors import MissingModel, UsageError, install_advice
 from penstock.extras import need_extra
+from penstock.sizes import MB
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -84,7 +85,7 @@ def mcp(
     )  # fmt: skip
     _check_installed()
     plan = _plan(out, recipe, settings)
-    with _folder(out) as kept, _served(kept, plan, allow_folder or [], max_mb << 20) as served:
+    with _folder(out) as kept, _served(kept, plan, allow_folder or [], max_mb * MB) as served:
         if http:
             with listening_on(host, port) as listening:
                 _run_http(served, listening, _door(listening, keys, allow_host or []))

@@ -126,8 +126,9 @@ class Enrichment(DocModel):
     items: list[str] = Field(default_factory=list)
     figure_type: str = ""
     visible: str = ""  # what a vision model said of the picture
+    visible_model: str = ""  # which one that was
     method: Literal["none", "rule", "llm"] = "none"
-    model: str = ""
+    model: str = ""  # that wrote the summary; "" where rules did
     prompt_id: str = ""
     context_block_ids: list[str] = Field(default_factory=list)
     status: Literal["ok", "fallback", "failed"] = "ok"

@@ -27,7 +27,7 @@ class NativeReader:
             import torch
             from transformers import AutoModelForImageTextToText, AutoProcessor
         except ImportError as exc:
-            raise needs_torch("transformers 5.17 or newer") from exc
+            raise needs_torch() from exc
         name = model or MODEL
         self._torch = torch
         self._device = device or ("cuda" if torch.cuda.is_available() else "cpu")
@@ -107,9 +107,10 @@ def has_ended(tokens: Any, max_tokens: int, end: int | list[int] | None) -> bool
     return len(tokens) < max_tokens or int(tokens[-1]) in ends
 
 
-def needs_torch(version: str) -> MissingModel:
+def needs_torch() -> MissingModel:
+    """Returns the error for an environment without torch or transformers."""
     return MissingModel(
-        f"The engine 'hf' needs torch and {version}.",
+        "DeepSeek-OCR-2 with the engine 'hf' needs torch and transformers 5.17 or newer.",
         f"{install_advice('gpu')}, or name a server with --server.",
     )
 

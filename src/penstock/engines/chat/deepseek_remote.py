@@ -16,12 +16,18 @@ from pathlib import Path
 from typing import Any
 
 from penstock.engines.chat.deepseek import NgramGuard
-from penstock.engines.chat.deepseek_native import NgramProcessor, has_ended, needs_torch
+from penstock.engines.chat.deepseek_native import NgramProcessor, has_ended
 from penstock.engines.chat.deepseek_resolution import FIRST_MODEL, GUNDAM, Resolution, resolution
 from penstock.engines.chat.job import Answer
-from penstock.errors import EngineError, MissingModel, OpenError, first_line
+from penstock.errors import DISTRIBUTION, EngineError, MissingModel, OpenError, first_line
 
 MODEL = "deepseek-ai/DeepSeek-OCR"
+# Newer ones have no `LlamaFlashAttention2`, which the code imports. Our extra `gpu`, like vLLM, brings 5.
+TRANSFORMERS = "transformers==4.46.3"
+ENVIRONMENT = (
+    "In an environment of its own, run:"
+    f" pip install {DISTRIBUTION} torch torchvision {TRANSFORMERS} einops addict easydict"
+)
 ELSEWHERE = "Use a server (--engine vllm), or --recipe grounded-2, which needs no such code."
 
 
@@ -32,7 +38,7 @@ class RemoteCodeReader:
         try:
             import torch
         except ImportError as exc:
-            raise needs_torch("transformers 4.46") from exc
+            raise needs_environment() from exc
         if not device and not torch.cuda.is_available():
             raise OpenError("The code of DeepSeek-OCR's authors runs on an NVIDIA GPU only.", ELSEWHERE)
         self._tokenizer, network = load(model or MODEL)
@@ -106,19 +112,26 @@ class _Call:
         return output
 
 
+def needs_environment() -> MissingModel:
+    """Returns the error for an environment without torch or transformers."""
+    return MissingModel(
+        f"DeepSeek-OCR with the engine 'hf' needs torch and {TRANSFORMERS}.", f"{ENVIRONMENT}. {ELSEWHERE}"
+    )
+
+
 def load(name: str) -> tuple[Any, Any]:
     """Returns tokenizer and network. Runs code that comes with the weights."""
     try:
         from transformers import AutoModel, AutoTokenizer, __version__
     except ImportError as exc:
-        raise needs_torch("transformers 4.46") from exc
+        raise needs_environment() from exc
     try:
         tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=True)
         return tokenizer, AutoModel.from_pretrained(name, trust_remote_code=True, use_safetensors=True)
     except ImportError as exc:
         raise MissingModel(
             f"The code of {name} does not load with transformers {__version__}: {first_line(exc)}.",
-            f"It was written for transformers 4.46.3: use an environment with that. {ELSEWHERE}",
+            f"{ENVIRONMENT}. {ELSEWHERE}",
         ) from exc
     except (OSError, ValueError) as exc:
         raise MissingModel(f"{name} cannot be loaded: {first_line(exc)}", "Give --model its folder.") from exc

@@ -208,6 +208,7 @@ class Dispatcher:
     # what follows
 
     def _answered(self, job: Job, reply: Reply, server: Server) -> None:
+        reply.model = server.model
         self.counts.prompt_tokens += reply.prompt_tokens
         self.counts.completion_tokens += reply.completion_tokens
         if reply.finish_reason in ("abort", "error"):
@@ -323,6 +324,7 @@ class Dispatcher:
                 job.attempts,
                 ended - began,
                 tuple(job.notes),
+                reply.model,
             )
         )
 

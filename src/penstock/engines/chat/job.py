@@ -23,6 +23,7 @@ class Answer:
     attempts: int = 1
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
+    model: str = ""  # as its server calls it
 
 
 Outcome = Answer | EngineError
@@ -72,7 +73,7 @@ class Settings:
     timeout_s: float = 300.0
     retries: int = 4
     down_s: float = 300.0  # how long all servers may be away: a restart of vLLM takes 1 to 3 minutes
-    api_key: str | None = None
+    api_key: str | None = field(default=None, repr=False)
     dynamic: bool = True
 
     @property

@@ -18,6 +18,7 @@ import aiohttp
 from penstock.engines.chat.address import authorization, base_url
 from penstock.engines.chat.errors import message_of
 from penstock.engines.chat.limit import ServerLoad
+from penstock.sizes import MB, file_size
 from penstock.trace import vllm_metrics
 
 log = logging.getLogger(__name__)
@@ -26,7 +27,7 @@ LOOK_TIMEOUT_S = 10.0  # a choice: many times what an answer takes, far below a 
 HUNG_AFTER = 3  # looks without an answer
 FIRST_PROBE_PAUSE_S, MAX_PROBE_PAUSE_S = 0.1, 5.0
 # of an answer: 8,192 tokens are 2.5 MB when each comes in an event of its own
-MAX_ANSWER_BYTES = 16 << 20
+MAX_ANSWER_BYTES = 16 * MB
 
 
 def read_load(metrics: bytes) -> ServerLoad | None:
@@ -163,7 +164,7 @@ async def whole(response: aiohttp.ClientResponse) -> bytes:
 def check_length(size: int) -> None:
     """Raises ClientPayloadError for an answer longer than any model would give."""
     if size > MAX_ANSWER_BYTES:
-        raise aiohttp.ClientPayloadError(f"the answer is longer than {MAX_ANSWER_BYTES >> 20} MB")
+        raise aiohttp.ClientPayloadError(f"the answer is longer than {file_size(MAX_ANSWER_BYTES)}")
 
 
 def describe(exc: BaseException) -> str:

@@ -31,6 +31,7 @@ class Reply:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     looped: bool = False
+    model: str = ""  # that answered, as its server calls it
 
 
 def media_type(image: bytes) -> str:

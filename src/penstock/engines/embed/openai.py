@@ -31,12 +31,6 @@ TRIES = 5
 FIRST_PAUSE_S = 0.5  # doubled after each failure: 7.5 s in all, a front end's restart
 MAX_CHARS = 24_000  # 8,192 tokens are about 12,000 Korean or 32,000 English characters
 TOO_LONG = ("maximum context", "longer than the max", "max_model_len", "too long", "context length")
-# What a vLLM of ours needs to embed. With a stream interval above 1, which our presets set, vLLM 0.32 dies of
-# its first pooling request. Pictures are capped where the model's training was.
-POOLING_FLAGS = (
-    *("--runner", "pooling", "--stream-interval", "1"),
-    *("--mm-processor-kwargs", '{"size": {"shortest_edge": 4096, "longest_edge": 1310720}}'),
-)
 _MARK = "\x00picture\x00"
 
 Style = Literal["auto", "chat", "plain"]

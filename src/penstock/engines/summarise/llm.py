@@ -63,8 +63,10 @@ class LlmWriter:
         api_key: str | None = None,
         limit: int = 64,
         timeout_s: float = 300.0,
+        max_tokens: int = MAX_TOKENS,
     ) -> None:
-        row = replace(RECOGNISERS["openai"], watch_loops=False, max_tokens=4 * MAX_TOKENS)
+        row = replace(RECOGNISERS["openai"], watch_loops=False, max_tokens=4 * max_tokens)
+        self._max_tokens = max_tokens
         self._model = model
         self._rules = RuleWriter()
         self._client = ChatClient(
@@ -72,7 +74,7 @@ class LlmWriter:
         )
 
     def write(self, blocks: list[BlockFacts]) -> list[WrittenSummary]:
-        requests = [ChatRequest(NO_PICTURE, prompt(block), MAX_TOKENS) for block in blocks]
+        requests = [ChatRequest(NO_PICTURE, prompt(block), self._max_tokens) for block in blocks]
         outcomes = self._client.ask(requests)
         return [self._summary(q, outcome) for q, outcome in zip(blocks, outcomes, strict=True)]
 
@@ -94,7 +96,7 @@ class LlmWriter:
             items=_words(value.get("items")),
             figure_type=_figure_type(value.get("figure_type")),
             method="llm",
-            model=self._model,
+            model=outcome.model or self._model,
             prompt_id=PROMPT_ID,
         )
         summary = in_languages(summary, block.languages)

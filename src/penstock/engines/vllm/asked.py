@@ -27,6 +27,8 @@ class AskedServers:
         preset: str,
         dtype: str,
         vision: str = "auto",
+        max_model_len: int = 0,
+        max_tokens: int = 0,
         in_flight: int,
         others: int,
     ) -> None:
@@ -34,7 +36,14 @@ class AskedServers:
             []
             if named
             else reading_servers(
-                recogniser, cards(), model=model, preset_name=preset, dtype=dtype, vision=vision
+                recogniser,
+                cards(),
+                model=model,
+                preset_name=preset,
+                dtype=dtype,
+                vision=vision,
+                max_model_len=max_model_len,
+                max_tokens=max_tokens,
             )
         )
         self._own = [choice.managed() for choice in chosen]

@@ -11,8 +11,9 @@ from typing import Literal
 
 from penstock.engines.chat.deepseek import MODELS as PAGE_MODELS
 from penstock.engines.chat.recognisers import recogniser
-from penstock.engines.embed.openai import POOLING_FLAGS
+from penstock.engines.vllm.context import context_flags
 from penstock.engines.vllm.deepseek_presets import page_preset
+from penstock.engines.vllm.embedding_presets import EMBEDDING, embedding_preset, is_fp8
 from penstock.engines.vllm.plugin import check_vision
 from penstock.engines.vllm.presets import Card, Preset, preset
 from penstock.engines.vllm.server import ManagedServer
@@ -25,7 +26,6 @@ DTYPES: dict[str, tuple[str, ...]] = {
     "bf16": ("--dtype", "bfloat16"),
     "fp8": ("--quantization", "fp8"),
 }
-EMBEDDING_MEMORY = 0.85  # of a card that the embedder has to itself
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,22 +61,26 @@ def reading_servers(
     dtype: str = "auto",
     memory: float | None = None,
     vision: str = "auto",
+    max_model_len: int = 0,
+    max_tokens: int = 0,
     more_flags: Sequence[str] = (),
 ) -> list[ServerChoice]:
     """Returns the servers for a recogniser by its name: as many on every card as its preset says.
 
     Without a card it is one on the CPU. `memory` is the share of a card that its servers have together;
+    `max_model_len` is the context, 0 for one that holds a picture and `max_tokens` of an answer;
     `more_flags` are a user's own and replace ours.
     """
     known = PAGE_MODELS[name] if name in PAGE_MODELS else recogniser(name)
     if not (model or known.model):
         raise UsageError(f"{name!r} has no model of its own.", "Name the model to serve instead.")
     check_vision(vision)
+    context = context_flags(name, max_model_len, max_tokens)
     choices: list[ServerChoice] = []
     places: list[Card | None] = [*found] or [None]
     for card in places:
-        chosen = preset_for(name, preset_name, card)
-        own = (*known.server_flags, *dtype_flags(dtype, chosen), *_memory_flags(memory, chosen))
+        chosen = _in_dtype(preset_for(name, preset_name, card), dtype, model)
+        own = (*known.server_flags, *dtype_flags(dtype, chosen), *_memory_flags(memory, chosen), *context)
         choice = ServerChoice(
             model=model or known.model,
             preset=chosen,
@@ -90,20 +94,28 @@ def reading_servers(
 
 
 def embedding_server(
-    model: str, found: Sequence[Card], *, preset_name: str = "auto", memory: float | None = None
+    model: str,
+    card: Card | None,
+    *,
+    preset_name: str = "auto",
+    dtype: str = "auto",
+    memory: float | None = None,
+    max_model_len: int = 0,
+    more_flags: Sequence[str] = (),
 ) -> ServerChoice:
-    """Returns the one server that embeds, on the first card or on the CPU. It has the card to itself."""
-    card = next(iter(found), None)
-    chosen = replace(preset(preset_name, card), servers=1)
-    share = memory or (EMBEDDING_MEMORY if card else None)
-    flags = (*POOLING_FLAGS, *_memory_flags(share, chosen))
-    return ServerChoice(
-        model=model, preset=chosen, gpu=card.index if card else None, flags=flags, probe=False
-    )
+    """Returns the one server that embeds on a card, which it has to itself, or on the CPU."""
+    chosen = _in_dtype(preset_for(EMBEDDING, preset_name, card), dtype, model)
+    context = ("--max-model-len", str(max_model_len)) if max_model_len else ()
+    own = (*dtype_flags(dtype, chosen), *_memory_flags(memory, chosen), *context)
+    gpu = card.index if card else None
+    flags = (*own, *more_flags)
+    return ServerChoice(model=model, preset=chosen, gpu=gpu, flags=flags, probe=False, vision="plain")
 
 
 def preset_for(name: str, preset_name: str, card: Card | None) -> Preset:
-    """Returns the preset of a recogniser: one that reads whole pages has numbers of its own."""
+    """Returns the preset of a recogniser or of EMBEDDING: some have numbers of their own."""
+    if name == EMBEDDING:
+        return embedding_preset(preset_name, card)
     return page_preset(preset_name, card) if name in PAGE_MODELS else preset(preset_name, card)
 
 
@@ -125,6 +137,14 @@ def dtype_flags(dtype: str, chosen: Preset) -> tuple[str, ...]:
     if dtype != "auto" and chosen.name == "cpu":
         raise UsageError(f"--ocr-dtype {dtype} needs a GPU.", "Leave it out: a CPU computes in float32.")
     return DTYPES[dtype]
+
+
+def _in_dtype(chosen: Preset, dtype: str, model: str) -> Preset:
+    """Returns the preset without its own fp8, where bf16 is asked for or the weights are in fp8 already."""
+    if dtype != "bf16" and not is_fp8(model):
+        return chosen
+    kept = tuple(flag for flag in chosen.flags if flag.name != "--quantization")
+    return replace(chosen, flags=kept)
 
 
 def _memory_flags(memory: float | None, chosen: Preset) -> tuple[str, ...]:

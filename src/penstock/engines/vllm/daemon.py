@@ -23,6 +23,8 @@ from pathlib import Path
 
 from penstock.engines.vllm.choice import preset_for
 from penstock.engines.vllm.detached import DetachedServer, born, path_of, read, write
+from penstock.engines.vllm.embedding_presets import EMBEDDING
+from penstock.engines.vllm.presets import Preset
 from penstock.engines.vllm.server import ManagedServer
 from penstock.errors import OpenError, UsageError
 
@@ -84,6 +86,12 @@ def _send(pid: int, number: int) -> None:
         os.kill(pid, number)
 
 
+def planned_preset(server: DetachedServer) -> Preset:
+    """Returns the preset with those of its flags that the command has: bf16 takes a preset's fp8 away."""
+    known = preset_for(server.recogniser, server.preset, None)
+    return replace(known, flags=tuple(flag for flag in known.flags if flag.name in server.command))
+
+
 def keep(path: Path) -> int:
     """The keeper's main function: starts the server, records its state, ends it on SIGTERM."""
     server = read(path)
@@ -96,7 +104,7 @@ def keep(path: Path) -> int:
     write(server)
     managed = ManagedServer(
         server.model,
-        preset_for(server.recogniser, server.preset, None),
+        planned_preset(server),
         server.gpu,
         server.port,
         server.extra_args,
@@ -104,6 +112,7 @@ def keep(path: Path) -> int:
         served_name=server.served_name,
         prompt=server.prompt,
         vision=server.vision,
+        probe=server.recogniser != EMBEDDING,
     )
     starter = threading.Thread(
         target=_start, args=(managed, server, stopping), name="vllm-start", daemon=True

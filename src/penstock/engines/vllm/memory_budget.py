@@ -17,12 +17,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-GB = 1e9  # as cards are sold and drivers counted in presets.py; vLLM's log counts in GiB, 7 % larger
+from penstock.engines.vllm.embedding_presets import is_fp8
+from penstock.sizes import memory_size
+
 # GLM-OCR on a B200: the KV cache became 17 GiB smaller for each 131,072 tokens that a step may hold (three
 # servers, 131,072 to 524,288), and 0.7 GiB went to what does not grow: CUDA's own, graphs, the sampler.
 ACTIVATION_BYTES_A_TOKEN = 17 * 2**30 // 131_072
 ACTIVATION_REASON = (
-    f"estimate: {ACTIVATION_BYTES_A_TOKEN // 1024} KiB for each token of a step at GLM-OCR's width,"
+    f"estimate: {memory_size(ACTIVATION_BYTES_A_TOKEN)} for each token of a step at GLM-OCR's width,"
     " which is what longer steps took from a B200's KV cache"
 )
 FIXED_BYTES = 7 * 2**30 // 10
@@ -68,7 +70,7 @@ _DEEPSEEK = ModelShape(
     layers=12,
     kv_heads=10,
     head_dim=128,
-    origin="6.7 GB of published bfloat16 weights; 12 layers of 10 heads",
+    origin="6.2 GiB of published bfloat16 weights; 12 layers of 10 heads",
 )
 SHAPES: Mapping[str, ModelShape] = MappingProxyType(
     {
@@ -108,8 +110,9 @@ SHAPES: Mapping[str, ModelShape] = MappingProxyType(
 def shape_of(model: str) -> ModelShape | None:
     """Returns the shape of a model that we know by name, or whose folder is here; None for others."""
     folder = Path(model)
-    if model in SHAPES:
-        return SHAPES[model]
+    published = model[: -len("-FP8")] if is_fp8(model) else model  # the same shape in other numbers
+    if published in SHAPES:
+        return SHAPES[published]
     try:
         config = json.loads((folder / "config.json").read_text("utf-8"))
         stored = sum(path.stat().st_size for path in folder.glob("*.safetensors"))
@@ -186,35 +189,36 @@ class MemoryBudget:
         """The sum for people, a line a part."""
         each = "the server's" if self.servers == 1 else f"each of {self.servers} servers'"
         return [
-            f"card          {_gb(self.card)}",
-            f"{each} share {_gb(self.server)} ({self.share:g})",
-            f"  weights     {_gb(self.weights)}",
-            f"  activations {_gb(self.activations)} ({ACTIVATION_REASON})",
-            f"  other       {_gb(self.fixed)} (CUDA, graphs, also the vision tower's)",
-            f"  KV cache    {_gb(self.kv)}: {self._room()}",
+            f"card          {memory_size(self.card)}",
+            f"{each} share {memory_size(self.server)} ({self.share:g})",
+            f"  weights     {memory_size(self.weights)}",
+            f"  activations {memory_size(self.activations)} ({ACTIVATION_REASON})",
+            f"  other       {memory_size(self.fixed)} (CUDA, graphs, also the vision tower's)",
+            f"  KV cache    {memory_size(self.kv)}: {self._room()}",
             *self._layout_line(),
-            f"left          {_gb(self.left)}" + ("" if self.fits else "  IT DOES NOT FIT"),
+            f"left          {memory_size(self.left)}" + ("" if self.fits else "  IT DOES NOT FIT"),
         ]
 
     def sentence(self) -> str:
-        """One line: 'weights 2.2 GB, KV cache 13.2 GB (201,000 tokens), 3.3 GB left'."""
+        """One line: 'weights 2.1 GiB, KV cache 12.3 GiB (201,000 tokens), 3 GiB left'."""
         if not self.fits:
-            return f"does not fit {_gb(self.card)}: weights {_gb(self.weights)}, KV cache {_gb(self.kv)}"
+            sizes = f"weights {memory_size(self.weights)}, KV cache {memory_size(self.kv)}"
+            return f"does not fit {memory_size(self.card)}: {sizes}"
         many = f"{self.servers} servers, each with " if self.servers > 1 else ""
         return (
-            f"{many}weights {_gb(self.weights)}, activations {_gb(self.activations)},"
-            f" KV cache {_gb(self.kv)} ({self.kv_tokens:,} tokens);"
-            f"{f' layout {_gb(self.layout)},' if self.layout else ''} {_gb(self.left)} left"
+            f"{many}weights {memory_size(self.weights)}, activations {memory_size(self.activations)},"
+            f" KV cache {memory_size(self.kv)} ({self.kv_tokens:,} tokens);"
+            f"{f' layout {memory_size(self.layout)},' if self.layout else ''} {memory_size(self.left)} left"
         )
 
     def _layout_line(self) -> list[str]:
         """Models that read whole pages have no layout network beside them."""
-        why = f"batches of {LAYOUT_BATCH} pages; 95 MB a page were measured on an H200"
-        return [f"layout        {_gb(self.layout)} ({why})"] if self.layout else []
+        why = f"batches of {LAYOUT_BATCH} pages; 91 MiB a page were measured on an H200"
+        return [f"layout        {memory_size(self.layout)} ({why})"] if self.layout else []
 
     def _room(self) -> str:
         """ "201,000 tokens of 64 KiB, 12 requests of 16,384 (128 sequences allowed)"."""
-        tokens = f"{self.kv_tokens:,} tokens of {self.kv_token // 1024} KiB"
+        tokens = f"{self.kv_tokens:,} tokens of {memory_size(self.kv_token)}"
         if not self.context:
             return tokens
         longest = f"{self.kv_tokens // self.context} requests of {self.context:,}"
@@ -237,7 +241,7 @@ def memory_budget(
     if shape is None or card_bytes <= 0:
         return None
     number = NUMBER_BYTES.get(flags.get("--dtype", "auto"), 2)
-    packed = NUMBER_BYTES.get(flags.get("--quantization", ""), number)
+    packed = 1 if is_fp8(model) else NUMBER_BYTES.get(flags.get("--quantization", ""), number)
     cached = 1 if flags.get("--kv-cache-dtype", "").startswith("fp8") else number
     step = _whole(flags.get("--max-num-batched-tokens")) or 8_192  # vLLM's own on a large card
     return MemoryBudget(
@@ -275,7 +279,3 @@ def _share(text: str | None) -> float:
         return float(text) if text else SHARE
     except ValueError:  # vLLM says what is wrong with it
         return SHARE
-
-
-def _gb(size: float) -> str:
-    return f"{size / GB:.1f} GB"

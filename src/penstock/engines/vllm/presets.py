@@ -23,6 +23,7 @@ from types import MappingProxyType
 from penstock import telemetry
 from penstock.errors import UsageError
 from penstock.processes.resources import named_gpus
+from penstock.sizes import GB, memory_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +160,7 @@ _PAIR = (
 _TABLE = (
     Preset(
         name="b200",
-        card="B200, 180 GB and more",
+        card="B200, 179 GiB",
         servers=2,
         in_flight=1_024,
         api_processes=4,
@@ -168,7 +169,7 @@ _TABLE = (
     ),
     Preset(
         name="h200",
-        card="H200, 141 GB",
+        card="H200, 140 GiB",
         servers=2,
         in_flight=1_024,
         api_processes=4,
@@ -177,7 +178,7 @@ _TABLE = (
     ),
     Preset(
         name="a100",
-        card="A100 or H100, 40 to 80 GB",
+        card="A100 or H100, 40 to 80 GiB",
         servers=1,
         in_flight=384,
         api_processes=4,
@@ -187,15 +188,15 @@ _TABLE = (
             512,
             32_768,
             (
-                "15 % (6 GB of 40) stay for the layout network",
-                "the KV cache of 40 GB holds 430 crops of 930 tokens, and more",
+                "15 % (6 GiB of 40) stay for the layout network",
+                "the KV cache of 40 GiB holds 430 crops of 930 tokens, and more",
                 "five full-page pictures, or forty crops, a step",
             ),
         ),
     ),
     Preset(
         name="l4",
-        card="L4, 24 GB",
+        card="L4, 22.5 GiB",
         servers=1,
         in_flight=160,
         api_processes=2,
@@ -205,7 +206,7 @@ _TABLE = (
             128,
             16_384,
             (
-                "20 % (4.5 GB) stay for the layout network",
+                "20 % (4.5 GiB) stay for the layout network",
                 "its KV cache holds 215 crops of 930 tokens, and more; an eighth of an H200's arithmetic "
                 "needs no more to be busy",
                 "two full-page pictures a step, and memory for more of them waiting",
@@ -214,7 +215,7 @@ _TABLE = (
     ),
     Preset(
         name="rtx4090",
-        card="RTX 4090, 24 GB",
+        card="RTX 4090, 24 GiB",
         servers=1,
         in_flight=224,
         api_processes=4,
@@ -232,7 +233,7 @@ _TABLE = (
     ),
     Preset(
         name="rtx4060",
-        card="RTX 4060, 8 GB",
+        card="RTX 4060, 8 GiB",
         servers=1,
         in_flight=32,
         api_processes=2,
@@ -242,7 +243,7 @@ _TABLE = (
             24,
             8_192,
             (
-                "2 GB stay for the layout network and a desktop's windows",
+                "2 GiB stay for the layout network and a desktop's windows",
                 "its KV cache holds 30,000 tokens, 32 crops of 930, and little more",
                 "the least that encodes a full-page picture (6,144 tokens) in a step",
             ),
@@ -299,8 +300,9 @@ def _for_card(card: Card | None) -> str:
     for min_gb, name in _BY_MEMORY:
         if card.memory_gb >= min_gb:
             return name
+    memory = memory_size(card.memory_gb * GB)
     raise UsageError(
-        f"GPU {card.index} ({card.name}) has {card.memory_gb:.0f} GB; the smallest preset needs 8.",
+        f"GPU {card.index} ({card.name}) has {memory}; the smallest preset needs 8 GiB.",
         "Use --preset cpu, or name a server elsewhere with --server.",
     )
 

@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import TextIO
 
 from penstock.engines.weights.builtin import BuiltinModel
+from penstock.sizes import file_size
 
 DRAW_EVERY_S = 0.25
 DONE = ("fetched", "already there")
@@ -32,8 +33,8 @@ class FetchLine:
         self._all = len(models)
         self._done = self._bytes = 0
         self._clock, self._drawn_at = clock, -DRAW_EVERY_S
-        megabytes = sum(model.size for model in models) / 1e6
-        self._what = f"Fetching the built-in models, once, about {megabytes:.0f} MB"
+        size = file_size(sum(model.size for model in models))
+        self._what = f"Fetching the built-in models, once, about {size}"
         # while a run draws its own display, sys.stderr is another object
         self._in_place = self._stream.isatty() and self._stream is sys.__stderr__
 
@@ -56,7 +57,7 @@ class FetchLine:
 
     def _draw(self) -> None:
         self._drawn_at = self._clock()
-        self._write(f"\r{self._what}: {self._done} of {self._all}, {self._bytes / 1e6:.0f} MB have come")
+        self._write(f"\r{self._what}: {self._done} of {self._all}, {file_size(self._bytes)} have come")
 
     def _write(self, text: str) -> None:
         if silent:

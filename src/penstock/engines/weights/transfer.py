@@ -22,11 +22,13 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 
 from penstock import __version__
 from penstock.errors import MissingModel, first_line
+from penstock.redaction import bare_address
+from penstock.sizes import MB, file_size
 
 SILENCE_S = 30.0  # a server that sends no byte for so long is gone
 MAX_TOTAL_S = 600.0  # for all that one call fetches: 50 MB at 0.7 Mbit/s
-MAX_PAGE_BYTES = 32 << 20
-MAX_ARCHIVE_BYTES = 256 << 20  # the largest of our packages has 32 MB
+MAX_PAGE_BYTES = 32 * MB
+MAX_ARCHIVE_BYTES = 256 * MB  # the largest of our packages has 32 MB
 MAX_TRIES = 4
 CHUNK = 1 << 18
 # where Pythons without certificates of their own (python.org's on macOS) find those of the system
@@ -89,7 +91,7 @@ class Web:
         except (OSError, http.client.HTTPException) as exc:
             raise Unreachable(f"{host_of(url)} broke off: {first_line(exc)}.") from exc
         if len(body) > MAX_PAGE_BYTES:
-            raise Refused(f"{shown_url(url)} is longer than {MAX_PAGE_BYTES >> 20} MB.")
+            raise Refused(f"{bare_address(url)} is longer than {file_size(MAX_PAGE_BYTES)}.")
         return body
 
     def archive(self, url: str, target: Path, checksum: Checksum | None, told: Told) -> None:
@@ -111,7 +113,7 @@ class Web:
             broken = f"its {checksum.algorithm} is not the one that the index tells"
             if not resumed:
                 break  # the same bytes would come again
-        raise Unreachable(f"{shown_url(url)} did not come whole: {broken.rstrip('.')}.")
+        raise Unreachable(f"{bare_address(url)} did not come whole: {broken.rstrip('.')}.")
 
     def piece(self, url: str, start: int | None, length: int) -> tuple[bytes, int, int]:
         """Returns bytes of a file from `start` on, or its last ones; where they begin; how long the file is.
@@ -153,7 +155,7 @@ class Web:
             sink.write(chunk)
             told(len(chunk))
             if sink.tell() > MAX_ARCHIVE_BYTES:
-                raise Refused(f"It is larger than {MAX_ARCHIVE_BYTES >> 20} MB, which no package of ours is.")
+                raise Refused(f"It is larger than {file_size(MAX_ARCHIVE_BYTES)}; no package of ours is.")
             if self.clock() > self._ends:
                 raise Unreachable(f"No end after {MAX_TOTAL_S:g} s; run it again to go on from here.")
 
@@ -170,7 +172,7 @@ class Web:
             if exc.code == http.client.REQUESTED_RANGE_NOT_SATISFIABLE:
                 return exc
             exc.close()
-            raise Refused(f"{host} answers {exc.code} ({exc.reason}) to {shown_url(url)}.") from exc
+            raise Refused(f"{host} answers {exc.code} ({exc.reason}) to {bare_address(url)}.") from exc
         except (OSError, http.client.HTTPException) as exc:
             reason = first_line(getattr(exc, "reason", None) or exc)
             self._dead[host] = Unreachable(f"{host} cannot be reached ({reason}).")
@@ -211,12 +213,6 @@ class Web:
 def host_of(url: str) -> str:
     """Returns host and port, without a login."""
     return urlsplit(url).netloc.rpartition("@")[2]
-
-
-def shown_url(url: str) -> str:
-    """Returns the address without login, question and fragment, for messages."""
-    parts = urlsplit(url)
-    return urlunsplit((parts.scheme, host_of(url), parts.path, "", ""))
 
 
 def _begins_at(answer: Any) -> int:

@@ -34,14 +34,19 @@ def read_json(path: Path) -> Any:
 
 def rows(path: Path, *patterns: str) -> Iterator[dict[str, Any]]:
     """Yields the rows of a file, or of all matching files in a folder in the order of their names."""
+    for file in files_of(path, *patterns):
+        yield from rows_of(file)
+
+
+def files_of(path: Path, *patterns: str) -> list[Path]:
+    """Returns a file, or all matching files in a folder by name. Raises UsageError where there is none."""
     files = [path] if path.is_file() else sorted(f for p in patterns for f in path.rglob(p))
     if not files:
         raise UsageError(f"{path} holds no {' or '.join(patterns)}.")
-    for file in files:
-        yield from _rows_of(file)
+    return files
 
 
-def _rows_of(file: Path) -> Iterator[dict[str, Any]]:
+def rows_of(file: Path) -> Iterator[dict[str, Any]]:
     if file.suffix == ".parquet":
         yield from _parquet_rows(file)
     elif file.suffix == ".jsonl":

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar
 
 from penstock.errors import UsageError
 from penstock.evaluation.benchmarks.base import Asks, Benchmark, HubFiles, Sample, Scores
-from penstock.evaluation.benchmarks.files import need_folder, picture_for, read_json, rows
+from penstock.evaluation.benchmarks.files import files_of, need_folder, picture_for, read_json, rows_of
 from penstock.evaluation.metrics.pipe_tables import with_html_tables
 from penstock.evaluation.metrics.tables import document, teds_both
 from penstock.evaluation.omnidocbench.elements import html_tables
+
+SPLITS = ("train", "val", "test")  # folders of pictures beside the published list
 
 
 @dataclass(frozen=True)
@@ -20,7 +23,10 @@ class PubTabNet(Benchmark):
 
     name: ClassVar[str] = "pubtabnet"
     title: ClassVar[str] = "PubTabNet"
-    layout: ClassVar[str] = "PubTabNet_2.0.0.jsonl (or *.jsonl, *.parquet, *gt*.json) and the pictures"
+    layout: ClassVar[str] = (
+        "PubTabNet_2.0.0.jsonl (or *.jsonl, *.parquet, *gt*.json) and the pictures beside it,"
+        " also in train/, val/, test/ or images/"
+    )
     hub: ClassVar[HubFiles | None] = ("apoidea/pubtabnet-html", ("*validation*.parquet", "data/val*.parquet"))
     metrics: ClassVar[dict[str, bool]] = {"teds": True, "teds_s": True}
     asks: ClassVar[Asks] = "table"
@@ -33,18 +39,13 @@ class PubTabNet(Benchmark):
 
     def samples(self, folder: Path) -> list[Sample]:
         need_folder(folder, self.layout)
-        pairs = _from_answers(folder) or _from_rows(folder, self.split) or _from_rows(folder, "")
-        if not pairs:
+        tables = _from_answers(folder) or _from_rows(folder, self.split) or _from_rows(folder, "")
+        if not tables:
             raise UsageError(f"{folder} holds no tables with HTML.", f"It should hold {self.layout}.")
         root = folder.parent if folder.is_file() else folder
         return [
-            Sample(
-                Path(name).stem,
-                html,
-                picture or picture_for(root, name) or picture_for(root / "images", name),
-                slices,
-            )
-            for name, html, slices, picture in pairs
+            Sample(Path(t.name).stem, t.html, t.picture or _picture_of(t, (t.home, root)), t.slices)
+            for t in tables
         ]
 
     def score(self, sample: Sample, prediction: str) -> Scores:
@@ -102,26 +103,55 @@ def row_html(row: dict[str, Any]) -> str:
     return document(f"<table>{''.join(parts)}</table>")
 
 
-_Table = tuple[str, str, tuple[str, ...], str]  # name, HTML, slices, picture
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ListedTable:
+    """A table as its list has it. `home` is the list's folder, `split` the part of the set it belongs to."""
+
+    name: str
+    html: str
+    home: Path
+    split: str = ""
+    slices: tuple[str, ...] = ()
+    picture: str = ""  # where the list holds it itself
 
 
-def _from_answers(folder: Path) -> list[_Table]:
+def _picture_of(table: _ListedTable, homes: tuple[Path, ...]) -> str:
+    """Returns the picture beside the list, in images/, or in the folder of its split; "" if nowhere."""
+    splits = (table.split,) if table.split in SPLITS else SPLITS
+    places = [top / part for part in ("", *splits) for top in (*homes, *(home / "images" for home in homes))]
+    return next((found for place in places if (found := picture_for(place, table.name))), "")
+
+
+def _from_answers(folder: Path) -> list[_ListedTable]:
     """Reads the metric's own format: a JSON object of names to `{"html": ...}`."""
     files = [folder] if folder.is_file() else sorted(folder.rglob("*gt*.json"))
     for file in files:
         content = read_json(file) if file.suffix == ".json" else None
         if isinstance(content, dict) and all(isinstance(v, dict) and "html" in v for v in content.values()):
             return [
-                (name, v["html"], (f"type: {v['type']}",) if "type" in v else (), "")
+                _ListedTable(
+                    name=name,
+                    html=v["html"],
+                    home=file.parent,
+                    split=str(v.get("split", "")),
+                    slices=(f"type: {v['type']}",) if "type" in v else (),
+                )
                 for name, v in content.items()
             ]
     return []
 
 
-def _from_rows(folder: Path, split: str) -> list[_Table]:
-    found: list[_Table] = []
-    for number, row in enumerate(rows(folder, "*.jsonl", "*.parquet")):
-        name = str(row.get("filename") or row.get("imgid") or f"{number:06d}")
-        if "html" in row and (not split or row.get("split", split) == split):
-            found.append((name, row_html(row), (), row.get("picture", "")))
+def _from_rows(folder: Path, split: str) -> list[_ListedTable]:
+    found: list[_ListedTable] = []
+    numbers = count()
+    for file in files_of(folder, "*.jsonl", "*.parquet"):
+        for row, number in zip(rows_of(file), numbers, strict=False):
+            own = str(row.get("split", split))
+            if "html" not in row or (split and own != split):
+                continue
+            name = str(row.get("filename") or row.get("imgid") or f"{number:06d}")
+            held = row.get("picture", "")
+            found.append(
+                _ListedTable(name=name, html=row_html(row), home=file.parent, split=own, picture=held)
+            )
     return found

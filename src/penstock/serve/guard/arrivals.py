@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from penstock.errors import UsageError
 from penstock.serve.guard.client_network import client_network
+from penstock.sizes import MB, file_size
 
 ARRIVAL = "penstock.arrival"  # where a request's scope holds it
 
@@ -43,7 +44,7 @@ class ArrivalBounds:
         262144.0  # below this pace one that took long makes room when all places are taken
     )
     crowded_after_s: float = 10.0
-    max_question_bytes: int = 1 << 20  # of a body that is no upload: it is read into memory
+    max_question_bytes: int = MB  # of a body that is no upload: it is read into memory
     max_question_values: int = 20_000  # lists, objects and commas in it: each takes 100 bytes and more
     free_bytes: int = 64 << 10  # of each body in memory; what is more counts
     max_held_bytes: int = 48 << 20  # of all bodies in memory beyond that
@@ -147,7 +148,7 @@ class Arrival:
         bounds = self._bounds
         self._num_values += len(body) - len(body.translate(None, b",[{"))
         if self.received > bounds.max_question_bytes:
-            raise HTTPException(413, f"This may have {bounds.max_question_bytes >> 20} MB at most.")
+            raise HTTPException(413, f"This may have {file_size(bounds.max_question_bytes)} at most.")
         if self._num_values > bounds.max_question_values:
             raise HTTPException(413, f"This may hold {bounds.max_question_values:,} values at most.")
         self.hold(len(body))

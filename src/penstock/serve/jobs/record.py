@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from penstock.redaction import SafeRepr
 from penstock.serve.jobs.journal import JobJournal
 from penstock.store.atomic_files import replacing, store_errors
 from penstock.store.manifest import FOLDERS
@@ -30,7 +31,7 @@ SECRETS = ("password",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JobRecord:
+class JobRecord(SafeRepr):
     """What is kept of a job. `state` is set when it is over; until then it is told from its pages.
 
     A job without options of its own is read by the service's run, and `documents` are its names there.

@@ -19,6 +19,7 @@ import pybase64
 from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 
+from penstock.redaction import SafeRepr
 from penstock.serve.errors import HttpRefusal, writable
 from penstock.serve.guard.arrivals import has_arrived, hold_for
 from penstock.serve.guard.remote_files import RemoteFiles
@@ -27,6 +28,7 @@ from penstock.serve.requests.form import FormBody
 from penstock.serve.requests.long_json import LongJson
 from penstock.serve.service import Service
 from penstock.serve.upload import ReceivedFile, TooLarge, receive
+from penstock.sizes import file_size
 from penstock.store.atomic_files import store_errors
 
 MAX_FILES = 1000  # of one request
@@ -38,7 +40,7 @@ FILES = ("files", "file")
 
 
 @dataclass
-class Sending:
+class Sending(SafeRepr):
     """Files and options of a request, and files of other fields. `digest` is of all of it."""
 
     files: list[ReceivedFile] = field(default_factory=list)
@@ -131,7 +133,7 @@ class BodyRead:
         is_json = "json" in request.headers.get("content-type", "")
         max_bytes = self._max_bytes * 4 // 3 if is_json else self._max_bytes  # base64 is a third longer
         if int(request.headers.get("content-length", 0)) > max_bytes + FORM_BYTES:
-            raise TooLarge(f"A document may have {self._max_bytes >> 20} MB at most.")
+            raise TooLarge(f"A document may have {file_size(self._max_bytes)} at most.")
 
     async def form_parts(
         self, request: Request, files: tuple[str, ...], beside: tuple[str, ...] = ()

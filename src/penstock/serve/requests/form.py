@@ -8,8 +8,9 @@ from typing import Any
 from multipart import MultipartError, MultipartSegment, PushMultipartParser, parse_options_header
 
 from penstock.serve.errors import HttpRefusal
+from penstock.sizes import MB, file_size
 
-MAX_FIELD_BYTES = 1 << 20  # of all fields that are no files: they are held in memory
+MAX_FIELD_BYTES = MB  # of all fields that are no files: they are held in memory
 MAX_PARTS = 2000  # of files and of fields there may be 1000 each
 MAX_AROUND_BYTES = 1 << 18
 MAX_HEADER_BYTES = 16 << 10  # a name of 1000 letters, each percent-encoded
@@ -70,7 +71,9 @@ class FormBody:
             data += piece
             self._field_bytes += len(piece)
             if self._field_bytes > MAX_FIELD_BYTES:
-                raise HttpRefusal(413, f"The form's fields have more than {MAX_FIELD_BYTES >> 20} MB in all.")
+                raise HttpRefusal(
+                    413, f"The form's fields have more than {file_size(MAX_FIELD_BYTES)} in all."
+                )
         return data.decode("utf-8", "replace")
 
     async def _events(self) -> AsyncIterator[Event]:

@@ -12,9 +12,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 from penstock.serve.errors import HttpRefusal
 from penstock.serve.requests.base64_stream import MAX_HEAD_BYTES
+from penstock.sizes import MB, file_size
 
 LONG_BYTES = 16 << 10  # of a string that may be a file
-MAX_SHORT_BYTES = 4 << 20  # of all that is no file
+MAX_SHORT_BYTES = 4 * MB  # of all that is no file
 BLOCK_BYTES = 8 << 10
 MARKS = b',[{"'
 MAX_VALUES = 20_000  # lists, objects, commas and strings: a thousand files with their names are a half of it
@@ -97,7 +98,7 @@ class LongJson:
         self._short += text
         if len(self._short) > MAX_SHORT_BYTES:
             raise HttpRefusal(
-                413, f"JSON may have {MAX_SHORT_BYTES >> 20} MB beside its files.", "Send files as a form."
+                413, f"JSON may have {file_size(MAX_SHORT_BYTES)} beside its files.", "Send files as a form."
             )
 
 

@@ -23,6 +23,7 @@ from penstock.serve.requests.kept_files import KeptFiles
 from penstock.serve.searching import ServedSearch
 from penstock.serve.service import MAX_WAITING, Service
 from penstock.serve.worker_threads import WorkerThreads
+from penstock.sizes import MB
 
 LATER = "Send it again later."
 LOOK_S = 0.2  # at most between two looks at what someone waits for
@@ -91,7 +92,7 @@ def owner_of(request: Request) -> KeyOwner:
 def max_bytes_of(request: Request) -> int | None:
     """Returns what a key's owner may send at once, where that has a bound of its own."""
     max_mb = owner_of(request).max_mb
-    return max_mb << 20 if max_mb else None
+    return max_mb * MB if max_mb else None
 
 
 class _Pauses:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from penstock.passes.hub.front_matter import front_matter, licence_sentence
 from penstock.retrieval import vectors
 from penstock.retrieval.to_embed import page_entries
 from penstock.store.out import Out
@@ -12,24 +13,28 @@ from penstock.trace.phrases import plural
 
 
 def card(
-    out: Out, dataset: str = "", revision: str = "", scores: dict[str, dict[str, str]] | None = None
+    out: Out,
+    dataset: str = "",
+    revision: str = "",
+    scores: dict[str, dict[str, str]] | None = None,
+    licence: str = "",
 ) -> str:
-    """README.md for OUT, with figures from run.json, profile.json and the vectors."""
+    """Returns README.md for OUT, with figures from run.json, profile.json and the vectors.
+
+    `licence` is an identifier as the Hub has them; without it the sources' own apply.
+    """
     run = out.run()
     entries = page_entries(out)
     failed = sum(entry.failed for entry in entries)
-    lines = [
-        "---",
-        "tags: [ocr, document-retrieval, penstock]",
-        "---",
-        f"# {plural(len(entries), 'page')}, read and embedded",
-    ]
+    title = f"# {plural(len(entries), 'page')}, read and embedded"
+    lines = [*front_matter(out, len(entries), licence), title]
     if dataset:
         lines.append(f"\nMade from `{dataset}`" + (f" at `{revision}`." if revision else "."))
     lines.append(f"\n{len(entries) - failed} pages were read, {failed} could not be; their rows say why.")
     lines += ["\n## How", _recipe(run), *_speed(out), *_files(out)]
     if scores:
         lines += ["\n## Retrieval", *_table(scores)]
+    lines += ["\n## Licence", licence_sentence(licence)]
     return "\n".join(lines) + "\n"
 
 
