@@ -20,6 +20,7 @@ from penstock.serve.jobs.jobs import JobState
 from penstock.serve.jobs.record import JobRecord
 from penstock.serve.requests.body import BodyRead
 from penstock.serve.routes.context import LATER, Context, max_bytes_of, owner_of, pause
+from penstock.serve.upload import NotADocument
 
 SYNC_S = 1800.0  # that a client of an answer at once may wait: as long as RAGFlow does, the most patient one
 MAX_TASKS = 1_000  # whose wishes are remembered, the latest
@@ -46,8 +47,11 @@ class ForeignJobs:
         """Returns what was remembered of a task."""
         return self._wishes.get(id, {})
 
-    async def taken(self, request: Request, fill: Fill) -> JobRecord:
-        """Makes a job of what `fill` puts into the body; it returns our options."""
+    async def taken(self, request: Request, fill: Fill, refusal: str = "") -> JobRecord:
+        """Makes a job of what `fill` puts into the body; it returns our options.
+
+        Raises HttpRefusal for what is no document, with the words of `refusal` where there are any.
+        """
         context = self.context
         context.check_takes()
         with (
@@ -64,12 +68,15 @@ class ForeignJobs:
             try:
                 owner = owner_of(request).name
                 return await context.takers(partial(context.jobs.create, "parse", files, options, owner))
+            except NotADocument as exc:
+                words = (refusal, exc.message) if refusal else (exc.message, exc.advice)
+                raise HttpRefusal(422, *words) from exc
             except UsageError as exc:
                 raise HttpRefusal(422, exc.message, exc.advice) from exc
 
-    async def finished(self, request: Request, fill: Fill) -> JobState:
+    async def finished(self, request: Request, fill: Fill, refusal: str = "") -> JobState:
         """Takes a job and waits for its end. A client that goes takes its job with it."""
-        record = await self.taken(request, fill)
+        record = await self.taken(request, fill, refusal)
         began = time.monotonic()
         while not (state := await run_in_threadpool(self.context.job, request, record.id)).is_over:
             error = self.context.service.error

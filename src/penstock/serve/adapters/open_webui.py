@@ -49,7 +49,7 @@ class OpenWebuiRoutes:
             await body.add_stream(_file_name(request.headers), request.stream())
             return {}
 
-        state = await self._jobs.finished(request, fill)
+        state = await self._jobs.finished(request, fill, NO_TEXT)
         name, pages = await self._jobs.document(state, NO_TEXT)
         texts = {page.part: text for page in pages if (text := without_links(page)).strip()}
         if not texts:
