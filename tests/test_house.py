@@ -26,7 +26,7 @@ SOURCE = Path(penstock.__file__).parent
 
 MAX_MODULES = 22  # in a folder
 MAX_FILE_LINES = 400
-MAX_FUNCTION_LINES = 57
+MAX_FUNCTION_LINES = 60
 MAX_MEDIAN, MAX_P90 = 7, 17  # lines of functions
 # here only a stage's open() imports our own modules: its worker, and with it the weights' libraries
 IMPORT_AT_THE_TOP = ("stages", "passes", "documents", "store", "exports", "retrieval")
