@@ -166,7 +166,24 @@ def test_what_failed_before_is_told_and_exits_with_one_again(good: Path, tmp_pat
         1,
         "Nothing to do: 2 pages done before; 1 of them failed before.",
     )
-    assert "--retry-failed" in again.stderr
+    assert "--retry-failed" not in first.stderr + again.stderr  # a file that is no PDF never becomes one
+
+
+def test_a_password_that_was_missing_is_asked_for_with_retry_failed(tmp_path: Path) -> None:
+    file = tmp_path / "locked.pdf"
+    file.write_bytes(locked_pdf("open"))
+    first = run("parse", file, "-o", tmp_path / "out", "--layout", "rules")
+    second = run("parse", file, "-o", tmp_path / "out", "--layout", "rules")
+    for shown in (first, second):
+        assert shown.stderr.splitlines()[-1] == (
+            "Once the option is given or the package is there, --retry-failed reads it again."
+        )
+    opened = run("parse", file, "-o", tmp_path / "out", "--layout", "rules", "--password", "open")
+    assert opened.returncode == 1  # what failed before is left out
+    again = run(
+        "parse", file, "-o", tmp_path / "out", "--layout", "rules", "--password=open", "--retry-failed"
+    )
+    assert (again.returncode, again.stdout[:11]) == (0, "1 page read")
 
 
 def test_a_changed_file_replaces_its_pages_and_a_namesake_does_not(good: Path, tmp_path: Path) -> None:

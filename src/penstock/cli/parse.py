@@ -346,7 +346,8 @@ def _tell(run: Run[Page], profile: Profile, written: list[Path], shown: _Shown) 
         print(report.render_text(profile))
     else:
         print(_done(run, profile, written))
-        print(report.finding(profile))
+        if profile.finished >= report.FEW_ITEMS:  # fewer say nothing about the pipe
+            print(report.finding(profile))
 
 
 def _done(run: Run[Page], profile: Profile, written: list[Path]) -> str:
