@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import penstock
+from penstock.converted.notebook import NotebookBar, notebook_bar
 from penstock.converted.python_terms import python_terms
 from penstock.converted.tables import DocumentTable
 from penstock.errors import BadInput, Failure, UsageError
 from penstock.page import Page
+from penstock.passes.in_order import ParseProgress
 from penstock.region import Region
 from penstock.retrieval.hits import Hit
 from penstock.sources.page_range import pages_text
@@ -98,3 +102,41 @@ def test_what_is_no_page_number_is_refused(pages: object) -> None:
 def test_a_list_of_pages_is_read() -> None:
     with penstock.convert(SAMPLE, pages=[1, 3], layout="rules", text_layer="always", crops=False) as doc:
         assert [page.number for page in doc.pages] == [1, 3]
+    assert doc._repr_html_() == "<div><strong>sample.pdf</strong> <small>closed</small></div>"
+
+
+class _Cell:
+    """Keeps what a notebook's cell would show."""
+
+    def __init__(self) -> None:
+        self.shown: list[str] = []
+
+    def display(self, thing: NotebookBar, *, display_id: bool) -> _Cell:
+        assert display_id
+        self.update(thing)
+        return self
+
+    def update(self, thing: NotebookBar) -> None:
+        self.shown.append(thing._repr_html_())
+
+
+def test_a_notebook_shows_one_bar_that_changes_in_place() -> None:
+    now, cell = [0.0], _Cell()
+    bar = NotebookBar(cell.display, clock=lambda: now[0])
+    for done in range(1, 41):
+        now[0] += 0.1
+        bar(ParseProgress(done=done, total=None if done < 3 else 40, failed=1))
+    assert cell.shown[0].startswith("<div><progress></progress>")  # the total is not known yet
+    assert cell.shown[-1].startswith('<div><progress value="40" max="40"></progress>')
+    assert repr(bar) == "40 of 40 pages, 1 failed, in 4.0 s (10 pages/s)"
+    assert 10 < len(cell.shown) < 20  # four times a second at most
+
+
+def test_a_bar_is_shown_in_a_notebook_and_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert notebook_bar() is None
+    kernel, terminal = SimpleNamespace(kernel=object()), SimpleNamespace()
+    for shell, is_shown in ((kernel, True), (terminal, False), (None, False)):
+        module = SimpleNamespace(get_ipython=lambda shell=shell: shell)
+        monkeypatch.setitem(sys.modules, "IPython", module)  # type: ignore[arg-type]
+        monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(display=None))  # type: ignore[arg-type]
+        assert (notebook_bar() is not None) == is_shown

@@ -11,6 +11,7 @@ from penstock.converted.collection import Documents
 from penstock.converted.convert import convert_many, convert_one
 from penstock.converted.document import Document
 from penstock.converted.inputs import Source
+from penstock.converted.notebook import notebook_bar
 from penstock.converted.python_terms import in_python_terms, items_in_python_terms
 from penstock.errors import UsageError
 from penstock.exports.export import export as write_exports
@@ -75,8 +76,8 @@ def convert(
         executor=executor,
     )
     if isinstance(source, list | tuple | Generator):
-        return convert_many(source, chosen, on_progress)
-    return convert_one(source, chosen, on_progress)
+        return convert_many(source, chosen, on_progress or notebook_bar())
+    return convert_one(source, chosen, on_progress or notebook_bar())
 
 
 @in_python_terms()
@@ -101,7 +102,7 @@ def parse(
     `recipe` is a recipe's name, whose `options` follow (`dpi=300, lang="ko"`), or a Plan of your own.
     With `out`, pages are kept there. Those it already holds are not read again; they are yielded in their
     place, with `resumed` set. With `order="completion"` a page is yielded as soon as it is finished.
-    `on_progress` is called with a `ParseProgress` before each page.
+    `on_progress` is called with a `ParseProgress` before each page; without it a notebook shows a bar.
 
         for page in penstock.parse("scans/", out="out", lang="ko"):
             print(page.document, page.number, page.markdown[:80])
@@ -118,7 +119,8 @@ def parse(
         retry_failed=retry_failed,
         fresh=fresh,
     )
-    stream = parse_pages(chosen, None if out is None else Path(out), order, on_progress)
+    shown = on_progress or notebook_bar()
+    stream = parse_pages(chosen, None if out is None else Path(out), order, shown)
     return items_in_python_terms(without_links(stream) if out is None else stream)
 
 
