@@ -23,7 +23,7 @@ from penstock.photo import Photo
 from penstock.sources import list_items
 from penstock.stage import Worker
 from penstock.stages.load import Load
-from tests.support.bombs import far_gif
+from tests.support.bombs import claiming_avif, far_gif, tiff
 from tests.support.made_pdf import pdf
 
 ItemT = TypeVar("ItemT", Page, Photo)
@@ -384,3 +384,34 @@ def test_ids_of_other_sources_are_not_taken_for_changed_files(tmp_path: Path) ->
     colours().save(path)
     for id in ("mine", "scan-12/00000", "scan"):
         assert load_items([Page(id=id, uri=str(path), document="scan.png", media="image")])
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (tiff((0x7FFFFFFF, 0x7FFFFFFF)), "2,147,483,647 x 2,147,483,647 pixels"),
+        (tiff((60_000, 60_000)), "60,000 x 60,000 pixels"),
+        (tiff((9_000, 9_000)), "ends early|damaged"),  # allowed, and one byte long
+    ],
+)
+def test_a_tiff_that_claims_too_much_fails_alone(tmp_path: Path, data: bytes, words: str) -> None:
+    (tmp_path / "a.tif").write_bytes(data)
+    with pytest.raises(BadInput, match=words):
+        load_items([Page(id="a", uri=str(tmp_path / "a.tif"), document="a.tif", media="image")])
+
+
+@pytest.mark.parametrize(("data", "pages"), [(tiff((1, 1), then=1), 1), (tiff((1, 1), (1, 1), then=1), 2)])
+def test_a_tiff_whose_pages_go_in_a_circle_has_each_once(tmp_path: Path, data: bytes, pages: int) -> None:
+    (tmp_path / "a.tif").write_bytes(data)
+    assert len(load(tmp_path / "a.tif")) == pages
+
+
+@pytest.mark.parametrize("side", [30_000, 100_000])
+def test_an_avif_that_claims_too_much_is_no_heic(tmp_path: Path, side: int) -> None:
+    if not features.check("avif"):
+        pytest.skip("this Pillow was built without AVIF")
+    colours().save(tmp_path / "a.avif")
+    (tmp_path / "a.avif").write_bytes(claiming_avif((tmp_path / "a.avif").read_bytes(), side, side))
+    with pytest.raises(BadInput) as raised:
+        load(tmp_path / "a.avif")
+    assert "HEIC" not in str(raised.value)
