@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 
 from penstock.errors import StoreError
+from penstock.exports.pages import output_names
 from penstock.store.atomic_files import TMP, replacing
 from penstock.store.lock import holding
+from penstock.store.source_order import read_order, write_order
 
 
 def failing(number: int, only_folders: bool = False) -> object:
@@ -56,3 +58,15 @@ def test_a_drive_that_syncs_only_files_is_good_enough(
     with replacing(tmp_path / "a" / "run.json", tmp_path) as file:
         file.write(b"new")
     assert (tmp_path / "a" / "run.json").read_text() == "new"
+
+
+@pytest.mark.parametrize("mark", ["\u2028", "\x85", "\x0b", "\x1c", "\r", "\n"])
+def test_a_file_name_with_an_end_of_line_leaves_the_order_readable(tmp_path: Path, mark: str) -> None:
+    listed = {"a_b.pdf": {f"/in/a{mark}b.pdf": "a_b-0123456789"}, "c.pdf": {}}
+    write_order(tmp_path, listed)
+    assert read_order(tmp_path) == listed
+
+
+def test_names_of_exports_end_as_windows_wants_and_stay_apart() -> None:
+    names = output_names(["trailing..pdf", "trailing .pdf", "dots....pdf", "NUL.tar.pdf"], "")
+    assert sorted(map(str, names.values())) == ["_NUL.tar", "dots", "trailing .pdf", "trailing..pdf"]
