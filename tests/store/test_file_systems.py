@@ -33,13 +33,14 @@ def test_a_rename_that_is_refused_leaves_the_old_file_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     target = tmp_path / "run.json"
-    target.write_text("old")
+    with replacing(target, tmp_path) as file:
+        file.write(b"old")
     monkeypatch.setattr(os, "replace", failing(number))
     monkeypatch.setattr(os, "rename", failing(number))
     with pytest.raises(StoreError, match=r"Choose an") as raised, replacing(target, tmp_path) as file:
         file.write(b"new")
     assert str(target) in str(raised.value) or number == errno.EPERM
-    assert (target.read_text(), list((tmp_path / TMP).iterdir())) == ("old", [])
+    assert (target.read_text(), list((tmp_path / TMP).glob("*"))) == ("old", [])
 
 
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
