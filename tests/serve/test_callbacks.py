@@ -154,7 +154,7 @@ def test_a_clock_that_is_set_back_delays_no_callback(desk: Desk, url: str) -> No
     desk.callbacks.deliver_due()
     desk.clock.now -= 400 * 24 * 3600
     desk.callbacks.deliver_due()
-    assert desk.state(id) == ("told", 2)
+    assert desk.state(id) == ("delivered", 2)
 
 
 def test_one_that_wants_no_more_is_told_no_more(desk: Desk, url: str) -> None:
