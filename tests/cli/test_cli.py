@@ -267,7 +267,7 @@ main()
 
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_keeps_what_is_finished_and_says_so(tmp_path: Path, sent: signal.Signals) -> None:
-    """The second page hangs; the first is read by then, and in no shard yet. A group gets the signal."""
+    """The second page hangs; the first is read by then, and in no shard yet."""
     (tmp_path / "two.pdf").write_bytes(pdf(["", ""]))
     words = ["parse", str(tmp_path / "two.pdf"), "-o", str(tmp_path / "out"), "--recipe"]
     command = [
@@ -284,7 +284,7 @@ def test_a_signal_keeps_what_is_finished_and_says_so(tmp_path: Path, sent: signa
         assert working.stdout is not None
         assert working.stdout.readline() == "added\n"
         assert not list(tmp_path.glob("out/items/*"))
-        os.killpg(working.pid, sent)  # as a terminal that closes does
+        working.send_signal(sent)
         _, told = working.communicate(timeout=300)
     said = "penstock: stopped by a signal. Run it again to go on from here.\n"
     assert (working.returncode, told) == (143, said)
