@@ -21,6 +21,7 @@ from penstock.passes.in_order import OnProgress, Order, ParseProgress
 from penstock.passes.settings import ParseSettings
 from penstock.plan import Plan
 from penstock.sources import MAX_PAGES
+from penstock.sources.page_range import Pages
 
 Result = TypeVar("Result")
 
@@ -29,7 +30,7 @@ async def aconvert(
     source: Source,
     *,
     recipe: str | Plan = "documents",
-    pages: str | int | None = None,
+    pages: Pages | None = None,
     executor: str = "local",
     on_progress: OnProgress | None = None,
     **options: Unpack[ParseSettings],
@@ -65,7 +66,7 @@ async def aparse(
     *,
     out: str | Path | None = None,
     recipe: str | Plan = "documents",
-    pages: str | int | None = None,
+    pages: Pages | None = None,
     max_pages: int = MAX_PAGES,
     order: Order = "source",
     executor: str = "local",

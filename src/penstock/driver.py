@@ -14,10 +14,11 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, cast
 
-from penstock.errors import Failure
+from penstock.errors import Failure, Outlook
 from penstock.executors.base import Executor
 from penstock.item import Item
 from penstock.page import Page
@@ -52,17 +53,20 @@ class Tally:
     failures: list[tuple[str, str]] = field(default_factory=list)  # the first few: (page, sentence)
     failed_parts: list[tuple[str, str]] = field(default_factory=list)  # and of those inside pages
     left_out: Counter[str] = field(default_factory=Counter)  # endings of files that nobody can read
+    outlooks: set[Outlook] = field(default_factory=set)  # what may help against the failures
 
     def count(self, item: Item) -> None:
         self.regions += len(item.regions) if isinstance(item, Page) else 0
         for name, failure in item.failed_parts():
             self.failed_regions += 1
+            self.outlooks.add(failure.outlook)
             _log_failure(logging.WARNING, item, failure, f", {name},")
             _note(self.failed_parts, f"{item.place}, {name}", failure)
         if item.failure is None:
             self.done += 1
             return
         self.failed += 1
+        self.outlooks.add(item.failure.outlook)
         _log_failure(logging.ERROR, item, item.failure)
         _note(self.failures, item.place, item.failure)
 
@@ -92,6 +96,7 @@ class Tally:
 
 
 SHOWN_FAILURES = 20
+MAX_LOOKED_AT = 1000  # rows of earlier failures: a sentence at the end must not take longer than the run
 
 
 def _note(told: list[tuple[str, str]], what: str, failure: Failure) -> None:
@@ -175,6 +180,17 @@ class Run(Generic[ItemT]):
                 if not self.home:
                     write_order(self.out, documents)
                 clear_tmp(folder)
+
+    def outlooks(self) -> set[Outlook]:
+        """Returns what may help against the failures of this run and of those before it."""
+        found = set(self.tally.outlooks)
+        if self.tally.failed_before:
+            ledger = Ledger(self.out / self.home, self.rows)
+            failed = (entry for entry in ledger.entries().values() if entry.incomplete)
+            for entry in islice(failed, MAX_LOOKED_AT):
+                failure = ledger.item(entry).failure
+                found.add("retry" if failure is None else failure.outlook)  # a part of it failed
+        return found
 
     def commit(self) -> None:
         """Publishes what is finished, for a caller of `items` who knows that nothing comes for a while."""

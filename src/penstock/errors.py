@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Literal
 
 from penstock.redaction import redacted
 
@@ -39,6 +40,7 @@ def first_line(exc: BaseException) -> str:
     return (str(exc).strip().splitlines() or [type(exc).__name__])[0]
 
 
+_OTHER_CALL = re.compile(r"--[a-z]|\bpip install\b")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -119,6 +121,9 @@ class EngineError(ItemError):
     """A model or server could not do it."""
 
 
+Outlook = Literal["retry", "other_call", "final"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
     """Why an item or a part of it has no result: an error as data. `kind` is the error's class name."""
@@ -131,6 +136,16 @@ class Failure:
     def __post_init__(self) -> None:
         object.__setattr__(self, "message", shown(self.message))
         object.__setattr__(self, "advice", shown(self.advice))
+
+    @property
+    def outlook(self) -> Outlook:
+        """Whether another attempt can help: as it is, with other options, or never.
+
+        Bytes that are broken stay broken. A file that was saved again is a new input and has a new id.
+        """
+        if self.kind != BadInput.__name__:
+            return "retry"
+        return "other_call" if _OTHER_CALL.search(self.advice) else "final"
 
     @classmethod
     def of(cls, exc: Exception, stage: str) -> Failure:

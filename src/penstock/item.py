@@ -15,6 +15,8 @@ from penstock.errors import Failure
 if TYPE_CHECKING:
     from penstock.box import Pixels
 
+ELSEWHERE = "PENSTOCK_FILES_ELSEWHERE"  # set on other machines of a run: their copies may have other times
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:

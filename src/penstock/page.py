@@ -52,6 +52,10 @@ class Page(PictureItem):
     shortfall: Failure | None = None
     resumed: bool = field(default=False, compare=False)
 
+    def __repr__(self) -> str:
+        holds = f"{len(self.regions)} regions" if self.failure is None else f"failed, {self.failure.kind}"
+        return f"<Page {self.number} of {self.document!r}: {holds}>"
+
     @property
     def number(self) -> int:
         """Its number in the document, from 1."""

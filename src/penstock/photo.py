@@ -54,6 +54,10 @@ class PhotoObject:
     note: str = ""
     failure: Failure | None = None
 
+    def __repr__(self) -> str:
+        size = "" if self.size is None else " " + " x ".join(f"{metres:.2f}" for metres in self.size) + " m"
+        return f"<PhotoObject {self.index} {self.label!r}{size}>"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Photo(PictureItem):
@@ -63,6 +67,10 @@ class Photo(PictureItem):
     listed: ClassVar[frozenset[str]] = PictureItem.listed | {"objects"}
 
     objects: tuple[PhotoObject, ...] = ()
+
+    def __repr__(self) -> str:
+        holds = f"{len(self.objects)} things" if self.failure is None else f"failed, {self.failure.kind}"
+        return f"<Photo {self.document!r}: {holds}>"
 
     @property
     def place(self) -> str:

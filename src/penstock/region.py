@@ -35,6 +35,12 @@ AskedTask = Literal["text", "table", "formula", "question", "fields"]
 MARGIN_LABELS = frozenset({"header", "footer", "number", "header_image", "footer_image", "aside_text"})
 
 
+def shortened(text: str, most: int = 40) -> str:
+    """Returns the text on one line, in quotes, cut after `most` characters: for a repr."""
+    line = " ".join(text.split())
+    return repr(line if len(line) <= most else f"{line[:most]}…")
+
+
 def plain_label(label: str) -> str:
     """Returns a label, or a kind of pass 2, as people say it: "figure", not "complex_image"."""
     return _PLAIN_LABELS.get(label, label.replace("_", " "))
@@ -119,6 +125,11 @@ class Region:
     request: bytes | None = field(default=None, repr=False)  # encoded, until a model server has read it
     note: str = ""
     failure: Failure | None = None
+
+    def __repr__(self) -> str:
+        said = self.failure.message if self.failure is not None else self.content or self.note
+        corners = ", ".join(f"{value:.0f}" for value in self.box)
+        return f"<Region {self.index} {self.label} at ({corners}): {shortened(said)}>"
 
     @property
     def crop_path(self) -> str | None:

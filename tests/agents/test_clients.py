@@ -97,7 +97,7 @@ async def _every_tool(folder: Path) -> None:
         assert jpeg is not None
         part = Image.open(io.BytesIO(jpeg))
         assert (part.width, part.height < whole.height / 5) == (whole.width, True)
-        assert "page 2" in (await told(client, "search", question=word, top=1))[0]
+        assert "page 2" in (await told(client, "search", query=word, top=1))[0]
         photo = {"content": base64.b64encode(PHOTO.read_bytes()).decode(), "name": "sofa.jpg"}
         text, jpeg = await told(client, "measure_photo", **photo, boxes=["20,60,300,150:sofa"], picture=True)
         assert re.search(r"1\. sofa, box .* m³, likely", text)
@@ -304,8 +304,8 @@ async def _two_keys(url: str, keys: dict[str, str], given: dict[str, Any]) -> No
             said = await refusal(bob, "read_page", document=document, page=1)
             assert said.endswith(f"There is no document {document!r}. Call parse.")
             assert "no document" in await refusal(bob, "read_region", document=document, page=1, region=0)
-            assert "no document" in await refusal(bob, "search", question="a", documents=[document])
-        assert "No page is read yet" in await refusal(bob, "search", question="a")
+            assert "no document" in await refusal(bob, "search", query="a", documents=[document])
+        assert "No page is read yet" in await refusal(bob, "search", query="a")
         # the same file of another key is another document
         own = re.findall(r"\w+/secret\.pdf", (await told(bob, "parse", **given))[0])
         assert own != [name]

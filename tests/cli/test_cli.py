@@ -166,7 +166,24 @@ def test_what_failed_before_is_told_and_exits_with_one_again(good: Path, tmp_pat
         1,
         "Nothing to do: 2 pages done before; 1 of them failed before.",
     )
-    assert "--retry-failed" in again.stderr
+    assert "--retry-failed" not in first.stderr + again.stderr  # a file that is no PDF never becomes one
+
+
+def test_a_password_that_was_missing_is_asked_for_with_retry_failed(tmp_path: Path) -> None:
+    file = tmp_path / "locked.pdf"
+    file.write_bytes(locked_pdf("open"))
+    first = run("parse", file, "-o", tmp_path / "out", "--layout", "rules")
+    second = run("parse", file, "-o", tmp_path / "out", "--layout", "rules")
+    for shown in (first, second):
+        assert shown.stderr.splitlines()[-1] == (
+            "Once the option is given or the package is there, --retry-failed reads it again."
+        )
+    opened = run("parse", file, "-o", tmp_path / "out", "--layout", "rules", "--password", "open")
+    assert opened.returncode == 1  # what failed before is left out
+    again = run(
+        "parse", file, "-o", tmp_path / "out", "--layout", "rules", "--password=open", "--retry-failed"
+    )
+    assert (again.returncode, again.stdout[:11]) == (0, "1 page read")
 
 
 def test_a_changed_file_replaces_its_pages_and_a_namesake_does_not(good: Path, tmp_path: Path) -> None:
@@ -222,6 +239,19 @@ def test_what_was_left_out_of_a_folder_is_said_once(good: Path, tmp_path: Path) 
     assert [page.failure is None for page in penstock.read(tmp_path / "out")] == [True, False]
 
 
+HANGS_UP = """
+import os, signal, sys
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+from penstock.cli import main
+from penstock.store.ledger import ShardWriter
+add = ShardWriter.add
+def hung_up(self, item):
+    os.kill(os.getpid(), signal.SIGHUP)
+    return add(self, item)
+ShardWriter.add = hung_up
+main()
+"""
+
 TELLS_WHEN_ADDED = """
 import sys
 from penstock.cli import main
@@ -235,7 +265,8 @@ main()
 """
 
 
-def test_sigterm_keeps_what_is_finished_and_says_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_keeps_what_is_finished_and_says_so(tmp_path: Path, sent: signal.Signals) -> None:
     """The second page hangs; the first is read by then, and in no shard yet."""
     (tmp_path / "two.pdf").write_bytes(pdf(["", ""]))
     words = ["parse", str(tmp_path / "two.pdf"), "-o", str(tmp_path / "out"), "--recipe"]
@@ -247,15 +278,63 @@ def test_sigterm_keeps_what_is_finished_and_says_so(tmp_path: Path) -> None:
         "tests.support.hanging_recipe:hanging",
         "--quiet",
     ]
-    with subprocess.Popen(command, stdout=-1, stderr=-1, text=True, cwd=REPO) as working:
+    with subprocess.Popen(
+        command, stdout=-1, stderr=-1, text=True, cwd=REPO, start_new_session=True
+    ) as working:
         assert working.stdout is not None
         assert working.stdout.readline() == "added\n"
         assert not list(tmp_path.glob("out/items/*"))
-        working.send_signal(signal.SIGTERM)
+        working.send_signal(sent)
         _, told = working.communicate(timeout=300)
-    said = "penstock: told to end. What was finished is kept; run it again to go on.\n"
+    said = "penstock: stopped by a signal. Run it again to go on from here.\n"
     assert (working.returncode, told) == (143, said)
     assert [(page.part, page.failure) for page in penstock.read(tmp_path / "out")] == [(0, None)]
+    with pytest.raises(ProcessLookupError):  # the children have ended, too
+        os.killpg(working.pid, 0)
+
+
+def test_nohup_runs_on_when_the_terminal_closes(good: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", HANGS_UP, "parse", str(good), "-o", str(tmp_path / "out")]
+    done = subprocess.run([*command, "--recipe", FAKE, "--quiet"], timeout=300, capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_an_out_with_a_name_that_is_too_long_is_a_sentence(good: Path) -> None:
+    long = "x" * 300
+    for words in (["parse", good, "-o", long], ["search", long, "a"], ["check", long], ["export", long]):
+        shown = run(*words)
+        assert (shown.returncode, shown.stderr.count("\n")) == (2, 1)
+        assert "File name too long." in shown.stderr
+
+
+FAST = "--pages 1 --layout rules --text-layer always"
+
+
+def in_bash(words: str, good: Path, out: Path, after: str) -> subprocess.CompletedProcess[str]:
+    """What a shell makes of a command and of what stands after it."""
+    for name in "abc":
+        (good / f"{name}.pdf").write_bytes(SAMPLE.read_bytes())
+    call = words.format(good=good, out=out)
+    command = f'set -o pipefail; "{sys.executable}" -m penstock {call} {after}'
+    return subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=300)
+
+
+PRINTING = ["--version", f"parse {{good}} {FAST}", f"parse {{good}} {FAST} -o {{out}} --json"]
+
+
+@pytest.mark.parametrize("words", PRINTING)
+def test_a_full_disk_behind_standard_output_is_a_sentence(good: Path, tmp_path: Path, words: str) -> None:
+    shown = in_bash(words, good, tmp_path / "out", ">/dev/full")
+    said = "penstock: Cannot use standard output: No space left on device.\n"
+    assert (shown.returncode, shown.stderr) == (2, said)
+
+
+@pytest.mark.parametrize("words", PRINTING)
+def test_a_reader_that_goes_away_ends_a_command_without_a_word(
+    good: Path, tmp_path: Path, words: str
+) -> None:
+    shown = in_bash(words, good, tmp_path / "out", "| true")
+    assert (shown.returncode, shown.stderr) == (1, "")
 
 
 @pytest.mark.parametrize("closed", ["2>&-", "1>&-", "<&- 1>&- 2>&-"])

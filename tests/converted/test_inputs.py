@@ -234,12 +234,26 @@ def test_what_is_no_document_is_refused_in_a_sentence(
         convert(source)
 
 
-def test_a_folder_goes_into_a_list(tmp_path: Path) -> None:
+def test_a_folder_of_one_document_is_that_document(tmp_path: Path) -> None:
     png_file(tmp_path)
-    with pytest.raises(UsageError, match=r"is a folder of documents\. Give a list"):
+    (tmp_path / "notes.txt").write_text("no document")
+    with convert(tmp_path) as doc:
+        assert doc.name == "scan.png"
+
+
+def test_a_folder_of_several_documents_goes_into_a_list_or_to_parse(tmp_path: Path) -> None:
+    (tmp_path / "second.png").write_bytes(png_file(tmp_path).read_bytes())
+    with pytest.raises(UsageError, match="several documents") as raised:
         convert(tmp_path)
+    assert f"convert([{str(tmp_path)!r}])" in str(raised.value) and "parse(" in str(raised.value)
     with convert([tmp_path]) as documents:  # type: ignore[attr-defined]
-        assert [doc.name for doc in documents] == ["scan.png"]
+        assert [doc.name for doc in documents] == ["scan.png", "second.png"]
+
+
+def test_a_folder_without_a_document_says_so(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("no document")
+    with pytest.raises(UsageError, match="holds no PDF, picture or dataset"):
+        convert(tmp_path)
 
 
 def test_a_file_that_cannot_be_opened_is_said_at_once(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from penstock.processes import resources
 from penstock.processes.resources import environment, named_gpus, visible_gpus
 
 FIRST, SECOND = "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6", "GPU-f00dcafe-0000-4106-c12f-20bd9faed9f6"
@@ -54,3 +55,23 @@ def test_cards_named_by_uuid_have_their_numbers(
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", named)
     assert named_gpus() == numbers
+
+
+def test_limits_of_control_groups_count_from_the_own_group_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "own"
+    own.write_text("1:cpu:/\n0::/system.slice/penstock.service\n")
+    service = tmp_path / "cgroup" / "system.slice" / "penstock.service"
+    service.mkdir(parents=True)
+    monkeypatch.setattr(resources, "CGROUPS", tmp_path / "cgroup")
+    monkeypatch.setattr(resources, "OWN_CGROUP", own)
+    free = (resources.cores(), resources.machine_memory_mb())
+    (service / "memory.max").write_text("max\n")
+    (service / "cpu.max").write_text("max 100000\n")
+    assert (resources.cores(), resources.machine_memory_mb()) == free
+    (service.parent / "memory.max").write_text(f"{300 << 20}\n")
+    (service / "cpu.max").write_text("50000 100000\n")
+    assert (resources.cores(), resources.machine_memory_mb()) == (1, 300)
+    (service / "memory.max").write_text(f"{200 << 20}\n")
+    assert resources.machine_memory_mb() == 200

@@ -147,6 +147,16 @@ def test_waits_grow_and_end(desk: Desk, url: str) -> None:
     assert list(WAITS_S) == sorted(WAITS_S)
 
 
+def test_a_clock_that_is_set_back_delays_no_callback(desk: Desk, url: str) -> None:
+    id = desk.job(url)
+    desk.jobs.cancel(id)
+    Receiver.answers[:] = [500, 200]
+    desk.callbacks.deliver_due()
+    desk.clock.now -= 400 * 24 * 3600
+    desk.callbacks.deliver_due()
+    assert desk.state(id) == ("delivered", 2)
+
+
 def test_one_that_wants_no_more_is_told_no_more(desk: Desk, url: str) -> None:
     id = desk.job(url)
     desk.jobs.cancel(id)

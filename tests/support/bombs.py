@@ -62,3 +62,28 @@ def equal_cells(path: Path, size_mb: int, rows: int = 16) -> None:
     )
     table = pa.table({"image": values})
     pq.write_table(table, path, compression="zstd", dictionary_pagesize_limit=1 << 31, store_schema=False)
+
+
+def tiff(*pages: tuple[int, int], then: int = 0) -> bytes:
+    """A TIFF of grey pages that claim these widths and heights and share one byte of data.
+
+    After the last page comes the one at place `then`, counted from 1: a loop; 0 is the end.
+    """
+    entries, start = 9, 9
+    size = 2 + entries * 12 + 4
+    places = [start + size * number for number in range(len(pages))]
+    following = [*places[1:], places[then - 1] if then else 0]
+    body = b"".join(_directory(*page, place) for page, place in zip(pages, following, strict=True))
+    return b"II*\0" + struct.pack("<I", start) + b"\x7f" + body
+
+
+def _directory(width: int, height: int, following: int) -> bytes:
+    tags = {256: width, 257: height, 258: 8, 259: 1, 262: 1, 273: 8, 277: 1, 278: height, 279: 1}
+    rows = b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in tags.items())
+    return struct.pack("<H", len(tags)) + rows + struct.pack("<I", following)
+
+
+def claiming_avif(avif: bytes, width: int, height: int) -> bytes:
+    """Returns an AVIF that claims another size than its data has."""
+    place = avif.index(b"ispe") + 8
+    return avif[:place] + struct.pack(">II", width, height) + avif[place + 8 :]

@@ -22,7 +22,7 @@ def here(*arguments: object) -> subprocess.CompletedProcess[str]:
     """The same command without the start of Python, which takes most of a short one's time."""
     words = ["penstock", *map(str, arguments)]
     out, err = io.StringIO(), io.StringIO()
-    handler = signal.getsignal(signal.SIGTERM)
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
         with (
             mock.patch.object(sys, "argv", words),
@@ -31,7 +31,8 @@ def here(*arguments: object) -> subprocess.CompletedProcess[str]:
         ):
             status = _status()
     finally:
-        signal.signal(signal.SIGTERM, handler)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
     return subprocess.CompletedProcess(words, status, out.getvalue(), err.getvalue())
 
 

@@ -8,6 +8,7 @@ import io
 import pickle
 import struct
 import zlib
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -22,7 +23,8 @@ from penstock.photo import Photo
 from penstock.sources import list_items
 from penstock.stage import Worker
 from penstock.stages.load import Load
-from tests.support.bombs import far_gif
+from tests.support.bombs import claiming_avif, far_gif, tiff
+from tests.support.made_pdf import pdf
 
 ItemT = TypeVar("ItemT", Page, Photo)
 
@@ -329,3 +331,87 @@ def test_a_file_that_went_away_is_a_sentence(tmp_path: Path) -> None:
         load_items([item])
     with pytest.raises(BadInput, match="gone"):
         load_items([replace(item, media="pdf")])
+
+
+def rewritten_pdf(path: Path) -> None:
+    path.write_bytes(pdf(["other words"] * 3))
+
+
+def shorter_pdf(path: Path) -> None:
+    path.write_bytes(pdf([""]))
+
+
+def replaced_pdf(path: Path) -> None:
+    """As editors save: another file takes the name, and the open one stays what it was."""
+    fresh = path.with_suffix(".new")
+    fresh.write_bytes(pdf(["other words"] * 3))
+    fresh.replace(path)
+
+
+@pytest.mark.parametrize("change", [rewritten_pdf, shorter_pdf, replaced_pdf])
+@pytest.mark.parametrize("read_before", [0, 1])
+def test_a_pdf_that_changes_while_it_is_read_gives_no_mixture(
+    tmp_path: Path, change: Callable[[Path], None], read_before: int
+) -> None:
+    path = tmp_path / "report.pdf"
+    path.write_bytes(pdf(["", "", ""]))
+    pages = list(list_items([str(path)], Page))
+    worker: Worker = Load().open()  # type: ignore[assignment]
+    try:
+        assert len(worker(pages[:read_before])) == read_before
+        change(path)
+        for page in pages[read_before:]:
+            with pytest.raises(BadInput, match=r"report\.pdf: the file has changed since it was listed"):
+                worker([page])
+        again = list(list_items([str(path)], Page))
+        assert {page.id for page in again}.isdisjoint(page.id for page in pages)
+        assert [page.part for page in worker(again)] == list(range(len(again)))
+    finally:
+        worker.close()
+
+
+def test_a_picture_that_was_replaced_is_not_taken_for_the_one_listed(tmp_path: Path) -> None:
+    path = tmp_path / "scan.png"
+    colours().save(path)
+    pages = list(list_items([str(path)], Page))
+    colours().resize((8, 8)).save(path)
+    with pytest.raises(BadInput, match="has changed"):
+        load_items(pages)
+
+
+def test_ids_of_other_sources_are_not_taken_for_changed_files(tmp_path: Path) -> None:
+    path = tmp_path / "scan.png"
+    colours().save(path)
+    for id in ("mine", "scan-12/00000", "scan"):
+        assert load_items([Page(id=id, uri=str(path), document="scan.png", media="image")])
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (tiff((0x7FFFFFFF, 0x7FFFFFFF)), "2,147,483,647 x 2,147,483,647 pixels"),
+        (tiff((60_000, 60_000)), "60,000 x 60,000 pixels"),
+        (tiff((9_000, 9_000)), "ends early|damaged"),  # allowed, and one byte long
+    ],
+)
+def test_a_tiff_that_claims_too_much_fails_alone(tmp_path: Path, data: bytes, words: str) -> None:
+    (tmp_path / "a.tif").write_bytes(data)
+    with pytest.raises(BadInput, match=words):
+        load_items([Page(id="a", uri=str(tmp_path / "a.tif"), document="a.tif", media="image")])
+
+
+@pytest.mark.parametrize(("data", "pages"), [(tiff((1, 1), then=1), 1), (tiff((1, 1), (1, 1), then=1), 2)])
+def test_a_tiff_whose_pages_go_in_a_circle_has_each_once(tmp_path: Path, data: bytes, pages: int) -> None:
+    (tmp_path / "a.tif").write_bytes(data)
+    assert len(load(tmp_path / "a.tif")) == pages
+
+
+@pytest.mark.parametrize("side", [30_000, 100_000])
+def test_an_avif_that_claims_too_much_is_no_heic(tmp_path: Path, side: int) -> None:
+    if not features.check("avif"):
+        pytest.skip("this Pillow was built without AVIF")
+    colours().save(tmp_path / "a.avif")
+    (tmp_path / "a.avif").write_bytes(claiming_avif((tmp_path / "a.avif").read_bytes(), side, side))
+    with pytest.raises(BadInput) as raised:
+        load(tmp_path / "a.avif")
+    assert "HEIC" not in str(raised.value)

@@ -124,7 +124,7 @@ class AgentTools:
 
     def search(
         self,
-        question: Annotated[str, Field(min_length=1, max_length=1000)],
+        query: Annotated[str, Field(min_length=1, max_length=1000, description="A question, or words.")],
         top: Annotated[int, Field(ge=1, le=50)] = 5,
         documents: Annotated[list[str], Field(max_length=100, description="Only in these.")] = [],  # noqa: B006  the schema is made of it; nobody changes it
         pages: Annotated[str, Field(max_length=200, description="Only these, from 1: 3-9.")] = "",
@@ -137,7 +137,7 @@ class AgentTools:
             pages=PageRange.parse(pages) if pages else None,
             labels=tuple(labels),
         )
-        hits = self._documents.search(question, SearchOptions(top=top, filters=filters))
+        hits = self._documents.search(query, SearchOptions(top=top, filters=filters))
         return [hits_answer(hits, max_chars)]
 
     async def measure_photo(

@@ -11,6 +11,8 @@ from penstock.converted.collection import Documents
 from penstock.converted.convert import convert_many, convert_one
 from penstock.converted.document import Document
 from penstock.converted.inputs import Source
+from penstock.converted.notebook import notebook_bar
+from penstock.converted.python_terms import in_python_terms, items_in_python_terms
 from penstock.errors import UsageError
 from penstock.exports.export import export as write_exports
 from penstock.page import Page
@@ -19,6 +21,7 @@ from penstock.passes.parse import ParseOptions, parse_pages, without_links
 from penstock.passes.settings import ParseSettings, recipe_options
 from penstock.plan import Plan
 from penstock.sources import MAX_PAGES
+from penstock.sources.page_range import Pages, pages_text
 from penstock.store import manifest
 from penstock.store.out import Out
 
@@ -28,7 +31,7 @@ def convert(
     source: Source,
     *,
     recipe: str | Plan = "documents",
-    pages: str | int | None = None,
+    pages: Pages | None = None,
     executor: str = "local",
     on_progress: OnProgress | None = None,
     **options: Unpack[ParseSettings],
@@ -38,16 +41,17 @@ def convert(
     source: list[Any] | tuple[Any, ...] | Generator[Any, None, None],
     *,
     recipe: str | Plan = "documents",
-    pages: str | int | None = None,
+    pages: Pages | None = None,
     executor: str = "local",
     on_progress: OnProgress | None = None,
     **options: Unpack[ParseSettings],
 ) -> Documents: ...
+@in_python_terms()
 def convert(
     source: Source | list[Any] | tuple[Any, ...] | Generator[Any, None, None],
     *,
     recipe: str | Plan = "documents",
-    pages: str | int | None = None,
+    pages: Pages | None = None,
     executor: str = "local",
     on_progress: OnProgress | None = None,
     **options: Unpack[ParseSettings],
@@ -56,7 +60,8 @@ def convert(
 
     `source` is a path, an http or https address, bytes, a binary stream, a PIL image or a numpy array
     (red, green, blue). A list of them gives `Documents`, which one run reads; folders, patterns and data
-    sets go into a list, too. `recipe` and `options` are those of `parse`.
+    sets go into a list, too. `pages` is 3, [1, 3], range(3, 10) or "3-9". `recipe` and `options` are those
+    of `parse`.
 
         doc = penstock.convert("report.pdf")
         print(doc.markdown)
@@ -67,20 +72,21 @@ def convert(
         inputs=(),
         recipe=recipe,
         settings=recipe_options(options),
-        pages=None if pages is None else str(pages),
+        pages=pages_text(pages),
         executor=executor,
     )
     if isinstance(source, list | tuple | Generator):
-        return convert_many(source, chosen, on_progress)
-    return convert_one(source, chosen, on_progress)
+        return convert_many(source, chosen, on_progress or notebook_bar())
+    return convert_one(source, chosen, on_progress or notebook_bar())
 
 
+@in_python_terms()
 def parse(
     inputs: Inputs,
     *,
     out: str | Path | None = None,
     recipe: str | Plan = "documents",
-    pages: str | int | None = None,
+    pages: Pages | None = None,
     max_pages: int = MAX_PAGES,
     order: Order = "source",
     executor: str = "local",
@@ -96,7 +102,7 @@ def parse(
     `recipe` is a recipe's name, whose `options` follow (`dpi=300, lang="ko"`), or a Plan of your own.
     With `out`, pages are kept there. Those it already holds are not read again; they are yielded in their
     place, with `resumed` set. With `order="completion"` a page is yielded as soon as it is finished.
-    `on_progress` is called with a `ParseProgress` before each page.
+    `on_progress` is called with a `ParseProgress` before each page; without it a notebook shows a bar.
 
         for page in penstock.parse("scans/", out="out", lang="ko"):
             print(page.document, page.number, page.markdown[:80])
@@ -105,7 +111,7 @@ def parse(
         inputs=names_of(inputs),
         recipe=recipe,
         settings=recipe_options(options),
-        pages=None if pages is None else str(pages),
+        pages=pages_text(pages),
         max_pages=max_pages,
         image_column=image_column,
         id_column=id_column,
@@ -113,19 +119,21 @@ def parse(
         retry_failed=retry_failed,
         fresh=fresh,
     )
-    if out is None:
-        return without_links(parse_pages(chosen, None, order, on_progress))
-    return parse_pages(chosen, Path(out), order, on_progress)
+    shown = on_progress or notebook_bar()
+    stream = parse_pages(chosen, None if out is None else Path(out), order, shown)
+    return items_in_python_terms(without_links(stream) if out is None else stream)
 
 
+@in_python_terms()
 def read(out: str | Path) -> Iterator[Page]:
     """Yields every page of a run in source order, failed ones with their failure."""
     folder = Out(out)
     if not folder.has_rows and not (folder / manifest.RUN).is_file():
         raise UsageError(f"{out} holds no run.", "Read what parse(..., out=...) wrote.")
-    return folder.read_pages()
+    return items_in_python_terms(folder.read_pages())
 
 
+@in_python_terms()
 def export(
     out: str | Path, formats: Iterable[str], password: str | None = None, crop_names: str | None = None
 ) -> list[Path]:

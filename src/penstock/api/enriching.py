@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Unpack
 
+from penstock.converted.python_terms import in_python_terms, items_in_python_terms
 from penstock.documents.docjson.enriched_block import EnrichedBlock
 from penstock.passes.enrich import EnrichOptions, enrich_work
 from penstock.passes.settings import EnrichSettings
 
 
+@in_python_terms()
 def enrich(out: str | Path, **options: Unpack[EnrichSettings]) -> Iterator[EnrichedBlock]:
     """Yields each table and picture of a run as its summary and keywords are written.
 
@@ -19,4 +21,4 @@ def enrich(out: str | Path, **options: Unpack[EnrichSettings]) -> Iterator[Enric
         for block in penstock.enrich("out", text_engine="rule"):
             print(block.document, block.part + 1, block.enrichment)
     """
-    return iter(enrich_work(EnrichOptions(**options), Path(out)))
+    return items_in_python_terms(iter(enrich_work(EnrichOptions(**options), Path(out))))

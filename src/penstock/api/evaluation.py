@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Unpack
 
+from penstock.converted.python_terms import in_python_terms
 from penstock.evaluation.benchmarks import open_benchmark
 from penstock.evaluation.results import Summary
 from penstock.passes.evaluate import run_benchmark, score_predictions
 from penstock.passes.settings import ParseSettings, recipe_options
 
 
+@in_python_terms()
 def evaluate(
     benchmark: str,
     *,

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Unpack
 
 from penstock.api.inputs import Inputs, names_of
+from penstock.converted.python_terms import in_python_terms, items_in_python_terms
 from penstock.passes.photos import PhotoOptions, photos_stream, photos_work
 from penstock.passes.settings import PhotoSettings
 from penstock.photo import Photo
 
 
+@in_python_terms()
 def volumes(
     photos: Inputs,
     *,
@@ -43,4 +45,5 @@ def volumes(
         retry_failed=retry_failed,
         fresh=fresh,
     )
-    return photos_stream(chosen) if out is None else iter(photos_work(chosen, Path(out)))
+    stream = photos_stream(chosen) if out is None else iter(photos_work(chosen, Path(out)))
+    return items_in_python_terms(stream)

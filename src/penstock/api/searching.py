@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Unpack
 
+from penstock.converted.python_terms import in_python_terms
 from penstock.passes.embed import EmbedOptions, EmbedSummary, embed_out
 from penstock.passes.index import IndexSummary, index_out
 from penstock.passes.search import search_out
@@ -13,16 +14,19 @@ from penstock.processes.background import Background
 from penstock.retrieval.hits import NO_FILTERS, Filters, Hit, SearchOptions
 
 
+@in_python_terms()
 def embed(out: str | Path, **options: Unpack[EmbedSettings]) -> EmbedSummary:
     """Embeds a run's pages, regions and queries. `options` are the fields of `EmbedOptions`."""
     return embed_out(Path(out), EmbedOptions(**options))
 
 
+@in_python_terms()
 def index(out: str | Path, rebuild: bool = False) -> IndexSummary:
     """Builds or updates a run's search index."""
     return index_out(Path(out), rebuild)
 
 
+@in_python_terms()
 def search(
     out: str | Path,
     question: str,

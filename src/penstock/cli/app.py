@@ -6,12 +6,14 @@ Exit codes: 0 all well; 1 some items failed, and are listed; 2 the call or the m
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import signal
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn, TextIO
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -60,6 +62,9 @@ VERBS = {
 }
 
 
+UNWRITABLE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})  # files of ours have StoreError
+
+
 class Terminated(KeyboardInterrupt):
     """SIGTERM, which ends a run as Ctrl-C does: threads and processes end, what is finished is committed."""
 
@@ -67,6 +72,13 @@ class Terminated(KeyboardInterrupt):
 def _on_sigterm(*_: object) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second one must not cut the commit short
     raise Terminated
+
+
+def _listen_to_signals() -> None:
+    """Lets SIGTERM end a run in order, and a terminal that closes (SIGHUP) do the same; not under nohup."""
+    signal.signal(signal.SIGTERM, _on_sigterm)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
 
 
 class _Grouped(TyperCommand):
@@ -117,7 +129,8 @@ class _Verbs(TyperGroup):
         try:
             return super().invoke(ctx)
         except Terminated:
-            print("penstock: told to end. What was finished is kept; run it again to go on.", file=sys.stderr)
+            with suppress(OSError):  # the terminal may be gone
+                print("penstock: stopped by a signal. Run it again to go on from here.", file=sys.stderr)
             raise typer.Exit(TERMINATED) from None
         except KeyboardInterrupt:  # caught here, before typer ends the program without a word
             print("penstock: stopped. Run the same command again to go on from here.", file=sys.stderr)
@@ -177,13 +190,44 @@ def _open_closed_streams() -> None:
 def main() -> None:
     """Runs the command line. Every error of ours is one sentence on standard error."""
     _open_closed_streams()
-    signal.signal(signal.SIGTERM, _on_sigterm)
+    _listen_to_signals()
     show_warnings()
     try:
-        app()
+        _run_and_flush()
     except PenstockError as exc:
-        print(f"penstock: {exc}", file=sys.stderr)
-        sys.exit(2)
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output went away, as `head` does
-        sys.exit(1)
+        _end(f"penstock: {exc}", 2)
+    except OSError as exc:
+        if exc.errno == errno.EPIPE:  # the reader of our output went away, as `head` does
+            _end("", 1)
+        if exc.filename is None and exc.errno not in UNWRITABLE:
+            raise
+        where = "standard output" if exc.filename is None else str(exc.filename)
+        _end(f"penstock: Cannot use {where}: {exc.strerror}.", 2)
+
+
+def _run_and_flush() -> None:
+    """Runs the command; what it printed is out when this returns, so that a full disk is an error here."""
+    try:
+        app()
+    except SystemExit:
+        sys.stdout.flush()
+        raise
+
+
+def _is_unwritable(stream: TextIO) -> bool:
+    try:
+        stream.flush()
+    except OSError:
+        return True
+    return False
+
+
+def _end(words: str, code: int) -> NoReturn:
+    """Ends the program with a sentence. What streams still hold and cannot write is dropped."""
+    with suppress(OSError):
+        print(words, end="\n" if words else "", file=sys.stderr, flush=True)
+    null = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        if _is_unwritable(stream):  # Python would try again at its very end, and complain
+            os.dup2(null, stream.fileno())
+    sys.exit(code)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -265,12 +265,15 @@ def _print_pages(options: ParseOptions, formats: list[str]) -> None:
     from penstock.passes.parse import parse_pages, without_links
 
     written, failed = page_writer(formats), 0
-    for page in without_links(parse_pages(options)):
-        if page.failure is not None:
-            failed += 1
-            print(f"failed: {page.failure.message}", file=sys.stderr, flush=True)
-        elif text := written(page):
-            print(text, flush=True)
+    with closing(
+        without_links(parse_pages(options))
+    ) as pages:  # closed: a reader that goes away ends the run
+        for page in pages:
+            if page.failure is not None:
+                failed += 1
+                print(f"failed: {page.failure.message}", file=sys.stderr, flush=True)
+            elif text := written(page):
+                print(text, flush=True)
     if failed:
         raise typer.Exit(1)
 
@@ -347,7 +350,8 @@ def _tell(run: Run[Page], profile: Profile, written: list[Path], shown: _Shown) 
         print(report.render_text(profile))
     else:
         print(_done(run, profile, written))
-        print(report.finding(profile))
+        if profile.finished >= report.FEW_ITEMS:  # fewer say nothing about the pipe
+            print(report.finding(profile))
 
 
 def _done(run: Run[Page], profile: Profile, written: list[Path]) -> str:

@@ -94,8 +94,18 @@ def tell_failures(run: Run[Any], more_in: str) -> None:
     untold = tally.failed + tally.failed_regions - len(told)
     if untold:
         print(f"failed: and {untold} more, in {more_in}", file=sys.stderr)
-    if not tally.all_well:
-        print("Run the same command with --retry-failed to try what failed again.", file=sys.stderr)
+    if advice := _retry_advice(run):
+        print(advice, file=sys.stderr)
+
+
+def _retry_advice(run: Run[Any]) -> str:
+    """Returns how to read again what failed; "" where all is well or nothing can help."""
+    outlooks = set() if run.tally.all_well else run.outlooks()
+    if "retry" in outlooks:
+        return "Run the same command with --retry-failed to try what failed again."
+    if "other_call" in outlooks:
+        return "Once the option is given or the package is there, --retry-failed reads it again."
+    return ""
 
 
 def tell_left_out(run: Run[Any]) -> None:

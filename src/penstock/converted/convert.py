@@ -12,6 +12,7 @@ from penstock.converted.collection import Documents
 from penstock.converted.conversion import Conversion
 from penstock.converted.document import Document
 from penstock.converted.inputs import as_file, one_file
+from penstock.converted.python_terms import items_in_python_terms
 from penstock.converted.workspace import Workspace
 from penstock.documents.docjson.model import Producer
 from penstock.errors import BadInput, UsageError
@@ -66,7 +67,7 @@ def _begun(
     on_progress: OnProgress | None,
 ) -> Conversion:
     stream = stream_in_order(plan, listing, options.executor, on_progress=on_progress)
-    return Conversion(stream, workspace, _producer(plan))
+    return Conversion(items_in_python_terms(stream), workspace, _producer(plan))
 
 
 def _producer(plan: Plan) -> Producer:

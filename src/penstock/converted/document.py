@@ -117,7 +117,9 @@ class Document:
         return f"Document({self.name!r}, {self.pages.count_text()})"
 
     def _repr_html_(self) -> str:
-        """Shows the first pages; reads them if none was read."""
+        """Shows the first pages; reads them if none was read. A closed document is its name."""
+        if self._conversion.workspace.is_closed:
+            return document_html(self.name, (), "closed")
         shown = list(islice(self.pages, max(1, min(PREVIEW, self.pages.num_read))))
         return document_html(self.name, shown, self.pages.count_text())
 

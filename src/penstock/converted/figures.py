@@ -13,6 +13,7 @@ from penstock.documents.docjson.assemble import Assembler
 from penstock.documents.docjson.captions import VISUAL
 from penstock.documents.docjson.model import Block
 from penstock.page import Page
+from penstock.region import shortened
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,9 @@ class Figure:
     box: Box  # on its page, in pixels: left, top, right, bottom
     path: str  # relative to the folder of `Document.save`
     _workspace: Workspace = field(repr=False, compare=False)  # the file lives as long as this
+
+    def __repr__(self) -> str:
+        return f"<Figure {self.kind} on page {self.page}: {shortened(self.caption or self.text)}>"
 
     @property
     def image(self) -> Image.Image:

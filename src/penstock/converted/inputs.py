@@ -10,6 +10,7 @@ import glob
 import io
 import os
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
@@ -20,7 +21,10 @@ from PIL import Image, ImageOps
 from penstock.errors import UsageError
 from penstock.sources import formats
 from penstock.sources.download import downloaded, is_url
+from penstock.sources.files import FileInspector
+from penstock.sources.folders import Dataset
 from penstock.sources.formats import READABLE
+from penstock.sources.inputs import FoundFile, expand
 from penstock.sources.safe_names import safe_name
 from penstock.store.atomic_files import store_errors
 
@@ -39,8 +43,26 @@ def one_file(source: Any, folder: Path) -> str:
         if glob.has_magic(text) or text.startswith("@") or text == "-":
             raise UsageError(f"{text!r} may be many documents.", f"Give a list: convert([{text!r}]).")
     elif isinstance(text, str) and Path(text).is_dir():
-        raise UsageError(f"{text} is a folder of documents.", f"Give a list: convert([{text!r}]).")
+        return _only_document(text)
     return as_file(source, folder)
+
+
+def _only_document(folder: str) -> str:
+    """Returns the one document of a folder. Raises UsageError where there are several."""
+    inspect = FileInspector(None)
+    files = list(islice(_documents_in(folder, inspect), 2))
+    if len(files) == 1 and isinstance(files[0], FoundFile):
+        return str(files[0].path)
+    if files:
+        advice = f"For all of them: convert([{folder!r}]). For one page after the other: parse({folder!r})."
+        raise UsageError(f"{folder} is a folder of several documents.", advice)
+    return folder  # the listing says what it lacks
+
+
+def _documents_in(folder: str, inspect: FileInspector) -> Iterator[FoundFile | Dataset]:
+    for entry in expand([folder]):
+        if isinstance(entry, Dataset) or (isinstance(entry, FoundFile) and inspect(entry) is not None):
+            yield entry
 
 
 def as_file(source: Any, folder: Path) -> str:

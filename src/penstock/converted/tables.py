@@ -14,6 +14,7 @@ from penstock.documents.formats.mineru import table_html
 from penstock.documents.table_html import HtmlCell, to_pipes
 from penstock.errors import MissingModel
 from penstock.page import Page
+from penstock.region import shortened
 
 if TYPE_CHECKING:
     import pandas
@@ -28,6 +29,11 @@ class DocumentTable:
     caption: str
     cells: tuple[Cell, ...] = field(repr=False)
     words: str = field(default="", repr=False)
+
+    def __repr__(self) -> str:
+        pages = f"page {self.page}" if self.page == self.last_page else f"pages {self.page}-{self.last_page}"
+        size = f"{self._table.num_rows} x {self._table.num_cols} cells"
+        return f"<DocumentTable on {pages}: {size}, {shortened(self.caption)}>"
 
     @property
     def rows(self) -> list[list[str]]:

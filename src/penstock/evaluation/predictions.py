@@ -85,7 +85,7 @@ def _from_file(source: Path, ids: Sequence[str]) -> Predictions:
     try:
         raw = source.read_text(encoding="utf-8")
         rows = (
-            [json.loads(line) for line in raw.splitlines() if line.strip()]
+            [json.loads(line) for line in raw.split("\n") if line.strip()]
             if source.suffix == ".jsonl"
             else None
         )

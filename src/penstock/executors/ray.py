@@ -27,7 +27,7 @@ from penstock.executors.channel import Channel, Closed
 from penstock.executors.handout import Handout
 from penstock.executors.local import STALL_S, Local
 from penstock.executors.machine import Machine, MachineReport
-from penstock.item import Item
+from penstock.item import ELSEWHERE, Item
 from penstock.plan import Plan
 from penstock.trace.spans import StageInfo, Trace
 
@@ -38,6 +38,8 @@ START_S = 300.0  # for a worker to begin: its machine may be busy with another's
 LOOK_S = 5.0  # between two looks for machines that came or went
 MAX_DEATHS = 6  # in a row without a single result: then it is not the machines
 CALLS = 3  # put and take at once, and one to spare
+# files may be copies there, with times of their own
+ACTOR = {"max_concurrency": CALLS, "max_restarts": 0, "runtime_env": {"env_vars": {ELSEWHERE: "1"}}}
 
 
 class Ray(Executor):
@@ -211,7 +213,7 @@ class _RayRun:
         name = f"{node['NodeManagerHostname']}#{self._number}"
         actor = (
             self.ray.remote(Machine)
-            .options(**resources, max_concurrency=CALLS, max_restarts=0, scheduling_strategy=here)
+            .options(**resources, **ACTOR, scheduling_strategy=here)
             .remote(self.plan, penstock.__version__, name)
         )
         asked = actor.take.remote(0.0)

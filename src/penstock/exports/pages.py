@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import PurePosixPath
 
 from penstock.page import Page
-from penstock.sources.safe_names import safe_path
+from penstock.sources.safe_names import safe_name, safe_path
 from penstock.store.ledger import Entry
 from penstock.store.out import Out
 
@@ -52,12 +52,14 @@ class DocumentRows:
 def output_names(documents: Iterable[str], suffix: str) -> dict[str, PurePosixPath]:
     """Returns a file name by document: `report.pdf` -> `report.md`, `report.pdf.md` where two clash."""
     paths = {document: safe_path(document) for document in documents}
-    short = Counter(str(path.with_suffix("")).casefold() for path in paths.values())
+    stems = {document: path.with_name(safe_name(path.stem)) for document, path in paths.items()}
+    short = Counter(str(stem).casefold() for stem in stems.values())
     full = Counter(str(path).casefold() for path in paths.values())
     names = {}
     for number, (document, path) in enumerate(paths.items()):
-        if short[str(path.with_suffix("")).casefold()] == 1:
-            names[document] = path.with_suffix(suffix)
+        stem = stems[document]
+        if short[str(stem).casefold()] == 1:
+            names[document] = stem.with_name(f"{stem.name}{suffix}")
         elif full[str(path).casefold()] == 1:
             names[document] = path.with_name(f"{path.name}{suffix}")
         else:  # names that differ only in what file systems ignore

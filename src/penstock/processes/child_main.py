@@ -108,7 +108,8 @@ def main(max_mb: int = 0) -> None:
         bound_memory(max_mb)
     # run as a script this module is __main__; whoever imports it must find the same one
     sys.modules.setdefault("penstock.processes.child_main", sys.modules[__name__])
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's: it closes the socket
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)  # they reach the whole group; the parent closes the socket
     threading.Thread(
         target=_end_with_parent, args=(os.getppid(),), name="end-with-parent", daemon=True
     ).start()

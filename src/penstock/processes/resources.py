@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 from pathlib import Path
 
 NVIDIA_PROC = Path("/proc/driver/nvidia/gpus")
 UUID_PREFIXES = ("GPU-", "MIG-")
-CGROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
+CGROUPS = Path("/sys/fs/cgroup")
+OWN_CGROUP = Path("/proc/self/cgroup")
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_THREAD_LIMIT",
     "VECLIB_MAXIMUM_THREADS", "NUMEXPR_NUM_THREADS",
@@ -56,15 +58,28 @@ def _uuids() -> list[tuple[int, str]]:
 
 def cores() -> int:
     """The cores this process may use, which in a container are fewer than the machine's."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    seen = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    quotas = [text.split() for text in _cgroup_values("cpu.max")]  # "150000 100000": one and a half
+    shares = [int(most) / int(period) for most, period in quotas if most.isdigit()]
+    return max(1, min([seen, *(math.ceil(share) for share in shares)]))
 
 
 def machine_memory_mb() -> int:
     """The memory this process may use, which in a container is less than the machine's."""
-    amounts = [int(text) for text in map(_read, CGROUP_LIMITS) if text.isdigit()]
+    limits = [*_cgroup_values("memory.max"), _read(CGROUPS / "memory" / "memory.limit_in_bytes")]
+    amounts = [int(text) for text in limits if text.isdigit()]
     if "SC_PHYS_PAGES" in os.sysconf_names:
         amounts.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     return min(amounts, default=0) >> 20
+
+
+def _cgroup_values(name: str) -> list[str]:
+    """Returns what the control groups of this process say (version 2), from its own up to the root."""
+    lines = _read(OWN_CGROUP).splitlines()
+    own = next((line[3:] for line in lines if line.startswith("0::")), "/")
+    home = CGROUPS / own.lstrip("/")
+    folders = [home, *(folder for folder in home.parents if folder.is_relative_to(CGROUPS))]
+    return [text for folder in folders if (text := _read(folder / name))]
 
 
 def _read(path: Path) -> str:

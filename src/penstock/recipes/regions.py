@@ -26,6 +26,7 @@ from penstock.stages.load import MAX_PIXELS, Load
 # Images come as their source had them and are decoded where a crash costs one page. The server's own
 # processes scale every crop on the same cores: in its first seconds a run would take them half of those.
 FEEDING = Needs(process=True, yields=True, confined=True)
+LOAD_S = 120.0  # until a page that cannot be drawn is given up
 PAGES_IN_FLIGHT = 160  # pages whose regions wait for answers: at 8 a page more than the largest card takes
 TORCH = ("torch", "transformers")  # what PP-DocLayoutV3 runs on
 
@@ -56,7 +57,7 @@ def regions(
     dpi: int = 200,
     max_pixels: int = MAX_PIXELS,
     password: str | None = None,
-    page_timeout: float = 120.0,
+    page_timeout: float | None = None,
     cores: int | None = None,
 ) -> Plan:
     """Pages to regions read by a model; `layout="cdla"` finds them on the CPU with the built-in network."""
@@ -76,12 +77,12 @@ def regions(
         find = builtin_layout(layout_threshold, count)
     load = Load(
         dpi=dpi, max_pixels=max_pixels, give="encoded" if on_gpu else "pixels", text_layer=False,
-        password=password, deadline_s=page_timeout, workers=max(1, count // 2), needs=FEEDING,
+        password=password, deadline_s=page_timeout or LOAD_S, workers=max(1, count // 2), needs=FEEDING,
     )  # fmt: skip
     ask = Ask(
         recogniser=recogniser, model=model, margins=margins, max_tokens=max_tokens, servers=server,
         preset=preset, dtype=ocr_dtype, vision=vision, max_model_len=max_model_len, in_flight=in_flight,
-        api_key=api_key, overlap=PAGES_IN_FLIGHT,
+        api_key=api_key, page_s=page_timeout, overlap=PAGES_IN_FLIGHT,
     )  # fmt: skip
     compose = Compose(order="given" if on_gpu else "geometry")
     where = {"needs": FEEDING, "workers": max(1, count // 2)} if on_gpu else {"overlap": count}

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from penstock.errors import UsageError
-from penstock.region import LABELS
+from penstock.region import LABELS, shortened
 from penstock.stage import secret
 
 if TYPE_CHECKING:
@@ -86,6 +86,11 @@ class Hit:
     label: str | None = None
     box: tuple[int, ...] | None = None
     crop: str | None = None
+
+    def __repr__(self) -> str:
+        label = f" {self.label}" if self.label else ""
+        place = f"{self.document!r} page {self.page}{label}"
+        return f"<Hit {self.score:.3g} {place}: {shortened(self.snippet, 60)}>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -129,6 +129,7 @@ def _fetch(asked: Download) -> int:
                 raise BadInput(f"{size:,} of {int(promised):,} bytes came.", "Try again.")
             return size
     except urllib.error.HTTPError as exc:
+        exc.close()
         raise BadInput(f"the server answered {exc.code} {exc.reason}.", "Check the address.") from exc
     except (OSError, HTTPException, ValueError) as exc:  # URLError is an OSError
         reason = getattr(exc, "reason", None) or exc

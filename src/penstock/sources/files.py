@@ -12,7 +12,7 @@ from penstock.errors import Failure
 from penstock.item import Item
 from penstock.sources import formats
 from penstock.sources.formats import READABLE, Kind
-from penstock.sources.ids import hashed, safe_document, safe_stem
+from penstock.sources.ids import file_prefix, hashed, safe_document, safe_stem
 from penstock.sources.inputs import FoundFile
 
 
@@ -148,13 +148,13 @@ def _said(found: FoundFile) -> str:
 
 
 def _prefix(found: FoundFile, status: os.stat_result | None) -> str:
-    """Begins the ids of the file's pages: the same for the same file, from whatever folder it is listed."""
+    """Begins the ids of the file's pages, or of the one item of what is not there."""
     stem = safe_stem(PurePosixPath(found.document).stem)
     if found.digest:
         return f"{stem}-{found.digest}"
     if status is None:
         return f"{stem}-{hashed(found.document, 'missing')}"
-    return f"{stem}-{hashed(found.document, status.st_size, status.st_mtime_ns)}"
+    return file_prefix(found.document, status)
 
 
 def _is_text(path: Path) -> bool:

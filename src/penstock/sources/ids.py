@@ -6,20 +6,45 @@ File names can hold newlines, `..`, bytes that are no text, or be CON.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import unicodedata
 from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
 
+from penstock.item import ELSEWHERE
 from penstock.sources.safe_names import safe_path
 
 MAX_STEM = 60  # characters; with its hash still under 255 bytes in Hangul, three bytes each
 MAX_ID = 200  # characters of a dataset's own id
+STDIN = "stdin"  # the document of standard input, whose ids are of its content
+_HASHED = re.compile(r"-[0-9a-f]{10}")
 
 
 def hashed(*facts: object) -> str:
     """Returns ten hex digits for these facts. They follow a stem, so only files of one name could clash."""
     text = "|".join(map(str, facts)).encode("utf-8", "surrogateescape")
     return hashlib.sha256(text).hexdigest()[:10]
+
+
+def file_prefix(document: str, status: os.stat_result) -> str:
+    """Begins the ids of a file's pages: the same for the same file, from whatever folder it is listed."""
+    stem = safe_stem(PurePosixPath(document).stem)
+    return f"{stem}-{hashed(document, status.st_size, status.st_mtime_ns)}"
+
+
+def is_changed(id: str, document: str, path: str) -> bool:
+    """Whether the file at `path` is another than the one that was listed: by its size and its time.
+
+    Says no where that cannot be known: ids of other sources, copies on other machines.
+    """
+    prefix, stem = id.rpartition("/")[0], safe_stem(PurePosixPath(document).stem)
+    if document == STDIN or ELSEWHERE in os.environ or not _HASHED.fullmatch(prefix.removeprefix(stem)):
+        return False
+    try:
+        return prefix != file_prefix(document, Path(path).stat())
+    except OSError:  # whoever opens it says why
+        return False
 
 
 def safe_stem(name: str) -> str:

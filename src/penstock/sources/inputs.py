@@ -26,7 +26,7 @@ from penstock.redaction import bare_address
 from penstock.sources import formats
 from penstock.sources.download import downloaded_once, is_url
 from penstock.sources.folders import Dataset, group_shards, saved_datasets
-from penstock.sources.ids import natural_key, safe_document
+from penstock.sources.ids import STDIN, natural_key, safe_document
 from penstock.sources.namesakes import kept_parts
 
 SPOOL_BYTES = 1 << 20
@@ -211,7 +211,7 @@ def _from_stdin(stream: IO[bytes], downloads: Path | None) -> Iterator[Entry]:
         yield from _from_lines(_lines(head, stream), downloads)
         return
     path, digest = _spool(head, stream)
-    yield FoundFile(path, "stdin", named=True, digest=digest)
+    yield FoundFile(path, STDIN, named=True, digest=digest)
 
 
 def _lines(head: bytes, stream: IO[bytes]) -> Iterator[bytes]:

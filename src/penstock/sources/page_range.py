@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from numbers import Integral
 
 from penstock.errors import UsageError
 
 LAST = 1 << 62  # an open end
+Pages = str | int | Iterable[int]  # "3-9", 3, [1, 3], range(3, 10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,28 @@ class PageRange:
     def last(self) -> int:
         """The highest page asked for."""
         return self.spans[-1][1]
+
+
+def pages_text(pages: Pages | None) -> str | None:
+    """Returns pages as a range is written. Raises UsageError for what is no page number.
+
+    >>> pages_text([1, 2, 5])
+    '1-2,5'
+    """
+    if pages is None or isinstance(pages, str):
+        return pages
+    numbers = [pages] if isinstance(pages, int) else list(pages)
+    wrong = [number for number in numbers if not _is_page_number(number)]
+    if wrong or not numbers:
+        what = f"{wrong[0]!r} is no page number." if wrong else "No page is chosen."
+        raise UsageError(what, 'Pages count from 1: pages=3, pages=[1, 3], pages="3-9"; None is all.')
+    return str(PageRange(_merged(sorted((int(number), int(number)) for number in numbers))))
+
+
+def _is_page_number(number: object) -> bool:
+    return (
+        not isinstance(number, bool) and isinstance(number, Integral) and int(number) >= 1
+    )  # numpy's are, too
 
 
 def _span(part: str, whole: str) -> tuple[int, int]:

@@ -32,6 +32,7 @@ class Ask(Stage):
     max_model_len: int = tuning(0)  # context of a server of our own; 0: one that holds `max_tokens`
     in_flight: int = tuning(0)  # requests at the servers at once; 0: the preset's
     timeout_s: float = tuning(300.0)
+    page_s: float | None = tuning(None)  # a region's, for all attempts; None: as often as the client tries
     down_s: float = tuning(900.0)  # how long a server that went away is waited for: a restart's time
     api_key: str | None = secret()
 

@@ -18,6 +18,7 @@ from penstock.errors import StoreError
 from penstock.processes.alive import is_alive
 from penstock.store.ownership import TMP, claim, make_mark, part_name, refuse_links, remove_parts
 
+NO_FOLDER_SYNC = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)  # network drives sync only files
 _WORDS = {
     errno.ENOSPC: (
         "the disk is full",
@@ -31,6 +32,10 @@ _WORDS = {
     errno.ENOTDIR: ("a part of the path is a file, not a folder", "Choose another OUT."),
     errno.ELOOP: ("a link is in its place", "Move the link away, or choose another OUT."),
     errno.ENAMETOOLONG: ("the name is too long for this file system", "Choose a shorter name."),
+    **dict.fromkeys(
+        (errno.EXDEV, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK),
+        ("this file system cannot rename or lock files", "Choose an OUT on a local disk."),
+    ),
     errno.EEXIST: ("a part of the path is a file, not a folder", "Choose another OUT."),
 }
 _writing: set[Path] = set()  # temporary files of this process
@@ -122,6 +127,9 @@ def sync_folder(folder: Path) -> None:
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
+    except OSError as exc:
+        if exc.errno not in NO_FOLDER_SYNC:
+            raise
     finally:
         os.close(descriptor)
 

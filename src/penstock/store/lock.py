@@ -35,6 +35,9 @@ def holding(out: Path) -> Iterator[None]:
                 f"Another run (process {holder}) is writing to {out}.",
                 "Wait for it, stop it, or choose another OUT.",
             ) from exc
+        except OSError as exc:  # a network drive without locks
+            with store_errors(out):
+                raise exc from None
         with store_errors(out):  # a full disk shows here first
             file.truncate(0)
             file.write(str(os.getpid()))

@@ -52,7 +52,8 @@ def read_order(out: Path) -> dict[str, Files]:
     if not path.is_file():
         return {}
     try:
-        rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        # bytes: as text, a file's name could hold what Python takes for the end of a line
+        rows = [json.loads(line) for line in path.read_bytes().splitlines()]
         return {str(row["document"]): dict(row.get("files", {})) for row in rows}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as exc:
         raise StoreError(

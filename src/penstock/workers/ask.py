@@ -66,6 +66,7 @@ class AskWorker(Worker[Page]):
             model=self._servers.model,
             limit=self._servers.in_flight,
             timeout_s=stage.timeout_s,
+            page_s=stage.page_s,
             down_s=stage.down_s,
             api_key=stage.api_key,
         )

@@ -26,7 +26,7 @@ def detector_words(engine: str, labels: tuple[str, ...], furniture: str | None =
         if word is None:
             raise UsageError(
                 f"The detector {engine} reads English, and no English word for {label!r} is known.",
-                "Write it in English, or add it to the synonyms of a --furniture table.",
+                "Write it in English, or add it to the synonyms in the table of --furniture.",
             )
     return {word: label for label, word in words.items() if word is not None}
 

@@ -99,6 +99,7 @@ class GroundWorker(Worker[Page]):
             model=servers.model,
             limit=servers.in_flight,
             timeout_s=stage.timeout_s,
+            page_s=stage.timeout_s,
             api_key=stage.api_key,
         )
 

@@ -20,6 +20,7 @@ from penstock.errors import BadInput
 from penstock.item import PictureItem
 from penstock.page import Page
 from penstock.sources import formats
+from penstock.sources.ids import is_changed
 from penstock.sources.shard_ref import ShardRef
 from penstock.stage import Worker
 from penstock.stages.load import Load
@@ -83,17 +84,27 @@ class LoadWorker(Worker[PictureItem]):
 
     def _load(self, item: PictureItem) -> PictureItem:
         try:
-            if item.media == "pdf":
-                return self._load_page(item)
             if item.media in formats.TABLES:
                 return self._load_image(item, self._row_bytes(item))
-            return self._load_file(item)
+            return self._load_listed(item)
         except BadInput as exc:  # the engine knows what is wrong, the worker knows which item
             raise BadInput(f"{_where(item)}: {exc.message}", exc.advice) from exc
 
+    def _load_listed(self, item: PictureItem) -> PictureItem:
+        """Loads from a file as it was listed: pages of two versions must not become one document."""
+        try:
+            loaded = self._load_page(item) if item.media == "pdf" else self._load_file(item)
+        except BadInput:
+            if not is_changed(item.id, item.document, item.uri):
+                raise
+        else:
+            if not is_changed(item.id, item.document, item.uri):
+                return loaded
+        raise BadInput("the file has changed since it was listed.", "Run it again to read it as it is now.")
+
     def _load_page(self, item: PictureItem) -> PictureItem:
         spec = self._spec
-        file = self._pdfs.get(item.uri, lambda: PdfFile(item.uri, spec.password))
+        file = self._pdfs.get(_version(item), lambda: PdfFile(item.uri, spec.password))
         size = file.size(item.part, dpi=spec.dpi, max_side=spec.max_side)
         item = replace(item, width=size.width, height=size.height, dpi=size.dpi)
         if spec.text_layer and isinstance(item, Page):
@@ -110,7 +121,7 @@ class LoadWorker(Worker[PictureItem]):
         path = Path(item.uri)
         if _picture_kind(path) not in formats.MULTI_FRAME:
             return self._load_image(item, _read(path))
-        frames = self._frames.get(item.uri, lambda: PictureFile(item.uri, self._spec.max_pixels))
+        frames = self._frames.get(_version(item), lambda: PictureFile(item.uri, self._spec.max_pixels))
         if self._spec.render == "never":
             return _with_size(item, frames.size(item.part))
         picture = frames.picture(item.part)
@@ -138,6 +149,11 @@ class LoadWorker(Worker[PictureItem]):
         if not values:
             raise BadInput("the row is not there.", "If the dataset changed, start over with --fresh.")
         return picture_bytes(values[0], ref.path.parent)
+
+
+def _version(item: PictureItem) -> str:
+    """Names an open file by its path and by the version that was listed."""
+    return f"{item.id.rpartition('/')[0]}|{item.uri}"
 
 
 def _with_pixels(item: PictureItem, picture: Picture) -> PictureItem:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import gzip
+import hashlib
 import json
 import threading
 import time
@@ -14,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from penstock.engines.chat import repetition
 from penstock.engines.chat import server as chat_server
 from penstock.engines.chat.address import base_url
 from penstock.engines.chat.client import Answer, ChatClient
@@ -253,3 +256,47 @@ def test_user_and_password_of_an_address_go_to_the_server_and_nowhere_else() -> 
     with ChatClient(["http://me:s3cret@127.0.0.1:9"], GLM, retries=0, down_s=0.1) as client:
         [outcome] = client.ask([request()])
     assert "s3cret" not in str(outcome)
+
+
+def held(handler: BaseHTTPRequestHandler) -> None:
+    """Begins an answer, and says a letter now and then for as long as someone listens."""
+    send(handler, b'{"choices": [{"message": {"content": "')
+    while True:
+        handler.wfile.write(b"a")
+        time.sleep(0.05)
+
+
+def full(handler: BaseHTTPRequestHandler) -> None:
+    send(handler, b'{"error": "full"}', status=429)
+
+
+def gone(handler: BaseHTTPRequestHandler) -> None:
+    handler.connection.close()
+
+
+@pytest.mark.parametrize("chat", [held, full, gone])
+def test_a_pages_time_limit_ends_all_its_attempts(chat: Says) -> None:
+    """By its attempts alone it would take twenty minutes."""
+    with speaking(chat) as url, ChatClient([url], GLM, timeout_s=300.0, page_s=1.0) as client:
+        [outcome] = client.ask([request()])
+    assert error_of(outcome).message
+
+
+def test_an_answer_that_unfolds_to_gigabytes_is_not_unfolded() -> None:
+    asks: list[str] = []
+
+    def bomb(handler: BaseHTTPRequestHandler) -> None:
+        asks.append(handler.headers["Accept-Encoding"])
+        send(handler, gzip.compress(b" " * (64 << 20)), Content_Encoding="gzip")
+
+    assert "cannot be read" in error_of(asked(bomb)).message
+    assert set(asks) == {"identity"}
+
+
+def test_an_answer_of_12_mb_is_watched_in_time_that_grows_with_it() -> None:
+    """Each look copied all that was there: 12 MB took 90 s, and every other request waited."""
+    watch, piece = repetition.LoopWatch(), 1024
+    for number in range(12 * 1024):
+        assert not watch.feed(hashlib.sha256(str(number).encode()).hexdigest() * (piece // 64 // 8))
+        assert len(watch._tail) <= max(repetition.WINDOWS)
+    assert len(watch.text()) == 12 * 1024 * 128

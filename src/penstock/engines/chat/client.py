@@ -70,6 +70,7 @@ class ChatClient:
         down_s: float = 300.0,
         api_key: str | None = None,
         dynamic: bool = True,
+        page_s: float | None = None,
         smaller: SMALLER | None = None,
     ) -> None:
         if not servers:
@@ -80,8 +81,9 @@ class ChatClient:
         self._addresses = [address for address in servers if base_url(address)]  # raises for a wrong one
         self._model = model
         self._settings = Settings(
-            limit=limit, timeout_s=timeout_s, retries=retries, down_s=down_s, api_key=api_key, dynamic=dynamic
-        )
+            limit=limit, timeout_s=timeout_s, retries=retries, down_s=down_s, api_key=api_key,
+            dynamic=dynamic, page_s=page_s,
+        )  # fmt: skip
         self._smaller = smaller or smaller_jpeg
         self._remembered: OrderedDict[_Key, Answer] = OrderedDict()
         self._waiters: dict[_Key, list[tuple[_PendingAnswers, int]]] = {}

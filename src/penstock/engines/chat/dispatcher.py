@@ -37,6 +37,7 @@ log = logging.getLogger(__name__)
 
 LARGE_BODY = 512 * 1024  # bytes of picture; its base64 takes 2 ms, which others on the loop would wait
 CONNECT_S = 10.0
+PLAIN = {"Accept-Encoding": "identity"}
 KEEP_ALIVE_S = 4.0  # vLLM's front end drops idle connections after 5 s; we let go before it does
 FIRST_BACKOFF_S, MAX_BACKOFF_S = 0.5, 8.0
 MIN_RETRY_S = 0.1  # also when a full server asks for a retry sooner
@@ -79,7 +80,8 @@ class Dispatcher:
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE_S),
             cookie_jar=aiohttp.DummyCookieJar(),
-            headers={"Authorization": f"Bearer {settings.api_key}"} if settings.api_key else None,
+            headers=PLAIN | ({"Authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}),
+            auto_decompress=False,  # 16 kB may unfold to more than there is memory
             timeout=aiohttp.ClientTimeout(total=settings.timeout_s, sock_connect=CONNECT_S),
         )
         for server in self.servers:
@@ -131,7 +133,8 @@ class Dispatcher:
         self.counts.attempts += 1
         follow: Callable[[], None]
         try:
-            reply = await self._exchange(job, server)
+            async with asyncio.timeout_at(job.began + self._settings.deadline_s):
+                reply = await self._exchange(job, server)
             follow = partial(self._answered, job, reply, server)
             now = self._loop.time()
             self.limit.answered(now - began, self.in_flight >= self.allowed, now)

@@ -67,7 +67,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How long and how often the client tries. Seconds are wall-clock time."""
+    """How long and how often the client tries. Seconds are those of the event loop's own clock."""
 
     limit: int = 256
     timeout_s: float = 300.0
@@ -75,8 +75,9 @@ class Settings:
     down_s: float = 300.0  # how long all servers may be away: a restart of vLLM takes 1 to 3 minutes
     api_key: str | None = field(default=None, repr=False)
     dynamic: bool = True
+    page_s: float | None = None  # the limit that a user gave a page, for all attempts together
 
     @property
     def deadline_s(self) -> float:
         """Counted from a job's first attempt; a busy server may make it wait that long."""
-        return self.timeout_s * (self.retries + 1)
+        return self.page_s or self.timeout_s * (self.retries + 1)

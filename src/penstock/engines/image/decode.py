@@ -32,6 +32,7 @@ MAX_PIXELS = 89_478_485  # 256 MiB of RGB, Pillow's own alarm; an A3 scan at 600
 MAX_FRAMES = 1_000  # of a GIF or WebP: an animation, not a document
 MULTI_FRAME = frozenset({"TIFF", "GIF", "WEBP"})  # Pillow's names
 SANE_DPI = (50.0, 2400.0)  # scanners; outside it is a placeholder
+AVIF_BRANDS = (b"avif", b"avis")  # Pillow reads them itself
 TOO_LARGE_ADVICE = "Scale it down, or raise --max-pixels if you trust the file."
 JPEG_QUALITY = 95
 ORIENTATION = 0x0112  # EXIF tag
@@ -126,7 +127,8 @@ def _opened(source: str | IO[bytes]) -> Image.Image:
     try:
         return Image.open(source)
     except UnidentifiedImageError:
-        if _head(source)[4:8] != b"ftyp":
+        head = _head(source)
+        if head[4:8] != b"ftyp" or head[8:12] in AVIF_BRANDS:
             raise
     if not learn_heic():
         raise BadInput("it is HEIC, which needs the package pillow-heif.", install_advice("heic"))

@@ -50,7 +50,7 @@ def rows_of(file: Path) -> Iterator[dict[str, Any]]:
     if file.suffix == ".parquet":
         yield from _parquet_rows(file)
     elif file.suffix == ".jsonl":
-        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
+        for number, line in enumerate(file.read_text(encoding="utf-8").split("\n"), start=1):
             if line.strip():
                 yield _object(line, f"{file}, line {number}")
     else:

@@ -58,7 +58,7 @@ class UniMerNet(Benchmark):
         found: list[Sample] = []
         for subset, words in SUBSETS.items():
             file = folder / f"{subset}.txt"
-            lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+            lines = file.read_text(encoding="utf-8").rstrip("\n").split("\n") if file.is_file() else []
             for number, latex in enumerate(lines):
                 name = f"{subset}/{number:07d}"
                 found.append(Sample(name, latex.strip(), picture_for(folder, name), (words,)))

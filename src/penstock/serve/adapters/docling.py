@@ -131,7 +131,7 @@ class DoclingRoutes:
         return {"penstock": penstock.__version__}
 
     async def _converted(self, request: Request, fill: Fill, told: dict[str, Any]) -> Response:
-        began = time.time()
+        began = time.monotonic()
         return await self._answer(await self._jobs.finished(request, fill), told, began)
 
     async def _task(self, request: Request, fill: Fill, told: dict[str, Any]) -> dict[str, Any]:
@@ -154,7 +154,7 @@ class DoclingRoutes:
             "document": await self._document(state, name, items, told),
             "status": status,
             "errors": [_error(page) for page in failed],
-            "processing_time": round(time.time() - began, 3),
+            "processing_time": round(time.monotonic() - began, 3),
             "timings": {},
         }
         return JSONResponse(answer)

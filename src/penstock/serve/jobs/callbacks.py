@@ -122,7 +122,7 @@ class Callbacks:
 
     def deliver_due(self) -> int:
         """Sends the callbacks that are due, each once. Returns how many were accepted."""
-        due = self._jobs.owed(self._clock())[:MAX_A_ROUND]
+        due = self._jobs.owed(self._clock(), WAITS_S[-1])[:MAX_A_ROUND]
         return asyncio.run(self._delivered(due)) if due else 0
 
     def _deliver_until_the_end(self) -> None:

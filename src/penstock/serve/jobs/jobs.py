@@ -276,11 +276,15 @@ class Jobs:
                 self.delete(record.id)
         self.files.tidy()
 
-    def owed(self, now: float) -> list[JobState]:
-        """Returns jobs that are over and whose callback is to be tried now, oldest first."""
+    def owed(self, now: float, longest_s: float) -> list[JobState]:
+        """Returns jobs that are over and whose callback is to be tried now, oldest first.
+
+        One that would wait for more than `longest_s` is due: the clock was set back since.
+        """
         with self._lock:
             waiting = [self._records[id] for id in self._owing]
-        due = sorted((one for one in waiting if one.callback_due <= now), key=lambda one: one.created)
+        ready = (one for one in waiting if not now < one.callback_due <= now + longest_s)
+        due = sorted(ready, key=lambda one: one.created)
         self._note_ends(due, now)
         states = [state for record in due if (state := self.get(record.id)) is not None]
         return [state for state in states if state.record.state is not None]
