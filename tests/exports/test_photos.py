@@ -161,7 +161,7 @@ def test_names_and_labels_with_markup_are_inert_in_the_report(tmp_path: Path) ->
     )  # fmt: skip
     broken, empty = photo(id="b", document=evil, failure=failure), photo(id="c", document=evil)
     (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "run.json").write_text('{"plan": []}', "utf-8")
+    (tmp_path / "out" / "run.json").write_text('{"plan": [], "format": 1}', "utf-8")
     found = Tags()
     found.feed(report(Out(tmp_path / "out"), [shown, broken, empty]))
     assert found.tags & {"script", "iframe", "object", "a"} == set()

@@ -21,6 +21,7 @@ from penstock.serve.requests.base64_stream import Base64Stream
 from penstock.serve.requests.form import FormBody
 from penstock.serve.requests.long_json import LONG_BYTES, MAX_VALUES, LongJson
 from penstock.serve.service import Service
+from penstock.sizes import MB
 from penstock.testing import FAKE
 from penstock.testing.fake_recipe import fake
 from tests.serve.test_jobs import form
@@ -127,7 +128,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def test_files_in_json_come_up_to_the_limit_of_uploads(client: Client) -> None:
     whole = SAMPLE.read_bytes()
-    large = whole + b"%" * ((4 << 20) - len(whole) - 9)
+    large = whole + b"%" * (4 * MB - len(whole) - 9)
     text = base64.b64encode(large).decode()
     status, job = client(
         "/v1/parse?wait=100", json.dumps({"files": [{"name": "a.pdf", "base64": text}]}).encode(), **JSON

@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
 pytest.importorskip("lancedb", reason="needs penstock-pipeline[search]")
 
-from penstock.api import export
+from penstock import export
 from penstock.errors import Failure
 from penstock.exports.photo_report import report
 from penstock.page import Page

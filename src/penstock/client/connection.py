@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.errors import PenstockError, UsageError
+from penstock.sizes import file_size
 
 MAX_TRIES = 8  # while the service says that it is full, or cannot be reached
 MAX_PAUSE_S = 60.0
@@ -104,7 +105,7 @@ class ServiceAnswer:
         while piece := self._answer.read1(PIECE):
             size += len(piece)
             if size > max_bytes:
-                raise ServiceError(f"{self._host} answers with more than {max_bytes >> 20:,} MB.")
+                raise ServiceError(f"{self._host} answers with more than {file_size(max_bytes)}.")
             if self._clock() - began > ANSWER_S + size / MIN_BYTES_S:
                 raise ServiceError(f"{self._host} answers too slowly: {size:,} bytes came.", "Try again.")
             yield piece

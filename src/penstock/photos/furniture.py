@@ -156,10 +156,11 @@ class Furniture:
         """Returns whether the table has a class for the label."""
         return self.find(label).name != UNKNOWN or _plain(label) in self._names
 
-    def near(self, label: str) -> list[str]:
-        """Returns names that are spelled like the label, the nearest first."""
+    def near(self, label: str, likeness: float = 0.6) -> list[str]:
+        """Returns names that are spelled like the label, the nearest first; a likeness of 1 is equal."""
         spelled = {_letters(word): word.replace("_", " ") for word in self._names}
-        return [spelled[word] for word in get_close_matches(_letters(_plain(label)), spelled, MAX_NEAR)]
+        found = get_close_matches(_letters(_plain(label)), spelled, MAX_NEAR, likeness)
+        return [spelled[word] for word in found]
 
     def digest(self) -> str:
         """A name for all that is in the table: another size or another word gives another."""
