@@ -45,15 +45,25 @@ def test_the_korean_readme_has_the_same_content() -> None:
     assert shape(KOREAN) == shape(README)
 
 
-def test_the_first_screen_installs_reads_and_compares() -> None:
+@pytest.mark.parametrize(("page", "most"), [("README.md", 150), ("README.ko.md", 150), ("CHANGELOG.md", 60)])
+def test_what_is_read_first_is_short(page: str, most: int) -> None:
+    assert len((REPO / page).read_text("utf-8").splitlines()) <= most
+
+
+def test_the_first_screen_installs_reads_and_promises() -> None:
     lines = README.read_text("utf-8").splitlines()
-    first = [line.partition("#")[0].strip() for line in lines[:40]]
+    first = [line.partition("#")[0].strip() for line in lines[:30]]
     order = ["pip install penstock-pipeline", "penstock parse report.pdf -o out"]
     assert [line for line in first if line in order] == order
     picture = next(i for i, line in enumerate(lines) if line.startswith("!["))
     points = [i for i, line in enumerate(lines) if line.startswith("- **")][:4]
+    assert picture < points[0] and points[3] < 30
+    assert any("(docs/comparison.md)" in line for line in lines[:30])
+
+
+def test_the_comparison_names_the_tree_of_each_peer_that_was_read() -> None:
+    lines = (REPO / "docs" / "comparison.md").read_text("utf-8").splitlines()
     table = lines.index("| | Penstock | docling | MinerU | marker | olmOCR |")
-    assert picture < points[0] and points[3] < table < 40
     sources = " ".join(lines[table : table + 25])
     for peer in ("docling-project/docling", "opendatalab/MinerU", "datalab-to/marker", "allenai/olmocr"):
         assert re.search(rf"github\.com/{peer}/tree/[0-9a-f]{{7}}\)", sources), peer
