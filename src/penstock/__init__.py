@@ -30,7 +30,7 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())  # who imports us 
 
 if TYPE_CHECKING:
     from penstock.aio import aconvert, aparse
-    from penstock.api.documents import convert, export, parse, read
+    from penstock.api.documents import export, parse, read
     from penstock.api.enriching import enrich
     from penstock.api.evaluation import evaluate
     from penstock.api.photos import volumes
@@ -89,7 +89,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    **dict.fromkeys(("convert", "export", "parse", "read"), "api.documents"),
+    **dict.fromkeys(("export", "parse", "read"), "api.documents"),
     **dict.fromkeys(("embed", "index", "search"), "api.searching"),
     **dict.fromkeys(("aconvert", "aparse"), "aio"),
     **dict.fromkeys(("Failure", "PenstockError"), "errors"),
@@ -97,6 +97,8 @@ _HOMES = {
     **dict.fromkeys(("Line", "Region"), "region"),
     **dict.fromkeys(("Batch", "Needs", "Stage", "Worker"), "stage"),
     "AsyncClient": "client.async_client",
+    "Reader": "api.reader",
+    "convert": "api.reader",
     "Client": "client.client",
     "Document": "converted.document",
     "DocumentSection": "converted.outline",
