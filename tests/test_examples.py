@@ -44,6 +44,14 @@ def test_a_converted_document_tells_its_parts(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_one_reader_reads_for_two_threads(tmp_path: Path) -> None:
+    missing = str(tmp_path / "missing.pdf")
+    first, second = run("reader.py", tmp_path, str(SAMPLE), missing).splitlines()
+    assert first.startswith("sample.pdf: ") and "The Pipe That Feeds the Turbines" in first
+    assert second.startswith(missing)
+
+
+@pytest.mark.slow
 def test_a_stage_of_ones_own_changes_every_page(tmp_path: Path) -> None:
     printed = run("own_stage.py", tmp_path)
     assert "That pipe is called a **penstock**." in printed

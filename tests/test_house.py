@@ -32,13 +32,6 @@ MAX_MEDIAN, MAX_P90 = 7, 17  # lines of functions
 IMPORT_AT_THE_TOP = ("stages", "passes", "documents", "store", "exports", "retrieval")
 OTHER_WORDS_FOR_BOUNDS = ("MOST_", "LONGEST_", "LEAST_", "FEWEST_", "SMALLEST_", "LARGEST_")
 SECRETS = ("api_key", "password", "token")
-PUBLIC = """
-    AsyncClient Batch Client Document DocumentSection DocumentTable Documents Failure Figure Item Line Needs
-    Page ParseProgress
-    PenstockError Photo PhotoObject Plan Region Stage Worker __version__
-    aconvert aparse convert embed enrich evaluate export index parse read search volumes
-"""
-
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -185,8 +178,16 @@ def _holds_bytes(field: ast.AnnAssign) -> bool:
     return re.search(r"(?<!IO\[)\bbytes\b", ast.unparse(field.annotation)) is not None
 
 
-def test_the_public_names_are_these() -> None:
-    assert penstock.__all__ == PUBLIC.split()
+def test_the_stub_has_the_public_names_and_where_they_live() -> None:
+    stub = ast.parse((SOURCE / "__init__.pyi").read_bytes())
+    homes = {
+        alias.asname: f"{node.module}.{alias.name}"
+        for node in stub.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert homes == {name: f"penstock.{module}.{name}" for name, module in penstock._HOMES.items()}  # type: ignore[attr-defined]
+    assert sorted([*homes, "__version__"]) == penstock.__all__
     assert all(getattr(penstock, name) is not None for name in penstock.__all__)
 
 

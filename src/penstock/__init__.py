@@ -8,7 +8,8 @@
     for page in penstock.parse("scans/", out="folder"):
         print(page.document, page.number, page.markdown)
 
-With `out="folder"` a run is kept, resumed when it is called again, and read back by `penstock.read`.
+With `out="folder"` a run is kept, resumed when it is called again, and read back by `penstock.open`. A
+`penstock.Reader` keeps models loaded between documents.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from __future__ import annotations
 import importlib
 import logging
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from penstock.telemetry import switch_off
 
@@ -28,89 +29,41 @@ if sys.platform == "win32":  # locks, limits and inherited file descriptors are 
 switch_off()  # before anything imports a package that reports
 logging.getLogger(__name__).addHandler(logging.NullHandler())  # who imports us decides what is shown
 
-if TYPE_CHECKING:
-    from penstock.aio import aconvert, aparse
-    from penstock.api.documents import convert, export, parse, read
-    from penstock.api.enriching import enrich
-    from penstock.api.evaluation import evaluate
-    from penstock.api.photos import volumes
-    from penstock.api.searching import embed, index, search
-    from penstock.client.async_client import AsyncClient
-    from penstock.client.client import Client
-    from penstock.converted.collection import Documents
-    from penstock.converted.document import Document
-    from penstock.converted.figures import Figure
-    from penstock.converted.outline import DocumentSection
-    from penstock.converted.tables import DocumentTable
-    from penstock.errors import Failure, PenstockError
-    from penstock.item import Item
-    from penstock.page import Page
-    from penstock.passes.in_order import ParseProgress
-    from penstock.photo import Photo, PhotoObject
-    from penstock.plan import Plan
-    from penstock.region import Line, Region
-    from penstock.stage import Batch, Needs, Stage, Worker
-
-__all__ = [
-    "AsyncClient",
-    "Batch",
-    "Client",
-    "Document",
-    "DocumentSection",
-    "DocumentTable",
-    "Documents",
-    "Failure",
-    "Figure",
-    "Item",
-    "Line",
-    "Needs",
-    "Page",
-    "ParseProgress",
-    "PenstockError",
-    "Photo",
-    "PhotoObject",
-    "Plan",
-    "Region",
-    "Stage",
-    "Worker",
-    "__version__",
-    "aconvert",
-    "aparse",
-    "convert",
-    "embed",
-    "enrich",
-    "evaluate",
-    "export",
-    "index",
-    "parse",
-    "read",
-    "search",
-    "volumes",
-]
-
-_HOMES = {
-    **dict.fromkeys(("convert", "export", "parse", "read"), "api.documents"),
-    **dict.fromkeys(("embed", "index", "search"), "api.searching"),
-    **dict.fromkeys(("aconvert", "aparse"), "aio"),
-    **dict.fromkeys(("Failure", "PenstockError"), "errors"),
-    **dict.fromkeys(("Photo", "PhotoObject"), "photo"),
-    **dict.fromkeys(("Line", "Region"), "region"),
-    **dict.fromkeys(("Batch", "Needs", "Stage", "Worker"), "stage"),
-    "AsyncClient": "client.async_client",
-    "Client": "client.client",
-    "Document": "converted.document",
-    "DocumentSection": "converted.outline",
-    "DocumentTable": "converted.tables",
-    "Documents": "converted.collection",
-    "Figure": "converted.figures",
-    "Item": "item",
-    "Page": "page",
-    "ParseProgress": "passes.in_order",
-    "Plan": "plan",
-    "enrich": "api.enriching",
-    "evaluate": "api.evaluation",
-    "volumes": "api.photos",
+# every public name by its module; __init__.pyi says the same to editors, and a test compares them
+_NAMES = {
+    "aio": "aconvert aparse",
+    "api.documents": "export parse read",
+    "api.enriching": "enrich",
+    "api.evaluation": "evaluate",
+    "api.photos": "volumes",
+    "api.reader": "Reader convert",
+    "api.searching": "embed index search",
+    "client.async_client": "AsyncClient",
+    "client.client": "Client ServiceJob",
+    "client.connection": "ServiceError",
+    "converted.collection": "Documents",
+    "converted.document": "Document",
+    "converted.figures": "Figure",
+    "converted.opened": "OpenedRun open",
+    "converted.outline": "DocumentSection",
+    "converted.tables": "DocumentTable",
+    "documents.docjson.enriched_block": "EnrichedBlock",
+    "errors": "BadInput DeadlinePassed EngineError Failure ItemError MissingModel NoProgress OpenError"
+    " OutLocked PenstockError PlanError PlanMismatch StoreError UsageError WorkerDied",
+    "evaluation.results": "Summary",
+    "item": "Item",
+    "page": "Page",
+    "passes.embed": "EmbedSummary",
+    "passes.in_order": "ParseProgress",
+    "photo": "Photo PhotoObject",
+    "plan": "Plan",
+    "region": "Line Region",
+    "retrieval.hits": "Filters Hit",
+    "retrieval.index": "IndexSummary",
+    "stage": "Batch Needs Stage Worker",
 }
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
+__all__ = sorted([*_HOMES, "__version__"])
 
 
 def __getattr__(name: str) -> Any:

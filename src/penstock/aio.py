@@ -5,25 +5,23 @@ The run has threads and processes of its own. One more thread waits for its page
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncGenerator, Callable, Generator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncGenerator, Generator
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, Unpack
+from typing import Unpack
 
-from penstock.api.documents import convert, parse
+from penstock.api.documents import parse
 from penstock.api.inputs import Inputs
+from penstock.api.reader import convert
+from penstock.api.waiting import Waiting, on_loop, read_whole
 from penstock.converted.document import Document
 from penstock.converted.inputs import Source
 from penstock.page import Page
-from penstock.passes.in_order import OnProgress, Order, ParseProgress
+from penstock.passes.in_order import OnProgress, Order
 from penstock.passes.settings import ParseSettings
 from penstock.plan import Plan
 from penstock.sources import MAX_PAGES
 from penstock.sources.page_range import Pages
-
-Result = TypeVar("Result")
 
 
 async def aconvert(
@@ -37,7 +35,8 @@ async def aconvert(
 ) -> Document:
     """Returns a document of which every page is read: asking it for something then takes little time.
 
-    `on_progress` is called on the event loop. For several documents, call it once for each.
+    `on_progress` is called on the event loop. For several documents, use a `Reader`: it keeps models
+    loaded between them.
 
         doc = await penstock.aconvert("report.pdf")
         print(doc.markdown)
@@ -48,16 +47,10 @@ async def aconvert(
         recipe=recipe,
         pages=pages,
         executor=executor,
-        on_progress=_on_loop(on_progress),
+        on_progress=on_loop(on_progress),
         **options,
     )
-    with _Waiting() as waiting:
-        document: Document = await waiting.do(work)
-        try:
-            await waiting.do(partial(len, document.pages))
-        except BaseException:
-            waiting.later(document.close)
-            raise
+    document: Document = await read_whole(work)
     return document
 
 
@@ -85,40 +78,12 @@ async def aparse(
     begin = partial(
         parse, inputs, out=out, recipe=recipe, pages=pages, max_pages=max_pages, order=order,
         executor=executor, retry_failed=retry_failed, fresh=fresh, image_column=image_column,
-        id_column=id_column, on_progress=_on_loop(on_progress), **options,
+        id_column=id_column, on_progress=on_loop(on_progress), **options,
     )  # fmt: skip
-    with _Waiting() as waiting:
+    with Waiting() as waiting:
         stream: Generator[Page, None, None] = await waiting.do(begin)
         try:
             while (page := await waiting.do(partial(next, stream, None))) is not None:
                 yield page
         finally:
             waiting.later(stream.close)
-
-
-class _Waiting:
-    """One thread that waits in the loop's place. Its calls follow one another, also after it is left."""
-
-    def __init__(self) -> None:
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="aio")
-
-    def __enter__(self) -> _Waiting:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._thread.shutdown(wait=False)  # it ends by itself, after what it was given
-
-    async def do(self, call: Callable[[], Result]) -> Result:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, call)
-
-    def later(self, call: Callable[[], object]) -> None:
-        """Does it when the calls before it have ended; nobody waits for that."""
-        self._thread.submit(call)
-
-
-def _on_loop(on_progress: OnProgress | None) -> Callable[[ParseProgress], Any] | None:
-    """Returns a callback that may be called from any thread and runs on this loop."""
-    if on_progress is None:
-        return None
-    loop = asyncio.get_running_loop()
-    return lambda progress: loop.call_soon_threadsafe(on_progress, progress)

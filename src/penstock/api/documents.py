@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
-from typing import Any, Unpack, overload
+from typing import Unpack
 
 from penstock.api.inputs import Inputs, names_of
-from penstock.converted.collection import Documents
-from penstock.converted.convert import convert_many, convert_one
-from penstock.converted.document import Document
-from penstock.converted.inputs import Source
 from penstock.converted.notebook import notebook_bar
 from penstock.converted.python_terms import in_python_terms, items_in_python_terms
 from penstock.errors import UsageError
@@ -24,60 +20,6 @@ from penstock.sources import MAX_PAGES
 from penstock.sources.page_range import Pages, pages_text
 from penstock.store import manifest
 from penstock.store.out import Out
-
-
-@overload
-def convert(
-    source: Source,
-    *,
-    recipe: str | Plan = "documents",
-    pages: Pages | None = None,
-    executor: str = "local",
-    on_progress: OnProgress | None = None,
-    **options: Unpack[ParseSettings],
-) -> Document: ...
-@overload
-def convert(
-    source: list[Any] | tuple[Any, ...] | Generator[Any, None, None],
-    *,
-    recipe: str | Plan = "documents",
-    pages: Pages | None = None,
-    executor: str = "local",
-    on_progress: OnProgress | None = None,
-    **options: Unpack[ParseSettings],
-) -> Documents: ...
-@in_python_terms()
-def convert(
-    source: Source | list[Any] | tuple[Any, ...] | Generator[Any, None, None],
-    *,
-    recipe: str | Plan = "documents",
-    pages: Pages | None = None,
-    executor: str = "local",
-    on_progress: OnProgress | None = None,
-    **options: Unpack[ParseSettings],
-) -> Document | Documents:
-    """Returns a document that reads its pages as they are asked for.
-
-    `source` is a path, an http or https address, bytes, a binary stream, a PIL image or a numpy array
-    (red, green, blue). A list of them gives `Documents`, which one run reads; folders, patterns and data
-    sets go into a list, too. `pages` is 3, [1, 3], range(3, 10) or "3-9". `recipe` and `options` are those
-    of `parse`.
-
-        doc = penstock.convert("report.pdf")
-        print(doc.markdown)
-        for table in doc.tables:
-            print(table.to_pandas())
-    """
-    chosen = ParseOptions(
-        inputs=(),
-        recipe=recipe,
-        settings=recipe_options(options),
-        pages=pages_text(pages),
-        executor=executor,
-    )
-    if isinstance(source, list | tuple | Generator):
-        return convert_many(source, chosen, on_progress or notebook_bar())
-    return convert_one(source, chosen, on_progress or notebook_bar())
 
 
 @in_python_terms()

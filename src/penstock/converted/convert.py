@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -17,23 +17,28 @@ from penstock.converted.workspace import Workspace
 from penstock.documents.docjson.model import Producer
 from penstock.errors import BadInput, UsageError
 from penstock.page import Page
-from penstock.passes.in_order import OnProgress
-from penstock.passes.parse import ParseOptions, list_pages, stream_in_order
+from penstock.passes.in_order import PageStream
+from penstock.passes.parse import ParseOptions, list_pages
 from penstock.plan import Plan
+from penstock.sources.probe import PageCounter
 
 INPUTS = "inputs"
+ReadPages = Callable[[Plan, Iterator[Page]], PageStream]
+Counter = PageCounter | None  # the caller's own, for many small conversions
 
 
-def convert_one(source: Any, options: ParseOptions, on_progress: OnProgress | None = None) -> Document:
+def convert_one(source: Any, options: ParseOptions, read: ReadPages, counter: Counter = None) -> Document:
     """Returns the document of a source. Raises BadInput where its file cannot be opened at all."""
     workspace = Workspace()
     try:
         chosen = replace(options, inputs=(one_file(source, workspace.path / INPUTS),))
-        plan, listing = chosen.plan(), list_pages(chosen)
+        plan, listing = chosen.plan(), list_pages(chosen, counter=counter)
         first = next(listing)
         if first.failure is not None and first.failure.stage == "list":
             raise BadInput(first.failure.message, first.failure.advice)
-        conversion = _begun(chosen, plan, chain([first], listing), workspace, on_progress)
+        conversion = Conversion(
+            items_in_python_terms(read(plan, chain([first], listing))), workspace, _producer(plan)
+        )
         conversion.begin(first.document)
     except BaseException:
         workspace.close()
@@ -42,7 +47,7 @@ def convert_one(source: Any, options: ParseOptions, on_progress: OnProgress | No
 
 
 def convert_many(
-    sources: Iterable[Any], options: ParseOptions, on_progress: OnProgress | None = None
+    sources: Iterable[Any], options: ParseOptions, read: ReadPages, counter: Counter = None
 ) -> Documents:
     """Returns the documents of all sources, which one run reads."""
     workspace = Workspace()
@@ -52,22 +57,12 @@ def convert_many(
         if not paths:
             raise UsageError("The list is empty.", "Give at least one document.")
         chosen = replace(options, inputs=paths)
-        conversion = _begun(chosen, chosen.plan(), list_pages(chosen), workspace, on_progress)
+        plan, listing = chosen.plan(), list_pages(chosen, counter=counter)
+        conversion = Conversion(items_in_python_terms(read(plan, listing)), workspace, _producer(plan))
     except BaseException:
         workspace.close()
         raise
     return Documents(conversion)
-
-
-def _begun(
-    options: ParseOptions,
-    plan: Plan,
-    listing: Iterable[Page],
-    workspace: Workspace,
-    on_progress: OnProgress | None,
-) -> Conversion:
-    stream = stream_in_order(plan, listing, options.executor, on_progress=on_progress)
-    return Conversion(items_in_python_terms(stream), workspace, _producer(plan))
 
 
 def _producer(plan: Plan) -> Producer:

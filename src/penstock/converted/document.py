@@ -8,11 +8,10 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any, Self
 
-from penstock.converted.conversion import Conversion
 from penstock.converted.figures import Figure, figures_of
 from penstock.converted.notebook import document_html
 from penstock.converted.outline import DocumentSection, page_text, sections_of
-from penstock.converted.pages import DocumentPages
+from penstock.converted.pages import DocumentPages, KeptPages
 from penstock.converted.saving import page_piece, save_pages
 from penstock.converted.tables import DocumentTable, tables_of
 from penstock.documents.docjson.assemble import Assembler, assemble
@@ -26,7 +25,7 @@ PREVIEW = 2  # pages a notebook shows
 
 
 class Document:
-    """What `penstock.convert` gives back. A page is read when something asks for it, and kept on disk.
+    """What `penstock.convert` gives back. A page is read when something uses it, and kept on disk.
 
         with penstock.convert("report.pdf") as doc:
             print(doc.markdown)
@@ -35,9 +34,9 @@ class Document:
     What it keeps is removed when it is closed, or when nothing refers to it any more.
     """
 
-    def __init__(self, conversion: Conversion, name: str, *, is_alone: bool) -> None:
+    def __init__(self, kept: KeptPages, name: str, *, is_alone: bool) -> None:
         self.name = name
-        self._conversion = conversion
+        self._kept = kept
         self._is_alone = is_alone
 
     def __enter__(self) -> Self:
@@ -49,12 +48,12 @@ class Document:
     def close(self) -> None:
         """Ends the reading and removes what was kept. One of several documents goes with the others."""
         if self._is_alone:
-            self._conversion.close()
+            self._kept.close()
 
     @property
     def pages(self) -> DocumentPages:
         """The pages in order. A failed one has `failure` set."""
-        return DocumentPages(self._conversion, self.name)
+        return DocumentPages(self._kept, self.name)
 
     @property
     def markdown(self) -> str:
@@ -80,7 +79,7 @@ class Document:
     @cached_property
     def figures(self) -> list[Figure]:
         """The pictures that were cut out, in order; none with `crops=False`."""
-        return figures_of(self._assembler(), self.pages, self._conversion.workspace)
+        return figures_of(self._assembler(), self.pages, self._kept.workspace)
 
     @cached_property
     def sections(self) -> list[DocumentSection]:
@@ -101,7 +100,7 @@ class Document:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the document as DocJSON."""
-        doc = assemble(self.name, corrected_pages(self.pages), producer=self._conversion.producer)
+        doc = assemble(self.name, corrected_pages(self.pages), producer=self._kept.producer)
         return doc.model_dump(mode="json")
 
     def save(self, folder: str | Path) -> Path:
@@ -111,7 +110,7 @@ class Document:
 
     def save_as(self, folder: Path, name: PurePosixPath) -> Path:
         """Writes `folder/name` and, below `folder`, the crops it links to."""
-        return save_pages(self.pages, self._conversion.workspace.path, folder, name)
+        return save_pages(self.pages, self._kept.workspace.path, folder, name)
 
     def __repr__(self) -> str:
         return f"Document({self.name!r}, {self.pages.count_text()})"
@@ -124,4 +123,4 @@ class Document:
         return document_html(self.name, shown, self.pages.count_text())
 
     def _assembler(self) -> Assembler:
-        return Assembler(self.name, producer=self._conversion.producer)
+        return Assembler(self.name, producer=self._kept.producer)

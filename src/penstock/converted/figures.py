@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from PIL import Image
 
 from penstock.box import Box
-from penstock.converted.workspace import Workspace
+from penstock.converted.pages import CropFolder
 from penstock.documents.docjson.assemble import Assembler
 from penstock.documents.docjson.captions import VISUAL
 from penstock.documents.docjson.model import Block
@@ -26,7 +26,7 @@ class Figure:
     text: str
     box: Box  # on its page, in pixels: left, top, right, bottom
     path: str  # relative to the folder of `Document.save`
-    _workspace: Workspace = field(repr=False, compare=False)  # the file lives as long as this
+    _workspace: CropFolder = field(repr=False, compare=False)  # the file lives as long as this
 
     def __repr__(self) -> str:
         return f"<Figure {self.kind} on page {self.page}: {shortened(self.caption or self.text)}>"
@@ -42,7 +42,7 @@ class Figure:
         return (self._workspace.path / self.path).read_bytes()
 
 
-def figures_of(assembler: Assembler, pages: Iterable[Page], workspace: Workspace) -> list[Figure]:
+def figures_of(assembler: Assembler, pages: Iterable[Page], workspace: CropFolder) -> list[Figure]:
     """Returns the pictures of the body that were cut out, in reading order."""
     found: list[Figure] = []
     for page in pages:
@@ -61,6 +61,6 @@ def _is_figure(block: Block) -> bool:
     return block.layer == "body" and block.category in VISUAL and block.category != "table"
 
 
-def _figure(block: Block, texts: Mapping[str, str], path: str, workspace: Workspace) -> Figure:
+def _figure(block: Block, texts: Mapping[str, str], path: str, workspace: CropFolder) -> Figure:
     caption = " ".join(texts[id] for id in block.caption_ids)
     return Figure(block.page_no, block.category, caption, block.text, block.bbox.px, path, workspace)

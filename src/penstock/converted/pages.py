@@ -4,12 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import overload
+from pathlib import Path
+from typing import Protocol, overload
 
-from penstock.converted.conversion import Conversion
+from penstock.documents.docjson.model import Producer
 from penstock.documents.formats.markdown import relink
 from penstock.page import Page
 from penstock.trace.phrases import plural
+
+
+class CropFolder(Protocol):
+    """Holds the files that pages link to, for as long as something refers to it."""
+
+    @property
+    def path(self) -> Path: ...
+
+
+class KeptPages(Protocol):
+    """Where a document has its pages: a conversion that reads them, or a run's folder."""
+
+    @property
+    def workspace(self) -> CropFolder: ...
+
+    @property
+    def producer(self) -> Producer: ...
+
+    def num_pages(self, name: str) -> int: ...
+
+    def page(self, name: str, place: int) -> Page: ...
+
+    def is_whole(self, name: str) -> bool: ...
+
+    def advance(self) -> bool: ...
+
+    def close(self) -> None: ...
 
 
 class DocumentPages(Sequence[Page]):
@@ -18,18 +46,18 @@ class DocumentPages(Sequence[Page]):
     Iterating keeps one page in memory. `len` and an index from the end read all pages first.
     """
 
-    def __init__(self, conversion: Conversion, name: str) -> None:
-        self._conversion = conversion
+    def __init__(self, kept: KeptPages, name: str) -> None:
+        self._kept = kept
         self._name = name
 
     @property
     def num_read(self) -> int:
         """The number of pages that were read so far."""
-        return self._conversion.num_pages(self._name)
+        return self._kept.num_pages(self._name)
 
     @property
     def are_all_read(self) -> bool:
-        return self._conversion.is_whole(self._name)
+        return self._kept.is_whole(self._name)
 
     def __iter__(self) -> Iterator[Page]:
         return map(_without_links, self.linked())
@@ -38,7 +66,7 @@ class DocumentPages(Sequence[Page]):
         return self._has(0)
 
     def __len__(self) -> int:
-        while not self.are_all_read and self._conversion.advance():
+        while not self.are_all_read and self._kept.advance():
             pass
         return self.num_read
 
@@ -52,7 +80,7 @@ class DocumentPages(Sequence[Page]):
         wanted = place if place >= 0 else len(self) + place
         if wanted < 0 or not self._has(wanted):
             raise IndexError(f"{self._name} has {plural(len(self), 'page')}; there is none at {place}.")
-        return _without_links(self._conversion.page(self._name, wanted))
+        return _without_links(self._kept.page(self._name, wanted))
 
     def __repr__(self) -> str:
         return f"<{self.count_text()} of {self._name!r}>"
@@ -61,7 +89,7 @@ class DocumentPages(Sequence[Page]):
         """Yields the pages with Markdown that links to crops, as `Document.save` writes them."""
         place = 0
         while self._has(place):
-            yield self._conversion.page(self._name, place)
+            yield self._kept.page(self._name, place)
             place += 1
 
     def count_text(self) -> str:
@@ -71,7 +99,7 @@ class DocumentPages(Sequence[Page]):
 
     def _has(self, place: int) -> bool:
         while self.num_read <= place:
-            if self.are_all_read or not self._conversion.advance():
+            if self.are_all_read or not self._kept.advance():
                 return False
         return True
 

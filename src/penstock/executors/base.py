@@ -28,6 +28,13 @@ class Executor(ABC):
     def stream(self, plan: Plan, items: Iterable[Item]) -> Stream:
         """Closing the stream ends every thread and process it started."""
 
+    def end(self, error: Exception) -> None:
+        """Ends the stream from another thread than the one that waits for it, which gets the error.
+
+        An executor that cannot do this ends with its listing.
+        """
+        return
+
     @abstractmethod
     def infos(self, plan: Plan) -> list[StageInfo]: ...
 

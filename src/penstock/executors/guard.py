@@ -1,6 +1,7 @@
 """Ends a run in which nothing moves, and says where it stood.
 
-Waiting for the caller is no stall: a full last channel means that whoever reads the results is busy.
+Waiting for the caller is no stall: a full last channel means that the reader of the results is busy. Nor is
+waiting for work: a run whose listing is a queue may have nothing to do for hours.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ class Watched(Protocol):
 
     @property
     def channels(self) -> Sequence[Channel[Item]]: ...
+
+    @property
+    def is_idle(self) -> bool: ...
 
     def depths(self) -> Sequence[object]: ...
 
@@ -50,7 +54,7 @@ class StallGuard:
         moves, since = -1, self._clock()
         while not self._ended.wait(min(1.0, self._stall_s / 4)):
             now = sum(channel.moves for channel in self._run.channels)
-            if now != moves or len(self._run.channels[-1]):
+            if now != moves or len(self._run.channels[-1]) or self._run.is_idle:
                 moves, since = now, self._clock()
             elif self._clock() - since > self._stall_s:
                 self._run.fail(NoProgress(self._words(), "Rerun the same command: finished pages are kept."))

@@ -61,6 +61,10 @@ class Local(Executor):
         with StallGuard(run, self._stall_s), run:
             yield from run.results()
 
+    def end(self, error: Exception) -> None:
+        if self._run is not None:
+            self._run.fail(error)
+
     def infos(self, plan: Plan) -> list[StageInfo]:
         return [_info(stage) for stage in plan]
 
@@ -129,6 +133,11 @@ class _LocalRun:
         with self._feeding:
             self._feeding.wait_for(lambda: self._fed > number or self._ended)
             return self._fed > number
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether every item that has set out has come through."""
+        return self._fed <= self.channels[-1].puts
 
     def is_more_coming(self, index: int) -> bool:
         """Is an item that has set out still before stage `index`? A batch waits for no other.

@@ -22,6 +22,7 @@ from penstock.passes.work import Work
 from penstock.plan import Plan
 from penstock.redaction import SafeRepr, bare_address
 from penstock.sources.download import forget_download, is_url
+from penstock.sources.probe import PageCounter
 from penstock.stages.recognise import Recognise
 from penstock.store.ledger import Ledger
 from penstock.store.manifest import DOWNLOADS
@@ -175,11 +176,14 @@ def downloads_of(out: Path | None, inputs: Sequence[str], fresh: bool = False) -
 
 
 def list_pages(
-    options: ParseOptions, out: Path | None = None, left_out: Counter[str] | None = None
+    options: ParseOptions,
+    out: Path | None = None,
+    left_out: Counter[str] | None = None,
+    counter: PageCounter | None = None,
 ) -> Iterator[Page]:
     """Yields the pages of the inputs before they are read. Raises UsageError at once if there is none.
 
-    `left_out` counts files of a folder that are not read, by their ending.
+    `left_out` counts files of a folder that are not read, by their ending. `counter` is the caller's own.
     """
     return sources.list_items(
         options.inputs,
@@ -192,4 +196,5 @@ def list_pages(
         known={} if options.fresh or out is None else read_order(out),
         left_out=left_out,
         downloads=downloads_of(out, options.inputs, options.fresh),
+        counter=counter,
     )

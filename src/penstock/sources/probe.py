@@ -6,10 +6,11 @@ files travel together: a round trip costs as much as opening a small file.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from penstock.errors import BadInput, DeadlinePassed, Failure, ItemError, WorkerDied
+from penstock.errors import BadInput, DeadlinePassed, Failure, ItemError, UsageError, WorkerDied
 from penstock.processes.child import Child
 from penstock.sources import formats
 from penstock.sources.files import Candidate
@@ -22,32 +23,51 @@ COUNTED = formats.MULTI_FRAME | {"pdf"}
 
 
 class PageCounter:
-    """Asks the child how many parts files have. Holds the child; close it, or use it in a `with`."""
+    """Finds out from the child how many parts files have. Any thread may use it.
+
+    Holds the child; close it, or use it in a `with`.
+    """
 
     def __init__(self, password: str | None = None) -> None:
         self._child: Child[CountParts, Sequence[PartCount | ItemError]] = Child(
             FileProbe(password).open, name="the file probe", confined=True
         )
+        self._lock = threading.Lock()
+        self._is_closed = False
 
     def __enter__(self) -> PageCounter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._child.close()
+        self.close()
+
+    def close(self) -> None:
+        with self._lock:
+            self._is_closed = True
+            self._child.close()
 
     def counts(self, files: Sequence[Candidate]) -> dict[Path, PartCount | Failure]:
         """Returns counts by path, for the files that may have several parts."""
         asked = [file for file in files if file.kind in COUNTED]
-        return dict(self._ask(asked)) if asked else {}
+        if not asked:
+            return {}
+        with self._lock:
+            if self._is_closed:  # the child would start again, and stay
+                raise UsageError("The listing is closed.")
+            return dict(self._ask(asked))
 
-    def _ask(self, files: Sequence[Candidate]) -> Iterator[tuple[Path, PartCount | Failure]]:
+    def _ask(
+        self, files: Sequence[Candidate], died_before: bool = False
+    ) -> Iterator[tuple[Path, PartCount | Failure]]:
         question = CountParts(tuple((str(file.found.path), file.kind) for file in files if file.kind))
         try:
             answers = self._child.call(question, PROBE_DEADLINE_S)
         except (WorkerDied, DeadlinePassed) as exc:
-            if len(files) > 1:  # one of them caused it: asked one by one, it fails alone
+            # one of many caused it: one by one, it fails alone. One gets another chance, as with any worker:
+            # the process may have died before, for want of memory
+            if len(files) > 1 or (isinstance(exc, WorkerDied) and not died_before):
                 for file in files:
-                    yield from self._ask([file])
+                    yield from self._ask([file], died_before=len(files) == 1)
                 return
             answers = [exc]
         for file, answer in zip(files, answers, strict=True):
