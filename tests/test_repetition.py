@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from penstock.engines.chat.repetition import LoopWatch, cut, find_loop, says_something
+from penstock.repetition import LoopWatch, cut, find_loop, says_something
 from tests.support.effort import cpu_seconds
 
 PROSE = " ".join(f"word{i} says {i * 7919 % 1009}" for i in range(400))
