@@ -20,16 +20,16 @@ import penstock
 import penstock.passes
 import penstock.stages
 from penstock.stage import Stage
-from tests.conftest import REPO
 
 SOURCE = Path(penstock.__file__).parent
 
 MAX_MODULES = 22  # in a folder
 MAX_FILE_LINES = 400
-MAX_FUNCTION_LINES = 60
-MAX_MEDIAN, MAX_P90 = 7, 17  # lines of functions
-# here only a stage's open() imports our own modules: its worker, and with it the weights' libraries
-IMPORT_AT_THE_TOP = ("stages", "passes", "documents", "store", "exports", "retrieval")
+MAX_MEDIAN, MAX_P90, MAX_P99 = 7, 17, 32  # lines of functions
+# where one kind of input needs a heavy package, its own module is imported inside a function
+IMPORT_INSIDE = {
+    "sources/file_answers.py", "sources/probe_questions.py", "workers/layout.py", "workers/load.py",
+}  # fmt: skip
 OTHER_WORDS_FOR_BOUNDS = ("MOST_", "LONGEST_", "LEAST_", "FEWEST_", "SMALLEST_", "LARGEST_")
 SECRETS = ("api_key", "password", "token")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -67,25 +67,13 @@ def test_bounds_are_called_max_and_min() -> None:
     assert wrong == []
 
 
-def test_own_modules_are_imported_at_the_top() -> None:
+def test_own_modules_are_imported_at_the_top_but_for_verbs_and_named_places() -> None:
     inside = [
         f"{path}:{line} in {function}"
         for path, function, line in _own_imports_inside_functions()
-        if path.parts[0] in IMPORT_AT_THE_TOP and function != "open"
+        if path.parts[0] != "cli" and path.as_posix() not in IMPORT_INSIDE
     ]
     assert inside == []
-
-
-def test_the_number_of_other_imports_inside_functions_is_the_one_written_down() -> None:
-    text = (REPO / "docs" / "ARCHITECTURE.md").read_text()
-    told = re.search(r"(\d+) imports of our own modules stand inside functions", " ".join(text.split()))
-    assert told is not None, "docs/ARCHITECTURE.md no longer says how many there are"
-    places = [
-        f"{path}:{line}"
-        for path, _, line in _own_imports_inside_functions()
-        if path.parts[0] not in IMPORT_AT_THE_TOP
-    ]
-    assert len(places) == int(told[1]), places
 
 
 def test_no_module_of_somebody_else_is_changed() -> None:
@@ -128,10 +116,10 @@ def test_files_are_read_in_one_sitting() -> None:
 
 
 def test_functions_are_paragraphs() -> None:
-    lengths = {f"{path}:{node.name}": _lines(node) for path, node in functions()}
-    assert {name: count for name, count in lengths.items() if count > MAX_FUNCTION_LINES} == {}
-    assert statistics.median(lengths.values()) <= MAX_MEDIAN
-    assert statistics.quantiles(lengths.values(), n=10)[-1] <= MAX_P90
+    lengths = statistics.quantiles([_lines(node) for _, node in functions()], n=100)
+    assert lengths[49] <= MAX_MEDIAN
+    assert lengths[89] <= MAX_P90
+    assert lengths[98] <= MAX_P99
 
 
 def test_a_stages_name_is_used_once_and_is_its_files_name() -> None:

@@ -7,7 +7,7 @@ PLY: 800,000 Gaussians by one `tobytes` against a loop over tuples, which is how
 duration in real processes; 1 photo x 8 objects on 4 takes 2 rounds, 4 x 3 and 100 x 5 reach 95 % of
 ideal, and up to 8 workers scale within 5 % of linear. Estimate: median error of the CPU's way and
 how often its range holds the truth, over rooms of furniture that is really sold before cameras of all kinds
-(`penstock/testing/measured_rooms.py`), things and totals of five, by slice, without and with exact depth
+(`benchmarks/lib/scenes/measured_rooms.py`), things and totals of five, by slice, without and with exact depth
 (`--only rooms`, `--only depth`; bounds: 75 to 85 % at every height of the camera, totals off by 12 and 6 %),
 with depth as a phone's sensor gives it (`--only blurred`), and totals with something of known size in sight
 (`--only anchors`).
@@ -32,13 +32,13 @@ from penstock.photos.ply import NAMES, SH_C0, write_ply
 from penstock.photos.sizing.sizes import SURE
 from penstock.photos.volumes import measure
 from penstock.stages.reconstruct import Reconstruct
-from penstock.testing import shapes
 from penstock.testing.fake_mesh import FakeScript, fake_mesh
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.lib.common import finish, timed
 from benchmarks.lib.room_scores import Figures, Trial, score_anchors, score_rooms
 from benchmarks.lib.room_truths import score_truths
+from benchmarks.lib.scenes import shapes
 
 DEPTHS = {"rooms": "without_depth", "depth": "with_depth", "blurred": "with_blurred_depth"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from pathlib import Path
 
-from penstock.testing.measured_rooms import MeasuredRoom, measured_room
+from benchmarks.lib.scenes.measured_rooms import MeasuredRoom, measured_room
 
 
 def kept_room(seed: int, num_things: int, folder: Path | None = None) -> MeasuredRoom:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from benchmarks.lib.kept_rooms import kept_room
+from benchmarks.lib.scenes.measured_rooms import MeasuredRoom, measured_room
 from penstock.photo import PhotoObject
 from penstock.photos import notes
 from penstock.photos.camera import Camera, look_at
@@ -29,7 +30,6 @@ from penstock.photos.masks import box_of, cut_sides, pack
 from penstock.photos.sizing.estimates import with_estimates
 from penstock.photos.totals import total
 from penstock.photos.user_boxes import KnownSize
-from penstock.testing.measured_rooms import MeasuredRoom, measured_room
 
 T = TypeVar("T")
 

@@ -16,6 +16,8 @@ import numpy as np
 
 from benchmarks.lib.kept_rooms import kept_room
 from benchmarks.lib.room_scores import FURNITURE, Room, each_of, figure_of, scored, seen_camera
+from benchmarks.lib.scenes.measured_rooms import MeasuredRoom, MeasuredThing
+from benchmarks.lib.scenes.real_sizes import SIZES
 from penstock.photo import PhotoObject
 from penstock.photos.camera import Camera
 from penstock.photos.furniture import ALONE, UNKNOWN, Kind
@@ -23,8 +25,6 @@ from penstock.photos.masks import Mask, cut_sides
 from penstock.photos.sizing.estimates import DOUBT, KNOWN_DOUBT, before_walls
 from penstock.photos.sizing.outline import before_each, outline_of
 from penstock.photos.sizing.sizes import GIVEN, Estimate, Sought, estimate_photo
-from penstock.testing.measured_rooms import MeasuredRoom, MeasuredThing
-from penstock.testing.real_sizes import SIZES
 
 SURELY = 0.003  # the spread of a logarithm, or of an angle, that is told
 

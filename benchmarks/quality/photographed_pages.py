@@ -4,7 +4,7 @@
         [--keep FOLDER] [--modes off,auto]
 
 DATA is the folder of test data (PENSTOCK_DATA): paragraphs of DP-Bench's reference and of a Korean history
-are set by Pillow in one or two columns, and photographed by `penstock.testing.photographed`, whose bent
+are set by Pillow in one or two columns, and photographed by `lib/scenes/photographed.py`, whose bent
 sheet and camera the flattening does not know. Slices: `scan` (rendered, not photographed: nothing may
 change), `flat`, `tilted`, `curled`, `folded`, `dark`, `close` (the page's edges are outside of the frame).
 Needs the fonts Lato, DejaVu and Nanum. Distance is the edit distance of a page's text over its length,
@@ -32,10 +32,10 @@ from PIL import Image, ImageDraw, ImageFont
 import penstock
 from penstock.box import Pixels
 from penstock.evaluation.metrics.text import collapse_spaces, normalised_edit
-from penstock.testing.photographed import Bend, CameraView, Light, photograph
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.lib.common import DATA
+from benchmarks.lib.scenes.photographed import Bend, CameraView, Light, photograph
 
 PAGE = (1654, 2339)  # pixels: A4 at 200 dpi
 FRAME = (2250, 3000)

@@ -9,7 +9,7 @@ from penstock.errors import MissingModel, install_advice
 
 EXTRAS = MappingProxyType(
     {
-        "eval": ("lxml", "pylatexenc", "rapidfuzz", "scipy"),
+        "eval": ("bs4", "lxml", "pylatexenc", "rapidfuzz", "scipy"),
         "gpu": ("pynvml", "torch", "torchvision", "transformers"),
         "heic": ("pillow_heif",),
         "hub": ("huggingface_hub",),

@@ -6,12 +6,8 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from penstock.evaluation.metrics.assignment import assign
 from penstock.evaluation.omnidocbench.truth import TrueElement, TruePage, read_pages
 from penstock.evaluation.omnidocbench.v1_6.formula_alignment import align_formulas
 from penstock.evaluation.omnidocbench.v1_6.formula_lines import cases_as_braces, formula_lines
@@ -33,15 +29,6 @@ def formula(latex: str, order: float = 1) -> TrueElement:
 
 def text(words: str, order: float = 1) -> TrueElement:
     return TrueElement("text_block", order, text=words)
-
-
-@given(st.integers(1, 12), st.integers(1, 12), st.integers(0, 2**32 - 1), st.sampled_from([2, 4, 1000]))
-@settings(max_examples=150, deadline=None)
-def test_assignments_are_scipys_also_among_equals(rows: int, columns: int, seed: int, steps: int) -> None:
-    optimize = pytest.importorskip("scipy.optimize")
-    costs = np.random.default_rng(seed).integers(0, steps, (rows, columns)) / steps
-    expected = optimize.linear_sum_assignment(costs)
-    assert assign(costs) == dict(zip(*(side.tolist() for side in expected), strict=True))
 
 
 def test_formulas_lose_numbers_fonts_and_needless_groups() -> None:

@@ -320,7 +320,7 @@ def test_two_at_once_do_not_score_into_one_folder(pages: Path) -> None:
 def test_importing_the_command_loads_no_heavy_package() -> None:
     code = (
         "import sys, penstock.cli.eval\n"
-        "heavy = {'scipy', 'lxml', 'rapidfuzz', 'pylatexenc', 'numpy'} & set(sys.modules)\n"
+        "heavy = {'bs4', 'scipy', 'lxml', 'rapidfuzz', 'pylatexenc', 'numpy'} & set(sys.modules)\n"
         "sys.exit(str(heavy) if heavy else 0)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

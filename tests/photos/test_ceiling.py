@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from benchmarks.lib.scenes.measured_rooms import HEIGHT, WIDTH, RoomCamera
+from benchmarks.lib.scenes.measured_walls import CEILINGS, WallMark, Walls, walls_around
 from numpy.typing import NDArray
 
 from penstock.photos.camera import Camera, look_at
@@ -13,8 +15,6 @@ from penstock.photos.edges import Edges, levelled, roll_of_edges
 from penstock.photos.sizing.camera_draws import draw_cameras
 from penstock.photos.sizing.ceiling import WallEdges, ceiling_chances, wall_edges
 from penstock.photos.sizing.estimates import before_walls
-from penstock.testing.measured_rooms import HEIGHT, WIDTH, RoomCamera
-from penstock.testing.measured_walls import CEILINGS, WallMark, Walls, walls_around
 
 Array = NDArray[np.float64]
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.lib.scenes import rooms
 from PIL import Image
 
 from penstock.errors import BadInput
@@ -21,7 +22,6 @@ from penstock.photos.sizing.box_fit import Draws, SizePrior, fit_boxes
 from penstock.photos.sizing.outline import Outline
 from penstock.photos.sizing.three_by_three import loosened, roots, solved, squared
 from penstock.photos.totals import total
-from penstock.testing import rooms
 
 
 def test_the_camera_is_read_from_exif_and_upright_edges(tmp_path: Path) -> None:

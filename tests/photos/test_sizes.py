@@ -1,6 +1,6 @@
 """Sizes from one photo without weights: how far off, and how honest about it.
 
-Rooms are cast from sizes that furniture is sold in (`testing/real_sizes.py`), by cameras that the estimator
+Rooms are cast from sizes that furniture is sold in (`scenes/real_sizes.py`), by cameras that the estimator
 did not choose.
 """
 
@@ -13,6 +13,8 @@ from functools import cache
 import cv2
 import numpy as np
 import pytest
+from benchmarks.lib.scenes import shapes
+from benchmarks.lib.scenes.measured_rooms import MeasuredRoom, measured_room
 
 from penstock.errors import UsageError
 from penstock.passes.photos import parse_known
@@ -28,8 +30,6 @@ from penstock.photos.sizing.outline import before_each, outline_of
 from penstock.photos.sizing.sizes import summary_of
 from penstock.photos.user_boxes import SIDES, KnownSize
 from penstock.stages.measure import Measure
-from penstock.testing import shapes
-from penstock.testing.measured_rooms import MeasuredRoom, measured_room
 
 FURNITURE = Furniture.open()
 LOW_ROOM = 2

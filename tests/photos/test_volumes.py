@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 import pytest
+from benchmarks.lib.scenes import shapes
 
 from penstock.errors import BadInput
 from penstock.photos.gaussians import Floats, Gaussians, shell
 from penstock.photos.ply import NAMES, read_ply, write_ply, write_splat
 from penstock.photos.volumes import measure
-from penstock.testing import shapes
 
 NUM = 40_000
 BINARY = "ply\nformat binary_little_endian 1.0\n"

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from benchmarks.lib.scenes import rooms
 from click.testing import Result
 from typer.testing import CliRunner
 
@@ -19,7 +20,6 @@ from penstock.photos.volumes import measure
 from penstock.store.ledger import ShardWriter
 from penstock.store.out import Out
 from penstock.store.schema import PHOTOS
-from penstock.testing import rooms
 from tests.conftest import REPO
 from tests.support.needs import needs_saliency
 from tests.support.things import photo

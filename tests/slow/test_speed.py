@@ -11,12 +11,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from benchmarks.lib.scenes import shapes
 
 from penstock.documents.layout.rules import regions_by_rules
 from penstock.photos.duplicates import Seen, groups
 from penstock.photos.volumes import measure
 from penstock.region import TextLayer
-from penstock.testing import shapes
 from tests.documents.layout.test_rules import HEIGHT, WIDTH, paragraph
 from tests.support.effort import cpu_seconds
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
+from benchmarks.lib.scenes.photographed import Bend, CameraView, Light, photograph
 
 import penstock
 from penstock.box import Box, Pixels
@@ -18,7 +19,6 @@ from penstock.region import Line, Region
 from penstock.stages.compose import Compose
 from penstock.stages.orient import FlattenUse, Orient
 from penstock.store.schema import PAGES, page_from, storable
-from penstock.testing.photographed import Bend, CameraView, Light, photograph
 from penstock.workers.orient import OrientWorker
 from tests.support.photographed_text import known_page
 

@@ -14,12 +14,13 @@ from PIL import Image
 
 from penstock.documents.formats.glm import WrittenPage, blocks_of, grid, page_blocks, written
 from penstock.documents.formats.glm_content import formatted, spaced_formulas
-from penstock.documents.formats.glm_repetition import Repetition, cut_repeats, first_repetition
+from penstock.documents.formats.glm_repetition import cut_repeats, first_repetition
 from penstock.errors import Failure
 from penstock.exports.export import export
 from penstock.exports.glm import json_pages
 from penstock.page import Page
 from penstock.region import Asset, Region
+from penstock.repetition import Loop
 from penstock.store.ledger import ShardWriter
 from penstock.store.ownership import claim
 from penstock.store.schema import PAGES
@@ -130,17 +131,17 @@ def test_the_grid_cuts_off_like_the_sdk() -> None:
 
 
 def test_repetition_is_cut_at_the_first_place_by_the_shortest_unit() -> None:
-    assert first_repetition("xy" + "abcdefghijk" * 10) == Repetition(2, 11)
+    assert first_repetition("xy" + "abcdefghijk" * 10) == Loop(2, 11)
     assert first_repetition("xy" + "abcdefghijk" * 9) is None
-    assert first_repetition("-" + "ab" * 60) == Repetition(1, 10)
+    assert first_repetition("-" + "ab" * 60) == Loop(1, 10)
     late = "".join(map(chr, range(300, 360))) + "0123456789" * 12 + "abcdefghijkl" * 12
-    assert first_repetition(late) == Repetition(60, 10)
+    assert first_repetition(late) == Loop(60, 10)
 
 
-def slow_repetition(text: str) -> Repetition | None:
+def slow_repetition(text: str) -> Loop | None:
     longest = max(10, len(text) // 10)
     found = re.search(rf"(.{{10,{longest}}}?)\1{{9,}}", text, re.DOTALL)
-    return Repetition(found.start(), len(found[1])) if found else None
+    return Loop(found.start(), len(found[1])) if found else None
 
 
 def test_repetition_is_found_where_a_backtracking_search_finds_it() -> None:

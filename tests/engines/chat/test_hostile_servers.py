@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from penstock.engines.chat import repetition
+from penstock import repetition
 from penstock.engines.chat import server as chat_server
 from penstock.engines.chat.address import base_url
 from penstock.engines.chat.client import Answer, ChatClient

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.lib.scenes import rooms
 
 from penstock.engines.mesh.kept import UNFINISHED, KeptShapes
 from penstock.engines.mesh.request import COMPILE_S, MeshOptions
@@ -22,7 +23,6 @@ from penstock.processes.child import Child
 from penstock.stages.measure import Measure
 from penstock.stages.reconstruct import Reconstruct
 from penstock.store.out import Out
-from penstock.testing import rooms
 from tests.support.needs import needs_saliency
 from tests.support.sam3d_stand_in import TURN, calls, config, environment
 

@@ -1,6 +1,6 @@
 """Photographs of a page are made flat; everything else is left alone.
 
-The photographs come from a bent sheet before a camera (penstock.testing.photographed), which the flattening
+The photographs come from a bent sheet before a camera (`scenes/photographed.py`), which the flattening
 knows nothing of: it sees text lines only.
 """
 
@@ -12,9 +12,9 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
+from benchmarks.lib.scenes.photographed import Bend, CameraView, Light, Photographed, photograph, table
 
 from penstock.engines.page_photo.flatten import MAX_FLAT, WORK, FlatPage, flattened
-from penstock.testing.photographed import Bend, CameraView, Light, Photographed, photograph, table
 from tests.support.photographed_text import SIZE, KnownPage, known_page
 
 FRAME = (900, 1200)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from benchmarks.lib.scenes import rooms
 
 from penstock.box import Box, Pixels
 from penstock.engines.segment.mobile_sam import MobileSam
@@ -11,7 +12,6 @@ from penstock.engines.segment.saliency import SaliencySegmenter
 from penstock.engines.segment.segmenter import Mask, SegmenterOptions
 from penstock.engines.weights.registry import MODELS, look
 from penstock.recipes.photos import has_mobile_sam, photos
-from penstock.testing import rooms
 from tests.support.needs import needs_saliency
 
 GREY: Pixels = np.full((200, 300, 3), 120, np.uint8)  # colour finds no edge in it

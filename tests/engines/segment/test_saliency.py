@@ -5,10 +5,10 @@ from __future__ import annotations
 import cv2
 import numpy as np
 import pytest
+from benchmarks.lib.scenes import rooms
 
 from penstock.engines.segment.saliency import SaliencySegmenter
 from penstock.engines.segment.segmenter import SegmenterOptions
-from penstock.testing import rooms
 from tests.support.needs import needs_saliency
 
 

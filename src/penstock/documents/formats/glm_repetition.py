@@ -6,14 +6,15 @@ that, a text whose lines are mostly one and the same line ends with the first of
 
 The search looks at the text through windows of each size that doubles the last. A window that lies in a
 repetition begins with a piece that comes again within it, and finding that is one `str.find`, so a clean
-text of a megabyte costs a fraction of a second. See engines/chat/repetition.py for texts that are still
+text of a megabyte costs a fraction of a second. See penstock/repetition.py for texts that are still
 arriving and documents/grounding/repetition.py for other models' answers.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+
+from penstock.repetition import Loop, num_alike_after, num_alike_before
 
 # numbers of the SDK
 MIN_TEXT = 2_048  # characters; shorter texts are left alone
@@ -26,27 +27,19 @@ IN_A_ROW = 3
 _STEP, _PREFIX, _WINDOW = 4, 4, 6  # in scales: ten copies of a unit hold one aligned window of six
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Repetition:
-    """From `start` on, copies of the `unit` characters that stand there."""
-
-    start: int
-    unit: int
-
-
 def cut_repeats(text: str) -> str:
     """Returns the text up to its repetition with one copy of what repeats; all of it when nothing does."""
     if len(text) < MIN_TEXT:
         return text
     found = first_repetition(text.strip())
     if found is not None:
-        return text.strip()[: found.start + found.unit]
+        return text.strip()[: found.start + found.period]
     return _cut_lines(text)
 
 
-def first_repetition(text: str) -> Repetition | None:
+def first_repetition(text: str) -> Loop | None:
     """Returns the leftmost ten copies of ten characters or more, as the shortest unit that fits."""
-    found: Repetition | None = None
+    found: Loop | None = None
     scale = MIN_UNIT
     while scale * MIN_COPIES <= len(text):
         at_scale = _first_at(text, scale)
@@ -56,7 +49,7 @@ def first_repetition(text: str) -> Repetition | None:
     return found
 
 
-def _first_at(text: str, scale: int) -> Repetition | None:
+def _first_at(text: str, scale: int) -> Loop | None:
     """Returns the first repetition of a unit of `scale` to twice as many characters."""
     for start in range(0, len(text) - _WINDOW * scale + 1, _STEP * scale):
         head = text[start : start + _PREFIX * scale]
@@ -69,40 +62,12 @@ def _first_at(text: str, scale: int) -> Repetition | None:
     return None
 
 
-def _whole(text: str, inside: int, period: int) -> Repetition | None:
+def _whole(text: str, inside: int, period: int) -> Loop | None:
     """Returns the repetition of this period around `inside`, or None where it is too short to count."""
-    start = inside - _alike_before(text, inside, period)
-    length = inside + _alike_after(text, inside, period) + period - start
+    start = inside - num_alike_before(text, inside, period)
+    length = inside + num_alike_after(text, inside, period) + period - start
     unit = period * -(-MIN_UNIT // period)  # several copies of a short one make a unit
-    return Repetition(start, unit) if length >= MIN_COPIES * unit else None
-
-
-def _alike_after(text: str, at: int, period: int) -> int:
-    """Returns how many characters from `at` on equal those a period later; by slices, which compare fast."""
-    alike, step = 0, 64
-    while step:
-        left = at + alike
-        size = min(step, len(text) - left - period)
-        if size > 0 and text[left : left + size] == text[left + period : left + period + size]:
-            alike += size
-            step *= 2
-        else:
-            step = min(size, step) // 2 if size > 0 else 0
-    return alike
-
-
-def _alike_before(text: str, at: int, period: int) -> int:
-    """Returns how many characters before `at` equal those a period later."""
-    alike, step = 0, 64
-    while step:
-        right = at - alike
-        size = min(step, right)
-        if size > 0 and text[right - size : right] == text[right - size + period : right + period]:
-            alike += size
-            step *= 2
-        else:
-            step = min(size, step) // 2 if size > 0 else 0
-    return alike
+    return Loop(start, unit) if length >= MIN_COPIES * unit else None
 
 
 def _cut_lines(text: str) -> str:

@@ -23,7 +23,7 @@ from typing import Any
 
 import aiohttp
 
-from penstock.engines.chat import repetition
+from penstock import repetition
 from penstock.engines.chat.errors import Refusal, RequestRefused, understand
 from penstock.engines.chat.job import Answer, Counts, Job, Settings
 from penstock.engines.chat.limit import Fill, Limit, ServerLoad

@@ -14,7 +14,7 @@ from typing import Any
 import pybase64
 
 from penstock.engines.chat.errors import RequestRefused, understand, unreadable
-from penstock.engines.chat.repetition import LoopWatch
+from penstock.repetition import LoopWatch
 
 NO_PICTURE = b"\x00no picture\x00"  # a question for a model that only reads; b"" is a picture that is broken
 # what reading a body that is no answer may raise

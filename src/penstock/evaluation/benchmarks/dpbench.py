@@ -117,7 +117,7 @@ def page_teds(truth: str, predicted: str) -> TedsScore | None:
 
 
 def _tables(text: str) -> list[str]:
-    return [str(table) for table in parse_html(text).named("table")]
+    return [str(table) for table in parse_html(text).find_all("table")]
 
 
 def _one_document(tables: list[str]) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from penstock.evaluation.html_tree import HtmlElement, parse_html
+from bs4 import Tag
+
+from penstock.evaluation.html_tree import parse_html, texts
 
 MAX_SPAN = 200  # a hostile table may claim a million columns
 
@@ -124,26 +126,26 @@ def _pipe_rows(lines: list[str]) -> list[list[OlmOcrCell]]:
 
 
 def _html_tables(content: str) -> Iterator[list[list[OlmOcrCell]]]:
-    for table in parse_html(content).named("table"):
-        in_head = {id(row) for head in table.named("thead") for row in head.walk()}
-        rows = list(table.named("tr"))
+    for table in parse_html(content).find_all("table"):
+        in_head = {id(row) for head in table.find_all("thead") for row in head.find_all("tr")}
+        rows = table.find_all("tr")
         yield [
             [_cell(child, id(row) in in_head, len(rows) - number) for child in _cells(row)]
             for number, row in enumerate(rows)
         ]
 
 
-def _cells(row: HtmlElement) -> list[HtmlElement]:
-    return [child for child in row.children if isinstance(child, HtmlElement) and child.name in ("td", "th")]
+def _cells(row: Tag) -> list[Tag]:
+    return row.find_all(["td", "th"], recursive=False)
 
 
-def _cell(element: HtmlElement, in_head: bool, rows_left: int) -> OlmOcrCell:
-    rows = rows_left if element.attributes.get("rowspan", "").strip() == "0" else _span(element, "rowspan")
+def _cell(element: Tag, in_head: bool, rows_left: int) -> OlmOcrCell:
+    rows = rows_left if str(element.get("rowspan", "")).strip() == "0" else _span(element, "rowspan")
     return OlmOcrCell(
-        "".join(element.texts()).strip(), rows, _span(element, "colspan"), in_head or element.name == "th"
+        "".join(texts(element)).strip(), rows, _span(element, "colspan"), in_head or element.name == "th"
     )
 
 
-def _span(element: HtmlElement, name: str) -> int:
-    value = element.attributes.get(name, "1").strip()
+def _span(element: Tag, name: str) -> int:
+    value = str(element.get(name, "1")).strip()
     return min(MAX_SPAN, max(1, int(value))) if value.isdecimal() else 1

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
+from scipy.optimize import linear_sum_assignment
 
 from penstock.errors import DeadlinePassed
-from penstock.evaluation.metrics.assignment import assign
 from penstock.evaluation.metrics.near_match import occurs_nearly
 from penstock.evaluation.omnidocbench.merging import CLOSE, Run, join_neighbours
 from penstock.evaluation.omnidocbench.protocols import FORMULA_CATEGORY, IGNORED
@@ -48,6 +48,12 @@ class LinePair:
     truths: tuple[int, ...]
     predictions: tuple[int, ...]
     leftover: bool = False  # paired at the end, however far apart
+
+
+def assign(costs: Costs) -> dict[int, int]:
+    """Returns columns by row at the lowest cost. With fewer columns than rows, some rows get none."""
+    rows, columns = linear_sum_assignment(costs)
+    return dict(zip(rows.tolist(), columns.tolist(), strict=True))
 
 
 def costs_between(truths: Sequence[str], predictions: Sequence[str]) -> Costs:

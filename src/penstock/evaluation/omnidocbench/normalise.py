@@ -19,7 +19,7 @@ from pylatexenc.latexwalker import (  # type: ignore[import-untyped]
     get_default_latex_context_db,
 )
 
-from penstock.evaluation.html_tree import HtmlElement, parse_html
+from penstock.evaluation.html_tree import only_text, parse_html
 
 _INLINE_MATH = re.compile(r"\$(.*?)\$|\\\((.*?)\\\)")
 _ESCAPED = re.compile(r"\\([\\_&%^])")
@@ -141,7 +141,7 @@ def bare_rows(html: str) -> str:
 
 def cell_texts(html: str) -> list[str]:
     """Returns the text of every cell that holds exactly one text."""
-    texts = (cell.only_text for cell in parse_html(html).named("td"))
+    texts = (only_text(cell) for cell in parse_html(html).find_all("td"))
     return [re.sub(r"\$\\cdot\$", "", text).strip() for text in texts if text]
 
 
@@ -149,19 +149,13 @@ def plain_tags(html: str, *, sections: bool = False) -> str:
     """Writes th as td and MathML as LaTeX; unwraps thead and span, with `sections` also tbody."""
     unwrapped = ("thead", "span", "tbody") if sections else ("thead", "span")
     root = parse_html(html)
-    for element in root.walk():
-        if element.name == "th":
-            element.name = "td"
-        elif element.name in unwrapped:
-            element.unwrapped = True
-        elif element.name == "math":
-            _as_dollars(element)
+    for formula in root.find_all("math"):
+        formula.string = f"${formula.get('alttext', '')}$"
+    for heading in root.find_all("th"):
+        heading.name = "td"
+    for element in root.find_all(["math", *unwrapped]):
+        element.hidden = True  # written without its own tags; to unwrap many would take quadratic time
     return str(root)
-
-
-def _as_dollars(element: HtmlElement) -> None:
-    element.children = [f"${element.attributes.get('alttext', '')}$"]
-    element.unwrapped = True
 
 
 @cache

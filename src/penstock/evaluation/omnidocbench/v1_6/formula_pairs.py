@@ -13,10 +13,9 @@ from itertools import pairwise, product
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from penstock.evaluation.metrics.assignment import assign
 from penstock.evaluation.metrics.text import normalised_edit
 from penstock.evaluation.omnidocbench.elements import INLINE
-from penstock.evaluation.omnidocbench.matching import costs_between
+from penstock.evaluation.omnidocbench.matching import assign, costs_between
 from penstock.evaluation.omnidocbench.truth import TrueElement
 from penstock.evaluation.omnidocbench.v1_6.formula_alignment import align_formulas
 from penstock.evaluation.omnidocbench.v1_6.formula_lines import cases_as_braces

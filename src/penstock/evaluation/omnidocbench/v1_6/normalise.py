@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from functools import lru_cache
 
-from penstock.evaluation.html_tree import COMMENT, HtmlElement, parse_html
+from bs4.dammit import EntitySubstitution
+from bs4.formatter import HTMLFormatter
+
+from penstock.evaluation.html_tree import parse_html
 from penstock.evaluation.omnidocbench.normalise import FONTS, JOINT_DROPS, bare_rows, plain_tags, words_only
 from penstock.evaluation.omnidocbench.v1_6.latex import (
     latex_to_text,
@@ -138,16 +142,21 @@ def table_form(html: str) -> str:
     if "<table" not in html.replace(" ", "").replace("'", '"'):
         return ""
     root = parse_html(plain_tags(html, sections=True))
-    for cell in root.named("td"):
-        _clean_cell(cell)
-    return bare_rows(str(root))
+    cleaned: dict[int, str] = {}
+    for cell in root.find_all("td"):
+        for text in cell.find_all(string=True):
+            cleaned[id(text)] = cell_text(cleaned.get(id(text), text))
+    # texts change as they are written: to replace many in the tree takes quadratic time
+    return bare_rows(root.decode(formatter=_writer(cleaned)))
 
 
-def _clean_cell(cell: HtmlElement) -> None:
-    for element in (cell, *cell.walk()):
-        if element.name != COMMENT:
-            cleaned = (cell_text(c) if isinstance(c, str) else c for c in element.children)
-            element.children = [child for child in cleaned if child != ""]
+def _writer(cleaned: Mapping[int, str]) -> HTMLFormatter:
+    """Returns what writes the cleaned form in place of each text of the tree, by the text's id."""
+
+    def written(text: str) -> str:
+        return EntitySubstitution.substitute_xml(cleaned.get(id(text), text))
+
+    return HTMLFormatter(entity_substitution=written, cdata_containing_tags=set())
 
 
 def cell_text(text: str) -> str:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from penstock.evaluation.html_tree import COMMENT, parse_html
+from penstock.evaluation.html_tree import parse_html, texts
 from penstock.evaluation.omnidocbench import pipe_rows
 from penstock.evaluation.omnidocbench.elements import (
     CODE,
@@ -53,7 +53,7 @@ _ENVELOPES = (("\\[", "\\]"), ("\\(", "\\)"), ("$$", "$$"), ("$", "$"))
 _DESCRIBES = (
     "the image ", "the figure ", "the diagram ", "diagram:", "[diagram:", "[image:", "qr code ",
 )  # fmt: skip
-_UNREAD_TAGS = frozenset(["style", "script", COMMENT])
+_UNREAD_TAGS = frozenset(["style", "script"])
 _BLOCK_TAGS = frozenset(["div", "dir", "p", "li"])
 
 
@@ -145,8 +145,8 @@ def _table(html: str, start: int, end: int, fine: str) -> Iterator[PredictedPiec
     """Yields a table, then those of its cells that may be formulas, one after the other."""
     yield PredictedPiece(TABLE, start, end, html, fine)
     at = max(start, 0)
-    for cell in parse_html(html).named("td", "th"):
-        words = one_line(" ".join(cell.texts()))
+    for cell in parse_html(html).find_all(["td", "th"]):
+        words = one_line(" ".join(texts(cell)))
         if words and is_formula_cell(words) and (formula := as_formula(words)):
             yield PredictedPiece(FORMULA, at, at + len(words), formula, "table_formula_rescue")
             at += len(words) + 1
@@ -262,7 +262,7 @@ def _without_tags(text: str) -> str:
         return text
     lines = [
         line.strip()
-        for line in "".join(parse_html(text).texts(_UNREAD_TAGS, _BLOCK_TAGS))
+        for line in "".join(texts(parse_html(text), _UNREAD_TAGS, _BLOCK_TAGS))
         .replace("\xa0", " ")
         .split("\n")
     ]

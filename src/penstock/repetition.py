@@ -1,9 +1,9 @@
-"""Finds the moment a model starts to repeat itself, while its text is still arriving.
+"""Finds where a text repeats itself: what a model wrote over and over.
 
-A text that loops ends in a unit repeated over and over. `LoopWatch.feed` is given each new piece of
-text and returns True once the repetition is longer than any document would contain. The cost is linear in
-the text: each time the tail has grown by half a window, the prefix function of Knuth, Morris and Pratt
-gives the shortest period of every tail in one pass.
+A text that loops ends in a unit repeated over and over. `LoopWatch.feed` takes each new piece of a text that
+is still arriving and returns True once the repetition is longer than any document would contain. The cost is
+linear in the text: each time the tail has grown by half a window, the prefix function of Knuth, Morris and
+Pratt gives the shortest period of every tail in one pass.
 
     watch = LoopWatch()
     for piece in stream:
@@ -17,6 +17,7 @@ Does not clean finished text that repeats in its middle: a loop never ends by it
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 # A window finds units up to a tenth or a quarter of it (see Patience); each is looked at when the text
@@ -54,9 +55,9 @@ class Patience:
         return copies >= self.long_copies and length >= self.long_characters
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Loop:
-    """Text from `start` to the end is copies of its first `period` characters."""
+    """From `start` on, the text is copies of the `period` characters that stand there."""
 
     start: int
     period: int
@@ -101,14 +102,8 @@ class LoopWatch:
     def _look(self, window: int) -> None:
         # only the end is put together here: all of it each time took 90 s for an answer of 12 MB
         self._tail, self._since = "".join((self._tail, *self._since))[-WINDOWS[-1] :], []
-        found = find_loop(self._tail[-window:], self._patience)
-        if found is None or self.loop is not None:
-            return
-        text, period = self.text(), found.period
-        start = len(text) - min(window, len(text)) + found.start
-        while start > 0 and text[start - 1] == text[start - 1 + period]:  # it may begin before the window
-            start -= 1
-        self.loop = Loop(start, period)
+        if self.loop is None and find_loop(self._tail[-window:], self._patience) is not None:
+            self.loop = find_loop_near_end(self.text(), window, self._patience)
 
 
 def find_loop(text: str, patience: Patience = DEFAULT_PATIENCE) -> Loop | None:
@@ -135,11 +130,55 @@ def cut(text: str, patience: Patience = DEFAULT_PATIENCE) -> tuple[str, bool]:
     for start in range(0, len(text), 1_024):
         if watch.feed(text[start : start + 1_024]):
             return watch.kept(), True
-    found = find_loop(text[-WINDOWS[-1] :], patience)
+    return cut_near_end(text, WINDOWS[-1], patience)
+
+
+def cut_near_end(text: str, window: int, patience: Patience) -> tuple[str, bool]:
+    """Returns the text without the loop in its last `window` characters, and whether there was one."""
+    found = find_loop_near_end(text, window, patience)
+    return (text, False) if found is None else (text[: found.start + found.period], True)
+
+
+def find_loop_near_end(text: str, window: int, patience: Patience) -> Loop | None:
+    """Returns the loop that the last `window` characters end in. It may begin before them."""
+    found = find_loop(text[-window:], patience)
     if found is None:
-        return text, False
-    start = max(0, len(text) - WINDOWS[-1]) + found.start
-    return text[: start + found.period], True
+        return None
+    start = max(0, len(text) - window) + found.start
+    return Loop(start - num_alike_before(text, start, found.period), found.period)
+
+
+def num_alike_after(text: str, at: int, period: int) -> int:
+    """Returns how many characters from `at` on equal those a period later."""
+
+    def alike(done: int, size: int) -> bool:
+        left = at + done
+        return text[left : left + size] == text[left + period : left + period + size]
+
+    return _num_alike(alike, len(text) - at - period)
+
+
+def num_alike_before(text: str, at: int, period: int) -> int:
+    """Returns how many characters before `at` equal those a period later."""
+
+    def alike(done: int, size: int) -> bool:
+        right = at - done
+        return text[right - size : right] == text[right - size + period : right + period]
+
+    return _num_alike(alike, at)
+
+
+def _num_alike(alike: Callable[[int, int], bool], most: int) -> int:
+    """Returns how far two texts are alike: by slices of doubling size, which compare fast."""
+    done, step = 0, 64
+    while step:
+        size = min(step, most - done)
+        if size > 0 and alike(done, size):
+            done += size
+            step *= 2
+        else:
+            step = size // 2 if size > 0 else 0
+    return done
 
 
 def says_something(unit: str) -> bool:

@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from penstock.engines.chat.repetition import LoopWatch, cut, find_loop, says_something
+from penstock.documents.grounding.repetition import cut_tail
+from penstock.repetition import LoopWatch, cut, find_loop, says_something
 from tests.support.effort import cpu_seconds
 
 PROSE = " ".join(f"word{i} says {i * 7919 % 1009}" for i in range(400))
@@ -111,3 +112,8 @@ def test_time_grows_with_the_text_not_with_its_square(kind: str) -> None:
     seconds(2_000)
     short, long = seconds(20_000), seconds(160_000)
     assert long < 8 * 4 * max(short, 0.005)  # a square would be 64 times as much
+
+
+def test_a_loop_that_begins_before_the_window_keeps_one_unit() -> None:
+    unit = "the same seventeen or so words again, "
+    assert cut_tail("Before:" + unit * 400) == ("Before:" + unit, True)

@@ -4,7 +4,7 @@ Flat-shaded boxes on a floor between walls, a phone's camera, EXIF that says its
 far to near. Furniture is made of boxes (a chair has legs, a seat and a back), so outlines have the
 gaps real ones have. Not pretty, and no test of a detector; sizes, camera and masks are exact.
 
-    python -m penstock.testing.rooms FOLDER 20     # 20 photos and truth.jsonl: label, size, box
+    python -m benchmarks.lib.scenes.rooms FOLDER 20     # 20 photos and truth.jsonl: label, size, box
 """
 
 from __future__ import annotations

@@ -16,10 +16,10 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.lib.scenes.measured_walls import Walls, walls_around
+from benchmarks.lib.scenes.real_sizes import MISTAKEN, SIZES
+from benchmarks.lib.scenes.rooms import PARTS, WALL
 from penstock.photos.masks import Mask, box_of
-from penstock.testing.measured_walls import Walls, walls_around
-from penstock.testing.real_sizes import MISTAKEN, SIZES
-from penstock.testing.rooms import PARTS, WALL
 
 Array = NDArray[np.float64]
 
