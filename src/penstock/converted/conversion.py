@@ -32,6 +32,10 @@ class Conversion:
         return list(self._spools)
 
     @property
+    def is_closed(self) -> bool:
+        return self.workspace.is_closed
+
+    @property
     def has_ended(self) -> bool:
         return self._ended
 

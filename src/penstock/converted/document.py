@@ -117,7 +117,7 @@ class Document:
 
     def _repr_html_(self) -> str:
         """Shows the first pages; reads them if none was read. A closed document is its name."""
-        if self._conversion.workspace.is_closed:
+        if self._kept.is_closed:
             return document_html(self.name, (), "closed")
         shown = list(islice(self.pages, max(1, min(PREVIEW, self.pages.num_read))))
         return document_html(self.name, shown, self.pages.count_text())

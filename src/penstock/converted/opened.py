@@ -38,6 +38,10 @@ class StoredPages:
         self.workspace = out
 
     @property
+    def is_closed(self) -> bool:
+        return False
+
+    @property
     def producer(self) -> Producer:
         return producer_of(self.workspace)
 

@@ -44,7 +44,7 @@ def decoded(text: bytearray, buffers: list[bytearray]) -> Any:
         raise NotPlain("it holds too many values")
     try:
         *others, floats = buffers
-        return _Reader(others, array("d", bytes(floats))).value(json.loads(text))
+        return _PlainReader(others, array("d", bytes(floats))).value(json.loads(text))
     except NotPlain:
         raise
     except Exception as exc:  # of a class that was given what it cannot take: any it may raise
@@ -95,7 +95,7 @@ class _Writer:
         return len(self.buffers) - 1
 
 
-class _Reader:
+class _PlainReader:
     """Makes the values of what a `_Writer` wrote, or a liar."""
 
     def __init__(self, buffers: list[bytearray], floats: array[float]) -> None:
