@@ -16,7 +16,7 @@ from tests.strangers.verbs import PATIENT, QUICK, VOLUMES, run_verb
 QUICK_TREES = 25
 TREES, PARTS = 1_000, 20  # in parts, so that each ends within minutes
 EVERY = 100  # of the trees of the slow test, those that the patient verbs run in
-VERBS = 4  # in each tree
+VERBS = 3  # in each tree
 
 
 @pytest.mark.parametrize("seed", range(QUICK_TREES))
