@@ -345,9 +345,9 @@ class StandIn:
     ) -> None:
         self._life, self._model, self.gpu = life, model, gpu
         self._open = ExitStack()
-        self._pools = "--runner" in extra_args
+        self._pools = any(flag.name == "--runner" for flag in preset.flags)
         assert probe is not self._pools
-        assert vision == "auto"
+        assert vision == ("plain" if self._pools else "auto")  # our tower is for the readers
         assert (preset.name, gpu) == ("l4", 0)
 
     def __enter__(self) -> StandIn:
