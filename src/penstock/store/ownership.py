@@ -186,7 +186,10 @@ class _Record:
         line = f"{json.dumps(name)}\n".encode()
         make_mark(self._out)
         with self._lock, _opened(self._out, os.O_WRONLY | os.O_APPEND) as file:
-            os.write(file, line)  # one call: lines of two processes do not mix
+            if os.fstat(file).st_size > len(HEADER) and not _ends_with_line(self._out):
+                line = b"\n" + line  # after half a line of a process that was killed
+            while line:  # nearly always one call: lines of two processes do not mix
+                line = line[os.write(file, line) :]
             if sync:
                 os.fsync(file)
 
@@ -248,18 +251,53 @@ def make_mark(out: OutPath) -> None:
         raise StoreError(f"{mark} is not a folder that Penstock made.", "Choose another OUT.")
     mark.mkdir(parents=True, exist_ok=True)
     with _new_name(mark) as made:
-        made.write_bytes(HEADER)
+        with made.open("wb") as file:
+            file.write(HEADER)
+            file.flush()
+            os.fsync(file.fileno())
         try:
             os.link(made, Path(out, RECORD))  # not replaced: another process may have made it just now
         except FileExistsError:
-            return
+            if is_marked(out):
+                return
+            made.replace(Path(out, RECORD))  # it was cut short by a power cut
         except OSError:  # a file system without links
             made.replace(Path(out, RECORD))
+    _sync(mark)
+    _sync(mark.parent)
+
+
+def _sync(folder: Path) -> None:
+    with contextlib.suppress(OSError):  # a file system that syncs no folders
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _ends_with_line(out: Path) -> bool:
+    with (out / RECORD).open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read() == b"\n"
 
 
 def _is_unfinished(mark: Path) -> bool:
-    """Returns whether the folder is as `make_mark` leaves it when it is killed."""
-    return mark.is_dir() and all(PART_NAME.fullmatch(path.name) for path in mark.iterdir())
+    """Returns whether the folder is as `make_mark` leaves it when it is killed or the power goes."""
+    return mark.is_dir() and all(map(_is_of_a_beginning, mark.iterdir()))
+
+
+def _is_of_a_beginning(path: Path) -> bool:
+    if path.is_symlink():
+        return False
+    if path.is_dir():
+        return path.name == "tmp" and all(PART_NAME.fullmatch(one.name) for one in path.iterdir())
+    if PART_NAME.fullmatch(path.name):
+        return True
+    data = path.read_bytes()[: len(HEADER)].rstrip(b"\0")
+    return (path.name == "made" and HEADER.startswith(data)) or (
+        path.name == "lock" and (not data or data.isdigit())
+    )
 
 
 @contextlib.contextmanager
