@@ -250,19 +250,12 @@ def make_mark(out: OutPath) -> None:
     if mark.is_symlink() or (os.path.lexists(mark) and not _is_unfinished(mark)):
         raise StoreError(f"{mark} is not a folder that Penstock made.", "Choose another OUT.")
     mark.mkdir(parents=True, exist_ok=True)
-    with _new_name(mark) as made:
-        with made.open("wb") as file:
-            file.write(HEADER)
-            file.flush()
-            os.fsync(file.fileno())
-        try:
-            os.link(made, Path(out, RECORD))  # not replaced: another process may have made it just now
-        except FileExistsError:
-            if is_marked(out):
-                return
-            made.replace(Path(out, RECORD))  # it was cut short by a power cut
-        except OSError:  # a file system without links
-            made.replace(Path(out, RECORD))
+    try:
+        _write_header(Path(out, RECORD), os.O_EXCL)
+    except FileExistsError:
+        if is_marked(out):  # another process made it just now
+            return
+        _write_header(Path(out, RECORD), os.O_TRUNC)  # it was cut short by a power cut
     _sync(mark)
     _sync(mark.parent)
 
@@ -300,13 +293,15 @@ def _is_of_a_beginning(path: Path) -> bool:
     )
 
 
-@contextlib.contextmanager
-def _new_name(folder: Path) -> Iterator[Path]:
-    path = folder / part_name()
+def _write_header(record: Path, flag: int) -> None:
+    file = os.open(record, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | flag, 0o666)
     try:
-        yield path
+        left = HEADER
+        while left:
+            left = left[os.write(file, left) :]
+        os.fsync(file)
     finally:
-        path.unlink(missing_ok=True)
+        os.close(file)
 
 
 def part_name() -> str:
