@@ -115,8 +115,17 @@ def test_the_photo_report_is_text(browser: Browser, tmp_path: Path) -> None:
     name = "x' onload='document.title=1' <img src=x onerror=document.title='owned'>.jpg"
     cv2.imwrite(str(tmp_path / "room.jpg"), np.full((200, 300, 3), 200, np.uint8))
     shutil.copy(tmp_path / "room.jpg", tmp_path / name)
-    thing = PhotoObject(label=EVIL, box=(10, 10, 90, 90), note=EVIL, estimate=EVIL, measurement_notes=(EVIL,), kind=EVIL,
-                        size=(1.0, 1.0, 1.0), bbox_cbm=1.0, moving_cbm=1.0)  # fmt: skip
+    thing = PhotoObject(
+        label=EVIL,
+        box=(10, 10, 90, 90),
+        note=EVIL,
+        estimate=EVIL,
+        measurement_notes=(EVIL,),
+        kind=EVIL,
+        size=(1.0, 1.0, 1.0),
+        bbox_cbm=1.0,
+        moving_cbm=1.0,
+    )
     failed = PhotoObject(label=EVIL, box=(10, 10, 90, 90), index=1, failure=WRONG)
     photos = [
         Photo(
