@@ -4,7 +4,7 @@
 
 The readers are the same; only what finds regions differs. True boxes are those people drew, with their labels
 and their order: more than any network gives. PP-DocLayoutV3 is left out where its weights are not
-(`penstock models fetch --hub`). The last line is JSON.
+(`penstock models fetch pp-doclayoutv3`). The last line is JSON.
 """
 
 from __future__ import annotations

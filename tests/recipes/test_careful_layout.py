@@ -105,5 +105,5 @@ def test_without_its_weights_one_sentence_says_how_to_have_them(
     monkeypatch.setenv("PENSTOCK_CACHE", str(tmp_path))
     monkeypatch.setenv("PENSTOCK_OFFLINE", "1")
     stage = next(stage for stage in documents(layout="pp-doclayoutv3") if stage.name == "layout")
-    with pytest.raises(MissingModel, match=r"'pp-doclayoutv3' .* Run: penstock models fetch --hub"):
+    with pytest.raises(MissingModel, match=r"'pp-doclayoutv3' .* Run: penstock models fetch pp-doclayoutv3"):
         stage.open()

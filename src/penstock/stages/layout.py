@@ -22,7 +22,7 @@ class Layout(Stage):
 
     "pp-doclayoutv3" takes seconds a page where "cdla" takes a tenth of one. Its regions have their rank in
     reading order, from 1, as their index. `model` is an ONNX file, or a checkpoint for torch; "" is the one
-    of the Hub that `penstock models fetch --hub` brings.
+    of the Hub that `penstock models fetch pp-doclayoutv3` brings.
     """
 
     name: ClassVar[str] = "layout"

@@ -48,7 +48,7 @@ def real_layout() -> bytes:
 
 
 def put(cache: Path, content: bytes) -> Path:
-    place = cache / LAYOUT.folder / LAYOUT.file
+    place = cache / LAYOUT.origins[0].folder / LAYOUT.file
     place.parent.mkdir(parents=True)
     place.write_bytes(content)
     return place

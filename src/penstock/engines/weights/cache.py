@@ -17,7 +17,7 @@ State = Literal["ready", "missing", "damaged"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """A model's state on this machine. `origin` is the published file with the same size or hash."""
+    """A model's state on this machine. `origin` is the published file that it is a copy of."""
 
     model: BuiltinModel
     state: State
@@ -37,21 +37,22 @@ def cache_folder() -> Path:
 
 
 def look(model: BuiltinModel, hashed: bool = False) -> Check:
-    """Looks for `model` on this machine and checks its size or, with `hashed`, its sha256."""
-    place = cache_folder() / model.folder / model.file
-    if not place.is_file():
-        return Check(model=model, state="missing")
-    origin = _origin_of(place, model, hashed)
-    return Check(model=model, state="ready" if origin else "damaged", path=place, origin=origin)
+    """Looks for `model` on this machine and checks its size or, with `hashed`, its sha256.
+
+    Each origin has its folder, so that a file's place says where it came from.
+    """
+    damaged: Path | None = None
+    for origin in model.origins:
+        place = cache_folder() / origin.folder / model.file
+        if place.is_file():
+            if _is_whole(place, origin, hashed):
+                return Check(model=model, state="ready", path=place, origin=origin)
+            damaged = damaged or place
+    return Check(model=model, state="damaged" if damaged else "missing", path=damaged)
 
 
-def _origin_of(place: Path, model: BuiltinModel, hashed: bool) -> PublishedFile | None:
-    size = place.stat().st_size
-    sized = [origin for origin in model.origins if origin.size == size]
-    if not sized or not hashed:
-        return sized[0] if sized else None
-    digest = sha256_of(place)
-    return next((origin for origin in sized if origin.sha256 == digest), None)
+def _is_whole(place: Path, origin: PublishedFile, hashed: bool) -> bool:
+    return place.stat().st_size == origin.size and not (hashed and sha256_of(place) != origin.sha256)
 
 
 def sha256_of(place: Path) -> str:

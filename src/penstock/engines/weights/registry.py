@@ -20,7 +20,7 @@ from penstock.engines.weights.fetch import Progress, fetch_models
 from penstock.engines.weights.fetch_line import FetchLine
 from penstock.errors import MissingModel, StoreError, UsageError
 
-__all__ = ["MODELS", "Check", "cache_folder", "fetch", "look", "on_the_hub", "path", "verify"]
+__all__ = ["MODELS", "Check", "cache_folder", "fetch", "look", "path", "verify"]
 
 TRY_AGAIN_S = 60.0  # the stages of a run open together: one of them asks a network that is not there
 _fetching = threading.Lock()
@@ -70,11 +70,6 @@ def fetch(names: Iterable[str] | None = None, progress: Progress | None = None) 
         words = [f"{', '.join(names)} could not be fetched: {reason}" for reason, names in reasons.items()]
         raise MissingModel(" ".join(words), next(iter(failed.values())).advice)
     return [look(model) for model in models]
-
-
-def on_the_hub() -> list[str]:
-    """Returns the names of the models that no package holds."""
-    return [name for name, model in MODELS.items() if model.group == "hub"]
 
 
 def _bring(model: BuiltinModel) -> Check:
