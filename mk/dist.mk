@@ -2,9 +2,10 @@
 .PHONY: dist
 DIST_TOOLS := build/dist-tools
 
-dist: $(DIST_TOOLS)/.ready  ## wheel and source distribution, in dist/, checked as the package index would
+dist: setup $(DIST_TOOLS)/.ready  ## wheel and source distribution, in dist/, checked as the package index would
 	rm -rf dist
 	PYTHONPATH=$(DIST_TOOLS) $(PYTHON) -m build --outdir dist
+	$(BIN)/python tools/sbom.py dist/*.whl
 	PYTHONPATH=$(DIST_TOOLS) $(PYTHON) -m twine check --strict dist/*
 
 # beside the environment and not in it: nobody needs them to work on Penstock
