@@ -87,7 +87,7 @@ def test_a_question_finds_its_page(tmp_path: Path) -> None:
 def test_the_client_gets_the_markdown_of_what_it_sends(tmp_path: Path) -> None:
     pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
     pytest.importorskip("fastapi", reason="needs penstock-pipeline[serve]")
-    from penstock.serve.service import Service
+    from penstock.serve.reading.service import Service
     from tests.support.running_service import Running
 
     shutil.copy(SAMPLE, tmp_path / "report.pdf")

@@ -13,7 +13,7 @@ import pytest
 
 import penstock
 from penstock.exports.export import PAGE_FORMATS
-from penstock.serve.service import Service
+from penstock.serve.reading.service import Service
 from penstock.store.check import check_out
 from tests.support.made_pdf import pdf, text
 from tests.support.running_service import Running

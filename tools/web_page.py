@@ -18,7 +18,7 @@ from tests.support.browser import Browser
 from tests.support.running_service import SAMPLE, Running
 
 import penstock
-from penstock.serve.service import Service
+from penstock.serve.reading.service import Service
 
 SHARP = 1.5  # pixels of the picture for one of the screen
 LOADED = "[...document.images].every((one) => one.naturalWidth)"

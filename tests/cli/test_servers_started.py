@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from penstock.cli.app import app
 from penstock.cli.services.serve import _plan as serve_plan
 from penstock.page import Page
-from penstock.serve.service import Service
+from penstock.serve.reading.service import Service
 from penstock.store.ledger import ShardWriter
 from penstock.store.schema import PAGES
 from tests.support.stand_in_machine import Machine, Started, planned

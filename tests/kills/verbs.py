@@ -143,7 +143,7 @@ def both(out: Path) -> Found:
 
 
 def served(out: Path) -> Found:
-    """Pages and what was sent. Jobs are named by chance; `tests/serve/test_jobs.py` kills those."""
+    """Pages and what was sent. Jobs are named by chance; `tests/serve/jobs/test_jobs.py` kills those."""
     sent = (path for path in sorted((out / "uploads").rglob("*")) if path.is_file())
     uploads = {str(path.relative_to(out)): hashlib.sha256(path.read_bytes()).hexdigest() for path in sent}
     return uploads | {

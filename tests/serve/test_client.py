@@ -16,7 +16,7 @@ from penstock.cli.app import app
 from penstock.client.connection import ServiceError
 from penstock.errors import UsageError
 from penstock.passes.parse import ParseOptions
-from penstock.serve.service import Service
+from penstock.serve.reading.service import Service
 from penstock.testing.fake_recipe import fake
 from tests.support.made_pdf import pdf
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from penstock.serve.service import Service
+from penstock.serve.reading.service import Service
 from penstock.testing.fake_recipe import fake
 from tests.support.waiting import wait_until
 
@@ -25,9 +25,10 @@ pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
 
 from starlette.exceptions import HTTPException
 
-from penstock.serve.guard.arrivals import Arrival, ArrivalBounds, Arrivals, Displaced, HeldBytes, TooSlow
+from penstock.serve.errors import Displaced, TooSlow
 from penstock.serve.guard.client_network import client_network
 from penstock.serve.guard.connections import BoundedConnection, ConnectionBounds
+from penstock.serve.guard.upload_deadlines import Arrival, ArrivalBounds, Arrivals, HeldBytes
 from tests.support.running_service import SAMPLE, Client, Running
 
 HALF = b"GET /health HTTP/1.1\r\nHost: localhost\r\nX-Half:"

@@ -23,8 +23,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import penstock
-from penstock.serve.catalogue import Catalogue
-from penstock.serve.service import Service
+from penstock.serve.answers import bounded_calls
+from penstock.serve.reading.catalogue import Catalogue
+from penstock.serve.reading.service import Service
 from penstock.store.ledger import Ledger
 from penstock.store.schema import PAGES
 from penstock.testing.fake_recipe import fake
@@ -34,8 +35,7 @@ from tests.support.waiting import wait_until
 
 pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
 
-from penstock.serve import in_turn
-from penstock.serve.guard.arrivals import ArrivalBounds
+from penstock.serve.guard.upload_deadlines import ArrivalBounds
 from penstock.testing import FAKE
 from tests.support.running_service import SAMPLE, Client, Running, await_up, free_port
 
@@ -147,7 +147,7 @@ def test_only_so_many_documents_arrive_at_once(tmp_path: Path) -> None:
 
 
 def test_only_so_many_wait_for_a_picture(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_turn, "MAX_ASKING", 0)
+    monkeypatch.setattr(bounded_calls, "MAX_ASKING", 0)
     name = client.send("p.pdf", SAMPLE.read_bytes())["name"]
     client.wait(name)
     assert client(f"/v1/picture?name={name}&page=1")[0] == 503
@@ -235,8 +235,8 @@ def test_a_long_document_holds_up_no_short_one(tmp_path: Path, monkeypatch: pyte
 
 
 def test_one_long_document_does_not_keep_others_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("penstock.serve.service.MAX_WAITING", 8)
-    monkeypatch.setattr("penstock.serve.service.MAX_SHARE", 5)
+    monkeypatch.setattr("penstock.serve.reading.service.MAX_WAITING", 8)
+    monkeypatch.setattr("penstock.serve.reading.service.MAX_SHARE", 5)
     service = Service(tmp_path, fake())
     service._left = {"long": 40_000}
     assert (service.is_full, service.waiting) == (False, 40_000)
@@ -300,7 +300,7 @@ def test_what_broke_is_tried_again_and_goes_on(tmp_path: Path, monkeypatch: pyte
         return opened(self)
 
     monkeypatch.setattr(layout, "open", missing)
-    monkeypatch.setattr("penstock.serve.service.AGAIN_S", 0.2)
+    monkeypatch.setattr("penstock.serve.reading.service.AGAIN_S", 0.2)
     monkeypatch.setattr("penstock.executors.local.JOIN_S", 0.1)
     with Service(tmp_path, plan) as service, Running(service) as client:
         first = client.send("a.pdf", SAMPLE.read_bytes())["name"]
@@ -329,7 +329,7 @@ def test_a_file_that_has_changed_shows_its_new_pages(tmp_path: Path) -> None:
 
 
 def test_a_run_that_is_started_over_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from penstock.serve import catalogue
+    from penstock.serve.reading import catalogue
 
     monkeypatch.setattr(catalogue, "LOOK_S", 0.0)
     monkeypatch.setattr(catalogue, "SPARING", 0.0)
@@ -349,7 +349,7 @@ def test_a_page_with_a_region_that_failed_is_not_called_well(tmp_path: Path) -> 
     from penstock.errors import Failure
     from penstock.page import Page
     from penstock.region import Region
-    from penstock.serve.catalogue import Catalogue
+    from penstock.serve.reading.catalogue import Catalogue
 
     failure = Failure(stage="recognise", kind="EngineError", message="No server answered.")
     region = replace(Region(label="text", box=(0, 0, 1, 1), index=0), failure=failure)

@@ -14,8 +14,8 @@ pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
 
 from penstock.serve.app import app_of
 from penstock.serve.guard.keys import KeyRing, new_key
+from penstock.serve.reading.service import Service
 from penstock.serve.reference_page import reference_page
-from penstock.serve.service import Service
 from tests.support.running_service import Running
 
 HOSTILE = '</code><script>alert(1)</script>" onload="x'

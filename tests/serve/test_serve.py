@@ -24,7 +24,7 @@ from penstock.errors import OutLocked, UsageError
 from penstock.page import Page
 from penstock.photos.user_boxes import GivenBox
 from penstock.recipes.photos import photos
-from penstock.serve.service import Service
+from penstock.serve.reading.service import Service
 from penstock.store.ledger import Ledger
 from penstock.store.out import Out
 from penstock.store.schema import PAGES

@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
 
-from penstock.serve.service import Service
+from penstock.serve.reading.service import Service
 from tests.support.browser import Browser, BrowserError, needs_chromium
 from tests.support.running_service import Client, Running
 from tests.support.served_page import (

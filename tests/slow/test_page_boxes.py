@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
 
-from penstock.serve.service import Service
+from penstock.serve.reading.service import Service
 from penstock.testing.fake_recipe import fake
 from tests.support.browser import Browser, needs_chromium
 from tests.support.running_service import Client, Running

@@ -21,7 +21,7 @@ from penstock.exports.photo_report import report
 from penstock.page import Page
 from penstock.photo import Photo, PhotoObject
 from penstock.region import Region
-from penstock.serve.service import Service
+from penstock.serve.reading.service import Service
 from penstock.store import manifest
 from penstock.store.ledger import ShardWriter
 from penstock.store.out import Out

@@ -12,7 +12,7 @@ pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
 
 from penstock.photos.user_boxes import GivenBox
 from penstock.recipes.photos import photos
-from penstock.serve.service import Service
+from penstock.serve.reading.service import Service
 from penstock.testing.fake_recipe import fake
 from tests.support.browser import Browser, needs_chromium
 from tests.support.running_service import Running

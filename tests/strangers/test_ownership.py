@@ -12,7 +12,7 @@ from penstock.cli.app import app
 from penstock.errors import PenstockError, StoreError, UsageError
 from penstock.retrieval import index_folder
 from penstock.serve.jobs.record import JOBS, JobFiles
-from penstock.serve.upload_folder import UPLOADS, UploadFolder
+from penstock.serve.reading.upload_folder import UPLOADS, UploadFolder
 from penstock.store.atomic_files import replacing
 from penstock.store.lock import holding
 from penstock.store.manifest import FOLDERS

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from penstock.cli.app import app
 from penstock.errors import PenstockError
 from penstock.serve.jobs.record import JobFiles
-from penstock.serve.upload_folder import UploadFolder
+from penstock.serve.reading.upload_folder import UploadFolder
 from tests.conftest import SAMPLE
 from tests.strangers.trees import Tree
 

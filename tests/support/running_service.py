@@ -17,8 +17,8 @@ from typing import Any
 import penstock
 from penstock.serve.app import ServiceSettings, app_of
 from penstock.serve.guard.connections import ConnectionBounds
+from penstock.serve.reading.service import Service
 from penstock.serve.server import server_of
-from penstock.serve.service import Service
 
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
 

@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
 
 from penstock.passes.parse import ParseOptions
-from penstock.serve.service import Service
+from penstock.serve.reading.service import Service
 from penstock.testing import FAKE
 from penstock.testing.fake_recipe import fake
 from tests.support.running_service import Running

@@ -22,10 +22,10 @@ from penstock.plan import Plan
 from penstock.processes.background import Background
 from penstock.region import Region
 from penstock.retrieval.hits import Hit, SearchOptions
+from penstock.serve.answers.kept_index import KeptIndex
 from penstock.serve.jobs.jobs import Jobs
-from penstock.serve.kept_index import KeptIndex
-from penstock.serve.service import MAX_WAITING, Service, Status
-from penstock.serve.upload import ReceivedFile
+from penstock.serve.reading.service import MAX_WAITING, Service, Status
+from penstock.serve.requests.received_file import ReceivedFile
 from penstock.store.out import Out
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from penstock.errors import PenstockError
 from penstock.serve.errors import HttpRefusal, answer_for, error_answer
-from penstock.serve.guard.arrivals import Arrivals, arrival_of, hold_for
+from penstock.serve.guard.upload_deadlines import Arrivals, arrival_of, hold_for
 from penstock.serve.requests.base64_stream import Base64Stream
 from penstock.serve.requests.long_json import LongJson
-from penstock.serve.upload import receive as receive_file
+from penstock.serve.requests.received_file import receive as receive_file
 from penstock.store.atomic_files import store_errors
 
 MAX_FILES = 4  # of a message; the tools take one

@@ -22,11 +22,11 @@ from penstock.agents.files import MAX_CONTENT_BYTES
 from penstock.agents.sent_contents import SentContentMiddleware
 from penstock.agents.tools import AgentTools, Answer
 from penstock.errors import PenstockError
-from penstock.serve.errors import OriginCheckMiddleware
-from penstock.serve.guard.arrivals import ArrivalBounds, ArrivalMiddleware, Arrivals
+from penstock.serve.guard.key_middleware import OWNER, KeyMiddleware
 from penstock.serve.guard.keys import EVERYONE, KeyRing
 from penstock.serve.guard.origin_check import OriginCheck
-from penstock.serve.key_check import OWNER, KeyMiddleware
+from penstock.serve.guard.origin_middleware import OriginCheckMiddleware
+from penstock.serve.guard.upload_deadlines import ArrivalBounds, ArrivalMiddleware, Arrivals
 from penstock.serve.requests.long_json import MAX_SHORT_BYTES
 
 PATH = "/mcp"

@@ -24,19 +24,23 @@ from penstock.serve.adapters.mistral import MistralRoutes
 from penstock.serve.adapters.mistral_files import MistralFileRoutes
 from penstock.serve.adapters.open_webui import OpenWebuiRoutes
 from penstock.serve.adapters.paddleocr import PaddleocrRoutes
-from penstock.serve.errors import ERRORS, OriginCheckMiddleware
-from penstock.serve.guard.arrivals import ArrivalBounds, ArrivalMiddleware, Arrivals
+from penstock.serve.answers.bounded_calls import BoundedCalls
+from penstock.serve.answers.pictures import DrawnPages
+from penstock.serve.answers.searching import ServedSearch
+from penstock.serve.answers.worker_threads import WorkerThreads
+from penstock.serve.errors import ERRORS
+from penstock.serve.guard.key_middleware import REFERENCE, KeyMiddleware
 from penstock.serve.guard.keys import KeyRing
 from penstock.serve.guard.origin_check import OriginCheck
+from penstock.serve.guard.origin_middleware import OriginCheckMiddleware
 from penstock.serve.guard.remote_files import RemoteFiles
-from penstock.serve.in_turn import InTurn
+from penstock.serve.guard.upload_deadlines import ArrivalBounds, ArrivalMiddleware, Arrivals
 from penstock.serve.jobs.callbacks import Callbacks, CallbackSettings
 from penstock.serve.jobs.jobs import Jobs
 from penstock.serve.jobs.results import JobResults
-from penstock.serve.key_check import REFERENCE, KeyMiddleware
 from penstock.serve.metrics import CountingMiddleware, RequestCounts
 from penstock.serve.openapi import described, operation_id
-from penstock.serve.pictures import DrawnPages
+from penstock.serve.reading.service import Service
 from penstock.serve.reference_page import reference_page
 from penstock.serve.requests.body import BodyReader
 from penstock.serve.requests.kept_files import KeptFiles
@@ -49,9 +53,6 @@ from penstock.serve.routes.runs import RunRoutes
 from penstock.serve.routes.search import SearchRoutes
 from penstock.serve.routes.status import StatusRoutes
 from penstock.serve.routes.web import add_page
-from penstock.serve.searching import ServedSearch
-from penstock.serve.service import Service
-from penstock.serve.worker_threads import WorkerThreads
 from penstock.sizes import MB
 
 __all__ = ["KeyRing", "PhotoOptions", "RemoteFiles", "ServiceSettings", "app_of"]
@@ -158,7 +159,7 @@ def _context(service: Service, settings: ServiceSettings) -> Context:
         arrivals=Arrivals(settings.arrivals),
         pictures=DrawnPages(service.out),
         search=ServedSearch(service),
-        exporting=InTurn(EXPORTS_AT_ONCE),
+        exporting=BoundedCalls(EXPORTS_AT_ONCE),
         takers=WorkerThreads("take", TAKERS),
         kept_files=KeptFiles(service.incoming),
         callbacks=settings.callbacks,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,22 +10,32 @@ from types import MappingProxyType
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
-from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.routing import Match
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from penstock.errors import PenstockError, StoreError, UsageError
-from penstock.serve.guard.arrivals import Displaced, TooSlow
-from penstock.serve.guard.origin_check import HEADERS, OriginCheck
-from penstock.serve.upload import NotADocument, TooLarge
 
 RETRY_S = 60  # a page or two later
-OUR_HEADERS = {name.lower().encode(): value.encode() for name, value in HEADERS.items()}
 NOTHING: Mapping[str, str] = MappingProxyType({})
 # docling's client looks for an error's sentence in `detail`, where FastAPI puts it
 DETAILED = ("/v1/convert/", "/v1/status/", "/v1/result/")
+
+
+class TooLarge(UsageError):
+    """The body is longer than allowed."""
+
+
+class NotADocument(UsageError):
+    """The first bytes are of no kind that is read."""
+
+
+class TooSlow(UsageError):
+    """The body does not arrive in time."""
+
+
+class Displaced(UsageError):
+    """The body made room for that of another client."""
 
 
 class HttpRefusal(Exception):
@@ -35,44 +44,6 @@ class HttpRefusal(Exception):
     def __init__(self, status: int, error: str, advice: str = "") -> None:
         super().__init__(error)
         self.status, self.error, self.advice = status, error, advice
-
-
-class OriginCheckMiddleware:
-    """Refuses requests that the check refuses, and adds our headers to every answer."""
-
-    def __init__(self, app: ASGIApp, check: OriginCheck) -> None:
-        self._app = app
-        self._check = check
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            return await self._app(scope, receive, send)
-        begun, headers = False, Headers(scope=scope)
-        ours = OUR_HEADERS | _encoded(self._check.origins.headers(headers.get("origin")))
-
-        async def sending(message: Message) -> None:
-            nonlocal begun
-            if message["type"] == "http.response.start":
-                begun = True
-                others = (pair for pair in message["headers"] if pair[0] not in ours)
-                message["headers"] = [*others, *ours.items()]
-            await send(message)
-
-        refusal = self._check.refusal(headers)
-        preflight = self._check.origins.preflight(scope["method"], headers)
-        answer = self._app if refusal is None else error_answer(403, *refusal)
-        if refusal is None and preflight is not None:
-            answer = Response(status_code=204, headers=dict(preflight))
-        try:
-            await answer(scope, receive, sending)
-        except asyncio.CancelledError:  # the server is shutting down and has waited long enough
-            if not begun:
-                ending = error_answer(503, "The service is shutting down.", "Try again in a moment.")
-                await ending(scope, receive, sending)
-
-
-def _encoded(headers: Mapping[str, str]) -> dict[bytes, bytes]:
-    return {name.lower().encode(): value.encode("latin-1") for name, value in headers.items()}
 
 
 def error_answer(

@@ -9,7 +9,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
-from penstock.serve.key_check import is_open_path
+from penstock.serve.guard.key_middleware import is_open_path
 
 BEARER, API_KEY = "bearer", "apiKey"
 SCHEMES = {

@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 
 from penstock.serve.app import ServiceSettings, app_of
 from penstock.serve.guard.connections import MAX_CONNECTIONS, ConnectionBounds, ConnectionTable
-from penstock.serve.service import Service
+from penstock.serve.reading.service import Service
 
 GRACE_S = 3  # for answers on their way when the service ends; who waits for a document asks again
 FILES = 8192  # that the process may have open; half of them are for the run

@@ -212,8 +212,8 @@ def _plan(out: Path, recipe: str | None, settings: dict[str, Any], sam3d: dict[s
 
 def _run(out: Path, plan: Plan | None, listening: socket.socket, asked: _Operating) -> None:
     need_extra("serve", "The service")
+    from penstock.serve.reading.service import Service
     from penstock.serve.server import service_server
-    from penstock.serve.service import Service
 
     settings = asked.service_settings(plan, is_open(listening))
     with Service(out, plan, probes=True) as service:

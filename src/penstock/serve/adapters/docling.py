@@ -24,7 +24,7 @@ from penstock.serve.adapters.foreign_jobs import (
 )
 from penstock.serve.errors import HttpRefusal
 from penstock.serve.jobs.jobs import JobState
-from penstock.serve.requests.body import BodyRead
+from penstock.serve.requests.body import BodyParser
 from penstock.serve.routes.context import Context, pause
 from penstock.serve.routes.documents import MAX_WAIT_S
 from penstock.serve.routes.models import errors
@@ -180,7 +180,7 @@ class DoclingRoutes:
 def _source(request: Request) -> tuple[Fill, dict[str, Any]]:
     told: dict[str, Any] = {}
 
-    async def fill(body: BodyRead) -> Mapping[str, Any]:
+    async def fill(body: BodyParser) -> Mapping[str, Any]:
         given = await body.json(request)
         options = given.get("options") if isinstance(given.get("options"), dict) else {}
         target = given.get("target")
@@ -201,7 +201,7 @@ def _older(given: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-async def _add(body: BodyRead, source: Any) -> None:
+async def _add(body: BodyParser, source: Any) -> None:
     if not isinstance(source, dict):
         raise HttpRefusal(422, "sources: objects are wanted.")
     if source.get("kind") == "file" and isinstance(source.get("base64_string"), str):
@@ -215,9 +215,9 @@ async def _add(body: BodyRead, source: Any) -> None:
 def _form(request: Request) -> tuple[Fill, dict[str, Any]]:
     told: dict[str, Any] = {}
 
-    async def fill(body: BodyRead) -> Mapping[str, Any]:
+    async def fill(body: BodyParser) -> Mapping[str, Any]:
         await body.form_parts(request, ("files",))
-        told.update(body.sending.options)
+        told.update(body.received.options)
         told["target"] = _target(told.get("target_type"))
         _page_break(told)
         return _page_range(told)

@@ -14,19 +14,18 @@ from fastapi.concurrency import run_in_threadpool
 from penstock.documents.formats.markdown import relink
 from penstock.errors import UsageError
 from penstock.page import Page
-from penstock.serve.errors import HttpRefusal
-from penstock.serve.guard.arrivals import arrival_of
+from penstock.serve.errors import HttpRefusal, NotADocument
+from penstock.serve.guard.upload_deadlines import arrival_of
 from penstock.serve.jobs.jobs import JobState
 from penstock.serve.jobs.record import JobRecord
-from penstock.serve.requests.body import BodyRead
+from penstock.serve.requests.body import BodyParser
 from penstock.serve.routes.context import LATER, Context, max_bytes_of, owner_of, pause
-from penstock.serve.upload import NotADocument
 
 SYNC_S = 1800.0  # that a client of an answer at once may wait: as long as RAGFlow does, the most patient one
 MAX_TASKS = 1_000  # whose wishes are remembered, the latest
 MAX_WISH = 200  # letters of one
 MAX_PAGE = 10**9
-Fill = Callable[[BodyRead], Awaitable[Mapping[str, Any]]]
+Fill = Callable[[BodyParser], Awaitable[Mapping[str, Any]]]
 
 
 class ForeignJobs:
@@ -62,7 +61,7 @@ class ForeignJobs:
                 raise HttpRefusal(429, crowded, LATER)
             body.check(request)
             options = await fill(body)
-            files = body.sending.files
+            files = body.received.files
             if not files:
                 raise HttpRefusal(400, "There is no file in the request.")
             try:

@@ -11,7 +11,7 @@ from penstock.documents.formats.glm import WrittenPage, blocks_of, page_blocks, 
 from penstock.page import Page
 from penstock.serve.adapters.foreign_jobs import ForeignJobs, as_list, page_span, whole_number
 from penstock.serve.errors import HttpRefusal
-from penstock.serve.requests.body import BodyRead
+from penstock.serve.requests.body import BodyParser
 from penstock.serve.routes.context import Context
 from penstock.serve.routes.models import errors
 
@@ -69,10 +69,10 @@ class GlmRoutes:
     async def parse(self, request: Request) -> dict[str, Any]:
         """Reads documents and pictures as the GLM-OCR SDK's own server does."""
 
-        async def fill(body: BodyRead) -> Mapping[str, Any]:
+        async def fill(body: BodyParser) -> Mapping[str, Any]:
             if request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
                 await body.form_parts(request, ("files",))
-                addresses = as_list(body.sending.options.get("urls"))
+                addresses = as_list(body.received.options.get("urls"))
             else:
                 addresses = as_list((await body.json(request)).get("images"))
             for address in addresses:
@@ -89,7 +89,7 @@ class GlmRoutes:
         """Reads one document as the hosted GLM-OCR does."""
         told: dict[str, Any] = {}
 
-        async def fill(body: BodyRead) -> Mapping[str, Any]:
+        async def fill(body: BodyParser) -> Mapping[str, Any]:
             told.update(await body.json(request))
             await add_source(body, told.get("file"))
             first, last = (whole_number(told.get(name), name) for name in ("start_page_id", "end_page_id"))
@@ -118,7 +118,7 @@ class GlmRoutes:
         }
 
 
-async def add_source(body: BodyRead, source: Any) -> None:
+async def add_source(body: BodyParser, source: Any) -> None:
     """Takes a data URI, an address, or bare base64. A file of this machine is nobody's to name."""
     if not isinstance(source, str) or not source:
         raise HttpRefusal(400, "No images provided.")

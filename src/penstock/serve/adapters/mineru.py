@@ -31,7 +31,7 @@ from penstock.serve.adapters.foreign_jobs import (
 )
 from penstock.serve.errors import HttpRefusal
 from penstock.serve.jobs.jobs import JobState
-from penstock.serve.requests.body import BodyRead
+from penstock.serve.requests.body import BodyParser
 from penstock.serve.routes.context import Context
 from penstock.serve.routes.models import errors
 
@@ -188,9 +188,9 @@ def _data_uri(path: str, data: bytes) -> str:
 
 
 def _form(request: Request, told: dict[str, Any]) -> Fill:
-    async def fill(body: BodyRead) -> Mapping[str, Any]:
+    async def fill(body: BodyParser) -> Mapping[str, Any]:
         await body.form_parts(request, ("files", "file"))
-        told.update(body.sending.options)
+        told.update(body.received.options)
         first, last = (whole_number(told.get(name), name) for name in ("start_page_id", "end_page_id"))
         end = None if last is None or last >= LAST_PAGE else last + 1
         return page_span(None if first is None else first + 1, end)

@@ -16,7 +16,7 @@ from penstock.serve.adapters.glm import add_source
 from penstock.serve.adapters.mistral_files import own_file
 from penstock.serve.errors import HttpRefusal
 from penstock.serve.jobs.jobs import JobState
-from penstock.serve.requests.body import BodyRead
+from penstock.serve.requests.body import BodyParser
 from penstock.serve.requests.kept_files import KeptFile
 from penstock.serve.routes.context import Context
 from penstock.serve.routes.models import errors
@@ -80,11 +80,11 @@ class MistralRoutes:
         told: dict[str, Any] = {}
         size = 0
 
-        async def fill(body: BodyRead) -> Mapping[str, Any]:
+        async def fill(body: BodyParser) -> Mapping[str, Any]:
             nonlocal size
             told.update(await body.json(request))
             await self._add_document(request, body, told.get("document"))
-            size = body.sending.size
+            size = body.received.size
             return _pages_option(told.get("pages"))
 
         state = await self._jobs.finished(request, fill)
@@ -97,7 +97,7 @@ class MistralRoutes:
             "usage_info": {"pages_processed": len(pages), "doc_size_bytes": size},
         }
 
-    async def _add_document(self, request: Request, body: BodyRead, document: Any) -> None:
+    async def _add_document(self, request: Request, body: BodyParser, document: Any) -> None:
         if not isinstance(document, dict):
             raise HttpRefusal(422, "document: an object is wanted.")
         source = document.get("document_url") or document.get("image_url")

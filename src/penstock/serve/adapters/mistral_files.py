@@ -10,9 +10,9 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, Response
 
 from penstock.serve.errors import HttpRefusal
-from penstock.serve.guard.arrivals import arrival_of
-from penstock.serve.key_check import SIGNED
-from penstock.serve.requests.body import BodyRead
+from penstock.serve.guard.key_middleware import SIGNED
+from penstock.serve.guard.upload_deadlines import arrival_of
+from penstock.serve.requests.body import BodyParser
 from penstock.serve.requests.kept_files import GONE, KeptFile
 from penstock.serve.routes.context import LATER, Context, max_bytes_of, owner_of
 from penstock.serve.routes.models import errors
@@ -74,12 +74,12 @@ class MistralFileRoutes:
                 raise HttpRefusal(429, crowded, LATER)
             return await self._kept_of(request, body)
 
-    async def _kept_of(self, request: Request, body: BodyRead) -> dict[str, Any]:
+    async def _kept_of(self, request: Request, body: BodyParser) -> dict[str, Any]:
         body.check(request)
         await body.form_parts(request, ("file",))
-        if len(body.sending.files) != 1:
+        if len(body.received.files) != 1:
             raise HttpRefusal(422, "file: one file is wanted.")
-        [received] = body.sending.files
+        [received] = body.received.files
         kept = await run_in_threadpool(self._kept.keep, received, owner_of(request).name)
         self._tidy()
         return _row(kept)

@@ -10,7 +10,7 @@ from fastapi import FastAPI, Request
 
 from penstock.serve.adapters.foreign_jobs import ForeignJobs, without_links
 from penstock.serve.errors import HttpRefusal
-from penstock.serve.requests.body import BodyRead
+from penstock.serve.requests.body import BodyParser
 from penstock.serve.routes.context import Context
 from penstock.serve.routes.models import errors
 
@@ -45,7 +45,7 @@ class OpenWebuiRoutes:
     async def process(self, request: Request) -> list[dict[str, Any]]:
         """Reads a file for Open WebUI's external loader: one entry for each page that has text."""
 
-        async def fill(body: BodyRead) -> Mapping[str, Any]:
+        async def fill(body: BodyParser) -> Mapping[str, Any]:
             await body.add_stream(_file_name(request.headers), request.stream())
             return {}
 

@@ -14,7 +14,7 @@ from penstock.region import Region
 from penstock.serve.adapters.foreign_jobs import ForeignJobs, crops_of
 from penstock.serve.adapters.glm import add_source
 from penstock.serve.jobs.jobs import JobState
-from penstock.serve.requests.body import BodyRead
+from penstock.serve.requests.body import BodyParser
 from penstock.serve.routes.context import Context
 from penstock.serve.routes.models import errors
 
@@ -50,7 +50,7 @@ class PaddleocrRoutes:
         """Reads one document or picture as PaddleOCR-VL's server does."""
         given: dict[str, Any] = {}
 
-        async def fill(body: BodyRead) -> Mapping[str, Any]:
+        async def fill(body: BodyParser) -> Mapping[str, Any]:
             given.update(await body.json(request))
             await add_source(body, given.get("file"))
             return {}

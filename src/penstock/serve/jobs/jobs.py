@@ -17,12 +17,12 @@ from typing import Any
 
 from penstock.passes.parse import ParseOptions
 from penstock.passes.photos import PhotoOptions
-from penstock.serve.jobs.beside import Beside, check_beside, keep_beside
+from penstock.serve.jobs.job_runs import JobRuns, RunEnd
 from penstock.serve.jobs.job_state import OVER, JobState, own_state, shared_state
-from penstock.serve.jobs.own_run import OwnRuns, RunEnd
+from penstock.serve.jobs.photo_attachments import Attachments, check_attachments, keep_attachments
 from penstock.serve.jobs.record import INPUTS, OWN_OUT, CallbackState, JobFiles, JobRecord, Kind
-from penstock.serve.service import Service
-from penstock.serve.upload import ReceivedFile
+from penstock.serve.reading.service import Service
+from penstock.serve.requests.received_file import ReceivedFile
 from penstock.sources.safe_names import safe_name
 from penstock.store.atomic_files import make_folder, store_errors, sync_folder
 from penstock.store.ownership import claim, claim_folder
@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 __all__ = ["JobState", "Jobs"]
 MAX_JOBS = 100_000  # some 100 MB of memory
 SWEEP_S = 60.0  # between two looks for jobs whose time is over
-NOTHING: Beside = MappingProxyType({})
+NOTHING: Attachments = MappingProxyType({})
 NO_OPTIONS: Mapping[str, Any] = {}  # one for all jobs without
 
 
@@ -58,7 +58,7 @@ class Jobs:
         self._owing: set[str] = set()  # jobs whose callback is not delivered yet
         # documents of the service's run, and the jobs that want them: nearly always one, so no set for each
         self._users: dict[str, tuple[str, ...]] = {}
-        self.own_runs = OwnRuns(base, measuring, self.files.folder, self._ended, at_once)
+        self.own_runs = JobRuns(base, measuring, self.files.folder, self._ended, at_once)
         self._opened = ExitStack()
         self._ending = threading.Event()
         self._sweeper = threading.Thread(target=self._sweep_until_the_end, name="job-sweeper", daemon=True)
@@ -120,7 +120,7 @@ class Jobs:
         idempotency_key: str = "",
         digest: str = "",
         callback: str = "",
-        beside: Beside = NOTHING,
+        attachments: Attachments = NOTHING,
     ) -> JobRecord:
         """Takes the files: a power cut after it loses nothing.
 
@@ -132,12 +132,12 @@ class Jobs:
         for file in files:
             file.check_kind()
         id = secrets.token_hex(12)
-        for file in chain(files, *beside.values()):
+        for file in chain(files, *attachments.values()):
             with store_errors(file.path):
                 file.put_on_disk()
-        if beside:
-            check_beside(files, beside)
-            keep_beside(self.files.folder(id), beside)
+        if attachments:
+            check_attachments(files, attachments)
+            keep_attachments(self.files.folder(id), attachments)
         take = self._keep if has_own_run else self._accept
         record = JobRecord(
             id=id,

@@ -9,7 +9,7 @@ from typing import Any
 
 from penstock.errors import UsageError
 from penstock.passes.photos import PhotoOptions
-from penstock.serve.jobs.beside import depths_of, furniture_of
+from penstock.serve.jobs.photo_attachments import depths_of, furniture_of
 
 OF_A_RUN = ("boxes", "known", "same_room")  # those that are not the recipe's
 OF_SAM3D = {

@@ -19,10 +19,10 @@ from penstock.exports.page_rows import picture_row, result_row
 from penstock.exports.pages import Pages
 from penstock.page import Page
 from penstock.photo import Photo
-from penstock.serve.catalogue import Catalogue
 from penstock.serve.jobs.jobs import Jobs
 from penstock.serve.jobs.record import JobRecord
-from penstock.serve.service import Service
+from penstock.serve.reading.catalogue import Catalogue
+from penstock.serve.reading.service import Service
 from penstock.store.atomic_files import replacing
 from penstock.store.ledger import Entry, Ledger
 from penstock.store.out import Out

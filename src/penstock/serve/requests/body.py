@@ -20,14 +20,14 @@ from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 
 from penstock.redaction import SafeRepr
-from penstock.serve.errors import HttpRefusal, writable
-from penstock.serve.guard.arrivals import has_arrived, hold_for
+from penstock.serve.errors import HttpRefusal, TooLarge, writable
 from penstock.serve.guard.remote_files import RemoteFiles
+from penstock.serve.guard.upload_deadlines import has_arrived, hold_for
+from penstock.serve.reading.service import Service
 from penstock.serve.requests.base64_stream import Base64Stream
 from penstock.serve.requests.form import FormBody
 from penstock.serve.requests.long_json import LongJson
-from penstock.serve.service import Service
-from penstock.serve.upload import ReceivedFile, TooLarge, receive
+from penstock.serve.requests.received_file import ReceivedFile, receive
 from penstock.sizes import file_size
 from penstock.store.atomic_files import store_errors
 
@@ -40,20 +40,24 @@ FILES = ("files", "file")
 
 
 @dataclass
-class Sending(SafeRepr):
+class RequestFiles(SafeRepr):
     """Files and options of a request, and files of other fields. `digest` is of all of it."""
 
     files: list[ReceivedFile] = field(default_factory=list)
-    beside: dict[str, list[ReceivedFile]] = field(default_factory=dict)
+    attachments: dict[str, list[ReceivedFile]] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
     size: int = 0
 
     @property
     def digest(self) -> str:
         told: list[Any] = [[[file.name, file.digest] for file in self.files], self.options]
-        if self.beside:
+        if self.attachments:
             told.append(
-                [[name, file.name, file.digest] for name in self.beside for file in self.beside[name]]
+                [
+                    [name, file.name, file.digest]
+                    for name in self.attachments
+                    for file in self.attachments[name]
+                ]
             )
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
@@ -84,16 +88,16 @@ class BodyReader:
         self._remote = remote
 
     @contextmanager
-    def opened(self, max_bytes: int | None = None) -> Iterator[BodyRead]:
+    def opened(self, max_bytes: int | None = None) -> Iterator[BodyParser]:
         with ExitStack() as kept:
-            yield BodyRead(
+            yield BodyParser(
                 lambda: kept.enter_context(self._service.incoming()),
                 min(self._max_bytes, max_bytes or self._max_bytes),
                 self._remote,
             )
 
 
-class BodyRead:
+class BodyParser:
     """One request's body."""
 
     def __init__(self, new_path: Callable[[], Path], max_bytes: int, remote: RemoteFiles) -> None:
@@ -101,29 +105,29 @@ class BodyRead:
         self._max_bytes = max_bytes
         self._remote = remote
         self._is_whole: Callable[[], bool] = lambda: False
-        self.sending = Sending()
+        self.received = RequestFiles()
         self._long: dict[str, _LongFile] = {}  # by the word that stands for each in the JSON
         self._mark = secrets.token_hex(16)
 
-    async def read(self, request: Request, beside: tuple[str, ...] = ()) -> Sending:
+    async def read(self, request: Request, attachments: tuple[str, ...] = ()) -> RequestFiles:
         """Reads a form, JSON, or the bytes of one file called `name` in the address.
 
-        Files may also come in the fields `beside`.
+        Files may also come in the fields `attachments`.
         """
         for name, value in request.query_params.multi_items():
             if name not in QUERY_ONLY:
-                self.sending.add_option(name, value)
+                self.received.add_option(name, value)
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         self.check(request)
         if kind == "multipart/form-data":
-            await self.form_parts(request, FILES, beside)
+            await self.form_parts(request, FILES, attachments)
         elif kind == "application/json":
-            await self._json(await self.json(request), beside)
+            await self._json(await self.json(request), attachments)
         else:
             await self.add_stream(request.query_params.get("name", "document"), request.stream())
-        if not self.sending.files:
+        if not self.received.files:
             raise HttpRefusal(400, "There is no file in the request.", "Send one: curl -F files=@report.pdf.")
-        return self.sending
+        return self.received
 
     def check(self, request: Request) -> None:
         """Refuses a body that its headers condemn, before it is read. Call it first."""
@@ -136,20 +140,20 @@ class BodyRead:
             raise TooLarge(f"A document may have {file_size(self._max_bytes)} at most.")
 
     async def form_parts(
-        self, request: Request, files: tuple[str, ...], beside: tuple[str, ...] = ()
+        self, request: Request, files: tuple[str, ...], attachments: tuple[str, ...] = ()
     ) -> None:
-        """Takes the parts of a form; a file may come under any of the names `files`, others `beside`."""
+        """Takes the parts of a form; a file may come under any of the names `files`, others `attachments`."""
         form = FormBody(request.headers, request.stream())
         async for part in form.parts():
             if part.filename is not None:
-                if part.name not in (*files, *beside):
+                if part.name not in (*files, *attachments):
                     raise HttpRefusal(422, f"There is no field {part.name!r} for files.", f"Use {files[0]}.")
-                into = part.name if part.name in beside else ""
+                into = part.name if part.name in attachments else ""
                 await self.add_stream(part.filename, part.pieces(), into)
             elif not part.name:
                 raise HttpRefusal(400, "The form is broken: a part has no name.")
             else:
-                self.sending.add_option(part.name.removesuffix("[]"), await form.text_of(part))
+                self.received.add_option(part.name.removesuffix("[]"), await form.text_of(part))
 
     async def json(self, request: Request) -> dict[str, Any]:
         """Returns the body as an object. Files in it are on disk; a word stands for each."""
@@ -167,20 +171,20 @@ class BodyRead:
         self._add(await self._received(name, stream), into)
 
     def _add(self, file: ReceivedFile, into: str) -> None:
-        kept = self.sending.beside.setdefault(into, []) if into else self.sending.files
+        kept = self.received.attachments.setdefault(into, []) if into else self.received.files
         kept.append(file)
 
     async def _received(self, name: str, stream: AsyncIterator[bytes]) -> ReceivedFile:
-        others = sum(map(len, self.sending.beside.values())) + len(self._long)
-        if len(self.sending.files) + others >= MAX_FILES:
+        others = sum(map(len, self.received.attachments.values())) + len(self._long)
+        if len(self.received.files) + others >= MAX_FILES:
             raise HttpRefusal(413, f"A request may have {MAX_FILES} files at most.")
         path = self._new_path()
-        left, memory = self._max_bytes - self.sending.size, MAX_IN_MEMORY - self.sending.size
+        left, memory = self._max_bytes - self.received.size, MAX_IN_MEMORY - self.received.size
         with store_errors(path):
             file = await receive(stream, path, writable(name), left, max(0, memory), self._is_whole)
         if not file.size:
             raise HttpRefusal(400, f"The file {name!r} is empty.", "Send the file's bytes.")
-        self.sending.size += file.size
+        self.received.size += file.size
         return file
 
     async def _take_long(self, pieces: AsyncIterator[bytes]) -> str:
@@ -220,8 +224,8 @@ class BodyRead:
             name = name or urlsplit(address).path.rpartition("/")[2] or "document"
             await self.add_stream(name, stream, into)
 
-    async def _json(self, told: dict[str, Any], beside: tuple[str, ...]) -> None:
-        for field_name in ("files", *(name for name in beside if name in told)):
+    async def _json(self, told: dict[str, Any], attachments: tuple[str, ...]) -> None:
+        for field_name in ("files", *(name for name in attachments if name in told)):
             files = told.pop(field_name, None)
             if not isinstance(files, list) or not all(isinstance(one, dict) for one in files):
                 raise HttpRefusal(
@@ -232,7 +236,7 @@ class BodyRead:
         if self._long:
             raise HttpRefusal(422, "A long text is in no field for files.", "Leave it out.")
         for name, value in told.items():
-            self.sending.add_option(name, value)
+            self.received.add_option(name, value)
 
     async def _json_file(self, one: dict[str, Any], field_name: str) -> None:
         name, text, address = (one.get(key) for key in ("name", "base64", "url"))

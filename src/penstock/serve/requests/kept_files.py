@@ -22,8 +22,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from fastapi.concurrency import run_in_threadpool
 
 from penstock.serve.errors import HttpRefusal
-from penstock.serve.key_check import SIGNED
-from penstock.serve.upload import ReceivedFile
+from penstock.serve.guard.key_middleware import SIGNED
+from penstock.serve.requests.received_file import ReceivedFile
 from penstock.store.atomic_files import store_errors
 
 KEEP_S = 24 * 3600.0

@@ -8,21 +8,21 @@ from dataclasses import dataclass
 
 from fastapi import Request
 
+from penstock.serve.answers.bounded_calls import BoundedCalls
+from penstock.serve.answers.pictures import DrawnPages
+from penstock.serve.answers.searching import ServedSearch
+from penstock.serve.answers.worker_threads import WorkerThreads
 from penstock.serve.errors import HttpRefusal
-from penstock.serve.guard.arrivals import Arrivals
+from penstock.serve.guard.key_middleware import OWNER
 from penstock.serve.guard.keys import EVERYONE, KeyOwner
-from penstock.serve.in_turn import InTurn
+from penstock.serve.guard.upload_deadlines import Arrivals
 from penstock.serve.jobs.callbacks import CallbackSettings
 from penstock.serve.jobs.jobs import Jobs, JobState
 from penstock.serve.jobs.record import JobRecord, Kind
 from penstock.serve.jobs.results import JobResults
-from penstock.serve.key_check import OWNER
-from penstock.serve.pictures import DrawnPages
+from penstock.serve.reading.service import MAX_WAITING, Service
 from penstock.serve.requests.body import BodyReader
 from penstock.serve.requests.kept_files import KeptFiles
-from penstock.serve.searching import ServedSearch
-from penstock.serve.service import MAX_WAITING, Service
-from penstock.serve.worker_threads import WorkerThreads
 from penstock.sizes import MB
 
 LATER = "Send it again later."
@@ -42,7 +42,7 @@ class Context:
     arrivals: Arrivals
     pictures: DrawnPages
     search: ServedSearch
-    exporting: InTurn
+    exporting: BoundedCalls
     takers: WorkerThreads  # that make jobs of what has arrived
     kept_files: KeptFiles  # uploaded before they are named
     callbacks: CallbackSettings

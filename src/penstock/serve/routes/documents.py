@@ -19,13 +19,13 @@ from penstock.exports.overlays import MAX_SIDE
 from penstock.exports.page_files import page_piece
 from penstock.page import Page
 from penstock.photo import Photo
-from penstock.serve.catalogue import Place
 from penstock.serve.errors import HttpRefusal
-from penstock.serve.guard.arrivals import arrival_of
+from penstock.serve.guard.upload_deadlines import arrival_of
 from penstock.serve.jobs.results import item_row
+from penstock.serve.reading.catalogue import Place
+from penstock.serve.reading.service import Status
 from penstock.serve.routes.context import LATER, Context, max_bytes_of, owner_of, pause
 from penstock.serve.routes.models import DocumentAnswer, DocumentPartsAnswer, TakenAnswer, errors
-from penstock.serve.service import Status
 
 MAX_WAIT_S = 60.0  # proxies give up on a silent answer soon after
 SEND_THE_BYTES = "Send the file's bytes: curl --data-binary @FILE."
@@ -118,7 +118,7 @@ class DocumentRoutes:
         with self._context.bodies.opened(max_bytes_of(request)) as body:
             body.check(request)
             await body.add_stream(name, request.stream())
-            files, owner = body.sending.files, owner_of(request).name
+            files, owner = body.received.files, owner_of(request).name
             record = await self._context.takers(partial(self._context.jobs.create, "parse", files, {}, owner))
             [document] = record.documents
             return status_row(self._known(request, document)) | {"job": record.id}

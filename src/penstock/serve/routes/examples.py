@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from penstock.serve.jobs.beside import DEPTHS, FURNITURE
+from penstock.serve.jobs.photo_attachments import DEPTHS, FURNITURE
 from penstock.serve.requests.options import ParseRequest, VolumesRequest
 
 FILE = {

@@ -16,16 +16,16 @@ from penstock.exports.overlays import MAX_SIDE
 from penstock.page import Page
 from penstock.photo import Photo
 from penstock.photos.user_boxes import GivenBox
-from penstock.serve.catalogue import Catalogue
 from penstock.serve.errors import HttpRefusal
 from penstock.serve.jobs.drawn_boxes import with_drawn
 from penstock.serve.jobs.jobs import JobState
 from penstock.serve.jobs.results import item_row
+from penstock.serve.reading.catalogue import Catalogue
+from penstock.serve.reading.service import Status
 from penstock.serve.routes.context import Context
 from penstock.serve.routes.documents import JPEG, Name, PageNumber, Side, jpeg_answer, parts_row, status_row
 from penstock.serve.routes.jobs import job_row
 from penstock.serve.routes.models import DocumentAnswer, DocumentPartsAnswer, DrawnBoxes, JobAnswer, errors
-from penstock.serve.service import Status
 
 MAX_CATALOGUES = 16  # of jobs someone looked at last
 

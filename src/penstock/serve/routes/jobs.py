@@ -14,20 +14,19 @@ from fastapi.responses import FileResponse, JSONResponse, Response, StreamingRes
 from pydantic import BaseModel
 
 from penstock.errors import UsageError
-from penstock.serve.errors import HttpRefusal
-from penstock.serve.guard.arrivals import arrival_of
-from penstock.serve.jobs.beside import FIELDS as BESIDE
+from penstock.serve.errors import HttpRefusal, NotADocument
+from penstock.serve.guard.upload_deadlines import arrival_of
 from penstock.serve.jobs.jobs import JobState
+from penstock.serve.jobs.photo_attachments import FIELDS as BESIDE
 from penstock.serve.jobs.record import JobRecord, Kind
 from penstock.serve.jobs.results import JSON, MEDIA, PAGE_RESULTS, PHOTO_RESULTS
-from penstock.serve.requests.body import Sending
+from penstock.serve.requests.body import RequestFiles
 from penstock.serve.requests.options import CALLBACK, ParseRequest, VolumesRequest, checked, chosen
 from penstock.serve.routes.context import LATER, Context, max_bytes_of, owner_of, pause
 from penstock.serve.routes.documents import KEPT, MAX_WAIT_S, status_row
 from penstock.serve.routes.event_streams import EventStreams
 from penstock.serve.routes.examples import parse_body, volumes_body
 from penstock.serve.routes.models import JobAnswer, errors, utc
-from penstock.serve.upload import NotADocument
 
 MAX_KEY_CHARS = 200
 
@@ -99,9 +98,10 @@ class JobRoutes:
     ) -> Response:
         """Takes photos and measures what is on them; the answer is grouped by photo, with totals.
 
-        Beside `files` there may be `depths`, depth maps that are named after their photos (room.npy in metres
-        or room.png of 16 bits in millimetres for room.jpg), and `furniture`, a CSV of sizes of your own with
-        the columns name, width, depth, height in metres, and spread, packing, movable, synonyms if you wish.
+        Besides `files` there may be `depths`, depth maps that are named after their photos (room.npy in
+        metres or room.png of 16 bits in millimetres for room.jpg), and `furniture`, a CSV of sizes of your
+        own with the columns name, width, depth, height in metres, and spread, packing, movable, synonyms
+        if you wish.
         """
         return await self._send(request, "volumes", VolumesRequest, wait, format, idempotency_key)
 
@@ -194,25 +194,32 @@ class JobRoutes:
                 raise HttpRefusal(409, "A request with this Idempotency-Key is at work.", LATER)
             if crowded is not None:
                 raise HttpRefusal(429, crowded, LATER)
-            sending = await body.read(request, BESIDE if kind == "volumes" else ())
-            options = chosen(checked(model, sending.options))
+            received = await body.read(request, BESIDE if kind == "volumes" else ())
+            options = chosen(checked(model, received.options))
             if CALLBACK in options:
                 context.callbacks.check(options[CALLBACK])
-            made = partial(self._made, kind, sending, options, owner.name, idempotency_key)
+            made = partial(self._made, kind, received, options, owner.name, idempotency_key)
             return await context.takers(made)
 
     def _made(
-        self, kind: Kind, sending: Sending, options: dict[str, Any], owner: str, idempotency_key: str
+        self, kind: Kind, received: RequestFiles, options: dict[str, Any], owner: str, idempotency_key: str
     ) -> JobRecord:
         before = self._jobs.repeated(owner, idempotency_key)
-        if before is not None and before.digest == sending.digest:
+        if before is not None and before.digest == received.digest:
             return before
         if before is not None:
             raise HttpRefusal(422, "This Idempotency-Key came with another request.", "Use a new one.")
         callback = options.pop(CALLBACK, "")
         try:
             return self._jobs.create(
-                kind, sending.files, options, owner, idempotency_key, sending.digest, callback, sending.beside
+                kind,
+                received.files,
+                options,
+                owner,
+                idempotency_key,
+                received.digest,
+                callback,
+                received.attachments,
             )
         except NotADocument:
             raise
