@@ -15,7 +15,7 @@ from penstock.agents.answers import (
 from penstock.errors import Failure
 from penstock.page import Page
 from penstock.region import Asset, Region
-from penstock.serve.reading.service import Status
+from penstock.serve.reading.progress import Status
 
 
 def page(part: int = 0, text: str = "words", **more: object) -> Page:

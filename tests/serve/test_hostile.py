@@ -25,6 +25,7 @@ import pytest
 import penstock
 from penstock.serve.answers import bounded_calls
 from penstock.serve.reading.catalogue import Catalogue
+from penstock.serve.reading.progress import Progress
 from penstock.serve.reading.service import Service
 from penstock.store.ledger import Ledger
 from penstock.store.schema import PAGES
@@ -234,14 +235,17 @@ def test_a_long_document_holds_up_no_short_one(tmp_path: Path, monkeypatch: pyte
     assert {"short.pdf", "last.pdf"} <= set(read[:40])
 
 
-def test_one_long_document_does_not_keep_others_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("penstock.serve.reading.service.MAX_WAITING", 8)
-    monkeypatch.setattr("penstock.serve.reading.service.MAX_SHARE", 5)
-    service = Service(tmp_path, fake())
-    service._left = {"long": 40_000}
-    assert (service.is_full, service.waiting) == (False, 40_000)
-    service._left["other"] = 4
-    assert service.is_full
+def test_one_long_document_does_not_keep_others_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("penstock.serve.reading.progress.MAX_WAITING", 8)
+    monkeypatch.setattr("penstock.serve.reading.progress.MAX_SHARE", 5)
+    progress = Progress()
+    progress.start([Path("1/long.pdf"), Path("2/other.pdf")])
+    progress.count("1/long.pdf", pages=40_000, left=40_000)
+    progress.cancel("2/other.pdf")
+    assert (progress.is_full, progress.waiting) == (False, 40_000)
+    progress.promise(Path("2/other.pdf"))
+    progress.count("2/other.pdf", pages=4, left=4)
+    assert progress.is_full
 
 
 @pytest.mark.slow
@@ -300,7 +304,7 @@ def test_what_broke_is_tried_again_and_goes_on(tmp_path: Path, monkeypatch: pyte
         return opened(self)
 
     monkeypatch.setattr(layout, "open", missing)
-    monkeypatch.setattr("penstock.serve.reading.service.AGAIN_S", 0.2)
+    monkeypatch.setattr("penstock.serve.reading.reading_run.AGAIN_S", 0.2)
     monkeypatch.setattr("penstock.executors.local.JOIN_S", 0.1)
     with Service(tmp_path, plan) as service, Running(service) as client:
         first = client.send("a.pdf", SAMPLE.read_bytes())["name"]

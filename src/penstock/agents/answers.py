@@ -9,7 +9,7 @@ from penstock.exports.inventory import Inventory, InventoryLine, failures, is_th
 from penstock.page import Page
 from penstock.region import Region, plain_label
 from penstock.retrieval.hits import Hit
-from penstock.serve.reading.service import Status
+from penstock.serve.reading.progress import Status
 from penstock.trace.phrases import plural
 
 CHARS, MAX_CHARS = 8_000, 20_000  # of an answer: some 2,000 and 5,000 tokens of English

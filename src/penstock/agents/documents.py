@@ -24,7 +24,8 @@ from penstock.region import Region
 from penstock.retrieval.hits import Hit, SearchOptions
 from penstock.serve.answers.kept_index import KeptIndex
 from penstock.serve.jobs.jobs import Jobs
-from penstock.serve.reading.service import MAX_WAITING, Service, Status
+from penstock.serve.reading.progress import MAX_WAITING, Status
+from penstock.serve.reading.service import Service
 from penstock.serve.requests.received_file import ReceivedFile
 from penstock.store.out import Out
 

@@ -166,7 +166,7 @@ def test_a_page_that_cannot_be_read_makes_it_not_ready_until_one_can(
 ) -> None:
     works = threading.Event()
     monkeypatch.setattr("penstock.serve.reading.reading_probe.PAUSE_S", 0.0)
-    monkeypatch.setattr("penstock.serve.reading.service.COMMIT_S", 0.01)
+    monkeypatch.setattr("penstock.serve.reading.reading_run.COMMIT_S", 0.01)
 
     def look(page: Page) -> Page:
         return replace(page, regions=(FOUND,)) if works.is_set() else replace(page, failure=BROKEN)
@@ -205,7 +205,7 @@ def test_a_service_ends_at_once_while_its_models_load(
     monkeypatch.setattr("penstock.executors.local.JOIN_S", 0.1)
     with serving(tmp_path, looked(monkeypatch, load)) as service:
         assert loading.wait(HANGS_S)
-    assert not service._thread.is_alive()  # nobody waited for the page
+    assert "serve" not in [thread.name for thread in threading.enumerate()]  # it waited for no page
     assert service.error is None
     may_load.set()
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pypdfium2 as pdfium
 
 from penstock.serve.reading.fair_queue import DOCUMENTS_A_ROUND, FairQueue
-from penstock.serve.reading.service import COMMIT_S, Service
+from penstock.serve.reading.reading_run import COMMIT_S
+from penstock.serve.reading.service import Service
 from penstock.serve.reading.upload_batcher import AT_ONCE, GATHER_ALONE_S, GATHER_S, UploadBatcher
 from penstock.serve.requests.received_file import BLOCK, ReceivedFile, receive
 from penstock.store.ledger import ITEMS_DIR

@@ -9,7 +9,8 @@ from itertools import islice
 from penstock.errors import Failure
 from penstock.serve.jobs.record import JobRecord, State
 from penstock.serve.reading.catalogue import Catalogue
-from penstock.serve.reading.service import Service, Status
+from penstock.serve.reading.progress import Status
+from penstock.serve.reading.service import Service
 
 OVER: tuple[State, ...] = ("done", "failed", "cancelled")
 MAX_REASONS = 3  # different ones that a failed job names

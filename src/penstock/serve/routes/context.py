@@ -20,7 +20,8 @@ from penstock.serve.jobs.callbacks import CallbackSettings
 from penstock.serve.jobs.jobs import Jobs, JobState
 from penstock.serve.jobs.record import JobRecord, Kind
 from penstock.serve.jobs.results import JobResults
-from penstock.serve.reading.service import MAX_WAITING, Service
+from penstock.serve.reading.progress import MAX_WAITING
+from penstock.serve.reading.service import Service
 from penstock.serve.requests.body import BodyReader
 from penstock.serve.requests.kept_files import KeptFiles
 from penstock.sizes import MB

@@ -23,7 +23,7 @@ from penstock.serve.errors import HttpRefusal
 from penstock.serve.guard.upload_deadlines import arrival_of
 from penstock.serve.jobs.results import item_row
 from penstock.serve.reading.catalogue import Place
-from penstock.serve.reading.service import Status
+from penstock.serve.reading.progress import Status
 from penstock.serve.routes.context import LATER, Context, max_bytes_of, owner_of, pause
 from penstock.serve.routes.models import DocumentAnswer, DocumentPartsAnswer, TakenAnswer, errors
 

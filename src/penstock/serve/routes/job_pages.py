@@ -21,7 +21,7 @@ from penstock.serve.jobs.drawn_boxes import with_drawn
 from penstock.serve.jobs.jobs import JobState
 from penstock.serve.jobs.results import item_row
 from penstock.serve.reading.catalogue import Catalogue
-from penstock.serve.reading.service import Status
+from penstock.serve.reading.progress import Status
 from penstock.serve.routes.context import Context
 from penstock.serve.routes.documents import JPEG, Name, PageNumber, Side, jpeg_answer, parts_row, status_row
 from penstock.serve.routes.jobs import job_row
