@@ -53,9 +53,10 @@ class Service:
         self._purges = PURGES
         self._progress = Progress(now)
         self._probe = ReadingProbe(plan if probes else None)
-        self._reading = plan and ReadingRun(
-            plan, out, self._begin, self._progress, self.catalogue, self._probe, clock
-        )
+        self._reading: ReadingRun | None = None
+        if plan is not None:
+            parts = (self._begin, self._progress, self.catalogue, self._probe)
+            self._reading = ReadingRun(plan, out, *parts, clock)
 
     def __enter__(self) -> Service:
         if self._reading is not None:
