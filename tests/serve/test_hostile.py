@@ -25,7 +25,7 @@ import pytest
 import penstock
 from penstock.serve.answers import bounded_calls
 from penstock.serve.reading.catalogue import Catalogue
-from penstock.serve.reading.progress import Progress
+from penstock.serve.reading.progress import ReadingProgress
 from penstock.serve.reading.service import Service
 from penstock.store.ledger import Ledger
 from penstock.store.schema import PAGES
@@ -238,7 +238,7 @@ def test_a_long_document_holds_up_no_short_one(tmp_path: Path, monkeypatch: pyte
 def test_one_long_document_does_not_keep_others_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("penstock.serve.reading.progress.MAX_WAITING", 8)
     monkeypatch.setattr("penstock.serve.reading.progress.MAX_SHARE", 5)
-    progress = Progress()
+    progress = ReadingProgress()
     progress.start([Path("1/long.pdf"), Path("2/other.pdf")])
     progress.count("1/long.pdf", pages=40_000, left=40_000)
     progress.cancel("2/other.pdf")

@@ -40,7 +40,7 @@ class Status:
         return self.pages is not None and self.done + self.failed >= self.pages
 
 
-class Progress:
+class ReadingProgress:
     """The documents that were sent. Hands those that are promised to the run, by an UploadBatcher."""
 
     def __init__(self, now: Callable[[], float] = time.time) -> None:

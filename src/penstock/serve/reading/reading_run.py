@@ -21,7 +21,7 @@ from penstock.passes.service import item_class, service_run
 from penstock.plan import Plan
 from penstock.serve.reading.catalogue import Catalogue, Place
 from penstock.serve.reading.fair_queue import FairQueue
-from penstock.serve.reading.progress import Progress
+from penstock.serve.reading.progress import ReadingProgress
 from penstock.serve.reading.reading_probe import ProbeGivenUp, ReadingProbe, is_probe
 from penstock.serve.reading.upload_batcher import UploadBatcher
 from penstock.serve.reading.upload_folder import UPLOADS
@@ -43,7 +43,7 @@ class ReadingRun:
         plan: Plan,
         out: Path,
         begin: Callable[[bool], UploadBatcher],
-        progress: Progress,
+        progress: ReadingProgress,
         catalogue: Catalogue,
         probe: ReadingProbe,
         clock: Callable[[], float] = time.monotonic,

@@ -18,7 +18,7 @@ from penstock.errors import PenstockError, UsageError
 from penstock.plan import Plan
 from penstock.serve.reading.catalogue import Catalogue
 from penstock.serve.reading.delete_documents import delete_documents
-from penstock.serve.reading.progress import Progress, Status
+from penstock.serve.reading.progress import ReadingProgress, Status
 from penstock.serve.reading.reading_probe import ReadingProbe
 from penstock.serve.reading.reading_run import ReadingRun
 from penstock.serve.reading.upload_batcher import UploadBatcher
@@ -51,7 +51,7 @@ class Service:
         self._uploads = UploadFolder(out)
         self._lock = threading.Lock()  # for uploads, as it waits for the disk; taken before that of progress
         self._purges = PURGES
-        self._progress = Progress(now)
+        self._progress = ReadingProgress(now)
         self._probe = ReadingProbe(plan if probes else None)
         self._reading: ReadingRun | None = None
         if plan is not None:
