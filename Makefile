@@ -22,10 +22,10 @@ help:  ## list these words
 
 setup: $(VENV)/.ready  ## a virtual environment with Penstock, its tools and the built-in models
 
-$(VENV)/.ready: pyproject.toml
+$(VENV)/.ready: pyproject.toml packages/penstock-eval/pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Penstock needs Python 3.11 or newer; set PYTHON=python3.12 or so")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' -e packages/penstock-eval
 	# reads what the docling export writes, in a test; its pin of an old typer is for its own command line
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps docling-core==2.104.0 doclang==0.8.0
 	$(BIN)/penstock models fetch
@@ -68,4 +68,4 @@ bench: setup  ## the benchmarks behind our claims; the last line of each is JSON
 	@for script in benchmarks/cpu/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 clean:  ## remove what make made
-	rm -rf $(VENV) $(VLLM_VENV) $(CLIENTS_VENV) $(LOWEST_VENV) $(DEMO_OUT) build dist site docs/reference .pytest_cache .mypy_cache .ruff_cache .coverage .coverage.*
+	rm -rf packages/*/build packages/*/src/*.egg-info $(VENV) $(VLLM_VENV) $(CLIENTS_VENV) $(LOWEST_VENV) $(DEMO_OUT) build dist site docs/reference .pytest_cache .mypy_cache .ruff_cache .coverage .coverage.*

@@ -2,9 +2,10 @@
 .PHONY: dist
 DIST_TOOLS := build/dist-tools
 
-dist: setup $(DIST_TOOLS)/.ready  ## wheel and source distribution, in dist/, checked as the package index would
+dist: setup $(DIST_TOOLS)/.ready  ## wheels and source distributions, in dist/, checked as the package index would
 	rm -rf dist
 	PYTHONPATH=$(DIST_TOOLS) $(PYTHON) -m build --outdir dist
+	PYTHONPATH=$(DIST_TOOLS) $(PYTHON) -m build --outdir dist packages/penstock-eval
 	$(BIN)/python tools/sbom.py dist/*.whl
 	PYTHONPATH=$(DIST_TOOLS) $(PYTHON) -m twine check --strict dist/*
 

@@ -5,5 +5,5 @@ docs: setup $(VENV)/.docs-ready  ## the documentation site, in site/; fails on a
 	$(BIN)/mkdocs build --strict --site-dir site
 
 $(VENV)/.docs-ready: $(VENV)/.ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]' -e packages/penstock-eval
 	@touch $@

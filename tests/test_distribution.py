@@ -6,14 +6,25 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import penstock
+import penstock_eval
 from penstock.errors import DISTRIBUTION, install_advice
 
 REPO = Path(__file__).resolve().parent.parent
-FOLDERS = {"src": (".py", ".html"), "docs": (".md",), "deploy": ("",), "examples": (".py",)}
+EVALUATION = REPO / "packages" / "penstock-eval"
+FOLDERS = {
+    "src": (".py", ".html"),
+    "packages": (".py", ".md", ".toml"),
+    "docs": (".md",),
+    "deploy": ("",),
+    "examples": (".py",),
+}
 # `pip install penstock`, `penstock[extra]`: what a stranger's package would answer to
 STRANGER = re.compile(r"pip install (?:-\S+ )*['\"]?penstock(?!-pipeline)\b|(?<![\w-])penstock\[")
 
@@ -27,9 +38,13 @@ def readable() -> list[Path]:
     return [path for path in found if path.suffix not in {".pyc", ".png"}]
 
 
-def project() -> dict[str, object]:
-    read: dict[str, object] = tomllib.loads((REPO / "pyproject.toml").read_text("utf-8"))["project"]
+def project(home: Path = REPO) -> dict[str, Any]:
+    read: dict[str, Any] = tomllib.loads((home / "pyproject.toml").read_text("utf-8"))["project"]
     return read
+
+
+def evaluation() -> dict[str, Any]:
+    return project(EVALUATION)
 
 
 def test_the_constant_is_the_projects_name() -> None:
@@ -52,7 +67,6 @@ def test_nothing_tells_a_reader_to_install_the_other_penstock() -> None:
 
 def test_every_extra_that_a_message_names_exists() -> None:
     extras = project()["optional-dependencies"]
-    assert isinstance(extras, dict)
     advised = {
         extra
         for path in (REPO / "src").rglob("*.py")
@@ -72,7 +86,6 @@ def test_windows_is_refused_at_import_in_one_sentence() -> None:
 
 def test_the_extra_all_holds_what_needs_no_gpu() -> None:
     extras = project()["optional-dependencies"]
-    assert isinstance(extras, dict)
     [together] = extras["all"]
     named = set(re.findall(r"\w+", together.split("[")[1]))
     # the wheels behind `heic` hold LGPL and GPL code: whoever wants them asks for them
@@ -81,14 +94,50 @@ def test_the_extra_all_holds_what_needs_no_gpu() -> None:
 
 def test_the_licence_and_the_notice_are_packed() -> None:
     assert project()["license-files"] == ["LICENSE", "NOTICE"]
-    assert "OmniDocBench" in (REPO / "NOTICE").read_text("utf-8")
+    assert "PP-DocLayoutV3" in (REPO / "NOTICE").read_text("utf-8")
+    assert evaluation()["license-files"] == ["LICENSE", "NOTICE"]
+    assert "OmniDocBench" in (EVALUATION / "NOTICE").read_text("utf-8")
+    assert (EVALUATION / "LICENSE").read_bytes() == (REPO / "LICENSE").read_bytes()
 
 
-def test_every_file_that_code_opens_beside_itself_is_packed() -> None:
+def test_the_evaluation_is_released_in_step() -> None:
+    assert penstock_eval.__version__ == penstock.__version__
+    assert f"{DISTRIBUTION}=={penstock.__version__}" in evaluation()["dependencies"]
+    assert project()["optional-dependencies"]["eval"] == [evaluation()["name"]]
+
+
+def test_the_evaluation_is_found_by_its_entry_points() -> None:
+    """What is installed here says what the project says, and each name can be loaded."""
+    for group, named in evaluation()["entry-points"].items():
+        found = {point.name: point for point in entry_points(group=group)}
+        assert {name: point.value for name, point in found.items()} == named
+        assert all(callable(point.load()) for point in found.values())
+
+
+@pytest.mark.parametrize(
+    "call", ["penstock.evaluate('pages', out='x')", "list_search()", "app(['eval', 'list'])"]
+)
+def test_without_the_evaluation_a_sentence_says_how_to_install_it(call: str) -> None:
+    code = (
+        "import importlib.metadata as metadata\n"
+        "metadata.entry_points = lambda **chosen: ()\n"
+        "import penstock\n"
+        "from penstock.cli.app import app\n"
+        "from penstock.passes.scores import evaluate_search\n"
+        "list_search = lambda: evaluate_search(None, [])\n"
+        f"try: {call}\n"
+        "except penstock.MissingModel as exc: print(exc)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.endswith(f"needs penstock_eval. {install_advice('eval')}\n"), done.stderr
+
+
+@pytest.mark.parametrize("home", [REPO, EVALUATION], ids=["penstock", "evaluation"])
+def test_every_file_that_code_opens_beside_itself_is_packed(home: Path) -> None:
     """Files that are no Python come into a wheel only by a pattern of package-data."""
-    package = REPO / "src" / "penstock"
-    project = tomllib.loads((REPO / "pyproject.toml").read_text("utf-8"))
-    patterns = project["tool"]["setuptools"]["package-data"]["penstock"]
+    project = tomllib.loads((home / "pyproject.toml").read_text("utf-8"))
+    [(name, patterns)] = project["tool"]["setuptools"]["package-data"].items()
+    package = home / "src" / name
     packed = {file for pattern in patterns for file in package.glob(pattern)}
     others = {
         file

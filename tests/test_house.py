@@ -19,9 +19,11 @@ import pytest
 import penstock
 import penstock.passes
 import penstock.stages
+import penstock_eval
 from penstock.stage import Stage
 
 SOURCE = Path(penstock.__file__).parent
+EVALUATION = Path(penstock_eval.__file__).parent
 
 MAX_MODULES = 22  # in a folder
 MAX_FILE_LINES = 400
@@ -31,14 +33,24 @@ IMPORT_INSIDE = {
     "sources/file_answers.py", "sources/probe_questions.py", "workers/layout.py", "workers/load.py",
 }  # fmt: skip
 OTHER_WORDS_FOR_BOUNDS = ("MOST_", "LONGEST_", "LEAST_", "FEWEST_", "SMALLEST_", "LARGEST_")
+OWN = ("penstock", "penstock_eval")
 SECRETS = ("api_key", "password", "token")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @cache
 def trees() -> dict[Path, ast.Module]:
-    """Every module of the package, by its path below the package."""
-    return {path.relative_to(SOURCE): ast.parse(path.read_bytes()) for path in sorted(SOURCE.rglob("*.py"))}
+    """Every module by its path below penstock; those of the evaluation by that below its source folder."""
+    return {path: ast.parse(text) for path, text in texts().items()}
+
+
+@cache
+def texts() -> dict[Path, str]:
+    return {
+        path.relative_to(below): path.read_text("utf-8")
+        for folder, below in ((SOURCE, SOURCE), (EVALUATION, EVALUATION.parent))
+        for path in sorted(folder.rglob("*.py"))
+    }
 
 
 @cache
@@ -71,7 +83,7 @@ def test_own_modules_are_imported_at_the_top_but_for_verbs_and_named_places() ->
     inside = [
         f"{path}:{line} in {function}"
         for path, function, line in _own_imports_inside_functions()
-        if path.parts[0] != "cli" and path.as_posix() not in IMPORT_INSIDE
+        if "cli" not in (path.parts[0], path.stem) and path.as_posix() not in IMPORT_INSIDE
     ]
     assert inside == []
 
@@ -111,7 +123,7 @@ def test_folders_stay_narrow() -> None:
 
 
 def test_files_are_read_in_one_sitting() -> None:
-    lines = {str(path): len((SOURCE / path).read_text().splitlines()) for path in trees()}
+    lines = {str(path): len(text.splitlines()) for path, text in texts().items()}
     assert {path: count for path, count in lines.items() if count > MAX_FILE_LINES} == {}
 
 
@@ -234,7 +246,5 @@ def _own_imports_inside_functions() -> list[tuple[Path, str, int]]:
 
 def _is_own_import(node: ast.AST) -> TypeGuard[ast.stmt]:
     if isinstance(node, ast.ImportFrom):
-        return (node.module or "").partition(".")[0] == "penstock"
-    return isinstance(node, ast.Import) and any(
-        name.name.partition(".")[0] == "penstock" for name in node.names
-    )
+        return (node.module or "").partition(".")[0] in OWN
+    return isinstance(node, ast.Import) and any(name.name.partition(".")[0] in OWN for name in node.names)

@@ -68,7 +68,7 @@ def test_converting_loads_neither_model_servers_nor_photos_nor_evaluation() -> N
         "penstock.engines.vllm.presets",
         "penstock.photos",
         "penstock.passes.photos",
-        "penstock.evaluation",
+        "penstock_eval",
     )
     code = (
         f"import sys, penstock; penstock.convert; print([name for name in {rooms!r} if name in sys.modules])"

@@ -148,7 +148,7 @@ def _after() -> list[str]:
         ("exports/", "Markdown, JSON lines,|DocJSON, docling,|HTML, searchable PDF"),
         ("enrich", "summaries and|keywords for tables|and figures"),
         ("embed, search", "vectors and words|in one index;|hybrid search"),
-        ("evaluate/", "public benchmarks,|their own metrics,|with intervals"),
+        ("evaluate", "public benchmarks,|their own metrics,|with intervals"),
         ("profile", "where the time went,|what bounds the run,|what to change"),
     )
     parts = [

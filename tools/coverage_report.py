@@ -12,7 +12,7 @@ from collections import defaultdict
 from pathlib import Path
 
 REPO = Path(__file__).resolve().parent.parent
-SOURCE = REPO / "src" / "penstock"
+SOURCES = (REPO / "src" / "penstock", REPO / "packages" / "penstock-eval" / "src" / "penstock_eval")
 # torch is not in the environment of the fast tests: `make test-vllm` runs tests/with_torch, which load these
 NEED_TORCH = (
     "engines/layout/doclayout*.py",
@@ -26,12 +26,12 @@ NEED_TORCH = (
 
 
 def covered(files: dict[str, dict[str, dict[str, int]]]) -> dict[str, tuple[int, int]]:
-    """Covered lines and all lines of each module, by its path below the package."""
+    """Covered lines and all lines of each module, by its path in the repository."""
     below = {str(Path(name).resolve()): facts["summary"] for name, facts in files.items()}
     found = {}
-    for path in sorted(SOURCE.rglob("*.py")):
+    for path in sorted(path for source in SOURCES for path in source.rglob("*.py")):
         facts = below.get(str(path), {"covered_lines": 0, "num_statements": 1})
-        found[str(path.relative_to(SOURCE))] = (facts["covered_lines"], facts["num_statements"])
+        found[str(path.relative_to(REPO))] = (facts["covered_lines"], facts["num_statements"])
     return found
 
 
@@ -53,7 +53,7 @@ def main() -> int:
         print(f"{folder:30} {100 * hit / max(1, lines):5.1f} % of {lines:,} lines")
     unseen = [name for name, (hit, lines) in modules.items() if lines and not hit and not _needs_torch(name)]
     for name in unseen:
-        print(f"no test loads src/penstock/{name}", file=sys.stderr)
+        print(f"no test loads {name}", file=sys.stderr)
     return 1 if unseen else 0
 
 

@@ -97,8 +97,7 @@ def _plain() -> dict[str, str]:
 
 def _below(verb: str) -> list[str]:
     """The verbs of a verb: start, status and stop of engine."""
-    module, name = VERBS[verb].home.split(":")
-    thing = getattr(importlib.import_module(f"penstock.cli.{module}"), name)
+    thing = VERBS[verb].load()
     return list(typer.main.get_command(thing).commands) if isinstance(thing, typer.Typer) else []  # type: ignore[attr-defined]
 
 

@@ -13,8 +13,8 @@ import random
 from pathlib import Path
 from typing import Any
 
-from penstock.evaluation.benchmarks.omnidocbench import OmniDocBench
-from penstock.evaluation.scoring import score_folder
+from penstock_eval.benchmarks.omnidocbench import OmniDocBench
+from penstock_eval.scoring import score_folder
 
 REPO = Path(__file__).resolve().parent.parent
 SAMPLE = REPO / "src" / "penstock" / "sample" / "sample.json"

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.engines.weights.builtin import MODELS, BuiltinModel, PublishedFile
+from penstock.errors import DISTRIBUTION
 
 NAME = "penstock.cdx.json"
 MODEL_SUFFIXES = (".onnx", ".bin")
@@ -45,8 +46,8 @@ def bill_of(wheel: Path) -> dict[str, Any]:
             _shipped(archive, name) for name in sorted(archive.namelist()) if name.endswith(MODEL_SUFFIXES)
         ]
     dependencies = list(_dependencies(facts.get_all("Requires-Dist") or []))
-    fetched = [_fetched(model) for model in MODELS.values()]
     name, version = facts["Name"], facts["Version"]
+    fetched = [_fetched(model) for model in MODELS.values() if name == DISTRIBUTION]
     own = {"type": "library", "bom-ref": f"pkg:pypi/{name}@{version}", "name": name, "version": version}
     components = [*dependencies, *shipped, *fetched]
     return {

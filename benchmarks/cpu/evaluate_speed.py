@@ -21,10 +21,10 @@ from pathlib import Path
 
 from rapidfuzz.distance import Levenshtein
 
-from penstock.evaluation.benchmarks.omnidocbench import OmniDocBench
-from penstock.evaluation.metrics.tables import TagTokens, compare_tables, document, read_table
-from penstock.evaluation.metrics.text import character_error_rate
-from penstock.evaluation.scoring import score_folder
+from penstock_eval.benchmarks.omnidocbench import OmniDocBench
+from penstock_eval.metrics.tables import TagTokens, compare_tables, document, read_table
+from penstock_eval.metrics.text import character_error_rate
+from penstock_eval.scoring import score_folder
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.lib.common import DATA

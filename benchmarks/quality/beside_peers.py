@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
 
-from penstock.evaluation.benchmarks.dpbench import DpBench
+from penstock_eval.benchmarks.dpbench import DpBench
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.lib.common import DATA, REPOSITORY, all_cpu_s

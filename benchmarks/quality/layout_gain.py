@@ -19,13 +19,13 @@ from typing import Any, ClassVar
 
 import penstock
 from penstock.engines.weights import registry as weights
-from penstock.evaluation.benchmarks.omnidocbench import OmniDocBench
-from penstock.evaluation.scoring import score_samples
 from penstock.page import Page
 from penstock.plan import Plan
 from penstock.recipes.documents import documents
 from penstock.region import Region
 from penstock.stage import Stage, Worker
+from penstock_eval.benchmarks.omnidocbench import OmniDocBench
+from penstock_eval.scoring import score_samples
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.lib.common import DATA, all_cpu_s

@@ -27,7 +27,7 @@ from penstock.engines.ocr import recognise
 from penstock.engines.ocr.detect import LineBox
 from penstock.engines.ocr.orient import Orienter
 from penstock.engines.ocr.reader import PageReader
-from penstock.evaluation.benchmarks.pages import composed, word_scores
+from penstock_eval.benchmarks.pages import composed, word_scores
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.lib.common import DATA, finish

@@ -31,7 +31,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 import penstock
 from penstock.box import Pixels
-from penstock.evaluation.metrics.text import collapse_spaces, normalised_edit
+from penstock_eval.metrics.text import collapse_spaces, normalised_edit
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.lib.common import DATA

@@ -27,17 +27,18 @@ from datetime import date
 from pathlib import Path
 
 import penstock
-from penstock.evaluation.benchmarks.base import Benchmark, Sample
-from penstock.evaluation.benchmarks.omnidocbench import OmniDocBench
-from penstock.evaluation.benchmarks.pages import PagesWithText, composed, plain_text
-from penstock.evaluation.benchmarks.tables import PubTabNet
-from penstock.evaluation.method import FROM_PAGES
-from penstock.evaluation.metrics.contains import contains_answer
-from penstock.evaluation.predictions import Predictions
-from penstock.evaluation.report import write_report
-from penstock.evaluation.results import SampleResult, Summary, summarise
-from penstock.evaluation.scoring import score_samples
-from penstock.passes.evaluate import run_benchmark
+from penstock.passes.scores import Summary
+from penstock_eval.benchmark_run import run_benchmark
+from penstock_eval.benchmarks.base import Benchmark, Sample
+from penstock_eval.benchmarks.omnidocbench import OmniDocBench
+from penstock_eval.benchmarks.pages import PagesWithText, composed, plain_text
+from penstock_eval.benchmarks.tables import PubTabNet
+from penstock_eval.method import FROM_PAGES
+from penstock_eval.metrics.contains import contains_answer
+from penstock_eval.predictions import Predictions
+from penstock_eval.report import write_report
+from penstock_eval.results import SampleResult, summarise
+from penstock_eval.scoring import score_samples
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.lib.common import DATA

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from penstock.evaluation.benchmarks.dpbench import DpBench
-from penstock.evaluation.benchmarks.omnidocbench import OmniDocBench
-from penstock.evaluation.metrics.tables import teds_both
-from penstock.evaluation.metrics.text import anls
-from penstock.evaluation.scoring import score_folder
+from penstock_eval.benchmarks.dpbench import DpBench
+from penstock_eval.benchmarks.omnidocbench import OmniDocBench
+from penstock_eval.metrics.tables import teds_both
+from penstock_eval.metrics.text import anls
+from penstock_eval.scoring import score_folder
 
 # the official programs on the 18 demo pages: text, formula and table edit, TEDS over tables, reading order
 DEMO = {
@@ -80,7 +80,7 @@ def _anls(folder: Path) -> Iterator[Check]:
 def _cdm(folder: Path) -> Iterator[Check]:
     if shutil.which("pdflatex") is None:
         return
-    from penstock.evaluation.metrics.formulas import cdm
+    from penstock_eval.metrics.formulas import cdm
 
     stated = json.loads((folder / "expected_CDM.json").read_text(encoding="utf-8"))["results"]
     pairs = folder / "cdm" / "assets" / "example" / "input_example.json"

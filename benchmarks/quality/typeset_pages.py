@@ -20,7 +20,7 @@ from typing import Any
 
 import penstock
 from penstock.documents.table_html import HtmlCell, from_loose_html
-from penstock.evaluation.benchmarks.dpbench import DpBench
+from penstock_eval.benchmarks.dpbench import DpBench
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.lib.common import DATA, REPOSITORY

@@ -50,11 +50,11 @@ _NAMES = {
     "documents.docjson.enriched_block": "EnrichedBlock",
     "errors": "BadInput DeadlinePassed EngineError Failure ItemError MissingModel NoProgress OpenError"
     " OutLocked PenstockError PlanError PlanMismatch StoreError UsageError WorkerDied",
-    "evaluation.results": "Summary",
     "item": "Item",
     "page": "Page",
     "passes.embed": "EmbedSummary",
     "passes.in_order": "ParseProgress",
+    "passes.scores": "Summary",
     "photo": "Photo PhotoObject",
     "plan": "Plan",
     "region": "Line Region",

@@ -34,11 +34,11 @@ from penstock.errors import (
     UsageError as UsageError,
     WorkerDied as WorkerDied,
 )
-from penstock.evaluation.results import Summary as Summary
 from penstock.item import Item as Item
 from penstock.page import Page as Page
 from penstock.passes.embed import EmbedSummary as EmbedSummary
 from penstock.passes.in_order import ParseProgress as ParseProgress
+from penstock.passes.scores import Summary as Summary
 from penstock.photo import Photo as Photo, PhotoObject as PhotoObject
 from penstock.plan import Plan as Plan
 from penstock.region import Line as Line, Region as Region

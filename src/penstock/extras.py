@@ -9,7 +9,7 @@ from penstock.errors import MissingModel, install_advice
 
 EXTRAS = MappingProxyType(
     {
-        "eval": ("bs4", "lxml", "pylatexenc", "rapidfuzz", "scipy"),
+        "eval": ("penstock_eval",),
         "gpu": ("pynvml", "torch", "torchvision", "transformers"),
         "heic": ("pillow_heif",),
         "hub": ("huggingface_hub",),
@@ -40,3 +40,16 @@ def need_extra(extra: str, what: str) -> None:
     """Raises MissingModel with the line that installs the extra, where one of its modules is missing."""
     if lack := lack_of(extra, what):
         raise lack
+
+
+def from_extra(extra: str, what: str, group: str, name: str) -> object:
+    """Returns what the extra's distribution provides by an entry point. Imports its module.
+
+    Raises MissingModel with the line that installs the extra, where no distribution provides it.
+    """
+    from importlib.metadata import entry_points  # a fiftieth of a second, which most commands need not wait
+
+    for point in entry_points(group=group, name=name):
+        provided: object = point.load()
+        return provided
+    raise MissingModel(f"{what} needs {', '.join(EXTRAS[extra])}.", install_advice(extra))

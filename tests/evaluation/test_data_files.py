@@ -12,9 +12,9 @@ import pytest
 from PIL import Image
 
 from penstock.errors import BadInput
-from penstock.evaluation.benchmarks import open_benchmark
-from penstock.evaluation.benchmarks.files import parquet_picture, rows, with_pictures
-from penstock.evaluation.benchmarks.formulas import subset_of
+from penstock_eval.benchmarks import open_benchmark
+from penstock_eval.benchmarks.files import parquet_picture, rows, with_pictures
+from penstock_eval.benchmarks.formulas import subset_of
 from tests.support import made_benchmarks
 
 TEXTS = ("first line", "second line", "third line")

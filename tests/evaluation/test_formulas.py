@@ -11,12 +11,12 @@ import pytest
 from PIL import Image, ImageDraw
 from typer.testing import CliRunner
 
-from penstock.cli.eval import app
 from penstock.errors import BadInput, MissingModel
-from penstock.evaluation.metrics import formula_render
-from penstock.evaluation.metrics.formula_tokens import ColouredFormula, colour, coloured_formula
-from penstock.evaluation.metrics.formulas import cdm, sign
-from penstock.evaluation.results import read_summary
+from penstock.passes.scores import read_summary
+from penstock_eval.cli import app
+from penstock_eval.metrics import formula_render
+from penstock_eval.metrics.formula_tokens import ColouredFormula, colour, coloured_formula
+from penstock_eval.metrics.formulas import cdm, sign
 from tests.support import made_benchmarks
 
 needs_tex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no TeX (pdflatex) on this machine")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.evaluation.html_tree import only_text, parse_html, texts
-from penstock.evaluation.omnidocbench.v1_6.normalise import table_form
+from penstock_eval.html_tree import only_text, parse_html, texts
+from penstock_eval.omnidocbench.v1_6.normalise import table_form
 from tests.support.effort import cpu_seconds
 
 DEEP = "<table><tr><td>" + "<b>" * 5_000 + "x"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock.evaluation.benchmarks.olmocr import OlmOcrBench, near_starts, passes
-from penstock.evaluation.scoring import score_folder
+from penstock_eval.benchmarks.olmocr import OlmOcrBench, near_starts, passes
+from penstock_eval.scoring import score_folder
 
 TABLE = (
     "<table><thead><tr><th>Name</th><th colspan='2'>Size</th></tr></thead>"

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from penstock.evaluation.benchmarks.omnidocbench import OmniDocBench, unofficial_scores
-from penstock.evaluation.metrics.near_match import occurs_nearly
-from penstock.evaluation.metrics.text import edit_distance
-from penstock.evaluation.omnidocbench.elements import predicted_elements
-from penstock.evaluation.omnidocbench.matching import MatchLine, MatchRules, quick_match
-from penstock.evaluation.omnidocbench.normalise import formula_form, table_form, text_form
-from penstock.evaluation.omnidocbench.page import order_edit, score_page
-from penstock.evaluation.omnidocbench.protocols import V1_0, V1_5, protocol_named
-from penstock.evaluation.omnidocbench.truth import TruePage, read_pages
-from penstock.evaluation.scoring import score_folder
+from penstock_eval.benchmarks.omnidocbench import OmniDocBench, unofficial_scores
+from penstock_eval.metrics.near_match import occurs_nearly
+from penstock_eval.metrics.text import edit_distance
+from penstock_eval.omnidocbench.elements import predicted_elements
+from penstock_eval.omnidocbench.matching import MatchLine, MatchRules, quick_match
+from penstock_eval.omnidocbench.normalise import formula_form, table_form, text_form
+from penstock_eval.omnidocbench.page import order_edit, score_page
+from penstock_eval.omnidocbench.protocols import V1_0, V1_5, protocol_named
+from penstock_eval.omnidocbench.truth import TruePage, read_pages
+from penstock_eval.scoring import score_folder
 from tests.conftest import REPO
 from tests.support.effort import cpu_seconds
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from penstock.evaluation.omnidocbench.truth import TrueElement, TruePage, read_pages
-from penstock.evaluation.omnidocbench.v1_6.formula_alignment import align_formulas
-from penstock.evaluation.omnidocbench.v1_6.formula_lines import cases_as_braces, formula_lines
-from penstock.evaluation.omnidocbench.v1_6.formula_pairs import best_formula_pairs
-from penstock.evaluation.omnidocbench.v1_6.latex import latex_to_text, without_delimiters, without_numbers
-from penstock.evaluation.omnidocbench.v1_6.normalise import cell_text, formula_form, table_form, text_form
-from penstock.evaluation.omnidocbench.v1_6.page import score_page
-from penstock.evaluation.omnidocbench.v1_6.pieces import PredictedPiece, predicted_pieces
+from penstock_eval.omnidocbench.truth import TrueElement, TruePage, read_pages
+from penstock_eval.omnidocbench.v1_6.formula_alignment import align_formulas
+from penstock_eval.omnidocbench.v1_6.formula_lines import cases_as_braces, formula_lines
+from penstock_eval.omnidocbench.v1_6.formula_pairs import best_formula_pairs
+from penstock_eval.omnidocbench.v1_6.latex import latex_to_text, without_delimiters, without_numbers
+from penstock_eval.omnidocbench.v1_6.normalise import cell_text, formula_form, table_form, text_form
+from penstock_eval.omnidocbench.v1_6.page import score_page
+from penstock_eval.omnidocbench.v1_6.pieces import PredictedPiece, predicted_pieces
 from tests.support.effort import cpu_seconds
 
 

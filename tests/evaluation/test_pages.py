@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from penstock.evaluation.benchmarks import open_benchmark
-from penstock.evaluation.benchmarks.base import Sample
-from penstock.evaluation.benchmarks.pages import PagesWithText, composed, plain_text, word_scores
-from penstock.evaluation.scoring import score_folder
+from penstock_eval.benchmarks import open_benchmark
+from penstock_eval.benchmarks.base import Sample
+from penstock_eval.benchmarks.pages import PagesWithText, composed, plain_text, word_scores
+from penstock_eval.scoring import score_folder
 
 
 def test_markdown_is_read_as_text() -> None:

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from penstock.errors import UsageError
-from penstock.evaluation.compare import compare_folders
-from penstock.evaluation.retrieval import (
+from penstock.sources.queries import Query, read_queries
+from penstock_eval.compare import compare_folders
+from penstock_eval.retrieval import (
     metric_names,
     ndcg,
     once_each,
@@ -19,7 +20,6 @@ from penstock.evaluation.retrieval import (
     scores,
     write_scores,
 )
-from penstock.sources.queries import Query, read_queries
 
 PAGES = [f"p{number}" for number in range(60)]
 

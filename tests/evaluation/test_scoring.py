@@ -13,18 +13,18 @@ from typing import ClassVar
 import pytest
 from typer.testing import CliRunner
 
-from penstock.cli.eval import app
 from penstock.errors import BadInput, OutLocked, PenstockError, UsageError
-from penstock.evaluation.benchmarks import BENCHMARKS, open_benchmark
-from penstock.evaluation.benchmarks.base import Benchmark, Sample, Scores
-from penstock.evaluation.benchmarks.dpbench import DpBench
-from penstock.evaluation.compare import compare_folders, compare_runs
-from penstock.evaluation.metrics.statistics import bootstrap_interval, paired_test
-from penstock.evaluation.predictions import read_predictions
-from penstock.evaluation.report import mark_differences, write_report
-from penstock.evaluation.results import SAMPLES, SampleResult, read_samples
-from penstock.evaluation.scoring import score_folder, score_samples
 from penstock.store.lock import holding
+from penstock_eval.benchmarks import BENCHMARKS, open_benchmark
+from penstock_eval.benchmarks.base import Benchmark, Sample, Scores
+from penstock_eval.benchmarks.dpbench import DpBench
+from penstock_eval.cli import app
+from penstock_eval.compare import compare_folders, compare_runs
+from penstock_eval.metrics.statistics import bootstrap_interval, paired_test
+from penstock_eval.predictions import read_predictions
+from penstock_eval.report import mark_differences, write_report
+from penstock_eval.results import SAMPLES, SampleResult, read_samples
+from penstock_eval.scoring import score_folder, score_samples
 from tests.support.made_benchmarks import pubtabnet
 
 
@@ -155,7 +155,7 @@ class Sleeper(Benchmark):
 
 
 def test_a_sample_that_hangs_gets_the_worst_scores_and_a_warning() -> None:
-    from penstock.evaluation.predictions import Predictions
+    from penstock_eval.predictions import Predictions
 
     samples = [Sample("quick", None), Sample("stuck", None)]
     given = Predictions({"quick": "0", "stuck": "60"}, ())
@@ -319,7 +319,7 @@ def test_two_at_once_do_not_score_into_one_folder(pages: Path) -> None:
 
 def test_importing_the_command_loads_no_heavy_package() -> None:
     code = (
-        "import sys, penstock.cli.eval\n"
+        "import sys, penstock_eval.cli\n"
         "heavy = {'bs4', 'scipy', 'lxml', 'rapidfuzz', 'pylatexenc', 'numpy'} & set(sys.modules)\n"
         "sys.exit(str(heavy) if heavy else 0)"
     )

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock.evaluation.metrics.contains import contains_answer
-from penstock.evaluation.metrics.text import (
+from penstock_eval.metrics.contains import contains_answer
+from penstock_eval.metrics.text import (
     anls,
     anls_fields,
     bleu,

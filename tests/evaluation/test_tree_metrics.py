@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from penstock.errors import DeadlinePassed
-from penstock.evaluation.metrics.headings import heading_similarity
-from penstock.evaluation.metrics.tables import document, teds_both
-from penstock.evaluation.metrics.tree import tree_distance, tree_shape
+from penstock_eval.metrics.headings import heading_similarity
+from penstock_eval.metrics.tables import document, teds_both
+from penstock_eval.metrics.tree import tree_distance, tree_shape
 
 
 def random_tree(size: int, generator: random.Random) -> list[list[int]]:

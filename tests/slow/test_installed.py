@@ -86,7 +86,7 @@ def copy_of_the_tree(target: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the wheel and the source distribution."""
+    """A folder with the wheels and the source distributions."""
     tools, made = tmp_path_factory.mktemp("tools"), tmp_path_factory.mktemp("dist")
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(tools), "setuptools>=77"]
     if subprocess.run(pip, capture_output=True).returncode:
@@ -99,18 +99,19 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert done.returncode == 0, done.stderr
         return made / done.stdout.split()[-1]
 
-    sdist = build("build_sdist", copy_of_the_tree(tmp_path_factory.mktemp("tree")))
-    unpacked = tmp_path_factory.mktemp("unpacked")
-    with tarfile.open(sdist) as archive:
-        archive.extractall(unpacked, filter="data")
-    build("build_wheel", next(unpacked.iterdir()))
+    tree = copy_of_the_tree(tmp_path_factory.mktemp("tree"))
+    for folder in (tree, tree / "packages" / "penstock-eval"):
+        unpacked = tmp_path_factory.mktemp("unpacked")
+        with tarfile.open(build("build_sdist", folder)) as archive:
+            archive.extractall(unpacked, filter="data")
+        build("build_wheel", next(unpacked.iterdir()))
     return made
 
 
 @pytest.fixture(scope="module")
 def environments(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Bare]]:
     """An environment for the base, for each extra, and for all; removed afterwards, for their size."""
-    root, [made] = tmp_path_factory.mktemp("environments"), dist.glob("*.whl")
+    root, [made] = tmp_path_factory.mktemp("environments"), dist.glob("penstock_pipeline-*.whl")
     base = make_bare(root / "base", made)
     with ThreadPoolExecutor(2) as pool:  # pip waits half of its time
         bares = list(pool.map(lambda extra: make_bare(root / extra, made, extra, (base,)), BARE_EXTRAS))
@@ -185,7 +186,8 @@ def test_every_public_name_and_every_help_is_there(name: str, environments: dict
     told = json.loads(done.stdout)
     assert told["outside"] == []  # no package but what pip put there
     assert told["names"] == penstock.__all__
-    assert set(told["helped"]) == set(VERBS)
+    extras = set(EXTRAS) if name == "all" else {name}
+    assert set(told["helped"]) == {verb for verb, facts in VERBS.items() if facts.extra in ("", *extras)}
     missing = {extra for extra, modules in EXTRAS.items() if not set(modules) <= set(told["installed"])}
     assert name not in missing and missing >= {"gpu", "vllm"}
     assert name != "base" or missing == set(EXTRAS)
@@ -272,7 +274,7 @@ def _is_of_its_kind(file: Path) -> bool:
 
 
 def test_the_wheel_says_what_the_index_shows(dist: Path) -> None:
-    [made] = dist.glob("*.whl")
+    [made] = dist.glob("penstock_pipeline-*.whl")
     with zipfile.ZipFile(made) as archive:
         names = archive.namelist()
         [metadata] = [name for name in names if name.endswith(".dist-info/METADATA")]
@@ -281,13 +283,34 @@ def test_the_wheel_says_what_the_index_shows(dist: Path) -> None:
     assert told["License-Expression"] == "Apache-2.0" and told["Requires-Python"] == ">=3.11"
     assert "](docs/" not in told.get_payload() and "](README" not in told.get_payload()
     assert {"penstock/py.typed", "penstock/sample/sample.pdf"} <= set(names)
-    assert not any(name.startswith(("tests", "docs", "benchmarks")) for name in names)
+    assert not any(name.startswith(("tests", "docs", "benchmarks", "penstock_eval")) for name in names)
+
+
+def test_the_wheel_of_the_evaluation_holds_it_and_nothing_of_ours_else(dist: Path) -> None:
+    [made] = dist.glob("penstock_eval-*.whl")
+    with zipfile.ZipFile(made) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+        licences = {Path(name).name for name in archive.namelist() if "/licenses/" in name}
+    assert {name.partition("/")[0] for name in names} == {"penstock_eval"}
+    assert {"penstock_eval/report.html", "penstock_eval/py.typed", "penstock_eval/cli.py"} <= names
+    assert licences == {"LICENSE", "NOTICE"}
 
 
 def test_the_source_distribution_has_what_tests_and_translators_need(dist: Path) -> None:
-    [made] = dist.glob("*.tar.gz")
+    [made] = dist.glob("penstock_pipeline-*.tar.gz")
     with tarfile.open(made) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     known = subprocess.run(["git", "ls-files"], cwd=REPO, capture_output=True, text=True).stdout.splitlines()
-    rooms = ("tests/", "docs/", "src/", "examples/", "README", "Makefile", "mk/", "deploy/", "LICENSE")
+    rooms = (
+        "tests/",
+        "docs/",
+        "src/",
+        "packages/",
+        "examples/",
+        "README",
+        "Makefile",
+        "mk/",
+        "deploy/",
+        "LICENSE",
+    )
     assert [name for name in known if name.startswith(rooms) and name not in names] == []

@@ -22,7 +22,8 @@ from penstock.extras import EXTRAS
 names = [name for name in penstock.__all__ if getattr(penstock, name) is not None]
 helped = []
 for verb in VERBS:
-    with contextlib.redirect_stdout(io.StringIO()) as said, contextlib.suppress(SystemExit):
+    allowed = (SystemExit, penstock.MissingModel)
+    with contextlib.redirect_stdout(io.StringIO()) as said, contextlib.suppress(*allowed):
         app([verb, "--help"])
     helped += [verb] if "Usage: " in said.getvalue() else []
 modules = {module for modules in EXTRAS.values() for module in modules}
@@ -69,7 +70,7 @@ class Bare:
 def make_bare(home: Path, wheel: Path, extra: str = "", upon: tuple[Bare, ...] = ()) -> Bare:
     """Makes an environment without pip and installs the wheel with an extra.
 
-    pip installs what those below it do not have yet.
+    pip installs what those below it do not have yet, and takes our other wheel from the same folder.
     """
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(home)], check=True)
     made = Bare(home, upon)
@@ -79,7 +80,7 @@ def make_bare(home: Path, wheel: Path, extra: str = "", upon: tuple[Bare, ...] =
     what = f"{DISTRIBUTION}[{extra}] @ {wheel.as_uri()}" if extra else str(wheel)
     pip = [sys.executable, "-m", "pip", "--python", str(home / "bin" / "python"), "install", "--quiet"]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    command = [*pip, "--no-compile", "--disable-pip-version-check", what]
+    command = [*pip, "--no-compile", "--disable-pip-version-check", "--find-links", str(wheel.parent), what]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     return made

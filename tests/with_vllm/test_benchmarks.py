@@ -20,12 +20,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from penstock.cli.eval import app
 from penstock.engines.chat import recognisers
 from penstock.engines.vllm.server import ManagedServer
-from penstock.evaluation.results import read_samples, read_summary
+from penstock.passes.scores import read_summary
 from penstock.plan import Plan
 from penstock.recipes.regions import regions
+from penstock_eval.cli import app
+from penstock_eval.results import read_samples
 from tests.support import made_benchmarks as made
 from tests.support.local_server import LocalServer
 from tests.with_vllm.tiny import PLAIN

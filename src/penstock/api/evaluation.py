@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import Unpack
 
 from penstock.converted.python_terms import in_python_terms
-from penstock.evaluation.benchmarks import open_benchmark
-from penstock.evaluation.results import Summary
-from penstock.passes.evaluate import run_benchmark, score_predictions
+from penstock.passes.scores import Summary, evaluation
 from penstock.passes.settings import ParseSettings, recipe_options
 
 
@@ -28,9 +26,13 @@ def evaluate(
     summary = penstock.evaluate("omnidocbench", out="scores", data="OmniDocBench/", predictions="mine/")
     print(summary.scores["overall"])
     """
-    chosen, folder = open_benchmark(benchmark), None if data is None else Path(data)
-    if predictions is not None:
-        return score_predictions(chosen, Path(predictions), folder, Path(out)).summary
-    return run_benchmark(
-        chosen, Path(out), folder, recipe=recipe, options=recipe_options(options), limit=limit
-    ).summary
+    summary: Summary = evaluation("benchmark")(
+        benchmark,
+        Path(out),
+        None if data is None else Path(data),
+        None if predictions is None else Path(predictions),
+        recipe=recipe,
+        limit=limit,
+        options=recipe_options(options),
+    )
+    return summary

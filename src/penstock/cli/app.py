@@ -22,19 +22,29 @@ from penstock import __version__
 from penstock.cli.log_file import show_warnings
 from penstock.cli.options import GROUP_OF, GROUPS
 from penstock.errors import PenstockError
+from penstock.extras import from_extra
 
 INTERRUPTED, TERMINATED = 130, 143  # what shells say of Ctrl-C and of SIGTERM
 
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """Where a verb lives ("module:function" or "module:app"), what it does, an example."""
+    """Where a verb lives ("module:function", "module:app", an entry point's name), its help, an example."""
 
     home: str
     help: str
     example: str = ""
+    extra: str = ""  # of the distribution that provides the verb by an entry point
+
+    def load(self) -> Any:
+        """Returns the function or the app. Raises MissingModel for a verb whose extra is not installed."""
+        if self.extra:
+            return from_extra(self.extra, f"`penstock {self.home}`", PROVIDED, self.home)
+        module, name = self.home.split(":")
+        return getattr(importlib.import_module(f"penstock.cli.{module}"), name)
 
 
+PROVIDED = "penstock.verbs"  # the group of entry points of verbs from other distributions
 VERBS = {
     "parse": Verb("parse:parse", "Turn documents into Markdown, JSON and crops.", "scans/ report.pdf -o out"),
     "enrich": Verb(
@@ -53,7 +63,7 @@ VERBS = {
     "upload": Verb("upload:upload", "Bring a run to the Hugging Face Hub.", "out --repo me/pages"),
     "serve": Verb("services.serve:serve", "An HTTP API and a web page over a run.", "out --recipe documents"),
     "mcp": Verb("services.mcp:mcp", "Tools for agents: read, search, measure.", "--allow-folder ~/Documents"),
-    "eval": Verb("eval:app", "Score recipes and predictions on benchmarks."),
+    "eval": Verb("eval", "Score recipes and predictions on benchmarks.", extra="eval"),
     "check": Verb("check:check", "Say whether what a run wrote is whole.", "out --repair"),
     "profile": Verb("profile:profile", "Say where the time of a run went.", "out"),
     "engine": Verb("engine:app", "Start, watch and stop model servers."),
@@ -114,8 +124,7 @@ class _Verbs(TyperGroup):
         verb = VERBS.get(cmd_name)
         if verb is None:
             return None
-        module, name = verb.home.split(":")
-        thing = getattr(importlib.import_module(f"penstock.cli.{module}"), name)
+        thing = verb.load()
         if isinstance(thing, typer.Typer):
             thing.rich_markup_mode = None  # help that looks like that of the other verbs
             command = typer.main.get_command(thing)

@@ -29,8 +29,8 @@ from penstock.cli.progress import progress
 from penstock.trace.phrases import duration, plural
 
 if TYPE_CHECKING:
-    from penstock.evaluation.results import Summary
     from penstock.passes.pipeline_options import PipelineOptions, PipelineState
+    from penstock.passes.scores import Summary
 
 RECIPE_HELP = "builtin (any CPU), or one that reads by server; glm-ocr if not given and there is a GPU."
 RESUME_HELP = "Go on where it stopped; it does so anyway."

@@ -37,7 +37,6 @@ from penstock.exports.export import CROP_NAMES, export
 from penstock.page import Page
 from penstock.passes.embed import EmbedOptions, checked_precision, embed_out
 from penstock.passes.enrich import EnrichOptions, enrich_work
-from penstock.passes.evaluate_search import evaluate_search
 from penstock.passes.hub.front_matter import check_licence
 from penstock.passes.index import index_out
 from penstock.passes.parse import crop_names_of, downloads_of, told_inputs
@@ -58,6 +57,7 @@ from penstock.passes.pipeline_presets import (
     models_of,
     queries_of,
 )
+from penstock.passes.scores import evaluate_search
 from penstock.passes.upload import need_token, upload_out
 from penstock.passes.work import Showing, Work
 from penstock.plan import Plan

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from penstock.evaluation.results import Summary
 from penstock.passes.embed import EmbedSummary
 from penstock.passes.pipeline_presets import PipelinePreset
+from penstock.passes.scores import Summary
 from penstock.redaction import SafeRepr
 from penstock.stage import secret
 

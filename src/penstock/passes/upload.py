@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from penstock.errors import StoreError, UsageError
-from penstock.evaluation.metrics.statistics import Interval
-from penstock.evaluation.results import SUMMARY, read_summary
-from penstock.passes.evaluate_search import FOLDER
 from penstock.passes.hub.card import card
 from penstock.passes.hub.front_matter import check_licence
+from penstock.passes.scores import FOLDER, SUMMARY, Interval, read_summary
 from penstock.sources import hub
 from penstock.store.manifest import OURS
 from penstock.store.out import Out
