@@ -22,7 +22,7 @@ ELSEWHERE = "PENSTOCK_FILES_ELSEWHERE"  # set on other machines of a run: their 
 class Item:
     """What every item has.
 
-    `uri` is the file (or dataset shard) it comes from, `part` the page, frame or row in it,
+    `uri` is the file (or dataset shard) it comes from, `part` the page, slide, sheet or row in it,
     `document` the name its outputs carry (relative path of the input, or the dataset's name).
     """
 
@@ -34,9 +34,12 @@ class Item:
     uri: str
     document: str
     part: int = 0
-    media: str = ""  # what the source found: "pdf", "image", "arrow", "parquet"
+    media: str = ""  # what the source found: "pdf", "image", "docx", "arrow", "parquet", …
     attempt: int = 1
     failure: Failure | None = None
+    # read already, by what its file says itself: there is no picture, and stages that read pictures pass it
+    # by
+    is_read: bool = field(default=False, compare=False)
 
     @property
     def place(self) -> str:

@@ -31,6 +31,7 @@ _PLAIN_LABELS = {
 PICTURE_LABELS = frozenset({"image", "chart", "header_image", "footer_image", "seal"})
 FORMULA_LABELS = frozenset({"display_formula", "inline_formula"})
 WHOLE = "whole"  # the native label of a region that is a whole picture, by what is asked and not by a layout
+STRUCTURE = "structure"  # the reader of what a file says itself, without a picture of it
 AskedTask = Literal["text", "table", "formula", "question", "fields"]
 MARGIN_LABELS = frozenset({"header", "footer", "number", "header_image", "footer_image", "aside_text"})
 
@@ -104,11 +105,21 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """Words of a region that lead to an address, which is kept and never opened."""
+
+    text: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Region:
     """One block of a page. `content` is plain text, table HTML or LaTeX, by label.
 
-    `reader` names what read it ("layer", "ppocr", "hangul", "scripts", ...); `note` tells a user
-    why a region has no content although nothing failed.
+    `reader` names what read it ("layer", "ppocr", "hangul", "scripts", "structure", ...); `note`
+    tells a user why a region has no content although nothing failed. A region that a file's own structure
+    gave
+    without a place has the whole of its page as its box.
     """
 
     label: str
@@ -122,6 +133,7 @@ class Region:
     lines: tuple[Line, ...] = ()
     polygon: tuple[tuple[float, float], ...] = ()  # its outline, where an engine gives one
     crop: Asset | None = None  # the picture of it that is kept
+    links: tuple[Link, ...] = ()
     request: bytes | None = field(default=None, repr=False)  # encoded, until a model server has read it
     note: str = ""
     failure: Failure | None = None

@@ -1,7 +1,8 @@
 """The only code that calls a worker, for every executor.
 
-Failed items pass by untouched. A failing batch is bisected, so one bad page fails alone. The same
-ids must come back in the same order. Heavy fields go once they have had their last reader.
+Failed items pass by untouched, and so do pages that are read already. A failing batch is bisected, so one
+bad page fails alone. The same ids must come back in the same order. Heavy fields go once they have had their
+last reader.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ class Runner:
         self._drops = drops
 
     def __call__(self, items: list[Item]) -> list[Item]:
-        results = iter(self._run([item for item in items if item.failure is None]))
-        return [item if item.failure is not None else self._light(next(results)) for item in items]
+        results = iter(self._run([item for item in items if not _passes(item)]))
+        return [item if _passes(item) else self._light(next(results)) for item in items]
 
     def _run(self, items: list[Item], died_before: bool = False) -> list[Item]:
         if not items:
@@ -69,6 +70,10 @@ class Runner:
 
     def _light(self, item: Item) -> Item:
         return without(item, item.heavy if item.failure is not None else self._drops)
+
+
+def _passes(item: Item) -> bool:
+    return item.failure is not None or item.is_read
 
 
 def _failed(item: Item, stage: str, exc: Exception) -> Item:

@@ -35,9 +35,9 @@ def failures(items: list[Page]) -> dict[str, str]:
 
 
 def test_a_folder_is_listed_whole_in_natural_order(tmp_path: Path) -> None:
-    for name in ("page10.png", "page2.png", "b/1.png", ".hidden.png", ".git/x.png", "notes.txt"):
+    for name in ("page10.png", "page2.png", "b/1.png", ".hidden.png", ".git/x.png", "notes.py"):
         png(tmp_path / name)
-    (tmp_path / "notes.txt").write_text("nothing to see")
+    (tmp_path / "notes.py").write_text("nothing to see")
     items = list(list_items([str(tmp_path)], Page))
     assert documents(items) == ["b/1.png", "page2.png", "page10.png"]
     assert all(item.pixels is None and item.image is None for item in items)
@@ -103,11 +103,11 @@ def test_an_encrypted_pdf_asks_for_its_password(tmp_path: Path) -> None:
 
 def test_unsupported_files_fail_only_when_named(tmp_path: Path) -> None:
     good = png(tmp_path / "a.png")
-    (tmp_path / "notes.txt").write_text("hello")
+    (tmp_path / "notes.py").write_text("hello")
     (tmp_path / "code.py").write_text("HEAD = b'%PDF-1.7'")
     assert documents(list(list_items([str(tmp_path)], Page))) == ["a.png"]
-    told = failures(list(list_items([str(good), str(tmp_path / "notes.txt")], Page)))
-    assert told == {"notes.txt": "notes.txt is not of a kind that Penstock reads."}
+    told = failures(list(list_items([str(good), str(tmp_path / "notes.py")], Page)))
+    assert told == {"notes.py": "notes.py is not of a kind that Penstock reads."}
 
 
 @pytest.mark.parametrize("name", ["self.pdf", "self"])
@@ -153,12 +153,12 @@ def test_an_entry_that_cannot_be_looked_at_fails_alone(
 
 def test_what_is_left_out_of_a_folder_is_counted_by_its_ending(tmp_path: Path) -> None:
     png(tmp_path / "a.png")
-    for name in ("1.svg", "2.SVG", "3.djvu", "b/4.docx", "README", ".hidden.txt"):
+    for name in ("1.svg", "2.SVG", "3.djvu", "b/4.xyz", "README", ".hidden.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"something else")
     left_out: Counter[str] = Counter()
     assert documents(list(list_items([str(tmp_path)], Page, left_out=left_out))) == ["a.png"]
-    assert left_out == {".svg": 2, ".djvu": 1, ".docx": 1, "no ending": 1}
+    assert left_out == {".svg": 2, ".djvu": 1, ".xyz": 1, "no ending": 1}
 
 
 def test_nothing_at_all_is_a_usage_error_at_once(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Keeps content content: what a page says must not become Markdown or HTML structure.
 
 Only what would change meaning is escaped, so that plain prose stays plain: `a < b`, `snake_case`
-and `[1]` are left alone. `$` is left alone too, because recognisers write inline formulas with it.
+and `[1]` are left alone. So is LaTeX between single `$`, which is how readers write inline formulas.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import re
 
 _INLINE = re.compile(
     r"""
-      (?P<mark>\\(?=[!-/:-@\[-`{-~]) | [`*] | ~(?=~) | (?<!\w)_ | _(?!\w) )  # emphasis, code, escapes
+      \$(?P<latex>(?=[^$\n]*[\\^_])[^$\s](?:[^$\n]{0,998}[^$\s])?)\$(?!\d)   # an inline formula
+    | (?P<mark>\\(?=[!-/:-@\[-`{-~]) | [`*] | ~(?=~) | (?<!\w)_ | _(?!\w) )  # emphasis, code, escapes
     | (?P<link>\](?=\s?[(\[:]))                                              # what makes [a] a link
     | (?P<tag><(?=[a-zA-Z/!?]))                                              # what opens a tag
     | (?P<entity>&(?=\#?\w{1,31};))
@@ -31,6 +32,8 @@ def inline(text: str) -> str:
 
 
 def _inline_escape(match: re.Match[str]) -> str:
+    if match["latex"]:
+        return f"${formula(match['latex'])}$"
     if match["tag"]:
         return "&lt;"
     return "&amp;" if match["entity"] else "\\" + match[0]

@@ -18,7 +18,7 @@ from itertools import chain, islice
 from penstock.documents.formats.markdown import page_markdown
 from penstock.documents.heading_numbers import numbering
 from penstock.page import Page
-from penstock.region import MARGIN_LABELS, Region
+from penstock.region import MARGIN_LABELS, STRUCTURE, Region
 from penstock.scripts import has_syllable
 
 EDGE = 0.16  # of the page's height: no running title or footer stands farther in
@@ -204,6 +204,8 @@ def corrected_pages(pages: Iterable[Page]) -> Iterator[Page]:
 
 def _may_run(region: Region, page: Page) -> bool:
     text = region.content or ""
+    if region.reader == STRUCTURE:  # the file says itself what runs over its pages
+        return False
     if region.label not in RUNNING | MARGIN_LABELS or not 0 < len(text) <= MAX_RUNNING or not page.height:
         return False
     return region.box[3] < EDGE * page.height or region.box[1] > (1 - EDGE) * page.height

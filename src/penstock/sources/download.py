@@ -68,8 +68,8 @@ def downloaded(url: str, folder: Path) -> Path:
     part = folder / PART
     download(url, part)
     with part.open("rb") as file:
-        kind = formats.sniff(file.read(formats.HEAD_BYTES))
-    if kind is None:
+        kind = formats.sniff(file.read(formats.HEAD_BYTES), PurePosixPath(bare_address(url)).suffix.lower())
+    if kind is None or kind in ("html", "eml"):  # a web page that says that there is nothing
         raise UsageError(f"{bare_address(url)} is not a document.", READABLE)
     return part.replace(part.with_name(f"{_stem(url)}.{kind}"))
 

@@ -1,10 +1,14 @@
-"""Counts the pages of PDFs and the frames of pictures. Runs in the child that probe.py starts."""
+"""Counts the pages of PDFs, the frames of pictures, and the units of files with a structure of their own.
+
+Runs in the child that probe.py starts.
+"""
 
 from __future__ import annotations
 
+from penstock.engines.office.open import open_structure
 from penstock.engines.pdf.document import count_pages
 from penstock.errors import BadInput
-from penstock.sources.formats import Kind
+from penstock.sources.formats import STRUCTURES, Kind
 from penstock.sources.probe_questions import CountParts, PartCount
 
 
@@ -19,9 +23,19 @@ class FileAnswers:
 
     def _count(self, path: str, kind: Kind) -> PartCount | BadInput:
         try:
+            if kind in STRUCTURES:
+                return _count_units(path, kind)
             return PartCount(*count_pages(path, self._password)) if kind == "pdf" else _count_frames(path)
         except BadInput as exc:
             return exc
+
+
+def _count_units(path: str, kind: Kind) -> PartCount:
+    file = open_structure(path, kind)
+    try:
+        return PartCount(file.num_units, file.num_units)
+    finally:
+        file.close()
 
 
 def _count_frames(path: str) -> PartCount:

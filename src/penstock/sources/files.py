@@ -15,6 +15,9 @@ from penstock.sources.formats import READABLE, Kind
 from penstock.sources.ids import file_prefix, hashed, safe_document, safe_stem
 from penstock.sources.inputs import FoundFile
 
+# a folder of scans has notes among them: these are read where a user names them
+UNNAMED = frozenset({"text", "markdown", "csv", "eml", "html", "ooxml", "ole", "zip", "tar"})
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -31,9 +34,9 @@ class Candidate:
         return self.found.document.rpartition(".")[0] or self.found.document
 
     def item(self, part: int) -> Item:
-        media = "pdf" if self.kind == "pdf" else "image"
+        media = self.kind if self.kind in formats.STRUCTURES | {"pdf"} else "image"
         uri, document = str(self.found.path), self.found.document
-        return Item(id=f"{self.prefix}/{part:05d}", uri=uri, document=document, part=part, media=media)
+        return Item(id=f"{self.prefix}/{part:05d}", uri=uri, document=document, part=part, media=str(media))
 
     def failed(self, failure: Failure, part: int = 0) -> Item:
         """Returns the one item of what cannot be read: the file, or its pages from `part` on."""
@@ -64,7 +67,7 @@ class FileInspector:
             kind, problem, advice = _inspect(found.path, status)
         except OSError as exc:
             return _refused(found, f"cannot be opened: {exc.strerror}.") if claims else None
-        if kind is None and not claims:
+        if not claims and (kind is None or kind in UNNAMED):
             return None
         if found.path in self._paths:
             return Candidate(found, "")
@@ -114,7 +117,7 @@ def _inspect(path: Path, status: os.stat_result) -> tuple[Kind | None, str, str]
 
 def kind_of(head: bytes, suffix: str) -> tuple[Kind | None, str]:
     """Returns what a file with these first HEAD_BYTES is, or a problem as words that follow its name."""
-    kind = formats.sniff(head)
+    kind = formats.sniff(head, suffix)
     if kind is None:
         return None, _mismatch(suffix)
     if kind == "pdf" and not head.startswith(b"%PDF-") and suffix != ".pdf":

@@ -1,24 +1,72 @@
-"""Tells what a file is by its first bytes, never by its name."""
+"""Tells what a file is by its first bytes.
+
+A name decides only where bytes cannot: plain text has no signature, and a ZIP may be anything. What is in a
+ZIP
+or in one of the older Office files is looked at by the process that reads it.
+"""
 
 from __future__ import annotations
 
+import re
 import struct
 from typing import Literal
 
 from penstock.errors import BadInput
 
-READABLE = "Penstock reads PDF, PNG, JPEG, TIFF, WebP, BMP, GIF, AVIF, HEIC, Arrow and Parquet."
-Kind = Literal["pdf", "png", "jpeg", "tiff", "webp", "bmp", "gif", "avif", "heic", "arrow", "parquet"]
+READABLE = (
+    "Penstock reads PDF; PNG, JPEG, TIFF, WebP, BMP, GIF, AVIF and HEIC; DOCX, PPTX, XLSX and their older and"
+    " open kinds; HWP and HWPX; HTML, EPUB, Markdown, text, CSV and mail; ZIP and TAR of these; Arrow and"
+    " Parquet."
+)
+Kind = Literal[
+    "pdf", "png", "jpeg", "tiff", "webp", "bmp", "gif", "avif", "heic", "arrow", "parquet", "ooxml", "docx",
+    "pptx", "xlsx", "odt", "ods", "odp", "hwpx", "epub", "ole", "doc", "ppt", "xls", "hwp", "msg", "rtf",
+    "html",
+    "markdown", "text", "csv", "eml", "zip", "tar",
+]  # fmt: skip
 
 HEAD_BYTES = 1024  # a PDF may begin with this much junk (PDF Reference 1.7, appendix H)
 TABLES = frozenset({"arrow", "parquet"})
 MULTI_FRAME = frozenset({"tiff", "gif", "webp"})
+STRUCTURES: frozenset[str] = frozenset({
+    "ooxml", "docx", "pptx", "xlsx", "odt", "ods", "odp", "hwpx", "epub", "ole", "doc", "ppt", "xls", "hwp",
+    "msg", "rtf", "html", "markdown", "text", "csv", "eml",
+})  # fmt: skip
+ARCHIVES = frozenset({"zip", "tar"})
 TABLE_SUFFIXES = (".parquet", ".arrow")
 # a file with one of these suffixes claims to be readable, and is reported if it is not
 SUFFIXES = (
     ".pdf", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif", ".avif", ".heic", ".heif",
-    *TABLE_SUFFIXES,
+    *TABLE_SUFFIXES, ".docx", ".docm", ".dotx", ".pptx", ".pptm", ".ppsx", ".xlsx", ".xlsm", ".doc", ".ppt",
+    ".xls",
+    ".odt", ".ods", ".odp", ".hwp", ".hwpx", ".rtf", ".epub", ".html", ".htm", ".xhtml", ".eml", ".msg",
+    ".zip",
+    ".tar", ".tgz",
 )  # fmt: skip
+# plain text in a folder of scans is seldom what was meant: it is read where a user names it
+TEXT_SUFFIXES: dict[str, Kind] = {
+    ".md": "markdown", ".markdown": "markdown", ".txt": "text", ".text": "text", ".csv": "csv", ".tsv": "csv",
+    ".html": "html", ".htm": "html", ".xhtml": "html", ".eml": "eml",
+}  # fmt: skip
+PACKAGES: dict[str, Kind] = {  # ZIPs by their names
+    ".docx": "docx", ".docm": "docx", ".dotx": "docx", ".pptx": "pptx", ".pptm": "pptx", ".ppsx": "pptx",
+    ".xlsx": "xlsx", ".xlsm": "xlsx", ".odt": "odt", ".ods": "ods", ".odp": "odp", ".hwpx": "hwpx",
+    ".epub": "epub",
+}  # fmt: skip
+OLDER: dict[str, Kind] = {".doc": "doc", ".ppt": "ppt", ".xls": "xls", ".hwp": "hwp", ".msg": "msg"}
+MIMETYPES: dict[bytes, Kind] = {  # of ZIPs that say what they are in their first part
+    b"application/vnd.oasis.opendocument.text": "odt",
+    b"application/vnd.oasis.opendocument.spreadsheet": "ods",
+    b"application/vnd.oasis.opendocument.presentation": "odp",
+    b"application/hwp+zip": "hwpx",
+    b"application/epub+zip": "epub",
+}
+ZIP, OLE, HWP3 = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"HWP Document File V3."
+OOXML_PARTS = (b"[Content_Types].xml", b"_rels/", b"docProps/", b"word/", b"xl/", b"ppt/")
+MAIL = re.compile(rb"(?:[A-Za-z][A-Za-z0-9-]{1,60}:[^\n]*\n(?:[ \t][^\n]*\n)*){2,}", re.ASCII)
+MAIL_FIELDS = re.compile(
+    rb"^(?:From|Received|Return-Path|MIME-Version|Message-ID|Date|Subject):", re.M | re.I
+)
 
 PICTURE_SIGNATURES: tuple[tuple[bytes, Kind], ...] = (
     (b"\x89PNG\r\n\x1a\n", "png"),
@@ -42,7 +90,7 @@ class NoPictures(BadInput):
     """The table can be read and has no column of pictures."""
 
 
-def sniff(head: bytes) -> Kind | None:
+def sniff(head: bytes, suffix: str = "") -> Kind | None:
     """Returns the kind of a file that begins with `head` (its first HEAD_BYTES, or all of it)."""
     if picture := sniff_picture(head):
         return picture
@@ -50,7 +98,53 @@ def sniff(head: bytes) -> Kind | None:
         return "arrow"
     if head.startswith(b"PAR1"):
         return "parquet"
-    return "pdf" if b"%PDF-" in head else None
+    if b"%PDF-" in head and not _is_container(head):
+        return "pdf"
+    return _sniff_structure(head, suffix)
+
+
+def _is_container(head: bytes) -> bool:
+    return head.startswith((ZIP, OLE))
+
+
+def _sniff_structure(head: bytes, suffix: str) -> Kind | None:
+    if head.startswith(ZIP):
+        return _sniff_zip(head, suffix)
+    if head.startswith(OLE):
+        return OLDER.get(suffix, "ole")
+    if head.startswith(HWP3):
+        return "hwp"
+    if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{\\rtf"):
+        return "rtf"
+    if head[257:262] == b"ustar" or (head.startswith(b"\x1f\x8b") and suffix in (".tgz", ".gz")):
+        return "tar"
+    return _sniff_text(head, suffix)
+
+
+def _sniff_zip(head: bytes, suffix: str) -> Kind:
+    name = head[30 : 30 + int.from_bytes(head[26:28], "little")]
+    if name == b"mimetype":
+        data = head[38 + int.from_bytes(head[28:30], "little") :]
+        # the longest first: a template's type begins with its document's
+        found = (kind for said, kind in MIMETYPES.items() if data.startswith(said))
+        return next(found, PACKAGES.get(suffix, "zip"))
+    return PACKAGES.get(suffix, "ooxml" if name.startswith(OOXML_PARTS) else "zip")
+
+
+def _sniff_text(head: bytes, suffix: str) -> Kind | None:
+    """Text is what has no zero bytes, unless it is of two bytes a letter and says so."""
+    is_wide = head.startswith((b"\xff\xfe", b"\xfe\xff"))
+    if not head or (b"\0" in head and not is_wide):
+        return None
+    start = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:200].lower()
+    if start.startswith((b"<!doctype html", b"<html")) or (
+        start.startswith(b"<?xml") and b"<html" in head.lower()
+    ):
+        return "html"
+    kind = TEXT_SUFFIXES.get(suffix)
+    if kind != "text" and kind is not None:
+        return kind
+    return "eml" if MAIL.match(head) and len(MAIL_FIELDS.findall(head)) > 1 else kind
 
 
 def sniff_picture(head: bytes) -> Kind | None:

@@ -19,7 +19,7 @@ from penstock.sources.probe_questions import CountParts, FileProbe, PartCount
 STAGE = "list"  # where failures of a listing say they happened
 MAX_AT_ONCE = 64  # files a question; 10,000 TIFFs are then 160 round trips
 PROBE_DEADLINE_S = 60.0  # rebuilding the table of a damaged PDF reads all of it, maybe 1 GB from a slow disk
-COUNTED = formats.MULTI_FRAME | {"pdf"}
+COUNTED = formats.MULTI_FRAME | formats.STRUCTURES | {"pdf"}
 
 
 class PageCounter:

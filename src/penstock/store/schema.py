@@ -15,7 +15,7 @@ from penstock.errors import Failure
 from penstock.item import Item
 from penstock.page import Page, PageAttempt
 from penstock.photo import Photo, PhotoObject
-from penstock.region import Asset, Line, Region
+from penstock.region import Asset, Line, Link, Region
 from penstock.stage import ItemT
 
 BOX = pa.list_(pa.float32(), 4)
@@ -23,6 +23,7 @@ FAILURE = pa.struct(
     [("stage", pa.string()), ("kind", pa.string()), ("message", pa.string()), ("advice", pa.string())]
 )
 LINE = pa.struct([("text", pa.string()), ("box", BOX), ("confidence", pa.float32())])
+LINK = pa.struct([("text", pa.string()), ("address", pa.string())])
 REGION = pa.struct(
     [
         ("index", pa.int32()),
@@ -36,6 +37,7 @@ REGION = pa.struct(
         ("lines", pa.list_(LINE)),
         ("polygon", pa.list_(pa.list_(pa.float32(), 2))),
         ("crop_path", pa.string()),
+        ("links", pa.list_(LINK)),  # absent in shards that older versions wrote
         ("note", pa.string()),
         ("failure", FAILURE),
     ]
@@ -117,7 +119,7 @@ FAILURES = pa.schema([*KEY, ("failure", FAILURE)])
 _PICTURE_NAMES = ["width", "height", "dpi", "rotation"]
 _OBJECT_NAMES = [field.name for field in OBJECT if field.name != "failure"]
 _REGION_NAMES = [
-    field.name for field in REGION if field.name not in {"lines", "polygon", "crop_path", "failure"}
+    field.name for field in REGION if field.name not in {"lines", "polygon", "crop_path", "links", "failure"}
 ]
 _KEY_FIELDS = [name for name, _ in KEY if name != "kind"]
 
@@ -236,6 +238,7 @@ def _region_row(region: Region) -> dict[str, Any]:
     ]
     row["polygon"] = [list(point) for point in region.polygon]
     row["crop_path"] = region.crop_path
+    row["links"] = [{"text": link.text, "address": link.address} for link in region.links] or None
     row["failure"] = failure_row(region.failure)
     return row
 
@@ -248,8 +251,9 @@ def _region(row: dict[str, Any]) -> Region:
         for line in row["lines"]
     )
     polygon = tuple((point[0], point[1]) for point in row.get("polygon") or ())
+    links = tuple(Link(**link) for link in row.get("links") or ())
     crop, failure = _asset(row["crop_path"]), failure_from(row["failure"])
-    return Region(**fields, lines=lines, polygon=polygon, crop=crop, failure=failure)
+    return Region(**fields, lines=lines, polygon=polygon, crop=crop, links=links, failure=failure)
 
 
 def _asset(path: str | None) -> Asset | None:

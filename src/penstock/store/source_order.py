@@ -18,6 +18,7 @@ from penstock.store.atomic_files import replacing
 from penstock.store.ledger import Entry
 
 DOCUMENTS = "documents.jsonl"
+DATASETS = ("arrow", "parquet")  # the ids of their rows are their own
 
 Files = dict[str, str]  # of a document: the files it was read from, each with what its pages' ids begin with
 NO_FILES: Files = {}  # one for all documents without: a service keeps tens of thousands
@@ -39,7 +40,7 @@ def file_of(item: Item) -> Files:
     Empty for a dataset's row, whose id is its own, and for an upload, whose folder is named after its bytes.
     """
     version, slash, part = item.id.rpartition("/")
-    if item.media not in ("pdf", "image", "") or not slash or part != f"{item.part:05d}":
+    if item.media in DATASETS or not slash or part != f"{item.part:05d}":
         return NO_FILES
     if item.document.startswith(f"{version}/"):
         return NO_FILES

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from penstock.documents.layout.text_layer import MIN_PICTURE, trust
 from penstock.engines.image import decode
 from penstock.engines.image.decode import Encoded, Picture, PictureFile
+from penstock.engines.office.blocks import StructureFile
+from penstock.engines.office.open import open_structure
 from penstock.engines.pdf.file import PdfFile
 from penstock.errors import BadInput
 from penstock.item import PictureItem
@@ -24,6 +26,7 @@ from penstock.sources.ids import is_changed
 from penstock.sources.shard_ref import ShardRef
 from penstock.stage import Worker
 from penstock.stages.load import Load
+from penstock.workers.office.unit_pages import page_of_unit
 
 if TYPE_CHECKING:
     from penstock.sources.tables import ColumnReader
@@ -71,6 +74,11 @@ class LoadWorker(Worker[PictureItem]):
         self._pdfs: OpenFiles[PdfFile] = OpenFiles()
         self._frames: OpenFiles[PictureFile] = OpenFiles()
         self._shards: OpenFiles[ColumnReader] = OpenFiles()
+        self._structures: OpenFiles[StructureFile] = OpenFiles()
+        self._loaders: dict[str, Callable[[PictureItem], PictureItem]] = {
+            "pdf": self._load_page,
+            **dict.fromkeys(formats.STRUCTURES, self._load_unit),
+        }
 
     def __call__(self, items: list[PictureItem]) -> list[PictureItem]:
         with self._lock:
@@ -81,6 +89,7 @@ class LoadWorker(Worker[PictureItem]):
             self._pdfs.close()
             self._frames.close()
             self._shards.close()
+            self._structures.close()
 
     def _load(self, item: PictureItem) -> PictureItem:
         try:
@@ -93,7 +102,7 @@ class LoadWorker(Worker[PictureItem]):
     def _load_listed(self, item: PictureItem) -> PictureItem:
         """Loads from a file as it was listed: pages of two versions must not become one document."""
         try:
-            loaded = self._load_page(item) if item.media == "pdf" else self._load_file(item)
+            loaded = self._loaders.get(item.media, self._load_file)(item)
         except BadInput:
             if not is_changed(item.id, item.document, item.uri):
                 raise
@@ -116,6 +125,13 @@ class LoadWorker(Worker[PictureItem]):
             return _with_pixels(item, picture)
         # a page takes 105 ms and 517 KB as PNG, 19 ms and 699 KB as JPEG; a rendering loses nothing by it
         return _with_encoded(item, decode.as_jpeg(picture))
+
+    def _load_unit(self, item: PictureItem) -> PictureItem:
+        """Reads what the file says itself; no later stage has anything to do."""
+        if not isinstance(item, Page):
+            raise BadInput("it has no picture: what it says was read from its own structure.")
+        opened = self._structures.get(_version(item), lambda: open_structure(item.uri, item.media))
+        return page_of_unit(item, opened.unit(item.part))
 
     def _load_file(self, item: PictureItem) -> PictureItem:
         path = Path(item.uri)

@@ -30,7 +30,7 @@ def client(out: Path) -> Iterator[Client]:
 @pytest.mark.parametrize(
     ("name", "data", "said"),
     [
-        ("notes.txt", b"Dear all,", "kind that Penstock reads"),
+        ("notes.py", b"Dear all,", "kind that Penstock reads"),
         ("report.pdf", b"PK\x03\x04" + b"\0" * 3000, "PDF file"),
         ("page.html", b"<p>This is %PDF-1.7 in words</p>", "though it mentions one"),
         ("big.bin", b"\0" * (1 << 20), "kind that Penstock reads"),

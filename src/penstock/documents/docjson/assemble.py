@@ -36,7 +36,18 @@ from penstock.documents.docjson.sections import Heading, Sections
 from penstock.page import Page
 from penstock.scripts import HANGUL
 
-MIMETYPES = {"pdf": "application/pdf", "image": "image/*"}
+_OFFICE = "application/vnd.openxmlformats-officedocument."
+_OPEN = "application/vnd.oasis.opendocument."
+MIMETYPES = {
+    "pdf": "application/pdf", "image": "image/*",
+    "docx": _OFFICE + "wordprocessingml.document", "pptx": _OFFICE + "presentationml.presentation",
+    "xlsx": _OFFICE + "spreadsheetml.sheet", "odt": _OPEN + "text", "ods": _OPEN + "spreadsheet",
+    "odp": _OPEN + "presentation", "hwp": "application/x-hwp", "hwpx": "application/hwp+zip",
+    "doc": "application/msword", "ppt": "application/vnd.ms-powerpoint", "xls": "application/vnd.ms-excel",
+    "epub": "application/epub+zip", "rtf": "application/rtf", "html": "text/html", 
+    "markdown": "text/markdown",
+    "text": "text/plain", "csv": "text/csv", "eml": "message/rfc822", "msg": "application/vnd.ms-outlook",
+}  # fmt: skip
 UNCITING = frozenset({"caption", "furniture", "contents"})  # roles whose words name no other block
 EnrichmentOf = Callable[[str], Enrichment | None]
 

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from penstock.documents import escape
 from penstock.documents.layout.paragraphs import join_lines, joined_word
 from penstock.documents.table_html import from_html, to_html, to_pipes
-from penstock.region import FORMULA_LABELS, MARGIN_LABELS, PICTURE_LABELS, Region
+from penstock.region import FORMULA_LABELS, MARGIN_LABELS, PICTURE_LABELS, Link, Region
 
 MAX_HEADING_LEVEL = 6  # heading levels of Markdown
 SHORT_LINE = 60  # letters; a longer line is a paragraph
@@ -32,6 +32,9 @@ _NUMBER = re.compile(r"^(\d{1,3}(?:\.\d{1,3})*)\.?(?=\s)")
 _SECTION = re.compile(r"^제\s?\d+\s?([장절조])")
 _ENDED = re.compile(r"[.!?:;。！？：]['\"”’)\]]*$")
 _BRACKET = re.compile(r"(?<!\\)[\[\]]")
+_HASHES = re.compile(r"\s(#{1,6})$")  # behind a native label: the level that its author gave a heading
+_NOTE = re.compile(r"\[\^\w{1,12}\]: ")
+_LINKED = re.compile(r"(?:https?|ftps?|mailto|tel):", re.IGNORECASE)  # what a click on does not run
 _WRAPS = (("$$", "$$"), (r"\[", r"\]"), (r"\(", r"\)"), ("$", "$"))
 
 
@@ -167,19 +170,52 @@ def _blocks(region: Region, root: str, levels: Mapping[int, int]) -> Iterator[st
     text = _text(region).strip("\n" if region.label == "algorithm" else None)
     if region.crop_link and (region.label in PICTURE_LABELS or not text):
         # what a picture says is its alternative text: found by a search, out of the way of a reader
-        says = _BRACKET.sub(r"\\\g<0>", escape.inline(_alternative(region, text)))
+        says = _bracketed(escape.inline(_alternative(region, text)))
         yield f"![{says or region.label}]({_address(root + region.crop_link)})"
     elif not text and region.label in FORMULA_LABELS and region.lines:
         yield from _content("text", join_lines(region.lines))  # its letters, where nobody read its LaTeX
     elif text and region.label in HEADING_LABELS:
-        yield _heading(region.label, text, levels.get(region.index, 0))
+        level = levels.get(region.index, 0) or _own_level(region.native_label)
+        yield _linked(_heading(region.label, text, level), region.links)
     elif text:
-        yield from _content(region.label, text)
+        yield from _with_links(_content(region.label, text), region.links)
     if region.failure is not None:
         reason = f"{region.failure.kind}: {region.failure.message}"
         yield escape.comment(
             f"region {region.index} ({region.label}) failed in {region.failure.stage}: {reason}"
         )
+
+
+def _own_level(native_label: str) -> int:
+    found = _HASHES.search(native_label)
+    return len(found[1]) if found else 0
+
+
+def _with_links(blocks: Iterable[str], links: Sequence[Link]) -> Iterator[str]:
+    if not links:
+        yield from blocks
+        return
+    yield _linked(_stacked(blocks), links)
+
+
+def _linked(markdown: str, links: Sequence[Link]) -> str:
+    """Returns the Markdown with its links, each where its words stand first after the link before."""
+    parts, rest = [], markdown
+    for link in links:
+        words = escape.inline(link.text)
+        before, found, after = rest.partition(words)
+        if found and words and _LINKED.match(link.address):
+            parts += [before, f"[{_bracketed(words)}]({_web_address(link.address)})"]
+            rest = after
+    return "".join([*parts, rest])
+
+
+def _bracketed(words: str) -> str:
+    return _BRACKET.sub(r"\\\g<0>", words)
+
+
+def _web_address(address: str) -> str:
+    return quote(address, safe="%:/?#@!$&'*+,;=~-._[]")
 
 
 def _alternative(region: Region, text: str) -> str:
@@ -200,6 +236,8 @@ def _content(label: str, text: str) -> Iterator[str]:
         yield _table(text)
     elif label == "algorithm":
         yield escape.fenced(text)
+    elif label == "footnote" and (note := _NOTE.match(text)):
+        yield note[0] + escape.inline(" ".join(text[note.end() :].split()))
     elif label == "content":
         yield HARD_BREAK.join(escape.line(_LEADERS.sub("... ", part).strip()) for part in text.split("\n"))
     else:

@@ -1,0 +1,1 @@
+"""Makes pages of what files say themselves."""
