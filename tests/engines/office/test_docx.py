@@ -46,10 +46,8 @@ def made_docx(body: str, **parts: str) -> bytes:
         file.writestr("[Content_Types].xml", "<Types/>")
         file.writestr(
             "_rels/.rels",
-            link=(
-                f'<Relationship Id="out" Type="{R}/hyperlink" Target="https://example.org/a"'
-                ' TargetMode="External"/>'
-            ),
+            f'<Relationships><Relationship Id="d" Type="{TYPES}"'
+            ' Target="word/document.xml"/></Relationships>',
         )
         file.writestr("word/_rels/document.xml.rels", f"<Relationships>{relations}{link}</Relationships>")
         file.writestr("word/document.xml", f"<w:document {spaces}><w:body>{body}</w:body></w:document>")
