@@ -32,7 +32,8 @@ class Page(PictureItem):
     and `--retry-failed` reads it again. `resumed` tells a page that an earlier run left in OUT from one that
     was read now. `flattened` says what was done to a photograph of a page before it was read. Its boxes are
     in the photograph's own pixels once the page is composed; until then `way_back` leads there.
-    `layer_fault` says why the text layer that a page has was not used.
+    `layer_fault` says why the text layer that a page has was not used, `layout` names the network that found
+    the regions.
     """
 
     heavy: ClassVar[tuple[str, ...]] = (*PictureItem.heavy, "layer", "way_back")
@@ -44,6 +45,7 @@ class Page(PictureItem):
     layer: TextLayer | None = field(default=None, repr=False)
     flattened: str = ""
     layer_fault: str = ""
+    layout: str = ""
     way_back: WayBack | None = field(default=None, repr=False, compare=False)
     regions: tuple[Region, ...] = ()
     markdown: str = ""

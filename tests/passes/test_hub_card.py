@@ -63,9 +63,8 @@ def test_the_types_of_a_card_are_those_of_the_lines_that_are_written() -> None:
         note="n",
         failure=failure,
     )
-    page = Page(
-        id="a", uri="a", document="a", width=9, height=9, regions=(region,), flattened="f", layer_fault="l"
-    )
+    told = {"flattened": "f", "layer_fault": "l", "layout": "n"}
+    page = Page(id="a", uri="a", document="a", width=9, height=9, regions=(region,), **told)
     row = {**result_row(page), **result_row(replace(page, failure=failure))}
     assert set(row) == set(PAGE)
     assert set(row["regions"][0]) == set(REGION)

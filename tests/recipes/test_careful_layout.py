@@ -15,9 +15,10 @@ import pytest
 
 import penstock
 from penstock.documents.layout.reading_order import ranked_order
+from penstock.engines.weights import registry as weights
 from penstock.errors import MissingModel, UsageError
 from penstock.page import Page
-from penstock.recipes.documents import documents
+from penstock.recipes.documents import LARGE, documents
 from penstock.region import LABELS, Region
 from penstock.stages.compose import Compose
 from tests.support.made_onnx import layout_model
@@ -96,14 +97,48 @@ def test_a_run_from_before_there_was_a_choice_is_of_the_same_plan() -> None:
 
 def test_a_model_for_another_layout_is_refused() -> None:
     with pytest.raises(UsageError, match="--layout-model is for PP-DocLayoutV3, not for --layout model"):
-        documents(layout_model="a.onnx")
+        documents(layout="model", layout_model="a.onnx")
 
 
-def test_without_its_weights_one_sentence_says_how_to_have_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def no_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PENSTOCK_CACHE", str(tmp_path))
     monkeypatch.setenv("PENSTOCK_OFFLINE", "1")
+    return tmp_path / "models"
+
+
+def test_the_best_effort_takes_it_where_its_weights_are_and_says_how_to_have_them(no_weights: Path) -> None:
+    without = documents(effort="best")
+    assert [row["engine"] for row in without.settings() if row["stage"] == "layout"] == ["cdla"]
+    assert without.notes == (
+        "A larger network (131 MB) finds regions better. To have it: penstock models fetch pp-doclayoutv3",
+    )
+    large = weights.MODELS["pp-doclayoutv3"]
+    place = no_weights / large.origins[1].folder / large.file
+    place.parent.mkdir(parents=True)
+    with place.open("wb") as made:
+        made.truncate(large.size)  # the size alone: hashes are compared when it is fetched
+    assert documents(effort="best").fingerprint() == documents(effort="best", layout=LARGE).fingerprint()
+    assert documents(effort="best").fingerprint() != without.fingerprint()
+    assert documents().fingerprint() == documents(layout="model").fingerprint()
+    assert documents(effort="best", layout="model").fingerprint() == without.fingerprint()
+
+
+def test_a_file_of_it_is_a_choice_of_it(model: Path) -> None:
+    given = documents(layout_model=str(model))
+    assert given.fingerprint() == documents(layout=LARGE, layout_model=str(model)).fingerprint()
+
+
+def test_a_row_says_which_network_found_its_regions(model: Path, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"layout_model": str(model), "pages": "1"}
+    [read] = penstock.parse(SAMPLE / "sample.pdf", out=tmp_path / "out", **options)
+    [kept] = penstock.read(tmp_path / "out")
+    assert read.layout == kept.layout == LARGE
+    [usual] = penstock.parse(SAMPLE / "sample.pdf", pages="1")
+    assert usual.layout == "cdla"
+
+
+def test_without_its_weights_one_sentence_says_how_to_have_them(no_weights: Path) -> None:
     stage = next(stage for stage in documents(layout="pp-doclayoutv3") if stage.name == "layout")
     with pytest.raises(MissingModel, match=r"'pp-doclayoutv3' .* Run: penstock models fetch pp-doclayoutv3"):
         stage.open()

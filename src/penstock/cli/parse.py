@@ -56,10 +56,11 @@ if TYPE_CHECKING:
 STANDARD_OUTPUT = Path("-")
 RECIPE_HELP = f"How to read: {', '.join(RECIPE_NAMES)}, or module:function. documents is built in."
 EXPORT_HELP = f"Files to write at the end: {', '.join(FORMAT_NAMES)}. Without OUT: md, text or jsonl."
-LAYOUTS = ("model", "rules", "pp-doclayoutv3", "cdla")
+LAYOUTS = ("auto", "model", "rules", "pp-doclayoutv3", "cdla")
 LAYOUT_HELP = (
-    "How regions are found. documents: model, rules (fonts and geometry), or pp-doclayoutv3 (larger,"
-    " 131 MB of the Hub). glm-ocr and its like: pp-doclayoutv3 (with torch), or cdla (on the CPU)."
+    "How regions are found. documents: model, rules (fonts and geometry), or pp-doclayoutv3 (larger, 131 MB;"
+    " auto takes it for --effort best where it is fetched). glm-ocr and its like: pp-doclayoutv3 (torch)"
+    " or cdla (on the CPU)."
 )
 Formats = Annotated[
     str | None, Option("--export", "--to", help=EXPORT_HELP, autocompletion=some_of(*FORMAT_NAMES))

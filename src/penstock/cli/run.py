@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 RECIPE_HELP = "builtin (any CPU), or one that reads by server; glm-ocr if not given and there is a GPU."
 RESUME_HELP = "Go on where it stopped; it does so anyway."
-LAYOUT_HELP = "How regions are found: model, rules, pp-doclayoutv3; pp-doclayoutv3, cdla by server."
+LAYOUT_HELP = "How regions are found: model, rules, pp-doclayoutv3; pp-doclayoutv3, cdla by server; or auto."
 Pipelines = Annotated[
     str, Argument(help="Which: kopub, or pages for a data set of your own.", metavar="PIPELINE")
 ]

@@ -7,9 +7,11 @@ from typing import Literal
 from penstock.engines.layout.settings import Threshold
 from penstock.engines.ocr.effort import EFFORTS, Effort
 from penstock.engines.ocr.foreign_languages import FOREIGN_LANGUAGES
+from penstock.engines.weights import registry as weights
 from penstock.errors import UsageError
 from penstock.plan import Plan
 from penstock.processes.resources import cores as usable_cores
+from penstock.sizes import file_size
 from penstock.stage import Stage
 from penstock.stages.compose import Compose
 from penstock.stages.crop import Crop
@@ -27,10 +29,13 @@ LANGUAGES = FOREIGN_LANGUAGES | frozenset({
 })  # fmt: skip
 
 
+LARGE = "pp-doclayoutv3"
+
+
 def documents(
     dpi: int = 200,
     lang: tuple[str, ...] = (),
-    layout: Literal["model", "rules", "pp-doclayoutv3"] = "model",
+    layout: Literal["auto", "model", "rules", "pp-doclayoutv3"] = "auto",
     layout_model: str = "",
     layout_threshold: Threshold | None = None,
     text_layer: LayerUse = "auto",
@@ -44,8 +49,9 @@ def documents(
 ) -> Plan:
     """PDFs, scans and images to ordered regions, Markdown and crops.
 
-    `layout="pp-doclayoutv3"` finds regions with a larger network, whose weights come from the Hub.
-    `layout_model` is an ONNX file of it, or a checkpoint that torch runs.
+    `layout="model"` finds regions with the small network, "pp-doclayoutv3" with the larger one. "auto" takes
+    the larger one for the best effort where its weights are, and where `layout_model` names an ONNX file of
+    it or a checkpoint that torch runs.
     Every engine runs on one thread and pages run side by side, which on two cores or more beats
     engines that share out one page (benchmarks/cpu/bench_parse.py).
     """
@@ -54,7 +60,8 @@ def documents(
     _check_word("--effort", effort, EFFORTS)
     _check_languages(lang)
     count = cores or usable_cores()
-    find = _finder(layout, layout_model, layout_threshold, count)
+    network, notes = _chosen_layout(layout, layout_model, effort)
+    find = _finder(network, layout_model, layout_threshold, count)
     load = Load(
         dpi=dpi,
         text_layer=text_layer != "never",
@@ -78,14 +85,28 @@ def documents(
             overlap=count + 1,
             deadline_s=10 * page_timeout,
         ),
-        Compose(order="ranked" if layout == "pp-doclayoutv3" else "geometry"),
+        Compose(order="ranked" if network == LARGE else "geometry"),
         name="documents",
+        notes=notes,
     )
 
 
+def _chosen_layout(layout: str, model: str, effort: Effort) -> tuple[str, tuple[str, ...]]:
+    """Returns what finds the regions, and what is to be said of it. Fetches nothing."""
+    _check_word("--layout", layout, ("auto", "model", "rules", LARGE))
+    if layout != "auto":
+        return layout, ()
+    large = weights.MODELS[LARGE]
+    if model or (effort == "best" and weights.look(large).state == "ready"):
+        return LARGE, ()
+    hint = (
+        f"A larger network ({file_size(large.size)}) finds regions better. To have it: {large.fetch_command}"
+    )
+    return "model", (hint,) if effort == "best" else ()
+
+
 def _finder(layout: str, model: str, threshold: Threshold | None, count: int) -> Stage:
-    _check_word("--layout", layout, ("model", "rules", "pp-doclayoutv3"))
-    if model and layout != "pp-doclayoutv3":
+    if model and layout != LARGE:
         raise UsageError(
             f"--layout-model is for PP-DocLayoutV3, not for --layout {layout}.",
             "Add --layout pp-doclayoutv3.",
@@ -94,7 +115,7 @@ def _finder(layout: str, model: str, threshold: Threshold | None, count: int) ->
         raise UsageError("--layout-threshold is for a layout model; rules score nothing.", "Leave it out.")
     if layout == "rules":
         return RulesLayout()
-    if layout == "pp-doclayoutv3":
+    if layout == LARGE:
         return careful_layout(model, threshold, count)
     return builtin_layout(threshold, count)
 

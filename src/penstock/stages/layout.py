@@ -28,7 +28,7 @@ class Layout(Stage):
     name: ClassVar[str] = "layout"
     worker: ClassVar[str] = "penstock.workers.layout:LayoutWorker"
     reads: ClassVar[tuple[str, ...]] = ("pixels",)
-    writes: ClassVar[tuple[str, ...]] = ("regions",)
+    writes: ClassVar[tuple[str, ...]] = ("regions", "layout")
     engine: Literal["cdla", "pp-doclayoutv3"] = "cdla"
     model: str = ""
     # None: the network's own. cdla: 0.4, and 0.5 for pictures, tables, formulas; pp-doclayoutv3: 0.3

@@ -112,6 +112,7 @@ ITEMS = pa.schema(
         ("shortfall", FAILURE),
         ("flattened", pa.string()),
         ("layer_fault", pa.string()),
+        ("layout", pa.string()),
     ]
 )
 FAILURES = pa.schema([*KEY, ("failure", FAILURE)])
@@ -190,6 +191,7 @@ def _page_columns(page: Page) -> dict[str, Any]:
         "shortfall": failure_row(page.shortfall),
         "flattened": page.flattened or None,
         "layer_fault": page.layer_fault or None,
+        "layout": page.layout or None,
     }
 
 
@@ -211,6 +213,7 @@ def page_from(row: dict[str, Any]) -> Page:
         shortfall=failure_from(row.get("shortfall")),
         flattened=row.get("flattened") or "",
         layer_fault=row.get("layer_fault") or "",
+        layout=row.get("layout") or "",
     )
 
 

@@ -28,7 +28,7 @@ class LayoutWorker(Worker[Page]):
     """Leaves a page without a picture as it is."""
 
     def __init__(self, stage: Layout) -> None:
-        self._engine = _engine(stage)
+        self._engine, self._name = _engine(stage), stage.engine
 
     def __call__(self, items: list[Page]) -> list[Page]:
         return [self._page(page) for page in items]
@@ -39,7 +39,8 @@ class LayoutWorker(Worker[Page]):
     def _page(self, page: Page) -> Page:
         if page.pixels is None:
             return page
-        return replace(page, regions=tuple(map(_region, self._engine.detect(page.pixels))))
+        regions = tuple(map(_region, self._engine.detect(page.pixels)))
+        return replace(page, regions=regions, layout=self._name)
 
 
 class _TorchLayout:

@@ -41,6 +41,7 @@ PAGE: dict[str, Shape] = {
     "failure": _FAILURE,
     "flattened": "string",
     "layer_fault": "string",
+    "layout": "string",
 }
 
 
