@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.quality.ground.sample import Sample, Truth
-from penstock.evaluation.omnidocbench.truth import TrueElement
+from penstock_eval.metrics.pipe_tables import with_html_tables
+from penstock_eval.omnidocbench.truth import TrueElement
 
 BORN_DIGITAL = ("debian_multilang", "jose_papers", "rendered_korean", "rendered_multilang")
 TURNED_OF = ("debian_multilang", "rendered_korean", "rendered_multilang", "jose_papers")
@@ -56,7 +57,7 @@ def _upright(sample: Sample) -> Truth:
 
 
 def read(file: Path) -> Truth:
-    text = file.read_text(encoding="utf-8")
+    text = with_html_tables(file.read_text(encoding="utf-8"))
     elements = tuple(element(block, order) for order, block in enumerate(blocks(text), 1))
     headings = tuple(e.text for e in elements if e.category == "title")
     return Truth(elements=elements, complete=True, headings=headings)

@@ -72,9 +72,12 @@ def page_file(sample: Sample, work: Path) -> Path:
 
 
 def _write_alone(sample: Sample, target: Path) -> None:
-    source, alone = pdfium.PdfDocument(sample.path), pdfium.PdfDocument.new()
-    alone.import_pages(source, [sample.part or 0])
-    alone.save(target)
+    """The other pages are taken out, so that the fields of forms stay."""
+    document = pdfium.PdfDocument(sample.path)
+    for number in reversed(range(len(document))):
+        if number != sample.part:
+            document.del_page(number)
+    document.save(target)
 
 
 def _write_turned(sample: Sample, target: Path) -> None:

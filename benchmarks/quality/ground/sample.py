@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from penstock.box import Box
-from penstock.evaluation.omnidocbench.truth import TrueElement
+from penstock_eval.omnidocbench.truth import TrueElement
 
 Half = Literal["tune", "check"]
 HALVES: tuple[Half, Half] = ("tune", "check")

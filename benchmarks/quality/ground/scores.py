@@ -27,15 +27,15 @@ from rapidfuzz import fuzz
 
 from benchmarks.quality.ground.sample import Sample, Truth
 from penstock.box import Box
-from penstock.evaluation.benchmarks.omnidocbench import page_values
-from penstock.evaluation.benchmarks.pages import composed, plain_text
-from penstock.evaluation.metrics.invented import letters_of
-from penstock.evaluation.metrics.text import korean_error_rates, normalised_edit
-from penstock.evaluation.omnidocbench.page import score_page
-from penstock.evaluation.omnidocbench.protocols import V1_5
-from penstock.evaluation.omnidocbench.truth import TruePage
 from penstock.page import Page
 from penstock.scripts import has_hangul
+from penstock_eval.benchmarks.omnidocbench import page_values
+from penstock_eval.benchmarks.pages import composed, plain_text
+from penstock_eval.metrics.invented import letters_of
+from penstock_eval.metrics.text import korean_error_rates, normalised_edit
+from penstock_eval.omnidocbench.page import score_page
+from penstock_eval.omnidocbench.protocols import V1_5
+from penstock_eval.omnidocbench.truth import TruePage
 
 LESS_IS_BETTER = frozenset({"text", "order", "formulas", "korean", "false tables"})
 SCORES = (
@@ -92,6 +92,8 @@ def _of_blocks(truth: Truth, markdown: str) -> dict[str, float]:
     elements = tuple(replace(e, text=modern(e.text)) for e in truth.elements)
     scored = page_values(score_page(TruePage("", elements, ()), markdown, V1_5, table_deadline_s=20.0))
     values = {ours: scored[name] for name, ours in _OFFICIAL.items() if name in scored}
+    if not any(e.text for e in elements):  # what is left are formulas that were read as text
+        values.pop("text", None)
     if truth.ordered and "order_edit" in scored:
         values["order"] = scored["order_edit"]
     if truth.complete and not any(e.html for e in elements):

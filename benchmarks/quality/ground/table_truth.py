@@ -12,7 +12,7 @@ from html import escape
 from pathlib import Path
 
 from benchmarks.quality.ground.sample import Sample, Truth
-from penstock.evaluation.omnidocbench.truth import TrueElement
+from penstock_eval.omnidocbench.truth import TrueElement
 
 # tests of these names turn an option on that changes what a cell holds
 _BY_OPTION = ("table_areas", "columns", "strip_text", "shift_text", "flag_size", "split_text", "copy_text")

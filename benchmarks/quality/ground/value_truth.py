@@ -12,7 +12,7 @@ from pathlib import Path
 from lxml import etree
 
 from benchmarks.quality.ground.sample import Sample, Truth
-from penstock.evaluation.omnidocbench.truth import TrueElement
+from penstock_eval.omnidocbench.truth import TrueElement
 
 _ZUGFERD = ("LineTotalAmount", "GrandTotalAmount", "Name", "PostcodeCode", "CityName")
 _INVOICE = ("invoice_number", "amount", "amount_untaxed", "vat", "iban", "bic")

@@ -14,7 +14,7 @@ from lxml import etree
 
 from benchmarks.quality.ground.sample import Sample, Truth
 from penstock.box import Box
-from penstock.evaluation.omnidocbench.truth import TrueElement
+from penstock_eval.omnidocbench.truth import TrueElement
 
 PICTURES = (".jpg", ".tif", ".png")
 _HEADINGS = ("heading",)
