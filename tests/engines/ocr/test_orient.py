@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pypdfium2
 import pytest
@@ -35,6 +36,22 @@ def turned(pixels: NDArray[np.uint8], clockwise: int) -> NDArray[np.uint8]:
 def test_a_turned_page_is_turned_back(orienter: Orienter, degrees: int) -> None:
     asked = orienter.upright(turned(page(), degrees))
     assert asked == (360 - degrees) % 360
+
+
+@pytest.mark.parametrize("tilt", [-2, 2, 5])
+@pytest.mark.parametrize("degrees", [0, 90, 180, 270])
+def test_a_turned_page_that_also_lies_askew_is_turned_back(
+    orienter: Orienter, degrees: int, tilt: int
+) -> None:
+    askew = tilted(turned(rendered(SAMPLE, 0), degrees), tilt)
+    assert orienter.upright(askew) == (360 - degrees) % 360
+
+
+def tilted(pixels: NDArray[np.uint8], degrees: float) -> NDArray[np.uint8]:
+    height, width = pixels.shape[:2]
+    matrix = cv2.getRotationMatrix2D((width / 2, height / 2), degrees, 1.0)
+    white = (255, 255, 255)
+    return np.asarray(cv2.warpAffine(pixels, matrix, (width, height), borderValue=white), dtype=np.uint8)
 
 
 @pytest.mark.parametrize("degrees", [90, 180, 270])

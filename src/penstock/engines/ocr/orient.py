@@ -8,6 +8,7 @@ is turned only on clear evidence: a wrong turn ruins a good page (docs/decisions
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -166,8 +167,19 @@ def _samples(pixels: Pixels, lines: Sequence[LineBox]) -> list[Pixels]:
     by_length = sorted(lines, key=_length, reverse=True)
     longest = by_length[: max(SAMPLES, len(lines) // 3)]
     chosen = sorted({round(at) for at in np.linspace(0, len(longest) - 1, SAMPLES)}) if longest else []
-    cuts = (recognise.cut(pixels, LineBox(longest[at].box)) for at in chosen)
+    cuts = (recognise.cut(pixels, _one_way(longest[at])) for at in chosen)
     return [np.ascontiguousarray(cut[:, : SAMPLE_WIDTH * cut.shape[0]]) for cut in cuts]
+
+
+def _one_way(line: LineBox) -> LineBox:
+    """The line as one that runs down where it runs along the page: a tilt must not decide which way is up.
+
+    A tilted line is cut by its own corners: a level box around it holds its neighbours, too.
+    """
+    if line.quad is None or line.quad[1][1] - line.quad[0][1] > -abs(line.quad[1][0] - line.quad[0][0]):
+        return line
+    first, second, third, last = line.quad
+    return replace(line, quad=(third, last, first, second))
 
 
 def _stood_up(line: Pixels) -> Pixels | None:
