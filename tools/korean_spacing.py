@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from penstock.documents.layout.korean_spacing import SCALE, log_odds, places
+from penstock.documents.text.korean_spacing import SCALE, log_odds, places
 from penstock.scripts import is_syllable
 
 NUM_WEIGHTS = 1 << 17

@@ -31,7 +31,7 @@ import torch
 import transformers
 from PIL import Image, ImageDraw
 
-from penstock.documents.vectored import Vectored
+from penstock.documents.pages.embedded_page import EmbeddedPage
 from penstock.engines.embed.qwen import BATCH_TOKENS, QwenEmbedder
 from penstock.executors.local import Local
 from penstock.plan import Plan
@@ -107,13 +107,13 @@ def write_page(task: tuple[int, str, int, int]) -> None:
     Path(path).write_bytes(data.getvalue())
 
 
-def write_pages(folder: Path, count: int, size: tuple[int, int]) -> list[Vectored]:
+def write_pages(folder: Path, count: int, size: tuple[int, int]) -> list[EmbeddedPage]:
     folder.mkdir()
     paths = [folder / f"{number:05d}.jpg" for number in range(count)]
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(write_page, [(number, str(path), *size) for number, path in enumerate(paths)]))
     return [
-        Vectored(
+        EmbeddedPage(
             id=path.stem, uri=str(path), document="bench", part=number, media="image", text=text_of(number)
         )
         for number, path in enumerate(paths)
@@ -135,7 +135,7 @@ def rate(work: Callable[[], Any], count: int, repeats: int) -> float:
     return count / statistics.median(times)
 
 
-def bare(model: str, pages: list[Vectored], repeats: int) -> dict[str, float]:
+def bare(model: str, pages: list[EmbeddedPage], repeats: int) -> dict[str, float]:
     images, texts = [Path(page.uri).read_bytes() for page in pages], [page.text for page in pages]
     engine = QwenEmbedder(model)
     ready = engine.prepared(images, texts)
@@ -157,7 +157,7 @@ def bare(model: str, pages: list[Vectored], repeats: int) -> dict[str, float]:
     return {"network_pages_per_s": round(alone, 2), "engine_pages_per_s": round(called, 2)}
 
 
-def staged(model: str, pages: list[Vectored], busy: list[tuple[float, float]]) -> dict[str, float]:
+def staged(model: str, pages: list[EmbeddedPage], busy: list[tuple[float, float]]) -> dict[str, float]:
     """Load and embed as the recipe does, without the time the weights take to load."""
     stage = Embed(engine="qwen3-vl", model=model, images=True, overlap=CALLS)
     plan = Plan(Load(give="encoded", text_layer=False, workers=2), stage)
@@ -167,7 +167,7 @@ def staged(model: str, pages: list[Vectored], busy: list[tuple[float, float]]) -
     width = 0
     for page in executor.stream(plan, iter(pages)):
         assert page.failure is None, page.failure
-        assert isinstance(page, Vectored) and page.image_vector and page.text_vector
+        assert isinstance(page, EmbeddedPage) and page.image_vector and page.text_vector
         width = len(page.image_vector) // 4
     seconds = time.perf_counter() - began
     row = executor.trace.profile(executor.infos(plan)).stages[-1]

@@ -21,7 +21,7 @@ import numpy as np
 
 from benchmarks.lib.answer_lengths import length_of
 from benchmarks.lib.known_pages import HEIGHT, boxes_of
-from penstock.documents.jpeg import jpeg_shape
+from penstock.documents.formats.jpeg import jpeg_shape
 from penstock.engines.image.crop import as_jpeg, cut, scaled
 from penstock.workers.crop_regions import SENT_QUALITY
 

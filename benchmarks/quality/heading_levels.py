@@ -24,7 +24,7 @@ from pathlib import Path
 import pypdfium2 as pdfium
 
 import penstock
-from penstock.documents.whole_document import WholeDocument
+from penstock.documents.pages.whole_document import WholeDocument
 from penstock.page import Page
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))

@@ -24,9 +24,9 @@ import pypdfium2 as pdfium
 from penstock.box import Pixels
 from penstock.engines.ocr import reader as page_reader
 from penstock.engines.ocr import recognise
-from penstock.engines.ocr.detect import LineBox
 from penstock.engines.ocr.orient import Orienter
 from penstock.engines.ocr.reader import PageReader
+from penstock.region import LineBox
 from penstock_eval.benchmarks.pages import composed, word_scores
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))

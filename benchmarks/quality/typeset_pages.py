@@ -19,7 +19,8 @@ from statistics import mean
 from typing import Any
 
 import penstock
-from penstock.documents.table_html import HtmlCell, from_loose_html
+from penstock.documents.tables.html import from_loose_html
+from penstock.region import TableCell
 from penstock_eval.benchmarks.dpbench import DpBench
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -57,7 +58,7 @@ def place_of(element: dict[str, Any]) -> tuple[float, float, float, float]:
     )
 
 
-def typeset_table(cells: Sequence[HtmlCell], height: float, style: str) -> str:
+def typeset_table(cells: Sequence[TableCell], height: float, style: str) -> str:
     num_rows = max(cell.row for cell in cells) + 1
     num_columns = max(cell.column + cell.column_span for cell in cells)
     size = max(5.0, min(9.5, height / num_rows / 1.9))
@@ -74,7 +75,7 @@ def typeset_table(cells: Sequence[HtmlCell], height: float, style: str) -> str:
     return f"#set text(size: {size:.1f}pt)\n#table({', '.join(parts + ends)})"
 
 
-def typeset_cell(cell: HtmlCell) -> str:
+def typeset_cell(cell: TableCell) -> str:
     spans = f"rowspan: {cell.row_span}, colspan: {cell.column_span}"
     return f"table.cell({spans})[#text({quoted(' '.join(cell.text.split()))})]"
 

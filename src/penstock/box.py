@@ -6,7 +6,6 @@ A box is (x0, y0, x1, y1) in pixels of its picture, origin at the top left.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -18,17 +17,6 @@ else:
     Pixels = object  # numpy stays out of what only names the type: a quick --help, a spec
 
 Box = tuple[float, float, float, float]
-
-
-@dataclass(frozen=True, slots=True)
-class GridCell:
-    """One cell of a table: its place and spans in the grid, and its box on the picture."""
-
-    row: int
-    col: int
-    rowspan: int
-    colspan: int
-    box: Box
 
 
 class WayBack(Protocol):

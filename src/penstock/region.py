@@ -1,4 +1,4 @@
-"""What can be on a page, whoever found it: labels, words, lines, a text layer, regions.
+"""What can be on a page, whoever found it: labels, words, lines, cells, a text layer, regions.
 
 Plain values without a page around them, so that engines and documents can speak of them.
 """
@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from penstock.box import Box
 from penstock.errors import Failure
+
+Point = tuple[float, float]
+Quad = tuple[Point, Point, Point, Point]
 
 # The one label vocabulary of all layout engines, PP-DocLayoutV3's 25 classes in its own order.
 LABELS = (
@@ -33,6 +37,7 @@ FORMULA_LABELS = frozenset({"display_formula", "inline_formula"})
 WHOLE = "whole"  # the native label of a region that is a whole picture, by what is asked and not by a layout
 STRUCTURE = "structure"  # the reader of what a file says itself, without a picture of it
 AskedTask = Literal["text", "table", "formula", "question", "fields"]
+NOWHERE: Box = (0.0, 0.0, 0.0, 0.0)  # the box of a cell of which only the text is known
 MARGIN_LABELS = frozenset({"header", "footer", "number", "header_image", "footer_image", "aside_text"})
 
 
@@ -102,6 +107,65 @@ class Line:
     text: str
     box: Box
     confidence: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LineBox:
+    """Where a line of text is.
+
+    `box` is upright. `quad` is set when the text is slanted: its corners from the text's own top
+    left, clockwise.
+    """
+
+    box: Box
+    score: float = 1.0
+    quad: Quad | None = None
+
+    @property
+    def width(self) -> float:
+        """Along the text's own direction."""
+        return math.dist(self.quad[0], self.quad[1]) if self.quad else self.box[2] - self.box[0]
+
+    @property
+    def height(self) -> float:
+        return math.dist(self.quad[0], self.quad[3]) if self.quad else self.box[3] - self.box[1]
+
+
+@dataclass(frozen=True, slots=True)
+class TextLine:
+    """One line as it was read. `reader` is the engine that did: "ppocr" or "hangul"."""
+
+    text: str
+    box: Box
+    confidence: float
+    reader: str = "ppocr"
+    quad: Quad | None = None
+
+
+class TableCell(NamedTuple):
+    """A cell of a table: its place and spans in the grid, what it says, and its box where it has one.
+
+    DocJSON's `Cell` is its published form. A tuple: a page may have thousands, and a frozen dataclass takes
+    four times as long to make.
+    """
+
+    row: int
+    column: int
+    text: str = ""
+    row_span: int = 1
+    column_span: int = 1
+    is_header: bool = False
+    box: Box = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class TableGrid:
+    """A grid of `rows` x `columns`. `head` counts the rows of its heading."""
+
+    rows: int = 0
+    columns: int = 0
+    cells: tuple[TableCell, ...] = ()
+    head: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

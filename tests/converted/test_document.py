@@ -140,7 +140,7 @@ def test_a_table_over_two_pages_is_one(doc: penstock.Document) -> None:
     assert found.rows == [["City", "Sold"], ["Seoul", "5"], ["Busan", "7"], ["Jeju", "2"]]
     assert (found.page, found.last_page, found.caption) == (1, 2, "Table 1. Sales by city")
     assert found.markdown.splitlines()[:3] == ["| City | Sold |", "| --- | --- |", "| Seoul | 5 |"]
-    assert found.html.startswith("<table><tr><th>City</th><th>Sold</th></tr>")
+    assert found.html.startswith("<table><thead><tr><th>City</th><th>Sold</th></tr></thead>")
     frame = found.to_pandas()
     assert list(frame.columns) == ["City", "Sold"]
     assert frame["Sold"].astype(int).sum() == 14
@@ -216,7 +216,7 @@ def test_a_notebook_runs_nothing_of_a_hostile_page(tmp_path: Path) -> None:
         assert "&lt;script&gt;alert(1)" in doc._repr_html_()
         cells = _Tags()
         cells.feed(doc.tables[0]._repr_html_())
-        assert cells.tags == {"table", "tr", "th", "td"}
+        assert cells.tags == {"table", "thead", "tbody", "tr", "th", "td"}
 
 
 def test_hostile_cells_stay_text() -> None:

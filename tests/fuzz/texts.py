@@ -17,7 +17,7 @@ from penstock.documents.docjson.assemble import assemble
 from penstock.documents.docjson.table import read_table
 from penstock.documents.formats.glm_content import formatted
 from penstock.documents.grounding.answer import read_grounded
-from penstock.documents.table_html import from_loose_html
+from penstock.documents.tables.html import from_loose_html
 from penstock.engines.chat.errors import RequestRefused, understand
 from penstock.engines.chat.wire import StreamReader, read_whole
 from penstock.errors import PenstockError

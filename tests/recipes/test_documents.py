@@ -13,7 +13,7 @@ import pytest
 from rapidfuzz.distance import Levenshtein
 
 import penstock
-from penstock.documents.table_html import from_html
+from penstock.documents.tables.html import from_html
 from penstock.engines.ocr.effort import Effort
 from penstock.errors import UsageError
 from penstock.page import Page

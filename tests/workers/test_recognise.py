@@ -8,10 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from penstock.box import Box, Pixels
-from penstock.engines.ocr.ppocr import LineBox, TextLine
 from penstock.errors import BadInput
 from penstock.page import Page
-from penstock.region import Region, TextLayer, Word
+from penstock.region import LineBox, Region, TextLayer, TextLine, Word
 from penstock.stages.recognise import LayerUse, Recognise
 from penstock.workers.recognise import CHUNK_LINES, RecogniseWorker
 

@@ -16,8 +16,8 @@ from penstock.converted.saving import page_piece, save_pages
 from penstock.converted.tables import DocumentTable, tables_of
 from penstock.documents.docjson.assemble import Assembler, assemble
 from penstock.documents.docjson.model import Chunk
-from penstock.documents.joined_pages import joined_markdown
-from penstock.documents.whole_document import WholeDocument, corrected_pages
+from penstock.documents.pages.joined_pages import joined_markdown
+from penstock.documents.pages.whole_document import WholeDocument, corrected_pages
 from penstock.errors import Failure
 from penstock.exports.pages import output_names
 

@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path, PurePosixPath
 
 from penstock.converted.pages import DocumentPages, crops_of
-from penstock.documents.escape import comment
 from penstock.documents.formats.markdown import document_markdown, relink
-from penstock.documents.whole_document import WholeDocument
+from penstock.documents.pages.whole_document import WholeDocument
+from penstock.documents.text.escape import comment
 from penstock.page import Page
 from penstock.store.atomic_files import store_errors
 

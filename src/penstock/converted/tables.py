@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from penstock.documents.docjson.assemble import Assembler
 from penstock.documents.docjson.model import Block, Cell, Join, Table
-from penstock.documents.docjson.table import header_depth, rows_of
-from penstock.documents.escape import line
-from penstock.documents.formats.mineru import table_html
-from penstock.documents.table_html import HtmlCell, to_pipes
+from penstock.documents.docjson.table import grid_cells, header_depth, rows_of, table_html
+from penstock.documents.tables.pipes import to_pipes
+from penstock.documents.text.escape import line
 from penstock.errors import MissingModel
 from penstock.page import Page
 from penstock.region import shortened
@@ -48,8 +47,7 @@ class DocumentTable:
     @property
     def markdown(self) -> str:
         """A table of pipes, or HTML where cells span."""
-        cells = [HtmlCell(cell.r, cell.c, cell.text, cell.rs, cell.cs) for cell in self.cells]
-        return to_pipes(cells) or (self.html if cells else line(self.words))
+        return to_pipes(grid_cells(self.cells)) or (self.html if self.cells else line(self.words))
 
     def to_pandas(self) -> pandas.DataFrame:
         """Returns a DataFrame of texts. Its columns are named by the table's header, where it has one."""

@@ -19,8 +19,8 @@ from penstock.documents.docjson.model import Chunk, Producer
 from penstock.documents.docjson.spool import Spools
 from penstock.documents.formats import docling, mineru
 from penstock.documents.formats import html as html_page
-from penstock.documents.joined_pages import joined_markdown
-from penstock.documents.whole_document import corrected_pages
+from penstock.documents.pages.joined_pages import joined_markdown
+from penstock.documents.pages.whole_document import corrected_pages
 from penstock.engines.image.codec import encode_jpeg
 from penstock.exports import enrichments
 from penstock.exports.page_files import each_document

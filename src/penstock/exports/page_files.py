@@ -8,9 +8,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
-from penstock.documents.escape import comment
 from penstock.documents.formats.markdown import document_markdown, page_markdown
-from penstock.documents.whole_document import WholeDocument
+from penstock.documents.pages.whole_document import WholeDocument
+from penstock.documents.text.escape import comment
 from penstock.exports.page_rows import page_text, result_row
 from penstock.exports.pages import Pages, output_names
 from penstock.page import Page

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from penstock.documents.vectored import Vectored
+from penstock.documents.pages.embedded_page import EmbeddedPage
 from penstock.driver import Run, Tally
 from penstock.engines.chat.address import base_url
 from penstock.engines.embed.embedder import chosen_settings, takes_images
@@ -115,8 +115,8 @@ def _embed_queries(
 
 
 def _work(
-    options: EmbedOptions, out: Out, plan: Plan, home: str, listing: Iterator[Vectored]
-) -> Work[Vectored]:
+    options: EmbedOptions, out: Out, plan: Plan, home: str, listing: Iterator[EmbeddedPage]
+) -> Work[EmbeddedPage]:
     executor = make_executor("local", Trace())
     run = Run(plan, executor, out.path, VECTORS, options.retry_failed, options.fresh, home=home)
     return Work(run, listing)
@@ -145,7 +145,7 @@ def _about(plan: Plan) -> dict[str, Any]:
 
 
 def _summary(
-    run: Run[Vectored], engine: str, num_queries: int, images: bool, written: list[Path]
+    run: Run[EmbeddedPage], engine: str, num_queries: int, images: bool, written: list[Path]
 ) -> EmbedSummary:
     tally: Tally = run.tally
     profile = run.profile()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.documents.docjson.assemble import AssembledPage, Assembler
 from penstock.documents.docjson.model import Chunk
 from penstock.documents.docjson.page_blocks import block_key
-from penstock.documents.whole_document import corrected_pages
+from penstock.documents.pages.whole_document import corrected_pages
 from penstock.exports import enrichments
 from penstock.exports.page_rows import page_text
 from penstock.exports.pages import DocumentRows

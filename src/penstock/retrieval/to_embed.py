@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from penstock.documents.vectored import Vectored, VectorPart
+from penstock.documents.pages.embedded_page import EmbeddedPage, VectorPart
 from penstock.exports.page_rows import page_text
 from penstock.page import Page
 from penstock.region import MARGIN_LABELS, PICTURE_LABELS, Region, content_name
@@ -46,7 +46,7 @@ SCHEMA = pa.schema(
 )
 
 
-def _to_row(item: Vectored) -> dict[str, Any]:
+def _to_row(item: EmbeddedPage) -> dict[str, Any]:
     row = key_row(item)
     if item.failure is not None:
         return {**row, "failure": failure_row(item.failure)}
@@ -56,19 +56,19 @@ def _to_row(item: Vectored) -> dict[str, Any]:
     return {**row, **vectors, "num_failed_regions": 0, "parts": parts}
 
 
-def _from_row(row: dict[str, Any]) -> Vectored:
+def _from_row(row: dict[str, Any]) -> EmbeddedPage:
     key = key_fields(row)
     if key["failure"] is not None:
-        return Vectored(**key)
+        return EmbeddedPage(**key)
     parts = tuple(VectorPart(words="", **part) for part in row["parts"])
     vectors = {name: row[name] for name in ("digest", "image_vector", "text_vector")}
-    return Vectored(**key, **vectors, parts=parts)
+    return EmbeddedPage(**key, **vectors, parts=parts)
 
 
-VECTORS: Rows[Vectored] = Rows(SCHEMA, _to_row, _from_row)
+VECTORS: Rows[EmbeddedPage] = Rows(SCHEMA, _to_row, _from_row)
 
 
-def list_pages(out: Out, regions: EmbeddedRegions = "visual") -> Iterator[Vectored]:
+def list_pages(out: Out, regions: EmbeddedRegions = "visual") -> Iterator[EmbeddedPage]:
     """Yields every page of OUT with what is to be embedded, in source order; anew where that has changed."""
     known = _digests(out / PAGES_HOME)
     ledger = out.pages
@@ -76,15 +76,17 @@ def list_pages(out: Out, regions: EmbeddedRegions = "visual") -> Iterator[Vector
         yield _later(to_embed(ledger.item(entry), regions), known)
 
 
-def list_queries(out: Out, queries: Iterable[tuple[str, str]]) -> Iterator[Vectored]:
+def list_queries(out: Out, queries: Iterable[tuple[str, str]]) -> Iterator[EmbeddedPage]:
     """Queries (id, text) as items, in their order."""
     known = _digests(out / QUERIES_HOME)
     for place, (id, text) in enumerate(queries):
-        item = Vectored(id=id, uri="", document="queries", part=place, text=text, digest=digest_of([text]))
+        item = EmbeddedPage(
+            id=id, uri="", document="queries", part=place, text=text, digest=digest_of([text])
+        )
         yield _later(item, known)
 
 
-def _later(item: Vectored, known: dict[str, tuple[int, str]]) -> Vectored:
+def _later(item: EmbeddedPage, known: dict[str, tuple[int, str]]) -> EmbeddedPage:
     attempt, digest = known.get(item.id, (0, item.digest))
     return item if digest == item.digest else replace(item, attempt=attempt + 1)
 
@@ -106,7 +108,7 @@ def page_entries(out: Out) -> list[Entry]:
     return out.entries()
 
 
-def to_embed(page: Page, regions: EmbeddedRegions = "visual") -> Vectored:
+def to_embed(page: Page, regions: EmbeddedRegions = "visual") -> EmbeddedPage:
     """Returns the page without its regions: their words go along, as far as they are embedded.
 
     "visual" takes charts, tables and pictures; "all" every paragraph too.
@@ -114,11 +116,11 @@ def to_embed(page: Page, regions: EmbeddedRegions = "visual") -> Vectored:
     names = ("id", "uri", "document", "part", "media", "rotation", "failure")
     same = {name: getattr(page, name) for name in names}
     if page.failure is not None:
-        return Vectored(**same)
+        return EmbeddedPage(**same)
     text = page_text(page)
     parts = tuple(_part(region, page) for region in page.regions if _is_part(region, regions))
     shown = [f"{part.index}\0{part.label}\0{part.words}\0{part.crop_path}" for part in parts]
-    return Vectored(**same, text=text, parts=parts, digest=digest_of([text, str(page.rotation), *shown]))
+    return EmbeddedPage(**same, text=text, parts=parts, digest=digest_of([text, str(page.rotation), *shown]))
 
 
 def _is_part(region: Region, regions: EmbeddedRegions) -> bool:

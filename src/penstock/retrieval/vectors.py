@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from penstock.documents.vectored import Vectored
+from penstock.documents.pages.embedded_page import EmbeddedPage
 from penstock.errors import StoreError, UsageError
 from penstock.exports.export import export
 from penstock.exports.page_files import RESULTS
@@ -85,15 +85,15 @@ def write_queries(out: Out, ids: list[str], precision: Precision = "float32") ->
     return _write(out, QUERIES, rows, _measure(row.vector for row in rows), precision)
 
 
-def _text_rows(item: Vectored) -> list[VectorRow]:
+def _text_rows(item: EmbeddedPage) -> list[VectorRow]:
     return [VectorRow(item.id, item.text_vector, {})]
 
 
-def _image_rows(item: Vectored) -> list[VectorRow]:
+def _image_rows(item: EmbeddedPage) -> list[VectorRow]:
     return [VectorRow(item.id, item.image_vector, {})]
 
 
-def _region_rows(item: Vectored) -> list[VectorRow]:
+def _region_rows(item: EmbeddedPage) -> list[VectorRow]:
     return [
         VectorRow(
             f"{item.id}#{part.index}",
@@ -104,14 +104,14 @@ def _region_rows(item: Vectored) -> list[VectorRow]:
     ]
 
 
-ROWS_OF: dict[str, Callable[[Vectored], list[VectorRow]]] = {
+ROWS_OF: dict[str, Callable[[EmbeddedPage], list[VectorRow]]] = {
     TEXTS: _text_rows,
     IMAGES: _image_rows,
     REGIONS: _region_rows,
 }
 
 
-def _matched(out: Out, embedded: Ledger[Vectored], regions: EmbeddedRegions) -> list[Entry]:
+def _matched(out: Out, embedded: Ledger[EmbeddedPage], regions: EmbeddedRegions) -> list[Entry]:
     """Returns the pass's entries in the order of ocr_results.jsonl, each checked against its page."""
     entries, found, pages = embedded.entries(), [], out.pages
     expected = page_entries(out)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from penstock.documents.vectored import Vectored
+from penstock.documents.pages.embedded_page import EmbeddedPage
 from penstock.engines.embed.embedder import REPRESENT
 from penstock.item import Item
 from penstock.stage import Batch, Stage, secret, tuning
@@ -25,7 +25,7 @@ class Embed(Stage):
 
     name: ClassVar[str] = "embed"
     worker: ClassVar[str] = "penstock.workers.embed:EmbedWorker"
-    item: ClassVar[type[Item]] = Vectored
+    item: ClassVar[type[Item]] = EmbeddedPage
     writes: ClassVar[tuple[str, ...]] = ("text_vector", "image_vector", "parts")
 
     engine: str = "use"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from penstock.documents.asked_page import AskedPage
+from penstock.documents.pages.prompted_page import PromptedPage
 from penstock.item import Item
 from penstock.stage import Stage
 from penstock.stages.crop_regions import MAX_PIXELS
@@ -21,7 +21,7 @@ class Whole(Stage):
 
     name: ClassVar[str] = "whole"
     worker: ClassVar[str] = "penstock.workers.crop_regions:WholeWorker"
-    item: ClassVar[type[Item]] = AskedPage
+    item: ClassVar[type[Item]] = PromptedPage
     writes: ClassVar[tuple[str, ...]] = ("regions",)
     send: bool = True
     max_pixels: int = MAX_PIXELS

@@ -11,8 +11,9 @@ import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from penstock.documents.asked_page import AskedPage
-from penstock.documents.jpeg import picture_size
+from penstock.documents.formats.jpeg import picture_size
+from penstock.documents.pages.prompted_page import PromptedPage
+from penstock.documents.tables.otsl import otsl_html
 from penstock.engines.chat.asking import prompt_for
 from penstock.engines.chat.client import Answer, ChatClient, ChatRequest
 from penstock.engines.chat.recognisers import recogniser
@@ -98,7 +99,7 @@ class AskWorker(Worker[Page]):
 
     def _asked(self, page: Page, region: Region) -> tuple[Task, str]:
         """What is asked about a region, and the words: its label's, unless the page has its own question."""
-        if isinstance(page, AskedPage) and page.asking is not None:
+        if isinstance(page, PromptedPage) and page.asking is not None:
             return page.asking.task, prompt_for(page.asking, self._recogniser)
         task = task_of(region.label, self._stage.margins)
         return task, self._recogniser.prompt(task)
@@ -112,7 +113,9 @@ class AskWorker(Worker[Page]):
         bare = replace(question.region, request=None)  # sent, and of no use to anyone after
         if not isinstance(answer, Answer):
             return replace(bare, failure=Failure.of(answer, self._stage.name))
-        content = self._recogniser.read(question.task, answer.text)
+        content = answer.text.strip()
+        if question.task == "table" and self._recogniser.table_marks == "otsl":
+            content = otsl_html(content)
         return replace(bare, content=content, reader=self._recogniser.name, note=" ".join(answer.notes))
 
 

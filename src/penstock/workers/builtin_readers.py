@@ -12,17 +12,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.box import Box, moved
-from penstock.documents.layout.tables.pictured import PicturedGrid
+from penstock.documents.tables.fill import fill
 from penstock.engines.formula.decoding import compact
 from penstock.engines.formula.reader import FormulaReader
 from penstock.engines.formula.weights import formula_weights
 from penstock.engines.image.crop import cut
 from penstock.engines.ocr.effort import Effort
-from penstock.engines.ocr.ppocr import LineBox, TextLine
 from penstock.engines.ocr.reader import PageReader, Script
-from penstock.engines.table.grid import TableStructure, fill
 from penstock.engines.table.slanet import SlanetTable
-from penstock.region import Region, Word
+from penstock.region import LineBox, Region, TableGrid, TextLine, Word
 
 if TYPE_CHECKING:
     from penstock.box import Pixels
@@ -67,7 +65,7 @@ class Readers:
         region: Region,
         words: Sequence[Word],
         read: Sequence[TextLine],
-        drawn: PicturedGrid | None = None,
+        drawn: TableGrid | None = None,
     ) -> Region:
         """The region with its cells as HTML: those `drawn` on the page, else those that the network sees.
 
@@ -76,14 +74,12 @@ class Readers:
         left, top = max(0, int(region.box[0])), max(0, int(region.box[1]))
         texts = [TextLine(word.text, word.box, 1.0, "layer") for word in words] + list(read)
         if drawn is not None:
-            return replace(
-                region, content=fill(_structure(drawn), [text for text in texts if text.text.strip()])
-            )
+            return replace(region, content=fill(drawn, [text for text in texts if text.text.strip()]))
         engine = self._table_engine()
         inside = [replace(text, box=moved(text.box, -left, -top)) for text in texts if text.text.strip()]
         structure = engine.structure(cut(pixels, region.box))
         reader = "+".join(filter(None, [region.reader, "slanet"]))
-        return replace(region, content=engine.fill(structure, inside), reader=reader)
+        return replace(region, content=fill(structure, inside), reader=reader)
 
     def formula(self, pixels: Pixels, region: Region) -> Region:
         """The region with its LaTeX; as it is where there are no weights or the network is unsure."""
@@ -114,10 +110,6 @@ class Readers:
             if self._formulas is None and self._formula_weights is not None:
                 self._formulas = FormulaReader(self._formula_weights, threads=1)
             return self._formulas
-
-
-def _structure(grid: PicturedGrid) -> TableStructure:
-    return TableStructure(grid.rows, grid.cols, grid.cells, 1.0)
 
 
 def _shifted(line: LineBox, right: float, down: float) -> LineBox:

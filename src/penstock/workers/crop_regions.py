@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 from penstock.box import Pixels
-from penstock.documents.asked_page import AskedPage
+from penstock.documents.pages.prompted_page import PromptedPage
 from penstock.engines.chat.region_tasks import task_of
 from penstock.engines.image.codec import encode_png
 from penstock.engines.image.crop import as_jpeg, cut, is_blank, is_sendable, scaled, sendable, text_height
@@ -66,22 +66,22 @@ class CropRegionsWorker(Worker[Page]):
         return min(1.0, most, max(MIN_SCALE, wanted))
 
 
-class WholeWorker(Worker[AskedPage]):
+class WholeWorker(Worker[PromptedPage]):
     """Cuts nothing: the picture is what is asked about."""
 
     def __init__(self, stage: Whole) -> None:
         self._stage = stage
 
-    def __call__(self, items: list[AskedPage]) -> list[AskedPage]:
+    def __call__(self, items: list[PromptedPage]) -> list[PromptedPage]:
         return [replace(page, regions=(self._region(page),)) for page in items]
 
-    def _region(self, page: AskedPage) -> Region:
+    def _region(self, page: PromptedPage) -> Region:
         assert page.asking is not None
         box = (0.0, 0.0, float(page.width), float(page.height))
         region = Region(label=WHOLE_LABELS[page.asking.task], native_label=WHOLE, box=box)
         return replace(region, request=self._picture(page)) if self._stage.send else region
 
-    def _picture(self, page: AskedPage) -> bytes:
+    def _picture(self, page: PromptedPage) -> bytes:
         assert page.image is not None
         scale = math.sqrt(self._stage.max_pixels / (page.width * page.height))
         if scale >= 1.0 and is_sendable(page.width, page.height):

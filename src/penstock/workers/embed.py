@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from penstock.documents.vectored import Vectored, VectorPart
+from penstock.documents.pages.embedded_page import EmbeddedPage, VectorPart
 from penstock.engines.embed.embedder import Embedder, open_embedder
 from penstock.engines.image.codec import decode_rgb, encode_jpeg
 from penstock.errors import EngineError
@@ -26,7 +26,7 @@ SETTINGS = ("model", "dimensions", "max_image_tokens", "server", "in_flight", "d
 JPEG_QUALITY = 92
 
 
-class EmbedWorker(Worker[Vectored]):
+class EmbedWorker(Worker[EmbeddedPage]):
     def __init__(self, stage: Embed) -> None:
         self._engine: Embedder = open_embedder(
             stage.engine, {name: getattr(stage, name) for name in SETTINGS}
@@ -35,7 +35,7 @@ class EmbedWorker(Worker[Vectored]):
         self._instruction = stage.instruction
         self._images = stage.images
 
-    def __call__(self, items: list[Vectored]) -> list[Vectored]:
+    def __call__(self, items: list[EmbeddedPage]) -> list[EmbeddedPage]:
         """All texts, all pages and all crops of the batch, in one call of the engine each."""
         texts = self._texts([page.text for page in items])
         pictures = self._pages(items) if self._images else [None] * len(items)
@@ -59,7 +59,7 @@ class EmbedWorker(Worker[Vectored]):
             [text.strip() for text in texts], lambda some: self._engine.texts(some, self._instruction)
         )
 
-    def _pages(self, pages: Sequence[Vectored]) -> list[bytes | None]:
+    def _pages(self, pages: Sequence[EmbeddedPage]) -> list[bytes | None]:
         pictures = [_upright(page) for page in pages]
         return _where(pictures, lambda some: self._engine.images(some, [""] * len(some), self._instruction))
 
@@ -94,7 +94,7 @@ def _rows(vectors: Vectors | list[bytes]) -> list[bytes]:
     return [row.astype("<f4").tobytes() for row in vectors]
 
 
-def _upright(page: Vectored) -> bytes:
+def _upright(page: EmbeddedPage) -> bytes:
     """The page's encoded picture, turned as the run turned it; untouched where it stood upright."""
     if page.image is None:
         raise EngineError(f"{page.id} has no picture.")

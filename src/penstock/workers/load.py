@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from penstock.documents.layout.text_layer import MIN_PICTURE, trust
+from penstock.documents.text.text_layer import MIN_PICTURE, trust
 from penstock.engines.image import decode
 from penstock.engines.image.decode import Encoded, Picture, PictureFile
 from penstock.engines.office.blocks import StructureFile

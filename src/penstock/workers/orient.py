@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from penstock.box import Box, Pixels
-from penstock.documents.layout import rotated_text
+from penstock.documents.text import rotated_text
 from penstock.engines.ocr.orient import Orienter
 from penstock.engines.page_photo.flatten import FlatPage, flattened
 from penstock.page import Page

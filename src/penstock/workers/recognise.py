@@ -16,8 +16,9 @@ from itertools import islice
 
 from penstock.box import HasBox
 from penstock.documents.formulas import layer_formula
-from penstock.documents.layout.content import with_content, with_drawn_cells, with_lines, without_leaders
-from penstock.documents.layout.draft import (
+from penstock.documents.formulas.among_text import AMONG_TEXT, with_formulas
+from penstock.documents.reading.content import with_content, with_drawn_cells, with_lines, without_leaders
+from penstock.documents.reading.draft import (
     AnyLine,
     Draft,
     give_lines,
@@ -26,17 +27,15 @@ from penstock.documents.layout.draft import (
     with_drawn_tables,
     without_mistakes,
 )
-from penstock.documents.layout.formula_lines import AMONG_TEXT, with_formulas
-from penstock.documents.layout.hidden_layer import FAULT, is_scan, says_other, words_to_compare
-from penstock.documents.layout.tables.headed import headed_tables
-from penstock.documents.layout.tables.pictured import cut_at_cells, line_height, pictured_tables
-from penstock.documents.layout.text_layer import lines_not_in_layer, trust
-from penstock.engines.ocr.ppocr import LineBox, TextLine
-from penstock.engines.table.drawn import Drawings, drawings
+from penstock.documents.tables.drawn import Drawings, drawings
+from penstock.documents.tables.headed import headed_tables
+from penstock.documents.tables.pictured import cut_at_cells, line_height, pictured_tables
+from penstock.documents.text.hidden_layer import FAULT, is_scan, says_other, words_to_compare
+from penstock.documents.text.text_layer import lines_not_in_layer, trust
 from penstock.errors import Failure
 from penstock.page import Page
 from penstock.processes.part_pool import PartPool
-from penstock.region import FORMULA_LABELS, Region, Word
+from penstock.region import FORMULA_LABELS, LineBox, Region, TextLine, Word
 from penstock.stage import Worker
 from penstock.stages.recognise import LayerUse, Recognise
 from penstock.workers.builtin_readers import Readers

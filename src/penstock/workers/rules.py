@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from penstock.documents.layout.rules import regions_by_rules
-from penstock.documents.layout.text_layer import trust
+from penstock.documents.text.text_layer import trust
 from penstock.page import Page
 from penstock.stage import Worker
 from penstock.stages.rules import RulesLayout

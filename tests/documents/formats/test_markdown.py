@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.documents import escape
 from penstock.documents.formats.markdown import document_markdown, page_markdown
-from penstock.documents.table_html import HtmlCell, from_html, to_html, to_pipes
+from penstock.documents.tables.html import from_html, to_html
+from penstock.documents.tables.pipes import to_pipes
+from penstock.documents.text import escape
 from penstock.errors import Failure
-from penstock.region import LABELS, Asset, Line, Region
+from penstock.region import LABELS, Asset, Line, Region, TableCell
 from tests.support.effort import cpu_seconds
 
 
@@ -121,7 +122,7 @@ def test_a_tables_head_stays_its_head() -> None:
     head, body = "<tr><td colspan='2'>a</td></tr>", "<tr><td>b</td><td>c</td></tr>"
     cells = from_html(f"<table><thead>{head}</thead><tbody>{body}</tbody></table>")
     assert cells is not None and [cell.is_header for cell in cells] == [True, False, False]
-    assert to_html(cells).startswith('<table><thead><tr><td colspan="2">a</td></tr></thead><tr>')
+    assert to_html(cells).startswith('<table><thead><tr><td colspan="2">a</td></tr></thead><tbody><tr>')
 
 
 def test_margins_are_left_out_unless_asked_for() -> None:
@@ -158,9 +159,9 @@ def test_pages_have_anchors() -> None:
 def test_tables_are_pipes_until_a_cell_spans() -> None:
     plain = to_html(
         [
-            HtmlCell(row=0, column=0, text="a|b"),
-            HtmlCell(row=0, column=1, text="c"),
-            HtmlCell(row=1, column=0, text="d"),
+            TableCell(row=0, column=0, text="a|b"),
+            TableCell(row=0, column=1, text="c"),
+            TableCell(row=1, column=0, text="d"),
         ]
     )
     assert markdown("table", plain) == "| a\\|b | c |\n| --- | --- |\n| d |  |"
@@ -189,7 +190,7 @@ cells = st.lists(
 @given(cells)
 def test_tables_survive_html(found: list[tuple[int, int, str]]) -> None:
     grid = {(r, c): "".join(ch for ch in t if ch.isprintable()).strip() for r, c, t in found}
-    full = [HtmlCell(row=r, column=c, text=grid.get((r, c), "")) for r in range(5) for c in range(5)]
+    full = [TableCell(row=r, column=c, text=grid.get((r, c), "")) for r in range(5) for c in range(5)]
     assert from_html(to_html(full)) == full
     assert to_pipes(full) is not None
 

@@ -10,8 +10,8 @@ import pypdfium2 as pdfium
 import pytest
 from PIL import Image
 
+from penstock.documents.formats.jpeg import jpeg_shape
 from penstock.documents.formats.searchable_pdf import PictureOfPage, write_searchable_pdf
-from penstock.documents.jpeg import jpeg_shape
 from penstock.errors import BadInput
 from penstock.region import Line
 from penstock.store.atomic_files import replacing

@@ -9,7 +9,7 @@ import pytest
 
 from penstock.box import Box
 from penstock.documents.layout.corrections import is_scan_of_text, without_running_text
-from penstock.documents.layout.draft import Draft, give_words
+from penstock.documents.reading.draft import Draft, give_words
 from penstock.page import Page
 from penstock.region import Region, TextLayer, Word
 

@@ -13,7 +13,7 @@ from rapidfuzz.distance import LCSseq
 
 from penstock.box import Box
 from penstock.documents.layout.rules import regions_by_rules
-from penstock.documents.table_html import from_html
+from penstock.documents.tables.html import from_html
 from penstock.engines.pdf.document import count_pages
 from penstock.engines.pdf.file import PdfFile
 from penstock.region import Region, TextLayer, Word

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from penstock.engines.ocr.effort import CARE, EFFORTS, Effort
+from penstock.engines.ocr.effort import EFFORT_SETTINGS, EFFORTS, Effort
 from penstock.engines.ocr.line_network import IN_PACKAGE
 from penstock.engines.ocr.orient import Orienter
 from penstock.engines.ocr.ppocr import PPOcr
@@ -112,10 +112,10 @@ def test_the_detector_in_whole_numbers_finds_the_lines_that_the_other_finds() ->
 
 def test_no_effort_names_weights_that_do_not_exist() -> None:
     assert EFFORTS == ("fast", "balanced", "best")
-    for care in CARE.values():
-        assert care.finder in weights.MODELS or IN_PACKAGE[care.finder].is_file()
-        assert care.quick is None or care.quick in weights.MODELS
-    assert CARE["fast"].sure < CARE["balanced"].sure
+    for settings in EFFORT_SETTINGS.values():
+        assert settings.finder in weights.MODELS or IN_PACKAGE[settings.finder].is_file()
+        assert settings.quick is None or settings.quick in weights.MODELS
+    assert EFFORT_SETTINGS["fast"].sure < EFFORT_SETTINGS["balanced"].sure
 
 
 class Readings:
@@ -134,7 +134,7 @@ class Readings:
 
 def ocr_that_says(quick: Readings, careful: Readings) -> PPOcr:
     ocr = PPOcr.__new__(PPOcr)
-    ocr.care, ocr.missing = CARE["balanced"], ""
+    ocr.settings, ocr.missing = EFFORT_SETTINGS["balanced"], ""
     ocr._quick, ocr._careful = quick, careful  # type: ignore[assignment]
     return ocr
 
@@ -180,7 +180,7 @@ def test_without_the_quick_weights_all_is_read_with_care_and_the_lack_is_told(
     monkeypatch.setenv("PENSTOCK_OFFLINE", "1")
     ocr = PPOcr(effort="balanced")
     try:
-        assert ocr.care == CARE["best"]
+        assert ocr.settings == EFFORT_SETTINGS["best"]
         assert "penstock models fetch" in ocr.missing
     finally:
         ocr.close()

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from penstock.engines.ocr import detect, recognise
-from penstock.engines.ocr.ppocr import LineBox, PPOcr
+from penstock.engines.ocr.ppocr import PPOcr
 from penstock.engines.weights import registry as weights
 from penstock.engines.weights.onnx_denormals import TINY, _weights, flushed
 from penstock.errors import EngineError, MissingModel
+from penstock.region import LineBox
 from tests.support.drawn import SENTENCES, page
 
 

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
 import penstock
-from penstock.engines.ocr import splice
 from penstock.engines.ocr.hangul_network import UNKNOWN, HangulNetwork, Symbol
 from penstock.engines.ocr.reader import PageReader, Said, _is_foreign
 from penstock.engines.ocr.recognise import LineReading
+from penstock.engines.ocr.reread_foreign import Stretch, doubtful, spliced
 from penstock.errors import MissingModel
 from tests.conftest import SAMPLE
 from tests.support.drawn import SENTENCES, page
@@ -193,28 +193,28 @@ def symbols(text: str, confidence: float) -> list[Symbol]:
 def test_doubtful_words_are_those_without_hangul() -> None:
     line = symbols("데비안", 0.93) + symbols("0048", 0.4) + symbols("를", 0.93) + symbols("1995", 0.97)
     line = [Symbol(s.text, 10.0 * at, 10.0 * at + 9, s.confidence, s.spaced) for at, s in enumerate(line)]
-    assert splice.doubtful(line, 10.0 * len(line), 20) == [splice.Stretch(3, 7)]
+    assert doubtful(line, 10.0 * len(line), 20) == [Stretch(3, 7)]
 
 
 def test_a_sign_that_the_network_was_not_taught_is_doubtful_and_never_written() -> None:
     line = symbols("한", 0.93) + symbols(UNKNOWN, 0.99) + symbols("자", 0.93)
     line = [Symbol(s.text, 10.0 * at, 10.0 * at + 9, s.confidence, False) for at, s in enumerate(line)]
-    assert splice.doubtful(line, 30.0, 20) == [splice.Stretch(1, 2)]
-    assert splice.spliced(line, [splice.Stretch(1, 2)], [LineReading("國", 0.99, 0.0)])[0] == "한國자"
-    assert splice.spliced(line, [splice.Stretch(1, 2)], [LineReading("", 0.0, 0.0)])[0] == "한자"
+    assert doubtful(line, 30.0, 20) == [Stretch(1, 2)]
+    assert spliced(line, [Stretch(1, 2)], [LineReading("國", 0.99, 0.0)])[0] == "한國자"
+    assert spliced(line, [Stretch(1, 2)], [LineReading("", 0.0, 0.0)])[0] == "한자"
 
 
 def test_ink_without_symbols_is_doubtful() -> None:
     line = [Symbol("가", 0, 20, 0.93, False), Symbol("나", 200, 220, 0.93, True)]
-    assert splice.doubtful(line, 220, 24) == [splice.Stretch(1, 1)]
+    assert doubtful(line, 220, 24) == [Stretch(1, 1)]
 
 
 def test_what_was_read_again_is_spliced_in_with_its_brackets() -> None:
     line = symbols("승", 0.9) + [Symbol(s.text, s.x0, s.x1, 0.3, False) for s in symbols("(0068)", 0.3)]
-    text, _ = splice.spliced(line, [splice.Stretch(1, 7)], [LineReading("dpkg", 0.99, 0.0)])
+    text, _ = spliced(line, [Stretch(1, 7)], [LineReading("dpkg", 0.99, 0.0)])
     assert text == "승(dpkg)"
 
 
 def test_an_unsure_second_reading_changes_nothing() -> None:
     line = symbols("0068", 0.3)
-    assert splice.spliced(line, [splice.Stretch(0, 4)], [LineReading("x", 0.3, 0.0)])[0] == "0068"
+    assert spliced(line, [Stretch(0, 4)], [LineReading("x", 0.3, 0.0)])[0] == "0068"

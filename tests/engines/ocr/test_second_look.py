@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from penstock.engines.ocr.detect import LineBox
 from penstock.engines.ocr.latin_marks import with_latin_marks
 from penstock.engines.ocr.reader import PageReader, Said, _is_doubtful
+from penstock.region import LineBox
 
 LINES = ("Cashier: Marta Till 4", "Paint roller 25 cm", "Return within 30 days", "Brass hinge pair")
 PITCH = 7  # pixels from dot to dot, of letters 60 high

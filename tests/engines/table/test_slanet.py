@@ -15,10 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.box import Box, GridCell
-from penstock.engines.table.grid import from_lines, to_html
-from penstock.engines.table.slanet import SlanetTable, TableStructure, decode, fill
+from penstock.box import Box
+from penstock.documents.tables.fill import fill, from_lines
+from penstock.documents.tables.html import to_html
+from penstock.engines.table.slanet import SlanetTable, decode
 from penstock.errors import EngineError, MissingModel
+from penstock.region import TableCell, TableGrid
 
 TOKENS = ["sos", "<tr>", "</tr>", "<td", ">", "</td>", ' colspan="2"', ' rowspan="3"', "<td></td>", "eos"]
 
@@ -39,13 +41,18 @@ def slanet() -> Iterator[SlanetTable]:
     opened.close()
 
 
-def grid(rows: int, cols: int) -> TableStructure:
+def empty(found: TableGrid) -> str:
+    """The grid as HTML without text."""
+    return to_html(cell._replace(is_header=cell.row < found.head) for cell in found.cells)
+
+
+def grid(rows: int, cols: int) -> TableGrid:
     cells = [
-        GridCell(r, c, 1, 1, (100.0 * c, 40.0 * r, 100.0 * c + 100, 40.0 * r + 40))
+        TableCell(r, c, box=(100.0 * c, 40.0 * r, 100.0 * c + 100, 40.0 * r + 40))
         for r in range(rows)
         for c in range(cols)
     ]
-    return TableStructure(rows, cols, tuple(cells), 1.0)
+    return TableGrid(rows, cols, tuple(cells))
 
 
 def texts(table: str) -> list[list[str]]:
@@ -76,7 +83,7 @@ def steps(*tokens: str) -> tuple[np.ndarray, np.ndarray]:
 
 def test_a_drawn_table_with_a_wide_row_comes_back_as_html(slanet: SlanetTable) -> None:
     picture, lines = drawn(4, 4)
-    table = slanet.fill(slanet.structure(picture), lines)
+    table = fill(slanet.structure(picture), lines)
     assert texts(table) == [[f"item {r}{c}" for c in range(4)] for r in range(4)] + [
         ["all of these taken together"]
     ]
@@ -86,7 +93,7 @@ def test_a_drawn_table_with_a_wide_row_comes_back_as_html(slanet: SlanetTable) -
 def test_cell_boxes_lie_where_the_cells_are(slanet: SlanetTable) -> None:
     picture, _ = drawn(4, 4)
     found = slanet.structure(picture)
-    corner = next(cell for cell in found.cells if (cell.row, cell.col) == (2, 3))
+    corner = next(cell for cell in found.cells if (cell.row, cell.column) == (2, 3))
     centre = (corner.box[0] + corner.box[2]) / 2, (corner.box[1] + corner.box[3]) / 2
     assert np.allclose(centre, (535, 110), atol=25)
 
@@ -98,7 +105,7 @@ def test_published_tables_have_the_published_structure(slanet: SlanetTable, shar
     for record in records[:8]:
         tokens = record["html"]["structure"]["tokens"]  # with those of its head
         picture = np.ascontiguousarray(cv2.imread(str(folder / record["filename"]))[:, :, ::-1])
-        exact += to_html(slanet.structure(picture), {}) == f"<table>{''.join(tokens)}</table>"
+        exact += empty(slanet.structure(picture)) == f"<table>{''.join(tokens)}</table>"
     assert exact >= 7
 
 
@@ -117,12 +124,12 @@ def test_spans_push_later_cells_aside() -> None:
     wide = ("<td", ' colspan="2"', ' rowspan="3"', ">", "</td>")
     rows = ("<tr>", *wide, "<td></td>", "</tr>", "<tr>", "<td></td>", "</tr>")
     made = decode(*steps(*rows, "eos", "<tr>"), TOKENS, (100, 100))
-    assert [(c.row, c.col, c.rowspan, c.colspan) for c in made.cells] == [
+    assert [(c.row, c.column, c.row_span, c.column_span) for c in made.cells] == [
         (0, 0, 2, 2),
         (0, 2, 1, 1),
         (1, 2, 1, 1),
     ]
-    assert (made.rows, made.cols) == (2, 3)
+    assert (made.rows, made.columns) == (2, 3)
 
 
 def test_the_networks_heading_is_the_tables_head() -> None:
@@ -134,7 +141,7 @@ def test_the_networks_heading_is_the_tables_head() -> None:
         odds[step, known.index(token)] = 1.0
     found = decode(np.zeros((len(tokens), 8), dtype=np.float32), odds, known, (100, 100))
     assert (found.rows, found.head) == (3, 1)
-    assert to_html(found, {}).startswith("<table><thead><tr><td></td><td></td></tr></thead><tbody><tr>")
+    assert empty(found).startswith("<table><thead><tr><td></td><td></td></tr></thead><tbody><tr>")
 
 
 def test_a_table_cut_off_before_its_end_is_not_believed() -> None:
@@ -165,9 +172,9 @@ def test_text_is_escaped() -> None:
 
 
 def test_an_empty_wide_first_row_goes_and_one_with_text_stays() -> None:
-    head = GridCell(0, 0, 1, 2, (0, 0, 200, 10))
-    rest = tuple(GridCell(1, c, 1, 1, (100.0 * c, 12, 100.0 * c + 100, 40)) for c in range(2))
-    ghost = TableStructure(2, 2, (head, *rest), 1.0)
+    head = TableCell(0, 0, column_span=2, box=(0, 0, 200, 10))
+    rest = tuple(TableCell(1, c, box=(100.0 * c, 12, 100.0 * c + 100, 40)) for c in range(2))
+    ghost = TableGrid(2, 2, (head, *rest))
     body = [Line("a", (5, 15, 20, 35)), Line("b", (105, 15, 120, 35))]
     assert fill(ghost, body) == "<table><tr><td>a</td><td>b</td></tr></table>"
     titled = fill(ghost, [Line("Title", (50, 1, 150, 9)), *body])
@@ -190,10 +197,10 @@ def test_without_a_structure_the_lines_make_the_grid() -> None:
         for r in range(3)
         for c in range(3)
     ]
-    table = texts(fill(TableStructure(), lines))
+    table = texts(fill(TableGrid(), lines))
     assert table[1:] == [[f"{r}{c}" for c in range(3)] for r in range(3)]
     assert "A title over all of the table" in table[0]
-    assert fill(TableStructure(), []) == "<table></table>"
+    assert fill(TableGrid(), []) == "<table></table>"
 
 
 def test_one_column_is_not_believed_when_lines_stand_in_two() -> None:
@@ -214,9 +221,9 @@ spans = st.tuples(*[st.floats(-50, 500)] * 2, *[st.floats(1, 300)] * 2).map(
     st.lists(st.builds(Line, words, spans), max_size=12),
     st.sampled_from([grid(0, 0), grid(1, 1), grid(3, 4)]),
 )
-def test_no_letter_is_lost_or_doubled(lines: Sequence[Line], structure: TableStructure) -> None:
+def test_no_letter_is_lost_or_doubled(lines: Sequence[Line], structure: TableGrid) -> None:
     table = fill(structure, lines)
     kept = "".join("".join(row) for row in texts(table)).replace(" ", "")
     assert sorted(kept) == sorted("".join(line.text for line in lines).replace(" ", ""))
     made = from_lines(lines)
-    assert len(made.cells) == made.rows * made.cols
+    assert len(made.cells) == made.rows * made.columns

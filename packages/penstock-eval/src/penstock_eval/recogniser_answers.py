@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from penstock.documents.asked_page import AskedPage
+from penstock.documents.pages.prompted_page import PromptedPage
 from penstock.driver import Run
 from penstock.executors import make_executor
 from penstock.page import Page
@@ -46,9 +46,9 @@ def answers(
     return _predictions({name: page.id for name, page in asked.items()}, out)
 
 
-def _asked(sample: Sample, asking: Asking | None) -> AskedPage:
+def _asked(sample: Sample, asking: Asking | None) -> PromptedPage:
     assert asking is not None
-    return AskedPage(
+    return PromptedPage(
         id=f"{sample.id}~{asking.key}",
         uri=sample.image,
         document=sample.id,

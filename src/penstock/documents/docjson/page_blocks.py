@@ -20,7 +20,7 @@ from penstock.documents.docjson.model import (
 )
 from penstock.documents.docjson.table import read_table, words_of
 from penstock.documents.grounding.grid import GRID, clamped
-from penstock.documents.heading_numbers import numbering
+from penstock.documents.headings.numbers import numbering
 from penstock.documents.layout.labels import CAPTION
 from penstock.page import Page
 from penstock.region import FORMULA_LABELS, MARGIN_LABELS, Region

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from penstock.documents.docjson.model import Block, Cell, Join, Relation, Table
 from penstock.documents.docjson.table import header_depth, made_of, rows_of
-from penstock.documents.layout.paragraphs import join_lines
+from penstock.documents.text.paragraphs import join_lines
 from penstock.region import Line
 
 FOOT, TOP = 700, 350  # grid units: a cut table ends below the first and goes on above the second

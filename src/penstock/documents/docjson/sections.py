@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field
 
 from penstock.documents.docjson.model import Section
-from penstock.documents.heading_numbers import numbering
+from penstock.documents.headings.numbers import numbering
 
 BULLET_RANK = 14.0  # "✓ 검출 결과" stands under whatever number is open
 PLAIN_RANK = 4.9  # without a number: above 1.1, below 제1조

@@ -1,20 +1,21 @@
 """DocJSON's tables, from the HTML or the Markdown pipes that a model wrote.
 
-`documents/table_html.py` reads the HTML; here cells get the form that DocJSON publishes, headers and
+`documents/tables` reads both; here cells get the form that DocJSON publishes, headers and
 reasons to call a table complex. What is not one plain table (nested, no cell at all) is kept as it is.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from html import unescape
-from typing import Any
+from collections.abc import Iterable, Sequence
+from html import escape, unescape
 
 from pydantic import TypeAdapter
 
 from penstock.documents.docjson.model import Cell, Table
-from penstock.documents.table_html import MAX_CELLS, HtmlCell, from_loose_html, loose_text
+from penstock.documents.tables.html import MAX_CELLS, from_loose_html, loose_text, to_html
+from penstock.documents.tables.pipes import from_pipes
+from penstock.region import TableCell
 
 COMPLEX_CELLS, COMPLEX_SPANS, COMPLEX_EMPTY = 200, 4, 0.4  # beyond these a table is hard to read as text
 
@@ -26,8 +27,8 @@ _NUMERIC = re.compile(r"[-+±~<>≤≥]?\s?[₩$€£]?\s?\d[\d,.\s:/\-]*\s?(?:[
 
 def read_table(text: str) -> Table:
     """Returns the table of a region's content. Never raises."""
-    cells = _pipes(text) if text.lstrip().startswith("|") else _cells(text)
-    if cells is None:
+    cells = _cells(text)
+    if not cells:
         return Table(html=text, is_complex=True, complexity_reasons=["not one plain table"])
     return made_of(cells)
 
@@ -82,33 +83,32 @@ def _plain_cells(text: str) -> list[Cell]:
     )
 
 
-def _cells(text: str) -> list[Cell] | None:
+def _cells(text: str) -> list[Cell]:
+    if text.lstrip().startswith("|"):
+        return _published(from_pipes(text))[:MAX_CELLS]
     # every tag is one of these six: no attributes, no headers, no line breaks
     if text.count("<") == sum(map(text.count, _PLAIN_TAGS)) and text.count("<table>") == 1:
-        return _plain_cells(text)[:MAX_CELLS] or None
-    found = from_loose_html(text)
-    return None if found is None else _CELLS.validate_python(list(map(_published, found)))
+        return _plain_cells(text)[:MAX_CELLS]
+    return _published(from_loose_html(text) or ())
 
 
-def _published(cell: HtmlCell) -> dict[str, Any]:
-    return {
-        "r": cell.row,
-        "c": cell.column,
-        "rs": cell.row_span,
-        "cs": cell.column_span,
-        "text": cell.text,
-        "is_header": cell.is_header,
-    }
+def _published(cells: Iterable[TableCell]) -> list[Cell]:
+    return _CELLS.validate_python(
+        [
+            {"r": r, "c": c, "rs": rows, "cs": columns, "text": text, "is_header": is_header}
+            for r, c, text, rows, columns, is_header, _ in cells
+        ]
+    )
 
 
-_RULE = re.compile(r"[\s|:\-]+")
+def grid_cells(cells: Iterable[Cell]) -> list[TableCell]:
+    """Returns published cells as those of a grid, for the writers of HTML and pipes."""
+    return [TableCell(cell.r, cell.c, cell.text, cell.rs, cell.cs, cell.is_header) for cell in cells]
 
 
-def _pipes(text: str) -> list[Cell] | None:
-    lines = [line.strip() for line in text.split("\n") if line.strip().startswith("|")]
-    rows = [line.strip("|").split("|") for line in lines if not _RULE.fullmatch(line)]
-    cells = [Cell(r=r, c=c, text=text.strip()) for r, row in enumerate(rows) for c, text in enumerate(row)]
-    return cells[:MAX_CELLS] or None
+def table_html(table: Table) -> str:
+    """Returns the cells as HTML for people; text is escaped."""
+    return to_html(grid_cells(table.cells), "th") if table.cells else escape(table.html, quote=False)
 
 
 def _mark_headers(cells: Sequence[Cell], rows: int) -> None:

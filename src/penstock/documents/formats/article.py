@@ -11,7 +11,7 @@ from html import escape
 from itertools import groupby
 
 from penstock.documents.docjson.model import Block
-from penstock.documents.formats.mineru import table_html
+from penstock.documents.docjson.table import table_html
 from penstock.region import FORMULA_LABELS
 
 MAX_HEADING_LEVEL = 6

@@ -14,9 +14,10 @@ from dataclasses import replace
 from unicodedata import east_asian_width
 from urllib.parse import quote
 
-from penstock.documents import escape
-from penstock.documents.layout.paragraphs import join_lines, joined_word
-from penstock.documents.table_html import from_html, to_html, to_pipes
+from penstock.documents.tables.html import from_html, to_html
+from penstock.documents.tables.pipes import to_pipes
+from penstock.documents.text import escape
+from penstock.documents.text.paragraphs import join_lines, joined_word
 from penstock.region import FORMULA_LABELS, MARGIN_LABELS, PICTURE_LABELS, Link, Region
 
 MAX_HEADING_LEVEL = 6  # heading levels of Markdown

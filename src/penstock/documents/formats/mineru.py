@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import IO, Any
 
 from penstock.documents.docjson.assemble import Assembler
-from penstock.documents.docjson.model import Block, Table
+from penstock.documents.docjson.model import Block
+from penstock.documents.docjson.table import table_html
 from penstock.documents.grounding.grid import GRID
 from penstock.page import Page
 
@@ -67,18 +67,3 @@ def _row(block: Block, known: dict[str, Block], crop: str) -> dict[str, Any]:
 def _box(block: Block) -> list[int]:
     """0..1000 of the page, as MinerU writes it."""
     return [min(1000, round(value * 1000 / GRID)) for value in block.bbox.norm999]
-
-
-def table_html(table: Table) -> str:
-    """Returns the cells as HTML; text is escaped."""
-    if not table.cells:
-        return html.escape(table.html, quote=False)
-    rows: dict[int, list[str]] = {row: [] for row in range(table.num_rows)}
-    for cell in sorted(table.cells, key=lambda cell: (cell.r, cell.c)):
-        spans = (f' rowspan="{cell.rs}"' if cell.rs > 1 else "") + (
-            f' colspan="{cell.cs}"' if cell.cs > 1 else ""
-        )
-        tag = "th" if cell.is_header else "td"
-        text = html.escape(cell.text, quote=False).replace("\n", "<br>")
-        rows[cell.r].append(f"<{tag}{spans}>{text}</{tag}>")
-    return "<table>" + "".join(f"<tr>{''.join(cells)}</tr>" for cells in rows.values()) + "</table>"

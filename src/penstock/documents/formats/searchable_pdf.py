@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import IO
 
 from penstock.documents.formats.glyphless_font import CIDS, NARROW, WIDE, font_objects
-from penstock.documents.jpeg import JpegShape, jpeg_shape
+from penstock.documents.formats.jpeg import JpegShape, jpeg_shape
 from penstock.errors import BadInput
 from penstock.region import Line
 

@@ -1,5 +1,5 @@
-"""Turns boxes, words and lines of one page into regions in reading order with text.
+"""Gives regions their labels and their order on the page, and finds regions by rules alone.
 
-Here belongs what follows from places, fonts and characters on a page. What runs a model belongs in
-`engines`, what spans pages in `documents/docjson`, and what is written to files in `documents/formats`.
+What a region's words say belongs in `documents/text`, tables in `documents/tables`. What runs a model belongs
+in `engines`.
 """

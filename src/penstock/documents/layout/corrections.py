@@ -13,10 +13,10 @@ from itertools import pairwise
 from statistics import median
 
 from penstock.box import Box, area, enclosing, shared_area
-from penstock.documents.layout.columns import split_along
-from penstock.documents.layout.lines import rows_of
-from penstock.documents.layout.text_columns import text_columns
-from penstock.documents.layout.text_layer import coverage, distribute, lines_from
+from penstock.documents.text.columns import split_along
+from penstock.documents.text.lines import rows_of
+from penstock.documents.text.text_columns import text_columns
+from penstock.documents.text.text_layer import coverage, distribute, lines_from
 from penstock.page import Page
 from penstock.region import PICTURE_LABELS, WHOLE, Line, Region, Word
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from penstock.documents.layout.blocks import LIST_MARK, TextBlock
+from penstock.documents.text.blocks import LIST_MARK, TextBlock
 
 # Shares of the page's height.
 EDGE = 0.08  # headers and footers stand within this of the page's edge

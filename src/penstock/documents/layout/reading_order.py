@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.box import Box, enclosing
-from penstock.documents.layout.columns import WhiteSpace, xy_cut
+from penstock.documents.text.columns import WhiteSpace, xy_cut
 from penstock.region import PICTURE_LABELS
 
 # Fractions of the page's width or height.

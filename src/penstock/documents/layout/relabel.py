@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import replace
 
-from penstock.documents.heading_words import is_heading_by_words, is_no_heading_by_words
+from penstock.documents.headings.by_wording import is_heading_by_words, is_no_heading_by_words
 from penstock.documents.layout.labels import CAPTION, MAX_CAPTION, NUMBER_EDGE, PAGE_NUMBER
 from penstock.region import FORMULA_LABELS, MARGIN_LABELS, Region
 

@@ -11,8 +11,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from penstock.box import Box, area, enclosing
-from penstock.documents.layout import rotated_text
-from penstock.documents.layout.blocks import (
+from penstock.documents.layout.labels import PageFacts, labelled
+from penstock.documents.layout.reading_order import reading_order
+from penstock.documents.tables.aligned import AlignedTable, ruled_bands, table_in_band, tables_in_rows
+from penstock.documents.tables.html import to_html
+from penstock.documents.tables.ruled import RuledGrid, cells_of, grids, rulings
+from penstock.documents.text import rotated_text
+from penstock.documents.text.blocks import (
     Fragment,
     TextBlock,
     blocks_of,
@@ -20,14 +25,9 @@ from penstock.documents.layout.blocks import (
     merged_rows,
     rows_of_fragments,
 )  # fmt: skip
-from penstock.documents.layout.columns import WhiteSpace, xy_cut
-from penstock.documents.layout.labels import PageFacts, labelled
-from penstock.documents.layout.paragraphs import join_lines
-from penstock.documents.layout.reading_order import reading_order
-from penstock.documents.layout.tables.aligned import AlignedTable, ruled_bands, table_in_band, tables_in_rows
-from penstock.documents.layout.tables.ruled import RuledGrid, cells_of, grids, rulings
-from penstock.documents.layout.text_layer import MIN_PICTURE, distribute, lines_from
-from penstock.documents.table_html import to_html
+from penstock.documents.text.columns import WhiteSpace, xy_cut
+from penstock.documents.text.paragraphs import join_lines
+from penstock.documents.text.text_layer import MIN_PICTURE, distribute, lines_from
 from penstock.region import Line, Region, TextLayer, Word
 
 BAND_GAP = 0.5  # font sizes of white between bands; lines of one paragraph are nearer

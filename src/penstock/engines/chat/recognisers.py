@@ -1,4 +1,4 @@
-"""The recognisers we know: each model's prompts and sampling, and how to read its answers.
+"""The recognisers we know: each model's prompts and sampling, and the marks of its tables.
 
 One row a model. A server that runs another model is the row `openai` with prompts of the user's own:
 `replace(RECOGNISERS["openai"], prompts={...})`.
@@ -6,12 +6,11 @@ One row a model. A server that runs another model is the row `openai` with promp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
-from penstock.engines.table import otsl
 from penstock.errors import UsageError
 
 
@@ -31,7 +30,7 @@ class Recogniser:
     again: Mapping[str, Any] = field(default_factory=dict)
     max_tokens: int = 8_192
     max_pixels: int | None = None  # what the model's own preprocessor scales down to; None: unknown
-    readers: Mapping[str, Callable[[str], str]] = field(default_factory=dict)
+    table_marks: Literal["html", "otsl"] = "html"  # the language that it writes tables in
     image_first: bool = True
     watch_loops: bool = True
     grow: int = 4
@@ -44,11 +43,6 @@ class Recogniser:
     def prompt(self, task: str) -> str:
         """The prompt for a task; a task the model was not trained for gets the prompt for text."""
         return self.prompts.get(task) or self.prompts["text"]
-
-    def read(self, task: str, answer: str) -> str:
-        """What the answer means: table marks become HTML, everything is stripped."""
-        reader = self.readers.get(task)
-        return reader(answer.strip()) if reader else answer.strip()
 
 
 # Greedy on any server. vLLM's own extras (top_k, repetition_penalty) only where the model's card has them.
@@ -91,7 +85,7 @@ _TABLE = (
         max_tokens=4_096,
         stream_options=_COUNTED,
         max_pixels=1_280 * 28 * 28,
-        readers={"table": otsl.to_html},
+        table_marks="otsl",
         server_flags=("--trust-remote-code",),  # as vLLM's own recipe for it says
     ),
     Recogniser(

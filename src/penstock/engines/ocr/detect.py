@@ -8,21 +8,17 @@ It does not read: see recognise.py.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import cv2
 import numpy as np
 
-from penstock.box import Box
+from penstock.region import LineBox, Point
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from penstock.box import Pixels
-
-Point = tuple[float, float]
-Quad = tuple[Point, Point, Point, Point]
 
 STRIDE = 32  # the network halves its input five times
 BLANK_RANGE = 24  # of 256: paper without ink, even when it is shaded or compressed
@@ -34,28 +30,6 @@ GROWTH = 1.6  # blobs are drawn shrunk; area * GROWTH / perimeter undoes it
 MIN_SIDE = 3  # pixels of the map; smaller blobs are specks
 MAX_LINES = 4000  # a bound for noise; a dense newspaper page has about 800
 DRIFT = 0.3  # a line that climbs by less than this of its height is cut upright
-
-
-@dataclass(frozen=True, slots=True)
-class LineBox:
-    """Where a line of text is.
-
-    `box` is upright. `quad` is set when the text is slanted: its corners from the text's own top
-    left, clockwise.
-    """
-
-    box: Box
-    score: float = 1.0
-    quad: Quad | None = None
-
-    @property
-    def width(self) -> float:
-        """Along the text's own direction."""
-        return math.dist(self.quad[0], self.quad[1]) if self.quad else self.box[2] - self.box[0]
-
-    @property
-    def height(self) -> float:
-        return math.dist(self.quad[0], self.quad[3]) if self.quad else self.box[3] - self.box[1]
 
 
 def scaled(pixels: Pixels, scale: float) -> Pixels:

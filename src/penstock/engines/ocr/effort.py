@@ -16,7 +16,7 @@ WHOLE_FINDER = "ppocrv6-det-small-int8"  # small in whole numbers, which the pac
 
 
 @dataclass(frozen=True, slots=True)
-class ReadingCare:
+class EffortSettings:
     """What a rung sets.
 
     `finder` finds lines, `glancer` tells how they run; `trimmed` leaves out a page's blank margins. `quick`
@@ -41,9 +41,9 @@ class ReadingCare:
 # it takes for one: with it the text distance of 18 OmniDocBench pages is 0.135 instead of 0.099. Without its
 # margins small takes a fifth less time, and loses 0.5 points on those pages, all of them on one of formulas.
 # In whole numbers of 8 bits it takes two fifths of the time and finds 99 of 100 lines where it found them.
-CARE: dict[Effort, ReadingCare] = {
-    "fast": ReadingCare(WHOLE_FINDER, TINY_FINDER, TINY_READER, sure=0.85, page_sure=0.7, trimmed=True),
-    "balanced": ReadingCare(SMALL_FINDER, TINY_FINDER, TINY_READER, sure=0.96, page_sure=0.96),
-    "best": ReadingCare(SMALL_FINDER, SMALL_FINDER),
+EFFORT_SETTINGS: dict[Effort, EffortSettings] = {
+    "fast": EffortSettings(WHOLE_FINDER, TINY_FINDER, TINY_READER, sure=0.85, page_sure=0.7, trimmed=True),
+    "balanced": EffortSettings(SMALL_FINDER, TINY_FINDER, TINY_READER, sure=0.96, page_sure=0.96),
+    "best": EffortSettings(SMALL_FINDER, SMALL_FINDER),
 }
-EFFORTS: tuple[Effort, ...] = tuple(CARE)
+EFFORTS: tuple[Effort, ...] = tuple(EFFORT_SETTINGS)

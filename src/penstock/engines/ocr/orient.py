@@ -18,8 +18,9 @@ from penstock.engines.ocr import recognise
 from penstock.engines.ocr.effort import Effort
 from penstock.engines.ocr.foreign_scripts import ForeignReader, script_sureness
 from penstock.engines.ocr.hangul_network import UNKNOWN, HangulNetwork
-from penstock.engines.ocr.ppocr import LineBox, PPOcr
+from penstock.engines.ocr.ppocr import PPOcr
 from penstock.engines.ocr.recognise import LineReading
+from penstock.region import LineBox
 from penstock.scripts import has_syllable
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ class Orienter:
 
     def _plainly_upright(self, cuts: Sequence[Pixels]) -> bool:
         """Whether one of the readers, the cheapest first, reads these lines well as they stand."""
-        if self._ocr.care.quick is None:
+        if self._ocr.settings.quick is None:
             ways: tuple[tuple[Score, float], ...] = (self._legible, CLEAR), (self._hangul, HANGUL_SURE)
         else:
             ways = (self._glimpsed, AT_ONCE), (self._hangul, HANGUL_SURE), (self._legible, CLEAR)

@@ -14,20 +14,18 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from penstock.box import Box
 from penstock.engines.ocr import detect, recognise
-from penstock.engines.ocr.detect import LineBox, Quad
-from penstock.engines.ocr.effort import CARE, Effort
+from penstock.engines.ocr.effort import EFFORT_SETTINGS, Effort
 from penstock.engines.ocr.line_network import LineNetwork, open_network
 from penstock.engines.ocr.recognise import LineReading
 from penstock.engines.weights import registry as weights
 from penstock.errors import MissingModel
+from penstock.region import LineBox, TextLine
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
     from penstock.box import Pixels
     from penstock.engines.weights.onnx import Network
 
-__all__ = ["LineBox", "PPOcr", "TextLine"]
 
 # An A4 page at 111 dpi. On 11 pages it found all lines but 2 that the full 200 dpi shows, in a fifth of
 # the time; 0.9 million pixels lost 8.
@@ -50,17 +47,6 @@ BAND_PIXELS = 0.7e6  # shown to the network at once: 175 MB less than 1.2 millio
 BAND_MARGIN = 48  # rows a band sees beyond its own, more than any line of small print is high
 
 
-@dataclass(frozen=True, slots=True)
-class TextLine:
-    """One line as it was read. `reader` is the engine that did: "ppocr" or "hangul"."""
-
-    text: str
-    box: Box
-    confidence: float
-    reader: str = "ppocr"
-    quad: Quad | None = None
-
-
 class PPOcr:
     """The networks of PP-OCRv6 that an effort needs. Raises MissingModel when the careful ones are not here.
 
@@ -69,22 +55,22 @@ class PPOcr:
 
     def __init__(self, threads: int = 1, effort: Effort = "best") -> None:
         self.missing = ""
-        self.care = CARE[effort]
+        self.settings = EFFORT_SETTINGS[effort]
         self._quick = self._open_quick(threads)
         self._careful = LineNetwork("ppocrv6-rec-small", threads)
-        self._detector = open_network(self.care.finder, threads)
-        self._glancer = open_network(self.care.glancer, threads)
+        self._detector = open_network(self.settings.finder, threads)
+        self._glancer = open_network(self.settings.glancer, threads)
 
     def _open_quick(self, threads: int) -> LineNetwork | None:
         """The quick recogniser; without it, or the quick detector, the effort is the best."""
-        if self.care.quick is None:
+        if self.settings.quick is None:
             return None
         try:
-            weights.path(self.care.glancer)
-            return LineNetwork(self.care.quick, threads)
+            weights.path(self.settings.glancer)
+            return LineNetwork(self.settings.quick, threads)
         except MissingModel as exc:
             self.missing = f"Every line is read with care, which takes longer. {exc}"
-            self.care = CARE["best"]
+            self.settings = EFFORT_SETTINGS["best"]
             return None
 
     def find_lines(self, pixels: Pixels) -> list[LineBox]:
@@ -132,7 +118,7 @@ class PPOcr:
         """The readings of a first look, with care where it was unsure."""
         if self._quick is None:
             return list(first)
-        enough = max(sure, self.care.sure)
+        enough = max(sure, self.settings.sure)
         doubted = [index for index, reading in enumerate(first) if _is_doubtful(reading, enough)]
         again = self.read_cuts([cuts[index] for index in doubted])
         better = dict(zip(doubted, again, strict=True))
@@ -144,7 +130,7 @@ class PPOcr:
             return False
         seldom = sum(_has_seldom(reading.text) for reading in samples) > 1
         sure = sorted(reading.confidence for reading in samples)[:2]  # one may be a smudge or a formula
-        return seldom or sure[-1] < self.care.page_sure
+        return seldom or sure[-1] < self.settings.page_sure
 
     def close(self) -> None:
         """Lets the networks go; a call after this is an error of the program."""
@@ -156,7 +142,7 @@ class PPOcr:
         height, width = pixels.shape[:2]
         picture = detect.scaled(pixels, scale)
         likely = np.zeros(picture.shape[:2], dtype=np.float32)
-        rows, columns = detect.printed(picture) if self.care.trimmed else (slice(None), slice(None))
+        rows, columns = detect.printed(picture) if self.settings.trimmed else (slice(None), slice(None))
         likely[rows, columns] = _map(detector, picture[rows, columns])
         return detect.lines_in_map(likely, scale, width, height)
 

@@ -20,14 +20,15 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from penstock.engines.ocr import foreign_scripts, recognise, splice
+from penstock.engines.ocr import foreign_scripts, recognise, reread_foreign
 from penstock.engines.ocr.effort import Effort
 from penstock.engines.ocr.foreign_languages import FOREIGN_LANGUAGES
 from penstock.engines.ocr.foreign_scripts import ForeignReader
 from penstock.engines.ocr.hangul_network import HangulNetwork, Symbol
-from penstock.engines.ocr.ppocr import LineBox, PPOcr, TextLine, is_odd
+from penstock.engines.ocr.ppocr import PPOcr, is_odd
 from penstock.engines.ocr.recognise import LineReading
 from penstock.engines.ocr.second_reader import agreed
+from penstock.region import LineBox, TextLine
 from penstock.scripts import UNSPACED, has_syllable
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ class PageReader:
         """
         if self._languages == ("ko",):
             return "hangul"
-        if not self.reads_korean and not self._reads_foreign and self.ocr.care.quick is None:
+        if not self.reads_korean and not self._reads_foreign and self.ocr.settings.quick is None:
             return "other"
         cuts = _samples(pixels, lines)
         first = self.ocr.first_look(cuts)
@@ -121,7 +122,7 @@ class PageReader:
         elif script == "foreign":
             said = self._read_foreign(cuts)
         else:
-            said = self._read_other(cuts, quickly=script == "other" and self.ocr.care.quick is not None)
+            said = self._read_other(cuts, quickly=script == "other" and self.ocr.settings.quick is not None)
         return [
             TextLine(one.legible, line.box, one.confidence, one.reader, line.quad)
             for line, one in zip(lines, said, strict=True)
@@ -205,7 +206,7 @@ class PageReader:
 
     def _doubtful_below(self, quickly: bool) -> float:
         """What the quick network was sure enough of is not looked at again: that would cost what it saved."""
-        return min(DOUBTFUL, self.ocr.care.sure) if quickly else DOUBTFUL
+        return min(DOUBTFUL, self.ocr.settings.sure) if quickly else DOUBTFUL
 
     def _twice(self, cuts: Sequence[Pixels], said: list[Said], below: float) -> list[Said]:
         """What was said, doubtful lines as they are read softened where that is about as sure."""
@@ -230,7 +231,7 @@ class PageReader:
 
         It is at most 0.86 sure of a line with Hangul.
         """
-        if self.ocr.care.quick is None:
+        if self.ocr.settings.quick is None:
             return {}
         begun = self.ocr.first_look([cut[:, : GLIMPSE_WIDTH * cut.shape[0]] for cut in cuts])
         likely = [index for index, reading in enumerate(begun) if _is_clear(reading)]
@@ -248,17 +249,17 @@ class PageReader:
     def _spliced(self, cuts: Sequence[Pixels], lines: Sequence[Sequence[Symbol]]) -> list[Said]:
         """Lines of Korean with their doubtful words read by PP-OCR, all in one go."""
         stretches = [
-            splice.doubtful(symbols, cut.shape[1], cut.shape[0])
+            reread_foreign.doubtful(symbols, cut.shape[1], cut.shape[0])
             for symbols, cut in zip(lines, cuts, strict=True)
         ]
         pieces = [
-            splice.cut_out(cut, symbols, stretch)
+            reread_foreign.cut_out(cut, symbols, stretch)
             for cut, symbols, doubts in zip(cuts, lines, stretches, strict=True)
             for stretch in doubts
         ]
         readings = iter(self.ocr.read_quickly(pieces))
         return [
-            Said(*splice.spliced(symbols, doubts, [next(readings) for _ in doubts]), "hangul")
+            Said(*reread_foreign.spliced(symbols, doubts, [next(readings) for _ in doubts]), "hangul")
             for symbols, doubts in zip(lines, stretches, strict=True)
         ]
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import cv2
 import numpy as np
 
-from penstock.engines.ocr.detect import LineBox
 from penstock.engines.ocr.latin_marks import with_latin_marks
+from penstock.region import LineBox
 from penstock.scripts import is_unspaced
 
 if TYPE_CHECKING:

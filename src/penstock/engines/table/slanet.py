@@ -1,23 +1,23 @@
 """Finds the rows, columns and spans of a table with slanet-plus.
 
 The network writes the table's HTML token by token and gives a box for each cell. It sees a
-picture of 488 x 488 pixels, so a long table with small print is beyond it. It does not read
-text: `fill` puts lines that someone else read into the cells.
+picture of 488 x 488 pixels, so a long table with small print is beyond it. It does not read text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
 
-from penstock.box import Box, GridCell
-from penstock.engines.table.grid import PlacedText, TableStructure, fill
+from penstock.box import Box
 from penstock.engines.weights import registry as weights
 from penstock.engines.weights.onnx import Network
 from penstock.errors import EngineError, OpenError
+from penstock.region import TableCell, TableGrid
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from penstock.box import Pixels
 
     Floats = NDArray[np.float32]
-
-__all__ = ["PlacedText", "SlanetTable", "TableStructure", "fill"]
 
 SIDE = 488  # of the network's square input; what the picture leaves of it is zero
 MEAN = (0.485, 0.456, 0.406)  # ImageNet's, in the order the model's package applies them: to B, G, R
@@ -42,15 +40,14 @@ CELL_TOKENS = ("<td></td>", "<td", "<td>")
 class SlanetTable:
     """The open model. `structure` may be called from many threads.
 
-    table = SlanetTable()
-    html = fill(table.structure(crop), lines)
+    grid = SlanetTable().structure(crop)
     """
 
     def __init__(self, threads: int = 1) -> None:
         self._network = Network(weights.path("slanet-plus"), threads)
         self._tokens = _tokens(self._network.metadata)
 
-    def structure(self, pixels: Pixels) -> TableStructure:
+    def structure(self, pixels: Pixels) -> TableGrid:
         """The grid of the table in the picture, empty when the network is unsure.
 
         It cannot tell a picture without a table: give it only what a layout calls one.
@@ -60,10 +57,6 @@ class SlanetTable:
             raise EngineError(f"A table needs a picture, not one of {width} x {height} pixels.")
         places, odds = self._network(prepare(pixels))
         return decode(places[0], odds[0], self._tokens, (height, width))
-
-    def fill(self, structure: TableStructure, lines: Sequence[PlacedText]) -> str:
-        """See `grid.fill`."""
-        return fill(structure, lines)
 
     def close(self) -> None:
         self._network.close()
@@ -81,7 +74,7 @@ def prepare(pixels: Pixels) -> Floats:
     return planes
 
 
-def decode(places: Floats, odds: Floats, tokens: Sequence[str], shape: tuple[int, int]) -> TableStructure:
+def decode(places: Floats, odds: Floats, tokens: Sequence[str], shape: tuple[int, int]) -> TableGrid:
     """Builds the grid from the network's two outputs: a box and token odds for each step.
 
     Empty when the network is not sure, or stopped before the table's end.
@@ -90,11 +83,11 @@ def decode(places: Floats, odds: Floats, tokens: Sequence[str], shape: tuple[int
     steps = next((step for step, token in enumerate(chosen) if step > 0 and token == END), len(chosen))
     score = float(odds[:steps].max(axis=1).mean()) if steps else 0.0
     if steps == MAX_STEPS or score < MIN_SCORE:
-        return TableStructure()
+        return TableGrid()
     grid = _GridBuilder()
     for step in range(steps):
         grid.take(chosen[step], _box(places[step], shape))
-    return grid.finished(score)
+    return grid.finished()
 
 
 class _GridBuilder:
@@ -103,8 +96,8 @@ class _GridBuilder:
     def __init__(self) -> None:
         self._rows = 0
         self._head = 0  # rows of the heading
-        self._open: GridCell | None = None
-        self._cells: list[GridCell] = []
+        self._open: TableCell | None = None
+        self._cells: list[TableCell] = []
         self._taken: set[tuple[int, int]] = set()
 
     def take(self, token: str, box: Box) -> None:
@@ -112,11 +105,12 @@ class _GridBuilder:
             self._rows += 1
         elif token in CELL_TOKENS:
             self._close()
-            self._open = GridCell(max(0, self._rows - 1), 0, 1, 1, box)
+            self._open = TableCell(max(0, self._rows - 1), 0, box=box)
         elif token.startswith((" colspan=", " rowspan=")) and self._open is not None:
-            cell, span = self._open, int(token.split('"')[1])
-            rowspan, colspan = (span, cell.colspan) if "rowspan" in token else (cell.rowspan, span)
-            self._open = GridCell(cell.row, cell.col, rowspan, colspan, cell.box)
+            span = int(token.split('"')[1])
+            cell = self._open
+            is_down = "rowspan" in token
+            self._open = cell._replace(row_span=span) if is_down else cell._replace(column_span=span)
         elif token in ("</td>", "</tr>"):
             self._close()
         elif token == "</thead>":
@@ -126,23 +120,20 @@ class _GridBuilder:
         cell, self._open = self._open, None
         if cell is None:
             return
-        col = 0
-        while (cell.row, col) in self._taken:
-            col += 1
-        slots = {(cell.row + r, col + c) for r in range(cell.rowspan) for c in range(cell.colspan)}
-        self._taken |= slots
-        self._cells.append(GridCell(cell.row, col, cell.rowspan, cell.colspan, cell.box))
+        column = 0
+        while (cell.row, column) in self._taken:
+            column += 1
+        spans = product(range(cell.row_span), range(cell.column_span))
+        self._taken |= {(cell.row + r, column + c) for r, c in spans}
+        self._cells.append(cell._replace(column=column))
 
-    def finished(self, score: float) -> TableStructure:
+    def finished(self) -> TableGrid:
         self._close()
         rows = max((cell.row for cell in self._cells), default=-1) + 1
-        cols = max((cell.col + cell.colspan for cell in self._cells), default=0)
+        columns = max((cell.column + cell.column_span for cell in self._cells), default=0)
         # a span past the last row is the network's guess of rows that it did not write
-        cells = tuple(
-            GridCell(cell.row, cell.col, min(cell.rowspan, rows - cell.row), cell.colspan, cell.box)
-            for cell in self._cells
-        )
-        return TableStructure(rows, cols, cells, score, min(self._head, rows))
+        cells = (cell._replace(row_span=min(cell.row_span, rows - cell.row)) for cell in self._cells)
+        return TableGrid(rows, columns, tuple(cells), min(self._head, rows))
 
 
 def _box(corners: Floats, shape: tuple[int, int]) -> Box:

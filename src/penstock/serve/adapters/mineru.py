@@ -19,7 +19,7 @@ import penstock
 from penstock.documents.docjson.assemble import Assembler
 from penstock.documents.formats import mineru
 from penstock.documents.formats.markdown import relink
-from penstock.documents.whole_document import corrected_pages
+from penstock.documents.pages.whole_document import corrected_pages
 from penstock.page import Page
 from penstock.serve.adapters.foreign_jobs import (
     Fill,

@@ -14,7 +14,7 @@ from fastapi.responses import FileResponse, JSONResponse, Response
 from fastapi.routing import APIRoute
 from starlette.types import Receive, Scope, Send
 
-from penstock.documents.whole_document import WholeDocument
+from penstock.documents.pages.whole_document import WholeDocument
 from penstock.exports.overlays import MAX_SIDE
 from penstock.exports.page_files import page_piece
 from penstock.page import Page

@@ -1,0 +1,217 @@
+"""Writes a table's cells as HTML, which is what regions carry, and reads them back.
+
+All text is escaped: content is data, never markup. Two ways in, one reader of cells: strict for tables that
+are written again, loose for what a model wrote.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterable, Sequence
+from html.parser import HTMLParser
+from itertools import takewhile
+from typing import Literal
+
+from penstock.region import TableCell
+
+MAX_SPAN = 1000  # a longer span is a typing error or an attack on whoever lays the table out
+MAX_COLUMNS = 1000
+MAX_LOOSE_SPAN = 200  # a longer one is a slip of the model
+MAX_CELLS = 20_000
+
+_TAG = re.compile(r"<(/?)(table|tr|td|th|br|thead|tbody|tfoot)\b([^<>]{0,200})>", re.IGNORECASE)
+_WORD_MARKUP = re.compile(
+    r"</?(?:b|i|u|p|em|strong|sup|sub|span|div|center|small|font)\b[^<>]{0,100}>", re.IGNORECASE
+)
+_SPAN = re.compile(r"(row|col)span\s*=\s*[\"']?(\d{1,4})", re.IGNORECASE)
+
+
+def to_html(cells: Iterable[TableCell], head_tag: Literal["td", "th"] = "td") -> str:
+    """Returns `<table>` with one `<tr>` a row; text is escaped, line breaks are `<br>`.
+
+    Rows of headings at the top make a `thead`, and what is under them a `tbody`. In a `thead` cells are
+    `head_tag`: `td` as in PubTabNet's tables, `th` on pages for people. Other headings are always `th`.
+    """
+    placed = sorted(cells)
+    rows: list[list[TableCell]] = [[] for _ in range(max((c.row + c.row_span for c in placed), default=0))]
+    for cell in placed:
+        rows[cell.row].append(cell)
+    head = _head_rows(rows)
+    lines = [_row_html(row, head_tag if place < head else "th") for place, row in enumerate(rows)]
+    if not 0 < head < len(lines):
+        return f"<table>{''.join(lines)}</table>"
+    return f"<table><thead>{''.join(lines[:head])}</thead><tbody>{''.join(lines[head:])}</tbody></table>"
+
+
+def _head_rows(rows: Sequence[Sequence[TableCell]]) -> int:
+    """Returns how many rows from the first on are headings throughout."""
+    heads = takewhile(lambda row: row and all(cell.is_header for cell in row), rows)
+    return sum(1 for _ in heads)
+
+
+def _row_html(cells: Sequence[TableCell], heading: str) -> str:
+    return f"<tr>{''.join(_cell_html(cell, heading if cell.is_header else 'td') for cell in cells)}</tr>"
+
+
+def _cell_html(cell: TableCell, tag: str) -> str:
+    rows = f' rowspan="{cell.row_span}"' if cell.row_span > 1 else ""
+    columns = f' colspan="{cell.column_span}"' if cell.column_span > 1 else ""
+    text = html.escape(cell.text, quote=False).replace("\n", "<br>")
+    return f"<{tag}{rows}{columns}>{text}</{tag}>"
+
+
+def from_html(text: str) -> list[TableCell] | None:
+    """Returns the cells of one table's HTML, or None where it is not one plain table.
+
+    Strict: text outside of cells, a nested table or a second one make it None. Markup is dropped.
+    """
+    parser = _StrictParser()
+    parser.feed(text)
+    parser.close()
+    cells = parser.table.cells
+    return None if parser.is_broken or parser.depth or not cells else cells
+
+
+def from_loose_html(text: str) -> list[TableCell] | None:
+    """Returns the cells of a table as a model wrote it, in time linear in the text.
+
+    Loose: what stands outside of cells is passed over, tags that are not known stay as text, and tags may
+    be left open. Returns None for nested tables, for more than `MAX_CELLS` cells and for none.
+    """
+    table, depth, at = _CellReader(loose_text), 0, 0
+    for tag in _TAG.finditer(text):
+        table.write(text[at : tag.start()])
+        at = tag.end()
+        is_end, name = bool(tag[1]), tag[2].lower()
+        if name == "br":
+            table.write("\n")
+            continue
+        table.end_cell()
+        if name == "table":
+            depth += -1 if is_end else 1
+        elif not is_end:
+            _start(table, name, tag[3])
+        elif name == "thead":
+            table.in_head = False
+        if depth > 1 or len(table.cells) > MAX_CELLS:
+            return None
+    table.write(text[at:])
+    table.end_cell()
+    return table.cells or None
+
+
+def loose_text(written: str) -> str:
+    """Returns a cell's text without the markup of words; one space between words, line breaks kept."""
+    if "<" in written:
+        written = _WORD_MARKUP.sub("", written)
+    if "&" in written:
+        written = html.unescape(written)
+    written = written.strip()
+    return "\n".join(" ".join(line.split()) for line in written.split("\n")) if " " in written else written
+
+
+class _CellReader:
+    """Gives each cell its place, as a browser does: the first column that no span from above covers."""
+
+    def __init__(self, clean: Callable[[str], str]) -> None:
+        self.cells: list[TableCell] = []
+        self.column = 0  # where the next cell of this row may stand at the earliest
+        self.in_head = False
+        self._clean = clean
+        self._row = -1
+        self._free: dict[int, int] = {}  # column -> first row in which it is free again
+        self._open: tuple[int, int, int, int, bool] | None = None
+        self._text: list[str] = []
+
+    @property
+    def in_cell(self) -> bool:
+        return self._open is not None
+
+    def start_row(self) -> None:
+        self._row, self.column = self._row + 1, 0
+
+    def start_cell(self, row_span: int, column_span: int, is_header: bool) -> None:
+        row, column = max(self._row, 0), self.column
+        while self._free.get(column, 0) > row:
+            column += 1
+        for taken in range(column, column + column_span):
+            self._free[taken] = row + row_span
+        self.column = column + column_span
+        self._open = (row, column, row_span, column_span, is_header or self.in_head)
+
+    def write(self, text: str) -> None:
+        if self._open is not None and text:
+            self._text.append(text)
+
+    def end_cell(self) -> None:
+        if self._open is None:
+            return
+        row, column, row_span, column_span, is_header = self._open
+        text = self._clean("".join(self._text))
+        self.cells.append(TableCell(row, column, text, row_span, column_span, is_header))
+        self._open, self._text = None, []
+
+
+class _StrictParser(HTMLParser):
+    """Knows table, row, cell and line break, and drops all other tags."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.table = _CellReader(str.strip)
+        self.depth = 0
+        self.is_broken = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "table":
+            self.depth += 1
+            self.is_broken = self.is_broken or self.depth > 1 or bool(self.table.cells)
+        elif tag == "tr":
+            self.table.end_cell()
+            self.table.start_row()
+        elif tag in ("td", "th"):
+            self.table.end_cell()
+            self._start_cell(dict(attrs), tag == "th")
+        elif tag in ("thead", "tbody"):
+            self.table.in_head = tag == "thead"
+        elif tag == "br":
+            self.table.write("\n")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("td", "th", "tr", "table", "thead"):
+            self.table.end_cell()
+            self.table.in_head = self.table.in_head and tag != "thead"
+        if tag == "table":
+            self.depth -= 1
+
+    def handle_data(self, data: str) -> None:
+        if self.table.in_cell:
+            self.table.write(data)
+        elif data.strip():
+            self.is_broken = True
+
+    def _start_cell(self, attrs: dict[str, str | None], is_header: bool) -> None:
+        if self.is_broken:
+            return
+        self.table.start_cell(_span(attrs.get("rowspan")), _span(attrs.get("colspan")), is_header)
+        self.is_broken = self.table.column > MAX_COLUMNS
+
+
+def _span(value: str | None) -> int:
+    digits = (value or "").strip()
+    return min(max(int(digits), 1), MAX_SPAN) if digits.isdecimal() and len(digits) < 9 else 1
+
+
+def _start(table: _CellReader, name: str, attributes: str) -> None:
+    if name == "tr":
+        table.start_row()
+    elif name in ("td", "th"):
+        table.start_cell(*(_loose_spans(attributes) if attributes else (1, 1)), is_header=name == "th")
+    else:
+        table.in_head = name == "thead"
+
+
+def _loose_spans(attributes: str) -> tuple[int, int]:
+    spans = {kind.lower(): int(count) for kind, count in _SPAN.findall(attributes)}
+    rows, columns = spans.get("row", 1), spans.get("col", 1)
+    return min(max(rows, 1), MAX_LOOSE_SPAN), min(max(columns, 1), MAX_LOOSE_SPAN)
