@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from penstock.box import Box, Pixels
+from penstock.engines.ocr.reader import Script
 from penstock.errors import BadInput
 from penstock.page import Page
-from penstock.region import LineBox, Region, TextLayer, TextLine, Word
-from penstock.stages.recognise import LayerUse, Recognise
+from penstock.region import LayerUse, LineBox, Region, TableGrid, TextLayer, TextLine, Word
+from penstock.stages.recognise import Recognise
 from penstock.workers.recognise import CHUNK_LINES, RecogniseWorker
 
 WORDS = tuple(
@@ -35,21 +36,25 @@ class Scribe:
         self.looks += 1
         return [LineBox(box) for box in self.boxes]
 
-    def script(self, pixels: Pixels, lines: Sequence[LineBox]) -> str:
-        return "latin"
+    def script(self, pixels: Pixels, lines: Sequence[LineBox]) -> Script:
+        return "other"
 
-    def read(self, pixels: Pixels, lines: Sequence[LineBox], script: str) -> list[TextLine]:
+    def read(self, pixels: Pixels, lines: Sequence[LineBox], script: Script) -> list[TextLine]:
         if any(line.box == self.bad for line in lines):
             raise BadInput("this line cannot be read.")
         return [TextLine(f"{line.box[1]:.0f}.", line.box, 0.9) for line in lines]
+
+    def table(self, pixels: Pixels, box: Box) -> TableGrid:
+        return TableGrid()
+
+    def formula(self, pixels: Pixels, box: Box) -> None:
+        return None
 
     def close(self) -> None: ...
 
 
 def recognised(page: Page, scribe: Scribe, text_layer: LayerUse = "auto") -> Page:
-    worker = Recognise(text_layer=text_layer, threads=2).open()
-    assert isinstance(worker, RecogniseWorker)
-    worker._readers = scribe  # type: ignore[assignment]
+    worker = RecogniseWorker(Recognise(text_layer=text_layer, threads=2), scribe)
     [done] = worker([page])
     worker.close()
     return done

@@ -11,6 +11,7 @@ from penstock.engines.weights import registry as weights
 from penstock.errors import UsageError
 from penstock.plan import Plan
 from penstock.processes.resources import cores as usable_cores
+from penstock.region import LayerUse
 from penstock.sizes import file_size
 from penstock.stage import Stage
 from penstock.stages.compose import Compose
@@ -18,7 +19,7 @@ from penstock.stages.crop import Crop
 from penstock.stages.layout import builtin_layout, careful_layout
 from penstock.stages.load import MAX_PIXELS, Load
 from penstock.stages.orient import FlattenUse, Orient
-from penstock.stages.recognise import LayerUse, Recognise
+from penstock.stages.recognise import Recognise
 from penstock.stages.rules import RulesLayout
 
 # what the built-in recognisers read, as ISO 639-1 codes: Korean, Chinese, Japanese, Latin letters, and others

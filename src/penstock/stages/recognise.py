@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from penstock.engines.ocr.effort import Effort
+from penstock.region import LayerUse
 from penstock.stage import Stage, tuning
-
-LayerUse = Literal["auto", "always", "never"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.box import Box, moved
-from penstock.documents.tables.fill import fill
 from penstock.engines.formula.decoding import compact
 from penstock.engines.formula.reader import FormulaReader
 from penstock.engines.formula.weights import formula_weights
@@ -20,7 +19,7 @@ from penstock.engines.image.crop import cut
 from penstock.engines.ocr.effort import Effort
 from penstock.engines.ocr.reader import PageReader, Script
 from penstock.engines.table.slanet import SlanetTable
-from penstock.region import LineBox, Region, TableGrid, TextLine, Word
+from penstock.region import LineBox, TableGrid, TextLine
 
 if TYPE_CHECKING:
     from penstock.box import Pixels
@@ -59,37 +58,17 @@ class Readers:
     def read(self, pixels: Pixels, lines: Sequence[LineBox], script: Script) -> list[TextLine]:
         return self._text().read(pixels, lines, script)
 
-    def table(
-        self,
-        pixels: Pixels,
-        region: Region,
-        words: Sequence[Word],
-        read: Sequence[TextLine],
-        drawn: TableGrid | None = None,
-    ) -> Region:
-        """The region with its cells as HTML: those `drawn` on the page, else those that the network sees.
+    def table(self, pixels: Pixels, box: Box) -> TableGrid:
+        """Returns the cells that the network sees, in pixels of what is cut out."""
+        return self._table_engine().structure(cut(pixels, box))
 
-        Places words of the layer one by one, lines whole.
-        """
-        left, top = max(0, int(region.box[0])), max(0, int(region.box[1]))
-        texts = [TextLine(word.text, word.box, 1.0, "layer") for word in words] + list(read)
-        if drawn is not None:
-            return replace(region, content=fill(drawn, [text for text in texts if text.text.strip()]))
-        engine = self._table_engine()
-        inside = [replace(text, box=moved(text.box, -left, -top)) for text in texts if text.text.strip()]
-        structure = engine.structure(cut(pixels, region.box))
-        reader = "+".join(filter(None, [region.reader, "slanet"]))
-        return replace(region, content=fill(structure, inside), reader=reader)
-
-    def formula(self, pixels: Pixels, region: Region) -> Region:
-        """The region with its LaTeX; as it is where there are no weights or the network is unsure."""
+    def formula(self, pixels: Pixels, box: Box) -> tuple[str, float] | None:
+        """Returns LaTeX and how sure it is; None where there are no weights or the network is unsure."""
         engine = self._formula_engine()
         if engine is None:
-            return region
-        latex, confidence = engine.read_formula(cut(pixels, region.box))
-        if confidence < MIN_FORMULA_CONFIDENCE or not latex:
-            return region
-        return replace(region, content=compact(latex), confidence=confidence, reader="formula", note="")
+            return None
+        latex, confidence = engine.read_formula(cut(pixels, box))
+        return (compact(latex), confidence) if latex and confidence >= MIN_FORMULA_CONFIDENCE else None
 
     def _text(self) -> PageReader:
         with self._lock:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from penstock.box import Box
-from penstock.documents.reading.draft import give_words
 from penstock.page import Page
 from penstock.region import Region, TextLayer, Word
 from tests.documents.layout.test_rules import HEIGHT, WIDTH, line, paragraph
+from tests.documents.reading.steps import give_words
 
 BODY = paragraph(100, 600, 8)
 

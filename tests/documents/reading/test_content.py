@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.documents.reading.content import FORMULA_NOTE, with_content, with_lines, without_leaders
+from penstock.documents.reading.content import FORMULA_NOTE, with_content, with_texts, without_leaders
 from penstock.region import Line, Region, TextLine, Word
 
 
@@ -17,7 +17,7 @@ def test_lines_of_layer_and_engine_stand_in_order_and_name_their_readers() -> No
     region = Region(label="text", box=(0, 0, 200, 60))
     word = Word(text="below", box=(0, 40, 100, 60), size=20.0)
     read = [TextLine("over", (0, 0, 100, 20), 0.5, "ppocr"), TextLine(" ", (0, 20, 9, 30), 0.1, "hangul")]
-    found = with_lines(region, [word], read)
+    found = with_texts(region, [word], read)
     assert [line.text for line in found.lines] == ["over", "below"]
     assert found.reader == "layer+ppocr"
     assert found.confidence == (4 * 0.5 + 5 * 1.0) / 9
@@ -49,6 +49,6 @@ def test_columns_of_vertical_writing_are_read_from_the_right() -> None:
     read = [
         TextLine(text, (x, 0, x + 40, 400), 0.9) for x, text in ((0, "末列"), (60, "中列"), (120, "首列"))
     ]
-    assert [line.text for line in with_lines(region, (), read).lines] == ["首列", "中列", "末列"]
+    assert [line.text for line in with_texts(region, (), read).lines] == ["首列", "中列", "末列"]
     labels = [TextLine(text, (x, 0, x + 40, 400), 0.9) for x, text in ((0, "January"), (60, "February"))]
-    assert [line.text for line in with_lines(region, (), labels).lines] == ["January", "February"]
+    assert [line.text for line in with_texts(region, (), labels).lines] == ["January", "February"]

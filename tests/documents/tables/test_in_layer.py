@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from penstock.box import Box
-from penstock.documents.reading.draft import give_words
-from penstock.documents.tables.in_layer import with_tables
+from penstock.documents.tables.in_layer import with_layer_tables
 from penstock.documents.tables.ruled import ruled_table
 from penstock.page import Page
 from penstock.region import Region, TextLayer, Word
 from tests.documents.layout.test_rules import frame, line, paragraph
+from tests.documents.reading.steps import give_words
 
 RIVERS = (
     ("River", "Length", "Basin", "Flow"),
@@ -31,7 +31,7 @@ def rows_of_text(
 
 def found(words: Sequence[Word], strokes: Sequence[Box] = (), regions: Sequence[Region] = ()) -> list[Region]:
     layer = TextLayer(words=tuple(words), strokes=tuple(strokes))
-    return [region for region in with_tables(regions, layer.words, layer) if region.label == "table"]
+    return [region for region in with_layer_tables(regions, layer.words, layer) if region.label == "table"]
 
 
 def test_a_table_without_lines_is_found_among_paragraphs() -> None:

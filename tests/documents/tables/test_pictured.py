@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from penstock.box import Box, HasBox
-from penstock.documents.reading.draft import Draft, with_drawn_tables
+from penstock.box import Box
+from penstock.documents.reading.page_reading import Draft
 from penstock.documents.tables.drawn import Drawings, DrawnGrid
 from penstock.documents.tables.pictured import (
     cut_at_cells,
@@ -16,6 +16,7 @@ from penstock.documents.tables.pictured import (
     with_missing_cells,
 )
 from penstock.region import LineBox, Region
+from tests.documents.reading.steps import with_drawn_tables
 
 EM = 20.0
 XS, YS = (100.0, 220.0, 340.0, 460.0), (100.0, 132.0, 164.0, 196.0)
@@ -104,18 +105,16 @@ def test_a_line_over_several_cells_is_cut_at_the_drawn_lines() -> None:
     across = LineBox((110.0, 104.0, 450.0, 128.0))
     lines = [across, *texts(cells()[3:])]
     tables = pictured_tables([grid_of(cells())], lines)
-    cut = [line.box for line in cut_at_cells(lines, tables, LineBox) if line.box[1] < 130]
+    cut = [line.box for line in cut_at_cells(lines, tables) if line.box[1] < 130]
     assert sorted(box[0] for box in cut) == [110.0, 222.0, 342.0]
-    assert len(cut_at_cells(lines, tables, LineBox)) == 9
+    assert len(cut_at_cells(lines, tables)) == 9
 
 
 def test_a_table_the_model_called_a_formula_is_a_table() -> None:
     drawn = Drawings((grid_of(cells()),))
     lines = texts(cells())
     tables = pictured_tables(drawn.grids, lines)
-    formula: Draft[HasBox] = Draft(
-        Region(label="display_formula", native_label="equation", box=(90, 90, 470, 300))
-    )
+    formula: Draft = Draft(Region(label="display_formula", native_label="equation", box=(90, 90, 470, 300)))
     [draft] = with_drawn_tables([formula], lines, drawn.rules, tables)
     assert draft.region.label == "table" and draft.grid is not None
 
@@ -123,7 +122,7 @@ def test_a_table_the_model_called_a_formula_is_a_table() -> None:
 def test_a_grid_in_a_picture_is_a_part_of_the_picture() -> None:
     drawn = Drawings((grid_of(cells()),))
     lines = texts(cells())
-    picture: Draft[HasBox] = Draft(Region(label="image", native_label="figure", box=(50, 50, 550, 300)))
+    picture: Draft = Draft(Region(label="image", native_label="figure", box=(50, 50, 550, 300)))
     assert with_drawn_tables([picture], lines, drawn.rules, pictured_tables(drawn.grids, lines)) == [picture]
 
 
@@ -131,7 +130,7 @@ def test_a_picture_that_is_a_grid_full_of_text_is_a_table() -> None:
     """A screenshot of a table; the model calls it a figure."""
     drawn = Drawings((grid_of(cells()),))
     lines = texts(cells())
-    picture: Draft[HasBox] = Draft(Region(label="image", native_label="figure", box=(95, 95, 470, 200)))
+    picture: Draft = Draft(Region(label="image", native_label="figure", box=(95, 95, 470, 200)))
     [draft] = with_drawn_tables([picture], lines, drawn.rules, pictured_tables(drawn.grids, lines))
     assert draft.region.label == "table" and draft.grid is not None
 

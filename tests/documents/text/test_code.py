@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from penstock.documents.reading.draft import give_words
+
 from penstock.documents.formats.markdown import page_markdown
 from penstock.documents.reading.content import with_content, with_lines
-from penstock.documents.reading.draft import give_words
 from penstock.page import Page
 from penstock.region import Region, TextLayer, Word
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from penstock.documents.layout.corrections import unseen_table
+
 from penstock.documents.text.lines import row_text
 from penstock.region import Word
 

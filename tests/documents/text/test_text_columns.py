@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from penstock.box import Box
 from penstock.documents.layout.corrections import without_running_text
 from penstock.documents.reading.draft import Draft, give_lines, without_mistakes
+
+from penstock.box import Box
 from penstock.documents.text.text_columns import text_columns
 from penstock.page import Page
 from penstock.region import LineBox, Region

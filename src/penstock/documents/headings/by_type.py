@@ -8,7 +8,7 @@ type, is no heading whatever the model says. For words of a text layer; lines re
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from itertools import groupby, pairwise
 
@@ -35,6 +35,41 @@ SAME_SIZE = 0.04  # share by which sizes differ within one type
 BULLET = re.compile(r"^[•‣◦▪■□◆◇○●▶►➢✓✔※∙◾▷·]|^[-–—*]\s")
 _SENTENCE = re.compile(r"[a-z0-9가-힣][.;,]$|[。；，]$")
 _SENTENCE_WORDS = 6
+
+
+def corrected_headings(
+    regions: Sequence[tuple[Region, tuple[Word, ...]]], unlined: Set[str], width: float, height: float
+) -> list[tuple[Region, tuple[Word, ...]]]:
+    """Returns the regions with their words, headings cut out of the text where they stand in it.
+
+    The words of `unlined` regions do not say what type the page is set in, unless there are few others.
+    """
+    words = [word for region, own in regions if region.label not in unlined for word in own]
+    if sum(len(word.text) for word in words) < ENOUGH:
+        words = [word for _, own in regions for word in own]
+    facts, bold_tells = page_facts(words, width, height), not is_mostly_bold(words)
+    return [part for region, own in regions for part in _parts(region, own, facts, bold_tells)]
+
+
+def _parts(
+    region: Region, words: tuple[Word, ...], page: PageFacts, bold_tells: bool
+) -> list[tuple[Region, tuple[Word, ...]]]:
+    region = replace(region, label=label_by_type(region, words, page, bold_tells))
+    parts = split_by_type(words, page, bold_tells) if region.label == "text" else []
+    if len(parts) < 2 or region.content is not None:
+        return [(region, words)]
+    return [
+        (
+            replace(
+                region,
+                label="paragraph_title" if heads else region.label,
+                box=box_of_part(region.box, own),
+                crop=None,
+            ),
+            tuple(own),
+        )
+        for heads, own in parts
+    ]
 
 
 def page_facts(words: Sequence[Word], width: float, height: float) -> PageFacts:
@@ -94,7 +129,7 @@ def _block(lines: Sequence[Fragment]) -> TextBlock:
     )
 
 
-def parted_by_type(words: Sequence[Word], page: PageFacts, bold_tells: bool) -> list[tuple[bool, list[Word]]]:
+def split_by_type(words: Sequence[Word], page: PageFacts, bold_tells: bool) -> list[tuple[bool, list[Word]]]:
     """The words of a text region as runs of lines, each told to be a heading or not.
 
     One run where no heading stands in the region.

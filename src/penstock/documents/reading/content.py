@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from penstock.box import Box
-from penstock.documents.layout.corrections import is_prose
+from penstock.documents.reading.running_text import is_prose
 from penstock.documents.tables.html import to_html
 from penstock.documents.tables.ruled import ruled_table
 from penstock.documents.text.code import code_text
 from penstock.documents.text.paragraph_breaks import split_paragraphs
 from penstock.documents.text.paragraphs import join_lines
 from penstock.documents.text.text_layer import lines_from
-from penstock.region import FORMULA_LABELS, PICTURE_LABELS, Line, Region, Word
+from penstock.region import FORMULA_LABELS, PICTURE_LABELS, Line, Region, TextLine, Word
 from penstock.scripts import is_unspaced
 
 # what may be several paragraphs, a list or lines set apart; titles and captions are one text
@@ -27,20 +26,7 @@ MAX_DOTS = 8  # words of nothing but dots that a table may have without being fu
 FORMULA_NOTE = "The built-in model could not read this formula; the crop is kept. A GPU recipe may read it."
 
 
-class ReadLine(Protocol):
-    """A line as an engine read it; `reader` names the engine."""
-
-    @property
-    def text(self) -> str: ...
-    @property
-    def box(self) -> Box: ...
-    @property
-    def confidence(self) -> float: ...
-    @property
-    def reader(self) -> str: ...
-
-
-def with_lines(region: Region, words: Sequence[Word], read: Sequence[ReadLine]) -> Region:
+def with_texts(region: Region, words: Sequence[Word], read: Sequence[TextLine]) -> Region:
     """The region with the lines of the layer and of the engines, who read them and how surely."""
     read = [line for line in read if line.text.strip()]
     from_layer = [replace(line, confidence=1.0) for line in lines_from(words)]

@@ -15,7 +15,7 @@ from penstock.box import Box, area, shared_area
 from penstock.documents.layout.labels import LEADER
 from penstock.documents.tables.aligned import ruled_bands
 from penstock.documents.tables.ruled import RuledGrid, cells_of, grids, rulings
-from penstock.documents.tables.word_columns import column_edges, parted, type_height
+from penstock.documents.tables.word_columns import column_edges, split_at_white, type_height
 from penstock.documents.text.blocks import MARK
 from penstock.documents.text.lines import around, row_text, rows_of_words
 from penstock.documents.text.text_layer import distribute
@@ -36,7 +36,7 @@ FILLED = 0.5  # share of the cells that have text
 SHORT_CELL = 3  # characters
 
 
-def with_tables(regions: Sequence[Region], words: Sequence[Word], layer: TextLayer) -> list[Region]:
+def with_layer_tables(regions: Sequence[Region], words: Sequence[Word], layer: TextLayer) -> list[Region]:
     """The regions with those tables that the layer shows and the model did not see, or took for pictures."""
     shown = [word for word in words if word.text.strip()]
     known = [_unmasked(region, shown, layer.pictures) for region in regions]
@@ -130,7 +130,7 @@ def _aligned(words: Sequence[Word]) -> list[Box]:
     runs: list[list[list[Word]]] = [[]]
     wrapped = 0
     for row in rows_of_words(words):
-        in_cells = len(parted(row, WHITE * em)) > 1
+        in_cells = len(split_at_white(row, WHITE * em)) > 1
         wrapped = 0 if in_cells else wrapped + 1
         if runs[-1] and (wrapped > MAX_WRAPPED or not _follows(runs[-1][-1], row, em)):
             runs.append([])
@@ -150,7 +150,7 @@ def _follows(above: Sequence[Word], below: Sequence[Word], em: float) -> bool:
 
 def _trimmed(run: list[list[Word]], em: float) -> list[list[Word]]:
     """The run without lines of one cell at its end, which may be a note below the table."""
-    while run and len(parted(run[-1], WHITE * em)) == 1:
+    while run and len(split_at_white(run[-1], WHITE * em)) == 1:
         run = run[:-1]
     return run
 
@@ -160,7 +160,7 @@ def _is_tabular(words: Sequence[Word], min_columns: int, min_rows: int) -> bool:
     em = type_height(words)
     rows = rows_of_words(words)
     edges = column_edges(rows, em)
-    full = [parts for parts in (parted(row, WHITE * em) for row in rows) if len(parts) > 1]
+    full = [parts for parts in (split_at_white(row, WHITE * em) for row in rows) if len(parts) > 1]
     if len(edges) + 1 < min_columns or len(full) < min_rows:
         return False
     texts = [row_text(part) for parts in full for part in parts]

@@ -6,16 +6,15 @@ have many lines in few. A line of text that runs over a drawn line was two cells
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
-from typing import TypeVar
 
 from penstock.box import Box, HasBox, area, enclosing, iou, shared_area
 from penstock.documents.tables.drawn import DrawnGrid
 from penstock.documents.text.lines import rows_of
-from penstock.region import FORMULA_LABELS, PICTURE_LABELS, Region, TableCell, TableGrid
+from penstock.region import FORMULA_LABELS, PICTURE_LABELS, LineBox, Region, TableCell, TableGrid
 
 MIN_ROWS, MIN_COLUMNS = 2, 2
 FILLED = 0.5  # share of the cells that have text
@@ -36,9 +35,6 @@ MAX_CELL = 5.0  # of a cell's height for each of its lines: pictures in frames h
 HEAD_REACH, FOOT_REACH = 2.2, 1.2  # from a model's table to a rule above or below that is its own
 RULE_END = 1.0  # between the end of a rule and the table's side
 WIDE = 0.6  # share of its box that a line of prose takes
-
-
-AnyLine = TypeVar("AnyLine", bound=HasBox)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,10 +213,8 @@ def is_part_of(region: Region, tables: Sequence[PicturedTable]) -> bool:
     return False
 
 
-def cut_at_cells(
-    lines: Sequence[AnyLine], tables: Sequence[PicturedTable], made: Callable[[Box], AnyLine]
-) -> list[AnyLine]:
-    """The lines; where one runs over several cells, a line `made` for each cell that it has a part in."""
+def cut_at_cells(lines: Sequence[LineBox], tables: Sequence[PicturedTable]) -> list[LineBox]:
+    """Returns the lines; where one runs over several cells, a line for each cell that it has a part in."""
     em = line_height(lines)
     owners = [
         next((t for t in tables if shared_area(line.box, t.box) > 0.5 * area(line.box)), None)
@@ -230,11 +224,11 @@ def cut_at_cells(
     for table in tables:
         own = [line for line, owner in zip(lines, owners, strict=True) if owner is table]
         whole, boxes = _in_cells(own, table.cells, em)
-        found += [*whole, *map(made, boxes)]
+        found += [*whole, *map(LineBox, boxes)]
     return found
 
 
-def _in_cells(lines: Sequence[AnyLine], cells: Sequence[Box], em: float) -> tuple[list[AnyLine], list[Box]]:
+def _in_cells(lines: Sequence[LineBox], cells: Sequence[Box], em: float) -> tuple[list[LineBox], list[Box]]:
     """The lines that stay whole, and the boxes of the parts of the others."""
     crossed = [[cell for cell in cells if _reaches(line.box, cell, em)] for line in lines]
     torn = {cell for own in crossed if len(own) > 1 for cell in own}

@@ -52,7 +52,7 @@ def _covered(row: Sequence[Word]) -> list[tuple[float, int]]:
     return [step for low, high in spans for step in ((low, 1), (high, -1))]
 
 
-def parted(row: Sequence[Word], white: float) -> list[list[Word]]:
+def split_at_white(row: Sequence[Word], white: float) -> list[list[Word]]:
     """The row cut at white of at least this width."""
     parts = [[row[0]]]
     for a, b in pairwise(row):

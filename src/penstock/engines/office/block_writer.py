@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from penstock.engines.office.blocks import PAGE_BREAK, Hyperlink, StructureBlock, TableCell, listed
+from penstock.engines.office.blocks import PAGE_BREAK, Hyperlink, StructureBlock, listed
+from penstock.region import TableCell
 
 MAX_LIST_CHARS = 20_000  # a longer list goes on in another block
 CODE_WORDS = ("code", "preformatted", "listing", "코드")

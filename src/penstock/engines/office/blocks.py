@@ -10,23 +10,13 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
 from penstock.box import Box
+from penstock.region import TableCell
 
 UNIT_SIDE = 1000  # of a unit that has no size of its own: boxes are published in thousandths
 MAX_UNIT_CHARS = 40_000  # about ten printed pages: a row that people and models can still read
 MAX_UNIT_BLOCKS = 400
 MAX_CELLS = 20_000  # of one table; a larger one goes on in the next unit
 BULLETS = "•◦▪‣●∙·"  # one for each depth of a list
-
-
-class TableCell(NamedTuple):
-    """One cell as the file has it. Where `text` is a number, it is the number as people see it."""
-
-    row: int
-    column: int
-    text: str
-    row_span: int = 1
-    column_span: int = 1
-    is_header: bool = False
 
 
 class Hyperlink(NamedTuple):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element
 
-from penstock.engines.office.blocks import TableCell
 from penstock.engines.office.package import attribute, child, children, descendants
+from penstock.region import TableCell
 
 MAX_POINTS = 2_000  # of a series
 

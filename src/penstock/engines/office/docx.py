@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from penstock.engines.office.block_writer import BlockWriter, flattened_cells, is_code_style
-from penstock.engines.office.blocks import BlockFile, StructureBlock, TableCell, in_units
+from penstock.engines.office.blocks import BlockFile, StructureBlock, in_units
 from penstock.engines.office.charts import chart_cells
 from penstock.engines.office.docx_parts import (
     PLAIN,
@@ -19,6 +19,7 @@ from penstock.engines.office.docx_parts import (
 from penstock.engines.office.docx_text import ParagraphReader, ParagraphText
 from penstock.engines.office.package import PartRelation, XmlPackage, attribute, child, descendants, local
 from penstock.errors import BadInput
+from penstock.region import TableCell
 
 MAX_NESTING = 20  # of tables and text boxes in each other
 CONTAINERS = frozenset(

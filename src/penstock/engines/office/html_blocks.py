@@ -8,10 +8,11 @@ import re
 from collections.abc import Callable, Iterator
 
 from penstock.engines.office.block_writer import BlockWriter, flattened_cells
-from penstock.engines.office.blocks import BlockFile, Hyperlink, StructureBlock, TableCell, in_units
+from penstock.engines.office.blocks import BlockFile, Hyperlink, StructureBlock, in_units
 from penstock.engines.office.html_tree import BLOCKS, HIDDEN, HtmlNode, tree_of
 from penstock.engines.office.mathml import latex_of_mathml
 from penstock.engines.office.text import decoded
+from penstock.region import TableCell
 
 PictureOf = Callable[[str], bytes]
 MAX_SPAN = 1_000

@@ -12,10 +12,10 @@ from penstock.engines.office.blocks import (
     MAX_UNIT_CHARS,
     BlockFile,
     StructureBlock,
-    TableCell,
     in_units,
 )
 from penstock.errors import BadInput
+from penstock.region import TableCell
 
 MAX_ROWS = 500  # of a table in one unit
 MAX_COLUMNS = 1_000

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from penstock.documents.formats.markdown import page_markdown
-from penstock.documents.table_html import HtmlCell, to_html
+from penstock.documents.tables.html import to_html
 from penstock.engines.image import decode
 from penstock.engines.office.blocks import StructureBlock, StructureUnit
 from penstock.errors import BadInput
 from penstock.page import Page
-from penstock.region import PICTURE_LABELS, STRUCTURE, Asset, Link, Region, asset
+from penstock.region import Asset, Link, PICTURE_LABELS, Region, STRUCTURE, TableCell, asset
 from penstock.sources import formats
 
 CROPS = "crops"
@@ -53,7 +53,7 @@ def _native(block: StructureBlock) -> str:
 def _content(block: StructureBlock) -> str | None:
     if not block.cells:
         return block.text or None
-    return to_html(HtmlCell(*cell) for cell in block.cells)
+    return to_html(block.cells)
 
 
 def _crop(block: StructureBlock) -> tuple[Asset | None, str]:

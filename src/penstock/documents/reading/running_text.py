@@ -1,4 +1,4 @@
-"""Finds running text that a layout model took for a picture or a table, and tables that it did not see.
+"""Finds running text that a layout model took for a picture or a table.
 
 The model may take a scan for one large figure, a page of columns for one large table, a report's first
 page for a table with paragraphs in it. The words of the layer, or the places of the lines, show the mistake.
@@ -10,10 +10,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from statistics import median
 
 from penstock.box import Box, area, enclosing, shared_area
-from penstock.documents.text.columns import split_along
+from penstock.documents.tables.find import shared_columns
 from penstock.documents.text.lines import rows_of
 from penstock.documents.text.text_columns import text_columns
 from penstock.documents.text.text_layer import coverage, distribute, lines_from
@@ -31,11 +30,6 @@ ALL_WORDS = 0.9  # of the ink of text in a frame, without the frame; its corners
 WIDE_LINE = 0.5  # of the width of a picture that has its words in the layer: a chart's are short
 WIDE_COLUMN = 0.3  # of a table's width: lines of a cell are shorter
 MIN_CELLS, MIN_ROWS = 4, 3  # of a table that stands among running text
-LONE_CELLS, LONE_ROWS = 3, 4  # of a table that the model did not see
-# of a row's length that is cells: 0.3 to 0.9 in tables; the pieces of a sentence leave no room between them,
-# and the boxes of slanted lines lie over each other, 1.2 and more
-MAX_FILLED = 0.95
-CELLS_SHARE = 0.8  # of the lines of such a table: 0.83 to 1 of them stand in rows, 0.5 of a receipt's
 FORMULA_SIGN = re.compile("[=<>+±×÷∑∏∫√≤≥≠≈∼∈→⇒^_|\\\\]")
 
 
@@ -99,30 +93,6 @@ def _is_whole_text(picture: Region, inside: Sequence[Box], lines: Sequence[Box])
     return full and len(inside) >= NEARLY_ALL * len(lines)
 
 
-def unseen_table(lines: Sequence[Box]) -> Box | None:
-    """The box of the table whose cells these lines are, nearly all of them, or None."""
-    rows = [row for row in rows_of(lines) if len(row) >= LONE_CELLS]
-    in_rows = sum(len(row) for row in rows)
-    if len(rows) < LONE_ROWS or in_rows < CELLS_SHARE * len(lines) or not _keep_columns(lines, rows):
-        return None
-    if median(_filled([lines[i] for i in row]) for row in rows) > MAX_FILLED:
-        return None
-    return _grid(lines, rows)
-
-
-def _keep_columns(lines: Sequence[Box], rows: Sequence[Sequence[int]]) -> bool:
-    """Whether the rows share columns. The pieces of a photographed line of text stand anywhere in it."""
-    columns = split_along(lines, [i for row in rows for i in row], 0, 0.0)
-    return sum(2 * len(column) >= len(rows) for column in columns) >= LONE_CELLS
-
-
-def _filled(row: Sequence[Box]) -> float:
-    """How much of a row's length its boxes cover: more than all of it where slanted lines stand as boxes."""
-    return sum(x1 - x0 for x0, _, x1, _ in row) / max(
-        1.0, max(box[2] for box in row) - min(box[0] for box in row)
-    )
-
-
 def is_prose(lines: Sequence[Line]) -> bool:
     """Whether the lines are plain text, not a formula or a chart's labels: several words of three letters.
 
@@ -152,18 +122,10 @@ def _table_in(table: Region, lines: Sequence[Box], is_huge: bool) -> list[Region
     running = {i for place in wide for i in columns[place]}
     rest = [line for i, line in enumerate(lines) if i not in running]
     rows = [row for row in rows_of(rest) if len(row) >= MIN_CELLS]
-    grid = _grid(rest, rows) if len(rows) >= MIN_ROWS else None
+    grid = shared_columns(rest, rows) if len(rows) >= MIN_ROWS else None
     if grid is None:
         return [] if mostly_text else [table]
     beside = any(boxes[place][1] < grid[3] and grid[1] < boxes[place][3] for place in wide)
     if not mostly_text and (beside or len(running) < MANY_LINES):
         return [table]  # sentences in its cells
     return [replace(table, box=grid)]
-
-
-def _grid(lines: Sequence[Box], rows: Sequence[Sequence[int]]) -> Box | None:
-    """The box around the columns that the rows share, or None if they share none."""
-    columns = split_along(lines, [i for row in rows for i in row], 0, 0.0)
-    # a word beside the table may stand on the height of one of its rows
-    cells = [lines[i] for column in columns if 2 * len(column) >= len(rows) for i in column]
-    return enclosing(cells) if cells else None

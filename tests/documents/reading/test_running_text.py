@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from penstock.box import Box
-from penstock.documents.layout.corrections import is_scan_of_text, without_running_text
-from penstock.documents.reading.draft import Draft, give_words
+from penstock.documents.reading.page_reading import Draft
+from penstock.documents.reading.running_text import is_scan_of_text, without_running_text
 from penstock.page import Page
 from penstock.region import Region, TextLayer, Word
+from tests.documents.reading.steps import give_words
 
 PAGE = Page(id="a/00000", uri="a.pdf", document="a.pdf", width=1000, height=1400)
 

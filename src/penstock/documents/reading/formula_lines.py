@@ -12,17 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from statistics import fmean, median
-from typing import TypeVar
 
 from penstock.box import Box, area, enclosing, shared_area
 from penstock.documents.layout.relabel import FORMULA_NUMBER
-from penstock.documents.reading.content import ReadLine
-from penstock.documents.reading.draft import Draft
+from penstock.documents.reading.page_reading import Draft
 from penstock.documents.text.lines import rows_of
-from penstock.region import FORMULA_LABELS
+from penstock.region import FORMULA_LABELS, TextLine
 from penstock.scripts import has_syllable, is_unspaced
-
-AnyRead = TypeVar("AnyRead", bound=ReadLine)
 
 AMONG_TEXT = "formula among text"  # the native label of what is text again if no network can read it
 
@@ -69,9 +65,9 @@ class Row:
         return words or self.num_unspaced >= MANY_LETTERS
 
 
-def with_formulas(drafts: Sequence[Draft[AnyRead]]) -> list[Draft[AnyRead]]:
+def with_formulas(drafts: Sequence[Draft]) -> list[Draft]:
     """The drafts, with formulas apart from text. Those that have words of a text layer stay as they are."""
-    columns = PageColumns([line for draft in drafts for line in draft.lines])
+    columns = PageColumns([line for draft in drafts for line in draft.read])
     parts = [part for draft in drafts for part in _parts(draft, columns)]
     if not columns.sentences:
         return parts
@@ -81,7 +77,7 @@ def with_formulas(drafts: Sequence[Draft[AnyRead]]) -> list[Draft[AnyRead]]:
 class PageColumns:
     """Where the lines of a page stand: its sentences, the numbers of formulas, and all of them."""
 
-    def __init__(self, lines: Sequence[ReadLine]) -> None:
+    def __init__(self, lines: Sequence[TextLine]) -> None:
         rows = [Row((), line.box, line.text, line.confidence) for line in lines]
         self.boxes = [row.box for row in rows]
         self.sentences = [row.box for row in rows if row.is_sentence]
@@ -109,12 +105,12 @@ class PageColumns:
         )
 
 
-def _parts(draft: Draft[AnyRead], columns: PageColumns) -> list[Draft[AnyRead]]:
+def _parts(draft: Draft, columns: PageColumns) -> list[Draft]:
     region = draft.region
     is_formula = region.label in FORMULA_LABELS
-    if draft.words or not draft.lines or not (is_formula or region.label == "text"):
+    if draft.words or not draft.read or not (is_formula or region.label == "text"):
         return [draft]
-    rows = _rows(draft.lines)
+    rows = _rows(draft.read)
     tests = [_is_no_prose(row, columns) if is_formula else _is_formula(row, columns) for row in rows]
     if is_formula and all(_is_plain_text(row) for row in rows):
         tests = [False] * len(rows)
@@ -132,7 +128,7 @@ def _parts(draft: Draft[AnyRead], columns: PageColumns) -> list[Draft[AnyRead]]:
     return [_part(draft, formula, group, columns) for formula, group in groups]
 
 
-def _rows(lines: Sequence[ReadLine]) -> list[Row]:
+def _rows(lines: Sequence[TextLine]) -> list[Row]:
     boxes = [line.box for line in lines]
     found = []
     for places in rows_of(boxes):
@@ -188,14 +184,14 @@ def _formulas(run: Sequence[int], rows: Sequence[Row], columns: PageColumns) -> 
     return groups
 
 
-def _part(draft: Draft[AnyRead], formula: bool, rows: Sequence[Row], columns: PageColumns) -> Draft[AnyRead]:
-    region, lines = draft.region, tuple(draft.lines[i] for row in rows for i in sorted(row.places))
+def _part(draft: Draft, formula: bool, rows: Sequence[Row], columns: PageColumns) -> Draft:
+    region, lines = draft.region, tuple(draft.read[i] for row in rows for i in sorted(row.places))
     box = enclosing([row.box for row in rows])
     if not formula:
-        return Draft(replace(region, label="text", box=box, crop=None), lines=lines)
+        return Draft(replace(region, label="text", box=box, crop=None), read=lines)
     native = region.native_label if region.label in FORMULA_LABELS else AMONG_TEXT
     own = _with_room(box, columns)
-    return Draft(replace(region, label="display_formula", native_label=native, box=own), lines=lines)
+    return Draft(replace(region, label="display_formula", native_label=native, box=own), read=lines)
 
 
 def _with_room(box: Box, columns: PageColumns) -> Box:
@@ -210,48 +206,48 @@ def _with_room(box: Box, columns: PageColumns) -> Box:
     return (min(left, x0), min(top, y0), x1, max(low, y1))
 
 
-def _is_read_as_text(draft: Draft[AnyRead], columns: PageColumns) -> bool:
+def _is_read_as_text(draft: Draft, columns: PageColumns) -> bool:
     """Whether the model's box for a formula lies over lines that another region has."""
-    if draft.words or draft.lines or draft.region.label not in FORMULA_LABELS:
+    if draft.words or draft.read or draft.region.label not in FORMULA_LABELS:
         return False
     covered = sum(shared_area(draft.region.box, line) for line in columns.boxes)
     return covered > COVERED * area(draft.region.box)
 
 
-def _with_limits(drafts: Sequence[Draft[AnyRead]], em: float) -> list[Draft[AnyRead]]:
+def _with_limits(drafts: Sequence[Draft], em: float) -> list[Draft]:
     """The drafts, with what stands right above or below a formula and is no text as a part of it."""
-    kept: dict[int, Draft[AnyRead]] = dict(enumerate(drafts))
+    kept: dict[int, Draft] = dict(enumerate(drafts))
     for own in range(len(drafts)):
         draft = kept[own]  # with what has come to it so far
         if draft.words or not _may_be_limits(draft):
             continue
         for place, formula in kept.items():
             if place != own and _is_right_at(draft, formula, em):
-                box = enclosing([formula.region.box, draft.region.box, *(line.box for line in draft.lines)])
+                box = enclosing([formula.region.box, draft.region.box, *(line.box for line in draft.read)])
                 whole = replace(formula.region, box=box)
-                kept[place] = replace(formula, region=whole, lines=(*formula.lines, *draft.lines))
+                kept[place] = replace(formula, region=whole, read=(*formula.read, *draft.read))
                 del kept[own]
                 break
     return list(kept.values())
 
 
-def _may_be_limits(draft: Draft[AnyRead]) -> bool:
+def _may_be_limits(draft: Draft) -> bool:
     is_candidate = draft.region.label == "text" or draft.region.native_label == AMONG_TEXT
-    return is_candidate and bool(draft.lines) and all(map(_is_limit, _rows(draft.lines)))
+    return is_candidate and bool(draft.read) and all(map(_is_limit, _rows(draft.read)))
 
 
 def _is_limit(row: Row) -> bool:
     return not (row.num_words or row.num_unspaced or FORMULA_NUMBER.match(row.text.strip()))
 
 
-def _is_right_at(draft: Draft[AnyRead], formula: Draft[AnyRead], em: float) -> bool:
+def _is_right_at(draft: Draft, formula: Draft, em: float) -> bool:
     """Whether the draft stands above or below the formula, no gap between them, and is the lesser one."""
-    if formula.region.label != "display_formula" or not formula.lines:
+    if formula.region.label != "display_formula" or not formula.read:
         return False
-    x0, y0, x1, y1 = enclosing([line.box for line in draft.lines])
+    x0, y0, x1, y1 = enclosing([line.box for line in draft.read])
     left, top, right, low = formula.region.box
     inside = min(x1, right + em) - max(x0, left - em)
     near = max(y0 - low, top - y1) <= LIMITS_APART * em and inside >= 0.5 * (x1 - x0)
-    others = enclosing([line.box for line in formula.lines])
+    others = enclosing([line.box for line in formula.read])
     is_lesser = draft.region.label == "text" or x1 - x0 < 0.5 * (others[2] - others[0])
     return near and is_lesser and y1 - y0 <= 2 * em

@@ -7,20 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock.box import Box, HasBox
-from penstock.documents.reading.draft import Draft, give_lines, give_words, neighbours, unread_areas
+from penstock.box import Box
+from penstock.documents.reading.page_reading import Draft
+from penstock.documents.reading.regions import neighbours
 from penstock.documents.text.text_layer import lines_from
 from penstock.page import Page
-from penstock.region import Line, Region, TextLayer, Word
+from penstock.region import LineBox, Region, TextLayer, Word
+from tests.documents.reading.steps import areas_to_search, give_lines, give_words, page_of
 
 numbers = st.floats(0, 1000, allow_nan=False, width=32)
 boxes = st.tuples(numbers, numbers, numbers, numbers).map(
     lambda b: (min(b[0], b[2]), min(b[1], b[3]), max(b[0], b[2]), max(b[1], b[3]))
 )
-
-
-def page_of(*regions: Region) -> Page:
-    return Page(id="p", document="p", uri="p.pdf", width=1000, height=1000, regions=regions)
 
 
 @settings(deadline=None)
@@ -43,12 +41,12 @@ def test_every_word_is_in_one_draft(word_boxes: list[Box], region_boxes: list[Bo
 @settings(deadline=None)
 @given(st.lists(boxes, max_size=30), st.lists(boxes, max_size=8))
 def test_every_line_is_in_one_draft(line_boxes: list[Box], region_boxes: list[Box]) -> None:
-    lines = [Line(text=str(i), box=box) for i, box in enumerate(line_boxes)]
-    old: list[Draft[HasBox]] = [Draft(Region(label="text", box=box)) for box in region_boxes]
+    lines = [LineBox(box, score=i) for i, box in enumerate(line_boxes)]
+    old = [Draft(Region(label="text", box=box)) for box in region_boxes]
     drafts = give_lines(old, lines)
     assert [draft.region for draft in drafts[: len(old)]] == [draft.region for draft in old]
-    found = [line.text for draft in drafts for line in draft.lines]
-    assert sorted(found, key=int) == [str(i) for i in range(len(lines))]
+    found = [line.score for draft in drafts for line in draft.lines]
+    assert sorted(found) == list(range(len(lines)))
 
 
 def test_the_word_a_box_leaves_out_at_a_lines_end_goes_back_to_its_line() -> None:
@@ -106,9 +104,9 @@ def test_only_a_region_with_ink_that_no_word_explains_is_searched() -> None:
     layer = TextLayer(words=(word,), pictures=(picture.box,))
     with_layer = Page(id="p", document="p", uri="p", width=1000, height=1000, layer=layer)
     drafts = give_words(page, [word])
-    assert unread_areas(drafts, [word], with_layer, pixels) == [picture.box]
-    assert unread_areas(drafts[:1], [word], with_layer, pixels) == [(0, 0, 1000, 1000)]
-    assert unread_areas(drafts, [], with_layer, pixels) == [(0, 0, 1000, 1000)]
+    assert areas_to_search(with_layer, drafts, [word], pixels) == [picture.box]
+    assert areas_to_search(with_layer, drafts[:1], [word], pixels) == [(0, 0, 1000, 1000)]
+    assert areas_to_search(with_layer, drafts, [], pixels) == [(0, 0, 1000, 1000)]
 
 
 def test_the_page_number_that_dots_lead_to_stays_in_its_row() -> None:

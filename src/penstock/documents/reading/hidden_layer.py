@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from penstock.box import area
-from penstock.documents.reading.content import ReadLine
-from penstock.region import TextLayer, Word
+from penstock.region import TextLayer, TextLine, Word
 
 SCAN = 0.7  # of the page is covered by one picture: its words are not drawn, they lie behind it
 SAMPLES = 10
@@ -36,7 +35,7 @@ def words_to_compare(words: Sequence[Word]) -> list[Word]:
     return long[:: -(-len(long) // SAMPLES)]
 
 
-def says_other(words: Sequence[Word], read: Sequence[ReadLine]) -> bool:
+def says_other(words: Sequence[Word], read: Sequence[TextLine]) -> bool:
     """Whether what was read surely in the places of words is mostly something else."""
     pairs = [
         (word.text, line.text)

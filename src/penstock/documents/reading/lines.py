@@ -1,0 +1,48 @@
+"""Third step: finds the lines of text on the picture that the layer does not have."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from penstock.box import Box, Pixels, area, shared_area
+from penstock.documents.reading.page_reading import Draft, Engines, PageReading
+from penstock.documents.text.text_layer import coverage, lines_not_in_layer
+from penstock.region import FORMULA_LABELS, PICTURE_LABELS
+
+MIN_RASTER_SHARE = 0.04  # of the page: smaller pictures are logos and icons, not worth a search for text
+RASTER = 0.3  # of a region that an image of the PDF takes: drawn charts have their text in the layer
+
+
+def with_lines(reading: PageReading, engines: Engines) -> PageReading:
+    """Adds the lines that stand where no word of the layer explains the ink."""
+    pixels = reading.page.pixels
+    if pixels is None or (reading.layer_use == "always" and reading.words):
+        return reading
+    found = engines.find(pixels, unread_areas(reading, pixels))
+    return replace(reading, lines=tuple(lines_not_in_layer(found, reading.words)))
+
+
+def unread_areas(reading: PageReading, pixels: Pixels) -> list[Box]:
+    """Returns where to look for text: the whole page, some regions, or nowhere."""
+    whole = (0.0, 0.0, float(reading.page.width), float(reading.page.height))
+    if not reading.words:
+        return [whole]
+    unread = [draft.region for draft in reading.drafts if _hides_text(draft, reading, pixels)]
+    regions = [draft.region for draft in reading.drafts]
+    outside = coverage([*reading.words, *regions], pixels, whole, reading.strokes)
+    # a page that is a picture in parts may have lines that the layout model saw no region for
+    if any(region.label not in PICTURE_LABELS for region in unread) or not outside.ok:
+        return [whole]
+    return [region.box for region in unread]
+
+
+def _hides_text(draft: Draft, reading: PageReading, pixels: Pixels) -> bool:
+    region, page = draft.region, reading.page
+    if region.label in FORMULA_LABELS:
+        return False
+    if region.label in PICTURE_LABELS:
+        is_small = area(region.box) < MIN_RASTER_SHARE * page.width * page.height
+        shared = (shared_area(region.box, picture) for picture in reading.pictures)
+        if is_small or not any(part > RASTER * area(region.box) for part in shared):
+            return False
+    return not coverage(draft.words, pixels, region.box, reading.strokes).ok

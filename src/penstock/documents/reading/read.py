@@ -1,0 +1,26 @@
+"""Fifth step: has the lines read, and tells formulas from text by what they say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from penstock.documents.reading.corrections import ON_TEXT, corrected
+from penstock.documents.reading.page_reading import Draft, Engines, PageReading
+from penstock.errors import Failure
+from penstock.region import TextLine
+
+
+def with_text(reading: PageReading, engines: Engines) -> PageReading:
+    """Adds what the lines say. A draft whose lines cannot be read fails alone."""
+    pixels, groups = reading.page.pixels, [draft.lines for draft in reading.drafts]
+    if pixels is None or not any(groups):
+        return corrected(reading, ON_TEXT)
+    results = engines.read(pixels, groups)
+    drafts = tuple(_with_read(draft, read) for draft, read in zip(reading.drafts, results, strict=True))
+    return corrected(replace(reading, drafts=drafts), ON_TEXT)
+
+
+def _with_read(draft: Draft, read: tuple[TextLine, ...] | Failure) -> Draft:
+    if isinstance(read, Failure):
+        return Draft(replace(draft.region, failure=read), draft.words)
+    return replace(draft, read=read)
