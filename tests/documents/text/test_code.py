@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from penstock.documents.reading.draft import give_words
-
 from penstock.documents.formats.markdown import page_markdown
-from penstock.documents.reading.content import with_content, with_lines
+from penstock.documents.reading.content import with_content, with_texts
 from penstock.page import Page
 from penstock.region import Region, TextLayer, Word
+from tests.documents.reading.steps import give_words
 
 SOURCE = ("def turn(wheel):", "    for blade in wheel:", "        blade.push()", "    return wheel")
 
@@ -29,7 +28,7 @@ def read(font: str) -> str:
         id="a", document="a", uri="a.pdf", width=1000, height=1400, layer=TextLayer(words=words), regions=seen
     )
     [draft] = give_words(page, words)
-    region = with_content(with_lines(draft.region, draft.words, ()))
+    region = with_content(with_texts(draft.region, draft.words, ()))
     assert region is not None
     return page_markdown([region])
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.documents.layout.corrections import unseen_table
-
+from penstock.documents.tables.find import table_among
 from penstock.documents.text.lines import row_text
 from penstock.region import Word
 
@@ -29,12 +28,12 @@ def test_pieces_of_photographed_lines_are_no_table() -> None:
             (b + 10, 50 * k, 900, 50 * k + 30),
         )
     ]
-    assert unseen_table([tuple(map(float, box)) for box in lines]) is None  # type: ignore[misc]
+    assert table_among([tuple(map(float, box)) for box in lines]) is None  # type: ignore[misc]
 
 
 def test_cells_in_columns_are_a_table() -> None:
     cells = [(x, 50.0 * k, x + 120, 50.0 * k + 30) for k in range(5) for x in (100.0, 400.0, 700.0)]
-    assert unseen_table(cells) == (100, 0, 820, 230)
+    assert table_among(cells) == (100, 0, 820, 230)
 
 
 def raised(text: str, x: float) -> Word:
@@ -61,6 +60,6 @@ def test_sentences_cut_at_the_same_places_are_no_table() -> None:
         for row, step in enumerate([0, 3, 6, 2, 5, 1, 4, 7])
         for left, right in ((100.0, 392.0), (400.0, 690.0), (700.0, 1000.0))
     ]
-    assert unseen_table(pieces) is None
+    assert table_among(pieces) is None
     apart = [(left, y0, right - 120, y1) for left, y0, right, y1 in pieces]
-    assert unseen_table(apart) is not None
+    assert table_among(apart) is not None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from penstock.documents.layout.corrections import without_running_text
-from penstock.documents.reading.draft import Draft, give_lines, without_mistakes
 
 from penstock.box import Box
+from penstock.documents.reading.running_text import without_running_text
 from penstock.documents.text.text_columns import text_columns
 from penstock.page import Page
 from penstock.region import LineBox, Region
+from tests.documents.reading.steps import give_lines
 
 HEIGHT, STEP = 12.0, 14.0
 
@@ -55,7 +55,7 @@ def test_a_page_of_columns_taken_for_a_table_is_read_as_columns() -> None:
     lines = [LineBox(box) for x in (0, 105, 210) for box in column(x, 0, *[100.0] * 12)]
     page = Page(id="p", document="p", uri="p.png", width=320, height=180)
     table = Region(label="table", native_label="table", box=(0, 0, 320, 170))
-    assert without_mistakes([Draft(table)], lines, page) == []
+    assert without_running_text(table, [line.box for line in lines], page) == []
     drafts = give_lines([], lines)
     assert [len(draft.lines) for draft in drafts] == [12, 12, 12]
     assert [draft.region.box[0] for draft in drafts] == [0, 105, 210]
