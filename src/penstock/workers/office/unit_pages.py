@@ -10,7 +10,7 @@ from penstock.engines.image import decode
 from penstock.engines.office.blocks import StructureBlock, StructureUnit
 from penstock.errors import BadInput
 from penstock.page import Page
-from penstock.region import Asset, Link, PICTURE_LABELS, Region, STRUCTURE, TableCell, asset
+from penstock.region import PICTURE_LABELS, STRUCTURE, Asset, Link, Region, asset
 from penstock.sources import formats
 
 CROPS = "crops"
