@@ -79,6 +79,13 @@ def test_only_what_it_did_not_see_is_labelled_anew() -> None:
     assert [region.label for region in done.regions] == ["text", "number"]
 
 
+def test_a_heading_that_it_saw_and_its_words_deny_is_text() -> None:
+    note = Region(label="paragraph_title", box=(10, 500, 90, 520), content="WARNING", index=1)
+    page = Page(id="a", uri="a", document="a", width=100, height=1000, regions=(note,))
+    [done] = Compose(order="ranked").open()([page])
+    assert done.markdown == "WARNING"
+
+
 def test_the_plan_says_what_finds_the_regions() -> None:
     plan = documents(layout="pp-doclayoutv3", layout_threshold="0.5,table=0.4")
     rows = {row["stage"]: row for row in plan.settings()}

@@ -50,11 +50,16 @@ def _as_given(page: Page) -> tuple[Region, ...]:
 def _by_rank(page: Page) -> tuple[Region, ...]:
     """By the layout model's ranks, with its labels; what it did not see is labelled and placed by ours."""
     ours = relabelled(page.regions, page.height)
-    found = [seen if seen.index else own for seen, own in zip(page.regions, ours, strict=True)]
+    found = [own if _is_ours(seen, own) else seen for seen, own in zip(page.regions, ours, strict=True)]
     boxes, labels = [region.box for region in found], [region.label for region in found]
     by_place = reading_order(boxes, labels, page.width, page.height)
     order = ranked_order([region.index for region in found], by_place)
     return tuple(replace(found[place], index=index) for index, place in enumerate(order))
+
+
+def _is_ours(seen: Region, own: Region) -> bool:
+    """Whether our label counts: the network saw nothing, or a heading that its words deny."""
+    return not seen.index or (seen.label == "paragraph_title" and own.label == "text")
 
 
 def _ordered(page: Page) -> tuple[Region, ...]:

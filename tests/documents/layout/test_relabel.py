@@ -123,3 +123,26 @@ def test_a_picture_on_a_first_page_is_no_body_of_a_running_title() -> None:
 def test_headers_beside_a_body_stay_headers() -> None:
     assert labelled("header", "text", "number") == ["header", "text", "number"]
     assert labelled("number", part=7) == ["number"]  # an empty page of a book
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "NOTE", "Warning!", "주의", "注意", "Hinweis:", "Avertissement", "The following data are featured:",
+        "여기서 이런 것도 사용합니다:", "someone@example.org", "https://example.org/mill",
+    ],
+)  # fmt: skip
+def test_the_name_of_a_note_an_address_and_what_introduces_are_no_headings(text: str) -> None:
+    assert label_above(text, "paragraph_title") == "text"
+
+
+@pytest.mark.parametrize(
+    "text", ["Notes on Mills", "Caution in Mills", "주의 사항", "Error codes:", "Note 3 Mills"]
+)
+def test_headings_that_begin_like_notes_stay(text: str) -> None:
+    assert label_above(text, "paragraph_title") == "paragraph_title"
+
+
+def test_a_running_head_that_breaks_off_is_no_heading() -> None:
+    assert label_above("3.1. QUALE DISTRIBUZIONE DEBIAN …", "header") != "paragraph_title"
+    assert label_above("3.1. QUALE DISTRIBUZIONE DEBIAN", "header") == "paragraph_title"

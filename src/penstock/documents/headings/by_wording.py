@@ -14,6 +14,8 @@ from penstock.region import PICTURE_LABELS, Region
 
 MAX_LETTERS, MAX_WORDS = 90, 12
 GOES_ON_WORDS = 6  # of a sentence that goes on; "iPhone at work" is shorter
+INTRODUCES_WORDS = 3  # of 707 headings of manuals and papers one has a colon at its end and three words
+COLONS = (":", "：")
 BODY_LETTERS = 60  # of a region under a heading that is surely text
 REACH = 0.1  # of the page's height: how far under a heading its text may begin
 EDGE = 0.1  # of the page's height: lines there may be running titles
@@ -30,6 +32,14 @@ _CHAPTER = re.compile(
 # two words and more, without figures: one alone may be the name of a method or of a machine
 _CAPITALS = re.compile(r"(?:[A-Z][A-Z'’]{0,13}[,:]?\s+|&\s+){1,11}[A-Z][A-Z'’]{1,13}[?:]?")
 _ENDS_SENTENCE = re.compile(r"[.!,;。！，；]$|다\.?$")
+# what stands over or beside a box; no section has such a name
+_NOTE = re.compile(
+    r"(?:note|warning|caution|tip|important|hinweis|achtung|warnung|vorsicht|wichtig|remarque|attention|avertissement"
+    r"|nota|aviso|advertencia|atención|atenção|attenzione|avviso|waarschuwing|opmerking|внимание|примечание"
+    r"|предупреждение|주의|경고|참고|알림|注意|警告|注|备注|備註|提示|メモ|注記|重要)\s?[:：!！.]?",
+    re.IGNORECASE,
+)
+_ADDRESS = re.compile(r"\S+@\S+\.\w+|(?:https?://|www\.)\S+")
 _PAGE_AT_END = re.compile(r"\s\d{1,4}$")
 
 
@@ -44,8 +54,8 @@ def is_heading_by_words(region: Region, regions: Sequence[Region], height: float
         return False
     if _names_a_chapter(text, region.label):
         return True
-    if _ENDS_SENTENCE.search(text):
-        return False
+    if _ENDS_SENTENCE.search(text) or (region.label == "header" and text.endswith("…")):
+        return False  # a running head that is too long for its line breaks off
     in_body = region.label == "text" and EDGE * height < region.box[1] < (1 - EDGE) * height
     if _NUMBER.match(text) or (in_body and _CAPITALS.fullmatch(text)):
         return _heads(region, regions, height)
@@ -54,9 +64,16 @@ def is_heading_by_words(region: Region, regions: Sequence[Region], height: float
 
 
 def is_no_heading_by_words(text: str) -> bool:
-    """Whether what the model took for a heading goes on or ends a sentence that began elsewhere."""
-    is_long = len(text.split()) >= GOES_ON_WORDS
-    return text[:1].islower() and (is_long or _ENDS_SENTENCE.search(text) is not None)
+    """Whether what the model took for a heading is none: the name of a note's box, an address, a sentence.
+
+    A sentence goes on or ends one that began elsewhere, or introduces what follows with a colon.
+    """
+    if _NOTE.fullmatch(text) or _ADDRESS.fullmatch(text):
+        return True
+    words = len(text.split())
+    if text.endswith(COLONS) and words >= INTRODUCES_WORDS:
+        return True
+    return text[:1].islower() and (words >= GOES_ON_WORDS or _ENDS_SENTENCE.search(text) is not None)
 
 
 def _is_line(text: str) -> bool:
