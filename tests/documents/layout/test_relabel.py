@@ -144,5 +144,6 @@ def test_headings_that_begin_like_notes_stay(text: str) -> None:
 
 
 def test_a_running_head_that_breaks_off_is_no_heading() -> None:
-    assert label_above("3.1. QUALE DISTRIBUZIONE DEBIAN …", "header") != "paragraph_title"
-    assert label_above("3.1. QUALE DISTRIBUZIONE DEBIAN", "header") == "paragraph_title"
+    under = Region(label="text", box=(100, 90, 900, 300), content=BODY.content)
+    assert label_above("3.1. QUALE DISTRIBUZIONE DEBIAN …", "header", under, top=60) == "header"
+    assert label_above("3.1. QUALE DISTRIBUZIONE DEBIAN", "header", under, top=60) == "paragraph_title"

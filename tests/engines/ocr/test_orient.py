@@ -47,6 +47,19 @@ def test_a_turned_page_that_also_lies_askew_is_turned_back(
     assert orienter.upright(askew) == (360 - degrees) % 360
 
 
+@pytest.mark.parametrize("degrees", [0, 90, 180, 270])
+def test_a_glance_of_the_usual_effort_sees_a_turn_and_a_tilt(quick: Orienter, degrees: int) -> None:
+    assert quick.upright(tilted(turned(rendered(SAMPLE, 0), degrees), 2)) == (360 - degrees) % 360
+
+
+@pytest.fixture(scope="module")
+def quick(orienter: Orienter) -> Iterator[Orienter]:
+    """The networks that most pages get; `orienter` skips where there are none."""
+    engine = Orienter(effort="balanced")
+    yield engine
+    engine.close()
+
+
 def tilted(pixels: NDArray[np.uint8], degrees: float) -> NDArray[np.uint8]:
     height, width = pixels.shape[:2]
     matrix = cv2.getRotationMatrix2D((width / 2, height / 2), degrees, 1.0)

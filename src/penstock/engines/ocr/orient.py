@@ -7,11 +7,13 @@ is turned only on clear evidence: a wrong turn ruins a good page (docs/decisions
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from statistics import fmean
+from statistics import fmean, median
 from typing import TYPE_CHECKING
 
+import cv2
 import numpy as np
 
 from penstock.engines.ocr import recognise
@@ -71,20 +73,29 @@ class Orienter:
         `lines` saves a look at the page where they are known already.
         """
         found = self._ocr.glance(pixels) if lines is None else lines
+        if lines is None and (tilt := _tilt(found)):
+            pixels = _levelled(pixels, tilt)  # the glance joins lines that lie askew
+            found = self._ocr.glance(pixels)
         across, along = _by_direction(found)
         if sum(map(_length, along)) > SIDEWAYS * sum(map(_length, across)):
-            return self._turn(_samples(pixels, along))
+            turn = self._turn(_samples(pixels, along))
+            return self._look_closely(pixels) if turn is None and lines is None else turn or 0
         return self._way_up(_samples(pixels, across)) or 0
 
     def close(self) -> None:
         for engine in (*self._own, self._foreign):
             engine.close()
 
-    def _turn(self, cuts: Sequence[Pixels]) -> int:
-        """For lines that run along the page: `cut` laid them on their side, anticlockwise."""
+    def _look_closely(self, pixels: Pixels) -> int:
+        """For lines that run along the page and could not be read: a glance joins neighbours to one box."""
+        _, along = _by_direction(self._ocr.find_lines(pixels))
+        return self._turn(_samples(pixels, along)) or 0
+
+    def _turn(self, cuts: Sequence[Pixels]) -> int | None:
+        """For lines that run along the page: `cut` laid them on their side. None if unclear."""
         way = self._way_up(cuts)
         if way is None:
-            return 0
+            return None
         if self._is_vertical(cuts if way == 0 else _turned_over(cuts)):
             return way
         return 270 if way == 0 else 90
@@ -170,6 +181,23 @@ def _samples(pixels: Pixels, lines: Sequence[LineBox]) -> list[Pixels]:
     chosen = sorted({round(at) for at in np.linspace(0, len(longest) - 1, SAMPLES)}) if longest else []
     cuts = (recognise.cut(pixels, _one_way(longest[at])) for at in chosen)
     return [np.ascontiguousarray(cut[:, : SAMPLE_WIDTH * cut.shape[0]]) for cut in cuts]
+
+
+def _tilt(lines: Sequence[LineBox]) -> float:
+    """The degrees by which most lines are off the page's sides; 0 where most are level."""
+    slanted = [line.quad for line in lines if line.quad is not None]
+    if 2 * len(slanted) <= len(lines):
+        return 0.0
+    angles = [math.degrees(math.atan2(b[1] - a[1], b[0] - a[0])) for a, b, *_ in slanted]
+    return median((angle + 45) % 90 - 45 for angle in angles)
+
+
+def _levelled(pixels: Pixels, tilt: float) -> Pixels:
+    """The picture turned back by a few degrees in its own frame: its corners may be cut."""
+    height, width = pixels.shape[:2]
+    turn = cv2.getRotationMatrix2D((width / 2, height / 2), tilt, 1.0)
+    level = cv2.warpAffine(pixels, turn, (width, height), borderMode=cv2.BORDER_REPLICATE)
+    return np.asarray(level, dtype=np.uint8)
 
 
 def _one_way(line: LineBox) -> LineBox:
