@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 import penstock
 import penstock.stages
 from penstock.cli.app import VERBS, app
-from penstock.passes.settings import EmbedSettings, EnrichSettings, ParseSettings, PhotoSettings
+from penstock.options.typed import EmbedSettings, EnrichSettings, ParseSettings, PhotoSettings
 from penstock.recipes import RECIPES
 
 WIDTH = "100"  # columns of the help texts

@@ -56,6 +56,7 @@ _NAMES = {
     "passes.in_order": "ParseProgress",
     "passes.scores": "Summary",
     "photo": "Photo PhotoObject",
+    "photos.user_boxes": "GivenBox GivenDepth KnownSize",
     "plan": "Plan",
     "region": "Line Region",
     "retrieval.hits": "Filters Hit",

@@ -40,6 +40,7 @@ from penstock.passes.embed import EmbedSummary as EmbedSummary
 from penstock.passes.in_order import ParseProgress as ParseProgress
 from penstock.passes.scores import Summary as Summary
 from penstock.photo import Photo as Photo, PhotoObject as PhotoObject
+from penstock.photos.user_boxes import GivenBox as GivenBox, GivenDepth as GivenDepth, KnownSize as KnownSize
 from penstock.plan import Plan as Plan
 from penstock.region import Line as Line, Region as Region
 from penstock.retrieval.hits import Filters as Filters, Hit as Hit

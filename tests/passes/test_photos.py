@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from penstock.errors import UsageError
-from penstock.passes.photos import PhotoOptions, parse_box, parse_depth
+from penstock.passes.photo_words import parse_box, parse_depth
+from penstock.passes.photos import PhotoOptions
 from penstock.photo import Photo
 from penstock.photos.user_boxes import is_for
 from penstock.recipes.photos import photos

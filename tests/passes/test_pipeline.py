@@ -280,7 +280,7 @@ def served(root: Path, **more: Any) -> PipelineOptions:
         data=root / "data",
         dataset=str(root / "set"),
         recipe="glm-ocr",
-        layout="cdla",
+        settings={"layout": "cdla"},
         limit=4,
         workers=8,
         **more,
@@ -376,7 +376,7 @@ def test_the_limit_counts_pages_whatever_documents_they_are_in(tmp_path: Path) -
     for number in range(3):
         Image.new("RGB", (60, 80), "white").save(tmp_path / f"{number}.png")
     options = PipelineOptions(
-        out=tmp_path / "out", data=tmp_path, inputs=(str(tmp_path),), layout="rules", limit=2
+        out=tmp_path / "out", data=tmp_path, inputs=(str(tmp_path),), settings={"layout": "rules"}, limit=2
     )
     made = Pipeline(options)
     list(made.run(("parse",)))

@@ -58,7 +58,7 @@ def test_the_check_says_all_that_is_missing_at_once(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
     monkeypatch.setattr("penstock.passes.pipeline_check.find_spec", lambda name: None)
-    options = replace(served(tmp_path), layout="pp-doclayoutv3", inputs=("a.pdf",))
+    options = replace(served(tmp_path), settings={"layout": "pp-doclayoutv3"}, inputs=("a.pdf",))
     steps = ("check", "embed")
     with pytest.raises(UsageError) as said:
         list(Pipeline(options).run(steps))
@@ -73,7 +73,7 @@ def test_the_check_says_all_that_is_missing_at_once(tmp_path: Path, monkeypatch:
     with pytest.raises(UsageError, match="3 things are missing"):
         list(Pipeline(options).run(steps))
     with pytest.raises(UsageError, match="has no config"):
-        list(Pipeline(replace(options, layout="cdla", ocr_model="/nowhere")).run(("check",)))
+        list(Pipeline(replace(options, settings={"layout": "cdla"}, ocr_model="/nowhere")).run(("check",)))
 
 
 def test_a_token_that_the_hub_does_not_know_is_said_first(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_a_package_that_a_step_needs_is_said_before_anything_is_read(
 def test_steps_with_nothing_to_do_need_no_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("penstock.extras.find_spec", lambda name: None)
     options = PipelineOptions(
-        out=tmp_path / "out", data=tmp_path, inputs=(str(SAMPLE),), recipe="builtin", layout="rules"
+        out=tmp_path / "out", data=tmp_path, inputs=(str(SAMPLE),), recipe="builtin", settings={"layout": "rules"}
     )
     lines = list(Pipeline(options).run(("check", "download", "evaluate", "upload")))
     assert lines[-1].startswith("[4/4] upload")

@@ -17,7 +17,7 @@ from benchmarks.lib.scenes import shapes
 from benchmarks.lib.scenes.measured_rooms import MeasuredRoom, measured_room
 
 from penstock.errors import UsageError
-from penstock.passes.photos import parse_known
+from penstock.passes.photo_words import parse_known
 from penstock.photo import Photo, PhotoObject
 from penstock.photos import notes
 from penstock.photos.camera import Camera, look_at, pointmap

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from penstock.cli.app import app
 from penstock.errors import PlanMismatch
 from penstock.exports.box_history import with_boxes
-from penstock.passes.photos import parse_box
+from penstock.passes.photo_words import parse_box
 from penstock.photos.ply import read_ply
 from penstock.photos.volumes import measure
 from penstock.store.ledger import ShardWriter

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from penstock.cli.search import BOLD, PLAIN, _show, _wrapped
 from typer.testing import CliRunner
 
 import penstock
 from penstock.cli.app import app
-from penstock.cli.search import BOLD, PLAIN, _show, _wrapped
 from penstock.errors import EngineError, StoreError, UsageError
 from penstock.processes.background import Background
 from penstock.retrieval import small_index, tokens

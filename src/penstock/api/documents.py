@@ -11,13 +11,10 @@ from penstock.converted.notebook import notebook_bar
 from penstock.converted.python_terms import in_python_terms, items_in_python_terms
 from penstock.errors import UsageError
 from penstock.exports.export import export as write_exports
+from penstock.options.typed import RunSettings
 from penstock.page import Page
 from penstock.passes.in_order import OnProgress, Order
-from penstock.passes.parse import ParseOptions, parse_pages, without_links
-from penstock.passes.settings import ParseSettings, recipe_options
-from penstock.plan import Plan
-from penstock.sources import MAX_PAGES
-from penstock.sources.page_range import Pages, pages_text
+from penstock.passes.parse import parse_options, parse_pages, without_links
 from penstock.store import manifest
 from penstock.store.out import Out
 
@@ -27,21 +24,14 @@ def parse(
     inputs: Inputs,
     *,
     out: str | Path | None = None,
-    recipe: str | Plan = "documents",
-    pages: Pages | None = None,
-    max_pages: int = MAX_PAGES,
     order: Order = "source",
-    executor: str = "local",
-    retry_failed: bool = False,
-    fresh: bool = False,
-    image_column: str | None = None,
-    id_column: str | None = None,
     on_progress: OnProgress | None = None,
-    **options: Unpack[ParseSettings],
+    **options: Unpack[RunSettings],
 ) -> Generator[Page, None, None]:
     """Yields the pages one by one, in the order of the inputs; a failed one has `failure` set.
 
-    `recipe` is a recipe's name, whose `options` follow (`dpi=300, lang="ko"`), or a Plan of your own.
+    The option `recipe` is a recipe's name, whose own options follow (`dpi=300, lang="ko"`), or a Plan of your
+    own. `pages`, `max_pages`, `retry_failed` and `fresh` are as on the command line.
     With `out`, pages are kept there. Those it already holds are not read again; they are yielded in their
     place, with `resumed` set. With `order="completion"` a page is yielded as soon as it is finished.
     `on_progress` is called with a `ParseProgress` before each page; without it a notebook shows a bar.
@@ -49,18 +39,7 @@ def parse(
         for page in penstock.parse("scans/", out="out", lang="ko"):
             print(page.document, page.number, page.markdown[:80])
     """
-    chosen = ParseOptions(
-        inputs=names_of(inputs),
-        recipe=recipe,
-        settings=recipe_options(options),
-        pages=pages_text(pages),
-        max_pages=max_pages,
-        image_column=image_column,
-        id_column=id_column,
-        executor=executor,
-        retry_failed=retry_failed,
-        fresh=fresh,
-    )
+    chosen = parse_options(names_of(inputs), options)
     shown = on_progress or notebook_bar()
     stream = parse_pages(chosen, None if out is None else Path(out), order, shown)
     return items_in_python_terms(without_links(stream) if out is None else stream)

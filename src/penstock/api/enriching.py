@@ -8,8 +8,8 @@ from typing import Unpack
 
 from penstock.converted.python_terms import in_python_terms, items_in_python_terms
 from penstock.documents.docjson.enriched_block import EnrichedBlock
-from penstock.passes.enrich import EnrichOptions, enrich_work
-from penstock.passes.settings import EnrichSettings
+from penstock.options.typed import EnrichSettings
+from penstock.passes.enrich import enrich_options, enrich_work
 
 
 @in_python_terms()
@@ -21,4 +21,4 @@ def enrich(out: str | Path, **options: Unpack[EnrichSettings]) -> Iterator[Enric
         for block in penstock.enrich("out", text_engine="rule"):
             print(block.document, block.part + 1, block.enrichment)
     """
-    return items_in_python_terms(iter(enrich_work(EnrichOptions(**options), Path(out))))
+    return items_in_python_terms(iter(enrich_work(enrich_options(options), Path(out))))

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Unpack
 
 from penstock.converted.python_terms import in_python_terms
+from penstock.options.option import values_of
+from penstock.options.reading import READING
+from penstock.options.typed import ParseSettings
 from penstock.passes.scores import Summary, evaluation
-from penstock.passes.settings import ParseSettings, recipe_options
 
 
 @in_python_terms()
@@ -33,6 +35,6 @@ def evaluate(
         None if predictions is None else Path(predictions),
         recipe=recipe,
         limit=limit,
-        options=recipe_options(options),
+        options={**options, **values_of(READING, options)},
     )
     return summary

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Unpack
 
 from penstock.api.inputs import Inputs, names_of
 from penstock.converted.python_terms import in_python_terms, items_in_python_terms
-from penstock.passes.photos import PhotoOptions, photos_stream, photos_work
-from penstock.passes.settings import PhotoSettings
+from penstock.options.typed import VolumesSettings
+from penstock.passes.photos import photos_stream, photos_work, typed_options
 from penstock.photo import Photo
 
 
@@ -18,32 +18,17 @@ def volumes(
     photos: Inputs,
     *,
     out: str | Path | None = None,
-    boxes: Sequence[str] = (),
-    depths: Sequence[str] = (),
-    known: Sequence[str] = (),
-    same_room: bool = False,
-    executor: str = "local",
-    retry_failed: bool = False,
-    fresh: bool = False,
-    **options: Unpack[PhotoSettings],
+    **options: Unpack[VolumesSettings],
 ) -> Iterator[Photo]:
-    """Yields each photo as its things are measured. `options` are those of the photos recipe.
+    """Yields each photo as its things are measured. `options` are those of `penstock volumes`.
 
-    With `out`, photos are kept there, and those it already holds are not measured again.
+    With `out`, photos are kept there, and those it already holds are not measured again. A `GivenBox` names
+    its photo ("" for every one), its corners in pixels and its label; a `KnownSize` a length in metres.
 
-    for photo in penstock.volumes("room.jpg", out="out", boxes=["420,610,380,700:chair"]):
+    chair = penstock.GivenBox("", (420, 610, 800, 1310), "chair")
+    for photo in penstock.volumes("room.jpg", out="out", boxes=[chair]):
         print([(thing.label, thing.size, thing.bbox_cbm) for thing in photo.objects])
     """
-    chosen = PhotoOptions(
-        photos=names_of(photos),
-        boxes=tuple(boxes),
-        depths=tuple(depths),
-        known=tuple(known),
-        settings=dict(options),
-        same_room=same_room,
-        executor=executor,
-        retry_failed=retry_failed,
-        fresh=fresh,
-    )
+    chosen = typed_options(names_of(photos), options)
     stream = photos_stream(chosen) if out is None else iter(photos_work(chosen, Path(out)))
     return items_in_python_terms(stream)

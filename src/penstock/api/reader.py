@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self, Unpack, overload
@@ -18,10 +18,11 @@ from penstock.converted.notebook import notebook_bar
 from penstock.converted.python_terms import in_python_terms
 from penstock.converted.shared_run import SharedRun, closed_error, read_once
 from penstock.executors import make_executor
+from penstock.options.running import RECIPE
+from penstock.options.typed import ConvertSettings, ReaderSettings
 from penstock.page import Page
 from penstock.passes.in_order import OnProgress, PageStream
-from penstock.passes.parse import ParseOptions
-from penstock.passes.settings import ParseSettings, recipe_options
+from penstock.passes.parse import ParseOptions, parse_options
 from penstock.plan import Plan
 from penstock.sources.page_range import Pages, pages_text
 from penstock.sources.probe import PageCounter
@@ -43,10 +44,8 @@ class Reader:
     """
 
     @in_python_terms()
-    def __init__(
-        self, recipe: str | Plan = "documents", *, executor: str = "local", **options: Unpack[ParseSettings]
-    ) -> None:
-        self._options = _options(recipe, executor, options)
+    def __init__(self, recipe: str | Plan = RECIPE.default, **options: Unpack[ReaderSettings]) -> None:
+        self._options = _options({**options, RECIPE.name: recipe})
         self._counter = PageCounter(self._options.settings.get("password"))
         self._close_counter = weakref.finalize(self, self._counter.close)  # also where `close` is not called
         self._run: SharedRun | None = None
@@ -136,31 +135,22 @@ class Reader:
 def convert(
     source: Source,
     *,
-    recipe: str | Plan = "documents",
-    pages: Pages | None = None,
-    executor: str = "local",
     on_progress: OnProgress | None = None,
-    **options: Unpack[ParseSettings],
+    **options: Unpack[ConvertSettings],
 ) -> Document: ...
 @overload
 def convert(
     source: Several,
     *,
-    recipe: str | Plan = "documents",
-    pages: Pages | None = None,
-    executor: str = "local",
     on_progress: OnProgress | None = None,
-    **options: Unpack[ParseSettings],
+    **options: Unpack[ConvertSettings],
 ) -> Documents: ...
 @in_python_terms()
 def convert(
     source: Source | Several,
     *,
-    recipe: str | Plan = "documents",
-    pages: Pages | None = None,
-    executor: str = "local",
     on_progress: OnProgress | None = None,
-    **options: Unpack[ParseSettings],
+    **options: Unpack[ConvertSettings],
 ) -> Document | Documents:
     """Returns a document that reads its pages when they are used.
 
@@ -174,16 +164,16 @@ def convert(
         for table in doc.tables:
             print(table.to_pandas())
     """
-    read = partial(read_once, executor, on_progress or notebook_bar())
-    return _converted(source, _options(recipe, executor, options), pages, read)
+    chosen = _options(options)
+    read = partial(read_once, chosen.executor, on_progress or notebook_bar())
+    return _converted(source, chosen, options.get("pages"), read)
 
 
-def _options(recipe: str | Plan, executor: str, options: ParseSettings) -> ParseOptions:
+def _options(options: Mapping[str, Any]) -> ParseOptions:
     """Returns the options with their plan built: mistakes show before anything is read."""
-    make_executor(executor, Trace())  # raises UsageError if there is none of this name
-    settings = recipe_options(options)
-    plan = ParseOptions(inputs=(), recipe=recipe, settings=settings).plan()
-    return ParseOptions(inputs=(), recipe=plan, settings=settings, executor=executor)
+    chosen = parse_options((), options)
+    make_executor(chosen.executor, Trace())  # raises UsageError if there is none of this name
+    return replace(chosen, recipe=chosen.plan())
 
 
 def _converted(

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Unpack
 
 from penstock.converted.python_terms import in_python_terms
+from penstock.options.typed import EmbedSettings
 from penstock.passes.embed import EmbedOptions, EmbedSummary, embed_out
 from penstock.passes.index import IndexSummary, index_out
 from penstock.passes.search import search_out
-from penstock.passes.settings import EmbedSettings
 from penstock.processes.background import Background
 from penstock.retrieval.hits import NO_FILTERS, Filters, Hit, SearchOptions
 

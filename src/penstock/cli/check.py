@@ -1,82 +1,22 @@
-"""`penstock check`: whether what a run wrote is whole."""
+"""`penstock check`: whether what a run wrote is complete."""
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
-import typer
+from penstock.cli.options import AsJson, Config, Log, Out, of_running
 
-from penstock.cli.options import AsJson, Config, Log, Out
-from penstock.errors import UsageError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from penstock.store.check import Checkup, Damage
-
-SHOWN = 10
+REPAIR_HELP = "Set damaged files aside. The next run reads their pages again."
 
 
 def check(
     out: Out,
-    repair: Annotated[
-        bool, typer.Option("--repair", help="Set aside what is damaged; the next run reads its pages again.")
-    ] = False,
+    repair: Annotated[bool, of_running("--repair", help=REPAIR_HELP)] = False,
     config: Config = None,
     log: Log = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what of a run is whole, what is not, which pages are gone. Exits with 1 if something is damaged."""
-    from penstock.store.check import check_out, set_aside
+    """Say which parts of a run are damaged or missing, by page. Exits with 1 if something is damaged."""
+    from penstock.cli.running.check import check_run
 
-    if not out.is_dir():
-        raise UsageError(f"{out} does not exist.", "Name the folder of a run.")
-    found = check_out(out)
-    moved = set_aside(out, found.damages) if repair and found.damages else []
-    print(json.dumps(_row(out, found, moved), ensure_ascii=False) if as_json else _words(out, found, moved))
-    if len(moved) < len(found.damages):
-        raise typer.Exit(1)
-
-
-def _row(out: Path, found: Checkup, moved: list[Path]) -> dict[str, Any]:
-    return {
-        "shards": found.shards,
-        "rows": found.rows,
-        "damaged": [
-            {"path": str(one.path.relative_to(out)), "reason": one.reason, "pages": one.pages}
-            for one in found.damages
-        ],
-        "missing_files": found.missing,
-        "set_aside": [str(path.relative_to(out)) for path in moved],
-    }
-
-
-def _words(out: Path, found: Checkup, moved: list[Path]) -> str:
-    from penstock.trace.phrases import plural
-
-    lines = [f"{out}: {plural(found.rows, 'row')} in {plural(found.shards, 'shard')}"]
-    for damage in found.damages:
-        lines += [f"damaged: {damage.reason}", *_pages(damage)]
-    if found.missing:
-        what = plural(len(found.missing), "file that a row names is", "files that rows name are")
-        lines.append(f"missing: {what} not there, first {found.missing[0]}")
-    lines += [f"set aside: {path}" for path in moved]
-    if moved:
-        lines.append("Run the same command as before: it reads the pages that are gone again.")
-    elif any(damage.ours for damage in found.damages):
-        lines.append(f"Run: penstock check {out} --repair")
-    elif not found.missing and not found.damages:
-        lines.append("All of it is whole.")
-    return "\n".join(lines)
-
-
-def _pages(damage: Damage) -> list[str]:
-    if damage.path.suffix != ".parquet":
-        return []
-    if damage.pages is None:
-        return ["  which pages it held cannot be read"]
-    if not damage.pages:
-        return ["  all of its pages are in other shards, too"]
-    more = f" and {len(damage.pages) - SHOWN:,} more" if len(damage.pages) > SHOWN else ""
-    return [f"  gone: {', '.join(damage.pages[:SHOWN])}{more}"]
+    check_run(out, repair, as_json)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Annotated
 
-import typer
-
-from penstock.cli.options import FORMAT_NAMES, AsJson, Config, CropNames, Log, LogLevel, Out, some_of, words
+from penstock.cli.options import FORMAT_NAMES, AsJson, Config, CropNames, Log, LogLevel, Out, of_input, of_output, some_of
+from penstock.errors import UsageError
+from penstock.options.option import words
 
 PHOTO_NAMES = ("objects", "report", "splat", "turntable")
 
@@ -16,14 +16,14 @@ def export(
     out: Out,
     to: Annotated[
         str,
-        typer.Option(
+        of_output(
             "--to",
-            help=f"Of pages: {', '.join(FORMAT_NAMES)}; of photos: {', '.join(PHOTO_NAMES)}.",
+            help=f"Files to write. Pages: {', '.join(FORMAT_NAMES)}. Photos: {', '.join(PHOTO_NAMES)}.",
             autocompletion=some_of(*FORMAT_NAMES, *PHOTO_NAMES),
         ),
     ] = "md,jsonl",
     password: Annotated[
-        str | None, typer.Option(help="Password of encrypted PDFs, whose pages are drawn again.")
+        str | None, of_input(help="Password of encrypted PDFs, whose pages are rendered again.")
     ] = None,
     crop_names: CropNames = None,
     config: Config = None,
@@ -32,11 +32,9 @@ def export(
     as_json: AsJson = False,
 ) -> None:
     """Write Markdown, JSON lines, searchable PDFs or overlays from a run's rows."""
-    from penstock.errors import UsageError
     from penstock.exports.export import export as write
-    from penstock.exports.export import formats
 
     if not words(to):
-        raise UsageError("--to names no format.", f"Choose from: {', '.join(formats())}.")
+        raise UsageError("--to names no format.", f"Choose from: {', '.join((*FORMAT_NAMES, *PHOTO_NAMES))}.")
     written = [str(path) for path in write(out, words(to), password, crop_names)]
     print(json.dumps(written, ensure_ascii=False) if as_json else "\n".join(written))

@@ -6,14 +6,13 @@ import json
 from dataclasses import asdict
 from typing import Annotated
 
-import typer
-
-from penstock.cli.options import AsJson, Config, Log, LogLevel, Out
+from penstock.cli.options import AsJson, Config, Log, LogLevel, Out, of_running
+from penstock.trace.phrases import plural
 
 
 def index(
     out: Out,
-    rebuild: Annotated[bool, typer.Option(help="Forget the index and build all of it again.")] = False,
+    rebuild: Annotated[bool, of_running(help="Discard the index and build it again.")] = False,
     config: Config = None,
     log: Log = None,
     log_level: LogLevel = "info",
@@ -21,7 +20,6 @@ def index(
 ) -> None:
     """Build or update the search index of a run: its words, and its vectors where it has some."""
     from penstock.passes.index import index_out
-    from penstock.trace.phrases import plural
 
     built = index_out(out, rebuild)
     if as_json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
@@ -67,7 +67,7 @@ def _state(run: Run[Any], elapsed_s: float) -> RunState:
     )
 
 
-def tell_addresses(inputs: list[str], quiet: bool) -> None:
+def tell_addresses(inputs: Iterable[str], quiet: bool) -> None:
     """What comes from the network may take a while: a sign of work on standard error."""
     from penstock.redaction import bare_address
     from penstock.sources.download import is_url

@@ -2,196 +2,39 @@
 
 from __future__ import annotations
 
-import json
-import os
-import re
-import shutil
-import sys
-from dataclasses import asdict, dataclass, field
-from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
-from unicodedata import east_asian_width
+from typing import Annotated
 
 import typer
 
-from penstock.cli.options import AsJson, Config, Log, LogLevel, Out, words
-from penstock.errors import UsageError
+from penstock.cli.options import AsJson, Config, Log, LogLevel, Out, of_input, of_servers
 
-if TYPE_CHECKING:
-    from penstock.retrieval.hits import Filters, Hit, SearchOptions, SearchResult
-    from penstock.sources.page_range import PageRange
-
-MAX_SHOWN = 10  # documents named in a message
-BOLD, PLAIN = "\x1b[1;33m", "\x1b[0m"
-_MARKED = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
-HALF_PAGE = 500  # what is wider stands at neither side
+WEIGHTS_HELP = "Weights of sources: text=1,image=1,region=1,bm25=1,region_bm25=1,chunk_bm25=1."
 
 
 def search(
     out: Out,
     question: Annotated[str, typer.Argument(help="What you want to know.", metavar="QUESTION")],
-    top: Annotated[int, typer.Option("--top", "-k", help="How many pages.", min=1)] = 10,
+    top: Annotated[int, typer.Option("--top", "-k", help="Number of pages to show.", min=1)] = 10,
     document: Annotated[
-        list[str] | None, typer.Option(help="Only in this document; may be repeated.")
+        list[str] | None, of_input(help="Search only this document. Repeatable.")
     ] = None,
-    pages: Annotated[str | None, typer.Option(help="Only on these pages, from 1: 3-9 or 1,4,7-.")] = None,
+    pages: Annotated[str | None, of_input(help="Search only these pages, from 1: 3-9 or 1,4,7-.")] = None,
     label: Annotated[
-        list[str] | None, typer.Option(help="Only regions with this label; may be repeated.")
+        list[str] | None, of_input(help="Search only regions with this label. Repeatable.")
     ] = None,
     section: Annotated[
-        list[str] | None, typer.Option(help="Only under a title that has these words; may be repeated.")
+        list[str] | None, of_input(help="Search only under titles with these words. Repeatable.")
     ] = None,
-    weights: Annotated[
-        str | None,
-        typer.Option(help="Of sources: text=1,image=1,region=1,bm25=1,region_bm25=1,chunk_bm25=1."),
+    weights: Annotated[str | None, typer.Option(help=WEIGHTS_HELP)] = None,
+    api_key: Annotated[
+        str | None, of_servers(help="API key of the server that embedded the run.")
     ] = None,
-    api_key: Annotated[str | None, typer.Option(help="Key of the server that embedded the run.")] = None,
     config: Config = None,
     log: Log = None,
     log_level: LogLevel = "info",
     as_json: AsJson = False,
 ) -> None:
     """Find pages by words and by meaning, with the region and the words that answer."""
-    hits = _found(out, question, _Wanted(top, document, pages, label, section, weights, api_key))
-    if as_json:
-        print(json.dumps([asdict(hit) for hit in hits], ensure_ascii=False))
-    elif hits:
-        _show(hits)
-    else:
-        print("Nothing was found.")
+    from penstock.cli.running.search import Wanted, answer
 
-
-def _found(out: Path, question: str, wanted: _Wanted) -> list[Hit]:
-    from penstock.passes.quick_search import quick_search
-
-    options = wanted.options()
-    found = quick_search(out, question, options) or _searched(out, question, options)
-    _warn(found, options.filters)
-    return found.hits
-
-
-def _searched(out: Path, question: str, options: SearchOptions) -> SearchResult:
-    """Asks an index that is too large for the quick way: what answers takes seconds to load."""
-    from penstock.processes.background import Background
-    from penstock.retrieval.tokens import question_tokens
-    from penstock.scripts import has_syllable
-
-    with Background() as background:
-        # before what follows is loaded: nothing takes as long as Kiwi. Other languages' words need no model
-        tokens = background.do(partial(question_tokens, question)) if has_syllable(question) else None
-        from penstock.passes.search import search_out
-
-        return search_out(out, question, options, background, tokens)
-
-
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """The options of the command line as they are typed."""
-
-    top: int
-    document: list[str] | None
-    pages: str | None
-    label: list[str] | None
-    section: list[str] | None
-    weights: str | None
-    api_key: str | None = field(repr=False)
-
-    def options(self) -> SearchOptions:
-        from penstock.retrieval.hits import Filters, SearchOptions
-
-        filters = Filters(
-            documents=tuple(self.document or ()),
-            pages=_page_range(self.pages) if self.pages else None,
-            labels=tuple(self.label or ()),
-            sections=tuple(self.section or ()),
-        )
-        weights = _weights(self.weights)
-        return SearchOptions(top=self.top, filters=filters, weights=weights, api_key=self.api_key)
-
-
-def _warn(found: SearchResult, filters: Filters) -> None:
-    """Says on standard error why less was found than could have been."""
-    if found.is_stale:
-        print("The run was embedded anew: only words were compared. Run: penstock index OUT", file=sys.stderr)
-    for name in set(filters.documents) - set(found.documents) if found.documents else ():
-        known = found.documents
-        shown = ", ".join(known[:MAX_SHOWN]) + (", ..." if len(known) > MAX_SHOWN else "")
-        print(f"There is no document {name!r} in the index. It has: {shown}.", file=sys.stderr)
-
-
-def _show(hits: list[Hit]) -> None:
-    """Three lines a hit: where it stands, under which titles, and the words that answer."""
-    coloured = _is_coloured(sys.stdout)
-    width = shutil.get_terminal_size().columns - 4 if sys.stdout.isatty() else sys.maxsize
-    for place, hit in enumerate(hits, 1):
-        text = _printable(hit.snippet)
-        section = _printable(hit.section)
-        lines = [_where(hit), "" if section.endswith(text.replace("**", "")) else section, text]
-        shown = f"\n{' ' * 4}".join(part for line in lines if line for part in _wrapped(line, width))
-        shown = _marked(shown, coloured)
-        print(f"{place:>2}. {shown}")
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    """Returns the text in lines of at most `width` columns, cut between words; marks take no room."""
-    lines, room = [""], width
-    for word in text.split(" "):
-        letters = word.replace("**", "")
-        columns = len(letters) + sum(east_asian_width(letter) in "WF" for letter in letters)
-        if columns > room and lines[-1]:
-            lines.append("")
-            room = width
-        lines[-1] += f" {word}" if lines[-1] else word
-        room -= columns + 1
-    return lines
-
-
-def _is_coloured(stream: TextIO) -> bool:
-    """Whether escape sequences may be written: a terminal, and nobody who asked for none (NO_COLOR)."""
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-
-def _marked(snippet: str, coloured: bool) -> str:
-    """Words between ** in bold on a terminal; elsewhere the ** stay, so that a pipe loses nothing."""
-    return _MARKED.sub(rf"{BOLD}\1{PLAIN}", snippet) if coloured else snippet
-
-
-def _where(hit: Hit) -> str:
-    """`report.pdf, page 3, at the top right: table`, and the crop where there is one."""
-    from penstock.region import plain_label
-
-    place = f", {_place_on_page(hit.box)}: {plain_label(hit.label or 'text')}" if hit.box else ""
-    crop = f" ({hit.crop})" if hit.crop else ""
-    return _printable(f"{hit.document}, page {hit.page}{place}{crop}")
-
-
-def _place_on_page(box: tuple[int, ...]) -> str:
-    """Returns where the middle of a box stands; its numbers are on a grid of 1,000 each way."""
-    across, down = (box[0] + box[2]) // 2, (box[1] + box[3]) // 2
-    height = ("at the top", "in the middle", "at the bottom")[min(2, down * 3 // 1000)]
-    is_wide = box[2] - box[0] > HALF_PAGE
-    side = "" if is_wide else (" left", "", " right")[min(2, across * 3 // 1000)]
-    return height + side
-
-
-def _printable(text: str) -> str:
-    """In one line, without control characters: a document must not speak to the terminal."""
-    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
-
-
-def _page_range(text: str) -> PageRange:
-    from penstock.sources import PageRange
-
-    return PageRange.parse(text)
-
-
-def _weights(text: str | None) -> dict[str, float]:
-    chosen = {}
-    for part in words(text or ""):
-        name, _, value = part.partition("=")
-        try:
-            chosen[name] = float(value)
-        except ValueError:
-            raise UsageError(f"--weights {part} is not a source and a number.") from None
-    return chosen
+    answer(out, question, Wanted(top, document, pages, label, section, weights, api_key), as_json)

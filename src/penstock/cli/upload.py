@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
-from penstock.cli.options import Config, HfToken, Licence, Log, LogLevel, Out
+from penstock.cli.options import Config, HfToken, Licence, Log, LogLevel, Out, of_servers
 
 
 def upload(
     out: Out,
-    repo: Annotated[str, typer.Option("--repo", help="Dataset on the Hub: NAME/DATASET.")],
+    repo: Annotated[str, of_servers("--repo", help="Dataset on the Hub: NAME/DATASET.")],
     hf_token: HfToken = None,
-    public: Annotated[bool, typer.Option("--public", help="For all to see; private when not given.")] = False,
+    public: Annotated[bool, of_servers("--public", help="Make the dataset public. Default: private.")] = False,
     licence: Licence = "",
     config: Config = None,
     log: Log = None,

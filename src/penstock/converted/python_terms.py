@@ -14,12 +14,12 @@ from typing import TypeVar
 
 from penstock.errors import Failure, PenstockError
 from penstock.item import Item
-from penstock.passes.settings import EmbedSettings, EnrichSettings, ParseSettings, PhotoSettings
+from penstock.options.typed import EmbedSettings, EnrichSettings, RunSettings, VolumesSettings
 
 ItemT = TypeVar("ItemT", bound=Item)
 
-_SETTINGS = (ParseSettings, EnrichSettings, EmbedSettings, PhotoSettings)
-_OWN = "pages max_pages retry_failed fresh image_column id_column out recipe executor crop_names data top"
+_SETTINGS = (RunSettings, EnrichSettings, EmbedSettings, VolumesSettings)
+_OWN = "out crop_names data top"
 _LISTS = {"box": "boxes", "depth": "depths", "known": "known"}  # options that are given several times
 NAMES = {name for kind in _SETTINGS for name in kind.__annotations__} | set(_OWN.split()) | set(_LISTS)
 FLAGS = frozenset({

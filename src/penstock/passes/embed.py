@@ -16,6 +16,8 @@ from penstock.engines.chat.address import base_url
 from penstock.engines.embed.embedder import chosen_settings, takes_images
 from penstock.errors import UsageError
 from penstock.executors import make_executor
+from penstock.options.option import defaults
+from penstock.options.passes import EMBED_RUN
 from penstock.passes.work import Showing, Work
 from penstock.plan import Plan
 from penstock.recipes.embed import embed_pages, embed_queries
@@ -30,16 +32,18 @@ from penstock.store.out import Out
 from penstock.trace.phrases import plural
 from penstock.trace.spans import Trace
 
+DEFAULTS = defaults(EMBED_RUN)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbedOptions(SafeRepr):
     """How to embed an OUT. `settings` are the engine's own: model, server, dimensions, in_flight, api_key."""
 
-    engine: str = "use"
+    engine: str = DEFAULTS["engine"]
     queries: Path | None = None
     images: bool | None = None  # None: if the engine can
     regions: EmbeddedRegions | None = None
-    precision: str = "float32"
+    precision: str = DEFAULTS["precision"]
     password: str | None = secret()
     retry_failed: bool = False
     fresh: bool = False

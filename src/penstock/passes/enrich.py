@@ -6,7 +6,7 @@ nothing stale is ever shown. Stop it anywhere and run it again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -16,44 +16,52 @@ from typing import Any
 from penstock.documents.docjson.enriched_block import EnrichedBlock
 from penstock.documents.docjson.questions import BlockQuestion, questions
 from penstock.driver import Run
+from penstock.engines.summarise.writers import TextEngine
 from penstock.executors import make_executor
 from penstock.exports.enrichments import BLOCKS, FOLDER
+from penstock.options.option import defaults, values_of
+from penstock.options.passes import ENRICH
 from penstock.page import Page
 from penstock.passes.work import Work
 from penstock.recipes.enrich import enrich as enrich_plan
 from penstock.redaction import SafeRepr
 from penstock.stage import secret
-from penstock.stages.summarise import TextEngine
 from penstock.store.ledger import Entry
 from penstock.store.out import Out
 from penstock.trace.spans import Trace
+
+DEFAULTS = defaults(ENRICH)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnrichOptions(SafeRepr):
     """Who looks and who writes; see the enrich recipe."""
 
-    text_engine: TextEngine = "rule"
-    server: tuple[str, ...] = ()
-    model: str = ""
-    vision_server: tuple[str, ...] = ()
-    vision: str = "deepseek-ocr"
-    vision_model: str = ""
-    max_tokens: int = 0  # of an answer; 0: 1,500 of the vision model, 700 of the language model
+    text_engine: TextEngine = DEFAULTS["text_engine"]
+    server: tuple[str, ...] = DEFAULTS["server"]
+    model: str = DEFAULTS["model"]
+    vision_server: tuple[str, ...] = DEFAULTS["vision_server"]
+    vision: str = DEFAULTS["vision"]
+    vision_model: str = DEFAULTS["vision_model"]
+    max_tokens: int = DEFAULTS["max_tokens"]
     api_key: str | None = secret()
-    in_flight: int = 64
-    lang: str | tuple[str, ...] = ()  # "ko,en"; not given: English, and Korean for Korean documents
-    executor: str = "local"
-    retry_failed: bool = False
-    fresh: bool = False
+    in_flight: int = DEFAULTS["in_flight"]
+    lang: tuple[str, ...] = DEFAULTS["lang"]
+    executor: str = DEFAULTS["executor"]
+    retry_failed: bool = DEFAULTS["retry_failed"]
+    fresh: bool = DEFAULTS["fresh"]
 
     def settings(self) -> dict[str, Any]:
         names = (
             "text_engine", "server", "model", "vision_server", "vision", "vision_model", "max_tokens",
-            "api_key", "in_flight",
+            "api_key", "in_flight", "lang",
         )  # fmt: skip
-        lang = self.lang.replace(" ", "").split(",") if isinstance(self.lang, str) else self.lang
-        return {**{name: getattr(self, name) for name in names}, "lang": tuple(filter(None, lang))}
+        return {name: getattr(self, name) for name in names}
+
+
+def enrich_options(given: Mapping[str, Any]) -> EnrichOptions:
+    """Returns the options from those that were given, by their names in the table."""
+    return EnrichOptions(**{**given, **values_of(ENRICH, given)})
 
 
 def enrich_work(options: EnrichOptions, out: Path) -> Work[EnrichedBlock]:

@@ -16,12 +16,16 @@ from penstock.errors import UsageError
 from penstock.executors import make_executor
 from penstock.exports.crop_names import check_crop_names
 from penstock.exports.export import CROP_NAMES
+from penstock.options.option import values_of
+from penstock.options.reading import READING
+from penstock.options.running import EXECUTOR, MAX_PAGES_READ, RECIPE, RUN
 from penstock.page import Page
 from penstock.passes.in_order import OnProgress, Order, PageOrder, PageStream, max_ahead
 from penstock.passes.work import Work
 from penstock.plan import Plan
 from penstock.redaction import SafeRepr, bare_address
 from penstock.sources.download import forget_download, is_url
+from penstock.sources.page_range import pages_text
 from penstock.sources.probe import PageCounter
 from penstock.stages.recognise import Recognise
 from penstock.store.ledger import Ledger
@@ -33,6 +37,8 @@ from penstock.store.source_order import read_order
 from penstock.trace.spans import Trace
 
 ORDERS = ("source", "completion")
+OF_A_RUN = tuple(option.name for option in RUN)
+OF_RECIPES = frozenset(option.name for option in READING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,13 +46,13 @@ class ParseOptions(SafeRepr):
     """What to read and how. `settings` are the recipe's own options: `{"dpi": 300, "lang": ("ko",)}`."""
 
     inputs: tuple[str, ...]
-    recipe: str | Plan = "documents"
+    recipe: str | Plan = RECIPE.default
     settings: Mapping[str, Any] = field(default_factory=dict, repr=False)  # a password may be among them
     pages: str | None = None  # of each document, from 1: "3-9"
-    max_pages: int = sources.MAX_PAGES  # of each document; the rest of a longer one is one failure
+    max_pages: int = MAX_PAGES_READ.default  # of each document; the rest of a longer one is one failure
     image_column: str | None = None
     id_column: str | None = None
-    executor: str = "local"
+    executor: str = EXECUTOR.default
     retry_failed: bool = False
     fresh: bool = False
     crop_names: str | None = None  # of exports; None: as the run in OUT was asked for
@@ -59,6 +65,19 @@ class ParseOptions(SafeRepr):
                 f"The recipe {plan.name!r} does not read pages.", "For photos: penstock volumes."
             )
         return plan
+
+
+def parse_options(inputs: tuple[str, ...], given: Mapping[str, Any], **more: Any) -> ParseOptions:
+    """Returns the options of a run from those that were given, by their names in the table.
+
+    What is no option of the table is the recipe's own: one from outside may have others.
+    """
+    of_run = {name: given[name] for name in OF_A_RUN if given.get(name) is not None}
+    if "pages" in of_run:
+        of_run["pages"] = pages_text(of_run["pages"])
+    own = {name: value for name, value in given.items() if name not in (*OF_A_RUN, *OF_RECIPES)}
+    settings = {**own, **values_of(READING, given)}
+    return ParseOptions(inputs=inputs, settings=settings, **of_run, **more)
 
 
 def parse_work(options: ParseOptions, out: Path, trace: Trace | None = None) -> Work[Page]:

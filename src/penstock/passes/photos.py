@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import glob
-import math
-import re
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -19,11 +17,14 @@ from penstock.executors import make_executor
 from penstock.executors.local import Local
 from penstock.exports.box_history import given_object, with_boxes
 from penstock.exports.inventory import Inventory
+from penstock.options.option import values_of
+from penstock.options.photos import PHOTO_READING, SAID, SAME_ROOM
+from penstock.options.running import EXECUTOR, FRESH, RETRY_FAILED
 from penstock.passes.parse import downloads_of
 from penstock.passes.work import Showing, Work
 from penstock.photo import Photo
 from penstock.photos.furniture import UNKNOWN
-from penstock.photos.user_boxes import SIDES, GivenBox, GivenDepth, KnownSize, is_for
+from penstock.photos.user_boxes import GivenBox, GivenDepth, KnownSize, is_for
 from penstock.plan import Plan
 from penstock.recipes.photos import has_nanodet
 from penstock.redaction import SafeRepr
@@ -36,18 +37,13 @@ from penstock.trace.spans import Trace
 
 SAM3D_STALL_S = 6 * 3600.0  # a photo of 40 objects on one GPU takes its time; each has a deadline
 SAM3D_SETTINGS = tuple(dict.fromkeys([*SMALLER, *SMALLER.values()]))
-MIN_KNOWN, MAX_KNOWN = 0.05, 10.0  # m
-UNITS = {"mm": 0.001, "cm": 0.01, "m": 1.0, "in": 0.0254, "ft": 0.3048}
-SIDE_WORDS = {"wide": 0, "deep": 1, "high": 2, "tall": 2}
-KNOWN = re.compile(
-    rf"(?:(.+)=)?([^=]+)=\s*([0-9]+(?:\.[0-9]+)?)\s*({'|'.join(UNITS)})\s+({'|'.join(SIDE_WORDS)})"
-)
 UNNAMED = (
     "Things called object are what stands out in a photo, of no known kind. Draw a --box around each thing."
 )
 FETCH_DETECTOR = "`penstock models fetch nanodet` (144 MB) brings a detector that names furniture on a CPU."
 CHOOSE_DETECTOR = "--detector nanodet names furniture on a CPU."
 PhotoStream = Generator[Photo, None, None]
+OF_A_RUN = frozenset(one.name for one in (*SAID, SAME_ROOM, EXECUTOR, RETRY_FAILED, FRESH))
 MESH_NAMES = frozenset(field.name for field in fields(MeshOptions))
 
 
@@ -55,42 +51,33 @@ MESH_NAMES = frozenset(field.name for field in fields(MeshOptions))
 class PhotoOptions(SafeRepr):
     """What to measure and how.
 
-    `boxes`, `depths` and `known` are as on the command line ("room.jpg=10,20,300,400:chair"). `settings` are
-    the recipe's own options, `sam3d` those of `MeshOptions`.
+    `settings` are the recipe's own options, `sam3d` those of `MeshOptions`.
     """
 
     photos: tuple[str, ...]
-    boxes: tuple[str, ...] = ()
-    depths: tuple[str | GivenDepth, ...] = ()
-    known: tuple[str, ...] = ()  # "table=140cm wide"
+    boxes: tuple[GivenBox, ...] = ()
+    depths: tuple[GivenDepth, ...] = ()
+    known: tuple[KnownSize, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     sam3d: Mapping[str, Any] = field(default_factory=dict)
-    same_room: bool = False  # a thing in two photos counts once
-    executor: str = "local"
-    retry_failed: bool = False
-    fresh: bool = False
+    same_room: bool = SAME_ROOM.default  # a thing in two photos counts once
+    executor: str = EXECUTOR.default
+    retry_failed: bool = RETRY_FAILED.default
+    fresh: bool = FRESH.default
 
     @property
     def uses_sam3d(self) -> bool:
         return self.settings.get("engine") == "sam3d"
 
-    def given_boxes(self) -> tuple[GivenBox, ...]:
-        return tuple(map(parse_box, self.boxes))
-
-    def given_depths(self) -> tuple[GivenDepth, ...]:
-        return tuple(
-            one if isinstance(one, GivenDepth) else parse_depth(one, self.photos) for one in self.depths
-        )
-
     def plan(self) -> Plan:
         """Raises UsageError for what is not known or does not fit."""
         settings = dict(self.settings)
         if self.boxes:
-            settings["boxes"] = tuple(box for box in self.given_boxes() if not box.photo)
+            settings["boxes"] = tuple(box for box in self.boxes if not box.photo)
         if self.depths:
-            settings["depths"] = self.given_depths()
+            settings["depths"] = self.depths
         if self.known:
-            settings["known"] = tuple(map(parse_known, self.known))
+            settings["known"] = self.known
         if self.uses_sam3d or ("moge" in self.sam3d and set(self.sam3d) <= {"moge", "python"}):
             settings["mesh"] = _mesh_options(self.sam3d)
         elif self.sam3d:
@@ -110,6 +97,17 @@ class PhotoOptions(SafeRepr):
                 f"The detector saliency sees no names: a thing of every photo would be a {detect.labels[0]}.",
                 "Give one photo with --labels, a --box for each thing, or --detector nanodet.",
             )
+
+
+def typed_options(photos: tuple[str, ...], given: Mapping[str, Any]) -> PhotoOptions:
+    """Returns the options of a run from a program's. Raises UsageError for text where a value belongs."""
+    of_run = {name: value for name, value in given.items() if name in OF_A_RUN}
+    own = {name: value for name, value in given.items() if name not in OF_A_RUN}
+    for name, kind in (("boxes", GivenBox), ("depths", GivenDepth), ("known", KnownSize)):
+        of_run[name] = tuple(of_run.get(name, ()))
+        if not all(isinstance(one, kind) for one in of_run[name]):
+            raise UsageError(f"`{name}` takes values of penstock.{kind.__name__}.", "Text is for the shell.")
+    return PhotoOptions(photos=photos, settings={**own, **values_of(PHOTO_READING, own)}, **of_run)
 
 
 class PhotoWork(Work[Photo]):
@@ -150,7 +148,7 @@ def photos_work(options: PhotoOptions, out: Path) -> PhotoWork:
     listing = sources.list_items(
         options.photos, Photo, downloads=downloads_of(out, options.photos, options.fresh)
     )
-    return PhotoWork(run, listing, options.given_boxes())
+    return PhotoWork(run, listing, options.boxes)
 
 
 def keeping_shapes(plan: Plan, out: Path) -> Plan:
@@ -165,7 +163,7 @@ def keeping_shapes(plan: Plan, out: Path) -> Plan:
 
 def photos_stream(options: PhotoOptions) -> PhotoStream:
     """The photos as they are measured; nothing is kept."""
-    named = [box for box in options.given_boxes() if box.photo]
+    named = [box for box in options.boxes if box.photo]
     photos = (_with_given(photo, named) for photo in sources.list_items(options.photos, Photo))
     stream = make_executor(options.executor, Trace()).stream(options.plan(), photos)
     return cast(PhotoStream, stream)  # an executor gives back what it was given
@@ -206,52 +204,6 @@ def _given_for(plan: Plan) -> tuple[GivenDepth | KnownSize, ...]:
     stages = [stage for stage in plan if isinstance(stage, Reconstruct)]
     depths = [one for stage in stages for one in stage.depths]
     return (*depths, *(one for stage in stages for one in stage.known))
-
-
-def parse_box(text: str) -> GivenBox:
-    """'room.jpg=10,20,300,400:chair' -> a box for room.jpg. Raises UsageError."""
-    where, equals, rest = text.rpartition("=")
-    numbers, colon, label = rest.partition(":")
-    try:
-        x, y, width, height = (float(part) for part in numbers.split(","))
-    except ValueError as exc:
-        raise UsageError(
-            f"--box {text} is not a box.", "Write x,y,w,h:label, as in 10,20,300,400:chair."
-        ) from exc
-    if not all(map(math.isfinite, (x, y, width, height))):
-        raise UsageError(f"--box {text} has a number that is not finite.", "Write x,y,w,h:label in pixels.")
-    if width <= 0 or height <= 0 or not colon or not label.strip():
-        raise UsageError(f"--box {text} has no size or no label.", "Write x,y,w,h:label.")
-    return GivenBox(where if equals else "", (x, y, x + width, y + height), label.strip())
-
-
-def parse_depth(text: str, photos: tuple[str, ...]) -> GivenDepth:
-    """'room.jpg=depth.npy' -> the depth of room.jpg. Raises UsageError."""
-    where, equals, path = text.rpartition("=")
-    if not equals and (len(photos) != 1 or not Path(photos[0]).is_file()):
-        raise UsageError(
-            f"--depth {text} is one photo's, and there may be several.", f"Write --depth room.jpg={text}."
-        )
-    if not Path(path).is_file():
-        raise UsageError(f"--depth {text}: there is no file {path}.")
-    return GivenDepth(where, path)
-
-
-def parse_known(text: str) -> KnownSize:
-    """'table=140cm wide' or 'room.jpg=table=1.4m wide' -> the width of tables. Raises UsageError."""
-    found = KNOWN.fullmatch(text.strip())
-    if found is None:
-        raise UsageError(
-            f"--known {text} is not a size.", 'Write what it is, a length and a side: "table=140cm wide".'
-        )
-    where, label, length, unit, side = found.groups()
-    metres = float(length) * UNITS[unit]
-    if not MIN_KNOWN <= metres <= MAX_KNOWN:
-        raise UsageError(
-            f"--known {text}: nothing is {metres:g} m {side}.",
-            f"Lengths are {MIN_KNOWN:g} to {MAX_KNOWN:g} m.",
-        )
-    return KnownSize(where or "", label.strip(), SIDES[SIDE_WORDS[side]], metres)
 
 
 def _mesh_options(given: Mapping[str, Any]) -> MeshOptions:

@@ -22,13 +22,11 @@ from penstock.engines.chat.address import base_url
 from penstock.engines.embed.embedder import open_embedder
 from penstock.engines.vllm.choice import (
     ServerChoice,
-    check_dtype,
     embedding_server,
     reading_servers,
     requests_in_flight,
 )
 from penstock.engines.vllm.embedding_presets import MODEL as EMBEDDING_MODEL
-from penstock.engines.vllm.plugin import check_vision
 from penstock.engines.vllm.presets import cards
 from penstock.engines.vllm.server import start_all
 from penstock.errors import UsageError
@@ -41,6 +39,7 @@ from penstock.passes.hub.front_matter import check_licence
 from penstock.passes.index import index_out
 from penstock.passes.parse import crop_names_of, downloads_of, told_inputs
 from penstock.passes.pipeline_check import (
+    refuse_useless,
     STEPS,
     free_bytes,
     need_all,
@@ -88,7 +87,8 @@ class Pipeline:
         recipe, self._why = options.recipe, ""
         if not recipe:
             recipe, self._why = default_recipe(Out(options.out), cards())
-        self._models = models_of(recipe, options.recipe_settings)
+        self._models = models_of(recipe, options.settings)
+        refuse_useless(options, self._models)
         self._server = ExitStack()
         self._urls: tuple[str, ...] = options.servers
         self._limits: dict[str, Limits] = {}
@@ -121,8 +121,6 @@ class Pipeline:
         if options.queries:
             read_queries(options.queries)
         _check_source(options)
-        check_dtype(options.ocr_dtype)
-        check_vision(options.vision)
         crop_names_of(options.crop_names, None)
         check_licence(options.licence)
         chosen = self._started()

@@ -8,11 +8,14 @@ from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from penstock.engines.vllm.choice import ServerChoice
+from penstock.engines.vllm.choice import ServerChoice, check_dtype
+from penstock.engines.vllm.plugin import check_vision
 from penstock.engines.vllm.presets import Card, cards
 from penstock.engines.vllm.server import find_vllm
 from penstock.errors import MissingModel, PenstockError, UsageError, install_advice
 from penstock.extras import lack_of
+from penstock.passes.pipeline_options import PipelineOptions
+from penstock.passes.pipeline_presets import PipelineModels
 from penstock.plan import Plan
 from penstock.recipes.regions import TORCH
 from penstock.sizes import GB, file_size
@@ -37,6 +40,32 @@ EXTRA_OF_STEP = {
     "upload": "hub",
 }
 MIN_FREE_BYTES = 2 * GB  # of disk to begin with; a large corpus takes ten times as much
+
+
+def refuse_useless(options: PipelineOptions, models: PipelineModels) -> None:
+    """Raises UsageError for an option of servers where the recipe has none."""
+    check_dtype(options.ocr_dtype)
+    check_vision(options.vision)
+    of_readers = {
+        "--server": options.servers,
+        "--ocr-dtype": options.ocr_dtype != "auto",
+        "--vision": options.vision != "auto",
+    }
+    of_all = {
+        "--preset": options.preset != "auto",
+        "--gpu-mem-util": options.gpu_mem_util,
+        "--workers": options.workers,
+        "--ocr-model": options.ocr_model,
+        "--embedding-model": options.embedding_model,
+        "--embedding-server": options.embedding_server,
+    }
+    given = {**({} if models.read_by_server else of_readers), **({} if models.served else of_all)}
+    for name, is_given in given.items():
+        if is_given:
+            raise UsageError(
+                f"{name} has no effect with the recipe {models.name!r}, which has no such server.",
+                "Leave it out, or name a recipe with a model server: --recipe glm-ocr.",
+            )
 
 
 def chosen_steps(step: str | None, skip: tuple[str, ...]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from penstock.options.passes import PRECISION
 from penstock.passes.embed import EmbedSummary
 from penstock.passes.pipeline_presets import PipelinePreset
 from penstock.passes.scores import Summary
@@ -26,7 +27,6 @@ class PipelineOptions(SafeRepr):
     inputs: tuple[str, ...] = ()  # pages of one's own instead of a data set
     recipe: str = ""  # what this machine can do best if empty
     queries: Path | None = None
-    layout: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)  # more of the recipe's own options
     limit: int | None = None
     crops: bool = True
@@ -36,21 +36,17 @@ class PipelineOptions(SafeRepr):
     vision: str = "auto"  # auto: ours where it fits
     preset: str = "auto"
     gpu_mem_util: float | None = None  # share of a card that servers have together; None: the preset's own
-    batch_size: int = 8
+    batch_size: int | None = None  # pages of a layout batch; None: as many as the network takes
     workers: int | None = None  # requests under way at once; None: as many as keep the servers busy
     servers: tuple[str, ...] = ()  # that read already, so none is started
     enrich: bool = False
     embedding_model: str | None = None
     embedding_server: str | None = None
-    precision: str = "float32"
+    precision: str = PRECISION.default
     repo: str | None = None
     private: bool = True
     token: str | None = secret()
     licence: str = ""  # of what is uploaded; "": the sources' own
-
-    @property
-    def recipe_settings(self) -> dict[str, Any]:
-        return {**self.settings, **({"layout": self.layout} if self.layout else {})}
 
     @property
     def source(self) -> str:

@@ -22,7 +22,8 @@ from penstock.stages.doclayout import DocLayout
 from penstock.store.out import Out
 
 BUILTIN = "builtin"
-ON_A_CARD = "glm-ocr"  # what a machine with a GPU reads with, unless it is told
+ON_A_CARD = "glm-ocr"  # what a machine with a GPU reads with by default
+LAYOUT_BATCH = 8  # pages: less than the stage's own, for a card that a server fills
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +86,7 @@ class PipelineModels(SafeRepr):
         """Whether pages are read by a server too: transformers reads in this process."""
         return self.served and self.settings.get("engine") != "hf"
 
-    def plan(self, crops: bool, batch_size: int, **served: Any) -> Plan:
+    def plan(self, crops: bool, batch_size: int | None, **served: Any) -> Plan:
         """Returns the plan that reads pages, with those of `served` (servers, in_flight) that it takes."""
         takes = takes_of(self.parse_recipe)
         settings = {key: value for key, value in served.items() if key in takes}
@@ -94,7 +95,12 @@ class PipelineModels(SafeRepr):
         elif not crops:
             raise UsageError(f"Recipe {self.name!r} always keeps its crops.", "Leave --no-crops out.")
         plan = build(self.parse_recipe, {**self.settings, **settings})
-        return Plan(*(_batched(stage, batch_size) for stage in plan), name=plan.name, notes=plan.notes)
+        if batch_size is not None and not any(isinstance(stage, DocLayout) for stage in plan):
+            raise UsageError(
+                f"--batch-size has no effect: the recipe {self.name!r} lays pages out one by one.",
+                "Leave it out, or use a recipe with --layout pp-doclayoutv3.",
+            )
+        return Plan(*(_batched(stage, batch_size or LAYOUT_BATCH) for stage in plan), name=plan.name, notes=plan.notes)
 
 
 def models_of(recipe: str, settings: Mapping[str, Any]) -> PipelineModels:

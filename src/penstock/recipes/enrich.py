@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from penstock.engines.summarise.writers import TextEngine
 from penstock.plan import Plan
 from penstock.stage import Stage
 from penstock.stages.look import Look
-from penstock.stages.summarise import Summarise, TextEngine
+from penstock.stages.summarise import Summarise
 
 
 def enrich(

@@ -10,6 +10,7 @@ from penstock.engines.chat.deepseek_prompts import prompt_words
 from penstock.engines.chat.deepseek_resolution import resolution_name
 from penstock.plan import Plan
 from penstock.processes.resources import cores as usable_cores
+from penstock.recipes.named_servers import refuse_with_servers
 from penstock.stages.ground import Ground
 from penstock.stages.load import MAX_PIXELS, Load
 
@@ -52,6 +53,7 @@ def grounded(
     with `engine="hf"` transformers reads one page at a time in this process. What a page is asked is
     `prompt_mode` (markdown, ocr, free, figure, describe), a `prompt` of one's own, or something to `locate`.
     """
+    refuse_with_servers(server, engine, preset=preset, ocr_dtype=ocr_dtype)
     load = _load(dpi, max_pixels, password, page_timeout, cores)
     ground = Ground(
         recogniser=recogniser, engine=engine, model=model,

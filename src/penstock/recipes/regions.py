@@ -5,7 +5,7 @@ Layout finds regions on one GPU, vLLM reads them on the same or others; pages ar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from typing import Literal
@@ -15,6 +15,7 @@ from penstock.engines.layout.settings import MergeMode, Threshold, Unclip
 from penstock.errors import UsageError, install_advice
 from penstock.plan import Plan
 from penstock.processes.resources import cores as usable_cores
+from penstock.recipes.named_servers import refuse_with_servers
 from penstock.stage import Needs, Stage
 from penstock.stages.ask import Ask
 from penstock.stages.compose import Compose
@@ -43,7 +44,7 @@ def regions(
     in_flight: int = 0,
     api_key: str | None = None,
     layout: Literal["auto", "pp-doclayoutv3", "cdla"] = "auto",
-    layout_model: str = MODEL,
+    layout_model: str = "",
     layout_threshold: Threshold | None = None,
     layout_merge: MergeMode | None = None,
     layout_unclip: Unclip | None = None,
@@ -61,19 +62,24 @@ def regions(
     cores: int | None = None,
 ) -> Plan:
     """Pages to regions read by a model; `layout="cdla"` finds them on the CPU with the built-in network."""
-    own = (layout_merge, layout_unclip, layout_nms, layout_compile, layout_precision)
-    network, notes = chosen_layout(layout, own)
+    own = {
+        "layout_model": layout_model or None, "layout_merge": layout_merge, "layout_unclip": layout_unclip,
+        "layout_nms": layout_nms, "layout_compile": layout_compile, "layout_precision": layout_precision,
+        "polygons": polygons or None,
+    }  # fmt: skip
+    network, notes = chosen_layout(layout, tuple(own.values()))
     check_margins(margins)
+    refuse_with_servers(server, preset=preset, ocr_dtype=ocr_dtype, vision=vision)
     count = cores or usable_cores()
     on_gpu = network == "pp-doclayoutv3"
     find: Stage
     if on_gpu:
         find = doclayout(
-            model=layout_model, polygons=polygons, threshold=layout_threshold, merge=layout_merge,
+            model=layout_model or MODEL, polygons=polygons, threshold=layout_threshold, merge=layout_merge,
             unclip=layout_unclip, nms=layout_nms, compile=layout_compile, numbers=layout_precision,
         )  # fmt: skip
     else:
-        _refuse_for_builtin(*own)
+        _refuse_for_builtin(own)
         find = builtin_layout(layout_threshold, count)
     load = Load(
         dpi=dpi, max_pixels=max_pixels, give="encoded" if on_gpu else "pixels", text_layer=False,
@@ -113,12 +119,13 @@ def chosen_layout(name: str, own: Sequence[object] = ()) -> tuple[str, tuple[str
     )
 
 
-def _refuse_for_builtin(*given: object) -> None:
-    """The built-in network has rules of its own and runs in float32 on the CPU."""
-    for name, value in zip(("merge", "unclip", "nms", "compile", "precision"), given, strict=True):
+def _refuse_for_builtin(given: Mapping[str, object]) -> None:
+    """Raises UsageError for an option of PP-DocLayoutV3: the built-in network has rules of its own."""
+    for name, value in given.items():
         if value is not None:
             raise UsageError(
-                f"--layout-{name} is for PP-DocLayoutV3; the built-in layout network takes a threshold only.",
+                f"--{name.replace('_', '-')} is for PP-DocLayoutV3; the built-in layout network takes a"
+                " threshold only.",
                 "Leave it out, or use --layout pp-doclayoutv3.",
             )
 

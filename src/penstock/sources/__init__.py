@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from penstock.sources.inputs import refuse_inside
-    from penstock.sources.listing import MAX_PAGES, list_items
+    from penstock.sources.listing import list_items
     from penstock.sources.page_range import PageRange
 
-__all__ = ["MAX_PAGES", "PageRange", "list_items", "refuse_inside"]
+__all__ = ["PageRange", "list_items", "refuse_inside"]
 
-_HOMES = {
-    "MAX_PAGES": "listing", "PageRange": "page_range", "list_items": "listing", "refuse_inside": "inputs",
-}  # fmt: skip
+_HOMES = {"PageRange": "page_range", "list_items": "listing", "refuse_inside": "inputs"}
 
 
 def __getattr__(name: str) -> Any:

@@ -23,12 +23,11 @@ from penstock.sources.files import Candidate, FileInspector
 from penstock.sources.folders import Dataset
 from penstock.sources.ids import safe_document
 from penstock.sources.inputs import Begin, End, Entry, FoundFile, expand
-from penstock.sources.page_range import PageRange
+from penstock.sources.page_range import MAX_PAGES, PageRange
 from penstock.sources.probe import MAX_AT_ONCE, STAGE, PageCounter
 from penstock.sources.probe_questions import PartCount
 from penstock.stage import ItemT
 
-MAX_PAGES = 50_000  # of a document; the longest that was ever printed have half of it
 ONE_PART = PartCount(1, 1)
 ITEM_FIELDS = tuple(field.name for field in fields(Item))
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from penstock.documents.docjson.enriched_block import EnrichedBlock
+from penstock.engines.summarise.writers import TextEngine
 from penstock.errors import PlanError
 from penstock.item import Item
 from penstock.stage import Batch, Stage, secret, tuning
 from penstock.stages.look import TOGETHER
 
 LANGUAGES = ("ko", "en")
-TextEngine = Literal["none", "rule", "llm"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from penstock.errors import UsageError
-from penstock.passes.photos import parse_box
+from penstock.passes.photo_words import parse_box
 from penstock.photo import Photo
 from penstock.photos.user_boxes import GivenBox, is_for
 

@@ -13,9 +13,9 @@ from typing import Any, cast
 
 from penstock.driver import Tally
 from penstock.errors import PenstockError
-from penstock.passes.parse import ParseOptions, parse_work
+from penstock.options.running import RUN
+from penstock.passes.parse import ParseOptions, parse_options, parse_work
 from penstock.passes.photos import PhotoOptions, photos_work
-from penstock.passes.settings import recipe_options
 from penstock.passes.work import Work
 from penstock.processes.resources import visible_gpus
 from penstock.serve.jobs.job_queue import JobQueue
@@ -30,7 +30,7 @@ MAX_QUEUED = 200  # jobs; each has its files on disk
 AT_ONCE = 2  # each loads models of its own; a short job need not wait for a long one
 AT_ONCE_ON_GPU = 1  # a card's memory is shared with the service's own run already
 END_S = 30.0  # for the page at work when the service ends
-OF_A_RUN = ("pages", "max_pages")  # of a job's options: those that are not the recipe's
+OF_A_RUN = tuple(option.name for option in RUN if option.remote)  # of a job's: those of no recipe
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +162,9 @@ class JobRuns:
 
     def _parse_options(self, files: tuple[str, ...], options: Mapping[str, Any]) -> ParseOptions:
         base = self._reading
-        own = {name: value for name, value in options.items() if name not in OF_A_RUN}
-        of_run = {name: options[name] for name in OF_A_RUN if name in options}
-        settings = {**base.settings, **recipe_options(cast(Any, own))}
+        own = parse_options(files, options)
+        settings = {**base.settings, **own.settings}
+        of_run = {name: getattr(own, name) for name in OF_A_RUN if name in options}
         return replace(base, inputs=files, settings=settings, **of_run)
 
 

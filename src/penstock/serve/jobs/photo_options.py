@@ -8,15 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from penstock.errors import UsageError
+from penstock.options.option import values_of
+from penstock.options.photos import PHOTO_READING
+from penstock.passes.photo_words import parse_box, parse_known, sam3d_options
 from penstock.passes.photos import PhotoOptions
 from penstock.serve.jobs.photo_attachments import depths_of, furniture_of
 
-OF_A_RUN = ("boxes", "known", "same_room")  # those that are not the recipe's
-OF_SAM3D = {
-    "setting": "setting", "stage1_steps": "stage1_steps", "stage2_steps": "stage2_steps",
-    "floor_depth": "floor_depth", "mesh": "with_mesh", "texture": "with_texture",
-    "mesh_postprocess": "with_mesh_postprocess", "layout_postprocess": "with_layout_postprocess",
-}  # fmt: skip
 OF_MOGE = ("moge", "python")  # depth for either engine
 
 
@@ -24,17 +21,15 @@ def photo_options(
     base: PhotoOptions, options: Mapping[str, Any], files: tuple[str, ...] = (), folder: Path | None = None
 ) -> PhotoOptions:
     """Returns the options of one job. `folder` is the job's. Raises UsageError for what there is not."""
-    own = {name: value for name, value in options.items() if name not in (*OF_A_RUN, *OF_SAM3D)}
-    if "labels" in own:
-        own["labels"] = tuple(own["labels"])
+    own = values_of(PHOTO_READING, options)
     settings = {**base.settings, **own, **(furniture_of(folder) if folder is not None else {})}
-    wished = {OF_SAM3D[name]: value for name, value in options.items() if name in OF_SAM3D and value}
+    wished = sam3d_options(options)
     return replace(
         base,
         photos=files,
-        boxes=tuple(options.get("boxes", ())),
+        boxes=tuple(map(parse_box, options.get("boxes", ()))),
         depths=depths_of(folder, files) if folder is not None else (),
-        known=tuple(options.get("known", ())),
+        known=tuple(map(parse_known, options.get("known", ()))),
         same_room=bool(options.get("same_room", False)),
         settings=settings,
         sam3d=_sam3d(base, settings.get("engine"), wished),

@@ -9,15 +9,15 @@ from typing import get_args, get_type_hints
 from penstock import recipes
 from penstock.cli import parse as parse_command
 from penstock.engines.vllm.choice import DTYPES
-from penstock.passes.embed import EmbedOptions
-from penstock.passes.enrich import EnrichOptions
-from penstock.passes.settings import (
+from penstock.options.typed import (
     EmbedSettings,
     EnrichSettings,
     ParseSettings,
     PhotoSettings,
     recipe_options,
 )
+from penstock.passes.embed import EmbedOptions
+from penstock.passes.enrich import EnrichOptions
 from penstock.vllm_plugin import MODES
 
 

@@ -1,28 +1,26 @@
-"""The options of the verbs as editors complete them in Python. Their names are those of the command line.
+"""The options as editors complete them in Python. Written by tools/option_types.py; do not edit.
 
-What each means: `penstock parse --help`, and the recipes' own page. A recipe takes the options it has a
-parameter for and refuses the others by name. A test compares these with the recipes and the commands.
+What each means: `penstock parse --help` and its like. A recipe takes the options that it has a parameter for
+and refuses the others by name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
-from penstock.stages.embed import EmbeddedRegions
-from penstock.stages.summarise import TextEngine
-from penstock.vllm_plugin import Vision
-
 if TYPE_CHECKING:
     from penstock.engines.mesh.request import MeshOptions
+    from penstock.photos.user_boxes import GivenBox, GivenDepth, KnownSize
+    from penstock.plan import Plan
 
 
 class ParseSettings(TypedDict, total=False):
     """Options of the recipes for pages."""
 
     dpi: int
-    lang: str | Sequence[str]  # "ko,en", or ("ko", "en")
+    lang: str | Sequence[str]
     layout: Literal["model", "rules", "auto", "pp-doclayoutv3", "cdla"]
     text_layer: Literal["auto", "always", "never"]
     flatten: Literal["auto", "off", "always"]
@@ -32,15 +30,15 @@ class ParseSettings(TypedDict, total=False):
     server: str | Sequence[str]
     model: str
     layout_model: str
-    layout_threshold: float | str | Mapping[str, float]
-    layout_merge: str | Mapping[str, str]
-    layout_unclip: float | str | Mapping[str, float]
+    layout_threshold: float | Mapping[str, float]
+    layout_merge: Literal["large", "small", "union"] | Mapping[str, Literal["large", "small", "union"]]
+    layout_unclip: float | tuple[float, float] | Mapping[str, float | tuple[float, float]]
     layout_nms: bool
     layout_compile: bool
-    layout_precision: Literal["fp16", "fp32", "bf16"]
+    layout_precision: Literal["fp32", "fp16", "bf16"]
     preset: str
     ocr_dtype: Literal["auto", "bf16", "fp8"]
-    vision: Vision
+    vision: Literal["auto", "fast", "fp8", "plain"]
     engine: Literal["vllm", "hf"]
     resolution: str
     base_size: int
@@ -65,19 +63,42 @@ class ParseSettings(TypedDict, total=False):
     cores: int | None
 
 
+class ReaderSettings(ParseSettings, total=False):
+    """Options of a `Reader`."""
+
+    executor: str
+
+
+class ConvertSettings(ReaderSettings, total=False):
+    """Options of `convert`."""
+
+    recipe: str | Plan
+    pages: str | int | Iterable[int] | None
+
+
+class RunSettings(ConvertSettings, total=False):
+    """Options of `parse`."""
+
+    max_pages: int
+    image_column: str | None
+    id_column: str | None
+    retry_failed: bool
+    fresh: bool
+
+
 class EnrichSettings(TypedDict, total=False):
     """The fields of `EnrichOptions`."""
 
-    text_engine: TextEngine
-    server: tuple[str, ...]
+    text_engine: Literal["none", "rule", "llm"]
+    server: Sequence[str]
     model: str
-    vision_server: tuple[str, ...]
+    vision_server: Sequence[str]
     vision: str
     vision_model: str
     max_tokens: int
     api_key: str | None
     in_flight: int
-    lang: str | tuple[str, ...]
+    lang: str | Sequence[str]
     executor: str
     retry_failed: bool
     fresh: bool
@@ -89,39 +110,39 @@ class EmbedSettings(TypedDict, total=False):
     engine: str
     queries: Path | None
     images: bool | None
-    regions: EmbeddedRegions | None
     precision: str
     password: str | None
     retry_failed: bool
     fresh: bool
+    regions: Literal["visual", "all"] | None
     settings: dict[str, Any]
 
 
 class PhotoSettings(TypedDict, total=False):
     """Options of the recipe for photos."""
 
-    detector: str | None
-    engine: str
-    labels: tuple[str, ...]
+    labels: Sequence[str]
+    detector: Literal["saliency", "nanodet", "grounded", "rfdetr", "yoloe"]
+    model: str
     min_score: float
-    model: str | None
-    camera_height: float | None
-    pitch: float | None
-    furniture: str | None
+    engine: Literal["silhouette", "sam3d"]
+    camera_height: float
+    pitch: float
+    furniture: str
+    gpus: int
     max_pixels: int
     page_timeout: float
-    gpus: int | None
-    mesh: MeshOptions | None
     cores: int | None
+    mesh: MeshOptions
 
 
-def recipe_options(given: ParseSettings) -> dict[str, Any]:
-    """Returns the options in the recipe's own terms: several languages and servers are tuples."""
-    options: dict[str, Any] = dict(given)
-    for name in ("lang", "server"):
-        value = options.get(name)
-        if isinstance(value, str):
-            options[name] = tuple(value.replace(",", " ").split())
-        elif value is not None:
-            options[name] = tuple(value)
-    return options
+class VolumesSettings(PhotoSettings, total=False):
+    """Options of `volumes`."""
+
+    boxes: Sequence[GivenBox]
+    depths: Sequence[GivenDepth]
+    known: Sequence[KnownSize]
+    same_room: bool
+    executor: str
+    retry_failed: bool
+    fresh: bool
