@@ -20,15 +20,15 @@ from typing import Any
 import typer
 from typer.testing import CliRunner
 
+import option_types
 import penstock
 import penstock.stages
 from penstock.cli.app import VERBS, app
-from penstock.options.typed import EmbedSettings, EnrichSettings, ParseSettings, PhotoSettings
+from penstock.options.option import Option
 from penstock.recipes import RECIPES
 
 WIDTH = "100"  # columns of the help texts
 NOT_FOR_USERS = frozenset({"fake"})
-OPTIONS = (ParseSettings, EnrichSettings, EmbedSettings, PhotoSettings)
 COMMON = frozenset(field.name for field in dataclasses.fields(penstock.Stage))
 
 
@@ -61,9 +61,33 @@ def python() -> str:
     parts.append("## Classes")
     parts += [part for name, thing in classes.items() for part in _entry(f"penstock.{name}", thing)]
     parts += ["## Options", "What `**options` stands for, by its name in a signature. All may be left out."]
-    parts += [part for thing in OPTIONS for part in _entry(thing.__name__, thing)]
+    parts += [part for kind in option_types.kinds() for part in _options(kind)]
     errors = importlib.import_module("penstock.errors")
     return _page([*parts, "## Errors", f"```text\n{inspect.getdoc(errors)}\n```"])
+
+
+def _options(kind: option_types.Kind) -> list[str]:
+    """The rows of one typed dictionary: name, type, what it does, and for which recipes."""
+    base = "" if kind.base == "TypedDict" else f" It has those of `{kind.base}`, too."
+    rows = [
+        f"| `{one.name}` | `{_in_cell(option_types.type_text(one.type))}` | {_in_cell(_about(one))} |"
+        for one in kind.options
+    ]
+    return [
+        f"### {kind.name}",
+        f"{kind.about}{base}",
+        "\n".join(["| option | type | what it does |", "|---|---|---|", *rows]),
+    ]
+
+
+def _about(option: Option) -> str:
+    default = "" if option.default in (None, (), "") else f" Default: {option.default}."
+    recipes = f" For {', '.join(option.recipes)}." if option.recipes else ""
+    return f"{option.help}{default}{recipes}"
+
+
+def _in_cell(text: str) -> str:
+    return text.replace("|", "\\|")
 
 
 def recipes() -> str:
@@ -117,7 +141,7 @@ def _stages() -> list[type[penstock.Stage]]:
 def _entry(name: str, thing: Any) -> list[str]:
     short = name.rsplit(".", 1)[-1]
     parts = [f"### {name}", f"```python\n{_signature(short, thing)}\n```", _doc(thing)]
-    return [*parts, _members(thing)] if inspect.isclass(thing) and thing not in OPTIONS else parts
+    return [*parts, _members(thing)] if inspect.isclass(thing) else parts
 
 
 def _members(thing: type) -> str:
@@ -153,15 +177,9 @@ def _signature(name: str, thing: Any) -> str:
             if fields
             else f"class {name}"
         )
-    if thing in OPTIONS:
-        return "\n".join(f"{key}: {_plain_kind(kind)}" for key, kind in thing.__annotations__.items())
     if inspect.isclass(thing):
         return f"class {name}"
     return _broken(name.replace("-", "_"), inspect.signature(thing))
-
-
-def _plain_kind(kind: Any) -> str:
-    return str(getattr(kind, "__forward_arg__", kind))
 
 
 def _is_shown(name: str, thing: Any) -> bool:

@@ -65,6 +65,11 @@ def typed_text() -> str:
     return "\n".join([HEAD, *_imports(used), "", *blocks])
 
 
+def type_text(kind: Any) -> str:
+    """Returns a type as a module writes it."""
+    return _source(kind, {"typing": set()})
+
+
 def _class(kind: Kind, used: dict[str, set[str]]) -> str:
     lines = [f"    {option.name}: {_source(option.type, used)}" for option in kind.options]
     return "\n".join(

@@ -82,7 +82,7 @@ def test_it_says_what_readers_of_files_may_do(
 def test_what_is_absent_comes_with_what_to_type(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("PENSTOCK_VLLM", raising=False)
-    monkeypatch.setattr("penstock.cli.doctor._is_installed", lambda package: package != "lancedb")
+    monkeypatch.setattr("penstock.cli.running.doctor._is_installed", lambda package: package != "lancedb")
     words = told()
     assert "pip install 'penstock-pipeline[search]'" in words
     assert "with --server URL" in words

@@ -9,10 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 from penstock.cli.app import VERBS, app
-from penstock.cli.options import FORMAT_NAMES, GROUPS, RECIPE_NAMES
+from penstock.cli.options import FORMAT_NAMES
 from penstock.errors import MissingModel
 from penstock.exports.export import PAGE_FORMATS, PHOTO_FORMATS
-from penstock.recipes import RECIPES
+from penstock.options.option import GROUPS, RECIPE_NAMES
 
 
 def help_of(*verb: str) -> str:
@@ -29,7 +29,6 @@ def test_help_of_parse_says_together_what_belongs_together() -> None:
 
 def test_help_names_every_recipe_of_pages_and_every_format_and_no_stand_in() -> None:
     told = " ".join(help_of("parse").split()).replace("- ", "-")  # long words are broken at their hyphens
-    assert set(RECIPE_NAMES) == set(RECIPES) - {"photos"}
     assert set(FORMAT_NAMES) == set(PAGE_FORMATS)
     assert all(name in told for name in (*RECIPE_NAMES, *FORMAT_NAMES))
     told = " ".join(help_of("export").split()).replace("- ", "-")

@@ -16,8 +16,8 @@ import pytest
 from typer.testing import CliRunner
 
 from penstock.cli.app import app
-from penstock.cli.services.serve import _plan as serve_plan
 from penstock.page import Page
+from penstock.passes.service import served_options
 from penstock.serve.reading.service import Service
 from penstock.store.ledger import ShardWriter
 from penstock.store.schema import PAGES
@@ -219,7 +219,9 @@ def eval_run(root: Path, recipe: str, dtype: str, *more: str) -> str:
 
 def serve(root: Path, recipe: str, dtype: str) -> str:
     """The service itself, with the plan of the command: listening is not what this is about."""
-    plan = serve_plan(root / "served", recipe, {"ocr_dtype": dtype}, {})
+    options = served_options(root / "served", recipe, {"ocr_dtype": dtype}, {})
+    assert options is not None
+    plan = options.plan()
     with Service(root / "served", plan) as service:
         with service.incoming() as arrived:
             arrived.write_bytes(Path(picture(root)).read_bytes())

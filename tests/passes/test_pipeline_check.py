@@ -122,7 +122,11 @@ def test_a_package_that_a_step_needs_is_said_before_anything_is_read(
 def test_steps_with_nothing_to_do_need_no_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("penstock.extras.find_spec", lambda name: None)
     options = PipelineOptions(
-        out=tmp_path / "out", data=tmp_path, inputs=(str(SAMPLE),), recipe="builtin", settings={"layout": "rules"}
+        out=tmp_path / "out",
+        data=tmp_path,
+        inputs=(str(SAMPLE),),
+        recipe="builtin",
+        settings={"layout": "rules"},
     )
     lines = list(Pipeline(options).run(("check", "download", "evaluate", "upload")))
     assert lines[-1].startswith("[4/4] upload")

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from penstock.cli.search import BOLD, PLAIN, _show, _wrapped
 from typer.testing import CliRunner
 
 import penstock
 from penstock.cli.app import app
+from penstock.cli.running.search import BOLD, PLAIN, _show, _wrapped
 from penstock.errors import EngineError, StoreError, UsageError
 from penstock.processes.background import Background
 from penstock.retrieval import small_index, tokens
@@ -275,7 +275,7 @@ def test_a_hit_is_three_lines_with_page_place_and_marks(
         " 2. a.pdf, page 3",
         "    a **gate**",
     ]
-    monkeypatch.setattr("penstock.cli.search._is_coloured", lambda stream: True)
+    monkeypatch.setattr("penstock.cli.running.search._is_coloured", lambda stream: True)
     _show([hit])
     assert f"a {BOLD}gate{PLAIN}" in capsys.readouterr().out
 

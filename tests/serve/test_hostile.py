@@ -381,7 +381,7 @@ def test_names_of_every_kind_at_once(client: Client) -> None:
 
 @pytest.mark.skipif(not socket.has_ipv6 or not Path("/proc/net/if_inet6").exists(), reason="needs IPv6")
 def test_it_listens_on_an_ipv6_address_too() -> None:
-    from penstock.cli.services.listening import address, listening_on
+    from penstock.cli.running.listening import address, listening_on
 
     with listening_on("::1", 0) as listening:
         assert address(listening).startswith("http://[::1]:")

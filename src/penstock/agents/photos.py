@@ -12,6 +12,7 @@ from penstock.errors import UsageError
 from penstock.exports.inventory import Inventory, read_inventory
 from penstock.exports.overlays import draw
 from penstock.exports.page_pictures import PageRenderer
+from penstock.passes.photo_words import parse_box, parse_known
 from penstock.passes.photos import PhotoOptions, photos_work
 from penstock.photo import Photo
 from penstock.region import Region
@@ -34,7 +35,10 @@ def measured(
         photo = incoming.rename(Path(folder) / safe_name(name))
         out = Path(folder) / ".out"
         options = PhotoOptions(
-            photos=(str(photo),), boxes=tuple(boxes), known=tuple(known), settings=settings
+            photos=(str(photo),),
+            boxes=tuple(map(parse_box, boxes)),
+            known=tuple(map(parse_known, known)),
+            settings=settings,
         )
         for _ in photos_work(options, out):
             pass

@@ -20,9 +20,9 @@ from typer.core import TyperCommand, TyperGroup
 
 from penstock import __version__
 from penstock.cli.log_file import show_warnings
-from penstock.cli.options import GROUP_OF, GROUPS
 from penstock.errors import PenstockError
 from penstock.extras import from_extra
+from penstock.options.option import GROUPS
 
 INTERRUPTED, TERMINATED = 130, 143  # what shells say of Ctrl-C and of SIGTERM
 
@@ -61,8 +61,8 @@ VERBS = {
     ),
     "run": Verb("run:run", "Run a whole pipeline, from download to upload.", "kopub --recipe builtin"),
     "upload": Verb("upload:upload", "Bring a run to the Hugging Face Hub.", "out --repo me/pages"),
-    "serve": Verb("services.serve:serve", "An HTTP API and a web page over a run.", "out --recipe documents"),
-    "mcp": Verb("services.mcp:mcp", "Tools for agents: read, search, measure.", "--allow-folder ~/Documents"),
+    "serve": Verb("serve:serve", "An HTTP API and a web page over a run.", "out --recipe documents"),
+    "mcp": Verb("mcp:mcp", "Tools for agents: read, search, measure.", "--allow-folder ~/Documents"),
     "eval": Verb("eval", "Score recipes and predictions on benchmarks.", extra="eval"),
     "check": Verb("check:check", "Say whether what a run wrote is whole.", "out --repair"),
     "profile": Verb("profile:profile", "Say where the time of a run went.", "out"),
@@ -104,7 +104,9 @@ class _Grouped(TyperCommand):
 
 
 def _group(param: Any) -> str:
-    return "Arguments" if param.param_type_name == "argument" else GROUP_OF.get(param.name, "Options")
+    if param.param_type_name == "argument":
+        return "Arguments"
+    return "Running" if param.name == "help" else getattr(param, "rich_help_panel", None) or "Options"
 
 
 class _Verbs(TyperGroup):

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from penstock.cli.options import VISIONS, AsJson
+from penstock.cli.options import AsJson, with_options
 from penstock.engines.chat.deepseek import MODELS as PAGE_MODELS
 from penstock.engines.chat.recognisers import RECOGNISERS
 from penstock.engines.vllm import daemon, detached
@@ -23,6 +23,8 @@ from penstock.engines.vllm.presets import PRESETS, Card, cards
 from penstock.engines.vllm.probe import healthy, tokens_and_running
 from penstock.engines.vllm.server import find_vllm, free_port
 from penstock.errors import MissingModel, UsageError
+from penstock.options.option import only
+from penstock.options.reading import READING
 from penstock.vllm_plugin import VARIABLE
 
 app = typer.Typer(
@@ -39,25 +41,25 @@ _PRESETS = ", ".join(("auto", *PRESETS))
 
 
 @app.command(epilog="Example: penstock engine start glm-ocr --gpu 0,1 -- --max-model-len 8192")
+@with_options(*only(READING, "ocr_dtype", "vision", "max_model_len"))
 def start(
+    given: dict[str, Any],
     model: Annotated[str, typer.Argument(help=f"{_SERVED}, a folder or a hub name.")] = DEFAULT_MODEL,
     vllm_args: Annotated[
-        list[str] | None, typer.Argument(help="Flags handed to `vllm serve`, after --; they replace ours.")
+        list[str] | None, typer.Argument(help="Flags for `vllm serve`, after --. They replace ours.")
     ] = None,
     preset_name: Annotated[str, typer.Option("--preset", help=f"One of {_PRESETS}.")] = "auto",
-    ocr_dtype: Annotated[str, typer.Option(help="Numbers it computes with: auto, bf16, fp8.")] = "auto",
-    vision: Annotated[str, typer.Option(help=f"Its vision tower: {VISIONS}.")] = "auto",
-    max_model_len: Annotated[
-        int, typer.Option(help="Tokens of a request at most; the preset's own when not given.", min=0)
-    ] = 0,
-    gpu: Annotated[str, typer.Option(help="Numbers of the GPUs, like 0,1; all of them when not given.")] = "",
+    gpu: Annotated[str, typer.Option(help="Numbers of the GPUs to use, such as 0,1. Default: all.")] = "",
     port: Annotated[
-        int, typer.Option(help="Of the first server; the next take the next. 0: any free.")
+        int,
+        typer.Option(
+            help="Port of the first server; the others use the following ports. 0 picks free ports.", min=0
+        ),
     ] = 8000,
-    name: Annotated[str, typer.Option(help="What status and stop call it; the model's when not given.")] = "",
-    wait: Annotated[bool, typer.Option(help="Return when the servers answer, not before.")] = True,
+    name: Annotated[str, typer.Option(help="Name for status and stop. Default: the model's.")] = "",
+    wait: Annotated[bool, typer.Option(help="Return only when the servers answer.")] = True,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the full commands, start nothing.")
+        bool, typer.Option("--dry-run", help="Print the full commands. Start nothing.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -67,9 +69,9 @@ def start(
         model, extra = DEFAULT_MODEL, [model, *extra]
     settings = {
         "preset_name": preset_name,
-        "dtype": ocr_dtype,
-        "vision": vision,
-        "max_model_len": max_model_len,
+        "dtype": given.get("ocr_dtype", "auto"),
+        "vision": given.get("vision", "auto"),
+        "max_model_len": given.get("max_model_len", 0),
     }
     planned = _plan(model, settings, extra, gpu, port, name, dry_run)
     if dry_run:

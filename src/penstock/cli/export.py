@@ -5,7 +5,18 @@ from __future__ import annotations
 import json
 from typing import Annotated
 
-from penstock.cli.options import FORMAT_NAMES, AsJson, Config, CropNames, Log, LogLevel, Out, of_input, of_output, some_of
+from penstock.cli.options import (
+    FORMAT_NAMES,
+    AsJson,
+    Config,
+    CropNames,
+    Log,
+    LogLevel,
+    Out,
+    of_input,
+    of_output,
+    some_of,
+)
 from penstock.errors import UsageError
 from penstock.options.option import words
 

@@ -84,8 +84,10 @@ def _parameter(option: Option) -> inspect.Parameter:
         rich_help_panel=option.group,
     )
     default = option.default if option.default != () else None
-    annotation = Annotated[kind if default is not None else kind | None, shown]
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+    taken: Any = kind if default is not None else kind | None
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[taken, shown]
+    )
 
 
 def _shell_type(option: Option) -> Any:

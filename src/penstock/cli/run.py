@@ -31,9 +31,7 @@ RECIPE_HELP = (
     "builtin (any CPU), or a recipe with a model server. Default: glm-ocr on a GPU, otherwise builtin."
 )
 RESUME_HELP = "Go on where the last run stopped. It does so without this option, too."
-Pipelines = Annotated[
-    str, Argument(help="kopub, or pages for a data set of your own.", metavar="PIPELINE")
-]
+Pipelines = Annotated[str, Argument(help="kopub, or pages for a data set of your own.", metavar="PIPELINE")]
 Inputs = Annotated[
     list[str] | None, Argument(help="Pages of your own instead of a data set.", metavar="[INPUT]...")
 ]
@@ -51,7 +49,9 @@ def run(
     output_dir: Annotated[Path, of_output(help="Folder for the results.")] = Path("output"),
     data_dir: Annotated[Path, of_input(help="Folder that the dataset is downloaded to.")] = Path("data"),
     dataset: Annotated[str | None, of_input(help="Dataset: a name on the Hub, or a folder.")] = None,
-    revision: Annotated[str, of_input(help="Commit, tag or branch of the dataset. Default: the newest.")] = "",
+    revision: Annotated[
+        str, of_input(help="Commit, tag or branch of the dataset. Default: the newest.")
+    ] = "",
     queries: Annotated[
         Path | None, of_input(help="File of questions with the pages that answer them.")
     ] = None,
@@ -78,7 +78,9 @@ def run(
     enrich: Annotated[bool, of_running("--enrich", help="Summarise tables and pictures as well.")] = False,
     hf_repo: Annotated[str | None, of_servers(help="Dataset on the Hub to upload to.")] = None,
     hf_token: HfToken = None,
-    public: Annotated[bool, of_servers("--public", help="Upload to a public dataset. Default: private.")] = False,
+    public: Annotated[
+        bool, of_servers("--public", help="Upload to a public dataset. Default: private.")
+    ] = False,
     licence: Licence = "",
     config: Config = None,
     log: Log = None,

@@ -15,9 +15,7 @@ def search(
     out: Out,
     question: Annotated[str, typer.Argument(help="What you want to know.", metavar="QUESTION")],
     top: Annotated[int, typer.Option("--top", "-k", help="Number of pages to show.", min=1)] = 10,
-    document: Annotated[
-        list[str] | None, of_input(help="Search only this document. Repeatable.")
-    ] = None,
+    document: Annotated[list[str] | None, of_input(help="Search only this document. Repeatable.")] = None,
     pages: Annotated[str | None, of_input(help="Search only these pages, from 1: 3-9 or 1,4,7-.")] = None,
     label: Annotated[
         list[str] | None, of_input(help="Search only regions with this label. Repeatable.")
@@ -26,9 +24,7 @@ def search(
         list[str] | None, of_input(help="Search only under titles with these words. Repeatable.")
     ] = None,
     weights: Annotated[str | None, typer.Option(help=WEIGHTS_HELP)] = None,
-    api_key: Annotated[
-        str | None, of_servers(help="API key of the server that embedded the run.")
-    ] = None,
+    api_key: Annotated[str | None, of_servers(help="API key of the server that embedded the run.")] = None,
     config: Config = None,
     log: Log = None,
     log_level: LogLevel = "info",

@@ -11,7 +11,9 @@ def upload(
     out: Out,
     repo: Annotated[str, of_servers("--repo", help="Dataset on the Hub: NAME/DATASET.")],
     hf_token: HfToken = None,
-    public: Annotated[bool, of_servers("--public", help="Make the dataset public. Default: private.")] = False,
+    public: Annotated[
+        bool, of_servers("--public", help="Make the dataset public. Default: private.")
+    ] = False,
     licence: Licence = "",
     config: Config = None,
     log: Log = None,

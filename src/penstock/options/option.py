@@ -104,6 +104,11 @@ def without(options: Sequence[Option], *names: str) -> tuple[Option, ...]:
     return tuple(option for option in options if option.name not in names)
 
 
+def only(options: Sequence[Option], *names: str) -> tuple[Option, ...]:
+    """Returns the options of these names."""
+    return tuple(option for option in options if option.name in names)
+
+
 def words(given: str | Iterable[str]) -> list[str]:
     """Returns the words of a text, or of several.
 

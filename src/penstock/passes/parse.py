@@ -77,6 +77,9 @@ def parse_options(inputs: tuple[str, ...], given: Mapping[str, Any], **more: Any
         of_run["pages"] = pages_text(of_run["pages"])
     own = {name: value for name, value in given.items() if name not in (*OF_A_RUN, *OF_RECIPES)}
     settings = {**own, **values_of(READING, given)}
+    if isinstance(of_run.get("recipe"), Plan) and (useless := set(settings) - {"password"}):
+        name = min(useless).replace("_", "-")
+        raise UsageError(f"--{name} has no effect on a Plan of your own.", "Set it in the plan.")
     return ParseOptions(inputs=inputs, settings=settings, **of_run, **more)
 
 

@@ -39,10 +39,10 @@ from penstock.passes.hub.front_matter import check_licence
 from penstock.passes.index import index_out
 from penstock.passes.parse import crop_names_of, downloads_of, told_inputs
 from penstock.passes.pipeline_check import (
-    refuse_useless,
     STEPS,
     free_bytes,
     need_all,
+    refuse_useless,
     stages_lack,
     started_in_words,
     steps_lack,

@@ -100,7 +100,9 @@ class PipelineModels(SafeRepr):
                 f"--batch-size has no effect: the recipe {self.name!r} lays pages out one by one.",
                 "Leave it out, or use a recipe with --layout pp-doclayoutv3.",
             )
-        return Plan(*(_batched(stage, batch_size or LAYOUT_BATCH) for stage in plan), name=plan.name, notes=plan.notes)
+        return Plan(
+            *(_batched(stage, batch_size or LAYOUT_BATCH) for stage in plan), name=plan.name, notes=plan.notes
+        )
 
 
 def models_of(recipe: str, settings: Mapping[str, Any]) -> PipelineModels:

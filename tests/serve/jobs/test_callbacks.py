@@ -21,7 +21,7 @@ import pytest
 
 pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
 
-from penstock.cli.services.serve import _callbacks
+from penstock.cli.running.serve import callback_settings
 from penstock.errors import UsageError
 from penstock.serve.errors import HttpRefusal
 from penstock.serve.guard.outgoing import AllowedHosts
@@ -313,5 +313,5 @@ def test_the_service_tells_of_a_job_it_read(tmp_path: Path, url: str) -> None:
 
 def test_hosts_without_a_secret_are_refused_before_anything_listens(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--callback-secret"):
-        _callbacks(["hooks.example"], None)
-    assert _callbacks([], None) == CallbackSettings()
+        callback_settings(["hooks.example"], None)
+    assert callback_settings([], None) == CallbackSettings()

@@ -15,22 +15,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from penstock.cli.options import (
-    ApiKey,
-    AsJson,
-    Engine,
-    InFlight,
-    Lang,
-    LayoutModel,
-    Log,
-    OcrDtype,
-    Out,
-    Preset,
-    Servers,
-    recipe_settings,
-    with_recipe_options,
-)
+from penstock.cli.options import AsJson, Log, Out, with_options
 from penstock.errors import UsageError
+from penstock.options.option import values_of, without
+from penstock.options.reading import READING
 
 if TYPE_CHECKING:
     from penstock.passes.scores import Summary
@@ -112,28 +100,19 @@ def score(
 
 
 @app.command(epilog="Example: penstock eval run ocrbench --recipe glm-ocr --server http://gpu:8000 -o scores")
-@with_recipe_options
+@with_options(*without(READING, "model"))
 def run(
     bench: Bench,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the predictions and the results.")],
-    more: dict[str, Any],
+    given: dict[str, Any],
     data: Data = None,
     recipe: Annotated[
         str, typer.Option("--recipe", help="The recipe that reads the pictures.")
     ] = "documents",
-    lang: Lang = None,
-    layout: Annotated[str | None, typer.Option(help="How to find regions; see `parse --help`.")] = None,
-    server: Servers = None,
     model: Annotated[
         str | None,
         typer.Option("--model", "--ocr-model", help="The model as the server calls it, or a folder."),
     ] = None,
-    layout_model: LayoutModel = None,
-    preset: Preset = None,
-    ocr_dtype: OcrDtype = None,
-    engine: Engine = None,
-    in_flight: InFlight = None,
-    api_key: ApiKey = None,
     protocol: Version = "",
     cdm: Cdm = False,
     limit: Annotated[int, typer.Option("--limit", help="Only the first N samples; 0 takes all.", min=0)] = 0,
@@ -146,10 +125,7 @@ def run(
     Pages are read as the recipe reads them. Lines, tables, formulas, questions and fields go with their
     picture straight to the recipe's recogniser. Scores of a recipe that only reads pages are called so.
     """
-    options = recipe_settings(
-        lang=lang, layout=layout, server=server, model=model, layout_model=layout_model, preset=preset,
-        ocr_dtype=ocr_dtype, engine=engine, in_flight=in_flight, api_key=api_key, **more,
-    )  # fmt: skip
+    options = values_of(READING, {**given, "model": model})
     from penstock_eval.benchmark_run import run_benchmark
     from penstock_eval.benchmarks import open_benchmark
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from penstock.cli.progress import progress
+from penstock.cli.running.progress import progress
 from penstock.options.option import values_of
 from penstock.options.passes import EMBED_ENGINE, EMBED_RUN
 from penstock.passes.embed import EmbedOptions, EmbedSummary, embed_out

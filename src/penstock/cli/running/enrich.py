@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from penstock.cli.progress import progress
+from penstock.cli.running.progress import progress
 from penstock.driver import Tally
 from penstock.passes.enrich import enrich_options, enrich_work
 from penstock.store.arrow import leave_pandas_out

@@ -12,8 +12,8 @@ from typing import Any
 
 import typer
 
-from penstock.cli.progress import progress, tell_addresses, tell_failures, tell_left_out, tell_notes
 from penstock.cli.running.dry_run import forecast
+from penstock.cli.running.progress import progress, tell_addresses, tell_failures, tell_left_out, tell_notes
 from penstock.client.client import Client
 from penstock.client.folder import fetch_into, page_texts
 from penstock.client.remote_reading import read_remotely

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from penstock.cli.progress import progress
+from penstock.cli.running.progress import progress
 from penstock.evaluation.results import Summary
 from penstock.options.option import values_of, without, words
 from penstock.options.passes import PRECISION
@@ -33,9 +33,7 @@ def options_of(pipeline: str, given: Mapping[str, Any], **own: Any) -> PipelineO
     if "servers" in served:
         served["servers"] = tuple(served["servers"])
     precision = values_of([PRECISION], given)
-    return PipelineOptions(
-        source_preset=preset_of(pipeline), settings=settings, **served, **precision, **own
-    )
+    return PipelineOptions(source_preset=preset_of(pipeline), settings=settings, **served, **precision, **own)
 
 
 def run_pipeline(

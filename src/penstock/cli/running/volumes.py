@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from penstock.cli.progress import progress
+from penstock.cli.running.progress import progress
 from penstock.driver import Run
 from penstock.exports.export import check_formats, export
 from penstock.exports.inventory import (

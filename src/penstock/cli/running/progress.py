@@ -7,13 +7,15 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from penstock.driver import Run
-    from penstock.passes.work import Showing
-    from penstock.plan import Plan
-    from penstock.trace.progress import RunState
+from penstock.driver import Run
+from penstock.passes.work import Showing
+from penstock.plan import Plan
+from penstock.redaction import bare_address
+from penstock.sources.download import is_url
+from penstock.trace.phrases import plural
+from penstock.trace.progress import Progress, RunState
 
 TICK_S = 0.25
 SHOWN_ENDINGS = 8
@@ -31,8 +33,6 @@ def progress(quiet: bool) -> Showing:
 @contextmanager
 def _drawn(run: Run[Any], quiet: bool) -> Iterator[None]:
     """Draws the run's progress from a thread of its own while the block works."""
-    from penstock.trace.progress import Progress
-
     ended = Event()
     began = time.monotonic()
     with Progress(None, quiet=quiet) as display:
@@ -52,8 +52,6 @@ def _drawn(run: Run[Any], quiet: bool) -> Iterator[None]:
 
 
 def _state(run: Run[Any], elapsed_s: float) -> RunState:
-    from penstock.trace.progress import RunState
-
     tally = run.tally
     return RunState(
         done=tally.done,
@@ -69,9 +67,6 @@ def _state(run: Run[Any], elapsed_s: float) -> RunState:
 
 def tell_addresses(inputs: Iterable[str], quiet: bool) -> None:
     """What comes from the network may take a while: a sign of work on standard error."""
-    from penstock.redaction import bare_address
-    from penstock.sources.download import is_url
-
     for address in () if quiet else filter(is_url, inputs):
         with suppress(ValueError):  # an address that is none: the listing says so
             print(f"reading {bare_address(address)}", file=sys.stderr, flush=True)
@@ -110,8 +105,6 @@ def _retry_advice(run: Run[Any]) -> str:
 
 def tell_left_out(run: Run[Any]) -> None:
     """What was in the folders and is of no kind that Penstock reads: once, by ending."""
-    from penstock.trace.phrases import plural
-
     left_out = run.tally.left_out
     if not left_out:
         return

@@ -1,1 +1,0 @@
-"""Verbs that answer until they are stopped, and where they listen."""
