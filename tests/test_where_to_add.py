@@ -33,7 +33,7 @@ def toy_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_table_has_the_rows_that_are_followed_here() -> None:
     rows = re.findall(r"^\| an? (\w+) \|", TABLE.read_text("utf-8").partition("## Where to add")[2], re.M)
-    assert rows == ["engine", "stage", "recipe", "source", "export", "verb"]
+    assert rows == ["engine", "stage", "option", "recipe", "source", "export", "verb"]  # option: test_options
 
 
 def test_a_source_a_recipe_and_a_stage(toy_run: Path) -> None:

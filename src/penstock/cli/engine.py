@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -14,15 +13,12 @@ from penstock.cli.options import AsJson, with_options
 from penstock.engines.chat.deepseek import MODELS as PAGE_MODELS
 from penstock.engines.chat.recognisers import RECOGNISERS
 from penstock.engines.vllm import daemon, detached
-from penstock.engines.vllm.choice import ServerChoice, embedding_server, reading_servers
 from penstock.engines.vllm.detached import DetachedServer
-from penstock.engines.vllm.embedding_presets import EMBEDDING, is_embedder
 from penstock.engines.vllm.embedding_presets import NAMES as EMBEDDERS
-from penstock.engines.vllm.memory_budget import CARD_MIB, MemoryBudget, memory_budget
-from penstock.engines.vllm.presets import PRESETS, Card, cards
+from penstock.engines.vllm.planned_servers import WantedServers, budget_of, planned_servers, variables_of
+from penstock.engines.vllm.presets import PRESETS
 from penstock.engines.vllm.probe import healthy, tokens_and_running
-from penstock.engines.vllm.server import find_vllm, free_port
-from penstock.errors import MissingModel, UsageError
+from penstock.errors import UsageError
 from penstock.options.option import only
 from penstock.options.reading import READING
 from penstock.vllm_plugin import VARIABLE
@@ -34,7 +30,6 @@ app = typer.Typer(
 )
 
 DEFAULT_MODEL = "glm-ocr"
-ANY_MODEL = "openai"  # the recogniser that asks any model in plain words
 _READERS = (name for name, known in {**RECOGNISERS, **PAGE_MODELS}.items() if known.model)
 _SERVED = ", ".join((*_READERS, *EMBEDDERS))
 _PRESETS = ", ".join(("auto", *PRESETS))
@@ -67,13 +62,18 @@ def start(
     extra = vllm_args or []
     if model.startswith("--"):  # no model was named, only flags for vLLM
         model, extra = DEFAULT_MODEL, [model, *extra]
-    settings = {
-        "preset_name": preset_name,
-        "dtype": given.get("ocr_dtype", "auto"),
-        "vision": given.get("vision", "auto"),
-        "max_model_len": given.get("max_model_len", 0),
-    }
-    planned = _plan(model, settings, extra, gpu, port, name, dry_run)
+    wanted = WantedServers(
+        model=model,
+        preset=preset_name,
+        dtype=given.get("ocr_dtype", "auto"),
+        vision=given.get("vision", "auto"),
+        max_model_len=given.get("max_model_len", 0),
+        extra=tuple(extra),
+        gpu=gpu,
+        port=port,
+        name=name,
+    )
+    planned = planned_servers(wanted, dry_run)
     if dry_run:
         _show_plan(planned, as_json)
     else:
@@ -126,91 +126,12 @@ def _is_named(server: DetachedServer, names: list[str]) -> bool:
     return any(server.name == name or server.name.rpartition("-")[0] == name for name in names)
 
 
-def _plan(
-    model: str, settings: dict[str, Any], extra: list[str], gpu: str, port: int, name: str, dry_run: bool
-) -> list[DetachedServer]:
-    settings = {**settings, "more_flags": extra}
-    found = _cards(gpu, settings["preset_name"], dry_run)
-    kind, chosen = _chosen(model, settings, found)
-    title = name or (model if kind and "/" not in model else Path(model).name.lower())
-    executable = _executable(dry_run)
-    return [
-        _detached(choice, kind, title, number if len(chosen) > 1 else 0, port, executable)
-        for number, choice in enumerate(chosen, 1)
-    ]
-
-
-def _chosen(model: str, settings: dict[str, Any], found: list[Card]) -> tuple[str, list[ServerChoice]]:
-    """Returns the servers of a model and whose presets they have: a recogniser's, EMBEDDING's, or ""."""
-    if is_embedder(model, settings["more_flags"]):
-        own = {key: value for key, value in settings.items() if key != "vision"}
-        places: list[Card | None] = [*found] or [None]
-        return EMBEDDING, [embedding_server(EMBEDDERS.get(model, model), card, **own) for card in places]
-    known = RECOGNISERS.get(model) or PAGE_MODELS.get(model)
-    if known:
-        return known.name, reading_servers(known.name, found, **settings)
-    return "", reading_servers(ANY_MODEL, found, model=model, **settings)
-
-
-def _detached(
-    choice: ServerChoice, kind: str, title: str, number: int, port: int, executable: list[str]
-) -> DetachedServer:
-    own = f"{title}-{number}" if number else title
-    at = port + max(0, number - 1) if port else free_port()
-    command = choice.preset.command(
-        choice.model, port=at, served_name=title, extra_args=choice.flags, executable=executable
-    )
-    return DetachedServer(
-        name=own,
-        model=choice.model,
-        preset=choice.preset.name,
-        gpu=choice.gpu,
-        port=at,
-        served_name=title,
-        prompt=choice.prompt,
-        extra_args=choice.flags,
-        log=str(detached.folder() / f"{own}.log"),
-        command=tuple(command),
-        recogniser=kind,
-        vision=choice.vision,
-    )
-
-
-def _executable(dry_run: bool) -> list[str]:
-    try:
-        return find_vllm()
-    except MissingModel:
-        if dry_run:  # what would run can be told where it cannot run
-            return ["vllm"]
-        raise
-
-
-def _cards(gpu: str, preset_name: str, dry_run: bool) -> list[Card]:
-    """Returns the cards to start on, none for the CPU. A dry run may be about cards that are elsewhere."""
-    if preset_name == "cpu":
-        return []
-    here = cards()
-    if not gpu:
-        if not here and dry_run and preset_name != "auto":
-            return [Card(0, preset_name, 0.0)]
-        if not here and preset_name != "auto":
-            raise UsageError(f"There is no GPU here for preset {preset_name!r}.", "Use --preset cpu.")
-        return here
-    by_number = {card.index: card for card in here}
-    if not all(word.strip().isdigit() for word in gpu.split(",")):
-        raise UsageError(f"--gpu {gpu!r} is not a list of numbers.", "Write it like 0,1.")
-    numbers = [int(word) for word in gpu.split(",")]
-    if missing := [number for number in numbers if number not in by_number and not dry_run]:
-        raise UsageError(f"There is no GPU {missing[0]} here.", f"There are: {sorted(by_number) or 'none'}.")
-    return [by_number.get(number) or Card(number, preset_name, 0.0) for number in numbers]
-
-
 def _show_plan(servers: list[DetachedServer], as_json: bool) -> None:
     if as_json:
         print(json.dumps([_plan_row(server, servers) for server in servers], indent=2))
         return
     for server in servers:
-        variables = [f"{key}={shlex.quote(value)}" for key, value in _variables(server).items()]
+        variables = [f"{key}={shlex.quote(value)}" for key, value in variables_of(server).items()]
         print(" ".join([*variables, shlex.join(server.command)]))
     print()
     first = daemon.planned_preset(servers[0])
@@ -219,37 +140,22 @@ def _show_plan(servers: list[DetachedServer], as_json: bool) -> None:
     for flag in first.env:
         print(f"# {flag.name}={flag.value}: {flag.why}")
     print(f"# {VARIABLE}={servers[0].vision}: the vision tower; ours reads 1.45 times the pages on an H200")
-    if budget := _budget(servers[0], servers):
+    if budget := budget_of(servers[0], servers):
         print(f"#\n# memory of {servers[0].model} with preset {servers[0].preset}, computed:")
         for line in budget.lines():
             print(f"#   {line}")
 
 
-def _variables(server: DetachedServer) -> dict[str, str]:
-    return {**daemon.planned_preset(server).environment(server.gpu), VARIABLE: server.vision}
-
-
-def _budget(server: DetachedServer, all_servers: list[DetachedServer]) -> MemoryBudget | None:
-    """None on the CPU, and for a model that we cannot look into."""
-    if server.preset not in CARD_MIB:
-        return None
-    known = {card.index: round(card.memory_gb * 1e9) for card in cards()}
-    card = known.get(server.gpu if server.gpu is not None else -1) or CARD_MIB[server.preset] << 20
-    sharing = sum(other.gpu == server.gpu for other in all_servers)
-    has_layout = server.recogniser not in (*PAGE_MODELS, EMBEDDING)
-    return memory_budget(server.model, server.command, card, sharing, has_layout, server.vision)
-
-
 def _plan_row(server: DetachedServer, all_servers: list[DetachedServer]) -> dict[str, Any]:
     own = daemon.planned_preset(server)
-    budget = _budget(server, all_servers)
+    budget = budget_of(server, all_servers)
     return {
         "name": server.name,
         "preset": server.preset,
         "url": server.url,
         "gpu": server.gpu,
         "command": list(server.command),
-        "env": _variables(server),
+        "env": variables_of(server),
         "in_flight": own.in_flight,
         "why": {flag.name: flag.why for flag in (*own.all_flags(), *own.env)},
         "memory": budget.facts() if budget else None,

@@ -152,7 +152,7 @@ def test_a_folder_tells_its_own_shape(tmp_path: Path) -> None:
 
 
 def test_a_dry_run_prints_the_sum(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("penstock.cli.engine.cards", list)
+    monkeypatch.setattr("penstock.engines.vllm.planned_servers.cards", list)
     told = CliRunner().invoke(app, ["start", "glm-ocr", "--preset", "l4", "--dry-run"]).stdout
     for words in ("card          22.5 GiB", "weights     2.1 GiB", "KV cache    12.3 GiB: 201,", "64 KiB"):
         assert words in told
