@@ -73,7 +73,7 @@ def test_a_machine_with_a_card_and_vllm_would_use_a_preset(
 def test_it_says_what_readers_of_files_may_do(
     monkeypatch: pytest.MonkeyPatch, version: int, words: str
 ) -> None:
-    monkeypatch.setattr("penstock.processes.confinement.landlock_version", lambda: version)
+    monkeypatch.setattr("penstock.cli.running.doctor.landlock_version", lambda: version)
     monkeypatch.setenv("PENSTOCK_READER_MEMORY_MB", "3000")
     assert "have 2.9 GiB each and no keys" in told()
     assert words in told()

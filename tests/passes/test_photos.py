@@ -85,4 +85,4 @@ def test_one_label_does_not_name_the_things_of_several_photos(tmp_path: Path) ->
         with pytest.raises(UsageError, match="a thing of every photo would be a sofa"):
             PhotoOptions(photos=several, settings=named).plan()
     PhotoOptions(photos=("a.jpg",), settings=named).plan()
-    PhotoOptions(photos=("a.jpg", "b.jpg"), settings=named, boxes=("1,2,30,40:sofa",)).plan()
+    PhotoOptions(photos=("a.jpg", "b.jpg"), settings=named, boxes=(parse_box("1,2,30,40:sofa"),)).plan()

@@ -10,7 +10,6 @@ from typing import Any
 import typer
 
 from penstock.cli.running.progress import progress
-from penstock.evaluation.results import Summary
 from penstock.options.option import values_of, without, words
 from penstock.options.passes import PRECISION
 from penstock.options.reading import READING
@@ -18,6 +17,7 @@ from penstock.passes.pipeline import Pipeline
 from penstock.passes.pipeline_check import chosen_steps
 from penstock.passes.pipeline_options import PipelineOptions, PipelineState
 from penstock.passes.pipeline_presets import preset_of
+from penstock.passes.scores import Summary
 from penstock.passes.upload import SHOWN_SCORES
 from penstock.store.arrow import leave_pandas_out
 from penstock.trace.phrases import duration, plural
