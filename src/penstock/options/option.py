@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -25,7 +25,7 @@ _SHORT = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Option:
     """A row of the table. `type` is what a Python program gives; a shell and a form give text.
 
@@ -37,6 +37,7 @@ class Option:
     name: str
     type: Any
     help: str
+    _: KW_ONLY
     group: Group = "Reading"
     default: Any = None
     recipes: tuple[str, ...] = ()

@@ -9,37 +9,50 @@ from penstock.plan import Plan
 from penstock.sources.page_range import MAX_PAGES
 
 RECIPE = Option(
-    name="recipe", type=str | Plan, default="documents", group="Reading", offers=RECIPE_NAMES,
-    help=f"How to read: {', '.join(RECIPE_NAMES)}, or module:function.",
-)  # fmt: skip
+    "recipe",
+    str | Plan,
+    f"How to read: {', '.join(RECIPE_NAMES)}, or module:function.",
+    default="documents",
+    group="Reading",
+    offers=RECIPE_NAMES,
+)
 PAGES = Option(
-    name="pages", type=str | int | Iterable[int] | None, group="Input", remote=True,
-    help="Pages of each document, counted from 1: 3-9 or 1,4,7-.",
-)  # fmt: skip
+    "pages",
+    str | int | Iterable[int] | None,
+    "Pages of each document, counted from 1: 3-9 or 1,4,7-.",
+    group="Input",
+    remote=True,
+)
 EXECUTOR = Option(
-    name="executor", type=str, default="local", group="Running", offers=("local", "ray", "inline"),
-    help="Where the work runs: local, ray (the machines of a Ray cluster), or inline (for debugging).",
-)  # fmt: skip
+    "executor",
+    str,
+    "Where the work runs: local, ray (the machines of a Ray cluster), or inline (for debugging).",
+    default="local",
+    group="Running",
+    offers=("local", "ray", "inline"),
+)
 MAX_PAGES_READ = Option(
-    name="max_pages", type=int, default=MAX_PAGES, min=1, group="Input", remote=True,
-    help="Maximum number of pages read of one document.",
-)  # fmt: skip
+    "max_pages",
+    int,
+    "Maximum number of pages read of one document.",
+    default=MAX_PAGES,
+    min=1,
+    group="Input",
+    remote=True,
+)
 RETRY_FAILED = Option(
-    name="retry_failed", type=bool, default=False, group="Running",
-    help="Try again what failed in an earlier run.",
-)  # fmt: skip
-FRESH = Option(
-    name="fresh", type=bool, default=False, group="Running",
-    help="Discard what OUT holds and start over.",
-)  # fmt: skip
+    "retry_failed", bool, "Try again what failed in an earlier run.", default=False, group="Running"
+)
+FRESH = Option("fresh", bool, "Discard what OUT holds and start over.", default=False, group="Running")
 IMAGE_COLUMN = Option(
-    name="image_column", type=str | None, group="Input",
-    help="Column of a data set that holds the images. Detected if not given.",
-)  # fmt: skip
+    "image_column",
+    str | None,
+    "Column of a data set that holds the images. Detected if not given.",
+    group="Input",
+)
 ID_COLUMN = Option(
-    name="id_column", type=str | None, group="Input",
-    help="Column of a data set that holds the ids. Detected if not given.",
-)  # fmt: skip
+    "id_column", str | None, "Column of a data set that holds the ids. Detected if not given.", group="Input"
+)
 
 CONVERTING: tuple[Option, ...] = (RECIPE, PAGES, EXECUTOR)  # what `convert` takes besides the recipe's own
 KEEPING: tuple[Option, ...] = (RETRY_FAILED, FRESH)  # of a run that keeps its results in OUT
