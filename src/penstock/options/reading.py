@@ -17,8 +17,8 @@ from penstock.options.option import (
     Option,
     token_ids,
 )
+from penstock.region import LayerUse
 from penstock.stages.orient import FlattenUse
-from penstock.stages.recognise import LayerUse
 from penstock.vllm_plugin import Vision
 
 WITH_LAYOUT = (*DOCUMENTS, *REGIONS)
