@@ -46,6 +46,7 @@ from benchmarks.quality.pdf_truth import DPI, layer_text, pages_as_pictures, pla
 from benchmarks.quality.readers import PEERS, OtherTree, Peer, Reader, ThisTree
 from benchmarks.quality.report_words import (
     BORN_DIGITAL,
+    GENERALISE,
     INTRODUCTION,
     PHOTOS,
     SCORER,
@@ -299,7 +300,7 @@ def document(done: Sequence[Scored], data: Path, columns: dict[str, Path]) -> st
     head = ["# How well it reads", "", made, "", INTRODUCTION, "", WEAK, ""]
     if columns:
         head += [SIDE_BY_SIDE, "", *table_side_by_side(columns), "", BORN_DIGITAL, ""]
-    head += ["## Scores", ""]
+    head += [GENERALISE, "", "## Scores", ""]
     body = [line for scored in done for line in section(scored)]
     tail = [PHOTOS, "", "## Worst samples", "", "By each set's first score, the worst first.", ""]
     tail += [f"- {scored.title}: {', '.join(worst(scored))}" for scored in done]
