@@ -11,6 +11,8 @@ EXTRAS = MappingProxyType(
     {
         "eval": ("penstock_eval",),
         "gpu": ("pynvml", "torch", "torchvision", "transformers"),
+        "hwp": ("rhwp", "unhwp"),
+        "office": ("docvortex", "oxmsg"),
         "heic": ("pillow_heif",),
         "hub": ("huggingface_hub",),
         "mcp": ("fastapi", "mcp", "multipart", "python_multipart", "uvicorn"),

@@ -16,7 +16,7 @@ from penstock.sources.ids import file_prefix, hashed, safe_document, safe_stem
 from penstock.sources.inputs import FoundFile
 
 # a folder of scans has notes among them: these are read where a user names them
-UNNAMED = frozenset({"text", "markdown", "csv", "eml", "html", "ooxml", "ole", "zip", "tar"})
+UNNAMED = frozenset({"text", "markdown", "csv", "eml", "html", "ooxml", "ole"})
 
 
 @dataclass(frozen=True, slots=True)

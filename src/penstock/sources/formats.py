@@ -22,7 +22,7 @@ Kind = Literal[
     "pdf", "png", "jpeg", "tiff", "webp", "bmp", "gif", "avif", "heic", "arrow", "parquet", "ooxml", "docx",
     "pptx", "xlsx", "odt", "ods", "odp", "hwpx", "epub", "ole", "doc", "ppt", "xls", "hwp", "msg", "rtf",
     "html",
-    "markdown", "text", "csv", "eml", "zip", "tar",
+    "markdown", "text", "csv", "eml",
 ]  # fmt: skip
 
 HEAD_BYTES = 1024  # a PDF may begin with this much junk (PDF Reference 1.7, appendix H)
@@ -32,7 +32,6 @@ STRUCTURES: frozenset[str] = frozenset({
     "ooxml", "docx", "pptx", "xlsx", "odt", "ods", "odp", "hwpx", "epub", "ole", "doc", "ppt", "xls", "hwp",
     "msg", "rtf", "html", "markdown", "text", "csv", "eml",
 })  # fmt: skip
-ARCHIVES = frozenset({"zip", "tar"})
 TABLE_SUFFIXES = (".parquet", ".arrow")
 # a file with one of these suffixes claims to be readable, and is reported if it is not
 SUFFIXES = (
@@ -40,8 +39,7 @@ SUFFIXES = (
     *TABLE_SUFFIXES, ".docx", ".docm", ".dotx", ".pptx", ".pptm", ".ppsx", ".xlsx", ".xlsm", ".doc", ".ppt",
     ".xls",
     ".odt", ".ods", ".odp", ".hwp", ".hwpx", ".rtf", ".epub", ".html", ".htm", ".xhtml", ".eml", ".msg",
-    ".zip",
-    ".tar", ".tgz",
+   
 )  # fmt: skip
 # plain text in a folder of scans is seldom what was meant: it is read where a user names it
 TEXT_SUFFIXES: dict[str, Kind] = {
@@ -98,13 +96,14 @@ def sniff(head: bytes, suffix: str = "") -> Kind | None:
         return "arrow"
     if head.startswith(b"PAR1"):
         return "parquet"
-    if b"%PDF-" in head and not _is_container(head):
+    if head.startswith(b"%PDF-") or (b"%PDF-" in head and not _holds_others(head, suffix)):
         return "pdf"
     return _sniff_structure(head, suffix)
 
 
-def _is_container(head: bytes) -> bool:
-    return head.startswith((ZIP, OLE))
+def _holds_others(head: bytes, suffix: str) -> bool:
+    """Whether a PDF that begins later is only a part: a mail's attachment, a file in an archive."""
+    return head.startswith((ZIP, OLE)) or suffix in TEXT_SUFFIXES
 
 
 def _sniff_structure(head: bytes, suffix: str) -> Kind | None:
@@ -116,19 +115,17 @@ def _sniff_structure(head: bytes, suffix: str) -> Kind | None:
         return "hwp"
     if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{\\rtf"):
         return "rtf"
-    if head[257:262] == b"ustar" or (head.startswith(b"\x1f\x8b") and suffix in (".tgz", ".gz")):
-        return "tar"
     return _sniff_text(head, suffix)
 
 
-def _sniff_zip(head: bytes, suffix: str) -> Kind:
+def _sniff_zip(head: bytes, suffix: str) -> Kind | None:
     name = head[30 : 30 + int.from_bytes(head[26:28], "little")]
     if name == b"mimetype":
         data = head[38 + int.from_bytes(head[28:30], "little") :]
         # the longest first: a template's type begins with its document's
         found = (kind for said, kind in MIMETYPES.items() if data.startswith(said))
-        return next(found, PACKAGES.get(suffix, "zip"))
-    return PACKAGES.get(suffix, "ooxml" if name.startswith(OOXML_PARTS) else "zip")
+        return next(found, PACKAGES.get(suffix))
+    return PACKAGES.get(suffix, "ooxml" if name.startswith(OOXML_PARTS) else None)
 
 
 def _sniff_text(head: bytes, suffix: str) -> Kind | None:

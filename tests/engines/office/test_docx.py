@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import penstock
-from penstock.engines.office.docx import read_docx
+from penstock.engines.office.ooxml.docx import read_docx
 from penstock.engines.office.package import XmlPackage
 from penstock.errors import BadInput
 from penstock.region import STRUCTURE

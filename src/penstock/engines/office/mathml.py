@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from penstock.engines.office.html_tree import HtmlNode
 from penstock.engines.office.latex_signs import letters_of, named_function
-from penstock.engines.office.omml import ACCENTS, BIG
+from penstock.engines.office.ooxml.omml import ACCENTS, BIG
 
 SKIPPED = frozenset({"annotation", "annotation-xml", "maligngroup", "malignmark"})
 

@@ -7,8 +7,8 @@ from xml.etree.ElementTree import Element
 
 from penstock.engines.office.block_writer import BlockWriter, flattened_cells, is_code_style
 from penstock.engines.office.blocks import BlockFile, StructureBlock, in_units
-from penstock.engines.office.charts import chart_cells
-from penstock.engines.office.docx_parts import (
+from penstock.engines.office.ooxml.charts import chart_cells
+from penstock.engines.office.ooxml.docx_parts import (
     PLAIN,
     ParagraphStyle,
     number_of,
@@ -16,7 +16,7 @@ from penstock.engines.office.docx_parts import (
     read_numbering,
     read_styles,
 )
-from penstock.engines.office.docx_text import ParagraphReader, ParagraphText
+from penstock.engines.office.ooxml.docx_text import ParagraphReader, ParagraphText
 from penstock.engines.office.package import PartRelation, XmlPackage, attribute, child, descendants, local
 from penstock.errors import BadInput
 from penstock.region import TableCell

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
 from penstock.engines.office.blocks import Hyperlink
-from penstock.engines.office.omml import latex_of_omml
+from penstock.engines.office.ooxml.omml import latex_of_omml
 from penstock.engines.office.package import PartRelation, attribute, child, children, descendants, local
 
 DELETED = frozenset({"del", "moveFrom"})

@@ -1,0 +1,49 @@
+"""Mail: its fields and its text. Attachments are named."""
+
+from __future__ import annotations
+
+import email
+import email.policy
+from email.message import EmailMessage
+
+from penstock.engines.office.blocks import BlockFile, StructureBlock, in_units
+from penstock.engines.office.html_blocks import html_blocks
+from penstock.engines.office.text import decoded
+from penstock.errors import BadInput
+
+FIELDS = ("From", "To", "Cc", "Date", "Subject")
+MAX_PARTS = 2_000
+
+
+def read_eml(data: bytes) -> BlockFile:
+    """Returns the mail's subject as its title, its other fields, its text, and the names of attachments."""
+    message = email.message_from_bytes(data, policy=email.policy.default)
+    if not isinstance(message, EmailMessage) or not message.keys():
+        raise BadInput("it is no mail: it has no fields.")
+    fields = {name: str(message.get(name, "")).strip() for name in FIELDS}
+    blocks = [StructureBlock(label="doc_title", text=fields["Subject"])] if fields["Subject"] else []
+    lines = [f"{name}: {fields[name]}" for name in FIELDS[:4] if fields[name]]
+    blocks += [StructureBlock(label="text", text="\n".join(lines), mark="fields")] if lines else []
+    blocks += _body(message)
+    blocks += [
+        StructureBlock(label="aside_text", text=f"Attachment: {name}", mark="attachment")
+        for name in _attached(message)
+    ]
+    return BlockFile(in_units(blocks))
+
+
+def _body(message: EmailMessage) -> list[StructureBlock]:
+    part = message.get_body(("html", "plain"))
+    if part is None:
+        return []
+    data = part.get_payload(decode=True)
+    text = decoded(data if isinstance(data, bytes) else b"", part.get_content_charset() or "")
+    if part.get_content_type() == "text/html":
+        return html_blocks(text)
+    paragraphs = text.replace("\r\n", "\n").split("\n\n")
+    return [StructureBlock(label="text", text=each.strip("\n")) for each in paragraphs if each.strip()]
+
+
+def _attached(message: EmailMessage) -> list[str]:
+    parts = list(message.iter_attachments())[:MAX_PARTS] if message.is_multipart() else []
+    return [part.get_filename() or part.get_content_type() for part in parts]

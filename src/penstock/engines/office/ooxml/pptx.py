@@ -1,0 +1,257 @@
+"""PPTX: one unit a slide, its shapes at their places, its notes and comments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from xml.etree.ElementTree import Element
+
+from penstock.box import Box
+from penstock.engines.office.block_writer import BlockWriter
+from penstock.engines.office.blocks import Hyperlink, StructureBlock, StructureUnit
+from penstock.engines.office.ooxml.charts import chart_cells
+from penstock.engines.office.ooxml.omml import latex_of_omml
+from penstock.engines.office.package import (
+    PartRelation,
+    XmlPackage,
+    attribute,
+    child,
+    children,
+    descendants,
+    local,
+)
+from penstock.errors import BadInput
+from penstock.region import TableCell
+
+EMU = 9_525  # of a pixel at 96 to the inch, in which boxes are given
+SLIDE = (12_192_000, 6_858_000)  # of a file that does not say
+TITLES = frozenset({"title", "ctrTitle"})
+# what a slide's master repeats
+FURNITURE = {"dt": "footer", "ftr": "footer", "sldNum": "number", "hdr": "header"}
+
+
+def read_pptx(package: XmlPackage) -> Slides:
+    """Returns the slides, each read when it is asked for."""
+    return Slides(package)
+
+
+class Slides:
+    """An open presentation."""
+
+    def __init__(self, package: XmlPackage) -> None:
+        self._package = package
+        main = next((name for name in package.names if name.startswith("ppt/presentation") and
+                     name.endswith(".xml")), "ppt/presentation.xml")  # fmt: skip
+        tree, relations = package.xml(main), package.relations(main)
+        size = child(tree, "sldSz")
+        self._size = (_number(size, "cx", SLIDE[0]), _number(size, "cy", SLIDE[1]))
+        ids = (_relation_id(row) for row in children(child(tree, "sldIdLst"), "sldId"))
+        found = (relations.get(id) for id in ids)
+        self._slides = [each.target for each in found if each is not None and package.has(each.target)]
+
+    @property
+    def num_units(self) -> int:
+        return len(self._slides)
+
+    def close(self) -> None:
+        self._package.close()
+
+    def unit(self, index: int) -> StructureUnit:
+        """Returns one slide. Raises BadInput where it cannot be read."""
+        if not 0 <= index < len(self._slides):
+            raise BadInput(f"slide {index + 1} does not exist; the file has {len(self._slides)}.")
+        slide = _Slide(self._package, self._slides[index])
+        width, height = (max(1.0, side / EMU) for side in self._size)
+        return StructureUnit(blocks=tuple(slide.blocks()), width=width, height=height)
+
+
+class _Slide:
+    def __init__(self, package: XmlPackage, part: str) -> None:
+        self._package = package
+        self._tree = package.xml(part)
+        self._relations = package.relations(part)
+        self._is_hidden = attribute(self._tree, "show") in ("0", "false")
+
+    def blocks(self) -> list[StructureBlock]:
+        tree = child(self._tree, "cSld", "spTree")
+        found = [block for shape in _shapes(tree) for block in self._of_shape(shape)]
+        # titles first: files keep shapes in the order in which they were drawn
+        found.sort(key=lambda block: block.label not in ("doc_title", "paragraph_title"))
+        found += [*self._of_notes(), *self._of_comments()]
+        return (
+            [replace(each, mark=each.mark or "hidden_slide") for each in found] if self._is_hidden else found
+        )
+
+    def _of_shape(self, shape: Element) -> list[StructureBlock]:
+        writer, box = BlockWriter(), _box(shape)
+        name = local(shape)
+        if name == "sp":
+            self._text(shape, writer)
+        elif name == "pic":
+            self._picture(shape, writer)
+        elif name == "graphicFrame":
+            self._frame(shape, writer)
+        return [replace(block, box=box) for block in writer.finished()]
+
+    def _text(self, shape: Element, writer: BlockWriter) -> None:
+        holder = next(descendants(shape, "ph"), None)
+        kind = attribute(holder, "type", "body") if holder is not None else ""
+        body = child(shape, "txBody")
+        if body is None:
+            return
+        paragraphs = [self._paragraph(row) for row in children(body, "p")]
+        if kind in TITLES:
+            text = " ".join(text for text, _, _, _ in paragraphs if text)
+            writer.heading(text, 1, [link for _, links, _, _ in paragraphs for link in links])
+            return
+        if kind in FURNITURE:
+            writer.text("\n".join(text for text, _, _, _ in paragraphs), label=FURNITURE[kind])
+            return
+        in_list = kind in ("body", "obj") or (holder is not None and not kind)
+        for text, links, depth, mark in paragraphs:
+            is_item = mark != "none" and (
+                bool(mark) or (in_list and sum(bool(one[0]) for one in paragraphs) > 1)
+            )
+            if is_item:
+                writer.item(depth, text, "", links)
+            else:
+                writer.text(text, links)
+
+    def _paragraph(self, row: Element) -> tuple[str, list[Hyperlink], int, str]:
+        """Returns a paragraph's words, its links, its depth, and whether it has a bullet or refuses one."""
+        words: list[str] = []
+        links: list[Hyperlink] = []
+        for inner in _runs(row):
+            name = local(inner)
+            if name in ("r", "fld"):
+                text = "".join(part.text or "" for part in children(inner, "t"))
+                words.append(text)
+                self._link(child(inner, "rPr", "hlinkClick"), text, links)
+            elif name == "br":
+                words.append("\n")
+            elif name == "oMath":
+                words.append(f"${latex_of_omml(inner).strip()}$")
+        settings = child(row, "pPr")
+        marks = (
+            [local(each) for each in settings if local(each).startswith("bu")] if settings is not None else []
+        )
+        mark = (
+            "none" if "buNone" in marks else "bullet" if {"buChar", "buAutoNum", "buBlip"} & {*marks} else ""
+        )
+        depth = attribute(settings, "lvl", "0") if settings is not None else "0"
+        return "".join(words).strip(), links, int(depth) if depth.isdecimal() else 0, mark
+
+    def _link(self, element: Element | None, text: str, links: list[Hyperlink]) -> None:
+        relation = self._relations.get(_relation_id(element)) if element is not None else None
+        if relation is not None and relation.is_outside and text.strip():
+            links.append(Hyperlink(text.strip(), relation.target))
+
+    def _picture(self, shape: Element, writer: BlockWriter) -> None:
+        words = next((attribute(row, "descr") for row in descendants(shape, "cNvPr")), "")
+        blip = next(descendants(shape, "blip"), None)
+        relation = self._relations.get(attribute(blip, "embed")) if blip is not None else None
+        if relation is None or relation.is_outside:
+            writer.picture(b"", words, "The picture is not in the file.")
+        else:
+            writer.picture(self._package.picture(relation.target), words)
+
+    def _frame(self, shape: Element, writer: BlockWriter) -> None:
+        table = next(descendants(shape, "tbl"), None)
+        if table is not None:
+            writer.table(self._cells(table))
+        chart = next(descendants(shape, "chart"), None)
+        self._related(chart, "id", writer)
+        diagram = next(descendants(shape, "relIds"), None)
+        relation = self._relations.get(attribute(diagram, "dm")) if diagram is not None else None
+        if relation is not None and self._package.has(relation.target):
+            texts = ("".join(row.text or "" for row in descendants(point, "t"))
+                     for point in descendants(self._package.xml(relation.target), "pt"))  # fmt: skip
+            for text in texts:
+                writer.item(0, text)
+        for row in descendants(shape, "oleObj"):
+            writer.text(
+                f"Embedded object: {attribute(row, 'progId') or 'unknown'}", label="aside_text", mark="object"
+            )
+
+    def _related(self, element: Element | None, key: str, writer: BlockWriter) -> None:
+        relation = self._relations.get(attribute(element, key)) if element is not None else None
+        if relation is not None and self._package.has(relation.target):
+            writer.table(chart_cells(self._package.xml(relation.target)), mark="chart")
+
+    def _cells(self, table: Element) -> list[TableCell]:
+        settings = child(table, "tblPr")
+        has_head = settings is not None and attribute(settings, "firstRow") in ("1", "true")
+        cells: list[TableCell] = []
+        for r, row in enumerate(children(table, "tr")):
+            for c, cell in enumerate(children(row, "tc")):
+                if attribute(cell, "hMerge") in ("1", "true") or attribute(cell, "vMerge") in ("1", "true"):
+                    continue
+                lines = (self._paragraph(line)[0] for line in descendants(cell, "p"))
+                text = "\n".join(line for line in lines if line)
+                tall, wide = _number(cell, "rowSpan", 1), _number(cell, "gridSpan", 1)
+                cells.append(TableCell(r, c, text, max(1, tall), max(1, wide), has_head and r == 0))
+        return cells
+
+    def _of_notes(self) -> Iterator[StructureBlock]:
+        for part in _targets(self._relations, "notesSlide"):
+            if not self._package.has(part):
+                continue
+            for shape in _shapes(child(self._package.xml(part), "cSld", "spTree")):
+                holder = next(descendants(shape, "ph"), None)
+                if holder is None or attribute(holder, "type") != "body":
+                    continue
+                lines = (self._paragraph(row)[0] for row in descendants(shape, "p"))
+                text = "\n".join(line for line in lines if line)
+                if text:
+                    yield StructureBlock(label="footnote", text=text, mark="speaker_notes")
+
+    def _of_comments(self) -> Iterator[StructureBlock]:
+        for part in _targets(self._relations, "comments"):
+            if self._package.has(part):
+                for row in descendants(self._package.xml(part), "cm"):
+                    text = " ".join(
+                        each.text or "" for each in row.iter() if local(each) in ("text", "t")
+                    ).strip()
+                    if text:
+                        yield StructureBlock(label="aside_text", text=text, mark="comment")
+
+
+def _runs(row: Element) -> Iterator[Element]:
+    """Yields runs, and those in formulas and alternatives."""
+    for inner in row:
+        if local(inner) in ("AlternateContent", "Choice", "m", "oMathPara"):
+            yield from _runs(inner)
+        else:
+            yield inner
+
+
+def _targets(relations: dict[str, PartRelation], kind: str) -> list[str]:
+    return [each.target for each in relations.values() if each.kind == kind and not each.is_outside]
+
+
+def _shapes(tree: Element | None) -> Iterator[Element]:
+    """Yields shapes in the order of the file, those of groups too."""
+    for inner in tree if tree is not None else ():
+        if local(inner) in ("grpSp", "AlternateContent", "Choice"):
+            yield from _shapes(inner)
+        elif local(inner) in ("sp", "pic", "graphicFrame"):
+            yield inner
+
+
+def _box(shape: Element) -> Box | None:
+    place = next(descendants(shape, "xfrm"), None)
+    start, size = child(place, "off"), child(place, "ext")
+    if start is None or size is None:
+        return None
+    x, y = _number(start, "x", 0) / EMU, _number(start, "y", 0) / EMU
+    return (x, y, x + _number(size, "cx", 0) / EMU, y + _number(size, "cy", 0) / EMU)
+
+
+def _relation_id(element: Element) -> str:
+    """Returns the id of a relation: a slide has another id without a namespace."""
+    return next((value for key, value in element.attrib.items() if key.endswith("}id")), "")
+
+
+def _number(element: Element | None, name: str, default: int) -> int:
+    text = attribute(element, name) if element is not None else ""
+    return int(text) if text.lstrip("-").isdecimal() and len(text) < 12 else default

@@ -1,0 +1,41 @@
+"""HWP 5 by rhwp: the same document as HWPX gives the same words."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from penstock.engines.office.open import open_structure
+from penstock.errors import BadInput
+
+pytest.importorskip("unhwp", reason="the extra hwp is not installed")
+FOLDER = Path(os.environ.get("PENSTOCK_DATA", "../shared/data")) / "devset/formats/hwp"
+
+
+def words(path: Path, kind: str) -> list[str]:
+    file = open_structure(str(path), kind)
+    blocks = [block for index in range(file.num_units) for block in file.unit(index).blocks]
+    texts = [block.text for block in blocks] + [cell.text for block in blocks for cell in block.cells]
+    return sorted(" ".join(texts).split())
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize(
+    "stem", ["table_02_merge_col_row", "table_06c_repeat_header_multi_page", "sample-table-cell"]
+)
+def test_a_document_as_hwp_and_as_hwpx_has_the_same_words(stem: str) -> None:
+    folder = FOLDER / "hwpforge"
+    if not folder.is_dir():
+        pytest.skip(f"{folder} is not here")
+    assert words(folder / f"{stem}.hwp", "hwp") == words(folder / f"{stem}.hwpx", "hwpx")
+
+
+@pytest.mark.shared_data
+def test_a_document_with_a_password_says_so() -> None:
+    path = FOLDER / "hwpjs" / "password-12345.hwp"
+    if not path.is_file():
+        pytest.skip(f"{path} is not here")
+    with pytest.raises(BadInput, match="encrypted"):
+        open_structure(str(path), "hwp")
