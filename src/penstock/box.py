@@ -65,3 +65,9 @@ def enclosing(boxes: Sequence[Box]) -> Box:
     """The smallest box around them all."""
     x0s, y0s, x1s, y1s = zip(*boxes, strict=True)
     return (min(x0s), min(y0s), max(x1s), max(y1s))
+
+
+def holds_middle(outer: Box, inner: Box) -> bool:
+    """Whether the middle of one box lies in another."""
+    x, y = (inner[0] + inner[2]) / 2, (inner[1] + inner[3]) / 2
+    return outer[0] <= x <= outer[2] and outer[1] <= y <= outer[3]

@@ -58,14 +58,14 @@ class RecogniseWorker(Worker[Page]):
         self._engines = PooledEngines(self._readers, self._pool)
 
     def __call__(self, items: list[Page]) -> list[Page]:
-        return [self._page(item) for item in items]
+        readings = (PageReading(item, self._layer_use, without=self._without) for item in items)
+        return [self._page(reading) for reading in readings]
 
     def close(self) -> None:
         self._pool.close()
         self._readers.close()
 
-    def _page(self, page: Page) -> Page:
-        reading = PageReading(page, self._layer_use, without=self._without)
+    def _page(self, reading: PageReading) -> Page:
         reading = with_layer(reading, self._engines)
         reading = with_regions(reading)
         reading = with_lines(reading, self._engines)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from penstock.box import holds_middle
 from penstock.documents.layout.labels import CAPTION, LEADER, SECTION_NAME
 from penstock.region import PICTURE_LABELS, Region
 
@@ -94,7 +95,10 @@ def _heads(region: Region, regions: Sequence[Region], height: float, no_item: bo
     With `no_item`, not the next item of a list.
     """
     under = [other for other in regions if other is not region and _stands_under(other, region)]
-    if any(other.label in PICTURE_LABELS and _holds(other, region) for other in regions) or not under:
+    if (
+        any(other.label in PICTURE_LABELS and holds_middle(other.box, region.box) for other in regions)
+        or not under
+    ):
         return False
     first = min(under, key=lambda other: other.box[1])
     if first.box[1] - region.box[3] > REACH * height or (no_item and _ITEM.match(first.content or "")):
@@ -105,8 +109,3 @@ def _heads(region: Region, regions: Sequence[Region], height: float, no_item: bo
 def _stands_under(other: Region, line: Region) -> bool:
     across = min(other.box[2], line.box[2]) - max(other.box[0], line.box[0])
     return other.box[1] >= (line.box[1] + line.box[3]) / 2 and across > 0
-
-
-def _holds(picture: Region, line: Region) -> bool:
-    x, y = (line.box[0] + line.box[2]) / 2, (line.box[1] + line.box[3]) / 2
-    return picture.box[0] <= x <= picture.box[2] and picture.box[1] <= y <= picture.box[3]

@@ -10,7 +10,8 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
-from penstock.box import Box, area, enclosing
+from penstock.box import Box, area, enclosing, holds_middle
+from penstock.documents.headings.by_type import page_facts
 from penstock.documents.layout.labels import PageFacts, labelled
 from penstock.documents.layout.reading_order import reading_order
 from penstock.documents.tables.aligned import AlignedTable, ruled_bands, table_in_band, tables_in_rows
@@ -32,7 +33,6 @@ from penstock.region import Line, Region, TextLayer, Word
 
 BAND_GAP = 0.5  # font sizes of white between bands; lines of one paragraph are nearer
 LOOSE_GAP = 1.3  # times the white between lines, where the page is set with more than that
-SMALL_BODY = 1 / 60  # of the page's height (14 points on A4): larger type is a title, however common
 COLUMN_GUTTER = 0.8
 SAME_EDGE = 2.5  # font sizes: how far the edges of one column may lie apart
 MAX_PICTURE = 0.85  # above this it is the page's background
@@ -53,14 +53,13 @@ def regions_by_rules(layer: TextLayer, width: float, height: float) -> list[Regi
 
 def _regions(words: list[Word], strokes: list[Box], width: float, height: float) -> list[Region]:
     """Tables and text of level words, in no order."""
-    size, font = body_type(words)
-    em = size or height / 80
+    em = body_type(words)[0] or height / 80
+    page = page_facts(words, width, height)
     tables, words = _ruled_tables(strokes, words)
     rows = rows_of_fragments(words, em) if words else []
     aligned = _aligned_tables(strokes, rows, em)
     taken = {id(f) for table in aligned for f in table.fragments}
     fragments = [f for row in rows for f in row if id(f) not in taken]
-    page = PageFacts(width=width, height=height, body=min(em, SMALL_BODY * height), font=font)
     texts = _text_regions(fragments, page, em)
     return tables + [_aligned_region(table) for table in aligned] + texts
 
@@ -109,14 +108,9 @@ def _outermost(found: list[RuledGrid]) -> list[RuledGrid]:
     """Grids that lie in no other: a frame inside a cell belongs to the table around it."""
     kept: list[RuledGrid] = []
     for grid in sorted(found, key=lambda g: area(g.box), reverse=True):
-        if not any(_inside(grid.box, other.box) for other in kept):
+        if not any(holds_middle(other.box, grid.box) for other in kept):
             kept.append(grid)
     return kept
-
-
-def _inside(inner: Box, outer: Box) -> bool:
-    x, y = (inner[0] + inner[2]) / 2, (inner[1] + inner[3]) / 2
-    return outer[0] <= x <= outer[2] and outer[1] <= y <= outer[3]
 
 
 def _aligned_tables(strokes: Sequence[Box], rows: list[list[Fragment]], em: float) -> list[AlignedTable]:
@@ -203,7 +197,7 @@ def _pictures(boxes: Sequence[Box], width: float, height: float) -> list[Region]
     kept = [b for b in boxes if MIN_PICTURE * page < area(b) < MAX_PICTURE * page]
     whole: list[Box] = []
     for box in sorted(kept, key=area, reverse=True):
-        if not any(_inside(box, other) for other in whole):
+        if not any(holds_middle(other, box) for other in whole):
             whole.append(box)
     return [_region("image", "embedded picture", box, None) for box in whole]
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from penstock.box import Box, Pixels, area, shared_area
 from penstock.documents.reading.page_reading import Draft, Engines, PageReading
-from penstock.documents.text.text_layer import coverage, lines_not_in_layer
+from penstock.documents.text.text_layer import COVERED, coverage, lines_not_in_layer
 from penstock.region import FORMULA_LABELS, PICTURE_LABELS
 
 MIN_RASTER_SHARE = 0.04  # of the page: smaller pictures are logos and icons, not worth a search for text
@@ -31,7 +31,7 @@ def unread_areas(reading: PageReading, pixels: Pixels) -> list[Box]:
     regions = [draft.region for draft in reading.drafts]
     outside = coverage([*reading.words, *regions], pixels, whole, reading.strokes)
     # a page that is a picture in parts may have lines that the layout model saw no region for
-    if any(region.label not in PICTURE_LABELS for region in unread) or not outside.ok:
+    if any(region.label not in PICTURE_LABELS for region in unread) or outside < COVERED:
         return [whole]
     return [region.box for region in unread]
 
@@ -45,4 +45,4 @@ def _hides_text(draft: Draft, reading: PageReading, pixels: Pixels) -> bool:
         shared = (shared_area(region.box, picture) for picture in reading.pictures)
         if is_small or not any(part > RASTER * area(region.box) for part in shared):
             return False
-    return not coverage(draft.words, pixels, region.box, reading.strokes).ok
+    return coverage(draft.words, pixels, region.box, reading.strokes) < COVERED

@@ -13,11 +13,10 @@ from penstock.region import TextLine
 def with_text(reading: PageReading, engines: Engines) -> PageReading:
     """Adds what the lines say. A draft whose lines cannot be read fails alone."""
     pixels, groups = reading.page.pixels, [draft.lines for draft in reading.drafts]
-    if pixels is None or not any(groups):
-        return corrected(reading, ON_TEXT)
-    results = engines.read(pixels, groups)
-    drafts = tuple(_with_read(draft, read) for draft, read in zip(reading.drafts, results, strict=True))
-    return corrected(replace(reading, drafts=drafts), ON_TEXT)
+    if pixels is not None and any(groups):
+        results = zip(reading.drafts, engines.read(pixels, groups), strict=True)
+        reading = replace(reading, drafts=tuple(_with_read(draft, read) for draft, read in results))
+    return corrected(reading, ON_TEXT)
 
 
 def _with_read(draft: Draft, read: tuple[TextLine, ...] | Failure) -> Draft:

@@ -64,7 +64,7 @@ def is_framed_text(region: Region, words: Sequence[Word], page: Page) -> bool:
         return False
     boxes = [word.box for word in words]
     one_under_the_other = not any(_has_gap([boxes[i] for i in row]) for row in rows_of(boxes))
-    return one_under_the_other and coverage(words, page.pixels, region.box, strokes).share >= ALL_WORDS
+    return one_under_the_other and coverage(words, page.pixels, region.box, strokes) >= ALL_WORDS
 
 
 def _has_gap(row: Sequence[Box]) -> bool:

@@ -13,7 +13,7 @@ from penstock.documents.reading.corrections import ON_LINES, corrected
 from penstock.documents.reading.page_reading import Draft, Engines, PageReading
 from penstock.documents.reading.regions import neighbours, region_around
 from penstock.documents.tables.find import find_tables, table_among
-from penstock.documents.tables.pictured import cut_at_cells, line_height
+from penstock.documents.tables.pictured import line_height
 from penstock.documents.text.text_columns import text_columns
 from penstock.documents.text.text_layer import distribute
 from penstock.region import LineBox
@@ -22,12 +22,10 @@ from penstock.region import LineBox
 def with_tables(reading: PageReading, engines: Engines) -> PageReading:
     """Adds the tables on the picture, corrects the drafts by them, and gives the lines to the drafts."""
     pixels, lines = reading.page.pixels, reading.lines
-    if pixels is None or not lines:
-        return corrected(reading, ON_LINES)
-    drawings = engines.drawings(pixels, line_height(lines))
-    tables = find_tables(drawings, lines)
-    whole = cut_at_cells(lines, tables)
-    reading = replace(reading, rules=drawings.rules, tables=tuple(tables), lines=tuple(whole))
+    if pixels is not None and lines:
+        drawings = engines.drawings(pixels, line_height(lines))
+        tables, whole = find_tables(drawings, lines)
+        reading = replace(reading, rules=drawings.rules, tables=tuple(tables), lines=tuple(whole))
     return with_given_lines(corrected(reading, ON_LINES))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from penstock.box import Box, enclosing
+from penstock.box import Box, enclosing, holds_middle
 from penstock.documents.tables.ruled import MAX_LINES, TOUCH, Ruling
 from penstock.documents.text.blocks import Fragment
 from penstock.documents.text.columns import gutters
@@ -115,11 +115,6 @@ def ruled_bands(across: Sequence[Ruling]) -> list[Box]:
 
 def table_in_band(rows: Sequence[Sequence[Fragment]], band: Box, em: float) -> AlignedTable | None:
     """The table in a band between rules, or None if its text does not keep two columns."""
-    inside = [[f for f in row if _holds(band, f.box)] for row in rows]
+    inside = [[f for f in row if holds_middle(band, f.box)] for row in rows]
     inside = [row for row in inside if row]
     return _table(inside, em, min_columns=2)
-
-
-def _holds(band: Box, box: Box) -> bool:
-    x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
-    return band[0] <= x <= band[2] and band[1] <= y <= band[3]

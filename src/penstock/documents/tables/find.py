@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from penstock.box import Box, HasBox, enclosing
+from penstock.box import Box, enclosing
 from penstock.documents.tables.drawn import Drawings
 from penstock.documents.tables.headed import headed_tables
-from penstock.documents.tables.pictured import PicturedTable, pictured_tables
+from penstock.documents.tables.pictured import PicturedTable, cut_at_cells, pictured_tables
 from penstock.documents.text.columns import split_along
 from penstock.documents.text.lines import rows_of
+from penstock.region import LineBox
 
 LONE_CELLS, LONE_ROWS = 3, 4  # of a table that the model did not see
 # of a row's length that is cells: 0.3 to 0.9 in tables; the pieces of a sentence leave no room between them,
@@ -22,10 +23,11 @@ MAX_FILLED = 0.95
 CELLS_SHARE = 0.8  # of the lines of such a table: 0.83 to 1 of them stand in rows, 0.5 of a receipt's
 
 
-def find_tables(drawings: Drawings, lines: Sequence[HasBox]) -> list[PicturedTable]:
-    """Returns the tables that are drawn on the picture, none over another."""
+def find_tables(drawings: Drawings, lines: Sequence[LineBox]) -> tuple[list[PicturedTable], list[LineBox]]:
+    """Returns the tables drawn on the picture, none over another, and the lines, cut at their cells."""
     tables = pictured_tables(drawings.grids, lines)
-    return tables + headed_tables(drawings.rules, lines, tables)
+    tables += headed_tables(drawings.rules, lines, tables)
+    return tables, cut_at_cells(lines, tables)
 
 
 def table_among(lines: Sequence[Box]) -> Box | None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from penstock.box import Box
+from penstock.box import Box, enclosing, holds_middle
 from penstock.documents.text.columns import WhiteSpace, xy_cut
 from penstock.region import Word
 
@@ -44,18 +44,16 @@ def _companions(words: Sequence[Word], tall: set[int]) -> set[int]:
     areas = []
     for group in xy_cut(boxes, WhiteSpace(gutter=3 * em, gap=3 * em)):
         if len(group) >= MIN_WORDS:
-            x0s, y0s, x1s, y1s = zip(*(boxes[i] for i in group), strict=True)
-            areas.append((min(x0s), min(y0s), max(x1s), max(y1s)))
-    return {id(w) for w in words if id(w) not in tall and _is_short(w) and _within(w.box, areas)}
+            areas.append(enclosing([boxes[i] for i in group]))
+    return {
+        id(w)
+        for w in words
+        if id(w) not in tall and _is_short(w) and any(holds_middle(area, w.box) for area in areas)
+    }
 
 
 def _is_short(word: Word) -> bool:
     return word.box[3] - word.box[1] > 0.9 * (word.box[2] - word.box[0])
-
-
-def _within(box: Box, areas: Sequence[Box]) -> bool:
-    x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
-    return any(a[0] <= x <= a[2] and a[1] <= y <= a[3] for a in areas)
 
 
 def runs_up(words: Sequence[Word]) -> bool:

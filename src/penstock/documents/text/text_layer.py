@@ -43,17 +43,6 @@ class Trust:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """How much of a region's ink its words explain."""
-
-    share: float
-
-    @property
-    def ok(self) -> bool:
-        return self.share >= COVERED
-
-
 def trust(layer: TextLayer) -> Trust:
     """Judges the encoding, not how much text there is: a scan with a few clean words is trusted."""
     words = [w for w in layer.words if w.text.strip()]
@@ -121,21 +110,21 @@ def _holders(
     return np.where(inside, best, -1)
 
 
-def coverage(words: Sequence[HasBox], pixels: Pixels, box: Box, strokes: Sequence[Box] = ()) -> Coverage:
-    """Compares the ink in a region with its words, or with other things that explain the ink.
+def coverage(words: Sequence[HasBox], pixels: Pixels, box: Box, strokes: Sequence[Box] = ()) -> float:
+    """Returns the share of a region's ink that its words explain, or other things do.
 
     `pixels` is the page's picture, `box` the region in it. Drawn lines (`strokes`) do not count as ink.
     """
     x0, y0, x1, y1 = _clipped(box, pixels.shape[1], pixels.shape[0])
     if x1 - x0 < CELL or y1 - y0 < CELL:
-        return Coverage(share=1.0)
+        return 1.0
     ink = _ink(pixels[y0:y1, x0:x1])
     for stroke in strokes:
         _erase(ink, stroke, x0, y0, CELL)
     inked = int(ink.sum())
     for word in words:
         _erase(ink, word.box, x0, y0, REACH * (word.box[3] - word.box[1]))
-    return Coverage(share=1.0 - ink.sum() / inked if inked else 1.0)
+    return float(1.0 - ink.sum() / inked) if inked else 1.0
 
 
 def _clipped(box: Box, width: int, height: int) -> tuple[int, int, int, int]:
