@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from penstock.engines.vllm.choice import reading_servers
 from penstock.engines.vllm.embedding_presets import MODEL as EMBEDDING_MODEL
+from penstock.engines.vllm.server_plan import reading_servers
 from penstock.passes.pipeline_check import EXTRA_OF_STEP
 from penstock.recipes import RECIPES, build, takes_of
-from penstock.stages.ask import Ask
 from penstock.stages.doclayout import DocLayout
 from penstock.stages.ground import Ground
+from penstock.stages.recognise_remote import RecogniseRemote
 
 REPO = Path(__file__).resolve().parent.parent
 DEPLOY = REPO / "deploy"
@@ -137,7 +137,7 @@ SERVED = [name for name in RECIPES if "server" in takes_of(name) and name != "op
 def test_the_table_of_recipes_is_penstocks_own(recipe: str) -> None:
     """The scripts run before Penstock is installed, so they have a copy of what it knows."""
     plan = build(recipe, {"layout": "pp-doclayoutv3"} if "layout" in takes_of(recipe) else {})
-    asking = next(stage for stage in plan if isinstance(stage, Ask | Ground))
+    asking = next(stage for stage in plan if isinstance(stage, RecogniseRemote | Ground))
     [choice] = reading_servers(asking.recogniser, [])
     layout = [stage.model for stage in plan if isinstance(stage, DocLayout)]
     assert recipes("weights", recipe) == [choice.model, *layout]

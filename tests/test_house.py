@@ -161,7 +161,7 @@ def test_repr_of_no_stage_shows_a_key() -> None:
         shown = repr(stage(**given, **dict.fromkeys(secrets, "s3cret")))
         assert "s3cret" not in shown
         with_secrets += bool(secrets)
-    assert with_secrets >= 6  # load, ask, ground, embed, look, summarise
+    assert with_secrets >= 6  # load, recognise_remote, ground, embed, describe_pictures, summarise
 
 
 def test_no_dataclass_shows_bytes() -> None:

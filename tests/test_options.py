@@ -16,7 +16,7 @@ import penstock
 from penstock import recipes
 from penstock.client.remote_reading import remote_options
 from penstock.engines.mesh.request import MeshOptions
-from penstock.engines.vllm.choice import DTYPES
+from penstock.engines.vllm.server_plan import DTYPES
 from penstock.errors import UsageError
 from penstock.options.option import RECIPE_NAMES, Option, values_of
 from penstock.options.passes import EMBED_PYTHON, EMBED_RUN, ENRICH

@@ -20,7 +20,7 @@ from penstock.cli.log_file import log_file
 from penstock.errors import EngineError, Failure, PenstockError
 from penstock.passes.pipeline_options import PipelineOptions
 from penstock.redaction import SafeRepr, bare_address, redacted
-from penstock.stages.ask import Ask
+from penstock.stages.recognise_remote import RecogniseRemote
 
 SECRET = "s3cret"
 ADDRESS = f"http://me:{SECRET}@host:8000/v1?key={SECRET}&x=1"
@@ -128,24 +128,37 @@ def filled(kind: type) -> object | None:
 def test_no_dataclass_shows_the_secret_of_an_address() -> None:
     known = [kind for kind in dataclasses_of_the_package() if kind.__name__ not in NO_ADDRESS]
     made = [one for one in map(filled, known) if one is not None]
-    assert {"Ask", "Ground", "Look", "Summarise", "Embed", "Detect", "PipelineOptions", "EnrichOptions"} <= {
-        type(one).__name__ for one in made
-    }
+    assert {
+        "RecogniseRemote",
+        "Ground",
+        "DescribePictures",
+        "Summarise",
+        "Embed",
+        "Detect",
+        "PipelineOptions",
+        "EnrichOptions",
+    } <= {type(one).__name__ for one in made}
     assert [type(one).__qualname__ for one in made if SECRET in repr(one)] == []
 
 
 def test_a_stage_shows_its_server_and_its_options() -> None:
-    shown = repr(Ask(servers=(f"http://me:{SECRET}@gpu:8000",), api_key=SECRET))
-    assert shown.startswith("Ask(") and "servers=('http://***@gpu:8000',)" in shown and SECRET not in shown
+    shown = repr(RecogniseRemote(servers=(f"http://me:{SECRET}@gpu:8000",), api_key=SECRET))
+    assert (
+        shown.startswith("RecogniseRemote(")
+        and "servers=('http://***@gpu:8000',)" in shown
+        and SECRET not in shown
+    )
     options = PipelineOptions(out=Path("o"), data=Path("d"), settings={"password": SECRET, "dpi": 300})
     assert "'dpi': 300" in repr(options) and SECRET not in repr(options)
-    assert issubclass(Ask, SafeRepr)
+    assert issubclass(RecogniseRemote, SafeRepr)
 
 
 def test_errors_failures_and_log_lines_hold_no_secret(tmp_path: Path) -> None:
     assert SECRET not in str(EngineError(f"{ADDRESS} is away", f"Look at {ADDRESS}."))
-    assert SECRET not in Failure.of(OSError(f"no answer from {ADDRESS}"), "ask").message
+    assert SECRET not in Failure.of(OSError(f"no answer from {ADDRESS}"), "recognise_remote").message
     with log_file(tmp_path / "run.log", {}):
-        logging.getLogger("penstock.test").warning("asked %s of %r", ADDRESS, Ask(servers=(ADDRESS,)))
+        logging.getLogger("penstock.test").warning(
+            "asked %s of %r", ADDRESS, RecogniseRemote(servers=(ADDRESS,))
+        )
     assert "asked http://***@host" in (tmp_path / "run.log").read_text()
     assert SECRET not in (tmp_path / "run.log").read_text()

@@ -37,8 +37,8 @@ from typing import Any
 import aiohttp
 
 from penstock import recipes, sources
-from penstock.engines.chat import deepseek
 from penstock.engines.chat.client import ChatRequest
+from penstock.engines.chat.deepseek import pages as deepseek
 from penstock.engines.chat.wire import request_body
 from penstock.executors.local import Local
 from penstock.item import Item

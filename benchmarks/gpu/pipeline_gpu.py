@@ -30,12 +30,12 @@ from penstock.page import Page
 from penstock.plan import Plan
 from penstock.recipes.regions import glm_ocr
 from penstock.stage import Stage
-from penstock.stages.ask import Ask
 from penstock.stages.crop_regions import CropRegions
 from penstock.stages.doclayout import MODEL, DocLayout
+from penstock.stages.recognise_remote import RecogniseRemote
 from penstock.trace.profile import Profile
 from penstock.trace.spans import Trace
-from penstock.workers import ask
+from penstock.workers import recognise_remote
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.lib.answer_lengths import length_of
@@ -66,7 +66,7 @@ def plan_of(options: argparse.Namespace, scale: float) -> Plan:
         elif isinstance(stage, CropRegions):
             stages.append(ScaledCropRegions(scale=scale, needs=stage.needs, workers=stage.workers))
         else:
-            stages.append(replace(stage, recogniser="bench") if isinstance(stage, Ask) else stage)
+            stages.append(replace(stage, recogniser="bench") if isinstance(stage, RecogniseRemote) else stage)
     return Plan(*stages)
 
 
@@ -153,7 +153,7 @@ def main() -> None:
     parser.add_argument("--small", action="store_true", help="pages of 620 x 877, for a CPU")
     options = parser.parse_args()
     recognisers.RECOGNISERS = {**recognisers.RECOGNISERS, "bench": BENCH}
-    ask.token_budget = lambda task, width, height, max_tokens: length_of(width, height)
+    recognise_remote.token_budget = lambda task, width, height, max_tokens: length_of(width, height)
     width, height = (WIDTH // 4, HEIGHT // 4) if options.small else (WIDTH, HEIGHT)
     results = []
     with tempfile.TemporaryDirectory() as folder:

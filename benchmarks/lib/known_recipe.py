@@ -19,10 +19,10 @@ from penstock.engines.chat import recognisers
 from penstock.plan import Plan
 from penstock.recipes.regions import glm_ocr
 from penstock.stage import Stage
-from penstock.stages.ask import Ask
 from penstock.stages.crop_regions import CropRegions
 from penstock.stages.doclayout import MODEL, DocLayout
-from penstock.workers import ask
+from penstock.stages.recognise_remote import RecogniseRemote
+from penstock.workers import recognise_remote
 
 LAYOUT_MODEL = os.environ.get("KNOWN_LAYOUT_MODEL", "")  # a folder; else no layout network is run
 BENCH = replace(
@@ -34,7 +34,7 @@ BENCH = replace(
     stream_above=1 << 30,
 )
 recognisers.RECOGNISERS = {**recognisers.RECOGNISERS, "bench": BENCH}
-ask.token_budget = lambda task, width, height, max_tokens: length_of(width, height)
+recognise_remote.token_budget = lambda task, width, height, max_tokens: length_of(width, height)
 
 
 def glm_ocr_known(
@@ -70,7 +70,7 @@ def glm_ocr_known_full(
 def _known(stage: Stage) -> Stage:
     if isinstance(stage, DocLayout):
         return KnownBoxes()
-    if isinstance(stage, Ask):
+    if isinstance(stage, RecogniseRemote):
         return replace(stage, recogniser="bench")
     return replace(stage, margins="drop") if isinstance(stage, CropRegions) else stage
 

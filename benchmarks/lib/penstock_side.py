@@ -33,7 +33,7 @@ from penstock.recipes.regions import glm_ocr
 from penstock.stages.crop_regions import MAX_PIXELS
 from penstock.stages.doclayout import DocLayout
 from penstock.trace.spans import Trace
-from penstock.workers import ask
+from penstock.workers import recognise_remote
 from penstock.workers.crop_regions import SENT_QUALITY
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -62,7 +62,7 @@ def waiting() -> int:
 
 def pages(folder: str, _: str, count: str, url: str, limit: str, watch: str = "") -> dict[str, Any]:
     """Runs pages through the recipe's own plan; with `watch`, counts the requests at the server."""
-    ask.ChatClient = WatchedClient  # type: ignore[misc]
+    recognise_remote.ChatClient = WatchedClient  # type: ignore[misc]
     recipe = glm_ocr(server=(url,), in_flight=int(limit), layout="pp-doclayoutv3")
     plan = Plan(*(KnownBoxes() if isinstance(stage, DocLayout) else stage for stage in recipe))
     paths = sorted(str(path) for path in Path(folder).glob("*.jpg"))[: int(count)]

@@ -23,8 +23,8 @@ from penstock.photos.camera import Camera
 from penstock.photos.furniture import ALONE, UNKNOWN, Kind
 from penstock.photos.masks import Mask, cut_sides
 from penstock.photos.sizing.estimates import DOUBT, KNOWN_DOUBT, before_walls
-from penstock.photos.sizing.outline import before_each, outline_of
-from penstock.photos.sizing.sizes import GIVEN, Estimate, Sought, estimate_photo
+from penstock.photos.sizing.outline import occluders, outline_of
+from penstock.photos.sizing.sizes import GIVEN, Estimate, SizeQuery, estimate_photo
 
 SURELY = 0.003  # the spread of a logarithm, or of an angle, that is told
 
@@ -75,23 +75,23 @@ def _of_seed(seed: int, keep: Path | None) -> dict[str, Room]:
     room = kept_room(seed, 5, keep)
     cameras = {known: seen_camera(room, known) for known in (True, False)}
     found = {
-        name: _told(seed, room, cameras[truths.lens or room.camera.has_exif], truths)
+        name: _with_notes(seed, room, cameras[truths.lens or room.camera.has_exif], truths)
         for name, truths in TOLD.items()
     }
     return {**found, "no photo: the median of each class": _by_class(seed, room)}
 
 
-def _told(seed: int, room: MeasuredRoom, seen: Camera, truths: Truths) -> Room:
+def _with_notes(seed: int, room: MeasuredRoom, seen: Camera, truths: Truths) -> Room:
     camera = _camera(room, seen, truths)
     masks = [_mask(thing, truths) for thing in room.things]
     if truths.roll:
         masks = [_levelled(mask, room.camera.roll) for mask in masks]
-    before = [None] * len(masks) if truths.whole else before_each(masks)
-    sought = [
-        _sought(thing, mask, nearer, truths)
+    before = [None] * len(masks) if truths.whole else occluders(masks)
+    queries = [
+        _query(thing, mask, nearer, truths)
         for thing, mask, nearer in zip(room.things, masks, before, strict=True)
     ]
-    found = estimate_photo(sought, before_walls(camera, masks), FURNITURE.kinds[UNKNOWN])
+    found = estimate_photo(queries, before_walls(camera, masks), FURNITURE.kinds[UNKNOWN])
     return scored(seed, room, [_object(one) for one in found])
 
 
@@ -118,7 +118,7 @@ def _levelled(mask: Mask, roll: float) -> Mask:
     return np.asarray(turned > 0) if turned.any() else mask
 
 
-def _sought(thing: MeasuredThing, mask: Mask, nearer: Mask | None, truths: Truths) -> Sought:
+def _query(thing: MeasuredThing, mask: Mask, nearer: Mask | None, truths: Truths) -> SizeQuery:
     name = thing.kind if truths.labels else thing.label
     kind = _kind(name) if truths.sizes else FURNITURE.find(name)
     if truths.sides:
@@ -128,7 +128,7 @@ def _sought(thing: MeasuredThing, mask: Mask, nearer: Mask | None, truths: Truth
         kind = replace(kind, size=known, spread=sure, source=GIVEN, together=ALONE)
     is_box = not (thing.outlined or truths.outlines)
     outline = outline_of(mask, cut_sides(_mask(thing, truths)), nearer, is_box)
-    return Sought(kind, outline, KNOWN_DOUBT if truths.labels else DOUBT)
+    return SizeQuery(kind, outline, KNOWN_DOUBT if truths.labels else DOUBT)
 
 
 @cache

@@ -52,7 +52,7 @@ class Tally:
     finding: bool = True
     failures: list[tuple[str, str]] = field(default_factory=list)  # the first few: (page, sentence)
     failed_parts: list[tuple[str, str]] = field(default_factory=list)  # and of those inside pages
-    left_out: Counter[str] = field(default_factory=Counter)  # endings of files that nobody can read
+    left_out: Counter[str] = field(default_factory=Counter)  # endings of files that cannot be read
     outlooks: set[Outlook] = field(default_factory=set)  # what may help against the failures
 
     def count(self, item: Item) -> None:
@@ -78,7 +78,7 @@ class Tally:
 
     @property
     def total(self) -> int | None:
-        """All items of the inputs that are known by now; None where nobody looks ahead."""
+        """All items of the inputs that are known by now; None where they are not listed ahead."""
         return self.listed if not self.listing else self.found or None
 
     @property
@@ -99,9 +99,9 @@ SHOWN_FAILURES = 20
 MAX_LOOKED_AT = 1000  # rows of earlier failures: a sentence at the end must not take longer than the run
 
 
-def _note(told: list[tuple[str, str]], what: str, failure: Failure) -> None:
-    if len(told) < SHOWN_FAILURES:
-        told.append((what, f"{failure.message} {failure.advice}".rstrip()))
+def _note(notes: list[tuple[str, str]], what: str, failure: Failure) -> None:
+    if len(notes) < SHOWN_FAILURES:
+        notes.append((what, f"{failure.message} {failure.advice}".rstrip()))
 
 
 def _log_failure(level: int, item: Item, failure: Failure, part: str = "") -> None:
@@ -125,9 +125,9 @@ class Run(Generic[ItemT]):
     run.tally.failed
 
     A later pass over the same pages (embedding, ...) names a folder below OUT as its `home`: its own
-    ledger and run.json, under OUT's lock. `rows` is how its items are written there. `on_skip` is told, on
+    ledger and run.json, under OUT's lock. `rows` is how its items are written there. `on_skip` is called, on
     the feeding thread, where the row of each item lies that is done already. Items that are `aside` pass the
-    stages and are yielded like others, but nobody counts or writes them.
+    stages and are yielded like others, but not counted or written.
     """
 
     plan: Plan
@@ -243,17 +243,17 @@ class Run(Generic[ItemT]):
             extra={"recipe": name, "fingerprint": print_, "out": str(folder), "plan": self.plan.settings()},
         )  # fmt: skip
         for stage, line in zip(self.plan, self.plan.describe().splitlines(), strict=True):
-            asks = f"  asks {', '.join(stage.addresses)}" if stage.addresses else ""
-            log.info("stage %s%s", " ".join(line.split()), asks, extra={"stage": stage.name})
+            servers = f"  servers {', '.join(stage.addresses)}" if stage.addresses else ""
+            log.info("stage %s%s", " ".join(line.split()), servers, extra={"stage": stage.name})
         if self.facts:
             log.info("with %s", self.facts, extra={"facts": self.facts})
 
     def _log_end(self, folder: Path, finished: bool) -> None:
         counts, seconds = self.tally.facts(), self.executor.trace.clock() - self.executor.trace.began
-        told = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in counts.items())
+        text = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in counts.items())
         log.log(
             logging.INFO if finished else logging.WARNING,
-            "run into %s %s after %.1f s: %s", folder, "ended" if finished else "was stopped", seconds, told,
+            "run into %s %s after %.1f s: %s", folder, "ended" if finished else "was stopped", seconds, text,
             extra={"out": str(folder), "finished": finished, "seconds": round(seconds, 3), **counts},
         )  # fmt: skip
 

@@ -146,7 +146,7 @@ def _check_counts(stage: Stage) -> None:
         raise PlanError(f"Stage {stage.name!r} needs workers, overlap and batch of at least 1.")
     if stage.needs.process and stage.overlap > 1:
         raise PlanError(
-            f"Stage {stage.name!r} asks for processes and overlap {stage.overlap};"
+            f"Stage {stage.name!r} has processes and overlap {stage.overlap};"
             " a process answers one call at a time.",
             "Raise workers instead.",
         )

@@ -1,4 +1,4 @@
-"""What can be on a page, whoever found it: labels, words, lines, cells, a text layer, regions.
+"""What can be on a page, however it was found: labels, words, lines, cells, a text layer, regions.
 
 Plain values without a page around them, so that engines and documents can speak of them.
 """
@@ -239,5 +239,5 @@ class Asking:
     @property
     def key(self) -> str:
         """A short name for all that is asked: another question has another one."""
-        told = json.dumps([self.task, self.words, self.fields])
-        return hashlib.sha256(told.encode()).hexdigest()[:12]
+        key = json.dumps([self.task, self.words, self.fields])
+        return hashlib.sha256(key.encode()).hexdigest()[:12]

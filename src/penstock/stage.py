@@ -1,4 +1,4 @@
-"""The contract between a stage and whoever runs it.
+"""The contract between a stage and its runner.
 
 A `Stage` is a spec: a small frozen dataclass that pickles. Its `open()` loads weights and returns a
 `Worker`, on the thread or in the process that will call it. Executors know nothing else.
@@ -33,7 +33,7 @@ def secret() -> Any:
 class Needs:
     """What a worker needs. `process` gives each worker a process of its own, pinned to its GPUs.
 
-    `yields` lets what else runs on the machine go first: whoever feeds a model server must not slow it.
+    `yields` lets what else runs on the machine go first: the feeder of a model server must not slow it.
     `confined` is for a process that reads strangers' bytes: bounded memory, no secrets, nothing to write.
     """
 
@@ -108,7 +108,7 @@ class Stage(SafeRepr):
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """The model servers it asks that are already running."""
+        """The model servers it uses that are already running."""
         return ()
 
     def open(self) -> Worker[Any]:
@@ -124,7 +124,7 @@ class Stage(SafeRepr):
         return {f.name: getattr(self, f.name) for f in fields(self) if not f.metadata.get("tuning")}
 
     def defaults(self) -> dict[str, Any]:
-        """Returns what these settings are where nobody gave them."""
+        """Returns the defaults of these settings."""
         made = {f.name: f.default_factory() for f in fields(self) if f.default_factory is not MISSING}
         given = made | {f.name: f.default for f in fields(self) if f.default is not MISSING}
         return {name: given[name] for name in self.settings() if name in given}

@@ -32,7 +32,7 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 from penstock.agents import sent_contents
 from penstock.agents.documents import AgentDocuments
 from penstock.agents.files import AllowedFiles
-from penstock.agents.server import Door, http_app, mcp_server
+from penstock.agents.server import Auth, http_app, mcp_server
 from penstock.agents.tools import AgentTools
 from penstock.serve.guard.keys import KeyRing, new_key
 from penstock.serve.server import server_of
@@ -158,9 +158,9 @@ def test_a_run_that_is_only_shown_has_no_tool_that_takes(tmp_path: Path) -> None
 class OverHttp:
     """The tools on a port of their own, in a thread."""
 
-    def __init__(self, tools: AgentTools, door: Door) -> None:
+    def __init__(self, tools: AgentTools, auth: Auth) -> None:
         self._socket = socket.create_server(("127.0.0.1", 0))
-        self._server = server_of(http_app(mcp_server(tools), door))
+        self._server = server_of(http_app(mcp_server(tools), auth))
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]})
 
     def __enter__(self) -> str:
@@ -189,7 +189,7 @@ def test_over_http_the_client_lists_tools_and_strangers_are_refused(tools: Agent
         async with Client(url) as client:
             return {tool.name for tool in (await client.list_tools()).tools}
 
-    with OverHttp(tools, Door()) as url:
+    with OverHttp(tools, Auth()) as url:
         assert asyncio.run(listed(url)) == TOOLS
         assert status(url, Host="evil.example") == 403
         assert status(url, Origin="https://evil.example") == 403
@@ -217,7 +217,7 @@ def test_over_http_nobody_uses_up_the_sessions(tools: AgentTools) -> None:
             "clientInfo": {"name": "x", "version": "1"},
         },
     }
-    with OverHttp(tools, Door()) as url:
+    with OverHttp(tools, Auth()) as url:
         assert {asked(url, json.dumps(begin).encode())[0] for _ in range(70)} == {200}
         assert asked(url, b"", "GET")[0] == 405  # there is no session to be followed
 
@@ -229,7 +229,7 @@ def test_over_http_nobody_uses_up_the_sessions(tools: AgentTools) -> None:
 
 
 def test_over_http_a_message_fills_no_memory(tools: AgentTools) -> None:
-    with OverHttp(tools, Door()) as url:
+    with OverHttp(tools, Auth()) as url:
         for body in (b"[" + b"[]," * 30_000, b'{"a":"' + b"x y " * (1 << 21), b'["' + b"!" * (5 << 20)):
             status, told = asked(url, body)
             assert (status, bool(json.loads(told)["error"])) == (413, True)
@@ -251,7 +251,7 @@ def test_over_http_a_large_file_is_read_and_each_page_is_told(tools: AgentTools)
             assert not answer.is_error, answer.content
             assert "large.pdf" in (await told(client, "list_documents"))[0]
 
-    with OverHttp(tools, Door()) as url:
+    with OverHttp(tools, Auth()) as url:
         asyncio.run(read(url))
     assert seen[-1] == 4
     assert not sent_contents._sent
@@ -260,7 +260,7 @@ def test_over_http_a_large_file_is_read_and_each_page_is_told(tools: AgentTools)
 def test_over_http_a_key_is_asked_for(tools: AgentTools, tmp_path: Path) -> None:
     key = new_key(tmp_path / "keys.json", "ann")
     reader = new_key(tmp_path / "keys.json", "bob", "read")
-    with OverHttp(tools, Door(keys=KeyRing.open(tmp_path / "keys.json"))) as url:
+    with OverHttp(tools, Auth(keys=KeyRing.open(tmp_path / "keys.json"))) as url:
         assert status(url) == 401
         assert status(url, Authorization=f"Bearer {reader}") == 403
         assert status(url, Authorization=f"Bearer {key}") not in (401, 403)
@@ -291,7 +291,7 @@ def test_over_http_one_key_sees_nothing_of_another(tools: AgentTools, tmp_path: 
     keys = {name: new_key(path, name, scope) for name, scope in
             (("ann", "write"), ("bob", "write"), ("boss", "admin"))}  # fmt: skip
     given = {"content": base64.b64encode(SAMPLE.read_bytes()).decode(), "name": "secret.pdf", "wait_s": 200}
-    with OverHttp(tools, Door(keys=KeyRing.open(path))) as url:
+    with OverHttp(tools, Auth(keys=KeyRing.open(path))) as url:
         asyncio.run(_two_keys(url, keys, given))
 
 

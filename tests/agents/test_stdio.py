@@ -16,7 +16,7 @@ pytest.importorskip("mcp.server.mcpserver", reason="needs penstock-pipeline[mcp]
 
 from penstock.agents.documents import AgentDocuments
 from penstock.agents.files import AllowedFiles
-from penstock.agents.server import Door, mcp_server
+from penstock.agents.server import Auth, mcp_server
 from penstock.agents.stdio import serve_stdio
 from penstock.agents.tools import AgentTools
 from penstock.testing.fake_recipe import fake
@@ -104,7 +104,7 @@ def test_what_is_no_request_gets_an_error_and_the_next_is_answered(
 
 def test_over_http_half_of_a_character_is_answered(tools: AgentTools) -> None:
     body = request(1, "tools/list", cursor="HALF").replace("HALF", HALF).encode()
-    with OverHttp(tools, Door()) as url:
+    with OverHttp(tools, Auth()) as url:
         with pytest.raises(urllib.error.HTTPError) as refused:
             urllib.request.urlopen(urllib.request.Request(url, body, HEADERS), timeout=60)
         with refused.value as answer:

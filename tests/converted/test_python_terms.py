@@ -49,7 +49,7 @@ def test_a_repr_fits_on_a_line(thing: object, words: str) -> None:
         ("Leave --no-crops out.", "Leave crops=False out."),
         ("--box 1,2,3,4:chair is not a box.", "boxes=['1,2,3,4:chair'] is not a box."),
         ("Name one with --server http://host:8000.", "Name one with server='http://host:8000'."),
-        ("--prompt 'two words' asks nothing.", "prompt='two words' asks nothing."),
+        ("--prompt 'two words' has no words.", "prompt='two words' has no words."),
         ("Recipe 'documents' does not take --foo.", "Recipe 'documents' does not take `foo`."),
         ("Raise --max-model-len.", "Raise `max_model_len`."),
         ("Raise the server's --max-num-seqs.", "Raise the server's --max-num-seqs."),  # not ours

@@ -26,8 +26,8 @@ from penstock.errors import UsageError
 from penstock.executors import make_executor
 from penstock.passes.scores import read_summary
 from penstock.recipes import build
-from penstock.recipes.asking import asking_plan
-from penstock.stages.ask import Ask
+from penstock.recipes.single_region import single_region_plan
+from penstock.stages.recognise_remote import RecogniseRemote
 from penstock.testing.fake_server import Asked, FakeServer, serving
 from penstock_eval import benchmark_run, recogniser_answers
 from penstock_eval.benchmark_run import run_benchmark
@@ -226,7 +226,7 @@ def test_a_recipe_that_only_reads_pages_is_never_called_by_the_official_name(tmp
 
 
 def test_fields_of_a_recipe_that_only_reads_pages_are_refused_with_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="asks for fields, and the recipe 'documents' reads pages only"):
+    with pytest.raises(UsageError, match="is about fields, and the recipe 'documents' reads pages only"):
         run_benchmark(open_benchmark("nanonets-kie"), tmp_path / "out", tmp_path / "nothing is looked for")
     assert not (tmp_path / "out").exists()
 
@@ -234,26 +234,26 @@ def test_fields_of_a_recipe_that_only_reads_pages_are_refused_with_a_sentence(tm
 @pytest.mark.parametrize(
     ("recipe", "task", "stages"),
     [
-        ("glm-ocr", "question", "load > whole > ask"),
-        ("paddleocr-vl", "table", "load > whole > ask"),
-        ("documents", "table", "load > whole > recognise"),
-        ("documents", "text", "load > whole > recognise"),
+        ("glm-ocr", "question", "load > whole_picture > recognise_remote"),
+        ("paddleocr-vl", "table", "load > whole_picture > recognise_remote"),
+        ("documents", "table", "load > whole_picture > recognise"),
+        ("documents", "text", "load > whole_picture > recognise"),
         ("documents", "formula", None),
         ("documents", "question", None),
         ("grounded", "text", None),
     ],
 )
 def test_who_can_be_asked(recipe: str, task: Any, stages: str | None) -> None:
-    plan = asking_plan(build(recipe, {}), task)
+    plan = single_region_plan(build(recipe, {}), task)
     assert (plan and " > ".join(stage.name for stage in plan)) == stages
 
 
 def test_the_recogniser_is_asked_by_the_recipes_own_stage() -> None:
     settings = {"server": ("http://a:1",), "model": "a-model", "preset": "l4", "in_flight": 7, "api_key": "k"}
     recipe = build("glm-ocr", settings)
-    plan = asking_plan(recipe, "question")
+    plan = single_region_plan(recipe, "question")
     assert plan is not None
-    [own] = [stage for stage in recipe if isinstance(stage, Ask)]
+    [own] = [stage for stage in recipe if isinstance(stage, RecogniseRemote)]
     assert replace(plan.stages[-1], batch=own.batch) == own
 
 

@@ -217,7 +217,7 @@ def test_a_picture_whose_file_is_gone_keeps_its_words(tmp_path: Path) -> None:
     with serving(FakeServer()) as url:
         done = {block.part: block for block in enrich(out, vision_server=(url,))}
     assert [s.message for s in done[9].shortfalls] == [
-        "not looked at: crops/gone.jpg cannot be read: No such file or directory."
+        "not described: crops/gone.jpg cannot be read: No such file or directory."
     ]
     assert "수차" in str(done[9].enrichment) and not done[0].shortfalls
 

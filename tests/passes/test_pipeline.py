@@ -317,7 +317,7 @@ def test_the_server_that_reads_is_gone_before_the_one_that_embeds_comes(
     write_dataset(tmp_path / "set")
     life: list[str] = []
     Machine(tmp_path / "bin", monkeypatch, [("NVIDIA L4", 23_034)])
-    monkeypatch.setattr("penstock.engines.vllm.choice.ManagedServer", partial(StandIn, life))
+    monkeypatch.setattr("penstock.engines.vllm.server_plan.ManagedServer", partial(StandIn, life))
     pipeline = Pipeline(served(tmp_path))
     for line in pipeline.run(chosen_steps(None, ("evaluate",))):
         life.append(line.split()[1])

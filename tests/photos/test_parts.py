@@ -19,8 +19,8 @@ from penstock.photos.edges import HEADINGS, Edges, find_edges, pitch_of_edges
 from penstock.photos.masks import cleaned, cut_sides, pack, unpack
 from penstock.photos.overlap import Claim, settle
 from penstock.photos.sizing.box_fit import Draws, SizePrior, fit_boxes
+from penstock.photos.sizing.gaussian import cholesky, correlate, precision_matrix, solve
 from penstock.photos.sizing.outline import Outline
-from penstock.photos.sizing.three_by_three import loosened, roots, solved, squared
 from penstock.photos.totals import total
 
 
@@ -186,9 +186,9 @@ def test_small_systems_are_solved_as_a_general_solver_solves_them() -> None:
     slopes, varied = random.normal(size=(4, 3, 7)), random.normal(size=(3, 5))
     precision = varied @ varied.T
     right, loose = random.normal(size=(3, 7)), random.normal(size=(3, 7))
-    system = squared(slopes, precision)
-    root = roots(system)
-    found, errors = solved(system, right), loosened(root, loose)
+    system = precision_matrix(slopes, precision)
+    root = cholesky(system)
+    found, errors = solve(system, right), correlate(root, loose)
     for n in range(7):
         whole = slopes[:, :, n].T @ slopes[:, :, n] + precision
         half = np.linalg.cholesky(whole)

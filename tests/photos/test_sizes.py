@@ -26,7 +26,7 @@ from penstock.photos.masks import Mask, box_of, cut_sides, pack
 from penstock.photos.ply import write_ply
 from penstock.photos.sizing.estimates import with_estimates
 from penstock.photos.sizing.floor import find_floor
-from penstock.photos.sizing.outline import before_each, outline_of
+from penstock.photos.sizing.outline import occluders, outline_of
 from penstock.photos.sizing.sizes import summary_of
 from penstock.photos.user_boxes import SIDES, KnownSize
 from penstock.stages.measure import Measure
@@ -192,7 +192,7 @@ def test_what_a_nearer_thing_hides_is_an_open_side() -> None:
     front[50:90, 60:140] = True
     back[20:70, 100:180] = True
     back &= ~front
-    nearer = before_each([front, back])
+    nearer = occluders([front, back])
     assert nearer[0] is None
     assert outline_of(front, frozenset(), nearer[0]).open_sides == frozenset()
     assert (

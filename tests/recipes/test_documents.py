@@ -17,7 +17,7 @@ from penstock.documents.tables.html import from_html
 from penstock.engines.ocr.effort import Effort
 from penstock.errors import UsageError
 from penstock.page import Page
-from penstock.passes.parse import ParseOptions, as_begun
+from penstock.passes.parse import ParseOptions, with_saved_effort
 from penstock.recipes.documents import documents
 from penstock.region import LABELS
 
@@ -182,13 +182,13 @@ def test_a_run_goes_on_with_the_effort_it_began_with(
 ) -> None:
     begun(tmp_path, before)
     options = ParseOptions(inputs=("a.pdf",), settings={"cores": 1, **given})
-    plan = as_begun(options, tmp_path).plan()
+    plan = with_saved_effort(options, tmp_path).plan()
     assert plan.fingerprint() == documents(cores=1, effort=goes_on).fingerprint()  # type: ignore[arg-type]
 
 
 def test_a_run_from_before_there_was_a_choice_is_of_the_same_plan(tmp_path: Path) -> None:
     begun(tmp_path, None)
-    plan = as_begun(ParseOptions(inputs=("a.pdf",), settings={"cores": 1}), tmp_path).plan()
+    plan = with_saved_effort(ParseOptions(inputs=("a.pdf",), settings={"cores": 1}), tmp_path).plan()
     rows = json.loads((tmp_path / "run.json").read_text())["plan"]
     assert plan.completed(rows) == plan.settings()
 
@@ -197,5 +197,5 @@ def test_a_run_that_starts_over_or_has_no_folder_yet_is_balanced(tmp_path: Path)
     begun(tmp_path, "fast")
     usual = documents(cores=1).fingerprint()
     afresh = ParseOptions(inputs=("a.pdf",), settings={"cores": 1}, fresh=True)
-    assert as_begun(afresh, tmp_path).plan().fingerprint() == usual
-    assert as_begun(replace(afresh, fresh=False), tmp_path / "none").plan().fingerprint() == usual
+    assert with_saved_effort(afresh, tmp_path).plan().fingerprint() == usual
+    assert with_saved_effort(replace(afresh, fresh=False), tmp_path / "none").plan().fingerprint() == usual

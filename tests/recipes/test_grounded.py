@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 import penstock
 from penstock.cli.app import app
-from penstock.engines.chat.deepseek import NgramGuard, ladder
+from penstock.engines.chat.deepseek.pages import NgramGuard, ladder
 from penstock.errors import PenstockError, PlanMismatch, UsageError
 from penstock.page import Page
 from penstock.recipes import build
@@ -155,7 +155,7 @@ def test_numbers_that_are_not_given_are_the_models_own() -> None:
         ("grounded", {"engine": "hf", "trust_remote_code": True, "image_size": 768}, "tiles 640"),
         ("grounded", {"prompt_mode": "poem"}, "--prompt-mode poem is not known"),
         ("grounded", {"prompt_mode": "free", "locate": "x"}, "each say what is asked"),
-        ("grounded", {"prompt": "<image>"}, "asks nothing"),
+        ("grounded", {"prompt": "<image>"}, "has no words"),
         ("grounded", {"locate": "<|ref|>x"}, "is not text of a page"),
         ("grounded", {"ngram": 30, "ngram_window": 20}, "forbids nothing"),
         ("grounded", {"max_tokens": 8192}, "not between 1 and 7,000"),

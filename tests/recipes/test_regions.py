@@ -23,10 +23,10 @@ from penstock.recipes import build
 from penstock.recipes.regions import glm_ocr
 from penstock.region import Region
 from penstock.stage import Stage, Worker
-from penstock.stages.ask import Ask
 from penstock.stages.compose import Compose
 from penstock.stages.crop_regions import CropRegions
 from penstock.stages.load import Load
+from penstock.stages.recognise_remote import RecogniseRemote
 from penstock.store.ledger import Ledger
 from penstock.store.schema import PAGES
 from penstock.testing.fake_server import FakeServer, serving
@@ -90,7 +90,7 @@ def plan(url: str, **ask: Any) -> Plan:
         Load(dpi=72, give="encoded", text_layer=False),
         KnownBoxes(),
         CropRegions(),
-        Ask(servers=(url,), overlap=8, in_flight=16, **ask),
+        RecogniseRemote(servers=(url,), overlap=8, in_flight=16, **ask),
         Compose(order="given"),
     )
 
@@ -102,7 +102,11 @@ def parsed(url: str, **ask: Any) -> list[Page]:
 
 @pytest.mark.parametrize("recipe", ["glm-ocr", "paddleocr-vl", "openai"])
 def test_the_tokens_of_an_answer_are_the_users_to_choose(recipe: str, server: Running) -> None:
-    [ask] = [stage for stage in build(recipe, {"max_tokens": 33, "layout": "cdla"}) if isinstance(stage, Ask)]
+    [ask] = [
+        stage
+        for stage in build(recipe, {"max_tokens": 33, "layout": "cdla"})
+        if isinstance(stage, RecogniseRemote)
+    ]
     parsed(server.url, max_tokens=ask.max_tokens)
     assert server.fake.asked and {asked.max_tokens for asked in server.fake.asked} == {33}
 
@@ -113,7 +117,7 @@ def test_a_large_table_may_have_more_tokens_than_the_models_own_bound() -> None:
     )
     with running(FakeServer(max_model_len=65_536)) as server:
         for bound in (0, 16_384):
-            worker = Ask(servers=(server.url,), max_tokens=bound).open()
+            worker = RecogniseRemote(servers=(server.url,), max_tokens=bound).open()
             worker([Page(id=str(bound), uri="a", document="a", part=0, regions=(table,))])
             worker.close()
     assert [asked.max_tokens for asked in server.fake.asked] == [8_192, 16_384]

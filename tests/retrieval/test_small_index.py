@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from penstock.engines.embed import use_once
-from penstock.engines.embed.use import UniversalEncoder
-from penstock.engines.embed.use_once import OnceEncoder
+from penstock.engines.embed import question_encoder
+from penstock.engines.embed.question_encoder import QuestionEncoder
+from penstock.engines.embed.universal_encoder import UniversalEncoder
 from penstock.errors import StoreError
-from penstock.passes.quick_search import quick_search
+from penstock.passes.small_search import small_search
 from penstock.retrieval import small_index
 from penstock.retrieval.hits import NO_FILTERS, WEIGHTS, Filters, SearchOptions
 from penstock.retrieval.index import build_rows
@@ -136,7 +136,7 @@ def test_a_large_run_has_no_small_files_and_is_left_to_the_large_index(
     monkeypatch.setattr(small_index, "MAX_ROWS", 10)
     build_rows(tmp_path / FOLDER, [page(n, text) for n, text in enumerate(TEXTS, 1)], WIDTHS)
     assert not list(tmp_path.rglob(ROWS))
-    assert quick_search(tmp_path, "turbine", SearchOptions()) is None
+    assert small_search(tmp_path, "turbine", SearchOptions()) is None
 
 
 def test_damaged_small_files_are_a_sentence(tmp_path: Path) -> None:
@@ -144,15 +144,15 @@ def test_damaged_small_files_are_a_sentence(tmp_path: Path) -> None:
     [path] = tmp_path.rglob(ROWS)
     path.write_bytes(path.read_bytes()[:40])
     with pytest.raises(StoreError, match="--rebuild"):
-        quick_search(tmp_path, "turbine", SearchOptions())
+        small_search(tmp_path, "turbine", SearchOptions())
 
 
 def test_the_encoder_for_one_question_gives_the_vectors_of_the_one_for_runs() -> None:
     texts = ["how far each gate stood open", "수압관은 무엇인가?", "東京タワー, Ελλάδα & ½ ﬁ", " ", "x" * 300]
-    assert np.array_equal(OnceEncoder().texts(texts), UniversalEncoder().texts(texts))
+    assert np.array_equal(QuestionEncoder().texts(texts), UniversalEncoder().texts(texts))
 
 
 def test_a_package_of_another_make_is_opened_as_runs_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(use_once, "_tokenizer", lambda path: path.no_such_thing)
-    monkeypatch.setattr(use_once, "UniversalEncoder", lambda threads: ToyEmbedder())
-    assert OnceEncoder().texts(["a gate"]).shape == ToyEmbedder().texts(["a gate"]).shape
+    monkeypatch.setattr(question_encoder, "_tokenizer", lambda path: path.no_such_thing)
+    monkeypatch.setattr(question_encoder, "UniversalEncoder", lambda threads: ToyEmbedder())
+    assert QuestionEncoder().texts(["a gate"]).shape == ToyEmbedder().texts(["a gate"]).shape

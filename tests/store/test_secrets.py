@@ -50,7 +50,10 @@ def test_what_is_kept_of_an_embedding_server_is_its_address() -> None:
 
 def test_messages_and_failures_hold_no_password_and_steer_no_terminal() -> None:
     hostile = f"Cannot reach {ADDRESS}: \x1b[2J\x9b31m\rtwo\nlines"
-    for told in (str(EngineError(hostile, hostile)), Failure.of(OSError(hostile), "ask").message):
+    for told in (
+        str(EngineError(hostile, hostile)),
+        Failure.of(OSError(hostile), "load").message,
+    ):
         assert "s3cret" not in told
         assert not set(told) & {"\x1b", "\x9b", "\r"}
         assert "two\nlines" in told

@@ -147,7 +147,7 @@ def test_cards_that_worked_are_paid_and_idle_ones_are_not() -> None:
     priced = cost.with_price(run(cost=found), 2.5).cost
     assert priced is not None
     assert priced.price_per_million == pytest.approx(2.5 * found.hours_per_million)
-    said = cost.told(priced)
+    said = cost.sentence(priced)
     assert said == "A million pages: 47.9 GPU hours, 120 at 2.5 an hour, 31.3 kWh; a page: 8 regions."
 
 
@@ -155,4 +155,4 @@ def test_tokens_a_page_are_those_of_all_servers() -> None:
     each = (server(), server(generation_tokens=16_000))
     found = cost_of(run(servers=ServersProfile(each)))
     assert found.generation_tokens_per_page == pytest.approx(1_016_000 / 580)
-    assert "6,897 tokens in" in cost.told(found)
+    assert "6,897 tokens in" in cost.sentence(found)

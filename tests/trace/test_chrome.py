@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from penstock.errors import StoreError, UsageError
-from penstock.passes.work import write_profile
+from penstock.passes.prepared_run import write_profile
 from penstock.trace.chrome import SpanLog, write_trace
 from penstock.trace.profile import (
     CardProfile,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from penstock.errors import UsageError
-from penstock.passes.work import write_profile
+from penstock.passes.prepared_run import write_profile
 from penstock.trace import report
 from penstock.trace.cost import with_price
 from penstock.trace.phrases import duration

@@ -186,7 +186,7 @@ def test_a_place_that_does_not_fit_is_refused(
     mode: str, machine: Any, tower: Any, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place(monkeypatch, **machine)
-    with pytest.raises(patch.Misfit, match=why):
+    with pytest.raises(patch.Unsupported, match=why):
         patch.check_place(fitting_tower(**tower), mode)
 
 
@@ -226,16 +226,16 @@ def changed(**more: Any) -> Any:
     ],
 )
 def test_another_models_tower_is_refused(tower: Any, why: str) -> None:
-    with pytest.raises(patch.Misfit, match=why):
+    with pytest.raises(patch.Unsupported, match=why):
         patch.check_shapes(tower)
 
 
 def test_adapters_and_weights_of_eight_bits_are_refused() -> None:
-    with pytest.raises(patch.Misfit, match="adapters"):
+    with pytest.raises(patch.Unsupported, match="adapters"):
         patch.check_weights(changed(attn__qkv=QKVParallelLinearWithLoRA()), "auto")
     small = changed(mlp__down_proj=layer(1024, 4096, dtype="float8"))
     patch.check_weights(small, "auto")  # vLLM's own layers compute with them
-    with pytest.raises(patch.Misfit, match="rounded already"):
+    with pytest.raises(patch.Unsupported, match="rounded already"):
         patch.check_weights(small, "fp8")
 
 

@@ -24,12 +24,12 @@ from PIL import Image, ImageDraw  # noqa: E402
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers  # noqa: E402
 
 from penstock.engines.chat.client import Answer, ChatRequest  # noqa: E402
-from penstock.engines.chat.deepseek import FIRST, NgramGuard  # noqa: E402
-from penstock.engines.chat.deepseek_hf import HfClient, open_reader  # noqa: E402
-from penstock.engines.chat.deepseek_native import NativeReader  # noqa: E402
-from penstock.engines.chat.deepseek_prompts import MARKDOWN  # noqa: E402
-from penstock.engines.chat.deepseek_remote import RemoteCodeReader  # noqa: E402
-from penstock.engines.chat.deepseek_resolution import resolution  # noqa: E402
+from penstock.engines.chat.deepseek.hf import HfClient, open_reader  # noqa: E402
+from penstock.engines.chat.deepseek.native import NativeReader  # noqa: E402
+from penstock.engines.chat.deepseek.pages import FIRST, NgramGuard  # noqa: E402
+from penstock.engines.chat.deepseek.prompts import MARKDOWN  # noqa: E402
+from penstock.engines.chat.deepseek.remote import RemoteCodeReader  # noqa: E402
+from penstock.engines.chat.deepseek.resolution import resolution  # noqa: E402
 from penstock.errors import EngineError, MissingModel, OpenError  # noqa: E402
 from penstock.workers.ground import GroundWorker  # noqa: E402
 

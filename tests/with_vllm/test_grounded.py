@@ -14,7 +14,7 @@ import pytest
 
 import penstock
 from penstock.documents.docjson import file as docjson_file
-from penstock.engines.chat.deepseek import ladder
+from penstock.engines.chat.deepseek.pages import ladder
 from penstock.engines.vllm.deepseek_presets import page_preset
 from penstock.engines.vllm.server import ManagedServer
 from penstock.exports.export import export
@@ -60,7 +60,7 @@ def processed(checkpoints: Path, shapes: Path) -> list[dict[str, Any]]:
 def test_vllm_has_no_resolution_but_gundam_and_leaves_small_pages_untiled(
     recipe: str, processed: list[dict[str, Any]]
 ) -> None:
-    """Fails once vLLM can be asked for another: then engines/chat/deepseek_resolution.py may allow it."""
+    """Fails once vLLM can be asked for another: then engines/chat/deepseek/resolution.py may allow it."""
     rows = [row for row in processed if row["folder"] == FOLDERS[recipe]]
     assert len(rows) == 8
     for row in rows:

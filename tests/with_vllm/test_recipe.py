@@ -19,10 +19,10 @@ from penstock.page import Page
 from penstock.plan import Plan
 from penstock.region import Region
 from penstock.stage import Stage, Worker
-from penstock.stages.ask import Ask
 from penstock.stages.compose import Compose
 from penstock.stages.crop_regions import CropRegions
 from penstock.stages.load import Load
+from penstock.stages.recognise_remote import RecogniseRemote
 from penstock.workers.crop_regions import SENT_QUALITY
 from tests.with_vllm.test_client import ask_alone
 from tests.with_vllm.tiny import PLAIN
@@ -70,7 +70,7 @@ def plan(url: str, labels: tuple[str, ...] = LABELS, **ask: Any) -> Plan:
         Load(dpi=72, give="encoded", text_layer=False),
         KnownBoxes(labels=labels),
         CropRegions(),
-        Ask(recogniser="tiny", servers=(url,), in_flight=8, overlap=8, **ask),
+        RecogniseRemote(recogniser="tiny", servers=(url,), in_flight=8, overlap=8, **ask),
         Compose(order="given"),
     )
 

@@ -16,7 +16,7 @@ import penstock
 from penstock.cli.app import app
 from penstock.documents.docjson import file as docjson_file
 from penstock.documents.docjson.model import DocJSON
-from penstock.engines.chat.deepseek import OTHER, ladder, page_recogniser
+from penstock.engines.chat.deepseek.pages import OTHER, ladder, page_recogniser
 from penstock.engines.vllm.deepseek_presets import page_preset
 from penstock.errors import MissingModel, PlanError, UsageError
 from penstock.exports.export import export

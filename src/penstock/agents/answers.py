@@ -1,4 +1,4 @@
-"""What an agent is told: short texts that say how to get the rest."""
+"""Answers to an agent: short texts that say how to get the rest."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from penstock.serve.reading.progress import Status
 from penstock.trace.phrases import plural
 
 CHARS, MAX_CHARS = 8_000, 20_000  # of an answer: some 2,000 and 5,000 tokens of English
-MAX_FAILED = 5  # pages whose reasons are told
+MAX_FAILED = 5  # pages whose reasons are given
 MAX_REGIONS = 200  # listed of one page
 SHOWN = 60  # characters of a region in a list
 
@@ -30,7 +30,7 @@ def cut(text: str, start: int, chars: int, more: str) -> str:
 
 
 def page_markdown(page: Page) -> str:
-    """Returns a page's Markdown without links: an agent asks for pictures by their region."""
+    """Returns a page's Markdown without links: an agent gets pictures by their region."""
     if page.failure is not None:
         return f"[This page could not be read: {page.failure.message} {page.failure.advice}".rstrip() + "]"
     return relink(page.markdown, [path for one in page.regions if (path := one.crop_path)], None)

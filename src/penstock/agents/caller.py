@@ -1,4 +1,4 @@
-"""Who calls a tool, and how to tell them how far it is: the server says it, what works for a call asks."""
+"""The client of the current MCP call and its progress callback, as a context variable."""
 
 from __future__ import annotations
 

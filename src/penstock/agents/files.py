@@ -43,7 +43,7 @@ class AllowedFiles:
         self._max_bytes = max_bytes
 
     @property
-    def told(self) -> str:
+    def advice(self) -> str:
         """Says where files may be, in words."""
         if not self._folders:
             return "No folder is allowed: send a file's bytes as base64 in `content`."
@@ -52,7 +52,7 @@ class AllowedFiles:
     def copy(self, given: GivenFile, target: Path) -> tuple[str, str]:
         """Writes the file to `target` and syncs it. Returns its name and its SHA-256."""
         if bool(given.path) == bool(given.content):
-            raise UsageError("Give either `path` or `content`.", self.told)
+            raise UsageError("Give either `path` or `content`.", self.advice)
         if given.content and (sent := sent_file(given.content)) is not None:
             with sent.open("rb") as source:
                 return given.name or "document", self._written(source, target)
@@ -70,7 +70,7 @@ class AllowedFiles:
         except (OSError, RuntimeError, ValueError):
             path = None
         if path is None or not any(path.is_relative_to(folder) for folder in self._folders):
-            raise UsageError(f"There is no file {text!r} that may be read.", self.told)
+            raise UsageError(f"There is no file {text!r} that may be read.", self.advice)
         return path
 
     def _opened(self, path: Path) -> IO[bytes]:

@@ -30,7 +30,7 @@ _sent: dict[str, Path] = {}  # by their words, while their requests are answered
 
 
 def sent_file(word: str) -> Path | None:
-    """Returns the file that a word of a message stands for."""
+    """Returns the file that a word of a message names."""
     return _sent.get(word)
 
 

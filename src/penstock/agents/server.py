@@ -41,8 +41,8 @@ Content = TextContent | ImageContent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Door:
-    """Who may reach the server over HTTP. `names` are those it is asked by beside its addresses."""
+class Auth:
+    """Who may reach the server over HTTP. `names` are host names that clients use, besides its addresses."""
 
     names: Sequence[str] = ()
     keys: KeyRing = field(default_factory=KeyRing)
@@ -65,7 +65,7 @@ def mcp_server(tools: AgentTools, advice: str = "") -> MCPServer[Any]:
     return server
 
 
-def http_app(server: MCPServer[Any], door: Door) -> Starlette:
+def http_app(server: MCPServer[Any], auth: Auth) -> Starlette:
     """Returns the application for streamable HTTP at /mcp, behind the checks of `penstock serve`."""
     app = server.streamable_http_app(
         streamable_http_path=PATH,
@@ -77,8 +77,8 @@ def http_app(server: MCPServer[Any], door: Door) -> Starlette:
     # the last is the first to see a request
     app.add_middleware(SentContentMiddleware, arrivals=Arrivals(ARRIVALS), max_bytes=MAX_CONTENT_BYTES)
     app.add_middleware(ArrivalMiddleware, bounds=ARRIVALS)
-    app.add_middleware(KeyMiddleware, keys=door.keys)
-    app.add_middleware(OriginCheckMiddleware, check=OriginCheck(door.names))
+    app.add_middleware(KeyMiddleware, keys=auth.keys)
+    app.add_middleware(OriginCheckMiddleware, check=OriginCheck(auth.names))
     return app
 
 

@@ -126,7 +126,7 @@ class AgentTools:
         self,
         query: Annotated[str, Field(min_length=1, max_length=1000, description="A question, or words.")],
         top: Annotated[int, Field(ge=1, le=50)] = 5,
-        documents: Annotated[list[str], Field(max_length=100, description="Only in these.")] = [],  # noqa: B006  the schema is made of it; nobody changes it
+        documents: Annotated[list[str], Field(max_length=100, description="Only in these.")] = [],  # noqa: B006  the schema is made of it; it is never changed
         pages: Annotated[str, Field(max_length=200, description="Only these, from 1: 3-9.")] = "",
         labels: Annotated[list[str], Field(max_length=30, description="Only these: table, chart.")] = [],  # noqa: B006
         max_chars: Chars = CHARS,
@@ -158,17 +158,17 @@ class AgentTools:
         found, jpeg = await anyio.to_thread.run_sync(
             measured, self._files, given, boxes, known, settings, picture, limiter=self._measuring
         )
-        told = things_answer(found)[:MAX_CHARS]
-        return [told] if jpeg is None else [told, jpeg]
+        text = things_answer(found)[:MAX_CHARS]
+        return [text] if jpeg is None else [text, jpeg]
 
     async def _waited(self, name: str, wait_s: float) -> None:
-        """Waits until all pages are read; the caller is told of each."""
-        end, told = time.monotonic() + wait_s, -1
+        """Waits until all pages are read; and reports each to the caller."""
+        end, reported = time.monotonic() + wait_s, -1
         while time.monotonic() < end:
             status = await anyio.to_thread.run_sync(self._documents.status, name)
             read = status.done + status.failed
-            if read > told and status.pages is not None:
-                told = read
+            if read > reported and status.pages is not None:
+                reported = read
                 await caller().report(read, status.pages, f"{read} of {status.pages} pages are read.")
             if status.ready:
                 return

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from penstock.cli.options import AsJson, with_options
-from penstock.engines.chat.deepseek import MODELS as PAGE_MODELS
+from penstock.engines.chat.deepseek.pages import MODELS as PAGE_MODELS
 from penstock.engines.chat.recognisers import RECOGNISERS
 from penstock.engines.vllm import daemon, detached
 from penstock.engines.vllm.detached import DetachedServer

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class AsyncClient:
-    """Asks a running `penstock serve` without blocking the loop: each request waits on a thread.
+    """Calls a running `penstock serve` without blocking the loop: each request waits on a thread.
 
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(client.markdown(path)) for path in paths]

@@ -18,7 +18,7 @@ WAIT_S = 30.0  # that one question for a job's end takes at most
 MIN_WAIT_S = 1.0
 MAX_RESULT_BYTES = 1 << 30  # it is held in memory
 MAX_FILE_BYTES = 16 << 30
-BESIDE = ("depths", "furniture")  # options of photos that are files
+PHOTO_FILES = ("depths", "furniture")  # options of photos that are files
 
 JobKind = Literal["parse", "volumes"]
 Given = str | Path | bytes | tuple[str, bytes]
@@ -46,7 +46,7 @@ class ServiceJob:
 
 
 class Client:
-    """Asks a running `penstock serve`.
+    """Calls a running `penstock serve`.
 
         client = penstock.Client("http://gpu:8080", key="pk_...")
         print(client.markdown("report.pdf", lang="ko"))
@@ -106,8 +106,12 @@ class Client:
         **options: Any,
     ) -> ServiceJob:
         """Sends files. When it returns, the service has them on its disk."""
-        beside = {name: options.pop(name) for name in BESIDE if name in options} if kind == "volumes" else {}
-        others = [replace(file, into=name) for name, given in beside.items() for file in _files(given)]
+        files_of_photos = (
+            {name: options.pop(name) for name in PHOTO_FILES if name in options} if kind == "volumes" else {}
+        )
+        others = [
+            replace(file, into=name) for name, given in files_of_photos.items() for file in _files(given)
+        ]
         form = FormParts(options, [*_files(files), *others])
         headers = {"Idempotency-Key": idempotency_key} if idempotency_key else {}
         with self._service.answer("POST", f"/v1/{kind}", form, headers=headers) as answer:
@@ -184,13 +188,13 @@ class Client:
 
     def health(self) -> dict[str, Any]:
         """Returns how the service is. Raises ServiceError with the reason while it is not ready."""
-        told: dict[str, Any] = self._service.json("GET", "/health")
-        return told
+        state: dict[str, Any] = self._service.json("GET", "/health")
+        return state
 
     def engines(self) -> dict[str, Any]:
         """Returns what reads the documents: stages, servers, cards, and how much waits."""
-        told: dict[str, Any] = self._service.json("GET", "/v1/engines")
-        return told
+        state: dict[str, Any] = self._service.json("GET", "/v1/engines")
+        return state
 
     def _finished(self, kind: JobKind, files: Given | Sequence[Given], options: dict[str, Any]) -> ServiceJob:
         job = self.wait(self.submit(files, kind, **options).id)

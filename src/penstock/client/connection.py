@@ -130,7 +130,7 @@ class ServiceAnswer:
 
 
 class ServiceConnection:
-    """Asks one service. Every request has a connection of its own: it may come from any thread."""
+    """Sends requests to one service, each on a connection of its own, from any thread."""
 
     def __init__(self, url: str, key: str | None = None, sleep: Sleep = time.sleep) -> None:
         parts = urllib.parse.urlsplit(url if "://" in url else f"http://{url}")
@@ -155,7 +155,7 @@ class ServiceConnection:
         headers: Mapping[str, str] = {},
         **query: Any,
     ) -> Iterator[ServiceAnswer]:
-        """Gives an answer that went well. Asks again while the service is full. Raises ServiceError."""
+        """Returns a successful answer. Tries again while the service is full. Raises ServiceError."""
         for number in range(MAX_TRIES):
             line = self._line()
             try:
@@ -193,15 +193,15 @@ class ServiceConnection:
         headers: Mapping[str, str],
         query: Mapping[str, Any],
     ) -> http.client.HTTPResponse:
-        told = {"Accept": "*/*", **headers}
+        sent = {"Accept": "*/*", **headers}
         if self._key:
-            told["Authorization"] = f"Bearer {self._key}"
+            sent["Authorization"] = f"Bearer {self._key}"
         if isinstance(body, FormParts):
-            told |= {"Content-Type": body.content_type, "Content-Length": str(body.size)}
+            sent |= {"Content-Type": body.content_type, "Content-Length": str(body.size)}
         elif kind:
-            told["Content-Type"] = kind
+            sent["Content-Type"] = kind
         asked = urllib.parse.urlencode([(name, value) for name, value in query.items() if value is not None])
-        line.request(method, f"{self._parts.path.rstrip('/')}{path}{'?' if asked else ''}{asked}", body, told)
+        line.request(method, f"{self._parts.path.rstrip('/')}{path}{'?' if asked else ''}{asked}", body, sent)
         return _response(line)
 
 
@@ -224,8 +224,8 @@ def _shut(line: http.client.HTTPConnection) -> None:
 def _refusal(answer: http.client.HTTPResponse) -> ServiceError:
     data = answer.read(1 << 20)
     try:
-        told = json.loads(data)
-        return ServiceError(str(told["error"]), str(told.get("advice", "")), answer.status)
+        refusal = json.loads(data)
+        return ServiceError(str(refusal["error"]), str(refusal.get("advice", "")), answer.status)
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return ServiceError(f"The service answered {answer.status} {answer.reason}.", "", answer.status)
 

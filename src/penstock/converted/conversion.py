@@ -93,5 +93,5 @@ class Conversion:
     def _check_trouble(self) -> None:
         if isinstance(self._trouble, Exception):
             raise self._trouble
-        if self._trouble is not None:  # Ctrl-C: whoever asks again did not press it
+        if self._trouble is not None:  # Ctrl-C: the next caller did not press it
             raise UsageError("The reading of the document was interrupted.", "Convert it again.")

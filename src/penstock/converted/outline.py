@@ -18,19 +18,19 @@ HEADINGS = frozenset({"text_header", "text_section"})
 class DocumentSection:
     """A heading and the text under it, up to the next heading of any level.
 
-    Level 0 is the document's title and what stands before the first heading; chapters are level 1.
+    Level 0 is the document's title and what precedes the first heading; chapters are level 1.
     """
 
     heading: str
     level: int
     content: str = field(repr=False)
-    path: tuple[str, ...] = ()  # the headings it stands under, itself last
+    path: tuple[str, ...] = ()  # the headings above it, itself last
     first_page: int = 1
     last_page: int = 1
 
 
 def sections_of(assembler: Assembler, pages: Iterable[Page]) -> list[DocumentSection]:
-    """Returns the sections in reading order; each word of the body stands in one of them."""
+    """Returns the sections in reading order; each word of the body is in one of them."""
     contents: dict[str, list[str]] = {"": []}  # by the section's id; "" is before the first
     opening_ends = 1
     for page in pages:

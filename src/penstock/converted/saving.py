@@ -1,4 +1,4 @@
-"""Writes a converted document where people keep it: Markdown, and its crops beside it."""
+"""Writes a converted document where people keep it: Markdown, and its crops in a folder next to it."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class DocumentTable:
 
     @property
     def rows(self) -> list[list[str]]:
-        """Texts by row and column; a cell that spans stands in each place it covers."""
+        """Texts by row and column; a cell that spans is repeated in each place it covers."""
         return rows_of(self._table)
 
     @property

@@ -72,7 +72,7 @@ class PageSpool:
     def __getitem__(self, place: int) -> Page:
         with self._lock:
             self._file.seek(self._starts[place])
-            page: Page = pickle.load(self._file)  # ours: nobody else writes in the workspace
+            page: Page = pickle.load(self._file)  # ours: only this process writes in the workspace
         return page
 
     def close(self) -> None:

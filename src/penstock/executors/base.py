@@ -44,7 +44,7 @@ class Executor(ABC):
 
 
 def close_listing(items: Iterable[Item]) -> None:
-    """Ends a listing that was not read to its end. Call it when nobody reads it any more."""
+    """Ends a listing that was not read to its end. Call it when no more of it is read."""
     if isinstance(items, Generator):
         items.close()
 

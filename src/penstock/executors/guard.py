@@ -1,4 +1,4 @@
-"""Ends a run in which nothing moves, and says where it stood.
+"""Ends a run in which nothing moves, and reports where it stopped.
 
 Waiting for the caller is no stall: a full last channel means that the reader of the results is busy. Nor is
 waiting for work: a run whose listing is a queue may have nothing to do for hours.

@@ -142,8 +142,8 @@ class _LocalRun:
     def is_more_coming(self, index: int) -> bool:
         """Is an item that has set out still before stage `index`? A batch waits for no other.
 
-        A service with one page in it would else wait for company that nobody sent. What comes to the first
-        stage nobody knows.
+        A service with one page in it would else wait for others that never come. What comes to the first
+        stage is not known.
         """
         return index == 0 or self._fed > self.channels[index].puts
 
@@ -176,7 +176,7 @@ class _LocalRun:
             self.channels[0].close()
         except Closed:
             pass  # the run ended first
-        except BaseException as exc:  # the thread's end is nobody's to see: even sys.exit is the run's
+        except BaseException as exc:  # a thread's end is not seen elsewhere: even sys.exit is the run's
             self.fail(exc)
 
     def _fed_all(self) -> None:

@@ -19,12 +19,12 @@ from penstock.item import Item
 from penstock.plan import Plan
 from penstock.trace.spans import Span, Trace
 
-INBOX = 1_000_000  # never full: whoever feeds it counts what it has not got back
+INBOX = 1_000_000  # never full: the feeder counts what it has not got back
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """What a trace counts beside its spans."""
+    """What a trace counts besides its spans."""
 
     stage: str
     failed: int
@@ -79,7 +79,7 @@ class Machine:
                 with self._news:
                     self._items.append(item)
                     self._news.notify_all()
-        except BaseException as exc:  # told to the driver, which ends the run with it
+        except BaseException as exc:  # reported to the driver, which ends the run with it
             with self._news:
                 self._error = self._told(exc)
                 self._news.notify_all()
@@ -98,7 +98,7 @@ class Machine:
 
 
 class Relay(Trace):
-    """Keeps spans and counts for whoever drains it, instead of summing them up."""
+    """Keeps spans and counts until they are drained, instead of summing them up."""
 
     def __init__(self, machine: str) -> None:
         super().__init__()
@@ -109,9 +109,9 @@ class Relay(Trace):
         self._counts: list[Count] = []
 
     def add(self, span: Span) -> None:
-        told = replace(span, worker=f"{self._machine}/{span.worker}", start=span.start + self._since_1970)
+        shifted = replace(span, worker=f"{self._machine}/{span.worker}", start=span.start + self._since_1970)
         with self._guard:
-            self._spans.append(told)
+            self._spans.append(shifted)
 
     def count(self, stage: str, *, failed: int = 0, restarts: int = 0) -> None:
         with self._guard:

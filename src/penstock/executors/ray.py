@@ -136,7 +136,7 @@ class _RayRun:
                 self._source.put(item)
         except Closed:
             pass  # the run ended first
-        except BaseException as exc:  # raised by `results`: on this thread nobody would see it
+        except BaseException as exc:  # raised by `results`: on this thread it would be lost
             self.error = exc
         finally:
             self._fed.set()
@@ -154,22 +154,22 @@ class _RayRun:
 
     def _heard(self, worker: _ClusterWorker) -> Iterator[Item]:
         try:
-            told: MachineReport = self.ray.get(worker.asked)
+            report: MachineReport = self.ray.get(worker.asked)
         except self.ray.exceptions.RayTaskError as exc:
             raise exc.cause from None
         except self.ray.exceptions.RayError as exc:
             yield from self._lost(worker, first_line(exc))
             return
-        self._keep_times(told)
-        if told.error is not None:
-            raise told.error
+        self._keep_times(report)
+        if report.error is not None:
+            raise report.error
         worker.asked = worker.actor.take.remote(TAKE_S)
-        if told.items or not worker.up or not self._handout.held(worker.name):
+        if report.items or not worker.up or not self._handout.held(worker.name):
             worker.since, worker.up = time.monotonic(), True
-        if told.items:
+        if report.items:
             self._deaths = 0
-        self._handout.came_back(worker.name, told.items)
-        yield from told.items
+        self._handout.came_back(worker.name, report.items)
+        yield from report.items
 
     def _patience(self, worker: _ClusterWorker) -> Iterator[Item]:
         """Gives up a worker that never began, or that holds items and stands still."""
@@ -219,10 +219,10 @@ class _RayRun:
         asked = actor.take.remote(0.0)
         self.workers[slot] = _ClusterWorker(name, slot, actor, asked, time.monotonic())
 
-    def _keep_times(self, told: MachineReport) -> None:
-        for span in told.spans:
+    def _keep_times(self, report: MachineReport) -> None:
+        for span in report.spans:
             self.trace.add(replace(span, start=span.start - self._since_1970))
-        for count in told.counts:
+        for count in report.counts:
             self.trace.count(count.stage, failed=count.failed, restarts=count.restarts)
 
 

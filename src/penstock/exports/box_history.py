@@ -28,21 +28,24 @@ class _MeasuredBoxes:
 
 def with_boxes(out: Out, photos: Iterable[Photo], boxes: Sequence[GivenBox]) -> Iterator[Photo]:
     """Gives each photo its boxes as objects. Call it while you hold OUT's lock."""
-    told = _read(out)
-    if not boxes and not told:
+    past = _read(out)
+    if not boxes and not past:
         yield from photos
         return
     entries = out.photos.entries()
     listed = []
     for photo in photos:
         own = [box for box in boxes if is_for(box, photo)]
-        last, said = told.get(photo.id, _MeasuredBoxes()), tuple(str(replace(box, photo="")) for box in own)
+        last, said = (
+            past.get(photo.id, _MeasuredBoxes()),
+            tuple(str(replace(box, photo="")) for box in own),
+        )
         if said != last.boxes:
             done = entries[photo.id].attempt if photo.id in entries else 0
-            last = told[photo.id] = _MeasuredBoxes(max(last.attempt, done) + 1, said)
+            last = past[photo.id] = _MeasuredBoxes(max(last.attempt, done) + 1, said)
         objects = tuple(given_object(box) for box in own)
         listed.append(replace(photo, attempt=max(photo.attempt, last.attempt), objects=objects))
-    _write(out, told)
+    _write(out, past)
     yield from listed
 
 
@@ -60,7 +63,7 @@ def _read(out: Out) -> dict[str, _MeasuredBoxes]:
         raise StoreError(f"{path} is damaged.", "Use --fresh to start over.") from exc
 
 
-def _write(out: Out, told: dict[str, _MeasuredBoxes]) -> None:
-    rows = {id: {"attempt": one.attempt, "boxes": one.boxes} for id, one in told.items()}
+def _write(out: Out, past: dict[str, _MeasuredBoxes]) -> None:
+    rows = {id: {"attempt": one.attempt, "boxes": one.boxes} for id, one in past.items()}
     with replacing(out / GIVEN, out) as file:
         file.write(json.dumps(rows, ensure_ascii=False, indent=1).encode("utf-8", "replace"))

@@ -88,7 +88,7 @@ def _chunk_lines(file: IO[bytes], document: str, chunks: Iterable[Chunk]) -> Non
 
 
 def write_html(pages: Pages) -> list[Path]:
-    """Writes one HTML page a document: an article, with the pictures of its pages for who asks for them."""
+    """Writes one HTML page a document: an article, with the pictures of its pages on request."""
     names = output_names((entry.document for entry in pages.entries), "")
     paths = []
     for document, assembler, items in _documents(pages):

@@ -19,8 +19,8 @@ def result_row(page: Page) -> dict[str, Any]:
         "markdown": page.markdown,
         "image_crops": [_crop_row(region, page) for region in page.regions if _is_picture_crop(region)],
     }
-    told = {"flattened": page.flattened, "layer_fault": page.layer_fault, "layout": page.layout}
-    return {**row, **picture_row(page), **{name: text for name, text in told.items() if text}}
+    notes = {"flattened": page.flattened, "layer_fault": page.layer_fault, "layout": page.layout}
+    return {**row, **picture_row(page), **{name: text for name, text in notes.items() if text}}
 
 
 def picture_row(item: PictureItem) -> dict[str, Any]:

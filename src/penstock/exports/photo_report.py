@@ -223,12 +223,12 @@ def _foot(found: Inventory) -> str:
 
 
 def _failed(found: Inventory) -> str:
-    told: list[tuple[Both, list[str]]] = [
+    groups: list[tuple[Both, list[str]]] = [
         (("Photos that could not be read", "읽지 못한 사진"), [photo_name(item) for item in found.failed]),
         (("Nothing was found in", "물품을 찾지 못한 사진"), list(found.empty)),
     ]
     return "".join(
         f'<p class="warn">{both(words)}: {html.escape(", ".join(names))}</p>'
-        for words, names in told
+        for words, names in groups
         if names
     )

@@ -18,7 +18,7 @@ from penstock.errors import UsageError
 from penstock.executors import make_executor
 from penstock.options.option import defaults
 from penstock.options.passes import EMBED_RUN
-from penstock.passes.work import Showing, Work
+from penstock.passes.prepared_run import PreparedRun, Showing
 from penstock.plan import Plan
 from penstock.recipes.embed import embed_pages, embed_queries
 from penstock.redaction import SafeRepr
@@ -120,10 +120,10 @@ def _embed_queries(
 
 def _work(
     options: EmbedOptions, out: Out, plan: Plan, home: str, listing: Iterator[EmbeddedPage]
-) -> Work[EmbeddedPage]:
+) -> PreparedRun[EmbeddedPage]:
     executor = make_executor("local", Trace())
     run = Run(plan, executor, out.path, VECTORS, options.retry_failed, options.fresh, home=home)
-    return Work(run, listing)
+    return PreparedRun(run, listing)
 
 
 def checked_precision(word: str) -> vectors.Precision:
@@ -141,7 +141,7 @@ def _stage(plan: Plan) -> Embed:
 
 
 def _about(plan: Plan) -> dict[str, Any]:
-    """For whoever asks later: how a question has to be embedded to meet these vectors."""
+    """Records how a question has to be embedded to meet these vectors."""
     stage = _stage(plan)
     names = ("engine", "model", "dimensions", "server", "images", "regions")
     about = {**{name: getattr(stage, name) for name in names}, "fingerprint": plan.fingerprint()}

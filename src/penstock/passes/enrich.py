@@ -22,7 +22,7 @@ from penstock.exports.enrichments import BLOCKS, FOLDER
 from penstock.options.option import defaults, values_of
 from penstock.options.passes import ENRICH
 from penstock.page import Page
-from penstock.passes.work import Work
+from penstock.passes.prepared_run import PreparedRun
 from penstock.recipes.enrich import enrich as enrich_plan
 from penstock.redaction import SafeRepr
 from penstock.stage import secret
@@ -64,7 +64,7 @@ def enrich_options(given: Mapping[str, Any]) -> EnrichOptions:
     return EnrichOptions(**{**given, **values_of(ENRICH, given)})
 
 
-def enrich_work(options: EnrichOptions, out: Path) -> Work[EnrichedBlock]:
+def enrich_work(options: EnrichOptions, out: Path) -> PreparedRun[EnrichedBlock]:
     """Returns the run over OUT's tables and pictures. Raises UsageError where OUT holds no pages."""
     folder = Out(out)
     plan = enrich_plan(**options.settings())
@@ -78,7 +78,7 @@ def enrich_work(options: EnrichOptions, out: Path) -> Work[EnrichedBlock]:
         fresh=options.fresh,
         home=FOLDER,
     )
-    return Work(run, list_blocks(folder))
+    return PreparedRun(run, list_blocks(folder))
 
 
 def list_blocks(out: Out) -> Iterator[EnrichedBlock]:

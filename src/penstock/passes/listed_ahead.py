@@ -1,7 +1,7 @@
 """Lists ahead of a run, so that the number of its pages is known while the first of them are read.
 
 A run takes an item when a stage has room for it. Left to that, the listing of a folder ends when the run
-nearly does, and nobody can say how long it will take. Listed items are light; a bounded number of them waits.
+nearly does, and cannot say how long it will take. Listed items are light; a bounded number of them waits.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from penstock.options.reading import READING
 from penstock.options.running import EXECUTOR, MAX_PAGES_READ, RECIPE, RUN
 from penstock.page import Page
 from penstock.passes.in_order import OnProgress, Order, PageOrder, PageStream, max_ahead
-from penstock.passes.work import Work
+from penstock.passes.prepared_run import PreparedRun
 from penstock.plan import Plan
 from penstock.redaction import SafeRepr, bare_address
 from penstock.sources.download import forget_download, is_url
@@ -83,13 +83,13 @@ def parse_options(inputs: tuple[str, ...], given: Mapping[str, Any], **more: Any
     return ParseOptions(inputs=inputs, settings=settings, **of_run, **more)
 
 
-def parse_work(options: ParseOptions, out: Path, trace: Trace | None = None) -> Work[Page]:
+def parse_work(options: ParseOptions, out: Path, trace: Trace | None = None) -> PreparedRun[Page]:
     """Returns the run that reads `options.inputs` into OUT. Raises UsageError before it begins."""
-    options = as_begun(options, out)
+    options = with_saved_effort(options, out)
     plan, tally = options.plan(), Tally()
     listing = list_pages(options, out, tally.left_out)
     facts = {
-        "inputs": told_inputs(options.inputs),
+        "inputs": redacted_inputs(options.inputs),
         "pages": options.pages,
         "max_pages": options.max_pages,
     }
@@ -103,10 +103,10 @@ def parse_work(options: ParseOptions, out: Path, trace: Trace | None = None) -> 
         facts={**facts, **crop_names_of(options.crop_names, None if options.fresh else out)},
         tally=tally,
     )
-    return Work(run, listing, ahead=True)
+    return PreparedRun(run, listing, ahead=True)
 
 
-def as_begun(options: ParseOptions, out: Path) -> ParseOptions:
+def with_saved_effort(options: ParseOptions, out: Path) -> ParseOptions:
     """Returns the options; a run in OUT goes on with the effort it began with if they name none.
 
     Runs from before there was a choice read with all care.
@@ -177,7 +177,7 @@ def stream_pages(plan: Plan, listing: Iterable[Page], executor: str = "local") -
     return cast(PageStream, stream)  # an executor gives back what it was given
 
 
-def told_inputs(inputs: Sequence[str]) -> list[str]:
+def redacted_inputs(inputs: Sequence[str]) -> list[str]:
     """Returns the inputs as run.json keeps them: addresses without what may be a secret."""
     return [bare_address(name) if is_url(name) else name for name in inputs]
 

@@ -10,8 +10,8 @@ from typing import Any, cast
 
 from penstock import recipes, sources
 from penstock.driver import Run
-from penstock.engines.mesh.kept import UNFINISHED, forget
 from penstock.engines.mesh.request import SMALLER, MeshOptions
+from penstock.engines.mesh.shape_cache import UNFINISHED, forget
 from penstock.errors import UsageError
 from penstock.executors import make_executor
 from penstock.executors.local import Local
@@ -21,7 +21,7 @@ from penstock.options.option import values_of
 from penstock.options.photos import PHOTO_READING, SAID, SAME_ROOM
 from penstock.options.running import EXECUTOR, FRESH, RETRY_FAILED
 from penstock.passes.parse import downloads_of
-from penstock.passes.work import Showing, Work
+from penstock.passes.prepared_run import PreparedRun, Showing
 from penstock.photo import Photo
 from penstock.photos.furniture import UNKNOWN
 from penstock.photos.user_boxes import GivenBox, GivenDepth, KnownSize, is_for
@@ -110,7 +110,7 @@ def typed_options(photos: tuple[str, ...], given: Mapping[str, Any]) -> PhotoOpt
     return PhotoOptions(photos=photos, settings={**own, **values_of(PHOTO_READING, own)}, **of_run)
 
 
-class PhotoWork(Work[Photo]):
+class PreparedPhotos(PreparedRun[Photo]):
     """A run over photos that knows which named photos never came."""
 
     def __init__(self, run: Run[Photo], photos: Iterator[Photo], boxes: tuple[GivenBox, ...]) -> None:
@@ -130,7 +130,7 @@ class PhotoWork(Work[Photo]):
         return self._named.missed
 
 
-def photos_work(options: PhotoOptions, out: Path) -> PhotoWork:
+def photos_work(options: PhotoOptions, out: Path) -> PreparedPhotos:
     """Returns the run that measures `options.photos` into OUT. Raises UsageError before it begins."""
     trace = Trace()
     executor = make_executor(options.executor, trace)
@@ -148,7 +148,7 @@ def photos_work(options: PhotoOptions, out: Path) -> PhotoWork:
     listing = sources.list_items(
         options.photos, Photo, downloads=downloads_of(out, options.photos, options.fresh)
     )
-    return PhotoWork(run, listing, options.boxes)
+    return PreparedPhotos(run, listing, options.boxes)
 
 
 def keeping_shapes(plan: Plan, out: Path) -> Plan:

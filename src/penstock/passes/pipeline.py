@@ -20,15 +20,15 @@ from penstock import sources
 from penstock.driver import Run
 from penstock.engines.chat.address import base_url
 from penstock.engines.embed.embedder import open_embedder
-from penstock.engines.vllm.choice import (
+from penstock.engines.vllm.embedding_presets import MODEL as EMBEDDING_MODEL
+from penstock.engines.vllm.presets import cards
+from penstock.engines.vllm.server import start_all
+from penstock.engines.vllm.server_plan import (
     ServerChoice,
     embedding_server,
     reading_servers,
     requests_in_flight,
 )
-from penstock.engines.vllm.embedding_presets import MODEL as EMBEDDING_MODEL
-from penstock.engines.vllm.presets import cards
-from penstock.engines.vllm.server import start_all
 from penstock.errors import UsageError
 from penstock.executors import make_executor
 from penstock.exports.export import CROP_NAMES, export
@@ -37,7 +37,7 @@ from penstock.passes.embed import EmbedOptions, checked_precision, embed_out
 from penstock.passes.enrich import EnrichOptions, enrich_work
 from penstock.passes.hub.front_matter import check_licence
 from penstock.passes.index import index_out
-from penstock.passes.parse import crop_names_of, downloads_of, told_inputs
+from penstock.passes.parse import crop_names_of, downloads_of, redacted_inputs
 from penstock.passes.pipeline_check import (
     STEPS,
     free_bytes,
@@ -56,15 +56,15 @@ from penstock.passes.pipeline_presets import (
     models_of,
     queries_of,
 )
+from penstock.passes.prepared_run import PreparedRun, Showing
 from penstock.passes.scores import evaluate_search
 from penstock.passes.upload import need_token, upload_out
-from penstock.passes.work import Showing, Work
 from penstock.plan import Plan
 from penstock.sizes import file_size
 from penstock.sources import hub
 from penstock.sources.queries import read_queries
-from penstock.stages.ask import Ask
 from penstock.stages.ground import Ground
+from penstock.stages.recognise_remote import RecogniseRemote
 from penstock.store.out import Out
 from penstock.store.schema import PAGES
 from penstock.trace import report
@@ -239,11 +239,11 @@ class Pipeline:
             }
         return f"{said}; {whole}" if whole else said
 
-    def _parse_work(self) -> Work[Page]:
+    def _parse_work(self) -> PreparedRun[Page]:
         options = self.options
         inputs = list(options.inputs) or [str(corpus_of(self._folder(), options.source_preset))]
         facts: dict[str, Any] = {
-            "inputs": told_inputs(inputs),
+            "inputs": redacted_inputs(inputs),
             "dataset": "" if options.inputs else options.source,
             "revision": self.state.revision or Out(options.out).run().get("revision", ""),
             **(crop_names_of(options.crop_names, options.out) or {CROP_NAMES: "page"}),
@@ -251,9 +251,9 @@ class Pipeline:
         run = Run(self._plan(), make_executor("local", Trace()), options.out, PAGES, facts=facts)
         listing = sources.list_items(inputs, Page, downloads=downloads_of(options.out, inputs))
         if not options.limit:
-            return Work(run, listing, self._limits)
+            return PreparedRun(run, listing, self._limits)
         taken = islice(listing, options.limit)
-        return Work(run, taken, self._limits, sample_of=lambda: self._whole(run.tally.listed, listing))
+        return PreparedRun(run, taken, self._limits, sample_of=lambda: self._whole(run.tally.listed, listing))
 
     def _whole(self, listed: int, rest: Iterator[Page]) -> int:
         """Returns the pages of the whole set: counted, or as published where counting takes long."""
@@ -355,7 +355,7 @@ def count_within(
 
 def recogniser_of(plan: Plan) -> str:
     """Returns the name of the model that a plan reads with."""
-    return next(stage.recogniser for stage in plan if isinstance(stage, Ask | Ground))
+    return next(stage.recogniser for stage in plan if isinstance(stage, RecogniseRemote | Ground))
 
 
 def _check_source(options: PipelineOptions) -> None:

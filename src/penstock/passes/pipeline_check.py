@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from penstock.engines.vllm.choice import ServerChoice, check_dtype
 from penstock.engines.vllm.plugin import check_vision
 from penstock.engines.vllm.presets import Card, cards
 from penstock.engines.vllm.server import find_vllm
+from penstock.engines.vllm.server_plan import ServerChoice, check_dtype
 from penstock.errors import MissingModel, PenstockError, UsageError, install_advice
 from penstock.extras import lack_of
 from penstock.passes.pipeline_options import PipelineOptions

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from penstock.passes.questions import embed_question
-from penstock.passes.quick_search import quick_search
+from penstock.passes.small_search import small_search
 from penstock.processes.background import Background
 from penstock.retrieval.hits import (
     SearchOptions,
@@ -31,7 +31,7 @@ def search_out(
 
     `tokens` are the question's, for a caller who began to look for them before this module was loaded.
     """
-    if found := quick_search(out, question, options):
+    if found := small_search(out, question, options):
         return found
     weights = options.weights
     if tokens is None and has_syllable(question):

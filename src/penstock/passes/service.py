@@ -15,7 +15,7 @@ from penstock.item import Item
 from penstock.options.photos import SAM3D
 from penstock.options.running import RECIPE
 from penstock.page import Page
-from penstock.passes.parse import ParseOptions, as_begun
+from penstock.passes.parse import ParseOptions, with_saved_effort
 from penstock.passes.photos import PhotoOptions
 from penstock.photo import Photo
 from penstock.plan import Plan
@@ -59,7 +59,7 @@ def served_options(
     if recipe == "photos":
         return PhotoOptions(photos=(), settings=settings, sam3d=sam3d)
     options = ParseOptions(inputs=(), recipe=recipe or RECIPE.default, settings=settings)
-    return options if out is None else as_begun(options, out)
+    return options if out is None else with_saved_effort(options, out)
 
 
 def profile_now(run: Run[Page | Photo]) -> Profile:

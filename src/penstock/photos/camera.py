@@ -46,7 +46,7 @@ class Camera:
     pitch_spread: float = float(PITCH_SPREAD)
     focal_known: bool = True  # from EXIF, or by a depth model
     focal_by_depth: bool = False
-    height_known: bool = False  # somebody told it
+    height_known: bool = False  # given by the user
     pitch_by_edges: bool = False  # then a longer lens means a steeper camera
     edges: Edges | None = None
     walls: WallEdges | None = None  # those edges that are no thing's, where things are known
@@ -87,10 +87,10 @@ def with_lens(camera: Camera, focal: float) -> Camera:
     )
 
 
-def _tilt(edges: Edges, focal: float, told: float | None) -> tuple[float, float, bool]:
-    """Tilt, its spread, and whether edges told it."""
-    if told is not None:
-        return told, float(np.deg2rad(1.0)), False
+def _tilt(edges: Edges, focal: float, given: float | None) -> tuple[float, float, bool]:
+    """Returns tilt, its spread, and whether edges gave it."""
+    if given is not None:
+        return given, float(np.deg2rad(1.0)), False
     tilt, spread = pitch_of_edges(edges, focal)
     return tilt, spread, spread < 0.5 * PITCH_SPREAD
 

@@ -1,6 +1,6 @@
 """Straight edges of a photo, and what they tell: how the camera was tilted, and how the room lies before it.
 
-Every edge and the camera span a plane. If the edge stands upright in the room, its plane holds the direction
+Every edge and the camera span a plane. If the edge is upright in the room, its plane holds the direction
 down; if it lies along a wall, it holds one of two directions square to each other, as most edges of walls,
 shelves and tables do. So a lens and a tilt are likely under which many edges lie in such directions.
 """
@@ -50,8 +50,8 @@ class Edges:
         ways = np.stack([aside, -np.sin(both) * sin, np.sin(both) * cos], axis=1)
         off = (normals.astype(np.float32) @ ways.astype(np.float32)) / np.float32(LYING_NOISE)
         nearest = np.minimum(*np.split(off**2, 2, axis=2))
-        told = np.log(0.15 + 0.85 * np.exp(-0.5 * nearest))
-        return np.asarray(TOGETHER * np.einsum("e,nek->nk", self.lying_weight, told))
+        log_density = np.log(0.15 + 0.85 * np.exp(-0.5 * nearest))
+        return np.asarray(TOGETHER * np.einsum("e,nek->nk", self.lying_weight, log_density))
 
 
 def find_edges(pixels: Pixels) -> Edges:

@@ -41,7 +41,7 @@ PACKING = {
     "sofa": 0.97, "corner_sofa": 0.97, "sofa_bed": 0.97, "bed": 0.54, "chair": 0.52, "wardrobe": 0.54,
     "table": 0.60, "desk": 0.75, "plant": 0.80, "bunk_bed": 0.50, "treadmill": 0.70, "rug": 2.0,
 }  # fmt: skip
-ON_FLOOR = 0.03  # how likely something that stands on the floor does not
+ON_FLOOR = 0.03  # the chance that what usually rests on the floor does not
 RAISED = {
     "television": 0.85, "microwave": 0.9, "mirror": 0.5, "air_conditioner": 0.35, "plant": 0.3, "lamp": 0.25,
     "carton": 0.15, "object": 0.15, "printer": 0.9, "air_purifier": 0.1,
@@ -172,9 +172,7 @@ class Furniture:
             if name not in self.kinds:
                 raise UsageError(f"In the furniture table {word!r} names {name!r}, which is not there.")
         if UNKNOWN not in self.kinds:
-            raise UsageError(
-                f"The furniture table has no {UNKNOWN!r}, which stands for what it does not know."
-            )
+            raise UsageError(f"The furniture table has no {UNKNOWN!r}, the row for all other things.")
         for kind in self.kinds.values():
             numbers = (*kind.size, *kind.spread, kind.packing)
             if not all(isinstance(value, float) and value > 0 for value in numbers):

@@ -52,7 +52,7 @@ def settle(claims: Sequence[Claim], by_user: bool = False) -> list[Claim]:
 
 
 def _is_same(one: Claim, other: Claim, by_user: bool) -> bool:
-    """Returns whether `one` shows the thing that `other`, which stands, shows already."""
+    """Returns whether `one` shows the thing that `other`, which is kept, shows already."""
     both = np.count_nonzero(one.mask & other.mask)
     if not both:
         return False
@@ -85,7 +85,7 @@ def _inside(one: Box, other: Box) -> float:
 
 
 def _shared_out(claims: list[Claim]) -> list[Claim]:
-    """A pixel in two masks goes to the smaller thing, which stands in front or lies on top."""
+    """Gives a pixel in two masks to the smaller thing, which is in front or on top."""
     taken = np.zeros(claims[0].mask.shape, bool) if claims else np.zeros((0, 0), bool)
     owned: dict[int, Mask] = {}
     for number in sorted(range(len(claims)), key=lambda n: np.count_nonzero(claims[n].mask)):

@@ -28,7 +28,7 @@ NO = ("0", "no", "false")
 
 @dataclass(frozen=True, slots=True)
 class OwnSize:
-    """One row. None: as the class has it, or a class that nobody knows."""
+    """One row. None: as the class has it, or an unknown class."""
 
     name: str
     size: tuple[float, float, float]

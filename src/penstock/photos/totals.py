@@ -87,7 +87,7 @@ def _both_ways(draws: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _strayed(shape: tuple[int, ...], random: np.random.Generator) -> NDArray[np.float64]:
-    """How far each thing is off beside what its range says: most are not."""
+    """Draws how far each thing is off besides what its range says: most are not."""
     strayed = random.random(shape) < STRAYS
     off = np.zeros(shape)
     off[strayed] = random.normal(scale=STRAY_SPREAD, size=int(strayed.sum()))

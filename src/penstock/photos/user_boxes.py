@@ -39,7 +39,7 @@ class GivenDepth:
 
 @dataclass(frozen=True, slots=True)
 class KnownSize:
-    """One length of the things a label names, measured by somebody; `photo` as above."""
+    """One length of the things a label names, as a user measured it; `photo` as above."""
 
     photo: str
     label: str

@@ -12,14 +12,14 @@ from typing import Any, TypeVar
 
 from penstock.processes.child import Child
 
-DEADLINE_S = 600.0  # whoever asks a server sets shorter ones
+DEADLINE_S = 600.0  # callers of a server set shorter ones
 
 Result = TypeVar("Result")
 Work = Callable[[], Any]
 
 
 class Background:
-    """Starts what it is given at once; the `with` ends what nobody waits for any more.
+    """Starts what it is given at once; the `with` ends what is no longer awaited.
 
     with Background() as background:
         vector = background.do(partial(embed_question, out, question))

@@ -4,7 +4,7 @@ The child runs `child_main.py` and speaks over a private socket, so whatever it 
 the protocol and the caller's main module is never imported again. It says READY when its function is
 open, or sends back why not; if it dies before, it is tried again. It ends when its parent does: the socket
 closes, and a watching thread exits even while native code is busy. Work that takes long calls `beat()`
-as it goes: a beat comes from the work itself, so a thread that still breathes beside a hung kernel
+as it goes: a beat comes from the work itself, so a thread that still runs next to a hung kernel
 proves nothing.
 
 Not a pool and not a queue: the owner calls `call` from one thread at a time and closes it.
@@ -114,7 +114,7 @@ class Child(Generic[Request, Reply]):
             except ChildProcessError as exc:
                 if pause_s is None or self._stopped.is_set() or self._wait(pause_s):
                     times = f" {len(OPEN_PAUSES_S) + 1} times" if pause_s is None else ""
-                    advice = "Out of memory? Let less run beside it." if "SIGKILL" in str(exc) else ""
+                    advice = "Out of memory? Run less at the same time." if "SIGKILL" in str(exc) else ""
                     raise OpenError(
                         f"{self.name} ended{times} while it was opening ({exc}).", advice
                     ) from exc
@@ -123,7 +123,7 @@ class Child(Generic[Request, Reply]):
         """Raises ChildProcessError if the process dies before it is open."""
         ours, theirs = socket.socketpair()
         command, environment = self._command(theirs.fileno())
-        # native libraries chatter; it is told only of the dead
+        # native libraries chatter; it is shown only when one died
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115
         with contextlib.ExitStack() as undo:  # Ctrl-C must leave no process behind either
             undo.callback(self.close)
@@ -171,7 +171,7 @@ class Child(Generic[Request, Reply]):
         return reply
 
     def close(self) -> None:
-        """Asks the child to end, and ends it. Safe to call twice."""
+        """Requests the child to end, and ends it. Safe to call twice."""
         if self._frames is not None:
             self._frames.close()
             self._frames = None
@@ -225,7 +225,7 @@ class Child(Generic[Request, Reply]):
 
     def _late(self, deadline_s: float, silence_s: float) -> DeadlinePassed:
         if silence_s:
-            return DeadlinePassed(f"{self.name} stood still for {silence_s:g} s and was ended.")
+            return DeadlinePassed(f"{self.name} made no progress for {silence_s:g} s and was ended.")
         return DeadlinePassed(
             f"{self.name} took longer than {deadline_s:g} s and was ended.",
             "If the page is just large, raise --page-timeout.",
@@ -278,7 +278,7 @@ class Child(Generic[Request, Reply]):
         return f"killed by signal {-code}"
 
     def _last_words(self) -> str:
-        """Returns what the child last printed, for whoever has to find out why it died."""
+        """Returns what the child last printed, to find out why it died."""
         if self._stderr is None:
             return ""
         self._stderr.seek(0, os.SEEK_END)

@@ -49,12 +49,12 @@ TCP = 0b11  # listen and connect, since version 4
 
 def reader_memory_mb() -> int:
     """Returns what a process that reads files may use: a quarter of the machine, or what the user says."""
-    told = os.environ.get(MEMORY_VARIABLE, "")
-    if not told:
+    limit = os.environ.get(MEMORY_VARIABLE, "")
+    if not limit:
         return min(MAX_MEMORY_MB, max(MIN_MEMORY_MB, machine_memory_mb() // 4))
-    if not told.isdigit() or not int(told):
-        raise UsageError(f"{MEMORY_VARIABLE} is {told!r}.", "Give it a number of megabytes, such as 4096.")
-    return int(told)
+    if not limit.isdigit() or not int(limit):
+        raise UsageError(f"{MEMORY_VARIABLE} is {limit!r}.", "Give it a number of megabytes, such as 4096.")
+    return int(limit)
 
 
 def poor_environment(rich: Mapping[str, str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Values as JSON and bytes beside it: what a process that read strangers' bytes answers with.
+"""Values as JSON and separate bytes: what a process that read strangers' bytes answers with.
 
 Made for one end that does not trust the other. Holds None, numbers, text, bytes, lists, tuples, dictionaries,
 arrays of numbers, frozen dataclasses of modules that are loaded here, and our errors. A pickle would let the
@@ -34,7 +34,7 @@ class NotPlain(ValueError):
 def encoded(value: object) -> tuple[bytes, list[Buffer]]:
     """Returns the text and the bytes that `decoded` makes the value of. Raises NotPlain."""
     writer = _Writer()
-    text = json.dumps(writer.told(value), separators=(",", ":")).encode("ascii")
+    text = json.dumps(writer.plain(value), separators=(",", ":")).encode("ascii")
     return text, [*writer.buffers, writer.floats.tobytes()]
 
 
@@ -58,7 +58,7 @@ class _Writer:
         self.buffers: list[Buffer] = []
         self.floats = array("d")  # of boxes: as text they would take longer than all the rest
 
-    def told(self, value: Any) -> Any:
+    def plain(self, value: Any) -> Any:
         kind = type(value)
         if kind in SCALARS:
             return value
@@ -78,8 +78,8 @@ class _Writer:
         return self._number(value)
 
     def _all(self, mark: str, values: Iterable[Any]) -> list[Any]:
-        told = self.told  # a page of words has thousands of numbers: no call for each
-        return [mark, *[one if type(one) in SCALARS else told(one) for one in values]]
+        plain = self.plain  # a page of words has thousands of numbers: no call for each
+        return [mark, *[one if type(one) in SCALARS else plain(one) for one in values]]
 
     def _number(self, value: Any) -> Any:
         numpy = sys.modules.get("numpy")
@@ -112,17 +112,17 @@ class _PlainReader:
             "a": self._array,
         }
 
-    def value(self, told: Any) -> Any:
-        kind = type(told)
+    def value(self, plain: Any) -> Any:
+        kind = type(plain)
         if kind in SCALARS:
-            return told
+            return plain
         if kind is not list:
             raise NotPlain("a dictionary of JSON is no value")
-        return self._makers[told[0]](told[1:])
+        return self._makers[plain[0]](plain[1:])
 
-    def _all(self, told: list[Any]) -> list[Any]:
+    def _all(self, plain: list[Any]) -> list[Any]:
         value = self.value
-        return [one if type(one) in SCALARS else value(one) for one in told]
+        return [one if type(one) in SCALARS else value(one) for one in plain]
 
     def _box(self, start: int) -> tuple[float, ...]:
         if type(start) is not int or not 0 <= start <= len(self._floats) - BOX:

@@ -1,4 +1,4 @@
-"""Several children that share one job: whoever is idle takes the next task.
+"""Several children that share one job: an idle one takes the next task.
 
 A task whose process dies is tried once more in a fresh one; the second death is the task's own
 failure. When deaths come one after another without a success between them, the fault is not the

@@ -1,7 +1,7 @@
 """Values over a socket, with a deadline on either side.
 
 Made for pages: arrays and long bytes (encoded pictures) are sent from where they lie and received where they
-stay, copied by nobody but the socket. Values are pickled where the receiver trusts the sender, as a child
+stay, copied only by the socket. Values are pickled where the receiver trusts the sender, as a child
 does its parent. What a child says that reads strangers' bytes goes as plain data: see plain.py.
 """
 
@@ -102,7 +102,7 @@ class _Parts:
 class _Incoming:
     """A socket as a file for an unpickler, which reads long bytes right into their place.
 
-    What is short is read ahead: an unpickler asks for a byte here and eight there, and each would be a call.
+    What is short is read ahead: an unpickler reads a byte here and eight there, and each would be a call.
     """
 
     def __init__(self, end: socket.socket) -> None:

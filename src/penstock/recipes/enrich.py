@@ -5,7 +5,7 @@ from __future__ import annotations
 from penstock.engines.summarise.writers import TextEngine
 from penstock.plan import Plan
 from penstock.stage import Stage
-from penstock.stages.look import Look
+from penstock.stages.describe_pictures import DescribePictures
 from penstock.stages.summarise import Summarise
 
 
@@ -28,13 +28,13 @@ def enrich(
     look: tuple[Stage, ...] = ()
     if vision_server:
         look = (
-            Look(
+            DescribePictures(
                 recogniser=vision,
                 model=vision_model,
                 servers=vision_server,
                 in_flight=in_flight,
                 api_key=api_key,
-                max_tokens=max_tokens or Look.max_tokens,
+                max_tokens=max_tokens or DescribePictures.max_tokens,
             ),
         )
     summarise = Summarise(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Literal
 
-from penstock.engines.chat.deepseek import CELLS, FIRST, MAX_TOKENS
-from penstock.engines.chat.deepseek_prompts import prompt_words
-from penstock.engines.chat.deepseek_resolution import resolution_name
+from penstock.engines.chat.deepseek.pages import CELLS, FIRST, MAX_TOKENS
+from penstock.engines.chat.deepseek.prompts import prompt_words
+from penstock.engines.chat.deepseek.resolution import resolution_name
 from penstock.plan import Plan
 from penstock.processes.resources import cores as usable_cores
 from penstock.recipes.named_servers import refuse_with_servers

@@ -17,12 +17,12 @@ from penstock.plan import Plan
 from penstock.processes.resources import cores as usable_cores
 from penstock.recipes.named_servers import refuse_with_servers
 from penstock.stage import Needs, Stage
-from penstock.stages.ask import Ask
 from penstock.stages.compose import Compose
 from penstock.stages.crop_regions import CropRegions
 from penstock.stages.doclayout import MODEL, doclayout
 from penstock.stages.layout import builtin_layout
 from penstock.stages.load import MAX_PIXELS, Load
+from penstock.stages.recognise_remote import RecogniseRemote
 
 # Images come as their source had them and are decoded where a crash costs one page. The server's own
 # processes scale every crop on the same cores: in its first seconds a run would take them half of those.
@@ -85,7 +85,7 @@ def regions(
         dpi=dpi, max_pixels=max_pixels, give="encoded" if on_gpu else "pixels", text_layer=False,
         password=password, deadline_s=page_timeout or LOAD_S, workers=max(1, count // 2), needs=FEEDING,
     )  # fmt: skip
-    ask = Ask(
+    ask = RecogniseRemote(
         recogniser=recogniser, model=model, margins=margins, max_tokens=max_tokens, servers=server,
         preset=preset, dtype=ocr_dtype, vision=vision, max_model_len=max_model_len, in_flight=in_flight,
         api_key=api_key, page_s=page_timeout, overlap=PAGES_IN_FLIGHT,

@@ -58,7 +58,7 @@ class FileInspector:
         self._documents: set[str] = set()
 
     def __call__(self, found: FoundFile) -> Candidate | None:
-        """Inspects a file. Returns None if nobody named it and its suffix does not claim to be readable."""
+        """Inspects a file. Returns None if no user named it and its suffix is not of a readable kind."""
         if found.problem:
             return _refused(found, found.problem, missing=True)
         claims = found.named or found.path.suffix.lower() in formats.SUFFIXES

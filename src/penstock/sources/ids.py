@@ -43,7 +43,7 @@ def is_changed(id: str, document: str, path: str) -> bool:
         return False
     try:
         return prefix != file_prefix(document, Path(path).stat())
-    except OSError:  # whoever opens it says why
+    except OSError:  # opening it later gives the reason
         return False
 
 

@@ -27,7 +27,7 @@ from penstock.sources import formats
 from penstock.sources.download import downloaded_once, is_url
 from penstock.sources.folders import Dataset, group_shards, saved_datasets
 from penstock.sources.ids import STDIN, natural_key, safe_document
-from penstock.sources.namesakes import kept_parts
+from penstock.sources.unique_names import kept_parts
 
 SPOOL_BYTES = 1 << 20
 
@@ -81,7 +81,7 @@ def expand(
 
 
 def refuse_inside(inputs: Sequence[str], out: Path) -> None:
-    """Raises UsageError if an input is OUT or lies in it: results would stand among somebody's files."""
+    """Raises UsageError if an input is OUT or lies in it: results would lie among the user's files."""
     real = out.resolve()
     for text in inputs:
         with contextlib.suppress(OSError, RuntimeError):  # the listing says why it cannot be looked at
@@ -99,7 +99,7 @@ def _kept_parts(inputs: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Returns by input what of its path its documents' names begin with, where names could meet."""
     places: dict[str, Path] = {}
     for text in inputs:
-        with contextlib.suppress(OSError, RuntimeError, ValueError):  # whoever opens it says why
+        with contextlib.suppress(OSError, RuntimeError, ValueError):  # opening it later gives the reason
             if text and os.path.lexists(text):
                 places[text] = _settled(text)
     folders = {path for path in places.values() if os.path.isdir(path)}  # noqa: PTH112
@@ -133,11 +133,11 @@ def _at_address(url: str, downloads: Path) -> FoundFile:
 
 def _after_address(url: str, exc: UsageError) -> str:
     """Returns what is wrong as words that follow a name."""
-    told = str(exc)
+    message = str(exc)
     with contextlib.suppress(ValueError):  # an address that is none
-        if told.startswith(bare_address(url)):
-            return told.removeprefix(bare_address(url)).lstrip()
-    return f"cannot be downloaded: {told}"
+        if message.startswith(bare_address(url)):
+            return message.removeprefix(bare_address(url)).lstrip()
+    return f"cannot be downloaded: {message}"
 
 
 @functools.cache
@@ -310,7 +310,7 @@ def _sorted_entries(
     groups = {group.shards[0].name: group for group in group_shards(shards, "/".join(label))}
     for entry in entries:
         is_folder = _is_folder(entry)
-        if is_folder is None:  # not passed by: whoever inspects it says why
+        if is_folder is None:  # not left out: inspecting it gives the reason
             yield FoundFile(Path(entry.path), safe_document((*names, entry.name)), named=True)
         elif is_folder:
             yield (*below, entry.name)
@@ -321,7 +321,7 @@ def _sorted_entries(
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool | None:
-    """Whether it is a folder; None if nobody can tell: a link to itself, a disk that does not answer."""
+    """Returns whether it is a folder; None if unknown: a link to itself, a disk that does not answer."""
     try:
         return entry.is_dir()
     except OSError:

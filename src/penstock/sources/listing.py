@@ -78,7 +78,7 @@ def list_items(
 
 
 def list_files(paths: Sequence[Path], kind: type[ItemT], counter: PageCounter) -> Iterator[ItemT]:
-    """Yields every page of files as `list_items` does, for paths that nobody typed: without looking around.
+    """Yields every page of files as `list_items` does, for paths that no user typed, without searching.
 
     They must be absolute, with no link among their folders.
     """

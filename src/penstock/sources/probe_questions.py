@@ -1,4 +1,4 @@
-"""What a listing asks about foreign files, and what opens in the children that answer.
+"""The questions of a listing about foreign files, and what opens in the children that answer.
 
 The children load this module and no more of a listing: each of our own that they load is waited for.
 """

@@ -13,7 +13,7 @@ MAX_PIXELS = 4_816_896  # GLM-OCR's own preprocessor scales down to this
 
 @dataclass(frozen=True, kw_only=True)
 class CropRegions(Stage):
-    """Gives regions to read their `request`, regions to keep their `crop`; leaves out what nobody wants.
+    """Gives regions to read their `request`, regions to keep their `crop`; leaves out what is not wanted.
 
     `text_height` scales a region down so that its print is about this high, which saves picture tokens;
     0 sends the page's own resolution. Without `crops` a picture keeps its place and no file. `decode` says

@@ -1,6 +1,6 @@
 """Gives pages vectors: of their picture, their text, and each chart, table and picture on them.
 
-Whoever lists the pages decides what is embedded (retrieval/to_embed.py), so it travels with the item and its
+The listing of the pages decides what is embedded (retrieval/to_embed.py), so it travels with the item and its
 digest.
 """
 

@@ -5,9 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from penstock.engines.chat.deepseek import CELLS, FIRST, MAX_TOKENS, NgramGuard, check_limits, page_recogniser
-from penstock.engines.chat.deepseek_prompts import MARKDOWN
-from penstock.engines.chat.deepseek_resolution import FIRST_MODEL, GUNDAM, check_resolution
+from penstock.engines.chat.deepseek.pages import (
+    CELLS,
+    FIRST,
+    MAX_TOKENS,
+    NgramGuard,
+    check_limits,
+    page_recogniser,
+)
+from penstock.engines.chat.deepseek.prompts import MARKDOWN
+from penstock.engines.chat.deepseek.resolution import FIRST_MODEL, GUNDAM, check_resolution
 from penstock.engines.vllm.context import check_context
 from penstock.errors import PlanError
 from penstock.stage import Stage, secret, tuning
@@ -24,7 +31,7 @@ class Ground(Stage):
     recogniser: str = "deepseek-ocr"
     engine: Literal["vllm", "hf"] = "vllm"  # a server, or transformers in this process
     model: str = ""  # as the server calls it, or what is loaded; the recogniser's own if empty
-    resolution: str = GUNDAM  # a name, or pixels: see engines/chat/deepseek_resolution.py
+    resolution: str = GUNDAM  # a name, or pixels: see engines/chat/deepseek/resolution.py
     prompt: str = MARKDOWN  # the words that are sent
     ngram: int = FIRST.ngram  # the guard of the first way to ask; 0: none
     ngram_window: int = FIRST.window

@@ -10,7 +10,7 @@ from penstock.engines.summarise.writers import TextEngine
 from penstock.errors import PlanError
 from penstock.item import Item
 from penstock.stage import Batch, Stage, secret, tuning
-from penstock.stages.look import TOGETHER
+from penstock.stages.describe_pictures import TOGETHER
 
 LANGUAGES = ("ko", "en")
 

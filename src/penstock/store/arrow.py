@@ -19,7 +19,7 @@ def leave_pandas_out() -> None:
     """Keeps pyarrow from loading pandas with its first array, which takes half a second.
 
     For our command alone: in somebody's program pyarrow may be given pandas' own columns, and it would no
-    longer know them. What asks for pandas later (`to_pandas`) still gets it.
+    longer know them. Later calls that need pandas (`to_pandas`) still get it.
     """
     if "pandas" in sys.modules:
         return

@@ -1,4 +1,4 @@
-"""Writing files so that nobody ever sees half of one.
+"""Writing files so that no reader ever sees half of one.
 
 Everything goes to a temporary name in OUT/.penstock/tmp, is synced, and takes its real name by a rename.
 What somebody else wrote is never replaced (see ownership.py).

@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 ITEMS_DIR, FAILURES_DIR = "items", "failures"
 
 MAX_ROWS = 256  # a page's row is some 20 kB: shards of a few MB
-MAX_AGE_S = 10.0  # what a crash may cost at most, beside the pages in flight
+MAX_AGE_S = 10.0  # what a crash may cost at most, besides the pages in flight
 OPEN_SHARDS = 8  # pages finish nearly in source order, so a document lies in few neighbouring shards
 
 

@@ -35,7 +35,7 @@ FOLDERS = (
 )  # fmt: skip
 OURS = (*FILES, *FOLDERS)
 SHOWN = 8  # names in an error
-DOWNLOADS = "downloads"  # sources, not results: whoever lists them decides what is fetched anew
+DOWNLOADS = "downloads"  # sources, not results: the listing decides what is fetched anew
 PACKAGES = ("numpy", "opencv-python-headless", "pypdfium2", "onnxruntime", "pyarrow", "pillow")
 
 

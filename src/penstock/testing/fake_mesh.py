@@ -1,7 +1,7 @@
 """A stand-in for SAM-3D that obeys its contract, faults included: for tests and for trying the pool.
 
 It prints where the real one prints, beats while it works, and gives a box in the unit cube with a
-scale, so whoever ignores the scale is found out.
+scale, so a reader that ignores the scale is found out.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ News = TypeVar("News")
 
 
 class Announcements(Generic[News]):
-    """Calls every listener with what is told; where nobody listens it is lost. Any thread may tell."""
+    """Sends an event to all listeners; without one it is dropped. Thread-safe."""
 
     def __init__(self) -> None:
         self._listeners: list[Callable[[News], None]] = []
@@ -28,7 +28,7 @@ class Announcements(Generic[News]):
 
     @contextmanager
     def heard_by(self, listener: Callable[[News], None]) -> Iterator[None]:
-        """Calls `listener` for all that is told while the `with` lasts."""
+        """Calls `listener` for each event while the `with` lasts."""
         with self._lock:
             self._listeners.append(listener)
         try:

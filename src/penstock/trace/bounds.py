@@ -82,7 +82,7 @@ def bounds(
     return replace(found, sentence=_sentence(found, seen, _card_load(seen, gpu)))
 
 
-def told(found: ServerBounds) -> str:
+def sentence(found: ServerBounds) -> str:
     """ "1,024 allowed in flight, 776 by KV cache": the known limits, the smallest first."""
     each = sorted(found.each.items(), key=lambda bound: bound[1])
     return ", ".join(PHRASES[name].format(phrases.count(value)) for name, value in each)

@@ -37,10 +37,10 @@ def chart(title: str, note: str, lines: Sequence[ChartLine], seconds: float, *, 
     axis = phrases.percent if share else _whole
     drawn = "".join(_path(line, seconds, top) for line in lines)
     grid = "".join(f"M{LEFT} {y:g}H{WIDTH}" for y in (TOP, (TOP + BOTTOM) / 2, BOTTOM))
-    told = escape(f"{title} over time")
+    label = escape(f"{title} over time")
     return (
         f"<figure><figcaption><b>{escape(title)}</b><span>{escape(note)}</span></figcaption>"
-        f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{told}">'
+        f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">'
         f'<path class="grid" d="{grid}"/>'
         f'<text class="scale" x="{LEFT - 6}" y="{TOP + 5}">{escape(axis(top))}</text>'
         f'<text class="scale" x="{LEFT - 6}" y="{BOTTOM + 4}">0</text>'

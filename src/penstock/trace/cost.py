@@ -56,7 +56,7 @@ def with_price(profile: Profile, price: float) -> Profile:
     return replace(profile, cost=priced)
 
 
-def told(found: RunCost) -> str:
+def sentence(found: RunCost) -> str:
     """ "A million pages: 47.9 GPU hours, 119.75 at 2.5 an hour, 33 kWh; a page: 7.8 regions, ..."."""
     hours = "GPU hours" if found.cards else "hours of this machine"
     parts = [f"{phrases.rate(found.hours_per_million)} {hours}"]

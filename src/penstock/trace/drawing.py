@@ -185,7 +185,7 @@ def _axis(seconds: float, height: int) -> str:
     for moment in range(0, int(seconds) + 1, step):
         x = LABELS + (WIDTH - LABELS) * moment / seconds
         anchor = ' style="text-anchor:end"' if x > WIDTH - 24 else ""
-        told = phrases.duration(moment) if moment >= 60 else f"{moment} s"
+        text = phrases.duration(moment) if moment >= 60 else f"{moment} s"
         drawn += f'<path class="grid" d="M{x:.1f} 0V{height}"/>'
-        drawn += f'<text class="tick" x="{x:.1f}" y="{height + 16}"{anchor}>{told}</text>'
+        drawn += f'<text class="tick" x="{x:.1f}" y="{height + 16}"{anchor}>{text}</text>'
     return drawn

@@ -125,7 +125,7 @@ class _PhaseSums:
 
 
 class GpuSampler:
-    """Reads the cards when told to. One thread uses it; `summary` is for after that thread's end.
+    """Reads the cards on each call. One thread uses it; `summary` is for after that thread's end.
 
     `at_work` names the stages that work now, for the figures by phase; None: the run has no phases.
     """

@@ -39,10 +39,10 @@ def text_lines(profile: Profile) -> list[str]:
     if profile.requests:
         lines.append(_request_line(profile.requests))
     if profile.bounds:
-        known = bounds.told(profile.bounds)
+        known = bounds.sentence(profile.bounds)
         lines += [f"At once: {known}."] if known else []
         lines.append(profile.bounds.sentence)
-    return [*lines, cost.told(profile.cost)] if profile.cost else lines
+    return [*lines, cost.sentence(profile.cost)] if profile.cost else lines
 
 
 def figures(profile: Profile) -> list[Figure]:
@@ -92,7 +92,7 @@ def _cost_figures(profile: Profile) -> list[Figure]:
 def _note(found: ServerBounds | None) -> str:
     if found is None:
         return "Sampled once a second."
-    known = bounds.told(found)
+    known = bounds.sentence(found)
     could = f" Could run at once: {escape(known)}." if known else ""
     return f"<b>{escape(found.sentence)}</b>{could}"
 
@@ -138,8 +138,8 @@ def _memory_line(gpu: GpuProfile) -> list[str]:
 def _phase_line(gpu: GpuProfile) -> list[str]:
     known = [(phase.name or live_tables.NO_STAGE, phase.load) for phase in gpu.phases if phase.load]
     busiest = sorted(known, key=lambda pair: -pair[1].mean)[:PHASES]
-    told = [f"{name} {phrases.percent(load.mean)}" for name, load in busiest]
-    return [f"GPU load while a stage worked: {', '.join(told)}."] if len(told) > 1 else []
+    loads = [f"{name} {phrases.percent(load.mean)}" for name, load in busiest]
+    return [f"GPU load while a stage worked: {', '.join(loads)}."] if len(loads) > 1 else []
 
 
 def _request_line(asked: RequestsProfile) -> str:

@@ -196,7 +196,7 @@ class ServerBounds:
     mean_sequence_tokens: float | None = None
     mean_prefill_tokens: float | None = None
     sentence: str = ""
-    stage: str = ""  # the stage that asks the servers
+    stage: str = ""  # the stage that uses the servers
 
 
 @dataclass(frozen=True, slots=True)

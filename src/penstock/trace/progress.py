@@ -280,14 +280,14 @@ def _head(state: RunState) -> RenderableType:
 def _figures(state: RunState, per_second: float) -> RenderableType:
     from rich.text import Text
 
-    told = Text(f"{phrases.rate(per_second)} {state.unit}s/s", style="bold")
+    line = Text(f"{phrases.rate(per_second)} {state.unit}s/s", style="bold")
     if left := _time_left(state, per_second):
-        told.append(f"  {'over ' if state.more_to_find else ''}{left} left", style="not bold")
+        line.append(f"  {'over ' if state.more_to_find else ''}{left} left", style="not bold")
     if state.skipped:
-        told.append(f"  {phrases.count(state.skipped)} done before", style="not bold dim")
+        line.append(f"  {phrases.count(state.skipped)} done before", style="not bold dim")
     if state.failed:
-        told.append(f"  {phrases.count(state.failed)} failed", style="red")
-    return told
+        line.append(f"  {phrases.count(state.failed)} failed", style="red")
+    return line
 
 
 def _stages(stages: tuple[StageState, ...]) -> Table:

@@ -41,8 +41,8 @@ def finding(profile: Profile) -> str:
         worst = max(shares, key=lambda name: shares[name], default="")
         if worst and shares[worst] >= NOTABLE:
             parts.append(f"{worst} {state} {phrases.percent(shares[worst])}")
-    told = "; ".join(parts) + "."
-    return f"{told} Batches {phrases.percent(stage.batch_fill)} full." if _batches(stage) else told
+    sentence = "; ".join(parts) + "."
+    return f"{sentence} Batches {phrases.percent(stage.batch_fill)} full." if _batches(stage) else sentence
 
 
 def advice(profile: Profile) -> str:
@@ -214,8 +214,10 @@ def estimate(profile: Profile) -> str:
 
 def _projection_line(profile: Profile) -> list[str]:
     unit = profile.unit
-    told = [f"{phrases.plural(num, unit)} in {phrases.duration(s)}" for num, s in projection(profile).items()]
-    return [f"At this rate: {', '.join(told)}."] if told else []
+    times = [
+        f"{phrases.plural(num, unit)} in {phrases.duration(s)}" for num, s in projection(profile).items()
+    ]
+    return [f"At this rate: {', '.join(times)}."] if times else []
 
 
 def _text_table(stages: Sequence[StageProfile], whole: int) -> list[str]:
@@ -277,11 +279,11 @@ def _pages_note(profile: Profile) -> str:
 
 def _projected(profile: Profile) -> str:
     unit = escape(profile.unit)
-    told = [
+    times = [
         f"<span><b>{phrases.count(num)}</b> {unit}s would take <b>{phrases.duration(seconds)}</b></span>"
         for num, seconds in projection(profile).items()
     ]
-    return f'<p class="projection">At this rate {" ".join(told)}</p>' if told else ""
+    return f'<p class="projection">At this rate {" ".join(times)}</p>' if times else ""
 
 
 def _row(stage: StageProfile, bottleneck: str) -> str:
@@ -303,8 +305,8 @@ def _row(stage: StageProfile, bottleneck: str) -> str:
 
 def _workers(stage: StageProfile) -> str:
     own = phrases.plural(stage.workers, "process", "processes")
-    told = own if stage.process else str(stage.workers)
-    return told + (f" × {stage.overlap} calls" if stage.overlap > 1 else "")
+    workers = own if stage.process else str(stage.workers)
+    return workers + (f" × {stage.overlap} calls" if stage.overlap > 1 else "")
 
 
 def _mishaps(stage: StageProfile) -> str:

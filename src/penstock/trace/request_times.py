@@ -1,4 +1,4 @@
-"""How long model servers took to answer, as the client that asks them saw it.
+"""How long model servers took to answer, as their client saw it.
 
 Constant memory however many requests there are: a percentile is within 1.2 % of the true one.
 """

@@ -88,7 +88,7 @@ class _ServerSums:
 
 
 class ServerSampler:
-    """Looks at one server when told to. One thread uses it; `summary` is for after that thread's end."""
+    """Reads one server's metrics on each call. One thread uses it; call `summary` after that thread's end."""
 
     def __init__(
         self, url: str, number: int, timeline: Timeline, limits: Limits, deadline_s: float = DEADLINE_S

@@ -1,4 +1,4 @@
-"""The reader of vLLM's /metrics, for everyone who asks a server how busy it is.
+"""The reader of vLLM's /metrics, for every caller that needs a server's load.
 
     metrics = read(fetch("http://localhost:8000", deadline_s=2.0))
 

@@ -1,7 +1,7 @@
 """Puts the fast vision tower in the place of vLLM's where it fits, and says in one line whether it does.
 
 The tower is looked at when it is first called: by then its weights are loaded and on their card. It is tried
-once on a small picture beside vLLM's own forward, and taken only if both give the same. Whatever does not
+once on a small picture next to vLLM's own forward, and taken only if both give the same. Whatever does not
 fit leaves vLLM as it is.
 """
 
@@ -34,7 +34,7 @@ logger = logging.getLogger("vllm.penstock")  # below vLLM's own, whose handler w
 Forward = Callable[..., Any]
 
 
-class Misfit(Exception):
+class Unsupported(Exception):
     """Why the tower stays as vLLM has it, in words for the log."""
 
 
@@ -101,8 +101,8 @@ def _chosen(tower: Any, plain: Forward, mode: str) -> Forward | None:
         fast = fast_forward(tower, mode)
         off = _difference(tower, functools.partial(plain, tower), fast)
         if not off <= MAX_DIFFERENCE[mode]:  # a NaN does not pass either
-            raise Misfit(f"on a small picture it differs by {off:.2%} from vLLM's own")
-    except Misfit as why:
+            raise Unsupported(f"on a small picture it differs by {off:.2%} from vLLM's own")
+    except Unsupported as why:
         _tell(mode, str(why))
         return None
     except Exception as exc:  # whatever breaks here must not break the server
@@ -120,23 +120,23 @@ def _tell(mode: str, why: str) -> None:
 
 
 def check_place(tower: Any, mode: str) -> None:
-    """Raises Misfit for a version, card or kind of number that we have no kernels for."""
+    """Raises Unsupported for a version, card or kind of number that we have no kernels for."""
     version = getattr(sys.modules.get("vllm"), "__version__", "of no version")
     if ".".join(version.split(".")[:2]) not in VERSIONS:
-        raise Misfit(f"vLLM {version} is none of {', '.join(VERSIONS)}")
+        raise Unsupported(f"vLLM {version} is none of {', '.join(VERSIONS)}")
     if tower.device.type != "cuda":
-        raise Misfit(f"it runs on {tower.device.type}, and the kernels are for CUDA")
+        raise Unsupported(f"it runs on {tower.device.type}, and the kernels are for CUDA")
     torch = sys.modules["torch"]
     if torch.cuda.get_device_capability(tower.device) < MIN_CAPABILITY[mode]:
-        raise Misfit(f"{torch.cuda.get_device_name(tower.device)} is too old for mode {mode}")
+        raise Unsupported(f"{torch.cuda.get_device_name(tower.device)} is too old for mode {mode}")
     if importlib.util.find_spec("triton") is None:
-        raise Misfit("Triton is not installed")
+        raise Unsupported("Triton is not installed")
     if tower.dtype not in (torch.bfloat16, torch.float16):
-        raise Misfit(f"it computes in {tower.dtype}")
+        raise Unsupported(f"it computes in {tower.dtype}")
 
 
 def check_shapes(tower: Any) -> None:
-    """Raises Misfit for a tower whose layers are not those of GLM-OCR."""
+    """Raises Unsupported for a tower whose layers are not those of GLM-OCR."""
     try:
         for block in tower.blocks:
             _check_block(block, tower.hidden_size)
@@ -145,9 +145,9 @@ def check_shapes(tower: Any) -> None:
         known = tuple(weight.shape[1:]) == (tower.hidden_size, side, side)
         gate = type(tower.merger.act_fn).__name__ == "SiluAndMul"
     except AttributeError as exc:
-        raise Misfit(f"its layers have other names ({exc})") from exc
+        raise Unsupported(f"its layers have other names ({exc})") from exc
     if not (known and gate):
-        raise Misfit("its last layers have other shapes")
+        raise Unsupported("its last layers have other shapes")
 
 
 def _check_block(block: Any, width: int) -> None:
@@ -162,20 +162,20 @@ def _check_block(block: Any, width: int) -> None:
         "turn": attention.apply_rotary_emb.is_neox_style,
     }
     if wrong := [name for name, right in shapes.items() if not right]:
-        raise Misfit(f"its blocks have another shape ({', '.join(wrong)})")
+        raise Unsupported(f"its blocks have another shape ({', '.join(wrong)})")
 
 
 def check_weights(tower: Any, mode: str) -> None:
-    """Raises Misfit for layers with adapters, and for weights that we would round a second time."""
+    """Raises Unsupported for layers with adapters, and for weights that we would round a second time."""
     layers = [
         layer
         for block in tower.blocks
         for layer in (block.attn.qkv, block.attn.proj, block.mlp.gate_up_proj, block.mlp.down_proj)
     ]
     if any("LoRA" in type(layer).__name__ for layer in layers):
-        raise Misfit("its layers carry adapters")
+        raise Unsupported("its layers carry adapters")
     if mode == "fp8" and any(layer.weight.dtype != tower.dtype for layer in layers):
-        raise Misfit("its weights are rounded already")
+        raise Unsupported("its weights are rounded already")
 
 
 def fast_forward(tower: Any, mode: str, graphs: bool = True) -> Forward:
@@ -205,7 +205,7 @@ def _ours(name: str) -> Any:
 
 
 def can_capture(tower: Any) -> bool:
-    """Whether a graph can hold the tower: it talks to no other card, and attention asks the CPU nothing."""
+    """Returns whether a graph can hold the tower: no other card, and no attention that waits for the CPU."""
     memory = sys.modules["torch"].cuda.get_device_properties(tower.device).total_memory
     alone = tower.tp_size == 1 and memory >= MIN_MEMORY
     return alone and all(block.attn.attn.is_flash_attn_backend for block in tower.blocks)

@@ -3,7 +3,7 @@
 What differs from vLLM's own: the residual is added where the next norm reads it; queries and keys are
 normalised and turned inside the fused product, and attention reads all three there; the two convolutions
 whose windows do not overlap are products; and nothing waits for the card, since the longest picture is known
-before it is asked for (vLLM asks the card once a block).
+before it is needed (vLLM fetches from the card once a block).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Pictures:
     pixels: Tensor
     spots: Tensor
     bounds: Tensor
-    longest: Tensor | None  # on the CPU, so that nobody waits for the card to read it
+    longest: Tensor | None  # on the CPU, so that reading it does not wait for the card
 
 
 class Plain:

@@ -16,7 +16,7 @@ from penstock.processes.malloc import keep_pages
 from penstock.region import WHOLE, AskedTask, Region
 from penstock.stage import Worker
 from penstock.stages.crop_regions import CropRegions
-from penstock.stages.whole import Whole
+from penstock.stages.whole_picture import WholePicture
 from penstock.workers.crop import crop_asset
 
 SENT_QUALITY = 85  # JPEG; 75 as GLM-OCR's SDK sends rings around thin strokes, 95 is twice the bytes
@@ -66,10 +66,10 @@ class CropRegionsWorker(Worker[Page]):
         return min(1.0, most, max(MIN_SCALE, wanted))
 
 
-class WholeWorker(Worker[PromptedPage]):
+class WholePictureWorker(Worker[PromptedPage]):
     """Cuts nothing: the picture is what is asked about."""
 
-    def __init__(self, stage: Whole) -> None:
+    def __init__(self, stage: WholePicture) -> None:
         self._stage = stage
 
     def __call__(self, items: list[PromptedPage]) -> list[PromptedPage]:

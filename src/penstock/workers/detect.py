@@ -67,7 +67,7 @@ class DetectWorker(Worker[Photo]):
         return replace(photo, objects=tuple(replace(o, index=n) for n, o in enumerate(objects)))
 
     def _salient(self, photo: Photo) -> list[FoundThing]:
-        """The one thing that stands out where a detector that knows few words saw none of them.
+        """Returns the one prominent thing where a detector that knows few words saw none of them.
 
         With labels it is left out: the detector looked for these and saw none.
         """

@@ -95,7 +95,7 @@ def _rows(vectors: Vectors | list[bytes]) -> list[bytes]:
 
 
 def _upright(page: EmbeddedPage) -> bytes:
-    """The page's encoded picture, turned as the run turned it; untouched where it stood upright."""
+    """Returns the page's encoded picture, turned as the run turned it; untouched where it was upright."""
     if page.image is None:
         raise EngineError(f"{page.id} has no picture.")
     if not page.rotation:

@@ -1,4 +1,4 @@
-"""Reads whole pages with one call each to a grounded model, and asks again in other ways when that fails.
+"""Reads whole pages with one call each to a grounded model, and tries other ways when that fails.
 
 All pages in flight share one client, so the server always has as many as it can batch, whichever
 document they belong to. Every attempt is kept with the page.
@@ -19,12 +19,12 @@ from penstock.documents.grounding.answer import GroundedAnswer
 from penstock.documents.grounding.attempts import raw_answer
 from penstock.documents.grounding.page import read_page, regions_of, shifted
 from penstock.engines.chat.client import Answer, ChatClient, ChatRequest
-from penstock.engines.chat.deepseek import NgramGuard, Way, ladder, page_recogniser
-from penstock.engines.chat.deepseek_hf import HfClient, open_reader
-from penstock.engines.chat.deepseek_prompts import is_grounded, names_words
-from penstock.engines.chat.deepseek_resolution import max_side
+from penstock.engines.chat.deepseek.hf import HfClient, open_reader
+from penstock.engines.chat.deepseek.pages import NgramGuard, Way, ladder, page_recogniser
+from penstock.engines.chat.deepseek.prompts import is_grounded, names_words
+from penstock.engines.chat.deepseek.resolution import max_side
 from penstock.engines.image.codec import decode_rgb, encode_jpeg
-from penstock.engines.vllm.asked import AskedServers
+from penstock.engines.vllm.run_servers import RunServers
 from penstock.errors import BadInput, EngineError, Failure
 from penstock.page import Page, PageAttempt
 from penstock.region import Region
@@ -165,8 +165,8 @@ class GroundWorker(Worker[Page]):
         return tuple(_with_crop(region, pixels) for region in regions)
 
 
-def _servers(stage: Ground) -> AskedServers:
-    return AskedServers(
+def _servers(stage: Ground) -> RunServers:
+    return RunServers(
         stage.recogniser,
         stage.servers,
         model=stage.model,

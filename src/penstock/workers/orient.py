@@ -76,7 +76,7 @@ def _made_flat(page: Page, flat: FlatPage | None) -> Page:
         return page
     height, width = flat.pixels.shape[:2]
     return replace(
-        page, pixels=flat.pixels, width=width, height=height, layer=None, flattened=flat.told,
+        page, pixels=flat.pixels, width=width, height=height, layer=None, flattened=flat.summary,
         way_back=flat.back,
     )  # fmt: skip
 

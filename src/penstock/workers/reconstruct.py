@@ -12,9 +12,9 @@ import numpy as np
 
 from penstock.box import Pixels
 from penstock.engines.image.decode import learn_heic
-from penstock.engines.mesh.kept import folder_of
 from penstock.engines.mesh.moge import DepthReply, open_moge
 from penstock.engines.mesh.request import MeshOptions
+from penstock.engines.mesh.shape_cache import folder_of
 from penstock.errors import Failure, ItemError
 from penstock.photo import Photo
 from penstock.photos.camera import look_at, with_lens
@@ -60,7 +60,7 @@ class ReconstructWorker(Worker[Photo]):
 
     def kill(self) -> None:
         """Ends the processes, from any thread. Callers that wait get an error now, not at their deadline."""
-        # not the pool: parts it had cancelled would never be told, and their photo would wait for them
+        # not the pool: parts it had cancelled would never be reported, and their photo would wait for them
         self._builder.close()
         if self._moge is not None:
             self._moge.close()
@@ -97,7 +97,7 @@ class ReconstructWorker(Worker[Photo]):
 
 
 class MogeDepths:
-    """Asks MoGe-2 in its own interpreter for photos' depth, one at a time."""
+    """Gets photos' depth from MoGe-2 in its own interpreter, one at a time."""
 
     def __init__(self, options: MeshOptions) -> None:
         self._folder = scratch_folder("moge")
@@ -132,7 +132,7 @@ class MogeDepths:
 
 
 def _open_moge(stage: Reconstruct) -> MogeDepths | None:
-    """SAM-3D asks MoGe in its own process; for sizes without weights it has one of its own."""
+    """SAM-3D has MoGe in its own process; for sizes without weights it has one of its own."""
     wanted = stage.mesh is not None and stage.mesh.moge and stage.engine == "silhouette"
     return MogeDepths(stage.mesh) if wanted and stage.mesh is not None else None
 

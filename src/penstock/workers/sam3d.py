@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from penstock.engines.mesh.kept import BuiltShape, KeptShapes, folder_of, key_of, taken
 from penstock.engines.mesh.request import SMALLER, MeshOptions, MeshReply, MeshRequest, OutOfMemory
 from penstock.engines.mesh.sam3d import open_sam3d
+from penstock.engines.mesh.shape_cache import BuiltShape, KeptShapes, folder_of, key_of, taken
 from penstock.errors import MissingModel
 from penstock.photo import PhotoObject
 from penstock.photos import notes
@@ -85,7 +85,7 @@ class Sam3dBuilder:
         return shape
 
     def _reply(self, request: MeshRequest, photo: str) -> MeshReply:
-        """Asks a process; if the GPU is too small for the setting, asks again with the next smaller one."""
+        """Calls a process; if the GPU is too small for the setting, calls again with the next smaller one."""
         try:
             return self._pool.call(request, affinity=photo)
         except OutOfMemory:
@@ -156,7 +156,7 @@ def _pool(options: MeshOptions, size: int) -> ProcessPool[MeshRequest, MeshReply
 
 
 def with_pose(thing: PhotoObject, reply: MeshReply, camera: Camera) -> PhotoObject:
-    """The thing with how it stands before the camera, in camera axes, and so how far away it is.
+    """Returns the thing with its pose before the camera, in camera axes, and so how far away it is.
 
     A shape that would stand where the photo does not show the thing is at odds with it.
     """

@@ -12,7 +12,7 @@ from penstock.engines.summarise.rules import BlockFacts, NoWriter, RuleWriter, S
 from penstock.errors import EngineError
 from penstock.stage import Worker
 from penstock.stages.summarise import Summarise
-from penstock.workers.look import with_shortfall
+from penstock.workers.describe_pictures import with_shortfall
 
 
 class SummariseWorker(Worker[EnrichedBlock]):
@@ -21,8 +21,8 @@ class SummariseWorker(Worker[EnrichedBlock]):
         self._languages = stage.lang
 
     def __call__(self, items: list[EnrichedBlock]) -> list[EnrichedBlock]:
-        told = self._writer.write([_question(block, self._languages) for block in items])
-        return [_enriched(block, said) for block, said in zip(items, told, strict=True)]
+        written = self._writer.write([_question(block, self._languages) for block in items])
+        return [_enriched(block, said) for block, said in zip(items, written, strict=True)]
 
     def close(self) -> None:
         self._writer.close()
@@ -57,26 +57,26 @@ def _question(block: EnrichedBlock, languages: tuple[str, ...]) -> BlockFacts:
     )
 
 
-def _enriched(block: EnrichedBlock, told: WrittenSummary) -> EnrichedBlock:
-    if told.short:
-        block = with_shortfall(block, "summarise", told.short)
-    return replace(block, enrichment=_enrichment(block, told))
+def _enriched(block: EnrichedBlock, written: WrittenSummary) -> EnrichedBlock:
+    if written.short:
+        block = with_shortfall(block, "summarise", written.short)
+    return replace(block, enrichment=_enrichment(block, written))
 
 
-def _enrichment(block: EnrichedBlock, told: WrittenSummary) -> Enrichment:
+def _enrichment(block: EnrichedBlock, written: WrittenSummary) -> Enrichment:
     return Enrichment(
-        summary=BilingualText(ko=told.summary_ko, en=told.summary_en),
-        keywords=Keywords(ko=list(told.keywords_ko), en=list(told.keywords_en)),
-        items=list(told.items),
-        figure_type=_figure_type(block) or told.figure_type,
+        summary=BilingualText(ko=written.summary_ko, en=written.summary_en),
+        keywords=Keywords(ko=list(written.keywords_ko), en=list(written.keywords_en)),
+        items=list(written.items),
+        figure_type=_figure_type(block) or written.figure_type,
         visible=block.seen.text if block.seen else "",
         visible_model=block.seen.model if block.seen else "",
-        method=told.method,
-        model=told.model,
-        prompt_id=told.prompt_id,
+        method=written.method,
+        model=written.model,
+        prompt_id=written.prompt_id,
         context_block_ids=list(_asked(block).context_ids),
-        status="fallback" if told.short else "ok",
-        flags=[*(shortfall.message for shortfall in block.shortfalls), *told.flags],
+        status="fallback" if written.short else "ok",
+        flags=[*(shortfall.message for shortfall in block.shortfalls), *written.flags],
     )
 
 

@@ -252,7 +252,7 @@ def test_margins_are_exported_from_a_run_that_read_them(tmp_path: Path) -> None:
     writer.add(page(0, header))
     writer.commit()
     (tmp_path / "run.json").write_text(
-        json.dumps({"format": 1, "plan": [{"stage": "ask", "margins": "read"}]})
+        json.dumps({"format": 1, "plan": [{"stage": "recognise_remote", "margins": "read"}]})
     )
     export(tmp_path, ["glm"])
     assert (tmp_path / "glm" / "scans" / "report" / "report.md").read_text("utf-8") == "Annual report"

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from penstock.engines.chat.deepseek_hf import open_reader
+from penstock.engines.chat.deepseek.hf import open_reader
 from penstock.errors import MissingModel
 
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from benchmarks.lib.scenes import rooms
 
-from penstock.engines.mesh.kept import UNFINISHED, KeptShapes
 from penstock.engines.mesh.request import COMPILE_S, MeshOptions
+from penstock.engines.mesh.shape_cache import UNFINISHED, KeptShapes
 from penstock.errors import OpenError
 from penstock.passes.photos import PhotoOptions, photos_work
 from penstock.photo import Photo, PhotoObject

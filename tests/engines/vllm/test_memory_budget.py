@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 
 from penstock.cli.app import app as penstock
 from penstock.cli.engine import app
-from penstock.engines.vllm.choice import ServerChoice, embedding_server, reading_servers
 from penstock.engines.vllm.memory_budget import CARD_MIB, MemoryBudget, memory_budget, shape_of
 from penstock.engines.vllm.presets import PRESETS, Card
+from penstock.engines.vllm.server_plan import ServerChoice, embedding_server, reading_servers
 
 GLM = "zai-org/GLM-OCR"
 EMBEDDER = "Qwen/Qwen3-VL-Embedding-2B"

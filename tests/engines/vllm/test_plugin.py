@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from penstock.engines.vllm.choice import reading_servers
 from penstock.engines.vllm.plugin import plugin_folder, vision_environment
 from penstock.engines.vllm.presets import preset
 from penstock.engines.vllm.server import ManagedServer
+from penstock.engines.vllm.server_plan import reading_servers
 from penstock.errors import UsageError
 from tests.conftest import REPO
 

@@ -30,7 +30,9 @@ from penstock.testing.fake_stages import FakeLayout
 from tests.support.running_service import SAMPLE, Client, Running, await_up, free_port
 from tests.support.waiting import HANGS_S, wait_until
 
-BROKEN = Failure(stage="ask", kind="EngineError", message="No server answers.", advice="Start it.")
+BROKEN = Failure(
+    stage="recognise_remote", kind="EngineError", message="No server answers.", advice="Start it."
+)
 FOUND = Region(index=0, label="text", box=(0.0, 0.0, 9.0, 9.0))
 
 

@@ -1,7 +1,7 @@
 """Scores a benchmark, from predictions that are there or from those a recipe makes of its pictures.
 
 A benchmark of pages goes through the recipe: `predict` writes one Markdown file a sample, when its picture
-or the last page of its PDF is read; files that exist are not read again. A benchmark that asks something
+or the last page of its PDF is read; files that exist are not read again. A benchmark that wants something
 about each picture is asked of the recipe's recogniser (recogniser_answers.py). Where a recipe only reads
 pages, the scores are called so. OUT remembers the recipe that read it and refuses another.
 """
@@ -23,7 +23,7 @@ from penstock.passes.parse import stream_pages
 from penstock.passes.scores import SUMMARY, Summary
 from penstock.plan import Plan
 from penstock.recipes import build
-from penstock.recipes.asking import asking_plan
+from penstock.recipes.single_region import single_region_plan
 from penstock.sources import hub, list_items
 from penstock.store.lock import holding
 from penstock.store.ownership import claim, refuse_links
@@ -80,10 +80,10 @@ def run_benchmark(
 ) -> Outcome:
     """Runs a recipe on a data set's pictures, then scores what it read. `limit` takes the first samples.
 
-    Raises UsageError where the recipe cannot do what the benchmark asks, before anything is downloaded.
+    Raises UsageError where the recipe cannot do what the benchmark needs, before anything is downloaded.
     """
     plan = build(recipe, dict(options or {}))
-    asked = None if benchmark.asks == "page" else asking_plan(plan, benchmark.asks)
+    asked = None if benchmark.asks == "page" else single_region_plan(plan, benchmark.asks)
     benchmark = replace(benchmark, method=method_of(benchmark, recipe, asks=asked is not None))
     samples = samples_of(benchmark, data_folder(benchmark, data))
     with _alone_in(out):
@@ -107,8 +107,8 @@ def method_of(benchmark: Benchmark, recipe: str, *, asks: bool) -> Method:
         return ASKED[benchmark.asks]
     if benchmark.asks not in FROM_PAGES:
         raise UsageError(
-            f"{benchmark.title} asks for {benchmark.asks}, and the recipe {recipe!r} reads pages only.",
-            "Use --recipe glm-ocr or another that asks a model, or `eval score` on predictions.",
+            f"{benchmark.title} is about {benchmark.asks}, and the recipe {recipe!r} reads pages only.",
+            "Use --recipe glm-ocr or another that queries a model, or `eval score` on predictions.",
         )
     return FROM_PAGES[benchmark.asks]
 

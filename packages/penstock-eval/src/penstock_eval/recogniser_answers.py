@@ -1,6 +1,6 @@
-"""Shows a benchmark's pictures to a recipe's own recogniser, each with what the benchmark asks about it.
+"""Shows a benchmark's pictures to a recipe's own recogniser, each with the benchmark's question about it.
 
-The answers are rows of a ledger in OUT/answers, so that a run that was killed asks only what is left. A
+The answers are rows of a ledger in OUT/answers, so that a run that was killed does only what is left. A
 sample is named with what is asked: another question about the same picture is another row.
 """
 
@@ -36,7 +36,7 @@ def answers(
     out: Path,
     progress: Callable[[int, int], None],
 ) -> Predictions:
-    """Returns the recogniser's answer to every sample. Asks what has no answer yet, and what failed."""
+    """Returns the recogniser's answer to every sample. Sends what has no answer yet, and what failed."""
     asked = {sample.id: _asked(sample, benchmark.asking(sample)) for sample in samples}
     facts = {"benchmark": benchmark.name}
     run = Run(plan, make_executor("local", Trace()), out / ANSWERS, PAGES, retry_failed=True, facts=facts)

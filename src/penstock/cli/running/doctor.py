@@ -9,11 +9,11 @@ from typing import Any
 
 import typer
 
-from penstock.engines.chat.deepseek import MODELS as PAGE_MODELS
-from penstock.engines.vllm.choice import reading_servers
+from penstock.engines.chat.deepseek.pages import MODELS as PAGE_MODELS
 from penstock.engines.vllm.memory_budget import memory_budget
 from penstock.engines.vllm.presets import cards, preset
 from penstock.engines.vllm.server import find_vllm
+from penstock.engines.vllm.server_plan import reading_servers
 from penstock.engines.weights import registry as weights
 from penstock.errors import DISTRIBUTION, MissingModel, UsageError, install_advice
 from penstock.processes.confinement import landlock_version, reader_memory_mb

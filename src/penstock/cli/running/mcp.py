@@ -19,7 +19,7 @@ from mcp.server.mcpserver import MCPServer
 
 from penstock.agents.documents import AgentDocuments
 from penstock.agents.files import AllowedFiles
-from penstock.agents.server import PATH, Door, http_app, mcp_server
+from penstock.agents.server import PATH, Auth, http_app, mcp_server
 from penstock.agents.stdio import serve_stdio
 from penstock.agents.tools import AgentTools
 from penstock.cli.running.listening import address, is_open, listening_on
@@ -57,7 +57,7 @@ def run_tools(
             _run_stdio(served)
             return
         with listening_on(http.host, http.port) as listening:
-            _run_http(served, listening, _door(listening, http.keys, http.names))
+            _run_http(served, listening, _auth(listening, http.keys, http.names))
 
 
 @contextmanager
@@ -74,7 +74,7 @@ def _served(out: Path, plan: Plan | None, folders: list[Path], max_bytes: int) -
     _keep_the_terminal()
     files = AllowedFiles(folders, max_bytes)
     with AgentDocuments(out, plan, files) as documents:
-        yield mcp_server(AgentTools(documents, files), files.told)
+        yield mcp_server(AgentTools(documents, files), files.advice)
 
 
 def _keep_the_terminal() -> None:
@@ -95,18 +95,18 @@ def _run_stdio(served: MCPServer[Any]) -> None:
         anyio.run(serve_stdio, served)
 
 
-def _door(listening: socket.socket, keys: Path | None, names: list[str]) -> Door:
+def _auth(listening: socket.socket, keys: Path | None, names: list[str]) -> Auth:
     if keys is None and is_open(listening):
         raise UsageError(
             "Everyone who reaches this address could read your files.",
             "Give keys (--keys), or listen on 127.0.0.1.",
         )
-    return Door(names=names, keys=KeyRing() if keys is None else KeyRing.open(keys))
+    return Auth(names=names, keys=KeyRing() if keys is None else KeyRing.open(keys))
 
 
-def _run_http(served: MCPServer[Any], listening: socket.socket, door: Door) -> None:
+def _run_http(served: MCPServer[Any], listening: socket.socket, auth: Auth) -> None:
     print(f"{address(listening)}{PATH} answers agents; Ctrl-C ends it.", file=sys.stderr, flush=True)
     # uvicorn raises what ended it once more when it is done: for us both are an ordinary end
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with contextlib.suppress(KeyboardInterrupt):
-        server_of(http_app(served, door)).run(sockets=[listening])
+        server_of(http_app(served, auth)).run(sockets=[listening])

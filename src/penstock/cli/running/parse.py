@@ -26,7 +26,7 @@ from penstock.options.option import words
 from penstock.options.running import FRESH, RETRY_FAILED
 from penstock.page import Page
 from penstock.passes.parse import ParseOptions, parse_options, parse_pages, parse_work, without_links
-from penstock.passes.work import Work
+from penstock.passes.prepared_run import PreparedRun
 from penstock.redaction import SafeRepr, redacted
 from penstock.store.arrow import leave_pandas_out
 from penstock.trace import report
@@ -154,7 +154,7 @@ def _trace(out: Path | None) -> Iterator[Trace]:
 
 @contextmanager
 def _exported_when_stopped(
-    work: Work[Page], formats: list[str], password: str | None, quiet: bool
+    work: PreparedRun[Page], formats: list[str], password: str | None, quiet: bool
 ) -> Iterator[None]:
     """Writes the files of what is finished when Ctrl-C or SIGTERM ends the run: the rest can wait."""
     try:
@@ -169,7 +169,7 @@ def _exported_when_stopped(
 
 
 def _finish(
-    work: Work[Page], profile: Profile, formats: list[str], password: str | None, shown: Shown
+    work: PreparedRun[Page], profile: Profile, formats: list[str], password: str | None, shown: Shown
 ) -> None:
     """Exports, tells what happened, and sets the exit code."""
     run = work.run
@@ -182,7 +182,7 @@ def _finish(
         raise typer.Exit(1)
 
 
-def _summary(work: Work[Page], written: list[Path]) -> dict[str, Any]:
+def _summary(work: PreparedRun[Page], written: list[Path]) -> dict[str, Any]:
     row = asdict(work.summary())
     row["failed_regions"] = row.pop("failed_parts")
     row["failures"] = [{"page": page, "reason": reason} for page, reason in row["failures"]]

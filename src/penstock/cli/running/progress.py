@@ -10,7 +10,7 @@ from threading import Event, Thread
 from typing import Any
 
 from penstock.driver import Run
-from penstock.passes.work import Showing
+from penstock.passes.prepared_run import Showing
 from penstock.plan import Plan
 from penstock.redaction import bare_address
 from penstock.sources.download import is_url

@@ -15,7 +15,7 @@ from unicodedata import east_asian_width
 
 from penstock.errors import UsageError
 from penstock.options.option import words
-from penstock.passes.quick_search import quick_search
+from penstock.passes.small_search import small_search
 from penstock.processes.background import Background
 from penstock.region import plain_label
 from penstock.retrieval.hits import Filters, Hit, SearchOptions, SearchResult
@@ -41,7 +41,7 @@ def answer(out: Path, question: str, wanted: Wanted, as_json: bool) -> None:
 
 def _found(out: Path, question: str, wanted: Wanted) -> list[Hit]:
     options = wanted.options()
-    found = quick_search(out, question, options) or _searched(out, question, options)
+    found = small_search(out, question, options) or _searched(out, question, options)
     _warn(found, options.filters)
     return found.hits
 

@@ -1,6 +1,6 @@
 """Addresses of model servers, as people write them.
 
-A module of its own, without an HTTP client: every run asks here, also those that have no server.
+A module of its own, without an HTTP client: every run imports this, also those without a server.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Asks vision-language model servers about pictures, from any number of threads at once.
+"""Sends pictures and prompts to vision-language model servers, from any number of threads at once.
 
 One `ChatClient` serves a whole run: one event loop on a thread of its own, connections that stay open,
 one limit on the requests in flight over all threads and servers. `ask` blocks until every picture of
@@ -56,7 +56,7 @@ class ChatRequest:
 
 
 class ChatClient:
-    """Asks servers about pictures. Thread-safe; close it, or use it in a `with`."""
+    """Sends pictures to servers. Thread-safe; close it, or use it in a `with`."""
 
     def __init__(
         self,

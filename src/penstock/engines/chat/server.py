@@ -84,7 +84,7 @@ class Server:
     async def _probe(self, session: aiohttp.ClientSession) -> bool:
         try:
             async with self._get(session, "/health") as response:
-                if 300 <= response.status < 400:  # a page or a key must not go where nobody sent it
+                if 300 <= response.status < 400:  # a page or a key must not go to another address
                     self.reason = f"it sends us elsewhere (HTTP {response.status})"
                     return False
                 if response.status >= 500:  # vLLM: the engine is dead; 404: not vLLM, fine

@@ -53,7 +53,7 @@ def request_body(
 ) -> bytes:
     """The JSON of one request: the picture as a data URL, then (or before it) the prompt.
 
-    `stream` holds the options of a streamed answer; None asks for a whole one.
+    `stream` holds the options of a streamed answer; None requests it in one piece.
     """
     picture = {"type": "image_url", "image_url": {"url": _MARK}}
     words = {"type": "text", "text": prompt}

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     Vectors = NDArray[np.float32]  # (how many, dimensions), each row of length 1
 
 EMBEDDERS = {
-    "use": "penstock.engines.embed.use:UniversalEncoder",
+    "use": "penstock.engines.embed.universal_encoder:UniversalEncoder",
     "openai": "penstock.engines.embed.openai:ServerEmbedder",
     "qwen3-vl": "penstock.engines.embed.qwen:QwenEmbedder",
 }
 # of those that take long to open, what opens them for a question or two
-ONCE = {"use": "penstock.engines.embed.use_once:OnceEncoder"}
+ONCE = {"use": "penstock.engines.embed.question_encoder:QuestionEncoder"}
 # The instructions of Qwen3-VL-Embedding: its own default for what is found, a task for what finds.
 REPRESENT = "Represent the user's input."
 RETRIEVE = "Retrieve document pages that answer the user's question."

@@ -37,7 +37,7 @@ Style = Literal["auto", "chat", "plain"]
 
 
 class ServerEmbedder:
-    """`style` chat sends messages with an instruction, for vLLM; plain sends texts; auto asks the server."""
+    """`style` chat sends messages with an instruction, for vLLM; plain sends texts; auto finds out."""
 
     takes_images = True
 
@@ -64,8 +64,8 @@ class ServerEmbedder:
         self._pool = ThreadPoolExecutor(in_flight, thread_name_prefix="embed-request")
 
     def texts(self, texts: Sequence[str], instruction: str = "") -> Vectors:
-        asks = [lambda text=text: self._text(text, instruction) for text in texts]
-        return self._all(asks)
+        calls = [lambda text=text: self._text(text, instruction) for text in texts]
+        return self._all(calls)
 
     def images(self, images: Sequence[bytes], captions: Sequence[str], instruction: str = "") -> Vectors:
         if not self._chat:
@@ -74,19 +74,19 @@ class ServerEmbedder:
                 "Serve Qwen3-VL-Embedding with vLLM, or leave pictures out with --no-images.",
             )
         pairs = zip(images, captions, strict=True)
-        asks = [lambda p=picture, c=caption: self._picture(p, c, instruction) for picture, caption in pairs]
-        return self._all(asks)
+        calls = [lambda p=picture, c=caption: self._picture(p, c, instruction) for picture, caption in pairs]
+        return self._all(calls)
 
     def close(self) -> None:
         self._pool.shutdown(wait=False, cancel_futures=True)
         self._wire.close()
 
-    def _all(self, asks: Sequence[Callable[[], list[float]]]) -> Vectors:
+    def _all(self, calls: Sequence[Callable[[], list[float]]]) -> Vectors:
         import numpy as np
 
-        if not asks:
+        if not calls:
             return np.zeros((0, self._dimensions or 0), np.float32)
-        rows = [future.result() for future in [self._pool.submit(ask) for ask in asks]]
+        rows = [future.result() for future in [self._pool.submit(ask) for ask in calls]]
         return unit_rows(np.asarray(rows, np.float32), self._dimensions)
 
     def _text(self, text: str, instruction: str) -> list[float]:

@@ -36,11 +36,11 @@ class FormulaReader:
     """
 
     def __init__(self, folder: Path, threads: int = 1) -> None:
-        told = _told(folder / TOKENS)
-        self._written: list[str] = told["written"]
-        self._start, self._end = int(told["start"]), int(told["end"])
-        self._max_steps = min(MAX_STEPS, int(told["max_steps"]))
-        self._past_shape = (int(told["layers"]), 1, int(told["heads"]), 0, int(told["head_width"]))
+        tokens = _token_file(folder / TOKENS)
+        self._written: list[str] = tokens["written"]
+        self._start, self._end = int(tokens["start"]), int(tokens["end"])
+        self._max_steps = min(MAX_STEPS, int(tokens["max_steps"]))
+        self._past_shape = (int(tokens["layers"]), 1, int(tokens["heads"]), 0, int(tokens["head_width"]))
         self._encoder: Any = open_session(folder / ENCODER, threads)
         self._decoder: Any = open_session(folder / DECODER, threads)
 
@@ -101,7 +101,7 @@ def _likeliest(logits: Floats) -> tuple[int, float]:
     return best, float(1.0 / np.exp(logits - logits[best]).sum())
 
 
-def _told(file: Path) -> dict[str, Any]:
+def _token_file(file: Path) -> dict[str, Any]:
     try:
         found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as exc:

@@ -1,1 +1,1 @@
-"""Pictures as arrays: decoded, encoded, cut. Models that look at them are in the folders beside."""
+"""Pictures as arrays: decoded, encoded, cut. Models that read them are in the neighbouring folders."""

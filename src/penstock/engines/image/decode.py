@@ -100,7 +100,7 @@ def size(data: bytes, max_pixels: int = MAX_PIXELS) -> tuple[int, int, float]:
 def as_encoded(data: bytes, max_pixels: int = MAX_PIXELS) -> Encoded:
     """The same bytes where they are a plain PNG or JPEG, else the first frame as PNG.
 
-    Does not decode plain bytes: whoever decodes them finds damage inside.
+    Does not decode plain bytes: damage inside is found when they are decoded.
     """
     with PictureFile(io.BytesIO(data), max_pixels) as frames:
         if _is_plain(data, frames.image):

@@ -40,7 +40,7 @@ class MeshOptions:
     """How SAM-3D is run. Options that cost much and add nothing to a volume are off.
 
     `python` is the interpreter of its environment, `config` its pipeline.yaml. `moge` names metric
-    depth weights (MoGe-2) its environment can load; without, and without a depth map, SAM-3D asks its own
+    depth weights (MoGe-2) its environment can load; without, and without a depth map, SAM-3D uses its own
     depth model, which knows no metres, or with `floor_depth` an empty room's depth, and the scale is set
     by the photo's geometry.
     """
@@ -53,7 +53,7 @@ class MeshOptions:
     stage1_steps: int | None = None  # None: the model's own, 25
     stage2_steps: int | None = None
     seed: int = 42
-    with_mesh: bool = False  # GLB beside the cloud
+    with_mesh: bool = False  # a GLB as well as the cloud
     with_texture: bool = False  # 30 to 60 s an object
     with_mesh_postprocess: bool = False  # 20 to 40 s an object
     with_layout_postprocess: bool = False  # 2 to 5 s an object
@@ -93,7 +93,7 @@ class MeshReply:
     """The cloud is (num, 14) float32: place, sigma, opacity, colour, rotation; in the model's unit cube.
 
     `scale` takes it to metres where `metric`; else to the photo's own unit. `rotation` (w, x, y, z) and
-    `position` say how it stands before the camera, in the pointmap's axes: x left, y up, z forward.
+    `position` place it before the camera, in the pointmap's axes: x left, y up, z forward.
     """
 
     cloud: str

@@ -1,6 +1,6 @@
 """How much care the built-in readers take: three rungs of a ladder, from quick to careful.
 
-What each costs and loses is measured by benchmarks/cpu/bench_parse.py and told in docs/log.md.
+What each costs and loses is measured by benchmarks/cpu/bench_parse.py and written down in docs/log.md.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ LATIN = "LATIN"
 # PP-OCR is 0.41 to 0.90 sure of pages in these scripts at first look, or passes over a fifth and more of them
 UNSURE, PASSED_OVER = 0.92, 0.1
 SURE = 0.9  # the network's mean confidence: 0.97 to 1.0 where it knows the script, 0.82 at most elsewhere
-SHARE, ONE_SCRIPT = 0.35, 0.7  # of a line's letters, beside Latin words; of those that are not Latin
+SHARE, ONE_SCRIPT = 0.35, 0.7  # of a line's letters, apart from Latin words; of those that are not Latin
 MIN_LETTERS = 4
 FEW = 2  # samples that are proof, where a page has as many
 

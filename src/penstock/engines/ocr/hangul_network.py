@@ -1,7 +1,7 @@
 """Reads lines of Korean with our own network: syllables, digits, Latin letters and signs, all in one go.
 
 The weights are one ONNX file that `tools/hangul` makes. For every four columns of a line they say what kind
-of thing stands there (nothing, one of some 370 signs, or a syllable) and, for a syllable, its first two
+of thing is there (nothing, one of some 370 signs, or a syllable) and, for a syllable, its first two
 letters and its last one. What they call UNKNOWN is a sign they were not taught: PP-OCR may know it.
 """
 
@@ -44,7 +44,7 @@ class Symbol:
     x0: float
     x1: float
     confidence: float
-    spaced: bool  # a space stands before it
+    spaced: bool  # a space precedes it
 
 
 class HangulNetwork:
@@ -127,7 +127,7 @@ def symbols_of(found: list[Found], scale: float, height: int) -> list[Symbol]:
 
 
 def _symbols(found: list[Found], middles: list[float], half: float) -> list[Symbol]:
-    """Characters with their edges: halfway to the next one, spaces told by what follows them."""
+    """Characters with their edges: halfway to the next one; a space is known by what follows it."""
     symbols: list[Symbol] = []
     spaced = False
     for at, (text, _, sure) in enumerate(found):

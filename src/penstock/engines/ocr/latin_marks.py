@@ -1,7 +1,7 @@
 """Writes the marks in a line of Latin letters as Latin type has them.
 
 The recogniser reads Chinese too, and its full-width marks have white in them: it calls a bracket with white
-beside it （. In a line without a Chinese or Japanese letter that is a bracket and a space.
+next to it （. In a line without a Chinese or Japanese letter that is a bracket and a space.
 """
 
 from __future__ import annotations

@@ -146,7 +146,7 @@ class Orienter:
     def _is_vertical(self, cuts: Sequence[Pixels]) -> bool:
         """Whether these lines, laid on their side, are columns of upright glyphs: vertical Chinese, Japanese.
 
-        PP-OCR reads both those and turned lines, so their glyphs are stood up again, side by side: of
+        PP-OCR reads both those and turned lines, so their glyphs are turned upright, side by side: of
         vertical writing that makes a line that can be read, of a turned line glyphs that lie.
         """
         strips = [strip for cut in cuts if (strip := _stood_up(cut)) is not None]
@@ -212,7 +212,7 @@ def _one_way(line: LineBox) -> LineBox:
 
 
 def _stood_up(line: Pixels) -> Pixels | None:
-    """A line of the first glyphs of one that is laid on its side, each stood up; None if it has too few."""
+    """Returns a line of the first glyphs of a sideways one, each turned upright; None if it has too few."""
     cells = _cells(line)
     if len(cells) < MIN_CELLS:
         return None
@@ -255,7 +255,7 @@ def _best_two(scores: Sequence[float]) -> float:
 
 
 def _sureness(network: HangulNetwork, cut: Pixels) -> float:
-    """How surely a line is Korean as it stands: upside down it has single letters and signs nobody knows."""
+    """Returns how surely a line is upright Korean: upside down it has single letters and unknown signs."""
     symbols = network.read_line(cut)
     if sum(has_syllable(symbol.text) for symbol in symbols) < MIN_SYLLABLES:
         return 0.0

@@ -105,7 +105,7 @@ class PPOcr:
         return self._careful.read(cuts)
 
     def read_quickly(self, cuts: Sequence[Pixels], sure: float = 0.0) -> list[LineReading]:
-        """The same, with care only where the quick network is less sure than the effort or `sure` asks."""
+        """The same, with care only where the quick network is less sure than the effort or `sure` demands."""
         return self.second_look(cuts, self.first_look(cuts), sure)
 
     def first_look(self, cuts: Sequence[Pixels]) -> list[LineReading]:

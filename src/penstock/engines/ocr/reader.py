@@ -320,7 +320,7 @@ def _is_foreign(said: Said, symbols: Sequence[Symbol]) -> bool:
 
 
 def _has_korean_word(symbols: Sequence[Symbol]) -> bool:
-    """Whether a word of nothing but syllables, all of them sure, stands in the line.
+    """Whether a word of nothing but syllables, all of them sure, is in the line.
 
     PP-OCR writes 号ユ for a word of Korean among Latin ones, or passes over it and leaves two spaces.
     """

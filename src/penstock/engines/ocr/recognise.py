@@ -26,7 +26,7 @@ HEIGHT = 48  # of the network's input
 MIN_WIDTH = 160  # narrower pictures are padded, for the network was taught with margins
 MAX_WIDTH = 4800  # 6,000 were still read without a fault; the bound is for memory, 45 MB here
 STEP = 8  # columns of the picture for each step of the network's output
-REACH = 36  # columns to either side that a symbol stands for: three quarters of a square glyph
+REACH = 36  # columns to either side that a symbol covers: three quarters of a square glyph
 INK_CONTRAST = 64  # of 256, between the darkest and the brightest pixel of a column with ink
 # Receipts lose most words by a space that is not read: on 12 of them these give a word recall of 0.90 for
 # 0.88, and a precision of 0.888 for 0.882.

@@ -30,7 +30,7 @@ SURE_ENOUGH = 0.6  # of PP-OCR, to take its word for the network's
 SNAP = 0.35  # of the line's height: how far an edge may move to find a gap
 WORD_GAP = 0.12  # of the line's height: a blank this wide ends a word
 HOLE = 1.5  # of the line's height: a wider gap between symbols may hold words, if there is ink in it
-MARGIN = 0.12  # of the line's height, beside a stretch: PP-OCR was trained on lines with some
+MARGIN = 0.12  # of the line's height, around a stretch: PP-OCR was trained on lines with some
 
 PLAIN = frozenset(".,:;!?()-'\"”“’‘")  # read well enough
 
@@ -65,13 +65,13 @@ def _is_doubtful(token: Sequence[Symbol]) -> bool:
 
 
 def _foreign(symbols: Sequence[Symbol]) -> list[bool]:
-    """Which symbols are not Hangul, or are weakly so beside what is not."""
+    """Returns for each symbol whether it is not Hangul, or weakly so next to what is not."""
     hangul = [has_syllable(symbol.text) for symbol in symbols]
     foreign = [not known for known in hangul]
     for start, end in _runs(hangul):
         weak = max(symbol.confidence for symbol in symbols[start:end]) < NO_HANGUL
-        beside = [symbols[i].text for i in (start - 1, end) if 0 <= i < len(symbols)]
-        if weak and any(text not in PLAIN for text in beside):
+        around = [symbols[i].text for i in (start - 1, end) if 0 <= i < len(symbols)]
+        if weak and any(text not in PLAIN for text in around):
             foreign[start:end] = [True] * (end - start)
     return foreign
 
@@ -173,7 +173,7 @@ def _again(symbols: Sequence[Symbol], text: str) -> str:
 
 
 def _without_rules(text: str) -> str:
-    """Without the bars that a table's rulings beside a line are read as."""
+    """Returns the symbols without the bars that a table's rulings next to a line are read as."""
     return " ".join(text.strip().strip("|").split())
 
 

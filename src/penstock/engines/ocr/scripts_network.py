@@ -1,7 +1,7 @@
 """Reads lines of Cyrillic, Greek, Arabic, Hebrew, Devanagari and Thai with our own network.
 
 The weights are one ONNX file that `tools/scripts` makes. For every four columns of a line they say which sign
-stands there, if any, from left to right. What is read goes out in the order in which it is written.
+is there, if any, from left to right. What is read goes out in the order in which it is written.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ class ScriptsNetwork:
 
 
 def _decoded(chances: NDArray[np.float32], signs: str) -> list[tuple[str, int, float]]:
-    told = collapsed(chances.argmax(axis=1), chances.max(axis=1))
-    return [(signs[number - 1], step, sure) for number, step, sure in told]
+    steps = collapsed(chances.argmax(axis=1), chances.max(axis=1))
+    return [(signs[number - 1], step, sure) for number, step, sure in steps]
 
 
 def as_written(seen: list[Symbol]) -> list[Symbol]:
-    """Symbols from left to right in the order of writing; spaces are told by what then follows them."""
+    """Symbols from left to right in the order of writing; spaces are steps by what then follows them."""
     at: list[int] = []
     text = ""
     for number, symbol in enumerate(seen):

@@ -1,4 +1,4 @@
-"""Asks a second network about the letters of doubtful lines, and takes its word where it is the surer one.
+"""Reads the letters of doubtful lines with a second network, and prefers it where it is the surer one.
 
 PP-OCR and the network of `hangul_network` were taught with other pictures, so they err at other letters: on
 thermal paper PP-OCR reads RH for RM, and the other one RM. Letters are exchanged, none is added or dropped,

@@ -59,7 +59,7 @@ def turned_pieces(text: str) -> list[DirectedPiece]:
 
 
 def turned(text: str) -> tuple[str, list[int]]:
-    """The line in the other order, brackets mirrored, and where each of its characters stood."""
+    """The line in the other order, brackets mirrored, and where each of its characters was."""
     order: list[int] = []
     made: list[str] = []
     for piece in turned_pieces(text):
@@ -84,7 +84,7 @@ def _is_mark(sign: str) -> bool:
 
 
 def _inside(text: str, begin: int, end: int) -> list[DirectedPiece]:
-    """The pieces of a part that runs from right to left: what does not is told by the patterns."""
+    """Yields the pieces of a part that runs from right to left; patterns find what does not."""
     pattern = _AMONG_ARABIC if _ARABIC_SIGN.search(text, begin, end) else _AMONG_HEBREW
     found, at = [], begin
     for match in pattern.finditer(text, begin, end):

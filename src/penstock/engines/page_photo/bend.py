@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 ACROSS, DOWN = 16, 10  # nodes: a fold shows between two of 16, and 10 are about a paragraph apart
-SMOOTH = 0.6  # how much a shift that is no straight course costs, beside a point that is off by a pixel
+SMOOTH = 0.6  # the cost of a shift that is no straight course, against a point that is off by a pixel
 TWIST = 0.05  # how much of that a twist costs: lines seen from the side run together
 CALM = 1e-3  # how much any shift costs: where no line tells, nothing moves
 ROUNDS = 4  # of the solution, each with less weight for lines that do not fit

@@ -63,7 +63,7 @@ class FlatPage:
 
     pixels: Pixels = field(repr=False)
     back: FlatMap
-    told: str
+    summary: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +116,10 @@ def _is_photograph(look: PhotoLook) -> bool:
 
 def _is_on_scanner(picture: Pixels, paper: Paper) -> bool:
     """Whether nothing but black or white lies around the paper: a scanner's lid, never a table."""
-    beside = np.full((picture.shape[0] // COARSE, picture.shape[1] // COARSE), 1, np.uint8)
-    cv2.fillPoly(beside, [np.rint(paper.outline / COARSE).astype(np.int32)], 0)
-    small = cv2.resize(_grey(picture), beside.shape[::-1], interpolation=cv2.INTER_AREA)
-    around = small[cv2.erode(beside, np.ones((5, 5), np.uint8)) > 0]
+    around = np.full((picture.shape[0] // COARSE, picture.shape[1] // COARSE), 1, np.uint8)
+    cv2.fillPoly(around, [np.rint(paper.outline / COARSE).astype(np.int32)], 0)
+    small = cv2.resize(_grey(picture), around.shape[::-1], interpolation=cv2.INTER_AREA)
+    around = small[cv2.erode(around, np.ones((5, 5), np.uint8)) > 0]
     return len(around) > 0 and float(np.mean((around < BLACK) | (around > BLANK))) > 0.5
 
 
@@ -208,7 +208,7 @@ def _proportion(corners: Floats, picture: Pixels) -> float:
 
 
 def _levelled(look: PhotoLook, pulled: PulledPage) -> tuple[list[Bending], float]:
-    """The shifts that level the lines, first to last, and how far lines moved beside a level one."""
+    """The shifts that level the lines, first to last, and how far lines moved against a level one."""
     size = (pulled.width, pulled.height)
     picture = np.asarray(
         cv2.warpPerspective(look.picture, pulled.matrix, size, borderMode=cv2.BORDER_REPLICATE), np.uint8
@@ -280,7 +280,7 @@ def _finished(photo: Pixels, look: PhotoLook, back: FlatMap, angle: float, moved
 
 
 def _clear_table(pixels: Pixels, back: FlatMap, outline: Floats) -> None:
-    """Paints white what lies beside the paper: the grain of a table is no print."""
+    """Paints white what lies off the paper: the grain of a table is no print."""
     middle = outline.mean(axis=0)
     shape = np.rint(middle + (outline - middle) * INSET).astype(np.int32)
     on_paper = np.zeros((back.photo_height // COARSE + 1, back.photo_width // COARSE + 1), np.uint8)

@@ -1,7 +1,7 @@
 """Traces the lines of text on a picture: for each a row of points along its middle.
 
 By ink alone, without a network: letters are dark specks of alike height on lighter paper, lines are letters
-beside each other. A line may climb or bend; its points say how.
+next to each other. A line may climb or bend; its points say how.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MAX_THICK = 2.6  # letter heights: thicker blobs are several lines, or pictures
 MIN_LETTERS = 40  # on a page: fewer are no page of text
 LEVEL_REACH = 40  # pixels: print and its strokes are narrower
 MAX_SPECKS = 60_000  # of noise: more than any page has letters
-BIN = 2.0  # letter heights that one point stands for
+BIN = 2.0  # letter heights between two points
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ def count_pages(path: str, password: str | None = None) -> tuple[int, int]:
 
 
 def has_page(document: pdfium.PdfDocument, index: int) -> bool:
-    """Whether the tree of pages holds it, told without reading what is on it."""
+    """Returns whether the tree of pages holds it, without reading the page."""
     return bool(raw.FPDF_GetPageSizeByIndexF(document.raw, index, raw.FS_SIZEF()))
 
 

@@ -76,7 +76,7 @@ def _clipped(box: Box, place: Placement) -> Iterator[Box]:
 
 
 class _Shape:
-    """Asks PDFium about one object at a time, with buffers made once a page."""
+    """Queries PDFium about one object at a time, with buffers made once a page."""
 
     def __init__(self) -> None:
         self._bounds = [c_float() for _ in range(4)]

@@ -60,7 +60,7 @@ class PdfFile:
         return len(self._document)
 
     def has_page(self, index: int) -> bool:
-        """Whether the tree of pages holds it, told without reading what is on it."""
+        """Returns whether the tree of pages holds it, without reading the page."""
         return has_page(self._document, index)
 
     def size(self, index: int, *, dpi: float, max_side: int) -> PageSize:

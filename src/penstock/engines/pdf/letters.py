@@ -1,4 +1,4 @@
-"""Asks PDFium about the characters of one page: where each stands, its box, and the style of its object.
+"""Queries PDFium about the characters of one page: the place of each, its box, and the style of its object.
 
 A page has thousands of characters: PDFium is asked about each object, font and letter's width once.
 """
@@ -100,12 +100,12 @@ class Letters:
         return min(left, right), min(bottom, top), max(left, right), max(bottom, top)
 
     def origin(self, index: int) -> tuple[float, float]:
-        """Where the pen stood for a letter, in points."""
+        """Returns the place of the pen for a letter, in points."""
         calls.char_origin(self._page, index, self._x_ref, self._y_ref)
         return self._x.value, self._y.value
 
     def baseline(self, index: int) -> float:
-        """Where a letter stands, in pixels from the top."""
+        """Returns the place of a letter, in pixels from the top."""
         return self._place.point(*self.origin(index))[1]
 
     def style_at(self, index: int) -> Style:

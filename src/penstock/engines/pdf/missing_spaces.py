@@ -59,7 +59,7 @@ def _room(letters: Letters, index: int, size: float) -> float:
 
 
 def _are_alike(one: Style, other: Style) -> bool:
-    """Whether letters beside each other have one size, and none is of a formula's font."""
+    """Returns whether neighbouring letters have one size, and none is of a formula's font."""
     if FORMULA_FONT.search(one.font) or FORMULA_FONT.search(other.font):
         return False
     return abs(one.size - other.size) <= SAME_SIZE * max(one.size, other.size)

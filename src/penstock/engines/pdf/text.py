@@ -1,9 +1,9 @@
 """Reads the words of a PDF page with their boxes and fonts, in the file's order.
 
-The text comes in one call; a word then asks for its first and last characters only, because all
+The text comes in one call; a word then needs its first and last characters only, because all
 characters of one text object share baseline, font and size. Invisible text (what an OCR left
 under a scan) is kept, text outside the page is not. A hyphen that ends a line stays. A glyph
-without a meaning is U+FFFD, so that whoever judges the layer can count them.
+without a meaning is U+FFFD, so that the judge of the layer can count them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from penstock.engines.pdf.missing_spaces import may_hold_space, missing_spaces
 from penstock.region import Word
 
 HYPHEN, UNKNOWN = "\x02", "\ufffd"
-SECOND_HALF = "\x03"  # stands where PDFium has the second half of a character beyond the first 65,536
+SECOND_HALF = "\x03"  # in place of the second half of a character beyond the first 65,536
 HYPHENS = f"{HYPHEN}\ufffe"  # what PDFium puts for a hyphen at the end of a line, joining the next to it
 CONTROL = re.compile("[\x01\x03-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 WORD = re.compile(rf"[^\s\x00{HYPHENS}]+[{HYPHENS}]?|[{HYPHENS}]")
@@ -48,7 +48,7 @@ def read_words(page: Any, place: Placement) -> Iterator[Word]:
 
 
 class _WordReader:
-    """Reads one page's characters, and asks PDFium about each object and font once."""
+    """Reads one page's characters, and queries PDFium about each object and font once."""
 
     def __init__(self, textpage: Any, place: Placement) -> None:
         self._handle = textpage

@@ -1,6 +1,6 @@
 """Finds the words in a run of letters that has no spaces, by the gaps between its glyphs.
 
-PDFium sees no space where a gap is narrower than a part of the letters beside it: tightly set lines lose some
+PDFium sees no space where a gap is narrower than a part of the letters around it: tightly set lines lose some
 of theirs ("theright towithdrawor"). Gaps are in parts of the font's size. Only scripts whose words have
 spaces and whose glyphs follow each other from left to right are cut.
 """
@@ -35,7 +35,7 @@ BOUNDARY = re.compile(
 def cuts(run: str, gaps: Sequence[float], space: float | None = None) -> list[int]:
     """Returns where words of the run begin, apart from its first; `gaps[i]` lies before `run[i + 1]`.
 
-    `space` is the narrowest space beside the run on its line, if there is one.
+    `space` is the narrowest space next to the run on its line, if there is one.
     """
     usual = median_low(gaps) if len(gaps) > 2 else 0.0
     if usual > LETTERSPACED or min(gaps) < OVERLAPPING:

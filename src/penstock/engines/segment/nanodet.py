@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 SIDE = 416  # pixels, the model's own
 MEAN, STD = (103.53, 116.28, 123.675), (57.375, 57.12, 58.395)  # blue, green, red
-GREY = 114  # beside a photo that is not square
-BINS = 11  # a distance is told as a distribution over so many cells
+GREY = 114  # around a photo that is not square
+BINS = 11  # a distance is given as a distribution over so many cells
 MIN_SURE = 0.5  # below, it sees beds in table tops and birds in lamps, and a bed is three cubic metres
 OVERLAP = 0.55  # of two boxes' union: one thing
 MAX_THINGS = 20
@@ -100,8 +100,8 @@ def decoded(
     for chance in (one[0] for one in outputs if one.shape[2] != 4 * BINS):
         count = len(chance)
         side = round(count**0.5)
-        told = distances[count].reshape(count, 4, BINS)
-        share = np.exp(told - told.max(axis=2, keepdims=True))
+        logits = distances[count].reshape(count, 4, BINS)
+        share = np.exp(logits - logits.max(axis=2, keepdims=True))
         far = (share * np.arange(BINS)).sum(axis=2) / share.sum(axis=2) * (SIDE / side)
         row, column = np.divmod(np.arange(count), side)
         middle = np.stack([column + 0.5, row + 0.5], axis=1) * (SIDE / side)

@@ -20,13 +20,13 @@ MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # ImageNet's
 
 
 class Saliency:
-    """Says of each pixel how much it belongs to what stands out. Thread-safe."""
+    """Finds what is prominent in a picture. Thread-safe."""
 
     def __init__(self, threads: int = 1) -> None:
         self._network = Network(weights.path("u2netp"), threads)
 
     def attention(self, pixels: Pixels) -> NDArray[np.float32]:
-        """0..1 for every pixel of the picture; faint all over where nothing stands out."""
+        """Returns 0..1 for every pixel of the picture; faint all over where nothing is prominent."""
         height, width = pixels.shape[:2]
         small = cv2.resize(pixels, (SIDE, SIDE), interpolation=cv2.INTER_AREA).astype(np.float32)
         bright = np.asarray(small, np.float32) / max(1.0, float(small.max()))

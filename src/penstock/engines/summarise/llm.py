@@ -1,4 +1,4 @@
-"""Asks a language model for summaries and keywords, safe against instructions inside documents.
+"""Gets summaries and keywords from a language model, safe against instructions inside documents.
 
 A document's words travel as one JSON value without any `<`, so they can neither end the data nor form one of
 the model's special tokens. Our instructions stand before and after it and are the same for every block. If
@@ -54,7 +54,7 @@ _MORE = {
 
 
 class LlmWriter:
-    """Asks one server for all blocks in flight, and falls back to the rules."""
+    """Sends all blocks in flight to one server, and falls back to the rules."""
 
     def __init__(
         self,

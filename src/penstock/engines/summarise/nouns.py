@@ -97,7 +97,7 @@ def _compounds(tokens: Sequence[Any]) -> Iterator[str]:
 
 
 def _is_noun_end(tokens: Sequence[Any], place: int) -> bool:
-    """Whether an adverb is a noun's last syllable: 디펜 + 더. No adverb stands between noun and particle."""
+    """Whether an adverb is a noun's last syllable: 디펜 + 더. No adverb comes between noun and particle."""
     token = tokens[place]
     if token.tag != "MAG" or token.len != 1:
         return False

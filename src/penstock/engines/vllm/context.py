@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from penstock.engines.chat.deepseek import MODELS as PAGE_MODELS
+from penstock.engines.chat.deepseek.pages import MODELS as PAGE_MODELS
 from penstock.errors import UsageError
 
 PAGE_CONTEXT = 8_192  # of DeepSeek-OCR; vLLM refuses more

@@ -21,11 +21,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from penstock.engines.vllm.choice import preset_for
 from penstock.engines.vllm.detached import DetachedServer, born, path_of, read, write
 from penstock.engines.vllm.embedding_presets import EMBEDDING
 from penstock.engines.vllm.presets import Preset
 from penstock.engines.vllm.server import ManagedServer
+from penstock.engines.vllm.server_plan import preset_for
 from penstock.errors import OpenError, UsageError
 
 STOP_S = 40.0  # the guard's grace, and some for a card to be given back

@@ -1,6 +1,6 @@
 """The servers that `penstock engine` keeps running, as files in the user's cache: one file a server.
 
-Light: every run looks here for the limits of the servers that it asks.
+Light: every run reads here the limits of its servers.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from penstock.engines.vllm.presets import Card, Flag, Preset, preset
 
-EMBEDDING = "embedding"  # what `preset_for` calls these servers, beside the names of recognisers
+EMBEDDING = "embedding"  # what `preset_for` calls these servers, apart from recognisers' names
 MODEL = "Qwen/Qwen3-VL-Embedding-2B"
 NAMES = {"qwen3-vl-embedding": MODEL}  # for people
 SHARE = 0.85  # of the card's memory

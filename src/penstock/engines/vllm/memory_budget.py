@@ -1,4 +1,4 @@
-"""What fits a card: weights, activations and KV cache of its servers, and the layout network beside them.
+"""What fits a card: weights, activations and KV cache of its servers, and the layout network next to them.
 
     budget = memory_budget("zai-org/GLM-OCR", preset("l4").command(...), card_bytes=23_034 * 2**20)
     print("\n".join(budget.lines()))
@@ -174,7 +174,7 @@ class MemoryBudget:
 
     @property
     def fits(self) -> bool:
-        """Whether the longest request fits each server, and the layout network fits beside them."""
+        """Returns whether the longest request fits each server, and the layout network the rest."""
         return self.left >= 0 and self.kv_tokens >= (self.context or 1)
 
     def facts(self) -> dict[str, int | float | bool | None]:
@@ -212,7 +212,7 @@ class MemoryBudget:
         )
 
     def _layout_line(self) -> list[str]:
-        """Models that read whole pages have no layout network beside them."""
+        """Returns 0 for models that read whole pages: no layout network runs with them."""
         why = f"batches of {LAYOUT_BATCH} pages; 91 MiB a page were measured on an H200"
         return [f"layout        {memory_size(self.layout)} ({why})"] if self.layout else []
 

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from penstock.engines.chat.deepseek import MODELS as PAGE_MODELS
+from penstock.engines.chat.deepseek.pages import MODELS as PAGE_MODELS
 from penstock.engines.chat.recognisers import RECOGNISERS
 from penstock.engines.vllm import daemon, detached
-from penstock.engines.vllm.choice import ServerChoice, embedding_server, reading_servers
 from penstock.engines.vllm.detached import DetachedServer
 from penstock.engines.vllm.embedding_presets import EMBEDDING, is_embedder
 from penstock.engines.vllm.embedding_presets import NAMES as EMBEDDERS
 from penstock.engines.vllm.memory_budget import CARD_MIB, MemoryBudget, memory_budget
 from penstock.engines.vllm.presets import Card, cards
 from penstock.engines.vllm.server import find_vllm, free_port
+from penstock.engines.vllm.server_plan import ServerChoice, embedding_server, reading_servers
 from penstock.errors import MissingModel, UsageError
 from penstock.vllm_plugin import VARIABLE
 

@@ -26,8 +26,8 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from penstock.engines.vllm import guard as vllm_guard
 from penstock.engines.vllm import log as vllm_log
+from penstock.engines.vllm import parent_watch
 from penstock.engines.vllm.plugin import vision_environment
 from penstock.engines.vllm.presets import Preset
 from penstock.engines.vllm.probe import Pulse, Watch, ask_about_a_picture, healthy, tokens_and_running
@@ -40,11 +40,11 @@ log = logging.getLogger(__name__)
 
 
 def find_vllm() -> list[str]:
-    """The `vllm` command: $PENSTOCK_VLLM, the one beside our Python, or the first on the PATH."""
+    """The `vllm` command: $PENSTOCK_VLLM, the one next to our Python, or the first on the PATH."""
     if chosen := os.environ.get("PENSTOCK_VLLM"):
         return shlex.split(chosen)
-    beside = Path(sys.executable).with_name("vllm")
-    found = str(beside) if beside.exists() else shutil.which("vllm")
+    neighbour = Path(sys.executable).with_name("vllm")
+    found = str(neighbour) if neighbour.exists() else shutil.which("vllm")
     if found is None:
         raise MissingModel(
             "vLLM is not installed.",
@@ -162,7 +162,7 @@ class ManagedServer:
         self.log_path.parent.mkdir(parents=True, exist_ok=True)
         life_read, life_write = os.pipe()
         report_read, report_write = os.pipe()
-        guard = [sys.executable, "-I", vllm_guard.__file__, str(life_read), str(report_write), *command]
+        guard = [sys.executable, "-I", parent_watch.__file__, str(life_read), str(report_write), *command]
         with self._lock, self.log_path.open("ab") as file:
             self._log_start = file.seek(0, os.SEEK_END)
             self._guard = subprocess.Popen(
@@ -211,7 +211,7 @@ class ManagedServer:
         if guard is None:
             return
         try:
-            guard.wait(timeout=vllm_guard.GRACE_S + 5.0)
+            guard.wait(timeout=parent_watch.GRACE_S + 5.0)
         except subprocess.TimeoutExpired:
             guard.kill()
             guard.wait()
@@ -259,7 +259,7 @@ class ManagedServer:
         return False
 
     def _facts(self, **more: str) -> dict[str, object]:
-        """What a log line about this server holds beside its words."""
+        """Returns what a log line about this server holds besides its words."""
         return {"url": self.url, "model": self.model, "gpu": self.gpu, "restarts": self.restarts,
                 "server_log": str(self.log_path), **more}  # fmt: skip
 

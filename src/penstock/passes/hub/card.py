@@ -63,7 +63,7 @@ def _files(out: Out) -> list[str]:
         table = vectors.read(out, name)
         if table is not None:
             rows, width = table.array.shape
-            lines.append(f"- `embeddings/{name}.npy`: {rows} x {width}, {table.array.dtype}, ids beside it")
+            lines.append(f"- `embeddings/{name}.npy`: {rows} x {width}, {table.array.dtype}, with its ids")
     return lines
 
 

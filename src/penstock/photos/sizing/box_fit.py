@@ -1,6 +1,6 @@
 """Which boxes fit an outline, for many cameras at once.
 
-A draw is a camera, an angle at which the thing stands, and where its foot is. For each draw the box is found
+A draw is a camera, an angle of the thing, and the place of its foot. For each draw the box is found
 that fits the outline and the sizes of its class best (two steps of Gauss and Newton on the logarithms of
 width, depth and height). Then one box near it is drawn, and counts as much more as it is likelier than it was
 to be drawn. So a few thousand draws do what millions of guessed boxes would, and a side that the frame cuts
@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock.photos.sizing.gaussian import cholesky, correlate, precision_matrix, solve
 from penstock.photos.sizing.outline import Outline
-from penstock.photos.sizing.three_by_three import loosened, roots, solved, squared
 
 Array = NDArray[np.float64]
 
@@ -56,14 +56,14 @@ class SizePrior:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Draws:
-    """Cameras, and how and where a thing stands before each: arrays of one length."""
+    """Cameras, and how and where a thing is before each: arrays of one length."""
 
     focal: Array
     above: Array
     pitch: Array
     yaw: Array
     foot: Array  # the pixel row of its lowest point
-    base: Array  # m above the floor that it stands at
+    base: Array  # m above the floor
     middle: tuple[float, float]  # of the photo, pixels
 
     def far(self) -> Array:
@@ -97,8 +97,8 @@ def fit_boxes(
     for _ in range(STEPS):
         off, slopes = view.off_and_slopes(best)
         pull = np.einsum("kdn,kn->dn", slopes, off) + precision @ (best - mean)
-        bend = squared(slopes, precision)
-        best = best - np.clip(solved(bend, pull), -0.6, 0.6)
+        bend = precision_matrix(slopes, precision)
+        best = best - np.clip(solve(bend, pull), -0.6, 0.6)
     drawn, density = _drawn_near(best, view, precision, random)
     misfit = (view.off(drawn) ** 2).sum(axis=0) + ((drawn - mean) * (precision @ (drawn - mean))).sum(axis=0)
     chance = -0.5 * (misfit + np.linalg.slogdet(prior.covariance)[1]) - view.num_ends * np.log(noise)
@@ -113,10 +113,10 @@ def _drawn_near(
     Open sides do not hold it there: they allow all that is longer, which no bell around the best box does.
     """
     _, slopes = view.off_and_slopes(best)
-    root = roots(squared(slopes[~view.is_open], precision))
+    root = cholesky(precision_matrix(slopes[~view.is_open], precision))
     step = random.normal(size=best.T.shape).T
     density = np.log(root[[0, 3, 5]]).sum(axis=0) - 0.5 * (step**2).sum(axis=0)
-    return best + loosened(root, step), density
+    return best + correlate(root, step), density
 
 
 class _View:

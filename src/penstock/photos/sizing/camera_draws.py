@@ -76,12 +76,12 @@ def _with_heading(
     chances = camera.edges.lying_chances(focal, pitch)
     most = chances.max(axis=1, keepdims=True)
     shares = np.cumsum(np.exp(chances - most), axis=1)
-    told = most[:, 0] + np.log(shares[:, -1] / len(HEADINGS))
+    log_chance = most[:, 0] + np.log(shares[:, -1] / len(HEADINGS))
     drawn = (random.random(len(focal)) * shares[:, -1])[:, None] > shares
     heading = HEADINGS[drawn.sum(axis=1)]
     if camera.walls is not None:
-        told = told + ceiling_chances(camera.walls, above, pitch, focal, heading)
-    return CameraDraws(above, pitch, focal, log_weight + told, heading)
+        log_chance = log_chance + ceiling_chances(camera.walls, above, pitch, focal, heading)
+    return CameraDraws(above, pitch, focal, log_weight + log_chance, heading)
 
 
 def _log_before(camera: Camera, values: Array) -> Array:

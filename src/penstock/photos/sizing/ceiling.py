@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from penstock.photos.edges import Edges, levelled, seen_from
 from penstock.photos.masks import Mask
+from penstock.photos.sizing.gaussian import gaussian_density
 
 Array = NDArray[np.float64]
 
@@ -131,12 +132,9 @@ def _longest(wanted: NDArray[np.bool_], length: Array, num: int) -> NDArray[np.i
 
 def _built(log_height: Array) -> Array:
     """How likely a ceiling is at this height."""
-    usual = _bell(log_height - np.log(CEILING), CEILING_SPREAD)
-    return (1 - HIGH_CEILINGS) * usual + HIGH_CEILINGS * _bell(log_height - np.log(HIGH_CEILING), HIGH_SPREAD)
+    usual = gaussian_density(log_height - np.log(CEILING), CEILING_SPREAD)
+    high = gaussian_density(log_height - np.log(HIGH_CEILING), HIGH_SPREAD)
+    return (1 - HIGH_CEILINGS) * usual + HIGH_CEILINGS * high
 
 
-def _bell(off: Array, spread: float) -> Array:
-    return np.asarray(np.exp(-0.5 * (off / spread) ** 2) / (spread * np.sqrt(2 * np.pi)))
-
-
-_BLUR = _bell(SHARES[:, None] - SHARES, SHARE_NOISE)
+_BLUR = gaussian_density(SHARES[:, None] - SHARES, SHARE_NOISE)

@@ -3,7 +3,7 @@
 Pixels that go on from one to the next without a jump are a piece. A piece that lies inside the outline is the
 thing's, up to its own edge; one that goes on outside is what is behind or before. Where a thing and what it
 touches are one piece, the outline without its rim has to do. The edge of a piece is the thing's own where
-what is beside it is farther, and open where it is nearer or where the frame ends: there it may go on.
+what surrounds it is farther, and open where it is nearer or where the frame ends: there it may go on.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ def _piece(mask: Mask, points: Array, taken: Mask) -> Piece | None:
     if not mask.any():
         return None
     window = _window(mask)
-    inside, stood = mask[window], points[window]
-    away = np.hypot(stood[..., 0], stood[..., 1])
-    there = np.isfinite(away) & (stood[..., 2] > FLOOR_SKIN)
+    inside, in_room = mask[window], points[window]
+    away = np.hypot(in_room[..., 0], in_room[..., 1])
+    there = np.isfinite(away) & (in_room[..., 2] > FLOOR_SKIN)
     found, lost = _chosen(inside, away, there & ~taken[window])
     if not found.any():
         return None
-    beside = np.where(there, away, np.inf)  # the floor before a thing hides nothing of it
-    return _with_edges(found, beside, window, mask, lost)
+    around = np.where(there, away, np.inf)  # the floor before a thing hides nothing of it
+    return _with_edges(found, around, window, mask, lost)
 
 
 def _window(mask: Mask) -> tuple[slice, slice]:
@@ -100,7 +100,7 @@ def _chosen(mask: Mask, away: Array, there: Mask) -> tuple[Mask, float]:
 
 
 def _held(pieces: NDArray[np.int32], deep: Mask) -> list[int]:
-    """The pieces that hold a part of what is deep inside an outline; others are what is seen beside it."""
+    """The pieces that hold a part of what is deep inside an outline; others are what is seen around it."""
     ids, counts = np.unique(pieces[deep & (pieces > 0)], return_counts=True)
     return [int(one) for one in ids[counts >= MIN_PART * counts.sum()]]
 

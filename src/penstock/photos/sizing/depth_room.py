@@ -1,4 +1,4 @@
-"""A depth map as a room: how the lens bends, where the floor is, and where every pixel stands.
+"""A depth map as a room: how the lens bends, where the floor is, and where every pixel is.
 
 A floor is flat. Where it comes out bowed, the lens bends what it sees, and by how much is what makes the
 floor flat again. With a depth map that is too coarse to tell, the lens stays straight.
@@ -36,7 +36,7 @@ LOWEST = 0.002  # of all points: what is lowest where no floor is in sight
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DepthRoom:
-    """Where every pixel stands: x right, y forward along the floor, z above it; NaN where nobody knows."""
+    """The place of every pixel: x right, y forward along the floor, z above it; NaN where unknown."""
 
     points: Array  # (height, width, 3)
     floor: Floor
@@ -66,8 +66,8 @@ def open_room(depth: Floats, focal: float, bend: float, camera: Camera) -> Depth
     some = points.reshape(-1, 3)[::EVERY]
     some = some[np.isfinite(some[:, 2])]
     floor = _floor(some, camera)
-    stood = floor.stood(points.reshape(-1, 3)).reshape(points.shape)
-    return DepthRoom(stood, floor, focal, _roughness(some, floor))
+    in_room = floor.to_floor_frame(points.reshape(-1, 3)).reshape(points.shape)
+    return DepthRoom(in_room, floor, focal, _roughness(some, floor))
 
 
 def without_ramps(depth: Floats) -> Floats:
@@ -89,7 +89,7 @@ def _roughness(points: Array, floor: Floor) -> float:
 
 
 def _floor(points: Array, camera: Camera) -> Floor:
-    """The floor in sight; where there is none, what is lowest stands on it."""
+    """The floor in sight; where there is none, what is lowest is on it."""
     floor = find_floor(points)
     if floor is None:
         up = np.array([0.0, -np.cos(camera.pitch), -np.sin(camera.pitch)])

@@ -1,6 +1,6 @@
 """Sizes from a depth map: what is seen is measured, and the class counts only for what is hidden.
 
-The floor is found first. The points of a thing then stand in the room; the angle at which the thing stands
+The floor is found first. The points of a thing then have places in the room; the angle of the thing
 is that of its upright sides, and its extents along and across are lengths. A side is hidden where the camera
 stands square before the thing and cannot look on its top, and where the frame cuts it or something nearer
 hides it: then it is at least as long as what is seen, and its class says by how much.
@@ -21,7 +21,8 @@ from penstock.photos.sizing.camera_draws import draw_cameras
 from penstock.photos.sizing.depth_pieces import REACH, Piece, find_pieces
 from penstock.photos.sizing.depth_room import DepthRoom, find_bend, open_room, without_ramps
 from penstock.photos.sizing.floor import Array
-from penstock.photos.sizing.sizes import SURE, Estimate, Sought, prior_of, summary_of
+from penstock.photos.sizing.gaussian import gaussian_density
+from penstock.photos.sizing.sizes import SURE, Estimate, SizeQuery, prior_of, summary_of
 
 LENSES = 12  # focal lengths that are tried where EXIF does not tell
 # three that count the same and vary as a bell does; the middles of its thirds would vary by a fifth less
@@ -85,7 +86,7 @@ class _DepthWorth:
 
 
 def estimate_with_depth(
-    sought: Sequence[Sought], masks: Sequence[Mask], depth: Floats, camera: Camera, seed: int = 0
+    queries: Sequence[SizeQuery], masks: Sequence[Mask], depth: Floats, camera: Camera, seed: int = 0
 ) -> list[Estimate | None]:
     """Sizes of a photo's things; None for a thing without points."""
     random = np.random.default_rng(seed)
@@ -102,11 +103,11 @@ def estimate_with_depth(
     pieces = find_pieces([mask[::step, ::step] for mask in masks], usual.points)
     seen = [
         [None if piece is None else _extents(piece, one, room) for room in rooms]
-        for one, piece in zip(sought, pieces, strict=True)
+        for one, piece in zip(queries, pieces, strict=True)
     ]
     drawn = [
         _drawn(one, extents, worth, random) if all(extents) else None
-        for one, extents in zip(sought, seen, strict=True)
+        for one, extents in zip(queries, seen, strict=True)
     ]
     weight = _softmax(np.sum([np.zeros(len(rooms)), *(one[1] for one in drawn if one is not None)], axis=0))
     return [
@@ -125,20 +126,20 @@ def _lenses(camera: Camera, random: np.random.Generator) -> Array:
 
 
 def _exif_spread(camera: Camera) -> float:
-    """What EXIF's focal length may be off: it is told in whole millimetres, and frames are cropped."""
+    """What EXIF's focal length may be off: EXIF rounds it to millimetres, and frames are cropped."""
     film = camera.focal / max(camera.width, camera.height) * FILM_WIDTH
     return float(min(camera.focal_spread, np.hypot(CROPPED, ROUNDED / film)))
 
 
-def _extents(piece: Piece, sought: Sought, room: DepthRoom) -> Extents | None:
-    """What is seen of a thing, along the axes it stands in."""
+def _extents(piece: Piece, query: SizeQuery, room: DepthRoom) -> Extents | None:
+    """Returns what is seen of a thing, along its own axes."""
     cloud = _Cloud.of(piece, room)
     if len(cloud.points) < MIN_POINTS:
         return None
     low, high = _ends(cloud.points[:, 2])
     yaw = _yaw(cloud.points[:: 1 + len(cloud.points) // POINTS], high)
     cloud = replace(cloud, points=_turned(cloud.points, yaw))
-    off_floor, upright = _stand(cloud, sought, low, high)
+    off_floor, upright = _stand(cloud, query, low, high)
     aside, behind = _pixel(cloud.points, yaw, room, high)
     reach = REACH * aside + np.minimum(MAX_REACH, REACH * behind)
     ends = np.array([cloud.ends(axis, reach[axis]) for axis in (0, 1)])
@@ -155,7 +156,7 @@ def _extents(piece: Piece, sought: Sought, room: DepthRoom) -> Extents | None:
     if on_top and not outside.all():  # then its far end is seen on its top alone
         lost = lost + np.minimum(MAX_LOST, (piece.lost + 0.5) * behind)
     lengths = np.maximum(ends[:, 1] - ends[:, 0] + lost, 0.01)
-    for axis in np.flatnonzero(lengths < THIN * min(sought.kind.size[:2])):
+    for axis in np.flatnonzero(lengths < THIN * min(query.kind.size[:2])):
         whole[axis] = begun[axis] = False
     return Extents(
         (float(lengths[0]), float(lengths[1]), float(max(high - low if off_floor else high, 0.02))),
@@ -222,11 +223,11 @@ def _cells(flat: Array) -> NDArray[np.intp]:
     return np.asarray(places[:, 0] * CELLS + places[:, 1])
 
 
-def _stand(cloud: _Cloud, sought: Sought, low: float, high: float) -> tuple[bool, bool]:
+def _stand(cloud: _Cloud, query: SizeQuery, low: float, high: float) -> tuple[bool, bool]:
     """Whether it is off the floor, and whether its height is seen from end to end."""
-    cut_below = "bottom" in sought.outline.open_sides
+    cut_below = "bottom" in query.outline.open_sides
     whole = cloud.ends_at(2, high)
-    if sought.kind.raised <= STANDS:  # of a stool whose lowest points are seat, something hides the legs
+    if query.kind.raised <= STANDS:  # of a stool whose lowest points are seat, something hides the legs
         return low > OFF_FLOOR_AFTER_ALL and not cut_below, whole
     if low <= OFF_FLOOR:
         return False, whole
@@ -277,30 +278,30 @@ def _off_edges(flat: Array) -> float:
 
 
 def _turned(points: Array, yaw: float) -> Array:
-    """Points, flat or not, along the axes of a thing that stands at this angle."""
+    """Returns points, flat or not, along the axes of a thing at this angle."""
     cos, sin = np.cos(yaw), np.sin(yaw)
     turned = points[:, :2] @ np.array([[cos, -sin], [sin, cos]])
     return np.concatenate([turned, points[:, 2:]], axis=1)
 
 
 def _drawn(
-    sought: Sought, seen: Sequence[Extents | None], worth: _DepthWorth, random: np.random.Generator
+    query: SizeQuery, seen: Sequence[Extents | None], worth: _DepthWorth, random: np.random.Generator
 ) -> tuple[Array, Array]:
     """Sizes for each lens, (lens, draw, 3), and the logarithm of how well each lens suits the class."""
     sizes, chances = [], []
     for extents in seen:
         assert extents is not None
-        ways = [_one_way(sought, extents, worth, order, random) for order in ((0, 1, 2), (1, 0, 2))]
+        ways = [_one_way(query, extents, worth, order, random) for order in ((0, 1, 2), (1, 0, 2))]
         logs = np.array([chance for _, chance in ways])
         first = random.random(NUM) < _softmax(logs)[0]
         sizes.append(np.where(first[:, None], ways[0][0], ways[1][0]))
         # a label may be wrong: then no lens is better than another
-        chances.append(np.logaddexp.reduce([np.logaddexp(*logs), np.log(max(sought.doubt, 1e-3))]))
+        chances.append(np.logaddexp.reduce([np.logaddexp(*logs), np.log(max(query.doubt, 1e-3))]))
     return np.array(sizes), np.array(chances)
 
 
 def _one_way(
-    sought: Sought,
+    query: SizeQuery,
     seen: Extents,
     worth: _DepthWorth,
     order: tuple[int, int, int],
@@ -312,7 +313,7 @@ def _one_way(
     """
     logs = np.log([seen.lengths[place] for place in order])
     whole = [axis for axis, place in enumerate(order) if seen.whole[place]]
-    prior, doubt = prior_of(sought.kind), sought.doubt
+    prior, doubt = prior_of(query.kind), query.doubt
     chance = prior.chance(whole, logs[whole], worth.spread)
     left = prior.given(whole, logs[whole], worth.spread)
     sizes = []
@@ -340,12 +341,10 @@ class _HiddenSide:
         """Logarithms of lengths of which `seen` is seen, and how likely the class has such."""
         widest = max(self.spread, ODD_SPREAD)
         logs = np.linspace(seen, max(seen, self.mean + 3 * widest) + 0.7, GRID)
-        chance = (
-            (1 - self.doubt) * self._bell(logs, self.spread)
-            + self.doubt * self._bell(logs, ODD_SPREAD)
-            + 1e-6
-        )
-        if begun:  # most of it is in sight, or nobody would have outlined it
+        usual = gaussian_density(logs - self.mean, self.spread)
+        odd = gaussian_density(logs - self.mean, ODD_SPREAD)
+        chance = np.sqrt(2 * np.pi) * ((1 - self.doubt) * usual + self.doubt * odd) + 1e-6
+        if begun:  # most of it is in sight: a detector outlined it
             more = np.exp(-(np.exp(logs - seen) - 1) / UNSEEN_SHARE)
             more *= (1 - ALL_SEEN) / more.sum()
             more[0] += ALL_SEEN
@@ -353,9 +352,6 @@ class _HiddenSide:
         whole = chance.sum()
         drawn = random.choice(GRID, NUM, p=chance / whole)
         return logs[drawn], float(np.log(whole * (logs[1] - logs[0])))
-
-    def _bell(self, logs: Array, spread: float) -> Array:
-        return np.asarray(np.exp(-0.5 * ((logs - self.mean) / spread) ** 2) / spread)
 
 
 def _summary(sizes: Array, weight: Array, seen: Sequence[Extents | None], worth: _DepthWorth) -> Estimate:

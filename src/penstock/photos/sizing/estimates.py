@@ -14,15 +14,15 @@ from penstock.photos.gaussians import Floats
 from penstock.photos.masks import Mask, unpack
 from penstock.photos.sizing.ceiling import wall_edges
 from penstock.photos.sizing.depth_sizes import estimate_with_depth
-from penstock.photos.sizing.outline import Outline, before_each, outline_of
-from penstock.photos.sizing.sizes import GIVEN, Estimate, Sought, estimate_photo
+from penstock.photos.sizing.outline import Outline, occluders, outline_of
+from penstock.photos.sizing.sizes import GIVEN, Estimate, SizeQuery, estimate_photo
 from penstock.photos.user_boxes import KnownSize
 
 DOUBT = 0.08  # that a detector, or a person who drew a box, named it wrongly
 COARSE_DOUBT = 0.2  # the same of a small detector, whose words are wide: an armchair is a chair to it
 UNSEEN_DOUBT = 0.8  # of a word that was given for whatever is in the photo
 KNOWN_DOUBT = 0.01
-KNOWN_SPREAD = 0.015  # of the logarithm of a length that somebody measured
+KNOWN_SPREAD = 0.015  # of the logarithm of a length that a user measured
 SMALL_DETECTOR = "nanodet"
 LIKELY = 0.5  # from this chance on a note says so
 
@@ -38,19 +38,19 @@ def with_estimates(
     masks = [unpack(thing.mask) for thing in things if thing.mask is not None]
     outlines = [
         outline_of(mask, frozenset(thing.cut), nearer, notes.BOX_TAKEN in thing.measurement_notes)
-        for thing, mask, nearer in zip(things, masks, before_each(masks), strict=True)
+        for thing, mask, nearer in zip(things, masks, occluders(masks), strict=True)
     ]
-    sought = [
-        _sought(thing, outline, furniture, known) for thing, outline in zip(things, outlines, strict=True)
+    queries = [
+        _query(thing, outline, furniture, known) for thing, outline in zip(things, outlines, strict=True)
     ]
-    by_depth = _by_depth(sought, masks, depth, camera)
+    by_depth = _by_depth(queries, masks, depth, camera)
     found: list[Estimate | None] = list(by_depth)
     if not all(by_depth):
-        by_class = estimate_photo(sought, before_walls(camera, masks), furniture.kinds[UNKNOWN])
+        by_class = estimate_photo(queries, before_walls(camera, masks), furniture.kinds[UNKNOWN])
         found = [one or other for one, other in zip(by_depth, by_class, strict=True)]
     return [
-        _told(_measured(thing, one), seek, one, camera, measured is not None)
-        for thing, seek, one, measured in zip(things, sought, found, by_depth, strict=True)
+        _with_notes(_measured(thing, one), seek, one, camera, measured is not None)
+        for thing, seek, one, measured in zip(things, queries, found, by_depth, strict=True)
         if one is not None
     ]
 
@@ -64,12 +64,14 @@ def before_walls(camera: Camera, masks: Sequence[Mask]) -> Camera:
 
 
 def _by_depth(
-    sought: Sequence[Sought], masks: Sequence[Mask], depth: Floats | None, camera: Camera
+    queries: Sequence[SizeQuery], masks: Sequence[Mask], depth: Floats | None, camera: Camera
 ) -> Sequence[Estimate | None]:
-    return [None] * len(sought) if depth is None else estimate_with_depth(sought, masks, depth, camera)
+    return [None] * len(queries) if depth is None else estimate_with_depth(queries, masks, depth, camera)
 
 
-def _sought(thing: PhotoObject, outline: Outline, furniture: Furniture, known: Sequence[KnownSize]) -> Sought:
+def _query(
+    thing: PhotoObject, outline: Outline, furniture: Furniture, known: Sequence[KnownSize]
+) -> SizeQuery:
     kind = furniture.find(thing.label)
     sizes = [
         one
@@ -77,8 +79,8 @@ def _sought(thing: PhotoObject, outline: Outline, furniture: Furniture, known: S
         if furniture.find(one.label).name == kind.name != UNKNOWN or one.label == thing.label
     ]
     if sizes:
-        return Sought(_with_known(kind, sizes), outline, KNOWN_DOUBT)
-    return Sought(kind, outline, _doubt(thing))
+        return SizeQuery(_with_known(kind, sizes), outline, KNOWN_DOUBT)
+    return SizeQuery(kind, outline, _doubt(thing))
 
 
 def _with_known(kind: Kind, sizes: Sequence[KnownSize]) -> Kind:
@@ -118,7 +120,9 @@ def _measured(thing: PhotoObject, found: Estimate) -> PhotoObject:
     )
 
 
-def _told(thing: PhotoObject, sought: Sought, found: Estimate, camera: Camera, by_depth: bool) -> PhotoObject:
+def _with_notes(
+    thing: PhotoObject, query: SizeQuery, found: Estimate, camera: Camera, by_depth: bool
+) -> PhotoObject:
     words = {
         notes.CAMERA_BY_DEPTH: by_depth,
         notes.CAMERA_GIVEN: camera.height_known and not by_depth,
@@ -126,14 +130,14 @@ def _told(thing: PhotoObject, sought: Sought, found: Estimate, camera: Camera, b
         notes.LENS_BY_EXIF: camera.focal_known and not camera.focal_by_depth,
         notes.LENS_BY_DEPTH: camera.focal_by_depth,
         notes.LENS_GUESSED: not camera.focal_known,
-        notes.SIZE_KNOWN: sought.kind.source == GIVEN,
+        notes.SIZE_KNOWN: query.kind.source == GIVEN,
         notes.BOX_TAKEN: notes.BOX_TAKEN in thing.measurement_notes,
         notes.FOUND_TWICE: notes.FOUND_TWICE in thing.measurement_notes,
         notes.LABEL_NOT_SEEN: _is_unseen(thing),
-        notes.NOT_ITS_LABEL: found.odd > LIKELY and sought.kind.name != UNKNOWN,
-        notes.UNKNOWN_KIND: sought.kind.name == UNKNOWN and thing.label != UNKNOWN,
+        notes.NOT_ITS_LABEL: found.odd > LIKELY and query.kind.name != UNKNOWN,
+        notes.UNKNOWN_KIND: query.kind.name == UNKNOWN and thing.label != UNKNOWN,
         notes.NOT_ON_FLOOR: found.raised > LIKELY,
         notes.CUT: bool(thing.cut),
-        notes.HIDDEN: bool(sought.outline.open_sides - set(thing.cut)),
+        notes.HIDDEN: bool(query.outline.open_sides - set(thing.cut)),
     }
     return replace(thing, measurement_notes=tuple(word for word, holds in words.items() if holds))

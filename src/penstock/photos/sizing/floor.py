@@ -1,6 +1,6 @@
 """The floor in a depth map: a plane that fits many points and has nothing below it.
 
-It tells how high the camera was held and how it was tilted and rolled, and so where everything stands.
+It tells how high the camera was held and how it was tilted and rolled, and so where everything is.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Floor:
         """How far the camera looks down, radians."""
         return float(np.arcsin(np.clip(-self.up[2], -1, 1)))
 
-    def stood(self, points: Array) -> Array:
-        """Points in the room: x right, y forward along the floor, z above the floor."""
+    def to_floor_frame(self, points: Array) -> Array:
+        """Returns points in the room's frame: x right, y forward along the floor, z above the floor."""
         forward = np.array([0.0, 0.0, 1.0]) - self.up[2] * self.up
         forward /= np.linalg.norm(forward)
         right = np.cross(forward, self.up)

@@ -20,7 +20,7 @@ STRIP = 20  # the foot is looked for in this part of the width, at either side
 class Outline:
     """A mask's box, how low its left and right ends reach, and which sides are not its own ends.
 
-    `open_sides` are those the frame cuts or a nearer thing hides: it goes on there, nobody knows how far.
+    `open_sides` are those the frame cuts or a nearer thing hides: it goes on there, by an unknown length.
     """
 
     x0: float
@@ -57,8 +57,8 @@ def outline_of(mask: Mask, cut: frozenset[str], nearer: Mask | None = None, is_b
     return Outline(*box, left, right, frozenset(sides))
 
 
-def before_each(masks: Sequence[Mask]) -> list[Mask | None]:
-    """For each mask the pixels of those that reach lower, and so stand nearer; None where none does."""
+def occluders(masks: Sequence[Mask]) -> list[Mask | None]:
+    """Returns for each mask the pixels of those that reach lower and so are nearer; None where none does."""
     lowest = [box[3] if (box := box_of(mask)) else 0.0 for mask in masks]
     found: list[Mask | None] = []
     for number, foot in enumerate(lowest):

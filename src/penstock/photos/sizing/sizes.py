@@ -1,6 +1,6 @@
 """How large the things of a photo are, from their outlines, one camera, and what their classes measure.
 
-Nobody knows how high the camera was held, how far it was tilted and often not which lens it had. All things
+The height of the camera, its tilt and often its lens are unknown. All things
 of a photo were seen by the same one, so all of them find it together: each says how well each of some
 hundred cameras explains its outline with a size that its class has. Then every thing is measured with the
 cameras that explain the whole photo. Things share what is left of the camera's error, and totals know it.
@@ -32,20 +32,20 @@ WRONG_OUTLINE, WRONG_NOISE = 0.2, 3.0  # of outlines are that many times as far 
 MIN_SPREAD = 0.14  # of a class's sizes: one maker's catalogue is narrower than what people own
 FOOT_ROW_NOISE = 0.015  # of the outline's height
 HIDDEN = 0.4  # of what is seen of a thing, below the photo's edge, on average
-FACING = 0.55  # of things face the camera more or less; the others stand anyhow
+FACING = 0.55  # of things face the camera more or less; the others stand at any angle
 FACING_SPREAD = np.deg2rad(30.0)
 AT_WALLS, ACROSS, WALL_SPREAD = 0.7, 0.4, np.deg2rad(3.0)  # of things stand as the walls do, some across
 MIN_BASE, MAX_BASE = 0.3, 1.6  # m: where things are that do not stand on the floor
 MIN_CAMERAS = 8.0  # effective ones; fewer mean that the photo explains itself badly, and less is believed
 YAWS = 2048
 MIN_OTHER_WAYS = 0.05  # of what counts: where one way is nearly all, its own spread says nothing
-GIVEN = "given"  # the source of a size that somebody measured
+GIVEN = "given"  # the source of a size that a user measured
 STANDARD = "standard"  # of one that is built everywhere alike: a door finds the camera
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
-    """A thing to measure. `doubt` is how likely it is not what its label says."""
+class SizeQuery:
+    """A thing to measure. `doubt` is the chance that its label is wrong."""
 
     kind: Kind
     outline: Outline
@@ -89,18 +89,20 @@ class _SeenThing:
         return logs
 
 
-def estimate_photo(sought: Sequence[Sought], camera: Camera, other: Kind, seed: int = 0) -> list[Estimate]:
+def estimate_photo(
+    queries: Sequence[SizeQuery], camera: Camera, other: Kind, seed: int = 0
+) -> list[Estimate]:
     """The sizes of all things of a photo. The same photo always gives the same answer.
 
-    `other` is the class that stands for all others, which a thing has whose label is wrong.
+    `other` is the class of all other things, which a thing has whose label is wrong.
     """
-    if not sought:
+    if not queries:
         return []
     random = np.random.default_rng(seed)
     cameras = draw_cameras(camera, CAMERAS[0], random)
-    seen = [_look(thing, cameras, camera, other, random) for thing in sought]
+    seen = [_seen_thing(thing, cameras, camera, other, random) for thing in queries]
     cameras = draw_again(camera, cameras, _weights(cameras, seen), CAMERAS[1], random)
-    seen = [_look(thing, cameras, camera, other, random) for thing in sought]
+    seen = [_seen_thing(thing, cameras, camera, other, random) for thing in queries]
     weight = _weights(cameras, seen)
     return [_summary(one, weight) for one in seen]
 
@@ -116,8 +118,8 @@ def _weights(cameras: CameraDraws, seen: Sequence[_SeenThing]) -> Array:
     return np.asarray(weight)
 
 
-def _look(
-    thing: Sought, cameras: CameraDraws, camera: Camera, other: Kind, random: np.random.Generator
+def _seen_thing(
+    thing: SizeQuery, cameras: CameraDraws, camera: Camera, other: Kind, random: np.random.Generator
 ) -> _SeenThing:
     """The thing as its label says, and as anything else, before each camera."""
     sure = 1 - thing.doubt
@@ -220,7 +222,7 @@ def summary_of(
     low, high = _quantiles(volume.ravel(), weight, (tail, 1 - tail))
     [middle] = _quantiles(volume.ravel(), weight * volume.ravel() ** -lean, (0.5,))
     medians = np.array([_quantiles(size[..., axis].ravel(), weight, (0.5,))[0] for axis in range(3)])
-    # the medians' product is near what is told, not equal: sides give way, the less the surer they are
+    # the medians' product is near the middle volume, not equal: sides give way, the less the surer they are
     width, depth, height = medians * (middle / medians.prod()) ** _doubts(size.reshape(-1, 3), weight)
     there = np.isfinite(far.ravel()) & (weight > 0)
     return Estimate(
@@ -238,7 +240,7 @@ def summary_of(
 
 
 def _doubts(size: Array, weight: Array) -> Array:
-    """What each side has of the doubt about all three: one that somebody measured has nearly none.
+    """What each side has of the doubt about all three: one that a user measured has nearly none.
 
     By the middle half of the draws: a few are of things that are not what they are called.
     """

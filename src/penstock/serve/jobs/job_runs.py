@@ -16,7 +16,7 @@ from penstock.errors import PenstockError
 from penstock.options.running import RUN
 from penstock.passes.parse import ParseOptions, parse_options, parse_work
 from penstock.passes.photos import PhotoOptions, photos_work
-from penstock.passes.work import Work
+from penstock.passes.prepared_run import PreparedRun
 from penstock.processes.resources import visible_gpus
 from penstock.serve.jobs.job_queue import JobQueue
 from penstock.serve.jobs.job_state import failed_sentence, failures_of
@@ -152,7 +152,7 @@ class JobRuns:
         rows = Catalogue(self._folder(record.id) / OWN_OUT, follows=False)
         return failed_sentence(failures_of(rows, tuple(rows.documents())))
 
-    def _job(self, record: JobRecord) -> Work[Any]:
+    def _job(self, record: JobRecord) -> PreparedRun[Any]:
         folder = self._folder(record.id)
         files = tuple(str(path) for path in sorted((folder / INPUTS).glob("*/*")))
         if record.kind == "volumes":

@@ -10,7 +10,7 @@ from fastapi.responses import PlainTextResponse
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
 import penstock
-from penstock.passes.work import servers_of
+from penstock.passes.prepared_run import servers_of
 from penstock.processes.resources import cores, visible_gpus
 from penstock.serve.guard.connections import ConnectionTable
 from penstock.serve.metrics import Figure, RequestCounts, ServiceFigures, text_of

@@ -14,16 +14,16 @@ from dataclasses import dataclass, field, replace
 from penstock.documents.formats.jpeg import picture_size
 from penstock.documents.pages.prompted_page import PromptedPage
 from penstock.documents.tables.otsl import otsl_html
-from penstock.engines.chat.asking import prompt_for
 from penstock.engines.chat.client import Answer, ChatClient, ChatRequest
+from penstock.engines.chat.prompts import prompt_for
 from penstock.engines.chat.recognisers import recogniser
 from penstock.engines.chat.region_tasks import Margins, Task, task_of, token_budget
-from penstock.engines.vllm.asked import AskedServers
+from penstock.engines.vllm.run_servers import RunServers
 from penstock.errors import EngineError, Failure
 from penstock.page import Page
 from penstock.region import Region
 from penstock.stage import Worker
-from penstock.stages.ask import Ask
+from penstock.stages.recognise_remote import RecogniseRemote
 
 log = logging.getLogger(__name__)
 OTHERS_LIMIT = 256  # requests in flight at each server that someone else runs; the client lowers it by itself
@@ -42,14 +42,14 @@ class _Question:
     prompt: str
 
 
-class AskWorker(Worker[Page]):
+class RecogniseRemoteWorker(Worker[Page]):
     """Called by many threads at once, a page each; the client's own loop does the work."""
 
-    def __init__(self, stage: Ask) -> None:
+    def __init__(self, stage: RecogniseRemote) -> None:
         self._stage = stage
         known = recogniser(stage.recogniser)
         self._recogniser = replace(known, max_tokens=stage.max_tokens or known.max_tokens)
-        self._servers = AskedServers(
+        self._servers = RunServers(
             stage.recogniser,
             stage.servers,
             model=stage.model,
@@ -86,7 +86,7 @@ class AskWorker(Worker[Page]):
         ]
 
     def close(self) -> None:
-        log.info("ask: %s", self._client.stats())
+        log.info("requests: %s", self._client.stats())
         self._client.close()
         self._servers.close()
 

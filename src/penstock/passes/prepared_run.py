@@ -46,7 +46,7 @@ class WorkSummary:
 
 
 @dataclass
-class Work(Generic[ItemT]):
+class PreparedRun(Generic[ItemT]):
     """One run and its listing. Iterate it once, or call `finish`.
 
     for page in parse_work(options):

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from penstock.engines.embed.embedder import unit_rows
-from penstock.engines.embed.use import UniversalEncoder, readable
+from penstock.engines.embed.universal_encoder import UniversalEncoder, readable
 from penstock.errors import EngineError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ FOREIGN = (
 )  # fmt: skip
 
 
-class OnceEncoder:
+class QuestionEncoder:
     """Embeds a few short texts. Reads of the weights what they need, each time anew."""
 
     takes_images = False
@@ -98,7 +98,7 @@ def _first_rows(file: IO[bytes], count: int) -> bytes:
 
 
 class _AllPieces(dict[str, int]):
-    """Pieces by their letters. For the tokenizer 0 means "go on": it asks for beginnings of pieces, too."""
+    """Pieces by their letters. For the tokenizer 0 means "go on": it looks up beginnings of pieces, too."""
 
     def get(self, letters: str, default: Any = 0) -> Any:
         return super().get(letters, 0)

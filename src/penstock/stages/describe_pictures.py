@@ -1,4 +1,4 @@
-"""Pass 2: shows pictures, and tables nobody could read, to a vision model. Text is never shown."""
+"""Pass 2: shows pictures, and tables that could not be read, to a vision model. Text is never shown."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ TOGETHER = Batch(max_items=32, linger_ms=20.0)  # blocks an asking thread takes;
 
 
 @dataclass(frozen=True, kw_only=True)
-class Look(Stage):
+class DescribePictures(Stage):
     """Shows crops to a vision model with its own prompts."""
 
-    name: ClassVar[str] = "look"
-    worker: ClassVar[str] = "penstock.workers.look:LookWorker"
+    name: ClassVar[str] = "describe_pictures"
+    worker: ClassVar[str] = "penstock.workers.describe_pictures:DescribePicturesWorker"
     item: ClassVar[type[Item]] = EnrichedBlock
     reads: ClassVar[tuple[str, ...]] = ("uri", "question")
     writes: ClassVar[tuple[str, ...]] = ("seen", "shortfalls")

@@ -12,15 +12,15 @@ from penstock.stages.crop_regions import MAX_PIXELS
 
 
 @dataclass(frozen=True, kw_only=True)
-class Whole(Stage):
+class WholePicture(Stage):
     """Gives the page one region as large as itself, labelled by what is asked.
 
     With `send` the region gets its `request`: the picture's own bytes where a server takes them. A picture
     that is too thin for one gets white around it, one of more than `max_pixels` is scaled down.
     """
 
-    name: ClassVar[str] = "whole"
-    worker: ClassVar[str] = "penstock.workers.crop_regions:WholeWorker"
+    name: ClassVar[str] = "whole_picture"
+    worker: ClassVar[str] = "penstock.workers.crop_regions:WholePictureWorker"
     item: ClassVar[type[Item]] = PromptedPage
     writes: ClassVar[tuple[str, ...]] = ("regions",)
     send: bool = True

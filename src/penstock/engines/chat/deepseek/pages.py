@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-from penstock.engines.chat.deepseek_prompts import FREE, MARKDOWN, is_of_pages
+from penstock.engines.chat.deepseek.prompts import FREE, MARKDOWN, is_of_pages
 from penstock.engines.chat.recognisers import RECOGNISERS, Recogniser
 from penstock.errors import UsageError
 

@@ -1,17 +1,17 @@
-"""The model servers that a run asks: those that were named, or its own, which end with it."""
+"""The model servers of a run: those the user named, or its own, which end with it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from penstock.engines.chat.address import base_url
-from penstock.engines.vllm.choice import reading_servers, requests_in_flight
 from penstock.engines.vllm.presets import cards
 from penstock.engines.vllm.server import start_all
+from penstock.engines.vllm.server_plan import reading_servers, requests_in_flight
 from penstock.trace.server_metrics import announce
 
 
-class AskedServers:
+class RunServers:
     """Servers that are up. `urls` are their addresses; `in_flight` requests at once keep them busy.
 
     `model` is what named servers call it, or what our own load. `others` is how many requests each server

@@ -11,8 +11,8 @@ import threading
 import time
 from typing import Any
 
-from penstock.engines.chat.deepseek import NgramGuard
-from penstock.engines.chat.deepseek_resolution import GUNDAM, SECOND_MODEL, Resolution, resolution
+from penstock.engines.chat.deepseek.pages import NgramGuard
+from penstock.engines.chat.deepseek.resolution import GUNDAM, SECOND_MODEL, Resolution, resolution
 from penstock.engines.chat.job import Answer
 from penstock.errors import EngineError, MissingModel, install_advice
 

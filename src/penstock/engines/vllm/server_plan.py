@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from penstock.engines.chat.deepseek import MODELS as PAGE_MODELS
+from penstock.engines.chat.deepseek.pages import MODELS as PAGE_MODELS
 from penstock.engines.chat.recognisers import recogniser
 from penstock.engines.vllm.context import context_flags
 from penstock.engines.vllm.deepseek_presets import page_preset

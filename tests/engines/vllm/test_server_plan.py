@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.engines.vllm.choice import embedding_server, reading_servers, requests_in_flight
 from penstock.engines.vllm.embedding_presets import is_embedder
 from penstock.engines.vllm.presets import Card
+from penstock.engines.vllm.server_plan import embedding_server, reading_servers, requests_in_flight
 from penstock.errors import UsageError
-from penstock.stages.ask import Ask
 from penstock.stages.ground import Ground
+from penstock.stages.recognise_remote import RecogniseRemote
 
 B200 = Card(0, "NVIDIA B200", 192.0)
 L4 = Card(0, "NVIDIA L4", 24.0)
@@ -101,9 +101,9 @@ def test_a_context_that_cannot_be_is_a_sentence() -> None:
     with pytest.raises(UsageError, match="more than the 8,192 tokens of deepseek-ocr"):
         reading_servers("deepseek-ocr", [L4], max_model_len=16_384)
     with pytest.raises(UsageError, match="An answer of 9,000 tokens does not fit a context of 9,000"):
-        Ask(max_model_len=9_000, max_tokens=9_000)
+        RecogniseRemote(max_model_len=9_000, max_tokens=9_000)
     with pytest.raises(UsageError, match="--server have their own"):
-        Ask(max_model_len=9_000, servers=("http://a:1",))
+        RecogniseRemote(max_model_len=9_000, servers=("http://a:1",))
     with pytest.raises(UsageError, match="--engine hf has none"):
         Ground(recogniser="deepseek-ocr-2", engine="hf", max_model_len=4_096)
 

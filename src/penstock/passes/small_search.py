@@ -20,7 +20,7 @@ from penstock.retrieval.index_folder import FOLDER, open_index
 from penstock.retrieval.small_index import SmallIndex
 
 
-def quick_search(out: Path, question: str, options: SearchOptions) -> SearchResult | None:
+def small_search(out: Path, question: str, options: SearchOptions) -> SearchResult | None:
     """Returns what `search_out` would, or None where the index is too large, or too old, to have small files.
 
     Raises UsageError for an empty question, wrong weights, or an OUT without an index.

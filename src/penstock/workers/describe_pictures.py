@@ -1,4 +1,4 @@
-"""Asks a vision model about the crops of blocks that need eyes."""
+"""Shows the crops of visual blocks to a vision model."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from penstock.engines.chat.client import Answer, ChatClient, ChatRequest
 from penstock.engines.chat.recognisers import recogniser
 from penstock.errors import BadInput, Failure
 from penstock.stage import Worker
-from penstock.stages.look import Look
+from penstock.stages.describe_pictures import DescribePictures
 
 TASKS = {"table": "table", "graph": "chart", "diagram": "describe", "complex_image": "describe"}
 
 
-class LookWorker(Worker[EnrichedBlock]):
-    def __init__(self, stage: Look) -> None:
+class DescribePicturesWorker(Worker[EnrichedBlock]):
+    def __init__(self, stage: DescribePictures) -> None:
         self._recogniser = recogniser(stage.recogniser)
         self._max_tokens = stage.max_tokens
         self._client = ChatClient(
@@ -31,7 +31,7 @@ class LookWorker(Worker[EnrichedBlock]):
         looked = list(items)
         for place, answer in self._ask(items).items():
             if isinstance(answer, Exception):
-                looked[place] = with_shortfall(items[place], "look", f"not looked at: {answer}")
+                looked[place] = with_shortfall(items[place], "describe_pictures", f"not described: {answer}")
             else:
                 seen = SeenText(text=answer.text.strip(), model=answer.model or self._recogniser.name)
                 looked[place] = replace(items[place], seen=seen)

@@ -1,8 +1,8 @@
 """DeepSeek-OCR models by transformers, in this process, one page at a time: for machines without vLLM.
 
 `HfClient` has `ChatClient`'s methods, so the grounded stage can use either. transformers has the second
-model itself (deepseek_native.py). The first runs by the code that its authors publish with its weights
-(deepseek_remote.py), and only where the user trusts that.
+model itself (native.py). The first runs by the code that its authors publish with its weights
+(remote.py), and only where the user trusts that.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from penstock.engines.chat.deepseek import MAX_TOKENS, NgramGuard, page_recogniser
-from penstock.engines.chat.deepseek_native import NativeReader
-from penstock.engines.chat.deepseek_remote import RemoteCodeReader
-from penstock.engines.chat.deepseek_resolution import FIRST_MODEL, resolution
+from penstock.engines.chat.deepseek.native import NativeReader
+from penstock.engines.chat.deepseek.pages import MAX_TOKENS, NgramGuard, page_recogniser
+from penstock.engines.chat.deepseek.remote import RemoteCodeReader
+from penstock.engines.chat.deepseek.resolution import FIRST_MODEL, resolution
 from penstock.engines.chat.job import Answer
 from penstock.engines.chat.recognisers import Recogniser
 from penstock.errors import EngineError

@@ -42,7 +42,7 @@ def _own(prompt: str) -> str:
     """The model's card writes the picture's place into the prompt; here it always comes first."""
     words = prompt.strip().removeprefix(_PICTURE).strip()
     if not words or _PICTURE in words:
-        raise UsageError(f"--prompt {prompt!r} asks nothing.", f"Write words; {_PICTURE} is set before them.")
+        raise UsageError(f"--prompt {prompt!r} has no words.", f"Write words; {_PICTURE} is set before them.")
     return words
 
 
@@ -53,7 +53,7 @@ def _locate(wanted: str) -> str:
 
 
 def is_of_pages(prompt: str) -> bool:
-    """Whether a prompt asks for all of a page, so that two halves or plain text are an answer too."""
+    """Returns whether a prompt wants all of a page, so that two halves or plain text are an answer too."""
     return prompt in (MARKDOWN, PROMPTS["ocr"], FREE)
 
 

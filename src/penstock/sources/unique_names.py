@@ -20,7 +20,7 @@ def kept_parts(files: Iterable[Path], folders: Iterable[Path]) -> Mapping[Path, 
     groups: dict[str, set[Path]] = defaultdict(set)
     for path in files:
         groups[_folded(path.stem)].add(path)
-    inside = {folder / "any" for folder in folders}  # what lies in them is told apart by them
+    inside = {folder / "any" for folder in folders}  # what lies in them they tell apart
     kept = {path.parent: parts[:-1] for path, parts in _apart(inside).items()} if len(inside) > 1 else {}
     for group in groups.values():
         if len({path.parent for path in group}) > 1:

@@ -14,11 +14,11 @@ from penstock.stage import Stage, secret, tuning
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ask(Stage):
+class RecogniseRemote(Stage):
     """Text, tables and formulas by prompts. `servers` and `in_flight` change speed, never results."""
 
-    name: ClassVar[str] = "ask"
-    worker: ClassVar[str] = "penstock.workers.ask:AskWorker"
+    name: ClassVar[str] = "recognise_remote"
+    worker: ClassVar[str] = "penstock.workers.recognise_remote:RecogniseRemoteWorker"
     reads: ClassVar[tuple[str, ...]] = ("regions",)
     writes: ClassVar[tuple[str, ...]] = ("regions",)
     recogniser: str = "glm-ocr"

@@ -1,6 +1,6 @@
 """The words that ask a recogniser about a whole picture.
 
-Text, a table or a formula is asked for with the recogniser's own prompt. A question is sent as it stands.
+Text, a table or a formula is asked for with the recogniser's own prompt. A question is sent unchanged.
 Fields are asked for as a JSON object with empty values: a model that was trained to fill in fields has a
 prompt of its own for it, all others get a general one.
 """
@@ -12,7 +12,7 @@ import json
 from penstock.engines.chat.recognisers import Recogniser
 from penstock.region import Asking
 
-SCHEMA = "{schema}"  # where the JSON object stands in a prompt for fields
+SCHEMA = "{schema}"  # the place of the JSON object in a prompt for fields
 FILL_IN = (
     "Read the fields of this JSON object from the document in the picture. Answer with the same JSON object "
     'only: every value as it is printed, "" where the document has none.\n' + SCHEMA

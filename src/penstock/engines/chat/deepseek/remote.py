@@ -15,9 +15,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from penstock.engines.chat.deepseek import NgramGuard
-from penstock.engines.chat.deepseek_native import NgramProcessor, has_ended
-from penstock.engines.chat.deepseek_resolution import FIRST_MODEL, GUNDAM, Resolution, resolution
+from penstock.engines.chat.deepseek.native import NgramProcessor, has_ended
+from penstock.engines.chat.deepseek.pages import NgramGuard
+from penstock.engines.chat.deepseek.resolution import FIRST_MODEL, GUNDAM, Resolution, resolution
 from penstock.engines.chat.job import Answer
 from penstock.errors import DISTRIBUTION, EngineError, MissingModel, OpenError, first_line
 
