@@ -83,10 +83,12 @@ are turned the right way, before 28; of the tilted ones 11 of 11, before 1.
 
 What the larger layout network brings, 30 pages of the check half of these sources, the same with both: text
 edit 0.191 → 0.090, order 0.196 → 0.086, pages with a false table 0.20 → 0, headings' F1 0.685 → 0.722 but
-their precision 0.804 → 0.666, TEDS 0.469 → 0.469, formulas' edit 0.125 → 0.141; 0.9 → 2.8 CPU s a page. All
-of the gain in text and order is of one source (`rendered_multilang` 0.604 → 0.005), which is why `--effort
-best` uses the network and `balanced` does not. Scans: 24 pages of the check half cost 12.2 CPU s a page
-with the small network."""
+their precision 0.804 → 0.666, TEDS 0.469 → 0.469, formulas' edit 0.125 → 0.141; 0.9 → 2.8 CPU s a page.
+All of the gain in text and order is of one source (`rendered_multilang` 0.604 → 0.005). On 14 scans and
+pictures of the check half, 7 sources: text edit 0.258 → 0.123 (typewriting 0.501 → 0.077 and 0.188 → 0.174,
+old books 0.342 → 0.239, Korean 0.001 → 0.001), boxes of blocks F1 0.461 → 0.926, letters of papers 0.963 →
+0.940; 4.6 → 6.7 CPU s a page. `--effort best` uses the network where it was fetched, `balanced` never by
+itself."""
 PHOTOS = """\
 ## Sizes in photos
 
