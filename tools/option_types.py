@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, ForwardRef, Literal, Union, get_args, get_origin
 
 from penstock.options.option import Option
 from penstock.options.passes import EMBED_PYTHON, EMBED_RUN, ENRICH
@@ -80,6 +80,10 @@ def _class(kind: Kind, used: dict[str, set[str]]) -> str:
 def _source(kind: Any, used: dict[str, set[str]]) -> str:
     """Returns a type as a module writes it, and notes what it has to import."""
     origin, parts = get_origin(kind), get_args(kind)
+    if isinstance(kind, ForwardRef):
+        module, _, name = kind.__forward_arg__.rpartition(".")
+        used.setdefault(module, set()).add(name)
+        return name
     if kind is NoneType or kind is None:
         return "None"
     if origin in (Union, UnionType):

@@ -36,7 +36,6 @@ PICTURE_LABELS = frozenset({"image", "chart", "header_image", "footer_image", "s
 FORMULA_LABELS = frozenset({"display_formula", "inline_formula"})
 WHOLE = "whole"  # the native label of a region that is a whole picture, by what is asked and not by a layout
 STRUCTURE = "structure"  # the reader of what a file says itself, without a picture of it
-LayerUse = Literal["auto", "always", "never"]  # of a PDF's own text
 AskedTask = Literal["text", "table", "formula", "question", "fields"]
 NOWHERE: Box = (0.0, 0.0, 0.0, 0.0)  # the box of a cell of which only the text is known
 MARGIN_LABELS = frozenset({"header", "footer", "number", "header_image", "footer_image", "aside_text"})

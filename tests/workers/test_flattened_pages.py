@@ -12,12 +12,13 @@ from benchmarks.lib.scenes.photographed import Bend, CameraView, Light, photogra
 
 import penstock
 from penstock.box import Box, Pixels
+from penstock.choices import FlattenUse
 from penstock.engines.page_photo.flat_map import STEP, FlatMap
 from penstock.exports.page_rows import result_row
 from penstock.page import Page
 from penstock.region import Line, Region
 from penstock.stages.compose import Compose
-from penstock.stages.orient import FlattenUse, Orient
+from penstock.stages.orient import Orient
 from penstock.store.schema import PAGES, page_from, storable
 from penstock.workers.orient import OrientWorker
 from tests.support.photographed_text import known_page

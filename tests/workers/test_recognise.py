@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from penstock.box import Box, Pixels
+from penstock.choices import LayerUse
 from penstock.engines.ocr.reader import Script
 from penstock.errors import BadInput
 from penstock.page import Page
-from penstock.region import LayerUse, LineBox, Region, TableGrid, TextLayer, TextLine, Word
+from penstock.region import LineBox, Region, TableGrid, TextLayer, TextLine, Word
 from penstock.stages.recognise import Recognise
 from penstock.workers.recognise import CHUNK_LINES, RecogniseWorker
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from penstock.choices import FlattenUse, LayerUse, Merge, Precision
 from penstock.engines.chat.region_tasks import Margins
-from penstock.engines.layout.settings import Merge, Precision
 from penstock.engines.ocr.effort import Effort
 from penstock.options.option import (
     DOCUMENTS,
@@ -17,8 +17,6 @@ from penstock.options.option import (
     Option,
     token_ids,
 )
-from penstock.region import LayerUse
-from penstock.stages.orient import FlattenUse
 from penstock.vllm_plugin import Vision
 
 WITH_LAYOUT = (*DOCUMENTS, *REGIONS)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import ForwardRef, Union
 
 from penstock.options.option import RECIPE_NAMES, Option
-from penstock.plan import Plan
-from penstock.sources.page_range import MAX_PAGES
+from penstock.sources import MAX_PAGES
 
 RECIPE = Option(
     "recipe",
-    str | Plan,
+    Union[str, ForwardRef("penstock.plan.Plan")],  # noqa: UP007  a plan is heavy to import
     f"How to read: {', '.join(RECIPE_NAMES)}, or module:function.",
     default="documents",
     group="Reading",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from penstock.choices import FlattenUse, LayerUse
 from penstock.engines.layout.settings import Threshold
 from penstock.engines.ocr.effort import EFFORTS, Effort
 from penstock.engines.ocr.foreign_languages import FOREIGN_LANGUAGES
@@ -11,14 +12,13 @@ from penstock.engines.weights import registry as weights
 from penstock.errors import UsageError
 from penstock.plan import Plan
 from penstock.processes.resources import cores as usable_cores
-from penstock.region import LayerUse
 from penstock.sizes import file_size
 from penstock.stage import Stage
 from penstock.stages.compose import Compose
 from penstock.stages.crop import Crop
 from penstock.stages.layout import builtin_layout, careful_layout
 from penstock.stages.load import MAX_PIXELS, Load
-from penstock.stages.orient import FlattenUse, Orient
+from penstock.stages.orient import Orient
 from penstock.stages.recognise import Recognise
 from penstock.stages.rules import RulesLayout
 

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from penstock.choices import Merge, Precision
 from penstock.engines.layout.settings import (
-    Merge,
     MergeMode,
-    Precision,
     Threshold,
     Unclip,
     merge_modes,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
+from penstock.choices import FlattenUse
 from penstock.engines.ocr.effort import Effort
 from penstock.stage import Stage
-
-FlattenUse = Literal["auto", "off", "always"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from penstock.choices import LayerUse
 from penstock.engines.ocr.effort import Effort
-from penstock.region import LayerUse
 from penstock.stage import Stage, tuning
 
 

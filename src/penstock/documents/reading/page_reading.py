@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from penstock.box import Box, Pixels
+from penstock.choices import LayerUse
 from penstock.documents.tables.drawn import Drawings
 from penstock.documents.tables.pictured import PicturedTable
 from penstock.errors import Failure
 from penstock.page import Page
-from penstock.region import LayerUse, LineBox, Region, TableGrid, TextLine, Word
+from penstock.region import LineBox, Region, TableGrid, TextLine, Word
 
 T = TypeVar("T")
 

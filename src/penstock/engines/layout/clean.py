@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from penstock.engines.layout.settings import Merge
+from penstock.choices import Merge
 from penstock.region import LABELS
 
 if TYPE_CHECKING:

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from penstock.choices import Precision
 from penstock.engines.image.codec import encode_jpeg
 from penstock.engines.layout.clean import FoundBoxes, Rules, clean
 from penstock.engines.layout.doclayout_input import PageInput
 from penstock.engines.layout.doclayout_net import LayoutNet, masks_of
 from penstock.engines.layout.doclayout_output import PlacedDetection, found_in, placed
-from penstock.engines.layout.settings import Precision
 from penstock.engines.layout.torch_import import missing, torch
 from penstock.errors import EngineError, MissingModel, OpenError, first_line
 from penstock.region import LABELS

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Generic, Literal, TypeVar
+from typing import Generic, TypeVar
 
+from penstock.choices import Merge, Precision
 from penstock.errors import UsageError
 from penstock.region import LABELS
 
 T = TypeVar("T")
-Merge = Literal["large", "small", "union"]
-Precision = Literal["fp32", "fp16", "bf16"]
 # as typed on a command line, or as a program has it
 Threshold = float | str | Mapping[str, float]
 MergeMode = str | Mapping[str, Merge]
