@@ -14,7 +14,7 @@ from typing import Literal
 from penstock.errors import BadInput
 
 READABLE = (
-    "Penstock reads PDF; PNG, JPEG, TIFF, WebP, BMP, GIF, AVIF and HEIC; DOCX, PPTX, XLSX and their older and"
+    "Penstock reads PDF, PNG, JPEG, TIFF, WebP, BMP, GIF, AVIF and HEIC; DOCX, PPTX, XLSX and their older and"
     " open kinds; HWP and HWPX; HTML, EPUB, Markdown, text, CSV and mail; ZIP and TAR of these; Arrow and"
     " Parquet."
 )

@@ -32,7 +32,7 @@ def client(out: Path) -> Iterator[Client]:
     [
         ("notes.py", b"Dear all,", "kind that Penstock reads"),
         ("report.pdf", b"PK\x03\x04" + b"\0" * 3000, "PDF file"),
-        ("page.html", b"<p>This is %PDF-1.7 in words</p>", "though it mentions one"),
+        ("page.log", b"<p>This is %PDF-1.7 in words</p>", "though it mentions one"),
         ("big.bin", b"\0" * (1 << 20), "kind that Penstock reads"),
     ],
 )
