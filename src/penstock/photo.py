@@ -31,7 +31,7 @@ class PhotoObject:
     )  # one-bit PNG of the photo's size, until the store writes it
     mask_path: str | None = None  # relative to OUT, named by content
     cut: tuple[str, ...] = ()  # sides of the frame that cut it: left, top, right, bottom
-    look: tuple[float, ...] = ()  # colour histogram, by which photos of one room are compared
+    colour_histogram: tuple[float, ...] = ()  # by it, photos of one room are compared
     cloud: bytes | None = field(default=None, repr=False)  # Gaussian PLY, until the store writes it
     cloud_path: str | None = None
     num_gaussians: int = 0

@@ -14,7 +14,7 @@ from PIL import Image
 from penstock.errors import BadInput
 from penstock.photos.camera import floor_depth, look_at, pointmap, read_focal, to_pytorch3d
 from penstock.photos.depth import read_depth
-from penstock.photos.duplicates import Seen, groups, look_of
+from penstock.photos.duplicates import Seen, colour_histogram, groups
 from penstock.photos.edges import HEADINGS, Edges, find_edges, pitch_of_edges
 from penstock.photos.masks import cleaned, cut_sides, pack, unpack
 from penstock.photos.overlap import Claim, settle
@@ -147,8 +147,8 @@ def test_the_same_thing_in_two_photos_is_one_and_two_in_one_photo_are_two() -> N
 
 def test_looks_tell_drawn_furniture_apart() -> None:
     first, second = rooms.draw(1).things[0], rooms.draw(3).things[0]
-    one = look_of(rooms.draw(1).pixels, first.mask)
-    other = look_of(rooms.draw(3).pixels, second.mask)
+    one = colour_histogram(rooms.draw(1).pixels, first.mask)
+    other = colour_histogram(rooms.draw(3).pixels, second.mask)
     assert sum(one) == pytest.approx(1, abs=0.01)
     assert np.minimum(one, other).sum() < 0.6
 

@@ -71,7 +71,7 @@ def watched(**more: Any) -> Profile:
         memory_total_mb=143_771.0, power_w=MeanAndPeak(588.0, 701.0), energy_wh=6.5,
     )  # fmt: skip
     server = ServerProfile(
-        url="http://127.0.0.1:8000", looks=40, running=MeanAndPeak(480.0, 512.0),
+        url="http://127.0.0.1:8000", samples=40, running=MeanAndPeak(480.0, 512.0),
         waiting=MeanAndPeak(12.0, 90.0), kv=MeanAndPeak(0.41, 0.62), kv_tokens=900_000,
         prefix_hit_share=0.02, mm_hit_share=0.0, mean_step_tokens=3_100.0, requests=320,
         prompt_tokens=260_000, generation_tokens=30_800, busy_s=35.0, prompt_tokens_per_s=7_428.6,

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from penstock.trace import cost
-from penstock.trace.bounds import Limits, bounds, told
+from penstock.trace.bounds import Limits, bounds
+from penstock.trace.bounds import sentence as numbers_of
 from penstock.trace.profile import (
     CardProfile,
     GpuProfile,
@@ -25,7 +26,7 @@ from penstock.trace.profile import (
 def server(running: float = 250.0, waiting: float = 0.0, kv: float = 0.4, **more: Any) -> ServerProfile:
     """One server's summary, by default with the numbers of a published analysis: 776 by KV, 65 a step."""
     made = {
-        "url": "http://127.0.0.1:8000", "looks": 60, "running": MeanAndPeak(running, running),
+        "url": "http://127.0.0.1:8000", "samples": 60, "running": MeanAndPeak(running, running),
         "waiting": MeanAndPeak(waiting, waiting), "kv": MeanAndPeak(kv, kv), "kv_tokens": 2_329_040,
         "requests": 1_000, "prompt_tokens": 2_000_000, "generation_tokens": 1_000_000,
     }  # fmt: skip
@@ -53,7 +54,9 @@ def test_the_four_bounds_are_those_of_the_analysis() -> None:
     found = found_bounds([server()], [FLAGS], in_flight=1_024)
     assert found.each == {"in_flight": 1_024, "sequences": 1_024, "kv": 776, "step": 65}
     assert found.smallest == "step"
-    assert told(found) == ("65 prompts a step, 776 by KV cache, 1,024 allowed in flight, 1,024 sequences")
+    assert numbers_of(found) == (
+        "65 prompts a step, 776 by KV cache, 1,024 allowed in flight, 1,024 sequences"
+    )
 
 
 def test_what_is_not_known_is_left_out() -> None:

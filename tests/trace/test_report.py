@@ -213,7 +213,7 @@ OLD = {
          "items_per_s": 0.2, "capacity_per_s": 0.25, "batch_fill": 1.0, "p50_ms": 61.0, "p95_ms": 140.0},
     ],
     "servers": {"each": [
-        {"url": "http://localhost:8000", "looks": 3, "missed": 0, "running": {"mean": 2.0, "peak": 3.0}},
+        {"url": "http://localhost:8000", "samples": 3, "missed": 0, "running": {"mean": 2.0, "peak": 3.0}},
     ]},
 }  # fmt: skip
 

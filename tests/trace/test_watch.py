@@ -270,11 +270,11 @@ def test_a_dead_server_does_not_hold_the_end_of_a_run() -> None:
 @pytest.mark.usefixtures("without_cards")
 def test_the_fake_server_is_watched_like_a_real_one() -> None:
     with serving(FakeServer()) as url, RunWatch([url], every_s=0.05) as watch:
-        wait_until(lambda: watch._servers[0].summary().looks >= 3)
+        wait_until(lambda: watch._servers[0].summary().samples >= 3)
     told = watch.add_to(RUN)
     assert told.servers
     (server,) = told.servers.each
-    assert server.missed < server.looks
+    assert server.missed < server.samples
     assert server.running is None  # nobody asked it anything
 
 

@@ -244,14 +244,15 @@ def _equal(things: list[tuple[Photo, PhotoObject]]) -> list[int]:
     owners = []
     for number, (photo, thing) in enumerate(things):
         first = number
-        if thing.mask_path and thing.look:
-            first = seen.setdefault((thing.label, thing.mask_path, thing.look, thing.box), number)
+        if thing.mask_path and thing.colour_histogram:
+            first = seen.setdefault((thing.label, thing.mask_path, thing.colour_histogram, thing.box), number)
         owners.append(number if things[first][0].id == photo.id else first)
     return owners
 
 
 def _owners(things: list[tuple[Photo, PhotoObject]]) -> list[int]:
     seen = [
-        Seen(item.id, thing.kind or thing.label, thing.look, thing.bbox_cbm or 0.0) for item, thing in things
+        Seen(item.id, thing.kind or thing.label, thing.colour_histogram, thing.bbox_cbm or 0.0)
+        for item, thing in things
     ]
     return groups(seen)

@@ -28,11 +28,11 @@ class Seen:
 
     photo: str
     label: str
-    look: tuple[float, ...]
+    colour_histogram: tuple[float, ...]
     volume: float
 
 
-def look_of(pixels: Pixels, mask: Mask) -> tuple[float, ...]:
+def colour_histogram(pixels: Pixels, mask: Mask) -> tuple[float, ...]:
     """The colours of a thing: a histogram of hue, saturation and value that sums to one."""
     import cv2
 
@@ -49,8 +49,8 @@ def groups(things: Sequence[Seen]) -> list[int]:
     owner = list(range(len(things)))
     kinds: dict[tuple[str, int], list[int]] = {}
     for number, thing in enumerate(things):
-        if thing.look:
-            kinds.setdefault((thing.label, len(thing.look)), []).append(number)
+        if thing.colour_histogram:
+            kinds.setdefault((thing.label, len(thing.colour_histogram)), []).append(number)
     for numbers in kinds.values():
         firsts = _firsts([things[number] for number in numbers])
         for number, first in zip(numbers, firsts, strict=True):
@@ -60,7 +60,7 @@ def groups(things: Sequence[Seen]) -> list[int]:
 
 def _firsts(things: Sequence[Seen]) -> list[int]:
     """The same for things of one label: compares each with all before it at once."""
-    looks = np.array([thing.look for thing in things])
+    looks = np.array([thing.colour_histogram for thing in things])
     volumes = np.maximum([thing.volume for thing in things], 1e-9)
     photos = np.unique([thing.photo for thing in things], return_inverse=True)[1]
     firsts = np.arange(len(things))

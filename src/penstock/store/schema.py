@@ -52,7 +52,7 @@ OBJECT = pa.struct(
         ("finder", pa.string()),
         ("mask_path", pa.string()),
         ("cut", pa.list_(pa.string())),
-        ("look", pa.list_(pa.float32())),
+        ("colour_histogram", pa.list_(pa.float32())),
         ("cloud_path", pa.string()),
         ("num_gaussians", pa.int32()),
         ("mesh_path", pa.string()),
@@ -275,12 +275,8 @@ def _object_row(thing: PhotoObject) -> dict[str, Any]:
 
 def _object(row: dict[str, Any]) -> PhotoObject:
     fields = {name: row[name] for name in _OBJECT_NAMES if name in row}
-    for name in ("box", "cut", "look", "size"):
+    for name in ("box", "cut", "size", "position", "rotation"):
         fields[name] = tuple(row[name]) if row[name] is not None else None
-    for name in (
-        "position",
-        "rotation",
-    ):  # absent in shards that older versions wrote, and the notes were `told`
-        fields[name] = tuple(row[name]) if row.get(name) is not None else None
-    fields["measurement_notes"] = tuple(row.get("measurement_notes") or row.get("told") or ())
+    for name in ("colour_histogram", "measurement_notes"):
+        fields[name] = tuple(row.get(name) or ())
     return PhotoObject(**fields, failure=failure_from(row["failure"]))

@@ -129,7 +129,7 @@ class ServerProfile(SafeRepr):
     """One model server. Means are over the samples in which it had work; counters cover the run."""
 
     url: str
-    looks: int = 0
+    samples: int = 0
     missed: int = 0
     running: MeanAndPeak | None = None
     waiting: MeanAndPeak | None = None

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from penstock.trace.announcements import Announcements
 from penstock.trace.profile import RequestsProfile
+from penstock.trace.time_histogram import TimeHistogram
 
 BUCKETS_PER_DECADE = 100
 
@@ -29,7 +30,7 @@ class RequestTimes:
     slowest_s: float = 0.0
     first: float = math.inf  # by the loop's clock: when the first was sent
     last: float = -math.inf  # and when the last was answered
-    buckets: Counter[int] = field(default_factory=Counter)
+    times: TimeHistogram = field(default_factory=lambda: TimeHistogram(BUCKETS_PER_DECADE))
 
     def add(self, began: float, ended: float, prompt_tokens: int, completion_tokens: int) -> None:
         """Notes an answer: from when it was first sent, pauses before a retry included."""
@@ -40,7 +41,7 @@ class RequestTimes:
         self.total_s += seconds
         self.slowest_s = max(self.slowest_s, seconds)
         self.first, self.last = min(self.first, began), max(self.last, ended)
-        self.buckets[_bucket(seconds)] += 1
+        self.times.add(seconds)
 
 
 CLIENTS: Announcements[RequestTimes] = Announcements()
@@ -51,7 +52,8 @@ def summary(clients: Sequence[RequestTimes]) -> RequestsProfile | None:
     answered = sum(client.answered for client in clients)
     if not answered:
         return None
-    buckets: Counter[int] = sum((client.buckets for client in clients), Counter())
+    buckets = sum((client.times.buckets for client in clients), Counter[int]())
+    times = TimeHistogram(BUCKETS_PER_DECADE, buckets)
     slowest = max(client.slowest_s for client in clients)
     seconds = max(client.last for client in clients) - min(client.first for client in clients)
     tokens_in = sum(client.prompt_tokens for client in clients)
@@ -62,25 +64,12 @@ def summary(clients: Sequence[RequestTimes]) -> RequestsProfile | None:
         retries=sum(client.retries for client in clients),
         seconds=seconds,
         mean_s=sum(client.total_s for client in clients) / answered,
-        p50_s=_percentile(buckets, 0.50, slowest),
-        p95_s=_percentile(buckets, 0.95, slowest),
-        p99_s=_percentile(buckets, 0.99, slowest),
+        p50_s=min(slowest, times.percentile(0.50)),
+        p95_s=min(slowest, times.percentile(0.95)),
+        p99_s=min(slowest, times.percentile(0.99)),
         slowest_s=slowest,
         prompt_tokens=tokens_in,
         completion_tokens=tokens_out,
         prompt_tokens_per_s=tokens_in / seconds if seconds else None,
         completion_tokens_per_s=tokens_out / seconds if seconds else None,
     )
-
-
-def _bucket(seconds: float) -> int:
-    return round(math.log10(max(seconds, 1e-6)) * BUCKETS_PER_DECADE)
-
-
-def _percentile(buckets: Counter[int], share: float, slowest: float) -> float:
-    left = share * buckets.total()
-    for bucket in sorted(buckets):
-        left -= buckets[bucket]
-        if left <= 1e-9:
-            return min(slowest, float(10 ** (bucket / BUCKETS_PER_DECADE)))
-    return slowest

@@ -52,7 +52,7 @@ class _ServerSums:
     counted: dict[str, float] = field(default_factory=dict)
     last: dict[str, float] = field(default_factory=dict)
     kv_tokens: int | None = None
-    looks: int = 0
+    samples: int = 0
     missed: int = 0
     busy_s: float = 0.0
     looked_at: float | None = None  # and had work then
@@ -102,7 +102,7 @@ class ServerSampler:
         self._sums = _ServerSums()
 
     def look(self, at: float) -> None:
-        self._sums.looks += 1
+        self._sums.samples += 1
         try:
             text = vllm_metrics.fetch(self.url, self._deadline_s)
         except urllib.error.HTTPError as exc:
@@ -125,7 +125,7 @@ class ServerSampler:
         totals = {name: round(sums.counted.get(name, 0)) for name in TOTALS}
         return ServerProfile(
             url=bare_address(self.url),
-            looks=sums.looks,
+            samples=sums.samples,
             missed=sums.missed,
             running=sums.running.summary(),
             waiting=sums.waiting.summary(),
@@ -152,7 +152,7 @@ class ServerSampler:
 def summary(samplers: Sequence[ServerSampler], timeline: Timeline) -> ServersProfile | None:
     """All servers together, each alone and their sums over time. None if none has answered."""
     each = tuple(sampler.summary() for sampler in samplers)
-    if all(server.missed == server.looks for server in each):
+    if all(server.missed == server.samples for server in each):
         return None
 
     def curves(name: str) -> tuple[Curve, ...]:

@@ -7,7 +7,6 @@ blocked (nowhere to put). So busy + starved + blocked is 100 % of each stage by 
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from penstock.trace.profile import Bin, Profile, StageProfile, StageTimeline
+from penstock.trace.time_histogram import TimeHistogram
 
 Kind = Literal["open", "run", "starved", "blocked"]
 SHARES: tuple[Kind, ...] = ("run", "starved", "blocked")
@@ -43,7 +43,7 @@ class _Sums:
     calls: int = 0
     failed: int = 0
     restarts: int = 0
-    call_times: dict[int, int] = field(default_factory=dict)
+    call_times: TimeHistogram = field(default_factory=lambda: TimeHistogram(BUCKETS_PER_DECADE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +91,7 @@ class Trace:
             if span.kind == "run":
                 sums.calls += 1
                 sums.items += span.items
-                bucket = _bucket(span.seconds)
-                sums.call_times[bucket] = sums.call_times.get(bucket, 0) + 1
+                sums.call_times.add(span.seconds)
             if span.kind in SHARES:
                 self._draw(span)
         if self._sink is not None:
@@ -158,19 +157,6 @@ class Laps:
         self._since = now
 
 
-def _bucket(seconds: float) -> int:
-    return round(math.log10(max(seconds, 1e-6)) * BUCKETS_PER_DECADE)
-
-
-def _percentile_ms(call_times: dict[int, int], share: float) -> float:
-    left = share * sum(call_times.values())
-    for bucket in sorted(call_times):
-        left -= call_times[bucket]
-        if left <= 0:
-            return float(10 ** (bucket / BUCKETS_PER_DECADE) * 1000)
-    return 0.0
-
-
 def _frozen(seconds: list[float]) -> Bin:
     run, starved, blocked = seconds
     return run, starved, blocked
@@ -196,6 +182,6 @@ def _row(info: StageInfo, sums: _Sums, wall: float) -> StageProfile:
         items_per_s=sums.items / wall,
         capacity_per_s=sums.items / busy_s * info.workers * info.overlap if busy_s else 0.0,
         batch_fill=sums.items / (sums.calls * info.max_items) if sums.calls else 0.0,
-        p50_ms=_percentile_ms(sums.call_times, 0.50),
-        p95_ms=_percentile_ms(sums.call_times, 0.95),
+        p50_ms=sums.call_times.percentile(0.50) * 1000,
+        p95_ms=sums.call_times.percentile(0.95) * 1000,
     )

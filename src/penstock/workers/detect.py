@@ -11,7 +11,7 @@ from penstock.engines.segment.segmenter import FoundThing, Segmenter, SegmenterO
 from penstock.errors import Failure, ItemError
 from penstock.photo import Photo, PhotoObject
 from penstock.photos import masks, notes
-from penstock.photos.duplicates import look_of
+from penstock.photos.duplicates import colour_histogram
 from penstock.photos.overlap import Claim, settle
 from penstock.photos.user_boxes import GivenBox, is_for
 from penstock.processes.part_pool import failure_of
@@ -130,7 +130,7 @@ def _objects(
                 mask=packed,
                 mask_path=asset(MASKS, packed, "png").path,
                 cut=tuple(sorted(masks.cut_sides(claim.mask))),
-                look=look_of(pixels, claim.mask),
+                colour_histogram=colour_histogram(pixels, claim.mask),
                 measurement_notes=_notes(claim),
             )
         )
