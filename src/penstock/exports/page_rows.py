@@ -66,6 +66,8 @@ def _region_row(region: Region, item: Page) -> dict[str, Any]:
         row["polygon"] = [[round(x, 1), round(y, 1)] for x, y in region.polygon]
     if region.crop_link:
         row["crop"] = region.crop_link
+    if region.links:
+        row["links"] = [{"text": link.text, "address": link.address} for link in region.links]
     if region.note:
         row["note"] = region.note
     if region.failure is not None:

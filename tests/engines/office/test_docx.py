@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 from pathlib import Path
 
@@ -164,3 +165,12 @@ def test_a_broken_docx_fails_alone(report: Path, tmp_path: Path) -> None:
     assert [page.failure is None for page in pages] == [True, True, False]
     assert pages[-1].failure is not None
     assert "damaged" in pages[-1].failure.message
+
+
+def test_links_are_kept_with_their_region(report: Path, tmp_path: Path) -> None:
+    for _ in penstock.parse(report, out=tmp_path / "out"):
+        pass
+    penstock.export(tmp_path / "out", formats=["jsonl"])
+    first, _ = (tmp_path / "out" / "ocr_results.jsonl").read_text("utf-8").splitlines()
+    links = [region["links"] for region in json.loads(first)["regions"] if "links" in region]
+    assert links == [[{"text": "this", "address": "https://example.org/a"}]]
