@@ -36,11 +36,14 @@ _NAMES = {
     "api.enriching": "enrich",
     "api.evaluation": "evaluate",
     "api.photos": "volumes",
+    "api.pipeline": "run upload",
     "api.reader": "Reader convert",
     "api.searching": "embed index search",
+    "api.upkeep": "check models profile",
     "client.async_client": "AsyncClient",
     "client.client": "Client ServiceJob",
     "client.connection": "ServiceError",
+    "client.results": "PhotoResults ServiceDocument",
     "converted.collection": "Documents",
     "converted.document": "Document",
     "converted.figures": "Figure",
@@ -54,6 +57,7 @@ _NAMES = {
     "page": "Page",
     "passes.embed": "EmbedSummary",
     "passes.in_order": "ParseProgress",
+    "passes.pipeline_options": "PipelineOptions PipelineState",
     "passes.scores": "Summary",
     "photo": "Photo PhotoObject",
     "photos.user_boxes": "GivenBox GivenDepth KnownSize",
@@ -62,6 +66,8 @@ _NAMES = {
     "retrieval.hits": "Filters Hit",
     "retrieval.index": "IndexSummary",
     "stage": "Batch Needs Stage Worker",
+    "store.check": "Checkup Damage",
+    "trace.profile": "Profile",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 __all__ = sorted([*_HOMES, "__version__"])

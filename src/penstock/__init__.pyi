@@ -5,11 +5,14 @@ from penstock.api.documents import export as export, parse as parse, read as rea
 from penstock.api.enriching import enrich as enrich
 from penstock.api.evaluation import evaluate as evaluate
 from penstock.api.photos import volumes as volumes
+from penstock.api.pipeline import run as run, upload as upload
 from penstock.api.reader import Reader as Reader, convert as convert
 from penstock.api.searching import embed as embed, index as index, search as search
+from penstock.api.upkeep import check as check, models as models, profile as profile
 from penstock.client.async_client import AsyncClient as AsyncClient
 from penstock.client.client import Client as Client, ServiceJob as ServiceJob
 from penstock.client.connection import ServiceError as ServiceError
+from penstock.client.results import PhotoResults as PhotoResults, ServiceDocument as ServiceDocument
 from penstock.converted.collection import Documents as Documents
 from penstock.converted.document import Document as Document
 from penstock.converted.figures import Figure as Figure
@@ -38,6 +41,10 @@ from penstock.item import Item as Item
 from penstock.page import Page as Page
 from penstock.passes.embed import EmbedSummary as EmbedSummary
 from penstock.passes.in_order import ParseProgress as ParseProgress
+from penstock.passes.pipeline_options import (
+    PipelineOptions as PipelineOptions,
+    PipelineState as PipelineState,
+)
 from penstock.passes.scores import Summary as Summary
 from penstock.photo import Photo as Photo, PhotoObject as PhotoObject
 from penstock.photos.user_boxes import GivenBox as GivenBox, GivenDepth as GivenDepth, KnownSize as KnownSize
@@ -46,6 +53,8 @@ from penstock.region import Line as Line, Region as Region
 from penstock.retrieval.hits import Filters as Filters, Hit as Hit
 from penstock.retrieval.index import IndexSummary as IndexSummary
 from penstock.stage import Batch as Batch, Needs as Needs, Stage as Stage, Worker as Worker
+from penstock.store.check import Checkup as Checkup, Damage as Damage
+from penstock.trace.profile import Profile as Profile
 
 __version__: str
 __all__: list[str]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import http.server
+import json
 import threading
 from collections.abc import Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -14,8 +16,11 @@ from typer.testing import CliRunner
 import penstock
 from penstock.cli.app import app
 from penstock.client.connection import ServiceError
-from penstock.errors import UsageError
+from penstock.client.results import documents_in, hits_in, photos_in
+from penstock.client.settings import ServiceParseSettings, ServicePhotoSettings
+from penstock.errors import Failure, UsageError
 from penstock.passes.parse import ParseOptions
+from penstock.photo import Photo, PhotoObject
 from penstock.serve.reading.service import Service
 from penstock.testing.fake_recipe import fake
 from tests.support.made_pdf import pdf
@@ -23,6 +28,8 @@ from tests.support.made_pdf import pdf
 pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
 
 from penstock.serve.guard.keys import KeyOwner, KeyRing, hash_of
+from penstock.serve.jobs.results import photo_rows
+from penstock.serve.requests.options import ParseRequest, VolumesRequest
 from penstock.testing import FAKE
 from tests.support.running_service import SAMPLE, Running
 
@@ -43,13 +50,62 @@ def client(url: str) -> penstock.Client:
 
 def test_a_document_comes_back_as_markdown_and_as_rows(client: penstock.Client) -> None:
     assert "<!-- page 4 -->" in client.markdown(SAMPLE)
-    told = client.parse([SAMPLE, ("two.pdf", pdf(["a", "b"]))])
-    assert [(one["name"], len(one["pages"])) for one in told["documents"]] == [
-        ("sample.pdf", 4),
-        ("two.pdf", 2),
+    documents = client.parse([SAMPLE, ("two.pdf", pdf(["a", "b"]))])
+    assert [(one.name, len(one.pages), one.failures) for one in documents] == [
+        ("sample.pdf", 4, []),
+        ("two.pdf", 2, []),
     ]
-    labels = [[region["label"] for region in page["regions"]] for page in told["documents"][0]["pages"]]
+    assert [page.number for page in documents[0].pages] == [1, 2, 3, 4]
+    labels = [[region.label for region in page.regions] for page in documents[0].pages]
     assert labels == [["paragraph_title", "text"]] * 4
+
+
+def test_what_a_service_answers_is_what_python_gives(client: penstock.Client, tmp_path: Path) -> None:
+    [document] = client.parse(SAMPLE, pages="1")
+    [page] = penstock.parse(SAMPLE, recipe=fake(), pages="1")
+    [other] = document.pages
+    assert (other.document, other.number, other.width) == (page.document, page.number, page.width)
+    assert other.markdown == "\n\n".join(region.content or "" for region in other.regions)
+    for there, here in zip(other.regions, page.regions, strict=True):
+        assert (there.label, there.index, there.score) == (here.label, here.index, here.score)
+        assert there.box == pytest.approx(here.box, abs=page.height / 1000)
+
+
+def test_photos_of_a_result_are_photos() -> None:
+    thing = PhotoObject(
+        label="chair", box=(1.0, 2.0, 30.0, 40.0), kind="chair", size=(0.5, 0.6, 0.9),
+        bbox_cbm=0.27, low_cbm=0.2, high_cbm=0.4, moving_cbm=0.27, estimate="prior",
+    )  # fmt: skip
+    unread = Failure(stage="load", kind="BadInput", message="damaged")
+    photos = [
+        Photo(id="a/0", uri="a.jpg", document="a.jpg", width=60, height=80, objects=(thing,)),
+        Photo(id="b/0", uri="b.jpg", document="b.jpg", failure=unread),
+    ]
+    rows = photo_rows(photos, same_room=False)
+    found = photos_in("".join(rows).encode())
+    assert found.photos == tuple(replace(photo, uri="") for photo in photos)
+    assert found.total.low < 0.27 < found.total.high
+
+
+def test_the_clients_options_are_those_of_a_service() -> None:
+    files = {"depths", "furniture"}
+    assert set(ServicePhotoSettings.__annotations__) - files == set(VolumesRequest.model_fields)
+    assert set(ParseRequest.model_fields) <= set(ServiceParseSettings.__annotations__)
+
+
+@pytest.mark.parametrize("answer", [b"<html>", b"[]", b'{"documents": [{"name": "a", "pages": [{}]}]}', b"7"])
+def test_an_answer_that_is_no_result_is_a_sentence(answer: bytes) -> None:
+    for read in (documents_in, photos_in):
+        with pytest.raises(ServiceError, match="The service answered with what"):
+            read(answer)
+
+
+def test_hits_are_those_of_search() -> None:
+    hit = penstock.Hit(
+        page_id="a/0", document="a", page=1, score=0.5, snippet="words", sources={"text": (1, 0.9)},
+        pages=(1, 2), box=(1, 2, 3, 4),
+    )  # fmt: skip
+    assert hits_in(json.loads(json.dumps([{**asdict(hit), "new": 1}]))) == [hit]
 
 
 def test_jobs_are_followed_cancelled_and_deleted(client: penstock.Client, tmp_path: Path) -> None:

@@ -1,4 +1,7 @@
-"""A toy of each kind that "Where to add" in docs/ARCHITECTURE.md tells how to add."""
+"""A toy of each kind that docs/ARCHITECTURE.md and docs/how-to/extend.md say how to add.
+
+`tests/test_plugins.py` installs this file as a package of its own.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from penstock.engines.layout.cdla import Detection
+from penstock.engines.segment.segmenter import FoundThing, SegmenterOptions
 from penstock.exports.pages import Pages
 from penstock.item import Item
 from penstock.page import Page
@@ -25,6 +30,38 @@ class ToyEmbedder:
     def texts(self, texts: Sequence[str], instruction: str = "") -> Any:
         counts = np.array([[1 + text.count(letter) for letter in "aeio"] for text in texts], np.float32)
         return counts / np.linalg.norm(counts, axis=1, keepdims=True)
+
+    def close(self) -> None:
+        pass
+
+
+class ToySegmenter:
+    """An engine: the upper left quarter is what was looked for."""
+
+    def __init__(self, options: SegmenterOptions) -> None:
+        self._label = options.labels[0]
+
+    def find(self, pictures: Sequence[Any]) -> list[list[FoundThing]]:
+        return [[self._thing(*picture.shape[:2])] for picture in pictures]
+
+    def _thing(self, height: int, width: int) -> FoundThing:
+        mask = np.zeros((height, width), bool)
+        mask[: height // 2, : width // 2] = True
+        return FoundThing(self._label, 1.0, (0.0, 0.0, width / 2, height / 2), mask)
+
+    def close(self) -> None:
+        pass
+
+
+class ToyLayout:
+    """An engine: one region holds all of the page."""
+
+    def __init__(self, threshold: float | None) -> None:
+        pass
+
+    def detect(self, pixels: Any) -> list[Detection]:
+        height, width = pixels.shape[:2]
+        return [Detection("text", "everything", (0.0, 0.0, float(width), float(height)), 1.0)]
 
     def close(self) -> None:
         pass

@@ -56,7 +56,7 @@ def read(out: str | Path) -> Iterator[Page]:
 
 @in_python_terms()
 def export(
-    out: str | Path, formats: Iterable[str], password: str | None = None, crop_names: str | None = None
+    out: str | Path, formats: Iterable[str], *, password: str | None = None, crop_names: str | None = None
 ) -> list[Path]:
     """Writes files from a run's rows, such as "md", "jsonl" or "docjson". Returns their paths.
 

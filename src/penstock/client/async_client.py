@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, Unpack
 
-from penstock.client.client import Client, Given, JobKind, ServiceJob
+from penstock.client.client import Client, JobKind, ServiceJob
+from penstock.client.results import PhotoResults, ServiceDocument
+from penstock.client.settings import Given, ServiceParseSettings, ServicePhotoSettings
+from penstock.retrieval.hits import NO_FILTERS, Filters, Hit
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -23,17 +26,21 @@ class AsyncClient:
     def __init__(self, url: str = "http://127.0.0.1:8080", key: str | None = None) -> None:
         self._client = Client(url, key)
 
-    async def parse(self, files: Given | Sequence[Given], **options: Any) -> dict[str, Any]:
+    async def parse(
+        self, files: Given | Sequence[Given], **options: Unpack[ServiceParseSettings]
+    ) -> list[ServiceDocument]:
         return await _on_thread(self._client.parse, files, **options)
 
-    async def markdown(self, file: Given, **options: Any) -> str:
+    async def markdown(self, file: Given, **options: Unpack[ServiceParseSettings]) -> str:
         return await _on_thread(self._client.markdown, file, **options)
 
-    async def volumes(self, photos: Given | Sequence[Given], **options: Any) -> dict[str, Any]:
+    async def volumes(
+        self, photos: Given | Sequence[Given], **options: Unpack[ServicePhotoSettings]
+    ) -> PhotoResults:
         return await _on_thread(self._client.volumes, photos, **options)
 
-    async def search(self, question: str, top: int = 10, **filters: Any) -> list[dict[str, Any]]:
-        return await _on_thread(self._client.search, question, top, **filters)
+    async def search(self, question: str, *, top: int = 10, filters: Filters = NO_FILTERS) -> list[Hit]:
+        return await _on_thread(self._client.search, question, top=top, filters=filters)
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         return await _on_thread(self._client.embed, texts)

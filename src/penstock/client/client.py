@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 from penstock.client.connection import FormParts, SentFile, ServiceConnection, ServiceError, Sleep
+from penstock.client.results import PhotoResults, ServiceDocument, decoded, documents_in, hits_in, photos_in
+from penstock.client.settings import Given, ServiceParseSettings, ServicePhotoSettings
 from penstock.errors import UsageError
+from penstock.retrieval.hits import NO_FILTERS, Filters, Hit
 
 JSON = "application/json"
 WAIT_S = 30.0  # that one question for a job's end takes at most
@@ -21,7 +24,6 @@ MAX_FILE_BYTES = 16 << 30
 PHOTO_FILES = ("depths", "furniture")  # options of photos that are files
 
 JobKind = Literal["parse", "volumes"]
-Given = str | Path | bytes | tuple[str, bytes]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,28 +69,31 @@ class Client:
 
     # in one call
 
-    def parse(self, files: Given | Sequence[Given], **options: Any) -> dict[str, Any]:
-        """Returns documents with their pages and regions. Waits as long as it takes."""
-        result: dict[str, Any] = _values(self.result(self._finished("parse", files, options).id))
-        return result
+    def parse(
+        self, files: Given | Sequence[Given], **options: Unpack[ServiceParseSettings]
+    ) -> list[ServiceDocument]:
+        """Returns the documents with their pages and regions. Waits as long as it takes."""
+        return documents_in(self.result(self._finished("parse", files, options).id))
 
-    def markdown(self, file: Given, **options: Any) -> str:
+    def markdown(self, file: Given, **options: Unpack[ServiceParseSettings]) -> str:
         """Returns one document as Markdown."""
         return self.result(self._finished("parse", [file], options).id, "markdown").decode()
 
-    def volumes(self, photos: Given | Sequence[Given], **options: Any) -> dict[str, Any]:
-        """Returns what is on the photos, by photo, with totals. `boxes`, `camera_height`, `same_room`, ...
+    def volumes(
+        self, photos: Given | Sequence[Given], **options: Unpack[ServicePhotoSettings]
+    ) -> PhotoResults:
+        """Returns what is on the photos, by photo, with totals.
 
         `depths` are files of depth maps, named after their photos; `furniture` is a CSV of sizes.
         """
-        result: dict[str, Any] = _values(self.result(self._finished("volumes", photos, options).id))
-        return result
+        return photos_in(self.result(self._finished("volumes", photos, options).id))
 
-    def search(self, question: str, top: int = 10, **filters: Any) -> list[dict[str, Any]]:
-        """Returns pages that answer, best first. Narrow: `documents`, `pages`, `labels`, `sections`."""
-        asked = json.dumps({"question": question, "top": top, **filters}).encode()
-        hits: list[dict[str, Any]] = self._service.json("POST", "/v1/search", asked, JSON)
-        return hits
+    def search(self, question: str, *, top: int = 10, filters: Filters = NO_FILTERS) -> list[Hit]:
+        """Returns pages that answer, best first, as `penstock.search` does."""
+        lists = {name: list(getattr(filters, name)) for name in ("documents", "labels", "sections")}
+        pages = {"pages": str(filters.pages)} if filters.pages is not None else {}
+        body = json.dumps({"question": question, "top": top, **lists, **pages}).encode()
+        return hits_in(self._service.json("POST", "/v1/search", body, JSON))
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Returns a vector for each question, by the engine that embedded the service's run."""
@@ -154,7 +159,7 @@ class Client:
         with self._service.answer("GET", f"/v1/jobs/{id}/events") as stream:
             for line in stream.lines():
                 if line.startswith(b"data: "):
-                    yield _values(line[6:])
+                    yield decoded(line[6:])
 
     def cancel(self, id: str) -> ServiceJob:
         return _job(self._service.json("POST", f"/v1/jobs/{id}/cancel", b""))
@@ -196,7 +201,9 @@ class Client:
         state: dict[str, Any] = self._service.json("GET", "/v1/engines")
         return state
 
-    def _finished(self, kind: JobKind, files: Given | Sequence[Given], options: dict[str, Any]) -> ServiceJob:
+    def _finished(
+        self, kind: JobKind, files: Given | Sequence[Given], options: Mapping[str, Any]
+    ) -> ServiceJob:
         job = self.wait(self.submit(files, kind, **options).id)
         if job.state != "done":
             raise ServiceError(job.error or f"The job {job.state}.", "Ask for its pages: client.result(id).")
@@ -236,10 +243,3 @@ def _job(row: Any) -> ServiceJob:
         return ServiceJob(**{**known_values, **lists, **times})
     except (AttributeError, KeyError, TypeError, ValueError) as exc:
         raise ServiceError("The service answered with what is no job.") from exc
-
-
-def _values(text: bytes) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as exc:
-        raise ServiceError("The service answered with what is no JSON.") from exc

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from penstock.box import Pixels
 
 JOINED = "markdown_joined"
-DOCJSON, DOCLING, CONTENT_LIST, HTML, CHUNKS = "docjson", "docling", "content_list", "html", "chunks.jsonl"
+DOCJSON, DOCLING, CONTENT_LIST, HTML = "docjson", "docling", "content_list", "html"
+CHUNKS: str = "chunks.jsonl"
 PAGE_SIDE, PAGE_QUALITY = 1400, 80  # pixels and JPEG quality of a page in the HTML: readable, some 200 kB
 
 log = logging.getLogger(__name__)

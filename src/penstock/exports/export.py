@@ -6,15 +6,14 @@ rows match a dataset's indices. Every file is replaced whole: a reader never see
 
 from __future__ import annotations
 
-import importlib
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from penstock.errors import UsageError
 from penstock.exports.crop_names import CropsByPage, check_crop_names
 from penstock.exports.pages import Pages
+from penstock.plugins import load, with_installed
 from penstock.store.atomic_files import clear_tmp
 from penstock.store.out import Out
 
@@ -61,33 +60,33 @@ def export(
     pages = Pages(out, entries, password, crops.named if crops else None)
     written: list[Path] = []
     for name in chosen:
-        if name in PAGE_FORMATS:
-            made = _writer(PAGE_FORMATS[name])(pages)
+        if name in PHOTO_FORMATS:
+            made = load(PHOTO_FORMATS[name])(out, out.read_photos())
         else:
-            made = _writer(PHOTO_FORMATS[name])(out, out.read_photos())
+            made = load(page_formats()[name])(pages)
         log.info("exported %s: %d files", name, len(made), extra={"export": name, "files": len(made)})
         written += made
-    if crops is not None and any(name in PAGE_FORMATS for name in chosen):
+    if crops is not None and any(name not in PHOTO_FORMATS for name in chosen):
         crops.finish()
     clear_tmp(out)
     return written
 
 
+def page_formats() -> dict[str, str]:
+    """Returns the writers of pages, ours and those of other installed packages."""
+    ours = with_installed("exports", PAGE_FORMATS)
+    return {name: home for name, home in ours.items() if name not in PHOTO_FORMATS}
+
+
 def formats() -> tuple[str, ...]:
     """Returns every name that `export` takes."""
-    return (*PAGE_FORMATS, *PHOTO_FORMATS)
+    return (*page_formats(), *PHOTO_FORMATS)
 
 
 def check_formats(names: Iterable[str]) -> list[str]:
     """Returns the formats, each once. Raises UsageError for an unknown one, before a run begins."""
     chosen = list(dict.fromkeys(names))
     for name in chosen:
-        if name not in formats():
+        if name not in PAGE_FORMATS and name not in formats():
             raise UsageError(f"There is no export {name!r}.", f"Choose from: {', '.join(formats())}.")
     return chosen
-
-
-def _writer(home: str) -> Callable[..., list[Path]]:
-    module, _, name = home.partition(":")
-    writer: Callable[..., Any] = getattr(importlib.import_module(module), name)
-    return writer

@@ -9,6 +9,7 @@ from typing import Any
 
 from penstock.errors import UsageError
 from penstock.plan import Plan
+from penstock.plugins import home_of, load
 
 RECIPES = {
     "documents": "penstock.recipes.documents:documents",
@@ -40,14 +41,12 @@ def takes_of(name: str) -> frozenset[str]:
 
 
 def _function(name: str) -> Callable[..., Plan]:
-    home = name if ":" in name else RECIPES.get(name)
-    if home is None:
-        raise UsageError(f"There is no recipe {name!r}.", f"Choose from: {', '.join(RECIPES)}.")
-    module, _, function = home.partition(":")
+    if ":" not in name:
+        ours: Callable[..., Plan] = load(home_of("recipes", RECIPES, name, "recipe"))
+        return ours
+    module, _, function = name.partition(":")
     try:
         found: Callable[..., Plan] = getattr(importlib.import_module(module), function)
     except (ImportError, AttributeError) as exc:
-        if home != name:
-            raise
         raise UsageError(f"There is no recipe {name!r}: {exc}.", "Write module:function.") from exc
     return found

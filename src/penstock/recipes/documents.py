@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import Literal
 
 from penstock.choices import FlattenUse, LayerUse
-from penstock.engines.layout.settings import Threshold
+from penstock.engines.layout.settings import Threshold, thresholds
 from penstock.engines.ocr.effort import EFFORTS, Effort
 from penstock.engines.ocr.foreign_languages import FOREIGN_LANGUAGES
 from penstock.engines.weights import registry as weights
 from penstock.errors import UsageError
 from penstock.plan import Plan
+from penstock.plugins import installed
 from penstock.processes.resources import cores as usable_cores
 from penstock.sizes import file_size
 from penstock.stage import Stage
 from penstock.stages.compose import Compose
 from penstock.stages.crop import Crop
-from penstock.stages.layout import builtin_layout, careful_layout
+from penstock.stages.layout import Layout, builtin_layout, careful_layout
 from penstock.stages.load import MAX_PIXELS, Load
 from penstock.stages.orient import Orient
 from penstock.stages.recognise import Recognise
@@ -31,6 +32,7 @@ LANGUAGES = FOREIGN_LANGUAGES | frozenset({
 
 
 LARGE = "pp-doclayoutv3"
+OURS = ("auto", "model", "rules", LARGE)
 
 
 def documents(
@@ -94,7 +96,7 @@ def documents(
 
 def _chosen_layout(layout: str, model: str, effort: Effort) -> tuple[str, tuple[str, ...]]:
     """Returns what finds the regions, and what is to be said of it. Fetches nothing."""
-    _check_word("--layout", layout, ("auto", "model", "rules", LARGE))
+    _check_word("--layout", layout, OURS if layout in OURS else (*OURS, *installed("layouts")))
     if layout != "auto":
         return layout, ()
     large = weights.MODELS[LARGE]
@@ -118,6 +120,9 @@ def _finder(layout: str, model: str, threshold: Threshold | None, count: int) ->
         return RulesLayout()
     if layout == LARGE:
         return careful_layout(model, threshold, count)
+    if layout not in OURS:
+        score = thresholds("" if threshold is None else threshold).all
+        return Layout(engine=layout, threshold=score, overlap=count)
     return builtin_layout(threshold, count)
 
 

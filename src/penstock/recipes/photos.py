@@ -10,6 +10,7 @@ from penstock.errors import UsageError
 from penstock.photos.furniture import Furniture
 from penstock.photos.user_boxes import GivenBox, GivenDepth, KnownSize
 from penstock.plan import Plan
+from penstock.plugins import installed
 from penstock.processes.resources import cores as usable_cores
 from penstock.processes.resources import visible_gpus
 from penstock.stage import Batch, Needs
@@ -104,7 +105,8 @@ def _check_words(
     detector: str, engine: str, labels: tuple[str, ...], boxes: tuple[GivenBox, ...], furniture: str | None
 ) -> Furniture:
     """Returns the furniture table. Raises UsageError for what would go wrong later."""
-    for option, word, words in (("--detector", detector, DETECTORS), ("--engine", engine, BUILDERS)):
+    detectors = DETECTORS if detector in DETECTORS else (*DETECTORS, *installed("segmenters"))
+    for option, word, words in (("--detector", detector, detectors), ("--engine", engine, BUILDERS)):
         if word not in words:
             raise UsageError(f"{option} {word} is not known.", f"Choose from: {', '.join(words)}.")
     table = Furniture.open(furniture)  # made here where it is new, before three stages want it at once

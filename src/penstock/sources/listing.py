@@ -6,7 +6,6 @@ killed counts the pages of files that may have several; a PNG or JPEG is one pag
 
 from __future__ import annotations
 
-import importlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -17,6 +16,7 @@ from typing import IO
 
 from penstock.errors import Failure, UsageError
 from penstock.item import Item
+from penstock.plugins import load, with_installed
 from penstock.sources import MAX_PAGES, formats
 from penstock.sources.datasets import DatasetListing
 from penstock.sources.files import Candidate, FileInspector
@@ -62,9 +62,10 @@ def list_items(
     """
     if not inputs:
         raise UsageError("No input was given.", "Name a file, a folder, a glob, an address, @LIST or -.")
-    foreign = [name for name in inputs if name.partition(":")[0] in SOURCES]
+    sources = with_installed("sources", SOURCES) if any(":" in name for name in inputs) else SOURCES
+    foreign = [name for name in inputs if name.partition(":")[0] in sources]
     named = [name for name in inputs if name not in foreign]
-    items = chain.from_iterable(_by_scheme(name) for name in foreign)
+    items = chain.from_iterable(_by_scheme(name, sources) for name in foreign)
     if named or not foreign:
         skipped: Counter[str] = Counter() if left_out is None else left_out
         tables = DatasetListing(pages, image_column, id_column)
@@ -87,10 +88,9 @@ def list_files(paths: Sequence[Path], kind: type[ItemT], counter: PageCounter) -
     return (_as(kind, item) for item in listing.items(entries, nullcontext()))
 
 
-def _by_scheme(name: str) -> Iterator[Item]:
+def _by_scheme(name: str, sources: Mapping[str, str]) -> Iterator[Item]:
     scheme, _, rest = name.partition(":")
-    module, _, function = SOURCES[scheme].partition(":")
-    listed: Iterator[Item] = getattr(importlib.import_module(module), function)(rest)
+    listed: Iterator[Item] = load(sources[scheme])(rest)
     return listed
 
 

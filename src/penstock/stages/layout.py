@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from penstock.engines.layout.settings import Threshold, thresholds
 from penstock.stage import Stage
@@ -29,7 +29,7 @@ class Layout(Stage):
     worker: ClassVar[str] = "penstock.workers.layout:LayoutWorker"
     reads: ClassVar[tuple[str, ...]] = ("pixels",)
     writes: ClassVar[tuple[str, ...]] = ("regions", "layout")
-    engine: Literal["cdla", "pp-doclayoutv3"] = "cdla"
+    engine: str = "cdla"  # "cdla", "pp-doclayoutv3", or one of an installed package
     model: str = ""
     # None: the network's own. cdla: 0.4, and 0.5 for pictures, tables, formulas; pp-doclayoutv3: 0.3
     threshold: float | None = None

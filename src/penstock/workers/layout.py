@@ -11,6 +11,7 @@ from penstock.engines.layout.clean import DEFAULT, Rules
 from penstock.engines.layout.doclayout_onnx import DocLayoutOnnx
 from penstock.engines.layout.doclayout_output import PlacedDetection
 from penstock.page import Page
+from penstock.plugins import home_of, load
 from penstock.region import Region
 from penstock.stage import Worker
 from penstock.stages.layout import Layout
@@ -61,6 +62,9 @@ class _TorchLayout:
 def _engine(stage: Layout) -> _Finder:
     if stage.engine == "cdla":
         return CdlaLayout(1, stage.threshold, stage.class_thresholds)
+    if stage.engine != "pp-doclayoutv3":
+        finder: _Finder = load(home_of("layouts", {}, stage.engine, "layout network"))(stage.threshold)
+        return finder
     threshold = DEFAULT.threshold if stage.threshold is None else stage.threshold
     rules = Rules(threshold=threshold, class_thresholds=stage.class_thresholds)
     if stage.model and not stage.model.lower().endswith(".onnx"):

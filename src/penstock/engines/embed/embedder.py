@@ -6,12 +6,12 @@ pictures has `takes_images = False`; no embedder makes up a vector for a picture
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from penstock.errors import EngineError, UsageError
+from penstock.plugins import home_of, load
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,14 +47,7 @@ class Embedder(Protocol):
 
 def embedder_class(name: str) -> type[Any]:
     """Returns the class behind a name. Raises UsageError for an unknown name."""
-    if name not in EMBEDDERS:
-        raise UsageError(f"There is no embedder {name!r}.", f"Choose from: {', '.join(EMBEDDERS)}.")
-    return _class_at(EMBEDDERS[name])
-
-
-def _class_at(home: str) -> type[Any]:
-    module, kind = home.split(":")
-    found: type[Any] = getattr(importlib.import_module(module), kind)
+    found: type[Any] = load(home_of("embedders", EMBEDDERS, name, "embedder"))
     return found
 
 
@@ -69,8 +62,8 @@ def open_embedder(name: str, settings: Mapping[str, Any], once: bool = False) ->
     `once`: it will be asked little, and should be ready soon.
     """
     chosen = chosen_settings(name, settings)
-    home = ONCE.get(name, EMBEDDERS[name]) if once else EMBEDDERS[name]
-    opened: Embedder = _class_at(home)(**chosen)
+    kind = load(ONCE[name]) if once and name in ONCE else embedder_class(name)
+    opened: Embedder = kind(**chosen)
     return opened
 
 

@@ -7,7 +7,6 @@ that says what to do.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.errors import UsageError
+from penstock.plugins import home_of, load
 
 if TYPE_CHECKING:
     from penstock.box import Box, Pixels
@@ -88,8 +87,5 @@ class Segmenter(Protocol):
 
 def open_segmenter(name: str, wanted: SegmenterOptions) -> Segmenter:
     """The segmenter of this name, with its weights loaded."""
-    if name not in SEGMENTERS:
-        raise UsageError(f"There is no segmenter {name!r}.", f"Choose from: {', '.join(SEGMENTERS)}.")
-    module, kind = SEGMENTERS[name].split(":")
-    segmenter: Segmenter = getattr(importlib.import_module(module), kind)(wanted)
+    segmenter: Segmenter = load(home_of("segmenters", SEGMENTERS, name, "segmenter"))(wanted)
     return segmenter

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +18,7 @@ from penstock.exports.page_rows import picture_row, result_row
 from penstock.exports.pages import Pages
 from penstock.page import Page
 from penstock.photo import Photo
+from penstock.plugins import load
 from penstock.serve.jobs.jobs import Jobs
 from penstock.serve.jobs.record import JobRecord
 from penstock.serve.reading.catalogue import Catalogue
@@ -92,20 +92,23 @@ class JobResults:
     def _made(self, record: JobRecord, out: Out, name: str) -> list[Path]:
         if name in (JSON, ZIP):
             raise UsageError(f"A ZIP holds no {name}.")
-        if name in PHOTO_FORMATS:
-            return _writer(PHOTO_FORMATS[name])(out, out.read_photos())
-        return _writer(PAGE_FORMATS[name])(Pages(out, out.entries()))
+        rows = (out, out.read_photos()) if name in PHOTO_FORMATS else (Pages(out, out.entries()),)
+        written: list[Path] = load((PHOTO_FORMATS | PAGE_FORMATS)[name])(*rows)
+        return written
 
     def _assets(self, record: JobRecord, out: Out) -> list[Path]:
         paths = {path for item in self.items(record) for path in _assets_of(item)}
         return [out / path for path in sorted(paths) if (out / path).is_file()]
 
     def _json(self, record: JobRecord, out: Out, target: Path) -> Path:
-        rows = _photo_rows(out, record) if record.kind == "volumes" else _page_rows(out.read_pages())
+        rows = self._photo_rows(out, record) if record.kind == "volumes" else _page_rows(out.read_pages())
         with replacing(target, out, sync=False) as file:
             for piece in rows:
                 file.write(piece.encode("utf-8", "replace"))
         return target
+
+    def _photo_rows(self, out: Out, record: JobRecord) -> Iterator[str]:
+        return photo_rows(list(out.read_photos()), bool(record.options.get("same_room")))
 
 
 class CatalogueOut(Out):
@@ -190,10 +193,9 @@ def _page_rows(items: Iterable[Page | Photo]) -> Iterator[str]:
     yield "]}" if current is None else "]}]}"
 
 
-def _photo_rows(out: Out, record: JobRecord) -> Iterator[str]:
+def photo_rows(photos: Sequence[Photo], same_room: bool) -> Iterator[str]:
     """Yields JSON: the things by photo, what a thing repeats, and the totals."""
-    photos = list(out.read_photos())
-    found = inventory(photos, bool(record.options.get("same_room")))
+    found = inventory(photos, same_room)
     rows = [object_row(line) for line in found.lines]
     by_photo = [
         {**picture_row(photo), "objects": [row for row in rows if row["photo_id"] == photo.id]}
@@ -216,9 +218,3 @@ def _zipped(out: Out, paths: Iterable[Path], target: Path) -> Path:
         for path in dict.fromkeys(paths):
             made.write(path, path.relative_to(out.path))
     return target
-
-
-def _writer(home: str) -> Callable[..., list[Path]]:
-    module, _, name = home.partition(":")
-    writer: Callable[..., list[Path]] = getattr(importlib.import_module(module), name)
-    return writer
