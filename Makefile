@@ -41,7 +41,7 @@ demo: setup  ## parse the sample document with the built-in models and say where
 	@echo "       $(DEMO_OUT)/profile.html              where the time went"
 
 test: setup  ## everything that answers within minutes on a laptop
-	$(if $(COVERAGE),PENSTOCK_READER_SANDBOX=0) $(BIN)/python $(if $(COVERAGE),-m coverage run) -m pytest -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder -m 'not slow'
+	$(if $(COVERAGE),PENSTOCK_READER_SANDBOX=0) $(BIN)/python $(if $(COVERAGE),-m coverage run) -m pytest -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder --durations=25 -m 'not slow'
 
 coverage: setup  ## how much of the code `make test COVERAGE=1` ran; fails if a module was never loaded
 	$(BIN)/coverage combine --quiet

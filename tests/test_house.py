@@ -80,6 +80,45 @@ def test_bounds_are_called_max_and_min() -> None:
     assert wrong == []
 
 
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """At the top, for types or not: a circle hides which of two modules is below the other."""
+    modules = {_module(path): path for path in trees()}
+    arrows = {name: _own_imports(name, trees()[path], set(modules)) for name, path in modules.items()}
+    assert _circles(arrows) == []
+
+
+def _module(path: Path) -> str:
+    parts = ("penstock", *path.with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _own_imports(module: str, tree: ast.Module, known: set[str]) -> set[str]:
+    """Returns the modules that a module imports at its top, those under TYPE_CHECKING too."""
+    blocks = [node.body for node in tree.body if isinstance(node, ast.If)]
+    found: set[str] = set()
+    for node in [*tree.body, *(line for block in blocks for line in block)]:
+        if isinstance(node, ast.Import):
+            found |= {name.name for name in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            inner = {f"{node.module}.{name.name}" for name in node.names} & known
+            is_only_modules = len(inner) == len(node.names)
+            found |= inner if is_only_modules else {node.module, *inner}
+    # the package itself only names what it loads when it is used
+    return (found & known) - {module, "penstock"}
+
+
+def _circles(arrows: dict[str, set[str]]) -> list[list[str]]:
+    """Returns what is left when modules that import nothing of the rest are taken away, again and again."""
+    left = dict(arrows)
+    while free := [name for name, targets in left.items() if not targets & left.keys()]:
+        for name in free:
+            del left[name]
+    while free := [name for name in left if not any(name in targets for targets in left.values())]:
+        for name in free:
+            del left[name]
+    return [sorted(left)] if left else []
+
+
 def test_own_modules_are_imported_at_the_top_but_for_verbs_and_named_places() -> None:
     inside = [
         f"{path}:{line} in {function}"
