@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypedDict
 
-from penstock.passes.settings import ParseSettings
+from penstock.options.typed import ParseSettings
 
 Given = str | Path | bytes | tuple[str, bytes]  # a file: its path, its bytes, or a name and its bytes
 
