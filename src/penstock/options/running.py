@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import ForwardRef, Union
 
 from penstock.options.option import RECIPE_NAMES, Option
-from penstock.sources import MAX_PAGES
+from penstock.sources.page_range import MAX_PAGES
 
 RECIPE = Option(
     "recipe",

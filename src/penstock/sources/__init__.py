@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["PageRange", "list_items", "refuse_inside"]
 
-MAX_PAGES = 50_000  # of a document; the longest that was ever printed have half of it
 _HOMES = {"PageRange": "page_range", "list_items": "listing", "refuse_inside": "inputs"}
 
 

@@ -17,13 +17,13 @@ from typing import IO
 from penstock.errors import Failure, UsageError
 from penstock.item import Item
 from penstock.plugins import load, with_installed
-from penstock.sources import MAX_PAGES, formats
+from penstock.sources import formats
 from penstock.sources.datasets import DatasetListing
 from penstock.sources.files import Candidate, FileInspector
 from penstock.sources.folders import Dataset
 from penstock.sources.ids import safe_document
 from penstock.sources.inputs import Begin, End, Entry, FoundFile, expand
-from penstock.sources.page_range import PageRange
+from penstock.sources.page_range import MAX_PAGES, PageRange
 from penstock.sources.probe import MAX_AT_ONCE, STAGE, PageCounter
 from penstock.sources.probe_questions import PartCount
 from penstock.stage import ItemT

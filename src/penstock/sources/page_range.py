@@ -10,6 +10,7 @@ from numbers import Integral
 from penstock.errors import UsageError
 
 LAST = 1 << 62  # an open end
+MAX_PAGES = 50_000  # of a document; the longest that was ever printed have half of it
 Pages = str | int | Iterable[int]  # "3-9", 3, [1, 3], range(3, 10)
 
 
