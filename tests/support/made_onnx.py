@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock.engines.weights.protobuf import VARINT, encoded_field, encoded_varint
-
+VARINT, BYTES = 0, 2  # protobuf's wire types
 FLOAT, INT32, INT64 = 1, 6, 7
 TYPES = {np.dtype(np.float32): FLOAT, np.dtype(np.int32): INT32, np.dtype(np.int64): INT64}
 OPSET, IR = 17, 8
@@ -22,7 +21,7 @@ ATTRIBUTE_INT, ATTRIBUTE_INTS = 2, 7
 def layout_model(rows: Sequence[Sequence[float]], *, as_red: Sequence[int] = ()) -> bytes:
     """A network that finds `rows`, whose boxes are pixels of its 800 x 800 input.
 
-    To the score of the rows `as_red` it adds how red the page is. Its outlines cannot be computed.
+    To the score of the rows `as_red` it adds how red the page is. Its outlines are the page itself.
     """
     found = np.array(rows, dtype=np.float32).reshape(-1, 7)
     red_ones = np.zeros_like(found)
@@ -30,7 +29,7 @@ def layout_model(rows: Sequence[Sequence[float]], *, as_red: Sequence[int] = ())
     constants = {
         "rows": found, "red_ones": red_ones, "ones": np.ones((1, 2), np.float32),
         "one": np.ones((1, 1), np.float32), "sides": np.array([1, 0, 1, 0]), "first": np.array([0]),
-        "flat": np.array([1, 1]), "number": np.array([len(found)], np.int32), "impossible": np.array([7, 11]),
+        "flat": np.array([1, 1]), "number": np.array([len(found)], np.int32),
     }  # fmt: skip
     nodes = (
         _node("Gather", ("scale_factor", "sides"), "scales", axis=1),
@@ -42,11 +41,12 @@ def layout_model(rows: Sequence[Sequence[float]], *, as_red: Sequence[int] = ())
         _node("Add", ("rows", "more"), "scored"),
         _node("Div", ("scored", "divisor"), "fetch_name_0"),
         _node("Identity", ("number",), "fetch_name_1"),
-        _node("Reshape", ("image", "impossible"), "fetch_name_2"),
+        _node("Identity", ("image",), "fetch_name_2"),
     )
     inputs = (("image", (1, 3, 800, 800)), ("im_shape", (1, 2)), ("scale_factor", (1, 2)))
     outputs = (
-        ("fetch_name_0", ("N", 7), FLOAT), ("fetch_name_1", ("B",), INT32), ("fetch_name_2", (7, 11), FLOAT),
+        ("fetch_name_0", ("N", 7), FLOAT), ("fetch_name_1", ("B",), INT32),
+        ("fetch_name_2", (1, 3, 800, 800), FLOAT),
     )  # fmt: skip
     graph = b"".join([
         *(encoded_field(1, node) for node in nodes),
@@ -90,3 +90,16 @@ def _value(name: str, sides: Sequence[int | str], kind: int) -> bytes:
     )
     tensor = _number(1, kind) + encoded_field(2, shape)
     return _text(1, name) + encoded_field(2, encoded_field(1, tensor))
+
+
+def encoded_varint(value: int) -> bytes:
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def encoded_field(number: int, value: bytes) -> bytes:
+    return encoded_varint(number << 3 | BYTES) + encoded_varint(len(value)) + value

@@ -10,8 +10,6 @@ needs_saliency = pytest.mark.skipif(
     weights.look(weights.MODELS["u2netp"]).state != "ready", reason="run: penstock models fetch u2netp"
 )
 needs_detector = pytest.mark.skipif(
-    any(
-        weights.look(weights.MODELS[name]).state != "ready" for name in ("nanodet", "nanodet-graph", "u2netp")
-    ),
+    any(weights.look(weights.MODELS[name]).state != "ready" for name in ("nanodet", "u2netp")),
     reason="run: penstock models fetch nanodet",
 )

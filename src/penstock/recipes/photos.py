@@ -93,7 +93,7 @@ def _usual_detector() -> str:
 
 def has_nanodet() -> bool:
     """Returns whether NanoDet's weights are there: 144 MB are only fetched by `penstock models fetch`."""
-    return all(look(MODELS[name]).state == "ready" for name in ("nanodet", "nanodet-graph"))
+    return look(MODELS["nanodet"]).state == "ready"
 
 
 def has_mobile_sam() -> bool:

@@ -66,7 +66,7 @@ def test_every_origin_is_named_to_the_byte() -> None:
 def test_a_large_model_is_fetched_by_name_with_all_it_needs(cache: Path) -> None:
     usual = [check.model.name for check in weights.verify()]
     assert "nanodet" not in usual and "u2netp" in usual
-    assert [check.model.name for check in weights.verify(["nanodet"])] == ["nanodet", "nanodet-graph"]
+    assert [check.model.name for check in weights.verify(["nanodet"])] == ["nanodet"]
     with pytest.raises(MissingModel, match="penstock models fetch nanodet"):
         weights.path("nanodet")
 

@@ -17,7 +17,6 @@ from penstock.engines.layout.clean import FoundBoxes, Rules, clean
 from penstock.engines.layout.doclayout_output import PlacedDetection, placed
 from penstock.engines.weights import registry as weights
 from penstock.engines.weights.onnx import open_session
-from penstock.engines.weights.onnx_outputs import first_outputs
 from penstock.errors import EngineError, MissingModel, OpenError, first_line
 from penstock.region import LABELS
 
@@ -49,11 +48,13 @@ class DocLayoutOnnx:
             raise MissingModel(f"There is no layout model {model}.", "Name a file that ends in .onnx.")
         self._rules = rules or Rules()
         self._name = path.name
-        # outlines are not asked for; one input shape for ever, so the arena stays flat
-        content = first_outputs(path.read_bytes(), OUTPUTS)
-        self._session: Any = open_session(content, threads, arena=True, name=path.name)
+        # one input shape for ever, so the arena stays flat
+        self._session: Any = open_session(path, threads, arena=True, name=path.name)
+        self._outputs = [each.name for each in self._session.get_outputs()][
+            :OUTPUTS
+        ]  # outlines are not needed
         given = {each.name for each in self._session.get_inputs()}
-        if given != set(INPUTS) or len(self._session.get_outputs()) != OUTPUTS:
+        if given != set(INPUTS) or len(self._outputs) != OUTPUTS:
             raise _not_ours(path.name)
 
     def detect(self, pixels: Pixels) -> list[PlacedDetection]:
@@ -72,7 +73,7 @@ class DocLayoutOnnx:
         if self._session is None:
             raise EngineError("The layout model was closed and cannot run.")
         try:
-            rows, counts = self._session.run(None, prepare(pixels))
+            rows, counts = self._session.run(self._outputs, prepare(pixels))
         except Exception as exc:  # onnxruntime's exceptions share no base but this
             raise EngineError(f"The layout model failed on a picture: {first_line(exc)}") from exc
         if rows.ndim != 2 or rows.shape[1] < ROW or counts.shape != (1,):

@@ -1,14 +1,13 @@
 """MobileSAM outlines the thing in a box, where colour and saliency fail.
 
 It is optional: 40.7 MB, and 4.3 s of a core for a photo and 0.2 s for each box of it.
-The weights are those that were published; the graphs without weights are ours (`tools/mobile_sam_graphs.py`).
+The weights are those that were published; the graphs are ours (`tools/models/mobile_sam_graphs.py`).
 """
 
 from __future__ import annotations
 
 import threading
-import zlib
-from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import cv2
@@ -17,9 +16,7 @@ from numpy.typing import NDArray
 
 from penstock.engines.segment.segmenter import Mask
 from penstock.engines.weights import registry as weights
-from penstock.engines.weights.onnx import open_session
-from penstock.engines.weights.protobuf import encoded_field, encoded_varint
-from penstock.engines.weights.torch_file import Array, read_tensors
+from penstock.engines.weights.onnx import PackedGraph, open_session
 from penstock.errors import EngineError, first_line
 
 if TYPE_CHECKING:
@@ -30,18 +27,15 @@ if TYPE_CHECKING:
 NAME = "mobile-sam"
 SIDE = 1024  # pixels, the model's own
 MEAN, STD = (123.675, 116.28, 103.53), (58.395, 57.12, 57.375)
-# field numbers of onnx.proto
-MODEL_GRAPH, GRAPH_INITIALIZER, TENSOR_DIMS, TENSOR_TYPE, TENSOR_NAME, TENSOR_RAW = 7, 5, 1, 2, 8, 9
-FLOAT = 1
 
 
 class MobileSam:
     """Outlines by boxes. Thread-safe; the photo that was seen last is encoded once."""
 
     def __init__(self, threads: int = 1) -> None:
-        tensors = read_tensors(weights.path(NAME))
+        folder, published = Path(__file__).parent / "network", weights.path(NAME)
         self._encoder, self._decoder = (
-            open_session(_with_weights(part, tensors), threads, name=f"{NAME}'s {part}")
+            open_session(PackedGraph(folder / f"sam_{part}.bin", published), threads, name=f"{NAME}'s {part}")
             for part in ("encoder", "decoder")
         )
         self._lock = threading.Lock()
@@ -77,24 +71,3 @@ def _prepared(picture: Pixels) -> Floats:
     square = np.zeros((SIDE, SIDE, 3), np.float32)
     square[: size[1], : size[0]] = (small - np.array(MEAN)) / np.array(STD)
     return np.ascontiguousarray(square.transpose(2, 0, 1)[None])
-
-
-def _with_weights(part: str, tensors: dict[str, Array]) -> bytes:
-    """Returns a network: messages of a protobuf that come twice are merged, so weights are written behind."""
-    graph = zlib.decompress(
-        files("penstock.engines.segment").joinpath(f"network/sam_{part}.bin").read_bytes()
-    )
-    prefixes = ("image_encoder.",) if part == "encoder" else ("prompt_encoder.", "mask_decoder.")
-    own = b"".join(
-        encoded_field(GRAPH_INITIALIZER, _initializer(name, value))
-        for name, value in tensors.items()
-        if name.startswith(prefixes) and name.encode() in graph
-    )
-    return graph + encoded_field(MODEL_GRAPH, own)
-
-
-def _initializer(name: str, value: Array) -> bytes:
-    dims = b"".join(encoded_varint(TENSOR_DIMS << 3) + encoded_varint(size) for size in value.shape)
-    kind = encoded_varint(TENSOR_TYPE << 3) + encoded_varint(FLOAT)
-    raw = np.ascontiguousarray(value, "<f4").tobytes()
-    return dims + kind + encoded_field(TENSOR_NAME, name.encode()) + encoded_field(TENSOR_RAW, raw)

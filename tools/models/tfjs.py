@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from penstock.engines.weights.protobuf import VARINT, encoded_field, encoded_varint
+from protobuf import VARINT, encoded_field, encoded_varint
 
 Node = dict[str, Any]
 OPSET, IR_VERSION = 13, 8

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from penstock.engines.weights.torch_file import read_tensors
 from penstock.errors import OpenError
+from tests.tools.models import tool
 
+read_tensors = tool("torch_file").read_tensors
 DICTIONARY = b"ccollections\nOrderedDict\n)R"
 
 

