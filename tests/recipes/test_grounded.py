@@ -261,7 +261,7 @@ def test_wrong_token_numbers_are_a_sentence(tmp_path: Path) -> None:
     result = CliRunner().invoke(
         app, ["parse", SAMPLE, "-o", str(tmp_path), "--recipe", "grounded", "--ngram-keep", "<td>"]
     )
-    assert "are not numbers of tokens" in str(result.exception)
+    assert "are not token ids" in str(result.exception)
 
 
 def test_another_recipe_does_not_take_them(tmp_path: Path) -> None:

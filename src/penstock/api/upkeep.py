@@ -16,7 +16,7 @@ from penstock.trace.profile import Profile
 
 @in_python_terms()
 def check(out: str | Path, *, repair: bool = False) -> Checkup:
-    """Returns what of a run is damaged or missing. Changes nothing unless told to `repair`.
+    """Returns what of a run is damaged or missing. Changes nothing without `repair`.
 
     `repair` sets damaged files aside; the next run reads their pages again.
 
