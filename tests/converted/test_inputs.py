@@ -17,7 +17,7 @@ import penstock
 from penstock.converted import inputs
 from penstock.errors import PenstockError, UsageError
 from penstock.plan import Plan
-from penstock.sources import download as downloads
+from penstock.sources.remote import download as downloads
 from penstock.stages.load import Load
 from penstock.testing.fake_stages import FakeLayout, FakeRecognise
 from tests.support import made_pdf

@@ -27,7 +27,7 @@ from penstock.passes.pipeline import Pipeline, count_within
 from penstock.passes.pipeline_check import STEPS, chosen_steps
 from penstock.passes.pipeline_options import PipelineOptions
 from penstock.passes.pipeline_presets import PRESETS, corpus_of, queries_of
-from penstock.sources import hub
+from penstock.sources.remote import hub
 from penstock.stages.ground import Ground
 from penstock.store import manifest
 from penstock.store.ledger import Ledger
@@ -151,7 +151,7 @@ def test_an_upload_leaves_what_people_sent_at_home(tmp_path: Path) -> None:
     for name in ("run.json", "uploads/00aa/private.pdf", "damaged/items-a.parquet"):
         (tmp_path / "out" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "out" / name).write_bytes(b"x" * 5_000)
-    code = "import sys; from pathlib import Path; from penstock.sources import hub;"
+    code = "import sys; from pathlib import Path; from penstock.sources.remote import hub;"
     code += "hub.upload(Path(sys.argv[1]), 'me/pages', 'a card', names=['run.json', 'damaged', 'uploads'])"
     with Hub() as server:
         words = [sys.executable, "-c", code, str(tmp_path / "out")]

@@ -21,9 +21,10 @@ from penstock.cli.app import app
 from penstock.errors import BadInput, UsageError
 from penstock.page import Page
 from penstock.passes.parse import ParseOptions, parse_work
-from penstock.sources import download, list_items
-from penstock.sources.download import Download
-from penstock.sources.public_address import is_public
+from penstock.sources import list_items
+from penstock.sources.remote import download
+from penstock.sources.remote.download import Download
+from penstock.sources.remote.public_address import is_public
 from penstock.store.out import Out
 from tests.support.local_server import LocalServer
 from tests.support.private_addresses import INSIDE, PUBLIC

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from penstock.errors import BadInput, UsageError
-from penstock.sources.download import Download, _fetch, downloaded
+from penstock.sources.remote.download import Download, _fetch, downloaded
 from tests.support.local_server import LocalServer
 
 MEGABYTE = 1 << 20

@@ -13,7 +13,7 @@ from penstock.passes.embed import _about
 from penstock.passes.upload import files_of
 from penstock.recipes.embed import embed_pages
 from penstock.redaction import redacted
-from penstock.sources import hub
+from penstock.sources.remote import hub
 from penstock.store import manifest
 from penstock.store.atomic_files import replacing
 from penstock.testing.fake_recipe import fake

@@ -17,7 +17,9 @@ import typer
 
 from penstock.cli.log_file import LogLevelName, log_file, logging_from
 from penstock.errors import UsageError
+from penstock.object_stores import is_object_address
 from penstock.options.option import GROUPS, Option
+from penstock.store.remote import mirrored
 
 PREFIX = "PENSTOCK_"
 FORMAT_NAMES = (
@@ -138,6 +140,14 @@ def _log_from(context: typer.Context, level: LogLevelName) -> LogLevelName:
     return level
 
 
+def _here(context: typer.Context, out: Path | None) -> Path | None:
+    """Returns OUT as a folder of this machine. An address has a mirror here, for as long as the verb runs."""
+    if out is None or context.resilient_parsing or not is_object_address(out):
+        return out
+    reads_all = context.info_name != "parse"  # which needs to know rows, not crops
+    return context.with_resource(mirrored(str(out), everything=reads_all))
+
+
 def _hush(wanted: bool) -> bool:
     from penstock.engines.weights import fetch_line
 
@@ -171,11 +181,16 @@ CropNames = Annotated[
         "--crop-names", help="Names of crops in exports: content (a hash), or page (PAGE_ID_crop_2.jpg)."
     ),
 ]
-Results = Annotated[Path, of_output("--out", "-o", help="Folder for the results. A run there is resumed.")]
+Results = Annotated[
+    Path, of_output("--out", "-o", help="Folder for the results. A run there is resumed.", callback=_here)
+]
 ResultsOrNone = Annotated[
     Path | None,
     of_output(
-        "--out", "-o", help="Folder for the results. A run there is resumed. Without it Markdown is printed."
+        "--out",
+        "-o",
+        help="Folder for the results. A run there is resumed. Without it Markdown is printed.",
+        callback=_here,
     ),
 ]
 HfToken = Annotated[
@@ -191,4 +206,6 @@ Licence = Annotated[
     str,
     of_servers("--license", help="Licence of the upload, such as cc-by-4.0. Default: the sources' own."),
 ]
-Out = Annotated[Path, typer.Argument(help="The folder of a run.", metavar="OUT", show_default=False)]
+Out = Annotated[
+    Path, typer.Argument(help="The folder of a run.", metavar="OUT", show_default=False, callback=_here)
+]

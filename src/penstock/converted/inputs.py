@@ -20,11 +20,11 @@ from PIL import Image, ImageOps
 
 from penstock.errors import UsageError
 from penstock.sources import formats
-from penstock.sources.download import downloaded, is_url
 from penstock.sources.files import FileInspector
 from penstock.sources.folders import Dataset
 from penstock.sources.formats import READABLE
 from penstock.sources.inputs import FoundFile, expand
+from penstock.sources.remote.download import downloaded, is_url
 from penstock.sources.safe_names import safe_name
 from penstock.store.atomic_files import store_errors
 

@@ -44,6 +44,12 @@ RETRY_FAILED = Option(
     "retry_failed", bool, "Try again what failed in an earlier run.", default=False, group="Running"
 )
 FRESH = Option("fresh", bool, "Discard what OUT holds and start over.", default=False, group="Running")
+PARTITION = Option(
+    "partition",
+    str | None,
+    "Read only the documents of one of several ranks that share OUT: 3/8 is the third of eight.",
+    group="Running",
+)
 IMAGE_COLUMN = Option(
     "image_column",
     str | None,
@@ -55,6 +61,6 @@ ID_COLUMN = Option(
 )
 
 CONVERTING: tuple[Option, ...] = (RECIPE, PAGES, EXECUTOR)  # what `convert` takes besides the recipe's own
-KEEPING: tuple[Option, ...] = (RETRY_FAILED, FRESH)  # of a run that keeps its results in OUT
+KEEPING: tuple[Option, ...] = (RETRY_FAILED, FRESH, PARTITION)  # of a run that keeps its results in OUT
 LISTING: tuple[Option, ...] = (MAX_PAGES_READ, IMAGE_COLUMN, ID_COLUMN)
 RUN: tuple[Option, ...] = (*CONVERTING, *LISTING, *KEEPING)

@@ -84,6 +84,7 @@ class RunSettings(ConvertSettings, total=False):
     id_column: str | None
     retry_failed: bool
     fresh: bool
+    partition: str | None
 
 
 class EnrichSettings(TypedDict, total=False):
@@ -146,3 +147,4 @@ class VolumesSettings(PhotoSettings, total=False):
     executor: str
     retry_failed: bool
     fresh: bool
+    partition: str | None

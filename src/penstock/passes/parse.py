@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -24,16 +25,17 @@ from penstock.passes.in_order import OnProgress, Order, PageOrder, PageStream, m
 from penstock.passes.prepared_run import PreparedRun
 from penstock.plan import Plan
 from penstock.redaction import SafeRepr, bare_address
-from penstock.sources.download import forget_download, is_url
 from penstock.sources.page_range import pages_text
+from penstock.sources.partition import ALL, Partition
 from penstock.sources.probe import PageCounter
+from penstock.sources.remote.download import forget_download, is_url
 from penstock.stages.recognise import Recognise
 from penstock.store.ledger import Ledger
 from penstock.store.manifest import DOWNLOADS
 from penstock.store.out import Out
 from penstock.store.ownership import refuse_links
 from penstock.store.schema import PAGES
-from penstock.store.source_order import read_order
+from penstock.store.source_order import Files, note_document, read_order
 from penstock.trace.spans import Trace
 
 ORDERS = ("source", "completion")
@@ -56,6 +58,7 @@ class ParseOptions(SafeRepr):
     retry_failed: bool = False
     fresh: bool = False
     crop_names: str | None = None  # of exports; None: as the run in OUT was asked for
+    partition: str | None = None  # "3/8": only the documents of the third of eight ranks
 
     def plan(self) -> Plan:
         """Raises UsageError for a recipe or setting that is not known, or that reads photos."""
@@ -87,7 +90,8 @@ def parse_work(options: ParseOptions, out: Path, trace: Trace | None = None) -> 
     """Returns the run that reads `options.inputs` into OUT. Raises UsageError before it begins."""
     options = with_saved_effort(options, out)
     plan, tally = options.plan(), Tally()
-    listing = list_pages(options, out, tally.left_out)
+    documents: dict[str, Files] = {}
+    listing = list_pages(options, out, tally.left_out, documents=documents)
     facts = {
         "inputs": redacted_inputs(options.inputs),
         "pages": options.pages,
@@ -102,8 +106,22 @@ def parse_work(options: ParseOptions, out: Path, trace: Trace | None = None) -> 
         fresh=options.fresh,
         facts={**facts, **crop_names_of(options.crop_names, None if options.fresh else out)},
         tally=tally,
+        rank=_partition_of(options).name if options.partition else "",
+        documents=documents,
     )
     return PreparedRun(run, listing, ahead=True)
+
+
+def _partition_of(options: ParseOptions) -> Partition:
+    """Returns which documents are this run's. Raises UsageError for what no rank may do while others work."""
+    if options.partition is None:
+        return ALL
+    if options.fresh:
+        raise UsageError(
+            "--fresh would delete what other ranks wrote.",
+            "Start over once without --partition, or choose another OUT.",
+        )
+    return Partition.parse(options.partition)
 
 
 def with_saved_effort(options: ParseOptions, out: Path) -> ParseOptions:
@@ -202,10 +220,12 @@ def list_pages(
     out: Path | None = None,
     left_out: Counter[str] | None = None,
     counter: PageCounter | None = None,
+    documents: dict[str, Files] | None = None,
 ) -> Iterator[Page]:
     """Yields the pages of the inputs before they are read. Raises UsageError at once if there is none.
 
     `left_out` counts files of a folder that are not read, by their ending. `counter` is the caller's own.
+    `documents` gets the names of all, also of those that other ranks read.
     """
     return sources.list_items(
         options.inputs,
@@ -219,4 +239,6 @@ def list_pages(
         left_out=left_out,
         downloads=downloads_of(out, options.inputs, options.fresh),
         counter=counter,
+        partition=_partition_of(options),
+        on_document=partial(note_document, {} if documents is None else documents),
     )

@@ -61,8 +61,8 @@ from penstock.passes.scores import evaluate_search
 from penstock.passes.upload import need_token, upload_out
 from penstock.plan import Plan
 from penstock.sizes import file_size
-from penstock.sources import hub
 from penstock.sources.queries import read_queries
+from penstock.sources.remote import hub
 from penstock.stages.ground import Ground
 from penstock.stages.recognise_remote import RecogniseRemote
 from penstock.store.out import Out

@@ -19,7 +19,7 @@ from penstock.passes.pipeline_presets import PipelineModels
 from penstock.plan import Plan
 from penstock.recipes.regions import TORCH
 from penstock.sizes import GB, file_size
-from penstock.sources import hub
+from penstock.sources.remote import hub
 from penstock.stages.doclayout import DocLayout
 from penstock.stages.ground import Ground
 from penstock.store.atomic_files import make_folder

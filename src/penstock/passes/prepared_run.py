@@ -76,7 +76,7 @@ class PreparedRun(Generic[ItemT]):
         if self.sample_of is not None:
             profile = replace(profile, whole=self.sample_of())
         if run.tally.done or run.tally.failed:
-            write_profile(profile, run.out / run.home)
+            write_profile(profile, run.own_folder)
         return profile
 
     def _listed(self) -> AbstractContextManager[Iterable[ItemT]]:

@@ -22,11 +22,13 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from penstock.errors import UsageError
+from penstock.object_stores import is_object_address
 from penstock.redaction import bare_address
 from penstock.sources import formats
-from penstock.sources.download import downloaded_once, is_url
 from penstock.sources.folders import Dataset, group_shards, saved_datasets
 from penstock.sources.ids import STDIN, natural_key, safe_document
+from penstock.sources.remote.download import downloaded_once, is_url
+from penstock.sources.remote.objects import StoredObject, objects_at
 from penstock.sources.unique_names import kept_parts
 
 SPOOL_BYTES = 1 << 20
@@ -41,6 +43,7 @@ class FoundFile:
     named: bool = False  # by the user: a file that cannot be read is then reported, not skipped
     digest: str = ""  # of the content, where path and time mean nothing
     problem: str = ""
+    stored: StoredObject | None = None  # to be fetched before it is opened
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,8 @@ def refuse_inside(inputs: Sequence[str], out: Path) -> None:
     """Raises UsageError if an input is OUT or lies in it: results would lie among the user's files."""
     real = out.resolve()
     for text in inputs:
+        if is_object_address(text):
+            continue
         with contextlib.suppress(OSError, RuntimeError):  # the listing says why it cannot be looked at
             if os.path.lexists(text):
                 place = _settled(text)
@@ -111,10 +116,20 @@ def _named(
     text: str, downloads: Path | None, document: Sequence[str] = (), above: Sequence[str] = ()
 ) -> Iterator[Entry]:
     """Yields what an address or a path is."""
+    if is_object_address(text):
+        yield from _in_a_store(text, downloads or _temporary_folder())
+        return
     if is_url(text) and not os.path.lexists(text):
         yield _at_address(text, downloads or _temporary_folder())
     else:
         yield from _one(text, document, above)
+
+
+def _in_a_store(text: str, downloads: Path) -> Iterator[Entry]:
+    yield Begin()
+    for stored in objects_at(text, downloads):
+        yield FoundFile(stored.kept, stored.document, named=True, stored=stored)
+    yield End(Path(text), safe_document([text]), "holds no PDF, picture or dataset.")
 
 
 def _at_address(url: str, downloads: Path) -> FoundFile:

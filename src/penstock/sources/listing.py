@@ -7,14 +7,14 @@ killed counts the pages of files that may have several; a PNG or JPEG is one pag
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO
 
-from penstock.errors import Failure, UsageError
+from penstock.errors import BadInput, Failure, UsageError
 from penstock.item import Item
 from penstock.plugins import load, with_installed
 from penstock.sources import formats
@@ -24,8 +24,10 @@ from penstock.sources.folders import Dataset
 from penstock.sources.ids import safe_document
 from penstock.sources.inputs import Begin, End, Entry, FoundFile, expand
 from penstock.sources.page_range import MAX_PAGES, PageRange
+from penstock.sources.partition import ALL, Partition
 from penstock.sources.probe import MAX_AT_ONCE, STAGE, PageCounter
 from penstock.sources.probe_questions import PartCount
+from penstock.sources.remote.objects import StoredObject
 from penstock.stage import ItemT
 
 ONE_PART = PartCount(1, 1)
@@ -49,13 +51,16 @@ def list_items(
     left_out: Counter[str] | None = None,
     downloads: Path | None = None,
     counter: PageCounter | None = None,
+    partition: Partition = ALL,
+    on_document: Callable[[str], object] = lambda _: None,
 ) -> Iterator[ItemT]:
     """Yields every page of the inputs as an item of `kind`. Raises UsageError at once if there is none.
 
     A document with more than `max_pages` is listed up to there, and fails for the rest. `known` holds the
     files of earlier runs by document name. `left_out` gets the endings of files in folders that are of no
     kind that Penstock reads. `downloads` keeps what comes from http(s) addresses. `counter` is the caller's
-    own, for many small listings: its process takes longer to start than to count.
+    own, for many small listings: its process takes longer to start than to count. Only documents that fall to
+    `partition` are listed, and rows of data sets; `on_document` is called with the name of every document.
 
     for page in list_items(["scans/", "report.pdf", "more/**/*.png"], Page, pages=PageRange.parse("1-9")):
         print(page.id, page.document, page.part)
@@ -65,17 +70,17 @@ def list_items(
     sources = with_installed("sources", SOURCES) if any(":" in name for name in inputs) else SOURCES
     foreign = [name for name in inputs if name.partition(":")[0] in sources]
     named = [name for name in inputs if name not in foreign]
-    items = chain.from_iterable(_by_scheme(name, sources) for name in foreign)
+    items = chain.from_iterable(_by_scheme(name, sources, partition) for name in foreign)
     if named or not foreign:
         skipped: Counter[str] = Counter() if left_out is None else left_out
         tables = DatasetListing(pages, image_column, id_column)
         size = 1 if counter is None else MAX_AT_ONCE  # a small listing is one question
         counts = counter or PageCounter(password)
-        listing = _Listing(pages, tables, known, max_pages, skipped, counts, size)
+        listing = _Listing(pages, tables, known, max_pages, skipped, counts, size, partition, on_document)
         entries = expand(named, stdin, downloads)
         items = chain(items, listing.items(entries, nullcontext() if counter else listing.counter))
-    first = next(items)
-    return (_as(kind, item) for item in _resumed(first, items))
+    first = list(islice(items, 1))  # errors of the call itself come now; nothing may fall to a rank
+    return (_as(kind, item) for item in chain(first, items))
 
 
 def list_files(paths: Sequence[Path], kind: type[ItemT], counter: PageCounter) -> Iterator[ItemT]:
@@ -88,19 +93,14 @@ def list_files(paths: Sequence[Path], kind: type[ItemT], counter: PageCounter) -
     return (_as(kind, item) for item in listing.items(entries, nullcontext()))
 
 
-def _by_scheme(name: str, sources: Mapping[str, str]) -> Iterator[Item]:
+def _by_scheme(name: str, sources: Mapping[str, str], partition: Partition) -> Iterator[Item]:
     scheme, _, rest = name.partition(":")
     listed: Iterator[Item] = load(sources[scheme])(rest)
-    return listed
+    return (item for item in listed if partition.holds(item.document))
 
 
 def _as(kind: type[ItemT], item: Item) -> ItemT:
     return kind(**{name: getattr(item, name) for name in ITEM_FIELDS})
-
-
-def _resumed(first: Item, rest: Iterator[Item]) -> Iterator[Item]:
-    yield first
-    yield from rest
 
 
 class _Listing:
@@ -115,6 +115,8 @@ class _Listing:
         left_out: Counter[str],
         counter: PageCounter,
         first: int,
+        partition: Partition = ALL,
+        on_document: Callable[[str], object] = lambda _: None,
     ) -> None:
         self.counter = counter
         self._first = first
@@ -123,6 +125,8 @@ class _Listing:
         self._max_pages = max_pages
         self._inspect = FileInspector(known)
         self._tables = tables
+        self._partition = partition
+        self._on_document = on_document
         self._matched = 0  # files and datasets that are there, of all inputs so far
         self._before = 0  # the same when the current folder or pattern began
 
@@ -141,15 +145,18 @@ class _Listing:
                 yield item
         if not self._matched:
             raise UsageError(_nothing(missing), "Name a file, a folder, a glob, an address, @LIST or -.")
-        if not listed:
+        if not listed and self._partition == ALL:
             raise UsageError(f"No input has a page in the range {self._pages}.")
 
     def _all(self, entries: Iterator[Entry]) -> Iterator[Item]:
         for batch in _growing(entries, self._first):
             looked = [self._look(entry) if isinstance(entry, FoundFile) else entry for entry in batch]
-            counts = self.counter.counts([one for one in looked if isinstance(one, Candidate)])
+            counts = self.counter.counts(
+                [one for one in looked if isinstance(one, Candidate) and self._is_mine(one)]
+            )
             for one in looked:
                 if isinstance(one, Candidate):
+                    self._on_document(one.found.document)
                     yield from self._of_file(one, counts.get(one.found.path, ONE_PART))
                 elif isinstance(one, Dataset):
                     yield from self._of_dataset(one)
@@ -159,17 +166,31 @@ class _Listing:
                     yield from self._empty(one)
 
     def _look(self, found: FoundFile) -> Candidate | None:
+        if found.stored is not None:
+            if not self._falls_here(found):
+                return Candidate(found, "")
+            found = _fetched(found, found.stored)
         candidate = self._inspect(found)
         if candidate is None:
             ending = found.path.suffix.lower()
             self._left_out[ending if ending and ending.isprintable() else "no ending"] += 1
         return candidate
 
+    def _is_mine(self, file: Candidate) -> bool:
+        """Returns whether it falls to this rank. Every rank lists tables: their rows fall one by one."""
+        return file.kind in formats.TABLES or self._falls_here(file.found)
+
+    def _falls_here(self, found: FoundFile) -> bool:
+        is_table = found.document.lower().endswith(formats.TABLE_SUFFIXES)
+        return is_table or self._partition.holds(found.document)
+
     def _of_file(self, file: Candidate, count: PartCount | Failure) -> Iterator[Item]:
         if file.failure is not None and file.missing:
             yield file.failed(file.failure)
             return
         self._matched += 1
+        if not self._is_mine(file):
+            return
         if file.failure is not None:
             yield file.failed(file.failure)
         elif isinstance(count, Failure):
@@ -199,12 +220,21 @@ class _Listing:
             return
         for item in self._tables.items(dataset):
             self._matched += 1
-            yield item
+            if self._partition.holds(item.id):
+                yield item
 
     def _empty(self, end: End) -> Iterator[Item]:
         file = self._inspect(FoundFile(end.path, end.document, problem=end.problem))
         if file is not None and file.failure is not None:
             yield file.failed(file.failure)
+
+
+def _fetched(found: FoundFile, stored: StoredObject) -> FoundFile:
+    try:
+        stored.fetch()
+    except BadInput as exc:
+        return replace(found, problem=exc.message)
+    return found
 
 
 def _failure(file: Candidate, words: str, advice: str) -> Failure:

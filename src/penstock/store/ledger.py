@@ -58,9 +58,15 @@ class ShardWriter(Generic[ItemT]):
     """
 
     def __init__(
-        self, out: Path, rows: schema.Rows[ItemT], clock: Callable[[], float] = time.monotonic
+        self,
+        out: Path,
+        rows: schema.Rows[ItemT],
+        clock: Callable[[], float] = time.monotonic,
+        on_commit: Callable[[list[Path]], object] = lambda _: None,
     ) -> None:
         self._out = out
+        self._on_commit = on_commit  # gets the files that rows name, and last the shard
+        self._files: list[Path] = []
         self._clock = clock
         self._rows = rows
         self._items: list[ItemT] = []
@@ -102,6 +108,8 @@ class ShardWriter(Generic[ItemT]):
         name = content_name("\n".join(keys).encode())
         with replacing(self._out / folder / f"{name}.parquet", self._out) as file:
             write_shard(table, file)
+        self._on_commit([*self._files, self._out / folder / f"{name}.parquet"])
+        self._files = []
         shard = f"{folder}/{name}.parquet"
         log.info("committed %d rows: %s", len(rows), shard, extra={"shard": shard, "rows": len(rows)})
 
@@ -133,6 +141,7 @@ class ShardWriter(Generic[ItemT]):
         if data is None or path is None:
             return
         target = self._out / path
+        self._files.append(target)
         if not target.exists():  # named by content: the same logo on 1,000 pages is one file
             with replacing(target, self._out) as file:
                 file.write(data)

@@ -19,7 +19,9 @@ from penstock.processes.resources import cores
 from penstock.redaction import redacted, without_logins
 from penstock.store.atomic_files import replacing, store_errors
 from penstock.store.ledger import has_rows
+from penstock.store.lock import joining
 from penstock.store.ownership import MARK, is_marked, is_ours, refuse_links, remove_all
+from penstock.store.remote import mirror_of
 from penstock.store.shards import FORMAT, format_problem
 
 RUN = "run.json"
@@ -32,6 +34,7 @@ FOLDERS = (
     "items", "failures", "damaged", "crops", "raw", "embed", "embeddings", "enrich", "index",
     "markdown", "markdown_joined", "overlays", "searchable", "docjson", "docling", "content_list", "html",
     "glm", "masks", "clouds", "splats", "meshes", "turntables", "unfinished", "retrieval", "uploads", "jobs",
+    "ranks",
 )  # fmt: skip
 OURS = (*FILES, *FOLDERS)
 SHOWN = 8  # names in an error
@@ -72,11 +75,33 @@ def check(out: Path, plan: Plan) -> None:
     settings = plan.completed(manifest["plan"])
     if fingerprint_of(settings) == plan.fingerprint():
         return
+    raise _mismatch(out, plan, settings)
+
+
+def _mismatch(out: Path, plan: Plan, settings: list[dict[str, Any]]) -> PlanMismatch:
     lines = "\n".join(f"  {line}" for line in differences(settings, plan.settings()))
-    raise PlanMismatch(
+    return PlanMismatch(
         f"{out} holds the results of another plan:\n{lines}\n",
         "Use the same options, another OUT, or --fresh to start over.",
     )
+
+
+def join(out: Path, plan: Plan, **facts: Any) -> None:
+    """Writes run.json for the first of several ranks; the others check theirs against it.
+
+    Raises PlanMismatch if another plan was begun in OUT.
+    """
+    with joining(out):
+        begun = read(out)
+        if begun is None:
+            write(out, plan, **facts)
+            mirror = mirror_of(out)
+            begun = read(out) if mirror and not mirror.begin(RUN) else None
+        if begun is None:
+            return
+        settings = plan.completed(begun["plan"])
+        if fingerprint_of(settings) != plan.fingerprint():
+            raise _mismatch(out, plan, settings)
 
 
 def write(out: Path, plan: Plan, **facts: Any) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.errors import UsageError
+from penstock.object_stores import is_object_address
 from penstock.page import Page
 from penstock.photo import Photo
 from penstock.store import manifest
@@ -25,6 +26,11 @@ class Out:
     """
 
     def __init__(self, path: str | Path) -> None:
+        if is_object_address(path):
+            raise UsageError(
+                f"{path} lies on an object store, not on this machine.",
+                "From Python: with penstock.mirrored(address) as out: ...",
+            )
         self.path = Path(path)
 
     def __truediv__(self, name: str | Path) -> Path:

@@ -22,16 +22,22 @@ DATASETS = ("arrow", "parquet")  # the ids of their rows are their own
 
 Files = dict[str, str]  # of a document: the files it was read from, each with what its pages' ids begin with
 NO_FILES: Files = {}  # one for all documents without: a service keeps tens of thousands
+LISTED: Files = {}  # of a document of which this run has no page yet; another rank may have
 
 
 def note_file(documents: dict[str, Files], item: Item) -> None:
     """Adds the document of a page to `documents`, and the page's file to those of its document."""
     files = file_of(item)
     known = documents.setdefault(item.document, files)
-    if known is NO_FILES:
+    if known is NO_FILES or known is LISTED:
         documents[item.document] = files
     elif known is not files:
         known.update(files)
+
+
+def note_document(documents: dict[str, Files], document: str) -> None:
+    """Adds a document that is listed, for its place in the order; another rank may read it."""
+    documents.setdefault(document, LISTED)
 
 
 def file_of(item: Item) -> Files:
@@ -68,15 +74,18 @@ def write_order(out: Path, listed: Mapping[str, Files]) -> None:
     A document's files of earlier runs count on while they are there: a file may have been moved.
     """
     before = read_order(out)
-    now = {
-        name: {**_still_there(before.get(name, {})), **files} if files else {}
-        for name, files in listed.items()
-    }
+    now = {name: _files_now(before.get(name, {}), files) for name, files in listed.items()}
     earlier = {name: files for name, files in before.items() if name not in now}
     with replacing(out / DOCUMENTS, out) as file:
         for name, files in {**now, **earlier}.items():
             row = {"document": name, "files": files}
             file.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+
+
+def _files_now(before: Files, files: Files) -> Files:
+    if files is LISTED:
+        return before
+    return {**_still_there(before), **files} if files else {}
 
 
 def _still_there(files: Files) -> Files:

@@ -24,7 +24,8 @@ from penstock.passes.scores import SUMMARY, Summary
 from penstock.plan import Plan
 from penstock.recipes import build
 from penstock.recipes.single_region import single_region_plan
-from penstock.sources import hub, list_items
+from penstock.sources import list_items
+from penstock.sources.remote import hub
 from penstock.store.lock import holding
 from penstock.store.ownership import claim, refuse_links
 from penstock_eval.benchmarks import open_benchmark

@@ -23,7 +23,7 @@ from penstock.exports.export import check_formats, export
 from penstock.exports.page_files import RESULTS
 from penstock.exports.standard_output import page_writer
 from penstock.options.option import words
-from penstock.options.running import FRESH, RETRY_FAILED
+from penstock.options.running import KEEPING
 from penstock.page import Page
 from penstock.passes.parse import ParseOptions, parse_options, parse_pages, parse_work, without_links
 from penstock.passes.prepared_run import PreparedRun
@@ -101,7 +101,7 @@ class Reading(SafeRepr):
 
     def _of_a_folder(self) -> list[str]:
         """Returns the options that were given and are of no use where nothing is kept."""
-        kept = [option.flag for option in (FRESH, RETRY_FAILED) if self.given.get(option.name)]
+        kept = [option.flag for option in KEEPING if self.given.get(option.name)]
         return kept + [option for option, is_given in self.shown.of_a_folder.items() if is_given]
 
     def _into(self, out: Path, formats: list[str]) -> None:
@@ -161,7 +161,7 @@ def _exported_when_stopped(
         yield
     except KeyboardInterrupt:
         done = work.run.tally.done + work.run.tally.skipped
-        if done:
+        if done and not work.run.rank:
             export(work.run.out, formats, password)
         if not quiet:
             print(f"{plural(done, work.run.plan.item.unit)} finished, in {work.run.out}", file=sys.stderr)
@@ -173,7 +173,8 @@ def _finish(
 ) -> None:
     """Exports, tells what happened, and sets the exit code."""
     run = work.run
-    written = export(run.out, formats, password) if run.tally.listed else []
+    # of several ranks none knows whether it is the last
+    written = export(run.out, formats, password) if run.tally.listed and not run.rank else []
     if shown.as_json:
         print(json.dumps(_summary(work, written), ensure_ascii=False))
     else:
@@ -208,7 +209,8 @@ def _tell(run: Run[Page], profile: Profile, written: list[Path], shown: Shown) -
 def _done(run: Run[Page], profile: Profile, written: list[Path]) -> str:
     more = f" and {len(written) - 3} more" if len(written) > 3 else ""
     files = f" {', '.join(map(str, written[:3]))}{more}." if written else ""
-    return f"{plural(run.tally.done, run.plan.item.unit)} read in {duration(profile.seconds)}.{files}"
+    later = f" When all ranks are done: penstock export {run.out}" if run.rank else ""
+    return f"{plural(run.tally.done, run.plan.item.unit)} read in {duration(profile.seconds)}.{files}{later}"
 
 
 def _nothing_done(run: Run[Page]) -> str:

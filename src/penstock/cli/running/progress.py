@@ -13,7 +13,7 @@ from penstock.driver import Run
 from penstock.passes.prepared_run import Showing
 from penstock.plan import Plan
 from penstock.redaction import bare_address
-from penstock.sources.download import is_url
+from penstock.sources.remote.download import is_url
 from penstock.trace.phrases import plural
 from penstock.trace.progress import Progress, RunState
 

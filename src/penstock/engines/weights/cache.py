@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+
+from penstock.processes.user_cache import user_cache
 
 if TYPE_CHECKING:
     from penstock.engines.weights.builtin import BuiltinModel, PublishedFile
@@ -26,14 +26,8 @@ class Check:
 
 
 def cache_folder() -> Path:
-    """Where fetched weights are kept: $PENSTOCK_CACHE/models, or the platform's user cache."""
-    if chosen := os.environ.get("PENSTOCK_CACHE"):
-        return Path(chosen).expanduser() / "models"
-    if sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "penstock" / "models"
+    """Returns where fetched weights are kept: $PENSTOCK_CACHE/models, or below the user's cache."""
+    return user_cache() / "models"
 
 
 def look(model: BuiltinModel, hashed: bool = False) -> Check:

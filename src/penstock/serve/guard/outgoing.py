@@ -18,7 +18,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 
 from penstock.serve.errors import HttpRefusal
 from penstock.serve.guard.callback_targets import AllowedNetwork
-from penstock.sources.public_address import addresses_of, is_public
+from penstock.sources.remote.public_address import addresses_of, is_public
 
 PORTS = {"http": 80, "https": 443}
 Resolve = Callable[[str, int], Awaitable[list[str]]]

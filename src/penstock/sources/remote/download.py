@@ -25,7 +25,7 @@ from penstock.processes.child import Child
 from penstock.redaction import SafeRepr, bare_address
 from penstock.sources import formats
 from penstock.sources.formats import READABLE
-from penstock.sources.public_address import addresses_of, is_public
+from penstock.sources.remote.public_address import addresses_of, is_public
 from penstock.sources.safe_names import safe_name
 
 MAX_DOWNLOAD_BYTES = 1 << 30

@@ -1,0 +1,103 @@
+"""Lists what lies below an address of an object store; each object is fetched when its pages are counted.
+
+A rank fetches only documents that fall to it. A fetched file keeps the object's time, so its pages have the
+same ids on every machine.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import glob
+import hashlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from penstock.errors import BadInput, StoreError
+from penstock.object_stores import normal_address, object_errors, opened
+from penstock.sources.formats import SUFFIXES
+from penstock.sources.ids import safe_document
+from penstock.sources.safe_names import safe_name
+
+if TYPE_CHECKING:
+    from obstore.store import ObjectStore
+
+MAX_OBJECT_BYTES = 1 << 30
+PART = ".part"  # what is not whole yet
+ADVICE = "Run the same command again."
+
+
+@dataclass(frozen=True, slots=True)
+class StoredObject:
+    """An object that can be read, and where it is kept on this machine once it is fetched."""
+
+    store: ObjectStore
+    address: str  # of the store
+    key: str
+    size: int
+    modified: datetime
+    kept: Path
+
+    @property
+    def document(self) -> str:
+        return safe_document(PurePosixPath(self.key).parts)
+
+    def fetch(self) -> None:
+        """Brings the object, unless it is here. Raises BadInput with the reason where that fails."""
+        if self.kept.is_file() and not self.kept.is_symlink() and self.kept.stat().st_size == self.size:
+            return
+        if self.size > MAX_OBJECT_BYTES:
+            raise BadInput(f"{self.key} is larger than {MAX_OBJECT_BYTES:,} bytes.")
+        self.kept.parent.mkdir(parents=True, exist_ok=True)
+        part = self.kept.with_name(f"{self.kept.name}.{os.getpid()}{PART}")
+        try:
+            self._copy(part)
+            seconds = self.modified.timestamp()
+            os.utime(part, (seconds, seconds))
+            part.replace(self.kept)
+        except (StoreError, FileNotFoundError) as exc:
+            raise BadInput(f"cannot be fetched: {exc}") from exc
+        finally:
+            part.unlink(missing_ok=True)
+
+    def _copy(self, part: Path) -> None:
+        import obstore
+
+        with object_errors(f"{self.address}/{self.key}", ADVICE), part.open("wb") as file:
+            for chunk in obstore.get(self.store, self.key):
+                file.write(chunk)
+
+
+def objects_at(text: str, downloads: Path) -> Iterator[StoredObject]:
+    """Yields what can be read below an address, or by a pattern, in the order of the store: by name."""
+    import obstore
+
+    address, pattern = _split(normal_address(text))
+    store = opened(address)
+    home = downloads / safe_name(f"{address.rpartition('/')[2]}-{_hash(address)}")
+    with object_errors(address, ADVICE):
+        for batch in obstore.list(store):
+            for row in batch:
+                key = row["path"]
+                if key.lower().endswith(SUFFIXES) and (not pattern or fnmatch.fnmatchcase(key, pattern)):
+                    version = _hash(f"{key}|{row['e_tag']}|{row['size']}")
+                    kept = home / f"{version}-{safe_name(PurePosixPath(key).name)}"
+                    yield StoredObject(store, address, key, row["size"], row["last_modified"], kept)
+
+
+def _split(address: str) -> tuple[str, str]:
+    """Returns the address above the first wildcard or above a file's name, and the pattern below it."""
+    scheme, _, rest = address.partition("://")
+    parts = rest.split("/")
+    magic = [index for index, part in enumerate(parts) if glob.has_magic(part)]
+    if not magic and len(parts) > 1 and parts[-1].lower().endswith(SUFFIXES):
+        magic = [len(parts) - 1]  # one object, named
+    first = magic[0] if magic else len(parts)
+    return f"{scheme}://{'/'.join(parts[:first])}", "/".join(parts[first:])
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:8]

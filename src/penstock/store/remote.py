@@ -1,0 +1,262 @@
+"""An OUT on an object store: a local folder mirrors it, and what is committed is created there at once.
+
+Object stores have neither renames nor locks. What a rename publishes on a disk is published there by creating
+an object that must not exist yet: crops first, then the shard that names them. Names are of content, so ranks
+that commit the same rows by mistake write the same object, and readers take each page once. A run that was
+killed sends what only its mirror has when it is started again. Nothing is ever deleted there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from penstock.errors import StoreError, UsageError
+from penstock.object_stores import normal_address, object_errors, opened
+from penstock.processes.user_cache import user_cache
+from penstock.store.atomic_files import replacing
+from penstock.store.ownership import MARK, OWN_NAME, refuse_links
+
+LEDGER = ("items/", "failures/", "run.json", "documents.jsonl", "ranks/")  # what a run must know of others
+AT_ONCE = 16  # requests: a crop takes 30 ms, nearly all of it waiting
+MIRRORS = "outs"  # below the user's cache
+KEPT_HERE = "What is finished is kept on this machine; run the same command again."
+MAX_RACES = 50  # of a description that ranks change at the same time
+_mirrors: dict[Path, Mirror] = {}
+
+
+def mirror_of(out: str | os.PathLike[str]) -> Mirror | None:
+    """Returns the mirror that was opened at this folder, if one was."""
+    return _mirrors.get(Path(out).absolute())
+
+
+@contextmanager
+def mirrored(address: str, home: Path | None = None, *, everything: bool = True) -> Iterator[Path]:
+    """Gives the local folder of an OUT at `address`, up to date, and sends what was made there at the end.
+
+    `home` holds the mirrors of all addresses: a folder in the user's cache if none is given. Without
+    `everything` only the ledger is brought, not crops and exports.
+    """
+    mirror = Mirror(address, home or user_cache() / MIRRORS)
+    _mirrors[mirror.path.absolute()] = mirror
+    try:
+        mirror.pull(everything)
+        yield mirror.path
+    finally:
+        try:
+            mirror.push()
+        finally:
+            del _mirrors[mirror.path.absolute()]
+
+
+def refuse_fresh(out: Path, fresh: bool) -> None:
+    """Raises UsageError for a run that would start over where nothing is ever deleted."""
+    mirror = mirror_of(out)
+    if fresh and mirror is not None:
+        raise UsageError(
+            f"--fresh deletes nothing at {mirror.address}.",
+            "Choose another prefix, or delete its objects yourself.",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectFacts:
+    name: str
+    size: int
+    tag: str
+
+
+class Mirror:
+    """What an address holds and a local folder mirrors. Thread-safe."""
+
+    def __init__(self, address: str, home: Path) -> None:
+        self.address = normal_address(address)
+        self.path = (
+            home / f"{_readable(self.address)}-{hashlib.sha256(self.address.encode()).hexdigest()[:8]}"
+        )
+        self._store = opened(self.address)
+        self._known: set[str] = set()  # content-named files that are there
+
+    def pull(self, everything: bool) -> None:
+        """Brings what is not here yet: the ledger, or all of OUT. Sends rows that only the mirror has."""
+        there = list(self._listed(LEDGER if not everything else ("",)))
+        with ThreadPoolExecutor(AT_ONCE, "pull") as pool:
+            list(pool.map(self._bring, [file for file in there if not self._has(file)]))
+        self._known.update(file.name for file in there if OWN_NAME.fullmatch(file.name))
+        self._send_rows()
+
+    def create(self, files: Iterable[Path]) -> None:
+        """Publishes files that are named by their content: all but the last side by side, then the last."""
+        names = list(dict.fromkeys(path.relative_to(self.path).as_posix() for path in files))
+        wanted = [name for name in names if name not in self._known]
+        with ThreadPoolExecutor(AT_ONCE, "publish") as pool:
+            list(pool.map(self._create, wanted[:-1]))
+        for name in wanted[-1:]:
+            self._create(name)
+
+    def begin(self, name: str) -> bool:
+        """Publishes a file of the mirror if the store has none of that name; else brings the store's."""
+        if self._create(name):
+            return True
+        self._write(name, self._get(name)[0])
+        return False
+
+    def update(self, name: str, change: Callable[[], object]) -> None:
+        """Changes a file that others change too: brings it, calls `change`, sends it if nobody was faster."""
+        for _ in range(MAX_RACES):
+            version = self._brought_version(name)
+            change()
+            if self._replaced(name, version):
+                return
+        raise StoreError(
+            f"{self.address}/{name} is changed by others all the time.", "Run the command again."
+        )
+
+    def push(self) -> None:
+        """Sends every file that is new or has changed: exports, descriptions, whatever a verb made."""
+        there = {file.name: file for file in self._listed(("",))}
+        local = [name for name in self._local() if not self._is_same(name, there.get(name))]
+        with ThreadPoolExecutor(AT_ONCE, "push") as pool:
+            list(pool.map(self._put, local))
+
+    def _send_rows(self) -> None:
+        """Sends rows of a run that was killed, and the files they name."""
+        rows = [self.path / name for name in self._local() if OWN_NAME.fullmatch(name)]
+        shards = [path for path in rows if path.suffix == ".parquet"]
+        if any(shard.relative_to(self.path).as_posix() not in self._known for shard in shards):
+            self.create(path for path in rows if path.suffix != ".parquet")
+            self.create(shards)
+
+    def _listed(self, prefixes: Iterable[str]) -> Iterator[ObjectFacts]:
+        import obstore
+
+        for prefix in prefixes:
+            folder = prefix.rstrip("/") if prefix.endswith("/") else None
+            with self._errors(prefix):
+                if prefix and folder is None:
+                    yield from self._one(prefix)
+                    continue
+                for batch in obstore.list(self._store, folder):
+                    for row in batch:
+                        yield ObjectFacts(row["path"], row["size"], (row["e_tag"] or "").strip('"'))
+
+    def _one(self, name: str) -> Iterator[ObjectFacts]:
+        import obstore
+
+        try:
+            row = obstore.head(self._store, name)
+        except FileNotFoundError:
+            return
+        yield ObjectFacts(row["path"], row["size"], (row["e_tag"] or "").strip('"'))
+
+    def _has(self, file: ObjectFacts) -> bool:
+        path = self.place_of(file.name)
+        if path is None:
+            return True  # a name that is none of ours: left alone
+        if OWN_NAME.fullmatch(file.name):
+            return path.is_file() and path.stat().st_size == file.size
+        return self._is_same(file.name, file)
+
+    def _is_same(self, name: str, there: ObjectFacts | None) -> bool:
+        path = self.path / name
+        if there is None or not path.is_file() or path.stat().st_size != there.size:
+            return False
+        return bool(OWN_NAME.fullmatch(name)) or there.tag == _md5(path)
+
+    def place_of(self, name: str) -> Path | None:
+        """Returns where an object lies in the mirror; None for a name that would lie elsewhere."""
+        parts = PurePosixPath(name).parts
+        if (
+            not parts
+            or any(part in ("..", ".", MARK) or "\0" in part for part in parts)
+            or name.startswith("/")
+        ):
+            return None
+        return self.path.joinpath(*parts)
+
+    def _local(self) -> Iterator[str]:
+        for root, folders, files in os.walk(self.path, followlinks=False):
+            folders[:] = [name for name in folders if name not in (MARK, "downloads")]
+            for name in files:
+                path = Path(root, name)
+                if path.is_file() and not path.is_symlink():
+                    yield path.relative_to(self.path).as_posix()
+
+    def _bring(self, file: ObjectFacts) -> None:
+        self._write(file.name, self._get(file.name)[0])
+
+    def _write(self, name: str, data: bytes) -> None:
+        path = self.place_of(name)
+        if path is None:
+            return
+        refuse_links(self.path, path)
+        with replacing(path, self.path, sync=False) as target:
+            target.write(data)
+
+    def _get(self, name: str) -> tuple[bytes, dict[str, str]]:
+        import obstore
+
+        with self._errors(name):
+            answer = obstore.get(self._store, name)
+            facts = {"e_tag": answer.meta["e_tag"], "version": answer.meta["version"]}
+            return bytes(answer.bytes()), {name: value for name, value in facts.items() if value}
+
+    def _create(self, name: str) -> bool:
+        """Creates an object; False if one is there already."""
+        import obstore
+        from obstore.exceptions import AlreadyExistsError
+
+        with self._errors(name):
+            data = (self.path / name).read_bytes()
+            created = True
+            try:
+                obstore.put(self._store, name, data, mode="create", use_multipart=False)
+            except AlreadyExistsError:
+                created = False
+            self._known.add(name)
+            return created
+
+    def _put(self, name: str) -> None:
+        import obstore
+
+        with self._errors(name):
+            obstore.put(self._store, name, (self.path / name).read_bytes(), use_multipart=False)
+
+    def _brought_version(self, name: str) -> dict[str, str] | None:
+        try:
+            data, version = self._get(name)
+        except FileNotFoundError:
+            return None
+        self._write(name, data)
+        return version
+
+    def _replaced(self, name: str, version: dict[str, str] | None) -> bool:
+        import obstore
+        from obstore.exceptions import AlreadyExistsError, PreconditionError
+
+        with self._errors(name):
+            data = (self.path / name).read_bytes()
+            try:
+                mode = "create" if version is None else version
+                obstore.put(self._store, name, data, mode=mode, use_multipart=False)  # type: ignore[arg-type]
+            except (AlreadyExistsError, PreconditionError):
+                return False
+            return True
+
+    def _errors(self, name: str) -> AbstractContextManager[None]:
+        return object_errors(f"{self.address}/{name}".rstrip("/"), KEPT_HERE)
+
+
+def _readable(address: str) -> str:
+    return re.sub(r"[^\w.-]+", "-", address.partition("://")[2])[-60:].strip("-.") or "out"
+
+
+def _md5(path: Path) -> str:
+    """Returns what stores call the tag of an object that was sent in one piece."""
+    return hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest()

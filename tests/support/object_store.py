@@ -1,0 +1,102 @@
+"""A real S3 server on this machine (moto), with a proxy in front that fails as a busy store does."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import random
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler
+from unittest.mock import patch
+from urllib.parse import urlsplit
+
+import obstore
+from moto.server import ThreadedMotoServer
+from obstore.store import S3Store
+
+from tests.support.local_server import LocalServer
+
+KEEP_NOT = {"transfer-encoding", "connection", "content-length"}
+
+
+@contextmanager
+def bucket(name: str, fault: float = 0.0, seed: int = 0) -> Iterator[str]:
+    """Gives the address of an empty bucket. A share of its answers are faults: 503, or none at all."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    environment = {
+        "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "us-east-1",
+        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
+    }  # fmt: skip
+    connection = http.client.HTTPConnection(host, port)
+    connection.request("PUT", f"/{name}")
+    connection.getresponse().read()
+    connection.close()
+    proxy = LocalServer(_flaky(f"{host}:{port}", fault, random.Random(seed)))
+    with proxy, patch.dict(os.environ, {**environment, "AWS_ENDPOINT_URL": proxy.url}):
+        try:
+            yield f"s3://{name}"
+        finally:
+            server.stop()
+
+
+def names_at(address: str) -> list[str]:
+    """Returns the names of all objects there."""
+    store = S3Store.from_url(address, client_options={"allow_http": True})
+    return sorted(row["path"] for batch in obstore.list(store) for row in batch)
+
+
+def _flaky(target: str, fault: float, chance: random.Random) -> type[BaseHTTPRequestHandler]:
+    lock = threading.Lock()
+
+    class Proxy(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def handle_any(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            with lock:
+                luck = chance.random()
+            if luck < fault / 2:  # torn before the store hears of it
+                self.close_connection = True
+                return
+            status, headers, data = self._ask(body)
+            if luck < fault * 3 / 4:  # torn after: the writer cannot know that it was done
+                self.close_connection = True
+                return
+            if luck < fault:
+                status, headers, data = 503, [], b"<Error><Code>SlowDown</Code></Error>"
+            self.send_response(status)
+            for name, value in headers:
+                self.send_header(name, value)
+            if self.command == "HEAD":
+                length = dict(headers).get("Content-Length", "0")
+                self.send_header("Content-Length", length)
+            else:
+                self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(data)
+
+        def _ask(self, body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
+            connection = http.client.HTTPConnection(target, timeout=30)
+            try:
+                connection.request(self.command, self.path, body, dict(self.headers.items()))
+                answer = connection.getresponse()
+                rows = [(name, value) for name, value in answer.getheaders() if name.lower() not in KEEP_NOT]
+                data = answer.read()
+                if self.command == "HEAD" and (length := answer.getheader("Content-Length")):
+                    rows.append(("Content-Length", length))
+                return answer.status, rows, data
+            finally:
+                connection.close()
+
+        do_GET = do_PUT = do_HEAD = do_POST = do_DELETE = handle_any
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    assert urlsplit(f"http://{target}").port
+    return Proxy
