@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 from penstock.box import Box
 from penstock.errors import Failure
+from penstock.redaction import SafeRepr
 
 Point = tuple[float, float]
 Quad = tuple[Point, Point, Point, Point]
@@ -169,7 +170,7 @@ class TableGrid:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
+class Link(SafeRepr):
     """Words of a region that lead to an address, which is kept and never opened."""
 
     text: str

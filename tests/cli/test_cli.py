@@ -229,12 +229,12 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
 
 
 def test_what_was_left_out_of_a_folder_is_said_once(good: Path, tmp_path: Path) -> None:
-    for name in ("1.svg", "2.svg", "notes.docx"):
+    for name in ("1.svg", "2.svg", "notes.pages"):
         (good / name).write_bytes(b"something else")
     (good / "self.pdf").symlink_to(good / "self.pdf")
     shown = parse_fake(good, "-o", tmp_path / "out")
     assert shown.returncode == 1
-    assert shown.stderr.count("left out: 3 files of other kinds (.svg 2, .docx 1)") == 1
+    assert shown.stderr.count("left out: 3 files of other kinds (.svg 2, .pages 1)") == 1
     assert "self.pdf cannot be opened: Too many levels of symbolic links." in shown.stderr
     assert [page.failure is None for page in penstock.read(tmp_path / "out")] == [True, False]
 

@@ -249,7 +249,7 @@ def test_who_can_be_asked(recipe: str, task: Any, stages: str | None) -> None:
 
 
 def test_the_recogniser_is_asked_by_the_recipes_own_stage() -> None:
-    settings = {"server": ("http://a:1",), "model": "a-model", "preset": "l4", "in_flight": 7, "api_key": "k"}
+    settings = {"server": ("http://a:1",), "model": "a-model", "in_flight": 7, "api_key": "k"}
     recipe = build("glm-ocr", settings)
     plan = single_region_plan(recipe, "question")
     assert plan is not None

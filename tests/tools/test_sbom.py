@@ -13,11 +13,12 @@ from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
 from penstock.engines.weights.builtin import MODELS
+from penstock.errors import DISTRIBUTION
 from tools import sbom
 
-FACTS = "toy-1.0.dist-info"
-METADATA = """Metadata-Version: 2.4
-Name: toy
+FACTS = f"{DISTRIBUTION.replace('-', '_')}-1.0.dist-info"
+METADATA = f"""Metadata-Version: 2.4
+Name: {DISTRIBUTION}
 Version: 1.0
 Requires-Dist: numpy>=2.0
 Requires-Dist: ray>=2.50; extra == "ray"

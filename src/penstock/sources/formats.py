@@ -15,8 +15,7 @@ from penstock.errors import BadInput
 
 READABLE = (
     "Penstock reads PDF, PNG, JPEG, TIFF, WebP, BMP, GIF, AVIF and HEIC; DOCX, PPTX, XLSX and their older and"
-    " open kinds; HWP and HWPX; HTML, EPUB, Markdown, text, CSV and mail; ZIP and TAR of these; Arrow and"
-    " Parquet."
+    " open kinds; HWP and HWPX; HTML, EPUB, Markdown, text, CSV and mail; Arrow and Parquet."
 )
 Kind = Literal[
     "pdf", "png", "jpeg", "tiff", "webp", "bmp", "gif", "avif", "heic", "arrow", "parquet", "ooxml", "docx",

@@ -108,7 +108,7 @@ class Mirror:
         return False
 
     def update(self, name: str, change: Callable[[], object]) -> None:
-        """Changes a file that others change too: brings it, calls `change`, sends it if nobody was faster."""
+        """Brings a file that others change too, calls `change`, and sends it unless it has changed there."""
         for _ in range(MAX_RACES):
             version = self._brought_version(name)
             change()

@@ -55,14 +55,14 @@ CURLED = Bend(curl=(-0.3, 0.25, 0.05), turn=4)
 def test_a_page_seen_from_the_side_becomes_square() -> None:
     seen = photo(Bend(), TILTED)
     flat = made_flat(seen)
-    assert flat.told.startswith("perspective")
+    assert flat.summary.startswith("perspective")
     assert off_level(seen, flat) < 0.3
 
 
 def test_a_curled_page_becomes_level() -> None:
     seen = photo(CURLED, CameraView(pitch=5, share=0.85))
     flat = made_flat(seen)
-    assert "curl" in flat.told
+    assert "curl" in flat.summary
     assert off_level(seen, flat) < 0.5
 
 
@@ -70,14 +70,14 @@ def test_a_curled_page_becomes_level() -> None:
 def test_a_page_that_fills_the_frame_is_levelled_by_its_lines_alone() -> None:
     seen = photo(CURLED, CameraView(pitch=4, roll=2, share=1.06))
     flat = made_flat(seen)
-    assert "perspective" not in flat.told  # no paper's edge is in sight
+    assert "perspective" not in flat.summary  # no paper's edge is in sight
     assert off_level(seen, flat) < 0.5
 
 
 def test_shadows_are_lifted_and_the_table_is_gone() -> None:
     seen = photo(Bend(), TILTED, Light(level=0.6, slope=(0.4, 0.3), shadow=0.5))
     flat = made_flat(seen)
-    assert "shadows" in flat.told
+    assert "shadows" in flat.summary
     closed = cv2.morphologyEx(flat.pixels, cv2.MORPH_CLOSE, np.ones((25, 25), np.uint8))
     inner = closed[100:-100, 100:-100].min(axis=2)
     assert np.percentile(inner, 2) > 200
@@ -149,7 +149,7 @@ def test_real_scans_are_left_as_they_are(shared_data: Path, folder: str) -> None
 def test_paper_that_the_frame_cuts_off_is_pulled_square_too() -> None:
     seen = photo(Bend(), CameraView(pitch=-22, share=0.95, shift=(0.0, 0.2)))
     flat = made_flat(seen)
-    assert flat.told.startswith("perspective")
+    assert flat.summary.startswith("perspective")
     upright = flat.back.on_photo([(flat.back.width * 0.4, y) for y in (200.0, 700.0)])
     places = seen.sheet.from_photo(np.array(upright))
     assert abs(places[0, 0] - places[1, 0]) < SIZE  # what is one above the other is so on the page

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from penstock.errors import BadInput, StoreError
 from penstock.object_stores import normal_address, object_errors, opened
+from penstock.redaction import SafeRepr
 from penstock.sources.formats import SUFFIXES
 from penstock.sources.ids import safe_document
 from penstock.sources.safe_names import safe_name
@@ -31,7 +32,7 @@ ADVICE = "Run the same command again."
 
 
 @dataclass(frozen=True, slots=True)
-class StoredObject:
+class StoredObject(SafeRepr):
     """An object that can be read, and where it is kept on this machine once it is fetched."""
 
     store: ObjectStore
