@@ -27,10 +27,10 @@ READING: tuple[Option, ...] = (
     Option("lang", str | Sequence[str],
         "Languages of the pages, such as ko,en. Recognised from the page if not given.", several="words",
         recipes=DOCUMENTS, remote=True, max_length=20),
-    Option("layout", Literal["auto", "model", "rules", "pp-doclayoutv3", "cdla"],
-        "How regions are found. documents: model, rules (fonts and geometry) or pp-doclayoutv3 (a larger"
-        " network, 131 MB, which auto takes for --effort best if it was fetched). Recipes with a model"
-        " server: auto, pp-doclayoutv3 (needs torch) or cdla (CPU).",
+    Option("layout", Literal["auto", "model", "rules", "student", "pp-doclayoutv3", "cdla"],
+        "How regions are found. documents: model, rules (fonts and geometry), student (25 labels and"
+        " reading order) or pp-doclayoutv3 (a larger network, 131 MB, which auto takes for --effort best"
+        " if it was fetched). Recipes with a model server: auto, pp-doclayoutv3 (needs torch) or cdla (CPU).",
         recipes=WITH_LAYOUT, remote=True),
     Option("text_layer", LayerUse,
         "When the text inside a PDF is used: auto (if it can be trusted), always or never.",

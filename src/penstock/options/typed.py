@@ -21,7 +21,7 @@ class ParseSettings(TypedDict, total=False):
 
     dpi: int
     lang: str | Sequence[str]
-    layout: Literal["auto", "model", "rules", "pp-doclayoutv3", "cdla"]
+    layout: Literal["auto", "model", "rules", "student", "pp-doclayoutv3", "cdla"]
     text_layer: Literal["auto", "always", "never"]
     flatten: Literal["auto", "off", "always"]
     effort: Literal["fast", "balanced", "best"]

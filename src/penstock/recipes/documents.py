@@ -17,7 +17,7 @@ from penstock.sizes import file_size
 from penstock.stage import Stage
 from penstock.stages.compose import Compose
 from penstock.stages.crop import Crop
-from penstock.stages.layout import Layout, builtin_layout, careful_layout
+from penstock.stages.layout import Layout, builtin_layout, careful_layout, student_layout
 from penstock.stages.load import MAX_PIXELS, Load
 from penstock.stages.orient import Orient
 from penstock.stages.recognise import Recognise
@@ -32,13 +32,14 @@ LANGUAGES = FOREIGN_LANGUAGES | frozenset({
 
 
 LARGE = "pp-doclayoutv3"
-OURS = ("auto", "model", "rules", LARGE)
+STUDENT = "student"
+OURS = ("auto", "model", "rules", STUDENT, LARGE)
 
 
 def documents(
     dpi: int = 200,
     lang: tuple[str, ...] = (),
-    layout: Literal["auto", "model", "rules", "pp-doclayoutv3"] = "auto",
+    layout: Literal["auto", "model", "rules", "student", "pp-doclayoutv3"] = "auto",
     layout_model: str = "",
     layout_threshold: Threshold | None = None,
     text_layer: LayerUse = "auto",
@@ -52,9 +53,9 @@ def documents(
 ) -> Plan:
     """PDFs, scans and images to ordered regions, Markdown and crops.
 
-    `layout="model"` finds regions with the small network, "pp-doclayoutv3" with the larger one. "auto" takes
-    the larger one for the best effort where its weights are, and where `layout_model` names an ONNX file of
-    it or a checkpoint that torch runs.
+    `layout="model"` finds regions with the small network, "student" with our own, which also ranks them, and
+    "pp-doclayoutv3" with the larger one. "auto" takes the larger one for the best effort where its weights
+    are, and where `layout_model` names an ONNX file of it or a checkpoint that torch runs.
     Every engine runs on one thread and pages run side by side, which on two cores or more beats
     engines that share out one page (benchmarks/cpu/bench_parse.py).
     """
@@ -88,7 +89,7 @@ def documents(
             overlap=count + 1,
             deadline_s=10 * page_timeout,
         ),
-        Compose(order="ranked" if network == LARGE else "geometry"),
+        Compose(order="ranked" if network in (STUDENT, LARGE) else "geometry"),
         name="documents",
         notes=notes,
     )
@@ -120,6 +121,8 @@ def _finder(layout: str, model: str, threshold: Threshold | None, count: int) ->
         return RulesLayout()
     if layout == LARGE:
         return careful_layout(model, threshold, count)
+    if layout == STUDENT:
+        return student_layout(threshold, count)
     if layout not in OURS:
         score = thresholds("" if threshold is None else threshold).all
         return Layout(engine=layout, threshold=score, overlap=count)

@@ -10,6 +10,7 @@ from penstock.engines.layout.cdla import CdlaLayout, Detection
 from penstock.engines.layout.clean import DEFAULT, Rules
 from penstock.engines.layout.doclayout_onnx import DocLayoutOnnx
 from penstock.engines.layout.doclayout_output import PlacedDetection
+from penstock.engines.layout.student import StudentLayout
 from penstock.page import Page
 from penstock.plugins import home_of, load
 from penstock.region import Region
@@ -62,6 +63,8 @@ class _TorchLayout:
 def _engine(stage: Layout) -> _Finder:
     if stage.engine == "cdla":
         return CdlaLayout(1, stage.threshold, stage.class_thresholds)
+    if stage.engine == "student":
+        return StudentLayout(1, stage.threshold, stage.class_thresholds)
     if stage.engine != "pp-doclayoutv3":
         finder: _Finder = load(home_of("layouts", {}, stage.engine, "layout network"))(stage.threshold)
         return finder
