@@ -104,6 +104,9 @@ def test_a_full_disk_is_a_sentence_and_leaves_a_resumable_out(
     good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)  # its own file would not fit either
+    monkeypatch.setenv(
+        "PYTHONDONTWRITEBYTECODE", "1"
+    )  # cut short, what Python compiles breaks later commands
 
     def small_files() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))

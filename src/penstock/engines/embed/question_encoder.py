@@ -9,6 +9,7 @@ What the package keeps to itself may change; then the encoder that runs use is o
 from __future__ import annotations
 
 import io
+import threading
 import zipfile
 import zlib
 from array import array
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 PARTS = 17  # the vector of piece n is row n // 17 of part n % 17
 ONE_BYTE = 0x7F  # the greatest length that is written in one
+# numpy reads headers with `ast`, whose count of depth threads share in Python 3.11: two at once may fail
+_one_at_a_time = threading.Lock()
 FOREIGN = (
     AttributeError, ImportError, IndexError, KeyError, OSError, TypeError, ValueError,
     zipfile.BadZipFile, zlib.error,
@@ -42,7 +45,8 @@ class QuestionEncoder:
     def texts(self, texts: Sequence[str], instruction: str = "") -> Vectors:
         """Ignores `instruction`, as the encoder of runs does."""
         try:
-            return _embedded([readable(text) for text in texts])
+            with _one_at_a_time:
+                return _embedded([readable(text) for text in texts])
         except FOREIGN:  # the package is not as we know it, or not there: then this says so
             return UniversalEncoder(self._threads).texts(texts)
 
