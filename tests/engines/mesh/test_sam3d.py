@@ -18,7 +18,7 @@ from penstock.passes.photos import PhotoOptions, photos_work
 from penstock.photo import Photo, PhotoObject
 from penstock.photos import notes
 from penstock.photos.masks import pack
-from penstock.photos.user_boxes import GivenDepth
+from penstock.photos.user_boxes import GivenBox, GivenDepth
 from penstock.processes.child import Child
 from penstock.stages.measure import Measure
 from penstock.stages.reconstruct import Reconstruct
@@ -184,7 +184,7 @@ def test_moge_measures_for_the_engine_without_weights_too(python: str) -> None:
 def test_an_object_that_failed_is_tried_again_alone(python: str, tmp_path: Path) -> None:
     room = rooms.draw(0, num_things=2, width=400, height=300)
     (tmp_path / "room.jpg").write_bytes(room.jpeg)
-    boxes = [f"{x0:.0f},{y0:.0f},{x1 - x0:.0f},{y1 - y0:.0f}:chair" for x0, y0, x1, y1 in boxes_of(room)[:2]]
+    boxes = [GivenBox("", box, "chair") for box in boxes_of(room)[:2]]
     path, out = config(tmp_path / "sam3d", from_call_1="something went wrong"), tmp_path / "out"
     options = PhotoOptions(
         photos=(str(tmp_path / "room.jpg"),),

@@ -12,7 +12,7 @@ from penstock.retrieval.index_folder import FOLDER
 from penstock.serve.reading.service import Service
 from penstock.store.ledger import ITEMS_DIR
 
-COMMIT_S = 5.0  # for the rows of pages that are read to reach the disk
+COMMIT_S = 30.0  # for the rows of pages that are read to reach the disk, which may be busy
 
 
 class NothingRead(UsageError):
