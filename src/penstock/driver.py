@@ -204,7 +204,7 @@ class Run(Generic[ItemT]):
 
     def _end(self, folder: Path) -> None:
         if not self.home:
-            with joining(self.out):
+            with joining(self.out) if self.rank else contextlib.nullcontext():
                 self._write_order()
         if not self.rank:  # what is half-written may be another rank's, on another machine
             clear_tmp(folder)

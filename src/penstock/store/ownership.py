@@ -139,8 +139,10 @@ def remove_tree(folder: Path, names: tuple[str, ...]) -> None:
     remove_all(folder, names)
     for part in _parts(folder):
         part.unlink(missing_ok=True)
-    for name in (RECORD, f"{MARK}/lock"):
+    for name in (RECORD, f"{MARK}/lock", f"{MARK}/joining"):
         (folder / name).unlink(missing_ok=True)
+    for lock in _rank_locks(folder):
+        lock.unlink(missing_ok=True)
     _forget(folder)
     for empty in (folder / TMP, folder / MARK):
         with contextlib.suppress(OSError):
@@ -329,6 +331,10 @@ def _own_named(out: Path, folder: Path) -> Iterator[Path]:
             path = Path(root, name)
             if OWN_NAME.fullmatch(path.relative_to(out).as_posix()) and is_plain_file(path):
                 yield path
+
+
+def _rank_locks(out: Path) -> list[Path]:
+    return [path for path in (out / MARK).glob("rank-*-of-*") if is_plain_file(path)]
 
 
 def _parts(out: Path) -> list[Path]:

@@ -154,9 +154,10 @@ def test_photos_are_measured_by_their_depth_and_by_a_table_that_was_sent(client:
         depths=[("two.npy", depth(2.5)), ("three.png", png)],
         furniture=("sizes.csv", SIZES.encode()),
     )
-    by_prior, by_npy, by_png = (row["objects"][0] for row in told["photos"])
-    assert by_prior["size_m"]["height"] == pytest.approx(1.8, rel=0.1)  # no chair of the built-in table's
-    assert by_npy["size_m"] == by_png["size_m"] != by_prior["size_m"]
+    by_prior, by_npy, by_png = (photo.objects[0] for photo in told.photos)
+    assert by_prior.size is not None
+    assert by_prior.size[2] == pytest.approx(1.8, rel=0.1)  # no chair of the built-in table's
+    assert by_npy.size == by_png.size != by_prior.size
     [run] = [json.loads(path.read_text()) for path in out.glob("jobs/*/out/run.json")]
     [plan] = [stage for stage in run["plan"] if stage["stage"] == "reconstruct"]
     assert len(plan["depths"]) == 2
