@@ -14,6 +14,7 @@ import resource
 import struct
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 from penstock.errors import UsageError
 from penstock.processes.resources import environment, machine_memory_mb
@@ -42,8 +43,19 @@ KEPT_PREFIXES = (
 # Linux: <linux/landlock.h>, the same numbers on every processor
 CREATE_RULESET, RESTRICT_SELF = 444, 446
 NO_NEW_PRIVILEGES = 38
-EXECUTE_AND_WRITE = 0b1_1111_1111_0011  # execute, write, remove and make files of every kind
+ADD_RULE, BENEATH = 445, 1
+EXECUTE, WRITE_FILE, READ_FILE, MAKE_SOCKET = 1, 1 << 1, 1 << 2, 1 << 9
+WRITE = 0b1_1111_1111_0010  # write, remove and make files of every kind
+REFER = 1 << 13  # rename from one folder to another, since version 2
 TRUNCATE = 1 << 14  # since version 3
+ALL_KNOWN = 0b1_1111_1111_1111  # since version 1
+OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE
+SOCKETS = Path("/tmp")  # LibreOffice makes its own there, whatever its temporary folder is
+# what a program reads of its system: nobody's documents and keys
+SYSTEM = (
+    "/usr", "/lib", "/lib32", "/lib64", "/bin", "/etc", "/opt", "/proc", "/sys", "/dev", "/nix",
+    "/var/cache/fontconfig", "/var/lib/libreoffice",
+)  # fmt: skip
 TCP = 0b11  # listen and connect, since version 4
 
 
@@ -64,28 +76,52 @@ def poor_environment(rich: Mapping[str, str]) -> dict[str, str]:
     return {**kept, **environment(1, None), "ARROW_DEFAULT_MEMORY_POOL": "system"}
 
 
-def bound_memory(memory_mb: int) -> None:
+def bound_memory(memory_mb: int, max_file_bytes: int = MAX_FILE_BYTES) -> None:
     """Bounds this process. Beyond it Python raises MemoryError, and PDFium ends the process."""
     _lower(resource.RLIMIT_CORE, 0)  # a dump would hold the document, and fill the disk
-    _lower(resource.RLIMIT_FSIZE, MAX_FILE_BYTES)
+    _lower(resource.RLIMIT_FSIZE, max_file_bytes)
     _lower(resource.RLIMIT_DATA, memory_mb << 20)
 
 
 def shut_in() -> None:
     """Forbids this thread and those it starts to write, run programs and use TCP, where the kernel can."""
+    if os.environ.get(SANDBOX_VARIABLE) != "0":
+        _restrict(EXECUTE | WRITE, {})
+
+
+def shut_into(home: Path, program: Path) -> None:
+    """Forbids a foreign program to write outside of its home, to read what is not the system's, and TCP."""
+    allowed = {home: READ_FILE | WRITE | REFER | TRUNCATE, Path(os.devnull): WRITE_FILE, SOCKETS: MAKE_SOCKET}
+    folders = [Path(name) for name in SYSTEM] + [program.resolve().parent]
+    _restrict(READ_FILE | WRITE | REFER, {**dict.fromkeys(folders, READ_FILE), **allowed})
+
+
+def _restrict(rights: int, allowed: Mapping[Path, int]) -> None:
+    """Takes the rights away, but for what is allowed below a place."""
     version = landlock_version()
-    if version < 1 or os.environ.get(SANDBOX_VARIABLE) == "0":
+    if version < 1:
         return
-    files = EXECUTE_AND_WRITE | (TRUNCATE if version >= 3 else 0)
-    rules = struct.pack("=QQ", files, TCP if version >= 4 else 0)
+    known = ALL_KNOWN | (REFER if version >= 2 else 0) | (TRUNCATE if version >= 3 else 0)
+    rights = (rights | TRUNCATE) & known
+    rules = struct.pack("=QQ", rights, TCP if version >= 4 else 0)
     libc = ctypes.CDLL(None, use_errno=True)
     ruleset = libc.syscall(CREATE_RULESET, rules, len(rules) if version >= 4 else 8, 0)
     if ruleset < 0:
         return
-    # no rule follows: nothing of the above is allowed anywhere
+    for place, rest in allowed.items():
+        _allow(libc, ruleset, place, rest & rights)
     libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     libc.syscall(RESTRICT_SELF, ruleset, 0)
     os.close(ruleset)
+
+
+def _allow(libc: ctypes.CDLL, ruleset: int, place: Path, rights: int) -> None:
+    with contextlib.suppress(OSError):  # not every system has every place
+        opened = os.open(place, os.O_PATH | os.O_CLOEXEC)
+        if not place.is_dir():
+            rights &= OF_FILES
+        libc.syscall(ADD_RULE, ruleset, BENEATH, struct.pack("=Qi", rights, opened), 0)
+        os.close(opened)
 
 
 def landlock_version() -> int:

@@ -1,8 +1,9 @@
 """Values as JSON and separate bytes: what a process that read strangers' bytes answers with.
 
 Made for one end that does not trust the other. Holds None, numbers, text, bytes, lists, tuples, dictionaries,
-arrays of numbers, frozen dataclasses of modules that are loaded here, and our errors. A pickle would let the
-other end name functions, put attributes on classes, and claim memory by one byte; this can do none of it.
+arrays of numbers, frozen dataclasses and named tuples of modules that are loaded here, and our errors. A
+pickle would let the other end name functions, put attributes on classes, and claim memory by one byte; this
+can do none of it.
 """
 
 from __future__ import annotations
@@ -187,12 +188,13 @@ def _class(name: str) -> type:
 
 
 class _PlainClass:
-    """A frozen dataclass: its name, its fields, and what takes their values from one."""
+    """A frozen dataclass or a named tuple: its name, its fields, and what takes their values from one."""
 
     def __init__(self, kind: Any) -> None:
         self.kind = kind
         self.name = _name(kind)
-        self.fields = tuple(field.name for field in fields(kind) if field.init)
+        named = fields(kind) if is_dataclass(kind) else ()
+        self.fields = tuple(field.name for field in named if field.init) or kind._fields
 
     def values(self, one: object) -> list[Any]:
         return [getattr(one, name) for name in self.fields]
@@ -202,4 +204,4 @@ class _PlainClass:
 def _plain_class(kind: type) -> _PlainClass | None:
     """Returns the shape of a class that holds data. Those that can change may be more than data."""
     is_frozen = is_dataclass(kind) and kind.__dataclass_params__.frozen  # type: ignore[attr-defined]
-    return _PlainClass(kind) if is_frozen else None
+    return _PlainClass(kind) if is_frozen or (issubclass(kind, tuple) and hasattr(kind, "_fields")) else None
