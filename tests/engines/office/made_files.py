@@ -63,7 +63,7 @@ def xlsx() -> bytes:
         '<row r="1"><c r="A1" t="inlineStr"><is><t>제목</t></is></c></row>'
         '<row r="3"><c r="B3" t="s"><v>0</v></c><c r="C3" t="s"><v>1</v></c></row>'
         '<row r="4" hidden="1"><c r="B4" s="1"><v>45000</v></c><c r="C4" s="2"><v>-1234.5</v></c></row>'
-        '<row r="8"><c r="F8"><v>7</v></c></row>'
+        '<row r="8"><c r="F8"><f>SUM(B4:C4)</f><v>7</v></c></row>'
     )
     return zipped({
         "[Content_Types].xml": "<Types/>",

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 import penstock
+from penstock.documents.formats.markdown import page_markdown
 from penstock.engines.office.ooxml.docx import read_docx
 from penstock.engines.office.package import XmlPackage
 from penstock.errors import BadInput
-from penstock.region import STRUCTURE
+from penstock.region import STRUCTURE, Region
 
 W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 R = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -105,7 +106,7 @@ def test_a_docx_becomes_pages_of_markdown_at_its_own_page_breaks(report: Path) -
         first, second = list(document.pages)
         assert first.markdown == (
             "# 보고서\n\n## Chapter\n\n### Part\n\n다. 하나\n\n- deeper\n\n라. 둘\n\n"
-            "See [this](https://example.org/a)[^2] new\n\n[^2]: The note."
+            "See [this](https://example.org/a)[^2] new\n\n> Kim: Really?\n\n[^2]: The note."
         )
         assert second.markdown.endswith("$$\n\\frac{a}{\\beta}\n$$")
         assert {region.reader for page in (first, second) for region in page.regions} == {STRUCTURE}
@@ -174,3 +175,9 @@ def test_links_are_kept_with_their_region(report: Path, tmp_path: Path) -> None:
     first, _ = (tmp_path / "out" / "ocr_results.jsonl").read_text("utf-8").splitlines()
     links = [region["links"] for region in json.loads(first)["regions"] if "links" in region]
     assert links == [[{"text": "this", "address": "https://example.org/a"}]]
+
+
+def test_a_numbered_list_in_a_list_is_set_in_by_what_holds_it() -> None:
+    text = "1. one\n  1. a\n  2. b\n2. two\n▪ deep\n• again"
+    region = Region(label="text", box=(0, 0, 1, 1), content=text)
+    assert page_markdown([region]) == "1. one\n   1. a\n   2. b\n2. two\n   - deep\n- again"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import random
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -12,8 +14,9 @@ from penstock.engines.office.blocks import StructureBlock
 from penstock.engines.office.open import open_structure
 from penstock.errors import BadInput
 from penstock.page import Page
-from penstock.sources import formats
+from penstock.sources import formats, list_items
 from tests.engines.office import made_files
+from tests.support.loaded import load_items
 
 FILES: dict[str, bytes] = {
     "a.pptx": made_files.pptx(), "a.xlsx": made_files.xlsx(), "a.hwpx": made_files.hwpx(),
@@ -62,6 +65,7 @@ def test_a_sheet_is_tables_by_areas_with_numbers_as_they_are_shown(tmp_path: Pat
     data, old = read(tmp_path, "a.xlsx")
     assert told(data) == [
         ("sheet", "Data"), ("text", "제목"), ("table", ""), ("text", "7"), ("hidden_rows", "Hidden rows: 4"),
+        ("stored", "B4: 45000\nC4: -1234.5\nF8: =SUM(B4:C4)"),
     ]  # fmt: skip
     assert [cell[2] for cell in cells(data)] == ["Day", "Amount", "2023-03-15", "-1,234.50원"]
     assert told(old) == [("hidden_sheet", "Old")]
@@ -125,7 +129,7 @@ def test_one_run_reads_all_kinds_and_a_broken_one_fails_alone(tmp_path: Path) ->
     (tmp_path / "broken.pptx").write_bytes(FILES["a.pptx"][:200])
     pages = list(penstock.parse([tmp_path / name for name in (*FILES, "broken.pptx")]))
     failed = [page.document for page in pages if page.failure is not None]
-    assert failed == ["broken.pptx"]
+    assert failed == ["a.eml/bill.pdf", "broken.pptx"]  # the attachment is no PDF
     assert {page.document for page in pages if page.markdown} == set(FILES)
     assert _markdown(pages, "a.html").startswith(
         "## Head\n\nA [link](https://example.org) and none.\n\n3. c\n4. d"
@@ -160,3 +164,77 @@ def test_an_older_kind_without_its_package_says_what_to_install(
     with pytest.raises(BadInput, match="needs docvortex") as caught:
         open_structure(str(tmp_path / "a.doc"), "doc")
     assert "[office]" in caught.value.advice
+
+
+def test_what_is_not_shown_is_kept_and_marked_or_dropped(tmp_path: Path) -> None:
+    path = tmp_path / "a.pptx"
+    path.write_bytes(made_files.pptx(show="0"))
+    items = list(list_items([str(path)], Page))
+    kept, dropped = (load_items(items, unprinted=word) for word in ("keep", "drop"))
+    assert {region.native_label for region in kept[0].regions} >= {"speaker_notes", "hidden_slide"}
+    assert [page.regions for page in dropped] == [() for _ in items]
+    path.write_bytes(made_files.pptx())
+    [first, *_] = load_items(list(list_items([str(path)], Page)), unprinted="drop")
+    assert first.regions and not [one for one in first.regions if one.native_label == "speaker_notes"]
+
+
+def test_formulas_and_numbers_as_they_are_stored_come_on_request(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    path.write_bytes(made_files.xlsx())
+    items = list(list_items([str(path)], Page))[:1]
+    [[kept], [full]] = (load_items(items, unprinted=word) for word in ("keep", "all"))
+    assert "stored" not in {region.native_label for region in kept.regions}
+    [stored] = [region.content for region in full.regions if region.native_label == "stored"]
+    assert stored == "B4: 45000\nC4: -1234.5\nF8: =SUM(B4:C4)"
+    assert "SUM" not in full.markdown
+
+
+def test_a_saved_web_page_has_its_pictures_and_no_others(tmp_path: Path) -> None:
+    folder = tmp_path / "page_files"
+    folder.mkdir()
+    (folder / "a.png").write_bytes(made_files.PNG)
+    (tmp_path / "secret.png").write_bytes(made_files.PNG)
+    (folder / "link.png").symlink_to(tmp_path / "secret.png")
+    below = [f"page_files/{name}" for name in ("a.png", "link.png", "../secret.png")]
+    sources = [*below, "./page_files/a.png", "secret.png"]
+    text = "".join(f'<img src="{source}" alt="{source}">' for source in sources)
+    (tmp_path / "page.html").write_text(f"<html><body><p>Rain</p>{text}</body></html>")
+    file = open_structure(str(tmp_path / "page.html"), "html")
+    shown = [block.text for block in file.unit(0).blocks if block.picture]
+    assert shown == ["page_files/a.png", "./page_files/a.png"]
+    assert [item.document for item in list_items([str(tmp_path)], Page)] == ["page.html", "secret.png"]
+
+
+@pytest.mark.parametrize(
+    ("name", "named", "missing", "place"),
+    [
+        ("a.pptx", b"slides/slide1.xml", b"slides/slide7.xml", 0),
+        ("a.xlsx", b"worksheets/s2.xml", b"worksheets/s7.xml", 1),
+        ("a.epub", b"two.xhtml", b"2.xhtml", 1),
+    ],
+)
+def test_a_part_that_a_file_names_and_does_not_hold_fails_alone_and_is_not_lost(
+    tmp_path: Path, name: str, named: bytes, missing: bytes, place: int
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(renamed_in_lists(FILES[name], named, missing))
+    kind = formats.sniff(path.read_bytes()[: formats.HEAD_BYTES], path.suffix)
+    assert kind in formats.STRUCTURES
+    file = open_structure(str(path), kind)
+    for index in range(file.num_units):
+        if index != place:
+            assert file.unit(index).blocks
+    with pytest.raises(BadInput, match="it has no part"):
+        file.unit(place)
+    file.close()
+
+
+def renamed_in_lists(data: bytes, named: bytes, missing: bytes) -> bytes:
+    """Returns a package whose list of parts names another one than the package holds."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as package, zipfile.ZipFile(made, "w") as changed:
+        for part in package.namelist():
+            is_list = part.endswith((".rels", ".opf")) and "slides/_rels" not in part
+            content = package.read(part)
+            changed.writestr(part, content.replace(named, missing) if is_list else content)
+    return made.getvalue()

@@ -153,6 +153,5 @@ def _cut_table(block: StructureBlock) -> Iterator[StructureBlock]:
 
 
 def listed(depth: int, text: str, number: str = "") -> str:
-    """Returns a line of a list at a depth from 0: with its number, or with the bullet of its depth."""
-    mark = number or BULLETS[min(depth, len(BULLETS) - 1)]
-    return f"{mark} {text}"
+    """Returns a line of a list at a depth from 0: a number set in by its depth, or a depth's bullet."""
+    return f"{'  ' * depth}{number} {text}" if number else f"{BULLETS[min(depth, len(BULLETS) - 1)]} {text}"

@@ -32,9 +32,11 @@ class Chapters:
             attribute(row, "id"): attribute(row, "href") for row in children(child(tree, "manifest"), "item")
         }
         ids = (attribute(row, "idref") for row in children(child(tree, "spine"), "itemref"))
-        names = (posixpath.normpath(posixpath.join(folder, unquote(parts[id]))) for id in ids if id in parts)
-        self._chapters = [name for name in names if package.has(name)]
-        if package.has("META-INF/encryption.xml") and not self._chapters:
+        # a chapter that is named and not there stays one: it fails alone and is not lost
+        self._chapters = [
+            posixpath.normpath(posixpath.join(folder, unquote(parts.get(id, id)))) for id in ids
+        ]
+        if package.has("META-INF/encryption.xml") and not any(map(package.has, self._chapters)):
             raise BadInput("it is protected against copying.")
 
     @property

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from penstock.engines.office.block_writer import BlockWriter, flattened_cells
-from penstock.engines.office.blocks import BlockFile, Hyperlink, StructureBlock, in_units
+from penstock.engines.office.blocks import Hyperlink, StructureBlock
 from penstock.engines.office.html_tree import BLOCKS, HIDDEN, HtmlNode, tree_of
 from penstock.engines.office.mathml import latex_of_mathml
 from penstock.engines.office.text import decoded
@@ -22,6 +22,10 @@ _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGN
 # what is around a page's own words
 MARGINS = {"nav": "aside_text", "aside": "aside_text"}
 MARKS = {"sup": "^", "sub": "_"}
+# notes and their marks, as EPUB 3 and DPUB-ARIA call them
+NOTES = frozenset({"footnote", "endnote", "rearnote", "doc-footnote", "doc-endnote"})
+NOTE_MARKS = frozenset({"noteref", "doc-noteref"})
+MAX_NOTE_NAME = 12  # letters
 
 
 def no_picture(source: str) -> bytes:
@@ -33,9 +37,10 @@ def no_picture(source: str) -> bytes:
         return b""
 
 
-def read_html(data: bytes) -> BlockFile:
+def decoded_page(data: bytes) -> str:
+    """Returns the text of a page, by the letters that it says it has."""
     told = _CHARSET.search(data[:4096])
-    return BlockFile(in_units(html_blocks(decoded(data, told[1].decode("ascii") if told else ""))))
+    return decoded(data, told[1].decode("ascii") if told else "")
 
 
 def html_blocks(text: str, picture_of: PictureOf = no_picture) -> list[StructureBlock]:
@@ -54,6 +59,7 @@ class _HtmlReader:
         self._picture_of = picture_of
         self._words: list[str] = []
         self._links: list[Hyperlink] = []
+        self._note_names: dict[str, str] = {}  # what the marks of notes say, by the notes' ids
         self._label, self._mark = "text", ""
         self._lists: list[tuple[str, int]] = []  # open lists: kind, and the number of the item before
         self._element: dict[str, Callable[[HtmlNode], None]] = {
@@ -106,6 +112,11 @@ class _HtmlReader:
             self._words.append("☒ " if "checked" in node.attributes else "☐ ")
 
     def _anchor(self, node: HtmlNode) -> None:
+        if _says(node, NOTE_MARKS):
+            id = node.get("href").rpartition("#")[2]
+            name = self._note_names.setdefault(id, _note_name(node.text() or id))
+            self._words.append(f"[^{name}]")
+            return
         start = len(self._words)
         self.inside(node)
         text, address = _tidy("".join(self._words[start:])), node.get("href").strip()
@@ -135,6 +146,11 @@ class _HtmlReader:
         self._labelled(node, "figure_title", "")
 
     def _margin(self, node: HtmlNode) -> None:
+        if _says(node, NOTES):
+            self.end_paragraph()
+            name = self._note_names.get(node.get("id"), "") or _note_name(node.get("id"))
+            self.writer.note(f"[^{name}]: {self._cell_text(node)}")
+            return
         self._labelled(node, MARGINS[node.tag], node.tag)
 
     def _labelled(self, node: HtmlNode, label: str, mark: str) -> None:
@@ -248,6 +264,14 @@ def _fitting(cells: list[TableCell]) -> list[TableCell]:
     """Returns the cells, none of which reaches below the last row."""
     rows = max((cell.row for cell in cells), default=0) + 1
     return [cell._replace(row_span=min(cell.row_span, rows - cell.row)) for cell in cells]
+
+
+def _says(node: HtmlNode, kinds: frozenset[str]) -> bool:
+    return not kinds.isdisjoint(f"{node.get('epub:type')} {node.get('role')}".split())
+
+
+def _note_name(text: str) -> str:
+    return re.sub(r"\W", "", text)[:MAX_NOTE_NAME] or "note"
 
 
 def _is_hidden(node: HtmlNode) -> bool:

@@ -20,13 +20,21 @@ from penstock.engines.office.package import XmlPackage
 from penstock.errors import BadInput, first_line, install_advice
 
 HWP3 = b"HWP Document File V3."
+MAX_DIRECTORY_BYTES = 64 << 20  # of an OLE file, in which its directory is looked for
+
+
+def is_hwp(path: str) -> bool:
+    """Returns whether an OLE file, or one that is older than those, is one of Hancom's."""
+    with Path(path).open("rb") as file:
+        head = file.read(MAX_DIRECTORY_BYTES)
+    return head.startswith(HWP3) or "FileHeader".encode("utf-16-le") in head
 
 
 def read_hwp(path: str) -> StructureFile:
     """Raises BadInput where the file cannot be read, and where the packages that read it are missing."""
     with Path(path).open("rb") as file:
         is_old = file.read(32).startswith(HWP3)
-    rhwp = None if is_old else _package("rhwp")
+    rhwp = None if is_old else rhwp_package()
     if rhwp is not None:
         return _by_hwpx(rhwp, path)
     unhwp = _package("unhwp")
@@ -53,11 +61,16 @@ def _by_markdown(unhwp: Any, path: str) -> StructureFile:
     return BlockFile(in_units(markdown_blocks(text)))
 
 
-def _package(name: str) -> Any:
-    """Returns a package, or None where it is not installed or cannot be loaded."""
+def rhwp_package() -> Any:
+    """Returns rhwp, or None where it is not installed or cannot be loaded."""
     with contextlib.suppress(OSError):
         # rhwp's wheel brings a FreeType that is too old for it; the system's has what it misses
         ctypes.CDLL("libfreetype.so.6", mode=ctypes.RTLD_GLOBAL)
+    return _package("rhwp")
+
+
+def _package(name: str) -> Any:
+    """Returns a package, or None where it is not installed or cannot be loaded."""
     try:
         return importlib.import_module(name)
     except ImportError:

@@ -64,6 +64,8 @@ class _Odf:
         return [block for part in in_units(self._writer.finished()) for block in part]
 
     def sheet(self, table: Element) -> list[StructureBlock]:
+        """Returns a sheet's tables, then what hangs on their cells: pictures and comments."""
+        self._writer = BlockWriter()
         texts: dict[tuple[int, int], str] = {}
         merged: list[tuple[int, int, int, int]] = []
         row_at = 0
@@ -88,7 +90,7 @@ class _Odf:
             else StructureBlock(label="text", text=cells[0].text)
             for cells in tables_of(texts, merged)
         )  # fmt: skip
-        return [block for part in in_units([name, *found]) for block in part]
+        return [block for part in in_units([name, *found, *self._writer.finished()]) for block in part]
 
     def _inside(self, element: Element, depth: int = -1, number: str = "") -> None:
         for inner in element:
@@ -190,8 +192,7 @@ class _Odf:
             if name == "note":
                 self._note(inner, words)
             elif name == "annotation":
-                lines = ("".join(row.itertext()).strip() for row in descendants(inner, "p"))
-                self._writer.text("\n".join(lines), label="aside_text", mark="comment")
+                self._comment(inner)
             elif name == "a":
                 start = len(words)
                 self._gather(inner, words, links, frames)
@@ -213,6 +214,10 @@ class _Odf:
             elif name not in ("tracked-changes", "bookmark", "ruby-text"):
                 self._gather(inner, words, links, frames)
             words.append(inner.tail or "")
+
+    def _comment(self, element: Element) -> None:
+        lines = ("".join(row.itertext()).strip() for row in descendants(element, "p"))
+        self._writer.text("\n".join(lines), label="aside_text", mark="comment")
 
     def _change(self, element: Element) -> None:
         text = self._deleted.pop(attribute(element, "change-id"), "")
@@ -299,6 +304,8 @@ class _Odf:
                 text, _, frames = self._words(inner)
                 lines.append(text)
                 self._frames(frames)
+            elif local(inner) == "annotation":
+                self._comment(inner)
             elif local(inner) == "list":
                 lines += [f"• {self._words(row)[0]}" for row in descendants(inner, "p")]
         return "\n".join(line for line in lines if line)

@@ -1,31 +1,22 @@
-"""Opens a file that says itself what it holds, by what is in it."""
+"""Opens a file that says itself what it holds, by what is in it.
+
+The reader of a kind is loaded with the first file of that kind: a run over PDFs starts without any of them.
+"""
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from penstock.engines.office.blocks import StructureFile
-from penstock.engines.office.epub import read_epub
-from penstock.engines.office.html_blocks import read_html
-from penstock.engines.office.hwp import HWP3, read_hwp
-from penstock.engines.office.hwpx import read_hwpx
-from penstock.engines.office.mail import read_eml
-from penstock.engines.office.markdown import read_markdown
-from penstock.engines.office.odf import read_odf
-from penstock.engines.office.older import read_msg, read_older
-from penstock.engines.office.ooxml.docx import read_docx
-from penstock.engines.office.ooxml.pptx import read_pptx
-from penstock.engines.office.ooxml.xlsx import read_xlsx
 from penstock.engines.office.package import XmlPackage
-from penstock.engines.office.text import read_csv, read_text
 from penstock.errors import BadInput, first_line
 
 MAX_FILE_BYTES = 2 << 30
 MAX_TEXT_BYTES = 256 << 20  # of a file that is read whole
-
-MAX_DIRECTORY_BYTES = 64 << 20  # of an OLE file, in which its directory is looked for
 OLDER = frozenset({"doc", "ppt", "xls"})
 
 # what a ZIP is, by a part that no other has
@@ -38,18 +29,18 @@ PARTS: tuple[tuple[str, str], ...] = (
 )
 _UNFIT = (LookupError, ValueError, TypeError, AttributeError, RecursionError, ArithmeticError)
 
-PackageReader = Callable[[XmlPackage], StructureFile]
-BytesReader = Callable[[bytes], StructureFile]
-PACKAGES: Mapping[str, PackageReader] = {
-    "docx": read_docx, "pptx": read_pptx, "xlsx": read_xlsx, "hwpx": read_hwpx, "epub": read_epub,
-    "odt": read_odf, "ods": read_odf, "odp": read_odf,
+# where the function lives that reads a kind, in this folder
+PACKAGES: Mapping[str, str] = {
+    "docx": "ooxml.docx:read_docx", "pptx": "ooxml.pptx:read_pptx", "xlsx": "ooxml.xlsx:read_xlsx",
+    "hwpx": "hwpx:read_hwpx", "epub": "epub:read_epub",
+    "odt": "odf:read_odf", "ods": "odf:read_odf", "odp": "odf:read_odf",
 }  # fmt: skip
-TEXTS: Mapping[str, BytesReader] = {
-    "html": read_html,
-    "markdown": read_markdown,
-    "text": read_text,
-    "csv": read_csv,
-    "eml": read_eml,
+TEXTS: Mapping[str, str] = {
+    "markdown": "markdown:read_markdown",
+    "text": "text:read_text",
+    "csv": "text:read_csv",
+    "eml": "mail:read_eml",
+    "rtf": "rtf:read_rtf",
 }
 
 
@@ -67,33 +58,41 @@ def open_structure(path: str, kind: str) -> StructureFile:
 
 def _opened(path: str, kind: str) -> StructureFile:
     if kind in TEXTS:
-        return TEXTS[kind](_read(path))
-    if kind in ("hwp", "ole") and is_hwp(path):
-        return read_hwp(path)
+        return _reader(TEXTS[kind])(_read(path))
+    if kind == "html":
+        return _reader("saved_page:read_saved_page")(_read(path), path)
+    if kind in ("hwp", "ole") and _is_hwp(path):
+        return _reader("hwp:read_hwp")(path)
     if kind in OLDER:
-        return read_older(path, kind)
+        return _reader("older:read_older")(path, kind)
     if kind == "msg":
-        return read_msg(path)
-    if kind in ("ole", "rtf"):
+        return _reader("older:read_msg")(path)
+    if kind == "ole":
         raise BadInput(f"files of this kind ({kind.upper()}) are not read.", "Save it as DOCX or as PDF.")
     return _opened_package(path)
 
 
-def is_hwp(path: str) -> bool:
-    """Whether an OLE file, or one that is older than those, is one of Hancom's."""
-    with Path(path).open("rb") as file:
-        head = file.read(MAX_DIRECTORY_BYTES)
-    return head.startswith(HWP3) or "FileHeader".encode("utf-16-le") in head
+def _is_hwp(path: str) -> bool:
+    return bool(_function("hwp:is_hwp")(path))
+
+
+def _reader(home: str) -> Callable[..., StructureFile]:
+    return _function(home)
+
+
+def _function(home: str) -> Callable[..., Any]:
+    module, _, name = home.partition(":")
+    found: Callable[..., Any] = getattr(importlib.import_module(f"penstock.engines.office.{module}"), name)
+    return found
 
 
 def _opened_package(path: str) -> StructureFile:
     package = XmlPackage(path)
     kind = kind_of_package(package)
-    reader = PACKAGES.get(kind)
-    if reader is None:
+    if kind not in PACKAGES:
         package.close()
         raise BadInput("it is a ZIP without a document.", "Unpack an archive, and give the folder.")
-    return reader(package)
+    return _reader(PACKAGES[kind])(package)
 
 
 def kind_of_package(package: XmlPackage) -> str:

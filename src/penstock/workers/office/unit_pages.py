@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from penstock.box import Box
+from penstock.choices import Unprinted
 from penstock.documents.formats.markdown import page_markdown
 from penstock.documents.tables.html import to_html
 from penstock.engines.image import decode
@@ -14,26 +17,43 @@ from penstock.region import PICTURE_LABELS, STRUCTURE, Asset, Link, Region, asse
 from penstock.sources import formats
 
 CROPS = "crops"
+STORED = "stored"  # formulas of a sheet, and its numbers as they are stored
+HIDDEN_UNITS = frozenset({"hidden_sheet", "hidden_slide"})
+UNPRINTED = HIDDEN_UNITS | {"comment", "deleted", "speaker_notes", "hidden_rows", STORED}  # marks of blocks
 KEPT_AS_THEY_ARE = {"png": "png", "jpeg": "jpg"}
 MAX_CROP_PIXELS = 50_000_000
 
 
-def page_of_unit(page: Page, unit: StructureUnit) -> Page:
+def page_of_unit(page: Page, unit: StructureUnit, unprinted: Unprinted = "keep") -> Page:
     """Returns the page with its regions and its Markdown; later stages pass it by."""
-    regions = tuple(_region(block, index, unit) for index, block in enumerate(unit.blocks))
+    blocks = shown_blocks(unit.blocks, unprinted)
+    # a file without pages gives no place: the region is somewhere in its unit
+    whole = (0.0, 0.0, float(unit.width), float(unit.height))
+    regions = tuple(region_of(block, index, block.box or whole) for index, block in enumerate(blocks))
     width, height = max(1, round(unit.width)), max(1, round(unit.height))
     return replace(
         page, width=width, height=height, regions=regions, markdown=page_markdown(regions), is_read=True
     )
 
 
-def _region(block: StructureBlock, index: int, unit: StructureUnit) -> Region:
+def shown_blocks(blocks: Sequence[StructureBlock], unprinted: Unprinted) -> Sequence[StructureBlock]:
+    """Returns the blocks: with "drop" those that are shown, with "all" also what cells store."""
+    if unprinted == "all":
+        return blocks
+    if unprinted == "keep":
+        return [block for block in blocks if block.mark != STORED]
+    if blocks and blocks[0].mark in HIDDEN_UNITS:  # all of the sheet or slide
+        return ()
+    return [block for block in blocks if block.mark not in UNPRINTED]
+
+
+def region_of(block: StructureBlock, index: int, box: Box) -> Region:
+    """Returns a block as a region of a page."""
     crop, note = _crop(block)
     return Region(
         label=block.label,
         native_label=_native(block),
-        # a file without pages gives no place: the region is somewhere in its unit
-        box=block.box or (0.0, 0.0, float(unit.width), float(unit.height)),
+        box=box,
         index=index,
         content=_content(block),
         reader=STRUCTURE,

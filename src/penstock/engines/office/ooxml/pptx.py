@@ -11,6 +11,7 @@ from penstock.engines.office.block_writer import BlockWriter
 from penstock.engines.office.blocks import Hyperlink, StructureBlock, StructureUnit
 from penstock.engines.office.ooxml.charts import chart_cells
 from penstock.engines.office.ooxml.omml import latex_of_omml
+from penstock.engines.office.ooxml.pptx_numbers import SlideNumbers
 from penstock.engines.office.package import (
     PartRelation,
     XmlPackage,
@@ -46,8 +47,8 @@ class Slides:
         size = child(tree, "sldSz")
         self._size = (_number(size, "cx", SLIDE[0]), _number(size, "cy", SLIDE[1]))
         ids = (_relation_id(row) for row in children(child(tree, "sldIdLst"), "sldId"))
-        found = (relations.get(id) for id in ids)
-        self._slides = [each.target for each in found if each is not None and package.has(each.target)]
+        # a slide that is named and not there stays one: it fails alone and is not lost
+        self._slides = [relations[id].target if id in relations else id for id in ids]
 
     @property
     def num_units(self) -> int:
@@ -108,12 +109,14 @@ class _Slide:
             writer.text("\n".join(text for text, _, _, _ in paragraphs), label=FURNITURE[kind])
             return
         in_list = kind in ("body", "obj") or (holder is not None and not kind)
-        for text, links, depth, mark in paragraphs:
+        numbers = SlideNumbers()
+        for row, (text, links, depth, mark) in zip(children(body, "p"), paragraphs, strict=True):
             is_item = mark != "none" and (
                 bool(mark) or (in_list and sum(bool(one[0]) for one in paragraphs) > 1)
             )
+            number = numbers.next(child(row, "pPr"), depth) if text else ""
             if is_item:
-                writer.item(depth, text, "", links)
+                writer.item(depth, text, number, links)
             else:
                 writer.text(text, links)
 

@@ -26,6 +26,8 @@ from penstock.errors import BadInput
 
 MAX_SHEETS = 20_000
 MAX_SHEET_CELLS = 500_000  # of one sheet; the rest of a larger one is left out, and a note says so
+MAX_STORED = 2_000  # formulas and numbers of one sheet that are named
+MAX_FORMULA = 1_000  # letters
 MAX_STRINGS = 5_000_000
 _PLACE = re.compile(r"([A-Z]{1,3})(\d{1,7})")
 _RANGE = re.compile(r"([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})")
@@ -39,6 +41,15 @@ def column_number(letters: str) -> int:
     return number - 1
 
 
+def column_name(number: int) -> str:
+    """Returns the letters of a column from 0."""
+    letters = ""
+    while number >= 0:
+        letters = chr(ord("A") + number % 26) + letters
+        number = number // 26 - 1
+    return letters
+
+
 @dataclass(slots=True)
 class SheetContent:
     """The cells of one sheet by place, and what is known of them."""
@@ -48,7 +59,7 @@ class SheetContent:
         default_factory=list
     )  # first row, column, last row, column
     hidden_rows: set[int] = field(default_factory=set)
-    formulas: dict[tuple[int, int], str] = field(default_factory=dict)
+    stored: list[str] = field(default_factory=list)  # formulas, and numbers that are shown otherwise, by cell
     links: dict[str, str] = field(default_factory=dict)
     is_cut: bool = False
 
@@ -76,9 +87,8 @@ class Workbook:
         tree, relations = package.xml(main), package.relations(main)
         settings = child(tree, "workbookPr")
         self._is_1904 = settings is not None and attribute(settings, "date1904") in ("1", "true")
-        self._sheets = [
-            each for row in children(child(tree, "sheets"), "sheet") if (each := _sheet(row, relations))
-        ]
+        # a sheet that is named and not there stays one: it fails alone and is not lost
+        self._sheets = [_sheet(row, relations) for row in children(child(tree, "sheets"), "sheet")]
         if len(self._sheets) > MAX_SHEETS:
             raise BadInput(f"it has {len(self._sheets):,} sheets, and {MAX_SHEETS:,} are read.")
         self._strings: list[str] | None = None
@@ -97,7 +107,7 @@ class Workbook:
             return StructureUnit(blocks=())
         sheet = self._sheets[index]
         relations = self._package.relations(sheet.part)
-        content = self._content(sheet) if self._package.has(sheet.part) else SheetContent()
+        content = self._content(sheet)
         mark = "hidden_sheet" if sheet.is_hidden else "sheet"
         blocks = [StructureBlock(label="paragraph_title", text=sheet.name, level=2, mark=mark)]
         blocks += self._tables(content)
@@ -114,6 +124,8 @@ class Workbook:
         if content.hidden_rows:
             rows = ", ".join(str(row + 1) for row in sorted(content.hidden_rows)[:50])
             yield StructureBlock(label="aside_text", text=f"Hidden rows: {rows}", mark="hidden_rows")
+        if content.stored:
+            yield StructureBlock(label="aside_text", text="\n".join(content.stored), mark="stored")
         if content.is_cut:
             words = f"The sheet has more than {MAX_SHEET_CELLS:,} cells; the rest was not read."
             yield StructureBlock(label="aside_text", text=words, mark="cut")
@@ -174,6 +186,9 @@ class Workbook:
             text = self._shown(cell)
             if text.strip():
                 content.texts[row, column] = text
+            said = _stored(cell, text)
+            if said and len(content.stored) < MAX_STORED:
+                content.stored.append(f"{column_name(column)}{row + 1}: {said}")
 
     def _shown(self, cell: Element) -> str:
         kind = attribute(cell, "t")
@@ -214,6 +229,14 @@ class Workbook:
         return self._formats
 
 
+def _stored(cell: Element, shown: str) -> str:
+    """Returns what a cell holds behind what it shows: its formula and its number; "" for nothing else."""
+    formula, value = child(cell, "f"), child(cell, "v")
+    number = value.text or "" if value is not None and attribute(cell, "t") in ("", "n") else ""
+    parts = [f"={formula.text[:MAX_FORMULA]}"] if formula is not None and formula.text else []
+    return " ".join([*parts, *([number] if number and number != shown else [])])
+
+
 def _events(file: IO[bytes]) -> Iterator[tuple[str, Element]]:
     """Yields elements as they end. Raises BadInput for a DTD and for what is no XML."""
     parser: ElementTree.XMLPullParser[Element] = ElementTree.XMLPullParser(("end",))
@@ -241,14 +264,10 @@ def _formats(tree: Element) -> list[str]:
     return [own.get(id) or BUILT_IN.get(int(id) if id.isdecimal() else 0, "General") for id in ids]
 
 
-def _sheet(row: Element, relations: dict[str, PartRelation]) -> _SheetPart | None:
+def _sheet(row: Element, relations: dict[str, PartRelation]) -> _SheetPart:
     id = next((value for key, value in row.attrib.items() if key.endswith("}id")), "")
-    relation = relations.get(id)
-    if relation is None or relation.is_outside:
-        return None
-    return _SheetPart(
-        attribute(row, "name"), relation.target, attribute(row, "state") in ("hidden", "veryHidden")
-    )
+    part = relations[id].target if id in relations else id
+    return _SheetPart(attribute(row, "name"), part, attribute(row, "state") in ("hidden", "veryHidden"))
 
 
 def _comments(tree: Element) -> Iterator[StructureBlock]:

@@ -1,0 +1,76 @@
+"""RTF gives what was put into it: letters of all code pages, tables with spans, notes, links, pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from penstock.engines.office.blocks import StructureBlock
+from penstock.engines.office.open import open_structure
+from penstock.errors import BadInput
+from tests.engines.office.made_files import PNG
+
+HEAD = rb"""{\rtf1\ansi\ansicpg1252\deff0{\fonttbl{\f0\fcharset0 Arial;}{\f1\fcharset129 \'b1\'bc\'b8\'b2;}}
+{\stylesheet{\s0 Normal;}{\s1\outlinelevel0 heading 1;}}{\*\generator Riched20;}{\info{\title unseen}}"""
+
+
+def read(tmp_path: Path, body: bytes) -> list[StructureBlock]:
+    path = tmp_path / "a.rtf"
+    path.write_bytes(HEAD + body + b"}")
+    file = open_structure(str(path), "rtf")
+    return [block for unit in range(file.num_units) for block in file.unit(unit).blocks]
+
+
+def texts(tmp_path: Path, body: bytes) -> list[str]:
+    return [block.text for block in read(tmp_path, body)]
+
+
+def test_letters_come_by_code_page_by_font_and_by_number(tmp_path: Path) -> None:
+    body = rb"\pard caf\'e9 {\f1 \'c7\'d1\'b1\'db} \uc1\u8364? \u-10179?\u-8704? \emdash\~x\{\}\par"
+    assert texts(tmp_path, body) == ["café 한글 € 😀 —\xa0x{}"]
+
+
+def test_headings_lists_notes_and_links_are_told_apart(tmp_path: Path) -> None:
+    found = read(
+        tmp_path,
+        rb"\pard\s1 Title\par\pard See {\field{\*\fldinst HYPERLINK "
+        rb'"https://example.org/a"}{\fldrslt the page}}{\footnote\pard A note.}.\par'
+        rb"\pard\ls1{\listtext 1.\tab}one\par\pard\ls1\ilvl1{\listtext a)\tab}two\par\pard End\par",
+    )
+    assert [(block.label, block.level) for block in found] == [
+        ("paragraph_title", 1), ("text", 0), ("text", 0), ("text", 0), ("footnote", 0),
+    ]  # fmt: skip
+    assert found[1].text == "See the page[^1]." and found[4].text == "[^1]: A note."
+    assert found[1].links[0].address == "https://example.org/a"
+    assert found[2].text.split("\n") == ["1. one", "  a) two"]
+
+
+def test_tables_have_spans_heads_and_breaks_in_cells(tmp_path: Path) -> None:
+    rows = (
+        rb"\trowd\trhdr\clmgf\cellx1\clmrg\cellx2\cellx3\pard\intbl A\cell\cell B\cell\row"
+        rb"\trowd\clvmgf\cellx1\cellx2\cellx3\pard\intbl c\cell d\cell e\par f\cell\row"
+        rb"\trowd\clvmrg\cellx1\cellx2\cellx3\pard\intbl\cell g\cell h\cell\row\pard After\par"
+    )
+    table, after = read(tmp_path, rows)
+    found = [(cell.row, cell.column, cell.text, cell.row_span, cell.column_span) for cell in table.cells]
+    assert found == [
+        (0, 0, "A", 1, 2), (0, 2, "B", 1, 1), (1, 0, "c", 2, 1), (1, 1, "d", 1, 1), (1, 2, "e\nf", 1, 1),
+        (2, 1, "g", 1, 1), (2, 2, "h", 1, 1),
+    ]  # fmt: skip
+    assert [cell.is_header for cell in table.cells] == [True, True, False, False, False, False, False]
+    assert after.text == "After"
+
+
+def test_pictures_are_kept_and_what_may_be_passed_by_is(tmp_path: Path) -> None:
+    body = (
+        rb"\pard a{\*\unknown gone}{\object{\*\objdata 0105}}\par{\pict\pngblip " + PNG.hex().encode() + b"}"
+    )
+    text, picture = read(tmp_path, body)
+    assert text.text == "a" and picture.picture == PNG
+
+
+def test_groups_without_end_are_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="nested"):
+        read(tmp_path, b"{" * 5000)
+    assert texts(tmp_path, rb"\pard fine\par" + b"}" * 50) == ["fine"]
