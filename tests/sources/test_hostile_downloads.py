@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from penstock.errors import BadInput, UsageError
-from penstock.sources.remote.download import Download, _fetch, downloaded
+from penstock.sources.remote.download import Download, downloaded, open_download
 from tests.support.local_server import LocalServer
 
 MEGABYTE = 1 << 20
@@ -67,7 +67,7 @@ def server() -> Iterator[str]:
 @pytest.mark.parametrize("path", ["circle", "chain", "file", "endless", "cut"])
 def test_a_download_that_leads_nowhere_ends_in_a_sentence(server: str, tmp_path: Path, path: str) -> None:
     with pytest.raises(BadInput) as raised:
-        _fetch(Download(f"{server}/{path}", str(tmp_path / "part"), 2 * MEGABYTE))
+        open_download()(Download(f"{server}/{path}", str(tmp_path / "part"), 2 * MEGABYTE))
     assert str(raised.value)
     part = tmp_path / "part"
     assert not part.exists() or part.stat().st_size <= 2 * MEGABYTE

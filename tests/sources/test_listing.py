@@ -17,6 +17,7 @@ from penstock.exports.pages import output_names
 from penstock.page import Page
 from penstock.sources import inputs, list_items
 from penstock.sources.ids import natural_key, safe_document, safe_id, safe_stem
+from tests.engines.office.made_files import zipped
 from tests.support.made_pdf import locked_pdf, pdf, text
 
 
@@ -349,3 +350,12 @@ def test_natural_order_and_safe_names() -> None:
     assert safe_document(["..", "a", "..", "b\\c.pdf"]) == "a/b_c.pdf"
     assert safe_id("line\nbreak") == "line_break" and safe_id("문서/3쪽") == "문서/3쪽"
     assert len(safe_id("x" * 1000)) == 200
+
+
+def test_a_document_without_pages_is_one_failed_item(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.pptx"
+    empty.write_bytes(
+        zipped({"[Content_Types].xml": "<Types/>", "ppt/presentation.xml": "<p><sldIdLst/></p>"})
+    )
+    (item,) = list_items([str(empty)], Page)
+    assert item.failure is not None and "it has no page" in item.failure.message

@@ -5,7 +5,6 @@ Runs in the child that probe.py starts.
 
 from __future__ import annotations
 
-from penstock.engines.office.open import open_structure
 from penstock.engines.pdf.document import count_pages
 from penstock.errors import BadInput
 from penstock.sources.formats import STRUCTURES, Kind
@@ -31,6 +30,8 @@ class FileAnswers:
 
 
 def _count_units(path: str, kind: Kind) -> PartCount:
+    from penstock.engines.office.open import open_structure  # as below
+
     file = open_structure(path, kind)
     try:
         return PartCount(file.num_units, file.num_units)
@@ -39,7 +40,7 @@ def _count_units(path: str, kind: Kind) -> PartCount:
 
 
 def _count_frames(path: str) -> PartCount:
-    # OpenCV and numpy, for which a listing of PDFs need not wait
+    # OpenCV and numpy; a listing of PDFs waits for neither these nor readers of Office files
     from penstock.engines.image.decode import PictureFile, trust_our_bound
 
     trust_our_bound()  # counting frames decodes none of them

@@ -28,21 +28,28 @@ class Candidate:
     kind: Kind | None = None
     failure: Failure | None = None
     missing: bool = False  # there is no file at all
+    first: str = ""  # begins the ids of another file's pages, which has the same bytes
 
     @property
     def table_name(self) -> str:
         return self.found.document.rpartition(".")[0] or self.found.document
 
     def item(self, part: int) -> Item:
+        part = part if self.found.page is None else self.found.page
         media = self.kind if self.kind in formats.STRUCTURES | {"pdf"} else "image"
         uri, document = str(self.found.path), self.found.document
-        return Item(id=f"{self.prefix}/{part:05d}", uri=uri, document=document, part=part, media=str(media))
+        id, copy_of = f"{self.prefix}/{part:05d}", f"{self.first}/{part:05d}" if self.first else ""
+        return Item(
+            id=id, uri=uri, document=document, part=part, media=str(media), source=self.found.source,
+            copy_of=copy_of,
+        )  # fmt: skip
 
     def failed(self, failure: Failure, part: int = 0) -> Item:
         """Returns the one item of what cannot be read: the file, or its pages from `part` on."""
         uri = str(self.found.path) if _is_text(self.found.path) else self.found.document
         id, document = f"{self.prefix}/{part:05d}", self.found.document
-        return Item(id=id, uri=uri, document=document, part=part, failure=failure)
+        source = self.found.source
+        return Item(id=id, uri=uri, document=document, part=part, failure=failure, source=source)
 
 
 class FileInspector:
@@ -56,11 +63,12 @@ class FileInspector:
         self._names = {path: document for document, paths in self._known.items() for path in paths}
         self._paths: set[Path] = set()
         self._documents: set[str] = set()
+        self._last = ""  # what the last file was named
 
     def __call__(self, found: FoundFile) -> Candidate | None:
         """Inspects a file. Returns None if no user named it and its suffix is not of a readable kind."""
         if found.problem:
-            return _refused(found, found.problem, missing=True)
+            return _refused(found, found.problem, found.advice, missing=not found.source)
         claims = found.named or found.path.suffix.lower() in formats.SUFFIXES
         try:
             status = found.path.stat()
@@ -82,6 +90,8 @@ class FileInspector:
         A file that an earlier run read keeps the name it had: its pages are known by it.
         """
         self._paths.add(found.path)
+        if found.page:  # the same document as the file before
+            return replace(found, document=self._last)
         document = found.document if found.digest else self._names.get(str(found.path), found.document)
         parts, depth = found.path.parts[1:], 2
         while self._is_taken(document, found) and depth <= len(parts):
@@ -91,6 +101,7 @@ class FileInspector:
         while self._is_taken(document, found):
             document, number = f"{stem if dot else suffix}-{number}{dot}{suffix if dot else ''}", number + 1
         self._documents.add(document)
+        self._last = document
         return replace(found, document=document)
 
     def _is_taken(self, document: str, found: FoundFile) -> bool:
@@ -146,7 +157,7 @@ def _refused(
 
 def _said(found: FoundFile) -> str:
     """Returns the input as the user wrote it: a document's name has no pattern's stars."""
-    name = found.path.name
+    name = found.document if found.is_mine else found.path.name
     return name if _is_text(found.path) and name.isprintable() else found.document
 
 

@@ -9,23 +9,28 @@ from __future__ import annotations
 
 import re
 import struct
+import zlib
 from typing import Literal
 
 from penstock.errors import BadInput
 
 READABLE = (
-    "Penstock reads PDF, PNG, JPEG, TIFF, WebP, BMP, GIF, AVIF and HEIC; DOCX, PPTX, XLSX and their older and"
-    " open kinds; HWP and HWPX; HTML, EPUB, Markdown, text, CSV and mail; Arrow and Parquet."
+    "Penstock reads PDF, PNG, JPEG, JPEG 2000, TIFF, WebP, BMP, GIF, AVIF and HEIC; DOCX, PPTX, XLSX,"
+    " their older and open kinds, and RTF; HWP and HWPX; HTML, EPUB, Markdown, text, CSV and mail;"
+    " Arrow and Parquet; WARC, WACZ, ZIP and tar."
 )
 Kind = Literal[
-    "pdf", "png", "jpeg", "tiff", "webp", "bmp", "gif", "avif", "heic", "arrow", "parquet", "ooxml", "docx",
-    "pptx", "xlsx", "odt", "ods", "odp", "hwpx", "epub", "ole", "doc", "ppt", "xls", "hwp", "msg", "rtf",
-    "html",
-    "markdown", "text", "csv", "eml",
+    "pdf", "png", "jpeg", "jpeg2000", "tiff", "webp", "bmp", "gif", "avif", "heic", "arrow", "parquet",
+    "ooxml", "docx", "pptx", "xlsx", "odt", "ods", "odp", "hwpx", "epub", "ole", "doc", "ppt", "xls", "hwp",
+    "msg", "rtf", "html",
+    "markdown", "text", "csv", "eml", "warc", "wacz", "tar", "zip",
 ]  # fmt: skip
 
 HEAD_BYTES = 1024  # a PDF may begin with this much junk (PDF Reference 1.7, appendix H)
 TABLES = frozenset({"arrow", "parquet"})
+ARCHIVES = frozenset({"warc", "wacz", "tar", "zip"})
+MAILS = frozenset({"eml", "msg"})  # their attachments are documents of their own
+ARCHIVE_SUFFIXES = (".warc", ".warc.gz", ".wacz", ".tar", ".tar.gz", ".tgz", ".zip")
 MULTI_FRAME = frozenset({"tiff", "gif", "webp"})
 STRUCTURES: frozenset[str] = frozenset({
     "ooxml", "docx", "pptx", "xlsx", "odt", "ods", "odp", "hwpx", "epub", "ole", "doc", "ppt", "xls", "hwp",
@@ -34,8 +39,10 @@ STRUCTURES: frozenset[str] = frozenset({
 TABLE_SUFFIXES = (".parquet", ".arrow")
 # a file with one of these suffixes claims to be readable, and is reported if it is not
 SUFFIXES = (
-    ".pdf", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif", ".avif", ".heic", ".heif",
-    *TABLE_SUFFIXES, ".docx", ".docm", ".dotx", ".pptx", ".pptm", ".ppsx", ".xlsx", ".xlsm", ".doc", ".ppt",
+    ".pdf", ".png", ".jpg", ".jpeg", ".jp2", ".j2k", ".jpx", ".tif", ".tiff", ".webp", ".bmp",
+    ".gif", ".avif", ".heic", ".heif",
+    *TABLE_SUFFIXES, *ARCHIVE_SUFFIXES,
+    ".docx", ".docm", ".dotx", ".pptx", ".pptm", ".ppsx", ".xlsx", ".xlsm", ".doc", ".ppt",
     ".xls",
     ".odt", ".ods", ".odp", ".hwp", ".hwpx", ".rtf", ".epub", ".html", ".htm", ".xhtml", ".eml", ".msg",
    
@@ -48,7 +55,7 @@ TEXT_SUFFIXES: dict[str, Kind] = {
 PACKAGES: dict[str, Kind] = {  # ZIPs by their names
     ".docx": "docx", ".docm": "docx", ".dotx": "docx", ".pptx": "pptx", ".pptm": "pptx", ".ppsx": "pptx",
     ".xlsx": "xlsx", ".xlsm": "xlsx", ".odt": "odt", ".ods": "ods", ".odp": "odp", ".hwpx": "hwpx",
-    ".epub": "epub",
+    ".epub": "epub", ".wacz": "wacz",
 }  # fmt: skip
 OLDER: dict[str, Kind] = {".doc": "doc", ".ppt": "ppt", ".xls": "xls", ".hwp": "hwp", ".msg": "msg"}
 MIMETYPES: dict[bytes, Kind] = {  # of ZIPs that say what they are in their first part
@@ -59,6 +66,7 @@ MIMETYPES: dict[bytes, Kind] = {  # of ZIPs that say what they are in their firs
     b"application/epub+zip": "epub",
 }
 ZIP, OLE, HWP3 = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"HWP Document File V3."
+GZIP = b"\x1f\x8b\x08"
 OOXML_PARTS = (b"[Content_Types].xml", b"_rels/", b"docProps/", b"word/", b"xl/", b"ppt/")
 MAIL = re.compile(rb"(?:[A-Za-z][A-Za-z0-9-]{1,60}:[^\n]*\n(?:[ \t][^\n]*\n)*){2,}", re.ASCII)
 MAIL_FIELDS = re.compile(
@@ -68,6 +76,8 @@ MAIL_FIELDS = re.compile(
 PICTURE_SIGNATURES: tuple[tuple[bytes, Kind], ...] = (
     (b"\x89PNG\r\n\x1a\n", "png"),
     (b"\xff\xd8\xff", "jpeg"),
+    (b"\0\0\0\x0cjP  \r\n\x87\n", "jpeg2000"),
+    (b"\xff\x4f\xff\x51", "jpeg2000"),  # without the box around it
     (b"II*\0", "tiff"),
     (b"MM\0*", "tiff"),
     (b"II+\0", "tiff"),  # BigTIFF
@@ -95,9 +105,23 @@ def sniff(head: bytes, suffix: str = "") -> Kind | None:
         return "arrow"
     if head.startswith(b"PAR1"):
         return "parquet"
+    if archive := _sniff_archive(head):
+        return archive
     if head.startswith(b"%PDF-") or (b"%PDF-" in head and not _holds_others(head, suffix)):
         return "pdf"
     return _sniff_structure(head, suffix)
+
+
+def _sniff_archive(head: bytes) -> Kind | None:
+    """Returns what an archive is by its first bytes, also where these are packed."""
+    if head.startswith(GZIP):
+        try:
+            head = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(head, HEAD_BYTES)
+        except zlib.error:
+            return None
+    if head.startswith(b"WARC/"):
+        return "warc"
+    return "tar" if head[257:262] == b"ustar" else None
 
 
 def _holds_others(head: bytes, suffix: str) -> bool:
@@ -124,7 +148,7 @@ def _sniff_zip(head: bytes, suffix: str) -> Kind | None:
         # the longest first: a template's type begins with its document's
         found = (kind for said, kind in MIMETYPES.items() if data.startswith(said))
         return next(found, PACKAGES.get(suffix))
-    return PACKAGES.get(suffix, "ooxml" if name.startswith(OOXML_PARTS) else None)
+    return PACKAGES.get(suffix, "ooxml" if name.startswith(OOXML_PARTS) else "zip")
 
 
 def _sniff_text(head: bytes, suffix: str) -> Kind | None:

@@ -17,13 +17,13 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from penstock.errors import UsageError
+from penstock.errors import BadInput, UsageError
 from penstock.object_stores import is_object_address
-from penstock.redaction import bare_address
+from penstock.redaction import SafeRepr, bare_address
 from penstock.sources import formats
 from penstock.sources.folders import Dataset, group_shards, saved_datasets
 from penstock.sources.ids import STDIN, natural_key, safe_document
@@ -31,7 +31,25 @@ from penstock.sources.remote.download import downloaded_once, is_url
 from penstock.sources.remote.objects import StoredObject, objects_at
 from penstock.sources.unique_names import kept_parts
 
+SAVED = ("_files", ".files", "_파일")  # what browsers add to a page's name for the folder of its pictures
 SPOOL_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Addressed(SafeRepr):
+    """What is at an http(s) address, and where it is kept on this machine once it is fetched."""
+
+    url: str
+    downloads: Path
+
+    def fetch(self) -> Path:
+        """Downloads it, unless it was before. Raises BadInput with the reason where that fails."""
+        try:
+            return downloaded_once(self.url, self.downloads).resolve()
+        except UsageError as exc:
+            raise BadInput(_after_address(self.url, exc)) from exc
+        except OSError as exc:
+            raise BadInput(f"cannot be kept in {self.downloads}: {_reason(exc)}.") from exc
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +61,24 @@ class FoundFile:
     named: bool = False  # by the user: a file that cannot be read is then reported, not skipped
     digest: str = ""  # of the content, where path and time mean nothing
     problem: str = ""
-    stored: StoredObject | None = None  # to be fetched before it is opened
+    stored: StoredObject | Addressed | None = None  # to be fetched before it is opened
+    is_mine: bool = False  # it falls to this rank, whatever it is called: it was brought for this rank
+    page: int | None = None  # it is this page, from 0, of a document whose pages are files of their own
+    source: str = ""  # the file that `path` was printed from, or that could not be printed
+    advice: str = ""  # what to do about the problem
+    depth: int = 0  # how many archives it lies in
+
+    def fetched(self) -> FoundFile:
+        """Returns the file on this machine, or why it could not be brought here."""
+        if self.stored is None:
+            return self
+        try:
+            path = self.stored.fetch()
+        except BadInput as exc:
+            return replace(self, problem=exc.message)
+        is_table = self.document.lower().endswith(formats.TABLE_SUFFIXES)  # its rows fall one by one
+        document = safe_document([path.name]) if isinstance(self.stored, Addressed) else self.document
+        return replace(self, path=path, document=document, is_mine=not is_table)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +132,10 @@ def refuse_inside(inputs: Sequence[str], out: Path) -> None:
             else:
                 continue
             if place.is_relative_to(real):
-                raise UsageError(f"The input {text} lies in OUT, {out}.", "Choose another OUT.")
+                raise UsageError(
+                    f"The input {text} lies in OUT, the folder {real}.",
+                    "Choose another OUT, for instance -o out: what is read and what is written stay apart.",
+                )
 
 
 def _kept_parts(inputs: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -117,10 +155,10 @@ def _named(
 ) -> Iterator[Entry]:
     """Yields what an address or a path is."""
     if is_object_address(text):
-        yield from _in_a_store(text, downloads or _temporary_folder())
+        yield from _in_a_store(text, downloads or temporary_folder())
         return
     if is_url(text) and not os.path.lexists(text):
-        yield _at_address(text, downloads or _temporary_folder())
+        yield _at_address(text, downloads or temporary_folder())
     else:
         yield from _one(text, document, above)
 
@@ -133,17 +171,9 @@ def _in_a_store(text: str, downloads: Path) -> Iterator[Entry]:
 
 
 def _at_address(url: str, downloads: Path) -> FoundFile:
-    """Downloads what is there, unless it was before. An address that gives nothing fails alone."""
-    try:
-        path = downloaded_once(url, downloads).resolve()
-    except UsageError as exc:
-        problem = _after_address(url, exc)
-    except OSError as exc:
-        problem = f"cannot be kept in {downloads}: {_reason(exc)}."
-    else:
-        return FoundFile(path, safe_document([path.name]), named=True)
+    """Returns what is to be downloaded. An address that gives nothing fails alone."""
     name = PurePosixPath(url.partition("?")[0]).name
-    return FoundFile(Path(name), safe_document([name]), named=True, problem=problem)
+    return FoundFile(Path(name), safe_document([name]), named=True, stored=Addressed(url, downloads))
 
 
 def _after_address(url: str, exc: UsageError) -> str:
@@ -156,7 +186,8 @@ def _after_address(url: str, exc: UsageError) -> str:
 
 
 @functools.cache
-def _temporary_folder() -> Path:
+def temporary_folder() -> Path:
+    """Returns a folder for what is fetched and unpacked, that goes with this process."""
     folder = tempfile.mkdtemp(prefix="penstock-downloads-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder)
@@ -322,13 +353,16 @@ def _sorted_entries(
     entries: list[os.DirEntry[str]], below: tuple[str, ...], names: tuple[str, ...], label: tuple[str, ...]
 ) -> Iterator[Entry | tuple[str, ...]]:
     shards = [Path(entry.path) for entry in entries if _is_table(entry.name)]
+    stems = [entry.name.rpartition(".")[0] for entry in entries if _is_page(entry.name)]
+    of_pages = {f"{stem}{word}" for stem in stems for word in SAVED}
     groups = {group.shards[0].name: group for group in group_shards(shards, "/".join(label))}
     for entry in entries:
         is_folder = _is_folder(entry)
         if is_folder is None:  # not left out: inspecting it gives the reason
             yield FoundFile(Path(entry.path), safe_document((*names, entry.name)), named=True)
         elif is_folder:
-            yield (*below, entry.name)
+            if entry.name not in of_pages:
+                yield (*below, entry.name)
         elif entry.name in groups:
             yield groups[entry.name]
         elif not _is_table(entry.name):
@@ -341,6 +375,10 @@ def _is_folder(entry: os.DirEntry[str]) -> bool | None:
         return entry.is_dir()
     except OSError:
         return None
+
+
+def _is_page(name: str) -> bool:
+    return name.lower().endswith((".html", ".htm", ".xhtml"))
 
 
 def _is_table(name: str) -> bool:

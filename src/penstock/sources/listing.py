@@ -10,27 +10,34 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields, replace
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO
 
-from penstock.errors import BadInput, Failure, UsageError
+from penstock.choices import OfficeUse
+from penstock.errors import Failure, ItemError, UsageError
 from penstock.item import Item
 from penstock.plugins import load, with_installed
+from penstock.processes.resources import cores
 from penstock.sources import formats
+from penstock.sources.archives.listing import ArchiveListing
 from penstock.sources.datasets import DatasetListing
+from penstock.sources.duplicates import Duplicates
 from penstock.sources.files import Candidate, FileInspector
 from penstock.sources.folders import Dataset
 from penstock.sources.ids import safe_document
 from penstock.sources.inputs import Begin, End, Entry, FoundFile, expand
 from penstock.sources.page_range import MAX_PAGES, PageRange
 from penstock.sources.partition import ALL, Partition
-from penstock.sources.probe import MAX_AT_ONCE, STAGE, PageCounter
+from penstock.sources.printing import Printer
+from penstock.sources.probe import MAX_AT_ONCE, STAGE, PageCounter, as_failure
 from penstock.sources.probe_questions import PartCount
-from penstock.sources.remote.objects import StoredObject
+from penstock.sources.remote.side_by_side import side_by_side
 from penstock.stage import ItemT
 
 ONE_PART = PartCount(1, 1)
+PRINTING = ("pages", "both")  # words of --office for which files are printed
 ITEM_FIELDS = tuple(field.name for field in fields(Item))
 
 # sources by scheme: "toy:rest" lists what the function of "toy" yields for "rest". Opened when asked for.
@@ -53,6 +60,8 @@ def list_items(
     counter: PageCounter | None = None,
     partition: Partition = ALL,
     on_document: Callable[[str], object] = lambda _: None,
+    office: OfficeUse = "auto",
+    dedup: bool = False,
 ) -> Iterator[ItemT]:
     """Yields every page of the inputs as an item of `kind`. Raises UsageError at once if there is none.
 
@@ -61,6 +70,7 @@ def list_items(
     kind that Penstock reads. `downloads` keeps what comes from http(s) addresses. `counter` is the caller's
     own, for many small listings: its process takes longer to start than to count. Only documents that fall to
     `partition` are listed, and rows of data sets; `on_document` is called with the name of every document.
+    With `dedup`, a page of a file with the bytes of an earlier one names that one's page as `copy_of`.
 
     for page in list_items(["scans/", "report.pdf", "more/**/*.png"], Page, pages=PageRange.parse("1-9")):
         print(page.id, page.document, page.part)
@@ -76,19 +86,34 @@ def list_items(
         tables = DatasetListing(pages, image_column, id_column)
         size = 1 if counter is None else MAX_AT_ONCE  # a small listing is one question
         counts = counter or PageCounter(password)
-        listing = _Listing(pages, tables, known, max_pages, skipped, counts, size, partition, on_document)
+        archives = ArchiveListing(downloads, skipped)
+        listing = _Listing(
+            pages, tables, known, max_pages, skipped, counts, size, archives, partition, on_document,
+            Printer(downloads) if office in PRINTING else None,
+            Duplicates() if dedup else None,
+        )  # fmt: skip
         entries = expand(named, stdin, downloads)
         items = chain(items, listing.items(entries, nullcontext() if counter else listing.counter))
     first = list(islice(items, 1))  # errors of the call itself come now; nothing may fall to a rank
     return (_as(kind, item) for item in chain(first, items))
 
 
-def list_files(paths: Sequence[Path], kind: type[ItemT], counter: PageCounter) -> Iterator[ItemT]:
+def list_files(
+    paths: Sequence[Path],
+    kind: type[ItemT],
+    counter: PageCounter,
+    office: OfficeUse = "auto",
+    downloads: Path | None = None,
+) -> Iterator[ItemT]:
     """Yields every page of files as `list_items` does, for paths that no user typed, without searching.
 
-    They must be absolute, with no link among their folders.
+    They must be absolute, with no link among their folders. What is in archives and mails is not listed.
     """
-    listing = _Listing(None, DatasetListing(), None, MAX_PAGES, Counter(), counter, MAX_AT_ONCE)
+    skipped: Counter[str] = Counter()
+    printer = Printer(downloads) if office in PRINTING else None
+    listing = _Listing(
+        None, DatasetListing(), None, MAX_PAGES, skipped, counter, MAX_AT_ONCE, None, printer=printer
+    )
     entries = (FoundFile(path, safe_document([path.name]), named=True) for path in paths)
     return (_as(kind, item) for item in listing.items(entries, nullcontext()))
 
@@ -115,9 +140,14 @@ class _Listing:
         left_out: Counter[str],
         counter: PageCounter,
         first: int,
+        archives: ArchiveListing | None,
         partition: Partition = ALL,
         on_document: Callable[[str], object] = lambda _: None,
+        printer: Printer | None = None,
+        duplicates: Duplicates | None = None,
     ) -> None:
+        self._printer = printer
+        self._duplicates = duplicates
         self.counter = counter
         self._first = first
         self._left_out = left_out
@@ -125,6 +155,7 @@ class _Listing:
         self._max_pages = max_pages
         self._inspect = FileInspector(known)
         self._tables = tables
+        self._archives = archives
         self._partition = partition
         self._on_document = on_document
         self._matched = 0  # files and datasets that are there, of all inputs so far
@@ -134,7 +165,7 @@ class _Listing:
         """Yields the items; at the end, what is `owned` is closed with the tables."""
         missing: list[Item] = []  # held back: if nothing else can be read they become one error
         listed = False
-        with owned, self._tables:
+        with owned, self._tables, self._archives or nullcontext(), self._printer or nullcontext():
             for item in self._all(entries):
                 if not self._matched:
                     missing.append(item)
@@ -146,30 +177,45 @@ class _Listing:
         if not self._matched:
             raise UsageError(_nothing(missing), "Name a file, a folder, a glob, an address, @LIST or -.")
         if not listed and self._partition == ALL:
-            raise UsageError(f"No input has a page in the range {self._pages}.")
+            raise UsageError(
+                f"No input has a page in the range {self._pages}." if self._pages else "No input has a page."
+            )
 
     def _all(self, entries: Iterator[Entry]) -> Iterator[Item]:
         for batch in _growing(entries, self._first):
-            looked = [self._look(entry) if isinstance(entry, FoundFile) else entry for entry in batch]
-            counts = self.counter.counts(
-                [one for one in looked if isinstance(one, Candidate) and self._is_mine(one)]
-            )
-            for one in looked:
-                if isinstance(one, Candidate):
-                    self._on_document(one.found.document)
-                    yield from self._of_file(one, counts.get(one.found.path, ONE_PART))
-                elif isinstance(one, Dataset):
-                    yield from self._of_dataset(one)
-                elif isinstance(one, Begin):
-                    self._before = self._matched
-                elif isinstance(one, End) and self._matched == self._before:
-                    yield from self._empty(one)
+            yield from self._of_entries(batch)
+
+    def _of_entries(self, batch: Sequence[Entry]) -> Iterator[Item]:
+        brought = side_by_side(self._brought, batch) if any(map(_is_elsewhere, batch)) else batch
+        if self._printer is not None:
+            brought = side_by_side(partial(self._printed, self._printer), brought, cores())
+        looked = [self._look(entry) if isinstance(entry, FoundFile) else entry for entry in brought]
+        counts = self.counter.counts(
+            [one for one in looked if isinstance(one, Candidate) and self._is_mine(one)]
+        )
+        for one in looked:
+            if isinstance(one, Candidate):
+                self._on_document(one.found.document)
+                yield from self._of_file(one, counts.get(one.found.path, ONE_PART))
+            elif isinstance(one, Dataset):
+                yield from self._of_dataset(one, self._partition)
+            elif isinstance(one, Begin):
+                self._before = self._matched
+            elif isinstance(one, End) and self._matched == self._before:
+                yield from self._empty(one)
+
+    def _brought(self, entry: Entry) -> Entry:
+        """Returns the entry, on this machine if it falls to this rank."""
+        if isinstance(entry, FoundFile) and entry.stored is not None and self._falls_here(entry):
+            return entry.fetched()
+        return entry
+
+    def _printed(self, printer: Printer, entry: Entry) -> Entry:
+        return printer.printed(entry) if isinstance(entry, FoundFile) and self._falls_here(entry) else entry
 
     def _look(self, found: FoundFile) -> Candidate | None:
-        if found.stored is not None:
-            if not self._falls_here(found):
-                return Candidate(found, "")
-            found = _fetched(found, found.stored)
+        if found.stored is not None and not self._falls_here(found):
+            return Candidate(found, "")
         candidate = self._inspect(found)
         if candidate is None:
             ending = found.path.suffix.lower()
@@ -182,7 +228,7 @@ class _Listing:
 
     def _falls_here(self, found: FoundFile) -> bool:
         is_table = found.document.lower().endswith(formats.TABLE_SUFFIXES)
-        return is_table or self._partition.holds(found.document)
+        return is_table or found.is_mine or self._partition.holds(found.document)
 
     def _of_file(self, file: Candidate, count: PartCount | Failure) -> Iterator[Item]:
         if file.failure is not None and file.missing:
@@ -196,12 +242,45 @@ class _Listing:
         elif isinstance(count, Failure):
             yield file.failed(count)
         elif file.kind in formats.TABLES:
-            yield from self._of_dataset(Dataset(file.table_name, (file.found.path,), file.found.named))
+            table = Dataset(file.table_name, (file.found.path,), file.found.named)
+            yield from self._of_dataset(table, ALL if file.found.is_mine else self._partition)
+        elif file.kind in formats.ARCHIVES:
+            yield from self._of_archive(file, file.kind)
         elif file.kind is not None:
-            yield from self._of_pages(file, count)
+            yield from self._of_pages(self._with_first(file, file.kind), count)
+            if file.kind in formats.MAILS:
+                yield from self._of_archive(file, file.kind)
+
+    def _with_first(self, file: Candidate, kind: formats.Kind) -> Candidate:
+        """Returns the file; a copy of an earlier one with its prefix. A page that is a file is none."""
+        if self._duplicates is None or file.found.page is not None:
+            return file
+        return replace(
+            file,
+            first=self._duplicates.first_of(Path(file.found.source or file.found.path), kind, file.prefix),
+        )
+
+    def _of_archive(self, file: Candidate, kind: str) -> Iterator[Item]:
+        """Yields the pages of its documents, and one failure where it cannot be read, or not to its end."""
+        found = 0
+        if self._archives is None:
+            if kind in formats.ARCHIVES:
+                yield file.failed(_failure(file, "archives are not unpacked here.", "Send the files in it."))
+            return
+        try:
+            for batch in self._archives.batches(file.found.path, kind, file.found.document, file.found.depth):
+                found += len(batch)
+                yield from self._of_entries(batch)
+        except ItemError as exc:
+            yield file.failed(as_failure(file.found.document, exc))
+        else:
+            if not found and file.found.named and kind in formats.ARCHIVES:
+                yield file.failed(_failure(file, "it holds no document that Penstock reads.", ""))
 
     def _of_pages(self, file: Candidate, count: PartCount) -> Iterator[Item]:
         """Yields the pages that are there, and one failure for those that are claimed or too many."""
+        if not count.claimed:
+            yield file.failed(_failure(file, "it has no page.", "Open it in a viewer to see what it holds."))
         chosen = iter(self._pages.indices(count.claimed) if self._pages else range(count.claimed))
         for part in islice(chosen, self._max_pages):
             if part >= count.there:
@@ -214,13 +293,13 @@ class _Listing:
             advice = "Raise --max-pages with --retry-failed, or choose with --pages."
             yield file.failed(_failure(file, words, advice), part)
 
-    def _of_dataset(self, dataset: Dataset) -> Iterator[Item]:
+    def _of_dataset(self, dataset: Dataset, partition: Partition) -> Iterator[Item]:
         if self._tables.has_listed(dataset):
             self._matched += 1
             return
         for item in self._tables.items(dataset):
             self._matched += 1
-            if self._partition.holds(item.id):
+            if partition.holds(item.id):
                 yield item
 
     def _empty(self, end: End) -> Iterator[Item]:
@@ -229,12 +308,8 @@ class _Listing:
             yield file.failed(file.failure)
 
 
-def _fetched(found: FoundFile, stored: StoredObject) -> FoundFile:
-    try:
-        stored.fetch()
-    except BadInput as exc:
-        return replace(found, problem=exc.message)
-    return found
+def _is_elsewhere(entry: Entry) -> bool:
+    return isinstance(entry, FoundFile) and entry.stored is not None
 
 
 def _failure(file: Candidate, words: str, advice: str) -> Failure:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import fnmatch
 import glob
 import hashlib
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,13 +20,13 @@ from penstock.object_stores import normal_address, object_errors, opened
 from penstock.redaction import SafeRepr
 from penstock.sources.formats import SUFFIXES
 from penstock.sources.ids import safe_document
+from penstock.sources.kept_files import SECOND, is_kept, kept_file
 from penstock.sources.safe_names import safe_name
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
 
-MAX_OBJECT_BYTES = 1 << 30
-PART = ".part"  # what is not whole yet
+MAX_OBJECT_BYTES = 8 << 30  # a web archive of a large crawl has 1 GB
 ADVICE = "Run the same command again."
 
 
@@ -46,23 +45,18 @@ class StoredObject(SafeRepr):
     def document(self) -> str:
         return safe_document(PurePosixPath(self.key).parts)
 
-    def fetch(self) -> None:
+    def fetch(self) -> Path:
         """Brings the object, unless it is here. Raises BadInput with the reason where that fails."""
-        if self.kept.is_file() and not self.kept.is_symlink() and self.kept.stat().st_size == self.size:
-            return
+        if is_kept(self.kept, self.size):
+            return self.kept
         if self.size > MAX_OBJECT_BYTES:
             raise BadInput(f"{self.key} is larger than {MAX_OBJECT_BYTES:,} bytes.")
-        self.kept.parent.mkdir(parents=True, exist_ok=True)
-        part = self.kept.with_name(f"{self.kept.name}.{os.getpid()}{PART}")
         try:
-            self._copy(part)
-            seconds = self.modified.timestamp()
-            os.utime(part, (seconds, seconds))
-            part.replace(self.kept)
+            with kept_file(self.kept, int(self.modified.timestamp() * SECOND)) as part:
+                self._copy(part)
         except (StoreError, FileNotFoundError) as exc:
             raise BadInput(f"cannot be fetched: {exc}") from exc
-        finally:
-            part.unlink(missing_ok=True)
+        return self.kept
 
     def _copy(self, part: Path) -> None:
         import obstore

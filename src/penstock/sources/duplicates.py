@@ -1,0 +1,44 @@
+"""Finds files with the same bytes among those that are listed.
+
+A file is hashed only when another of its size was seen. Remembers 40 bytes a file, and the paths of those
+whose size is new.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from penstock.sources.formats import Kind
+
+CHUNK = 1 << 20
+Digest = bytes
+
+
+class Duplicates:
+    """Remembers the files of one listing."""
+
+    def __init__(self) -> None:
+        self._alone: dict[tuple[Kind, int], tuple[Path, str]] = {}  # the first of its kind and size
+        self._hashed: dict[tuple[Kind, Digest], str] = {}
+
+    def first_of(self, path: Path, kind: Kind, prefix: str) -> str:
+        """Returns the prefix of the first file with these bytes, "" if this is the first.
+
+        A file that cannot be read is like no other: opening it later gives the reason.
+        """
+        try:
+            size = path.stat().st_size
+            known = self._alone.setdefault((kind, size), (path, prefix))
+            if known[1] == prefix:
+                return ""
+            self._hashed.setdefault((kind, _digest(known[0])), known[1])
+            first = self._hashed.setdefault((kind, _digest(path)), prefix)
+        except OSError:
+            return ""
+        return "" if first == prefix else first
+
+
+def _digest(path: Path) -> Digest:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()
