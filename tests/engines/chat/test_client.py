@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from dataclasses import replace
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from penstock.engines.chat.client import Answer, ChatClient, ChatRequest
+from penstock.engines.chat.sureness import sureness_of, tokens_of
 from penstock.errors import OpenError
 from penstock.testing.fake_server import Asked, FakeServer, by_chance
 from tests.support.asking import GLM, answer_of, error_of, picture, request, requests
@@ -284,3 +286,41 @@ def test_a_fault_gets_what_the_server_understood(fake: FakeServer, url: str) -> 
     with ChatClient([url], GLM) as client:
         client.ask([request()])
     assert seen == fake.asked
+
+
+@pytest.mark.parametrize("tokens", [77, 2_000])  # whole, and streamed
+def test_an_answer_says_how_sure_the_model_was_of_its_tokens(fake: FakeServer, url: str, tokens: int) -> None:
+    fake.logprob, fake.says = -0.25, lambda asked: "one\n" + "two and three\n" * 3
+    with ChatClient([url], GLM, logprobs=True) as client:
+        [outcome] = client.ask([request(tokens=tokens)])
+    sure = answer_of(outcome).sureness
+    assert sure is not None and fake.asked[0].stream is (tokens == 2_000)
+    assert (sure.mean, sure.least) == pytest.approx((math.exp(-0.25), math.exp(-0.25)))
+    assert len(sure.lines) == 4
+
+
+def test_a_server_that_tells_no_logprobs_is_asked_without_them(fake: FakeServer, url: str) -> None:
+    fake.logprob = None
+    with ChatClient([url], GLM, logprobs=True) as client:
+        outcomes = client.ask(requests(6))
+        later = client.ask([request(99)])
+    assert all(answer_of(outcome).sureness is None for outcome in (*outcomes, *later))
+    assert "logprobs" not in fake.asked[-1].body
+
+
+def test_nobody_pays_for_logprobs_who_does_not_want_them(fake: FakeServer, url: str) -> None:
+    with ChatClient([url], GLM) as client:
+        [outcome] = client.ask([request()])
+    assert answer_of(outcome).sureness is None and "logprobs" not in fake.asked[0].body
+
+
+@pytest.mark.parametrize(
+    "told", [None, 7, {"content": 7}, {"content": [None, {"token": 1, "logprob": "x"}]}, {"content": [{}]}]
+)
+def test_logprobs_of_another_shape_are_passed_by(told: object) -> None:
+    assert tokens_of({"logprobs": told}) == []
+
+
+def test_what_cannot_be_is_bounded() -> None:
+    sure = sureness_of(tokens_of({"logprobs": {"content": [{"token": "a", "logprob": -9999.0}]}}))
+    assert sure is not None and 0 < sure.mean < 1e-8

@@ -209,6 +209,6 @@ def test_a_run_made_before_there_was_a_choice_is_resumed() -> None:
         "stage": "doclayout", "model": "PaddlePaddle/PP-DocLayoutV3_safetensors", "threshold": 0.3,
         "polygons": False, "precision": "fp16",
     }  # fmt: skip
-    served, builtin = build("glm-ocr", {"layout": "pp-doclayoutv3"}), build("documents", {})
+    served, builtin = (build("glm-ocr", {"layout": name}) for name in ("pp-doclayoutv3", "cdla"))
     assert served.completed([network]) == served.settings()[1:2]
-    assert builtin.completed([{"stage": "layout", "engine": "cdla"}]) == builtin.settings()[2:3]
+    assert builtin.completed([{"stage": "layout", "engine": "cdla"}]) == builtin.settings()[1:2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from penstock.engines.ocr.hangul_network import _symbols, decoded
+from penstock.engines.ocr.hangul_network import HALF, STEP, decoded, symbols_of
 from penstock.engines.ocr.hangul_picture import HEIGHT, prepared
 
 SIGNS = "\ufffd a"
@@ -40,9 +40,9 @@ def test_the_last_syllable_has_the_last_pair_and_the_last_final_consonant() -> N
 
 def test_a_space_is_told_by_what_follows_it_and_edges_meet_halfway() -> None:
     found = [(" ", 0, 1.0), ("가", 2, 0.9), (" ", 4, 0.9), ("나", 6, 0.8)]
-    first, second = _symbols(found, [0.0, 20.0, 40.0, 60.0], 12.0)
+    first, second = symbols_of(found, scale=STEP / 10, height=round(12 / HALF))
     assert (first.text, first.spaced, second.text, second.spaced) == ("가", False, "나", True)
-    assert (first.x0, first.x1, second.x0) == (10.0, 30.0, 50.0)
+    assert (first.x0, first.x1, second.x0) == (15.0, 35.0, 55.0)
 
 
 @pytest.mark.parametrize("inverse", [False, True])

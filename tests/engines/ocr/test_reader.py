@@ -15,7 +15,7 @@ from rapidfuzz.distance import Levenshtein
 
 import penstock
 from penstock.engines.ocr.hangul_network import UNKNOWN, HangulNetwork, Symbol
-from penstock.engines.ocr.reader import PageReader, Said, _is_foreign
+from penstock.engines.ocr.reader import PageReader, Said, is_foreign
 from penstock.engines.ocr.recognise import LineReading
 from penstock.engines.ocr.reread_foreign import Stretch, doubtful, spliced
 from penstock.errors import MissingModel
@@ -113,7 +113,7 @@ def test_a_korean_line_on_an_english_page_is_read_as_korean(
 
 
 @pytest.mark.parametrize(
-    ("seen", "sure", "is_foreign"),
+    ("seen", "sure", "expected"),
     [
         ("* 7006 4.1 및 5.2", 0.93, False),  # PP-OCR passes over the one syllable that is there
         ("* 108 3508 응용 5.14", 0.92, False),  # and writes 号 for these
@@ -121,13 +121,11 @@ def test_a_korean_line_on_an_english_page_is_read_as_korean(
         ("00 600이85 띠0 006", 0.92, True),  # syllables inside of what is no word
     ],
 )
-def test_a_sure_word_of_korean_keeps_a_line_from_being_latin(
-    seen: str, sure: float, is_foreign: bool
-) -> None:
+def test_a_sure_word_of_korean_keeps_a_line_from_being_latin(seen: str, sure: float, expected: bool) -> None:
     letters = [(char, place > 0 and seen[place - 1] == " ") for place, char in enumerate(seen) if char != " "]
     symbols = [Symbol(char, 10.0 * n, 10.0 * n + 9, sure, spaced) for n, (char, spaced) in enumerate(letters)]
     said = Said("* Tomcat 4.1  5.2", 0.99, "ppocr", passed_over=0.0)
-    assert _is_foreign(said, symbols) == is_foreign
+    assert is_foreign(said, symbols) == expected
 
 
 def test_a_blank_page_says_nothing(reader: PageReader) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from penstock.engines.ocr.hangul_network import Symbol
 from penstock.engines.ocr.hangul_picture import SCRIPTS_HEIGHT, prepared
-from penstock.engines.ocr.scripts_network import ScriptsNetwork, _decoded, as_written
+from penstock.engines.ocr.scripts_network import ScriptsNetwork, as_written, decoded
 from tests.conftest import REPO
 
 SAMPLES = REPO / "tests" / "fixtures" / "scripts"
@@ -61,7 +61,7 @@ def test_a_blank_picture_has_no_symbols(network: ScriptsNetwork) -> None:
 
 def test_steps_become_signs() -> None:
     chances = np.array([[0.9, 0.1, 0], [0.2, 0.8, 0], [0.1, 0.9, 0], [0.4, 0, 0.6]], np.float32)
-    found = _decoded(chances, "ab")
+    found = decoded(chances, "ab")
     assert [(sign, step) for sign, step, _ in found] == [("a", 2), ("b", 3)]
 
 

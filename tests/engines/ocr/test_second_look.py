@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from penstock.engines.ocr.latin_marks import with_latin_marks
-from penstock.engines.ocr.reader import PageReader, Said, _is_doubtful
+from penstock.engines.ocr.reader import PageReader, Said, is_doubtful
 from penstock.region import LineBox
 
 LINES = ("Cashier: Marta Till 4", "Paint roller 25 cm", "Return within 30 days", "Brass hinge pair")
@@ -53,9 +53,9 @@ def test_a_line_in_dots_is_read_better_when_it_is_looked_at_twice(reader: PageRe
 
 @pytest.mark.parametrize("text", ["∂kΠV = 0", "合计 12.50", ""])
 def test_mathematics_and_chinese_are_not_softened(text: str) -> None:
-    assert not _is_doubtful(Said(text, 0.8, "ppocr"), 0.97)
-    assert _is_doubtful(Said("Subtotal 12.50", 0.8, "ppocr"), 0.97)
-    assert not _is_doubtful(Said("Subtotal 12.50", 0.99, "ppocr"), 0.97)
+    assert not is_doubtful(Said(text, 0.8, "ppocr"), 0.97)
+    assert is_doubtful(Said("Subtotal 12.50", 0.8, "ppocr"), 0.97)
+    assert not is_doubtful(Said("Subtotal 12.50", 0.99, "ppocr"), 0.97)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.box import Box
-from penstock.documents.tables.fill import fill, from_lines
+from penstock.documents.tables import fill as filling
+from penstock.documents.tables.fill import from_lines
 from penstock.documents.tables.html import to_html
 from penstock.engines.table.slanet import SlanetTable, decode
 from penstock.errors import EngineError, MissingModel
@@ -29,6 +30,8 @@ TOKENS = ["sos", "<tr>", "</tr>", "<td", ">", "</td>", ' colspan="2"', ' rowspan
 class Line:
     text: str
     box: Box
+    confidence: float | None = None
+    other: str = ""
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +42,10 @@ def slanet() -> Iterator[SlanetTable]:
         pytest.skip(str(exc))
     yield opened
     opened.close()
+
+
+def fill(grid: TableGrid, lines: Sequence[Line]) -> str:
+    return to_html(filling.fill(grid, lines))
 
 
 def empty(found: TableGrid) -> str:

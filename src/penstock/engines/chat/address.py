@@ -18,10 +18,14 @@ def base_url(address: str) -> str:
     Returns it without user and password: it is shown and kept. `authorization` has those.
     """
     text = _with_scheme(address)
-    parts = urlsplit(text)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    try:
+        parts = urlsplit(text)
+        is_address = parts.hostname and (parts.port or 1) > 0 and not re.search(r"\s", text)
+    except ValueError:  # brackets that do not close, a port beyond 65535
+        is_address = False
+    if not is_address or parts.scheme not in ("http", "https"):
         raise UsageError(f"{text!r} is not the address of a server.", "Write it like http://host:8000.")
-    path = re.sub(r"/(v1(/chat/completions)?/?)?$", "", parts.path)
+    path = re.sub(r"/(v1(/chat/completions|/embeddings)?/?)?$", "", parts.path)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{path}"
 
 

@@ -72,6 +72,7 @@ class ChatClient:
         dynamic: bool = True,
         page_s: float | None = None,
         smaller: SMALLER | None = None,
+        logprobs: bool = False,
     ) -> None:
         if not servers:
             raise UsageError("No server was given.", "Name one with --server http://host:8000.")
@@ -82,7 +83,7 @@ class ChatClient:
         self._model = model
         self._settings = Settings(
             limit=limit, timeout_s=timeout_s, retries=retries, down_s=down_s, api_key=api_key,
-            dynamic=dynamic, page_s=page_s,
+            dynamic=dynamic, page_s=page_s, logprobs=logprobs,
         )  # fmt: skip
         self._smaller = smaller or smaller_jpeg
         self._remembered: OrderedDict[_Key, Answer] = OrderedDict()

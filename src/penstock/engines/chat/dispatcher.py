@@ -24,8 +24,8 @@ from typing import Any
 import aiohttp
 
 from penstock import repetition
-from penstock.engines.chat.errors import Refusal, RequestRefused, understand
-from penstock.engines.chat.job import Answer, Counts, Job, Settings
+from penstock.engines.chat.errors import Refusal, RequestRefused
+from penstock.engines.chat.job import Counts, Job, Settings, answer_of
 from penstock.engines.chat.limit import Fill, Limit, ServerLoad
 from penstock.engines.chat.recognisers import Recogniser
 from penstock.engines.chat.server import Server, check_length, describe, whole
@@ -37,6 +37,7 @@ log = logging.getLogger(__name__)
 
 LARGE_BODY = 512 * 1024  # bytes of picture; its base64 takes 2 ms, which others on the loop would wait
 CONNECT_S = 10.0
+LOGPROBS = {"logprobs": True, "top_logprobs": 1}  # llama.cpp sends 20 others with each token if not told
 PLAIN = {"Accept-Encoding": "identity"}
 KEEP_ALIVE_S = 4.0  # vLLM's front end drops idle connections after 5 s; we let go before it does
 FIRST_BACKOFF_S, MAX_BACKOFF_S = 0.5, 8.0
@@ -164,8 +165,8 @@ class Dispatcher:
         url = server.url + "/v1/chat/completions"
         async with self._session.post(url, data=data, headers=headers, allow_redirects=False) as response:
             if response.status != 200:
-                words = await whole(response)
-                raise RequestRefused(understand(response.status, words, response.headers.get("Retry-After")))
+                after_s = response.headers.get("Retry-After")
+                raise RequestRefused(server.refusal(response.status, await whole(response), after_s))
             if stream and response.content_type == "text/event-stream":
                 return await self._read_stream(response)
             return read_whole(await whole(response))
@@ -175,6 +176,7 @@ class Dispatcher:
         # vLLM clamps a budget that does not fit beside the prompt, but refuses one longer than its context
         budget = min(job.max_tokens, server.context or job.max_tokens)
         settings = {**who.sampling, **(who.again if job.again else {}), "max_tokens": budget}
+        settings |= LOGPROBS if self._settings.logprobs and server.tells_logprobs else {}
         build = partial(
             request_body,
             job.image,
@@ -318,18 +320,7 @@ class Dispatcher:
         ended = self._loop.time()
         began = ended if job.began is None else job.began
         self.times.add(began, ended, reply.prompt_tokens, reply.completion_tokens)
-        job.done(
-            Answer(
-                reply.text,
-                reply.finish_reason,
-                reply.prompt_tokens,
-                reply.completion_tokens,
-                job.attempts,
-                ended - began,
-                tuple(job.notes),
-                reply.model,
-            )
-        )
+        job.done(answer_of(job, reply, ended - began))
 
     def _fail(self, job: Job, error: EngineError) -> None:
         self.counts.failed += 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from penstock.engines.chat.sureness import Sureness, sureness_of
 from penstock.engines.chat.wire import Reply
 from penstock.errors import EngineError
 
@@ -24,6 +25,7 @@ class Answer:
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
     model: str = ""  # as its server calls it
+    sureness: Sureness | None = None  # where logprobs were asked for and told
 
 
 Outcome = Answer | EngineError
@@ -46,6 +48,14 @@ class Job:
     began: float | None = None
     cut: Reply | None = None  # the first answer, up to where it looped
     notes: list[str] = field(default_factory=list)
+
+
+def answer_of(job: Job, reply: Reply, seconds: float) -> Answer:
+    """Returns the answer that ends a job."""
+    return Answer(
+        reply.text, reply.finish_reason, reply.prompt_tokens, reply.completion_tokens, job.attempts, seconds,
+        tuple(job.notes), reply.model, sureness_of(reply.tokens),
+    )  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -75,6 +85,7 @@ class Settings:
     down_s: float = 300.0  # how long all servers may be away: a restart of vLLM takes 1 to 3 minutes
     api_key: str | None = field(default=None, repr=False)
     dynamic: bool = True
+    logprobs: bool = False  # ask how sure the model is of each token
     page_s: float | None = None  # the limit that a user gave a page, for all attempts together
 
     @property

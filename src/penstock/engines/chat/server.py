@@ -11,12 +11,13 @@ import json
 import logging
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from typing import Any
 
 import aiohttp
 
 from penstock.engines.chat.address import authorization, base_url
-from penstock.engines.chat.errors import message_of
+from penstock.engines.chat.errors import Refusal, message_of, understand
 from penstock.engines.chat.limit import ServerLoad
 from penstock.sizes import MB, file_size
 from penstock.trace import vllm_metrics
@@ -44,6 +45,7 @@ class Server:
         self.headers = authorization(address)
         self.model = model or ""
         self.context: int | None = None  # tokens of prompt and answer together, where it tells
+        self.tells_logprobs = True  # until it refuses a request for them
         self.up = False
         self.was_up = False
         self.reason = "not asked yet"
@@ -52,6 +54,15 @@ class Server:
         self._changed = changed
         self._wanted = asyncio.Event()  # set while it is set aside
         self._wanted.set()
+
+    def refusal(self, status: int, body: bytes, retry_after: str | None) -> Refusal:
+        """Reads a refusal. After one for logprobs the same request is sent again without them."""
+        found = understand(status, body, retry_after)
+        if found.remedy == "none" and "logprob" in found.reason:
+            log.info("server %s tells no logprobs: %s", self.url, found.reason)
+            self.tells_logprobs = False
+            return replace(found, remedy="again")
+        return found
 
     def set_aside(self, reason: str) -> None:
         """Stops requests until a probe succeeds. Probing starts at once."""

@@ -14,6 +14,7 @@ from typing import Any
 import pybase64
 
 from penstock.engines.chat.errors import RequestRefused, understand, unreadable
+from penstock.engines.chat.sureness import Token, tokens_of
 from penstock.repetition import LoopWatch
 
 NO_PICTURE = b"\x00no picture\x00"  # a question for a model that only reads; b"" is a picture that is broken
@@ -32,6 +33,7 @@ class Reply:
     completion_tokens: int = 0
     looped: bool = False
     model: str = ""  # that answered, as its server calls it
+    tokens: list[Token] = field(default_factory=list)  # with their logprobs, where they were asked for
 
 
 def media_type(image: bytes) -> str:
@@ -78,6 +80,7 @@ def read_whole(body: bytes) -> Reply:
         reply = Reply(
             text=_words(choice["message"].get("content")), finish_reason=_words(choice.get("finish_reason"))
         )
+        reply.tokens = tokens_of(choice)
         _count(reply, value.get("usage"))
         return reply
     except UNREADABLE as exc:
@@ -139,6 +142,7 @@ class StreamReader:
 
     def _choice(self, choice: Mapping[str, Any]) -> bool:
         self.reply.finish_reason = _words(choice.get("finish_reason")) or self.reply.finish_reason
+        self.reply.tokens += tokens_of(choice)
         piece = _words((choice.get("delta") or {}).get("content"))
         if not piece:
             return False

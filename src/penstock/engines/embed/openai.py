@@ -9,35 +9,36 @@ from __future__ import annotations
 
 import http.client
 import json
-import re
 import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pybase64
 
-from penstock.engines.chat.address import authorization
+from penstock.engines.chat.address import authorization, base_url
+from penstock.engines.chat.errors import message_of
+from penstock.engines.chat.wire import media_type
 from penstock.engines.embed.embedder import punctuated, unit_rows
 from penstock.errors import EngineError, OpenError, UsageError
 
 if TYPE_CHECKING:
     from penstock.engines.embed.embedder import Vectors
 
+IN_FLIGHT = 32
+TIMEOUT_S = 300.0
 TRIES = 5
 FIRST_PAUSE_S = 0.5  # doubled after each failure: 7.5 s in all, a front end's restart
 MAX_CHARS = 24_000  # 8,192 tokens are about 12,000 Korean or 32,000 English characters
 TOO_LONG = ("maximum context", "longer than the max", "max_model_len", "too long", "context length")
 _MARK = "\x00picture\x00"
 
-Style = Literal["auto", "chat", "plain"]
-
 
 class ServerEmbedder:
-    """`style` chat sends messages with an instruction, for vLLM; plain sends texts; auto finds out."""
+    """Sends messages with an instruction to a server that says it is vLLM, plain texts to any other."""
 
     takes_images = True
 
@@ -46,21 +47,18 @@ class ServerEmbedder:
         server: str = "",
         model: str = "",
         dimensions: int | None = None,
-        in_flight: int = 32,
-        style: Style = "auto",
-        timeout_s: float = 300.0,
+        in_flight: int = IN_FLIGHT,
         api_key: str = "",
     ) -> None:
         if not server:
             raise UsageError("No server was given.", "Name one with --server http://host:8000.")
-        self._wire = _Wire(_base(server), timeout_s, api_key)
+        self._wire = _Wire(server, api_key)
         self._dimensions = dimensions
         try:
-            self.model, is_vllm = _introduce(self._wire, model)
+            self.model, self._chat = _introduce(self._wire, model)
         except (EngineError, UsageError):
             self._wire.close()
             raise
-        self._chat = style == "chat" or (style == "auto" and is_vllm)
         self._pool = ThreadPoolExecutor(in_flight, thread_name_prefix="embed-request")
 
     def texts(self, texts: Sequence[str], instruction: str = "") -> Vectors:
@@ -110,7 +108,7 @@ class ServerEmbedder:
             content.append({"type": "text", "text": caption})
         # no JSON encoder walks over the picture: it goes between two ready pieces
         before, after = self._messages(content, instruction).split(json.dumps(_MARK)[1:-1].encode(), 1)
-        url = f"data:{_media_type(image)};base64,".encode()
+        url = f"data:{media_type(image)};base64,".encode()
         return self._wire.embed(b"".join((before, url, pybase64.b64encode(image), after)))
 
     def _messages(self, content: list[dict[str, Any]], instruction: str) -> bytes:
@@ -128,12 +126,11 @@ class ServerEmbedder:
 class _Wire:
     """Keeps a connection for each thread and retries requests."""
 
-    def __init__(self, base: str, timeout_s: float, api_key: str) -> None:
-        parts = urlsplit(base)
+    def __init__(self, server: str, api_key: str) -> None:
+        parts = urlsplit(base_url(server))
         self._kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-        self._host, self._path = parts.netloc.rpartition("@")[2], parts.path.rstrip("/")
-        self._timeout_s = timeout_s
-        self._headers = {"Content-Type": "application/json", **authorization(base)}
+        self._host, self._path = parts.netloc, parts.path
+        self._headers = {"Content-Type": "application/json", **authorization(server)}
         if api_key:
             self._headers["Authorization"] = f"Bearer {api_key}"
         self._local = threading.local()
@@ -162,7 +159,7 @@ class _Wire:
                 continue
             if status == 200:
                 return answer
-            is_gone, why = False, f"HTTP {status}: {_message(answer)}"
+            is_gone, why = False, f"HTTP {status}: {message_of(answer)}"
             advice = "Give its key with --api-key or PENSTOCK_API_KEY." if status in (401, 403) else ""
             if status < 500 and status != 429:
                 break
@@ -177,7 +174,7 @@ class _Wire:
     def _once(self, method: str, route: str, body: bytes | None) -> tuple[int, bytes]:
         connection = getattr(self._local, "connection", None)
         if connection is None:
-            connection = self._local.connection = self._kind(self._host, timeout=self._timeout_s)
+            connection = self._local.connection = self._kind(self._host, timeout=TIMEOUT_S)
             with self._lock:
                 self._open.append(connection)
         connection.request(method, self._path + route, body, self._headers)
@@ -223,29 +220,3 @@ def _vector(answer: bytes) -> list[float]:
         return [float(number) for number in value]
     except (ValueError, LookupError, TypeError) as exc:
         raise EngineError("The server's answer is not an embedding.") from exc
-
-
-def _message(answer: bytes) -> str:
-    try:
-        value = json.loads(answer)
-        error = value.get("error", value)
-        words = error.get("message", error) if isinstance(error, dict) else error
-    except (ValueError, AttributeError):
-        words = answer.decode("utf-8", "replace")
-    return str(words)[:300]
-
-
-def _base(server: str) -> str:
-    text = server.strip() if "://" in server else f"http://{server.strip()}"
-    try:
-        parts = urlsplit(text)
-        is_address = parts.hostname and (parts.port or 1) > 0 and not re.search(r"\s", text)
-    except ValueError:  # brackets that do not close, a port beyond 65535
-        is_address = False
-    if not is_address or parts.scheme not in ("http", "https"):
-        raise UsageError(f"{text!r} is not the address of a server.", "Write it like http://host:8000.")
-    return text.rstrip("/").removesuffix("/embeddings").removesuffix("/v1")
-
-
-def _media_type(image: bytes) -> str:
-    return "image/png" if image.startswith(b"\x89PNG") else "image/jpeg"

@@ -35,7 +35,9 @@ OF_PICTURES = ("pixel_values", "image_grid_thw")  # laid end to end; all else is
 
 
 @dataclass(frozen=True, slots=True)
-class _Input:
+class EmbedInput:
+    """What is embedded, ready for the network, with its length in tokens."""
+
     place: int
     text: str  # rendered by the chat template
     picture: Any  # a PIL image, not decoded yet, or None
@@ -107,7 +109,7 @@ class QwenEmbedder:
             rows |= {one.place: row for one, row in zip(batch, states, strict=True)}
         return unit_rows(np.stack([rows[place] for place in range(len(inputs))]), self._dimensions)
 
-    def _input(self, place: int, picture: Any, words: str, instruction: str) -> _Input:
+    def _input(self, place: int, picture: Any, words: str, instruction: str) -> EmbedInput:
         content: list[dict[str, Any]] = [{"type": "image"}] if picture is not None else []
         room = MAX_TOKENS - TEMPLATE_TOKENS - (self._max_image_tokens if content else 0)
         words, length = self._cut(words.strip() or ("" if content else "NULL"), room)
@@ -119,7 +121,7 @@ class QwenEmbedder:
         ]
         text = self._processor.apply_chat_template(conversation, add_generation_prompt=True, tokenize=False)
         seen = self._image_tokens(picture) if picture is not None else 0
-        return _Input(place, text, picture, length + seen + TEMPLATE_TOKENS)
+        return EmbedInput(place, text, picture, length + seen + TEMPLATE_TOKENS)
 
     def _cut(self, words: str, room: int) -> tuple[str, int]:
         """Cuts the words to `room` tokens, before the template is applied so that its marks stay."""
@@ -148,7 +150,7 @@ class QwenEmbedder:
         last = made["attention_mask"].sum(dim=1) - 1  # padded on the right
         return states[torch.arange(len(last), device=states.device), last]
 
-    def _tensors(self, batch: Sequence[_Input]) -> Any:
+    def _tensors(self, batch: Sequence[EmbedInput]) -> Any:
         """Moves a batch, all pictures or all texts, to the network's device."""
         import torch
 
@@ -162,7 +164,7 @@ class QwenEmbedder:
             self._upload.synchronize()
         return there
 
-    def _seen(self, one: _Input) -> Any:
+    def _seen(self, one: EmbedInput) -> Any:
         """Prepares one picture with its words for the network; pixels in the precision of the upload."""
         sized = {"shortest_edge": MIN_PIXELS, "longest_edge": self._max_image_tokens * PIXELS_A_TOKEN}
         picture = _decoded(one.picture)
@@ -188,9 +190,9 @@ def _collated(inputs: Sequence[Any], pad: int) -> dict[str, Any]:
     return made
 
 
-def buckets(inputs: Sequence[_Input], max_tokens: int) -> Iterator[list[_Input]]:
+def buckets(inputs: Sequence[EmbedInput], max_tokens: int) -> Iterator[list[EmbedInput]]:
     """Batches of like lengths whose padded size stays under `max_tokens`; pictures and texts apart."""
-    batch: list[_Input] = []
+    batch: list[EmbedInput] = []
     for one in sorted(inputs, key=lambda one: (one.picture is None, -one.length)):
         # sorted downwards, so the first is the longest: what all are padded to
         full = batch and (len(batch) + 1) * batch[0].length > max_tokens

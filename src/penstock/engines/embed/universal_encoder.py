@@ -17,7 +17,6 @@ from penstock.errors import EngineError, MissingModel, install_advice
 if TYPE_CHECKING:
     from penstock.engines.embed.embedder import Vectors
 
-DIMENSIONS = 512
 MAX_CHARS = 6_000  # it averages over words: beyond a long page a text only becomes more like all others
 
 

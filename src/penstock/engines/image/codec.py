@@ -28,9 +28,9 @@ def encode_jpeg(pixels: Pixels, quality: int, *, full_colour: bool = False) -> b
     return _encoded(".jpg", pixels, options)
 
 
-def encode_png(pixels: Pixels, compression: int = 1) -> bytes:
+def encode_png(pixels: Pixels) -> bytes:
     """RGB, or grey of two dimensions, as PNG. Raises BadInput for more pixels than the format holds."""
-    return _encoded(".png", pixels, [cv2.IMWRITE_PNG_COMPRESSION, compression])
+    return _encoded(".png", pixels, [cv2.IMWRITE_PNG_COMPRESSION, 1])
 
 
 def decode_rgb(data: bytes) -> Pixels | None:

@@ -1,4 +1,4 @@
-"""Turns encoded pictures into RGB arrays: PNG, JPEG, TIFF, WebP, BMP and GIF, as a viewer shows them.
+"""Turns encoded pictures into RGB arrays, as a viewer shows them: PNG, JPEG, TIFF, WebP, BMP, GIF and others.
 
 Turned as EXIF says, transparency on white, CMYK and 16-bit scaled and not clipped. OpenCV decodes
 the plain cases, half again as fast as Pillow; everything with a twist goes to Pillow.

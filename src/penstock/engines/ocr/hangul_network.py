@@ -122,12 +122,11 @@ def _written(number: int, signs: str) -> str:
 
 
 def symbols_of(found: list[Found], scale: float, height: int) -> list[Symbol]:
-    """Characters with their edges in a picture of this height that was scaled for the network."""
-    return _symbols(found, [(step + 0.5) * STEP / scale for _, step, _ in found], HALF * height)
+    """Returns characters with their edges in a picture of this height that was scaled for the network.
 
-
-def _symbols(found: list[Found], middles: list[float], half: float) -> list[Symbol]:
-    """Characters with their edges: halfway to the next one; a space is known by what follows it."""
+    An edge is halfway to the next character; a space is known by what follows it.
+    """
+    middles, half = [(step + 0.5) * STEP / scale for _, step, _ in found], HALF * height
     symbols: list[Symbol] = []
     spaced = False
     for at, (text, _, sure) in enumerate(found):

@@ -27,6 +27,7 @@ from penstock.engines.ocr.foreign_scripts import ForeignReader
 from penstock.engines.ocr.hangul_network import HangulNetwork, Symbol
 from penstock.engines.ocr.ppocr import PPOcr, is_odd
 from penstock.engines.ocr.recognise import LineReading
+from penstock.engines.ocr.reread_foreign import Stretch
 from penstock.engines.ocr.second_reader import agreed
 from penstock.region import LineBox, TextLine
 from penstock.scripts import UNSPACED, has_syllable
@@ -73,6 +74,11 @@ class Said:
     reader: str
     passed_over: float = 0.0
     sures: tuple[float, ...] = ()  # in each character that is no space, where they are known
+    other: str = ""  # what a second look read, where there was one
+
+    @property
+    def least(self) -> float | None:
+        return min(self.sures, default=None)
 
     @property
     def legible(self) -> str:
@@ -124,7 +130,7 @@ class PageReader:
         else:
             said = self._read_other(cuts, quickly=script == "other" and self.ocr.settings.quick is not None)
         return [
-            TextLine(one.legible, line.box, one.confidence, one.reader, line.quad)
+            TextLine(one.legible, line.box, one.confidence, one.reader, line.quad, one.least, one.other)
             for line, one in zip(lines, said, strict=True)
         ]
 
@@ -172,7 +178,8 @@ class PageReader:
             symbols = self._foreign.read_line(cuts[index])
             if foreign_scripts.is_foreign(symbols):
                 sure = foreign_scripts.sureness(symbols)
-                found[index] = Said(foreign_scripts.text_of(symbols), sure, "scripts")
+                text = foreign_scripts.text_of(symbols)
+                found[index] = Said(text, sure, "scripts", sures=_sures(symbols))
         return found
 
     def _read_foreign(self, cuts: Sequence[Pixels]) -> list[Said]:
@@ -181,7 +188,8 @@ class PageReader:
         usual = float(np.median([len(cut) for cut in cuts])) if cuts else 0.0
         for cut in cuts:
             symbols = self._foreign.read_line(cut)
-            own = Said(foreign_scripts.text_of(symbols), foreign_scripts.sureness(symbols), "scripts")
+            text, sure = foreign_scripts.text_of(symbols), foreign_scripts.sureness(symbols)
+            own = Said(text, sure, "scripts", sures=_sures(symbols))
             if len(own.text) <= 2 and len(cut) < LONE_MARK * usual:
                 own = Said("", 0.0, "scripts")
             elif not foreign_scripts.has_letters(symbols):
@@ -197,7 +205,7 @@ class PageReader:
         foreign = [index for index, line in symbols.items() if not _is_mostly_korean(line)]
         said = self._by_ppocr([cuts[index] for index in foreign], True, FOREIGN_CLEAR)
         found |= {
-            index: one for index, one in zip(foreign, said, strict=True) if _is_foreign(one, symbols[index])
+            index: one for index, one in zip(foreign, said, strict=True) if is_foreign(one, symbols[index])
         }
         rest = [index for index in symbols if index not in found]
         again = self._spliced([cuts[index] for index in rest], [symbols[index] for index in rest])
@@ -210,7 +218,7 @@ class PageReader:
 
     def _twice(self, cuts: Sequence[Pixels], said: list[Said], below: float) -> list[Said]:
         """What was said, doubtful lines as they are read softened where that is about as sure."""
-        doubted = [index for index, one in enumerate(said) if _is_doubtful(one, below)]
+        doubted = [index for index, one in enumerate(said) if is_doubtful(one, below)]
         again = self._by_ppocr([recognise.softened(cuts[index]) for index in doubted], quickly=False)
         found = dict(zip(doubted, again, strict=True))
         return [_better(one, found.get(index)) for index, one in enumerate(said)]
@@ -221,7 +229,9 @@ class PageReader:
         for cut, one in zip(cuts, said, strict=True):
             if one.sures and one.confidence < SURE_ALONE:
                 second = self._own.read_line(cut)
-                found.append(replace(one, text=agreed(one.text, one.sures, second, self._own.known)))
+                text = agreed(one.text, one.sures, second, self._own.known)
+                other = foreign_scripts.text_of(second)
+                found.append(replace(one, text=text, other=other or one.other))
             else:
                 found.append(one)
         return found
@@ -259,12 +269,22 @@ class PageReader:
         ]
         readings = iter(self.ocr.read_quickly(pieces))
         return [
-            Said(*reread_foreign.spliced(symbols, doubts, [next(readings) for _ in doubts]), "hangul")
+            _spliced(symbols, doubts, [next(readings) for _ in doubts])
             for symbols, doubts in zip(lines, stretches, strict=True)
         ]
 
 
-def _is_doubtful(said: Said, below: float) -> bool:
+def _spliced(symbols: Sequence[Symbol], doubts: Sequence[Stretch], readings: Sequence[LineReading]) -> Said:
+    text, confidence = reread_foreign.spliced(symbols, doubts, readings)
+    other = foreign_scripts.text_of(symbols) if doubts else ""
+    return Said(text, confidence, "hangul", sures=_sures(symbols), other=other)
+
+
+def _sures(symbols: Sequence[Symbol]) -> tuple[float, ...]:
+    return tuple(symbol.confidence for symbol in symbols)
+
+
+def is_doubtful(said: Said, below: float) -> bool:
     """Whether a line is worth a second look: letters of a script with spaces, and not all of them sure.
 
     Soft edges blur the thin strokes of mathematics: 0.243 for 0.226 of text edit on a page of physics.
@@ -273,9 +293,11 @@ def _is_doubtful(said: Said, below: float) -> bool:
 
 
 def _better(said: Said, again: Said | None) -> Said:
-    if again is None or not again.text or again.confidence < said.confidence - AS_SURE:
+    if again is None or not again.text:
         return said
-    return again
+    if again.confidence < said.confidence - AS_SURE:
+        return replace(said, other=again.text)
+    return replace(again, other=said.text)
 
 
 def _samples(pixels: Pixels, lines: Sequence[LineBox]) -> list[Pixels]:
@@ -309,7 +331,7 @@ def _is_mostly_korean(symbols: Sequence[Symbol]) -> bool:
     return num_hangul >= FEW_HANGUL * len(symbols) and _is_korean(symbols, HANGUL_SURE)
 
 
-def _is_foreign(said: Said, symbols: Sequence[Symbol]) -> bool:
+def is_foreign(said: Said, symbols: Sequence[Symbol]) -> bool:
     """Whether PP-OCR read a whole line that the network for Korean made little of."""
     if _has_korean_word(symbols):
         return False

@@ -43,13 +43,14 @@ class ScriptsNetwork:
     def _read(self, line: Pixels) -> list[Symbol]:
         ready = prepared(grey_of(line), SCRIPTS_HEIGHT, small_marks=True)
         [chances] = self._network(as_input(ready.ink))
-        return symbols_of(_decoded(chances[0], self._signs), ready.scale, line.shape[0])
+        return symbols_of(decoded(chances[0], self._signs), ready.scale, line.shape[0])
 
     def close(self) -> None:
         self._network.close()
 
 
-def _decoded(chances: NDArray[np.float32], signs: str) -> list[tuple[str, int, float]]:
+def decoded(chances: NDArray[np.float32], signs: str) -> list[tuple[str, int, float]]:
+    """Returns the signs, each with its step and how sure the network is of it."""
     steps = collapsed(chances.argmax(axis=1), chances.max(axis=1))
     return [(signs[number - 1], step, sure) for number, step, sure in steps]
 

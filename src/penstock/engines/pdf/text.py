@@ -145,7 +145,7 @@ class _WordReader:
         if len(text) == count and not CONTROL.search(text):
             return text
         # PDFium leaves some characters without a meaning out of its text, and counts rare ones twice
-        return _rejoined([calls.char_code(self._page, index) for index in range(count)], self._char)
+        return rejoined([calls.char_code(self._page, index) for index in range(count)], self._char)
 
     def _char(self, index: int) -> str:
         """One character; U+FFFD for a glyph whose font does not say what it means."""
@@ -203,8 +203,8 @@ class _WordReader:
         return left, bottom, right, top
 
 
-def _rejoined(codes: list[int], char: Callable[[int], str]) -> str:
-    """The characters, those in two halves as one and a sign that keeps the count."""
+def rejoined(codes: list[int], char: Callable[[int], str]) -> str:
+    """Returns the characters, those in two halves as one and a sign that keeps the count."""
     found: list[str] = []
     for index, code in enumerate(codes):
         after = codes[index + 1] if index + 1 < len(codes) else 0

@@ -36,7 +36,7 @@ class GroundedSegmenter:
         tokenizer, dino, sam = parts or _load(wanted.model)
         self._tokenizer = tokenizer
         self._dino, self._sam = ready(dino, self._device), ready(sam, self._device)
-        self._words = _LabelTokens(tokenizer, wanted.labels)
+        self._words = LabelTokens(tokenizer, wanted.labels)
 
     def find(self, pictures: Sequence[Pixels]) -> list[list[FoundThing]]:
         """Things in each picture; both models see the whole batch at once."""
@@ -109,7 +109,7 @@ class GroundedSegmenter:
         return result
 
 
-class _LabelTokens:
+class LabelTokens:
     """The prompt's tokens, and which of them belong to which label."""
 
     def __init__(self, tokenizer: Any, labels: tuple[str, ...]) -> None:

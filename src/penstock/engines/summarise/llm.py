@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import Any
 
 from penstock.engines.chat.client import Answer, ChatClient, ChatRequest
+from penstock.engines.chat.lenient_json import read_object
 from penstock.engines.chat.recognisers import RECOGNISERS
 from penstock.engines.chat.wire import NO_PICTURE
-from penstock.engines.summarise.lenient_json import read_object
 from penstock.engines.summarise.rules import (
     WORDS_EN,
     WORDS_KO,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from penstock.engines.chat.deepseek.pages import MODELS as PAGE_MODELS
 from penstock.engines.chat.recognisers import recogniser
@@ -19,7 +18,6 @@ from penstock.engines.vllm.presets import Card, Preset, preset
 from penstock.engines.vllm.server import ManagedServer
 from penstock.errors import UsageError
 
-Dtype = Literal["auto", "bf16", "fp8"]
 # what replaces the preset's own numbers; "auto" leaves them, because fp8 was slower where it was measured
 DTYPES: dict[str, tuple[str, ...]] = {
     "auto": (),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from penstock.engines.weights.installed import installed_folders
 from penstock.processes.user_cache import user_cache
 
 if TYPE_CHECKING:
@@ -33,11 +35,12 @@ def cache_folder() -> Path:
 def look(model: BuiltinModel, hashed: bool = False) -> Check:
     """Looks for `model` on this machine and checks its size or, with `hashed`, its sha256.
 
-    Each origin has its folder, so that a file's place says where it came from.
+    Each origin has its folder, so that a file's place says where it came from; in the cache as in installed
+    packages of models.
     """
     damaged: Path | None = None
-    for origin in model.origins:
-        place = cache_folder() / origin.folder / model.file
+    for folder, origin in product((cache_folder(), *installed_folders()), model.origins):
+        place = folder / origin.folder / model.file
         if place.is_file():
             if _is_whole(place, origin, hashed):
                 return Check(model=model, state="ready", path=place, origin=origin)

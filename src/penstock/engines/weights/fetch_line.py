@@ -21,7 +21,7 @@ silent = False  # set by --quiet
 
 
 class FetchLine:
-    """Told of models and bytes by `fetch_models`, it says how far they are."""
+    """Gets models and bytes from `fetch_models`, and says how far they are."""
 
     def __init__(
         self,

@@ -61,7 +61,7 @@ class IndexSettings:
 
 
 def index_settings(environment: Mapping[str, str] = os.environ) -> IndexSettings:
-    """Returns what the user told pip and npm. A later place counts: files, then the environment."""
+    """Returns the user's settings of pip and npm. A later place counts: files, then the environment."""
     told: dict[str, str] = {}
     for file in pip_files(environment):
         told |= _read_pip(file)

