@@ -12,7 +12,7 @@ import penstock
 from penstock.box import Box
 from penstock.documents.formulas import layer_formula
 from penstock.engines.pdf.file import PdfFile
-from penstock.engines.pdf.text import _rejoined
+from penstock.engines.pdf.text import rejoined
 from penstock.region import Word
 
 SAMPLE = Path(penstock.__file__).parent / "sample"
@@ -162,6 +162,6 @@ def test_formulas_of_a_paper_are_read_right(shared_data: Path) -> None:
 def test_letters_in_two_halves_are_one() -> None:
     """PDFium counts letters beyond the first 65,536 twice; a half alone has no meaning."""
     codes = [0x61, 0xD835, 0xDC38, 0x3D, 0xD835, 0x62]
-    joined = _rejoined(codes, lambda index: chr(codes[index]) if codes[index] < 0xD800 else "\ufffd")
+    joined = rejoined(codes, lambda index: chr(codes[index]) if codes[index] < 0xD800 else "\ufffd")
     assert joined == "a𝐸\x03=\ufffdb"
     assert len(joined) == len(codes)

@@ -70,3 +70,23 @@ def test_where_all_is_bold_bold_tells_nothing() -> None:
     ]
     told = labels(words, region("text", 545, 575), region("text", 590, 800))
     assert told == [("text", "The"), ("text", "Water")]
+
+
+def test_a_line_in_the_bodys_type_heads_only_if_its_words_say_so() -> None:
+    words = line("Color of the wheel", 100, 500) + line("2.1 The wheel", 100, 550) + BODY
+    seen = [
+        region("paragraph_title", 495, 525),
+        region("paragraph_title", 545, 575),
+        region("text", 590, 800),
+    ]
+    assert [label for label, _ in labels(words, *seen)] == ["text", "paragraph_title", "text"]
+
+
+def test_a_heading_that_was_seen_line_by_line_is_one() -> None:
+    words = line("Mills of", 100, 500, size=40) + line("the valley", 100, 545, size=40) + BODY
+    seen = [
+        region("paragraph_title", 495, 540),
+        region("paragraph_title", 545, 585),
+        region("text", 590, 800),
+    ]
+    assert labels(words, *seen) == [("paragraph_title", "Mills"), ("text", "Water")]

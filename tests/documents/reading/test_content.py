@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from penstock.documents.confidence.calibration import likely_right
 from penstock.documents.reading.content import FORMULA_NOTE, with_content, with_texts, without_leaders
-from penstock.region import Line, Region, TextLine, Word
+from penstock.region import Line, Region, Signals, TextLine, Word
 
 
 def test_dots_that_lead_to_a_figure_are_no_cells() -> None:
@@ -20,7 +21,12 @@ def test_lines_of_layer_and_engine_stand_in_order_and_name_their_readers() -> No
     found = with_texts(region, [word], read)
     assert [line.text for line in found.lines] == ["over", "below"]
     assert found.reader == "layer+ppocr"
-    assert found.confidence == (4 * 0.5 + 5 * 1.0) / 9
+    assert [line.confidence for line in found.lines] == [
+        likely_right(read[0]),
+        None,
+    ]  # the file is not judged
+    assert found.confidence == likely_right(read[0])
+    assert found.signals == Signals(network=0.5, weakest=0.5)
 
 
 def test_a_text_region_without_lines_is_left_out_and_a_picture_stays() -> None:

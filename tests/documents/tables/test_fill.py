@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from itertools import product
 
-from penstock.documents.tables.fill import TextPiece, fill
+from penstock.documents.tables import fill as filling
+from penstock.documents.tables.fill import TextPiece
+from penstock.documents.tables.html import to_html
 from penstock.region import TableCell, TableGrid
 
 
@@ -21,6 +23,10 @@ def text(rows: int, cols: int) -> list[TextPiece]:
         TextPiece(f"{r}{c}", (c * 100.0, r * 30.0, c * 100.0 + 60, r * 30.0 + 20))
         for r, c in product(range(rows), range(cols))
     ]
+
+
+def fill(grid: TableGrid, lines: list[TextPiece]) -> str:
+    return to_html(filling.fill(grid, lines))
 
 
 def rows_of(html: str) -> list[str]:

@@ -84,13 +84,16 @@ class Assembler:
     title: str = ""
     _sections: Sections = field(default_factory=Sections)
     _continued: Continued = field(default_factory=Continued)
-    _chunker: Chunker = field(default_factory=Chunker)
+    _chunker: Chunker = field(init=False)
     _counts: Counter[str] = field(default_factory=Counter)
     _letters: Counter[str] = field(default_factory=Counter)
     _references: References = field(default_factory=References)
     _ids: hashlib._Hash = field(default_factory=hashlib.sha256)
     _origin: DocOrigin = field(default_factory=DocOrigin)
     _index: int = 0
+
+    def __post_init__(self) -> None:
+        self._chunker = Chunker(self.name)
 
     def page(self, item: Page) -> AssembledPage:
         made = page_blocks(item, self._index, bool(self.title))
@@ -109,6 +112,12 @@ class Assembler:
         self._index += len(made.blocks)
         joins = self._continued.ended()
         return AssembledPage(made.page, made.blocks, relations, made.assets, chunks, joins, made.keys)
+
+    def chunks(self, pages: Iterable[Page]) -> Iterator[Chunk]:
+        """Yields the chunks of a whole document, as they are finished."""
+        for page in pages:
+            yield from self.page(page).chunks
+        yield from self.finish().chunks
 
     @property
     def sections(self) -> list[Section]:

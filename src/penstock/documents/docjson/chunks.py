@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import chain
 
+from penstock.addresses.locator import Locator
 from penstock.documents.docjson.captions import VISUAL
-from penstock.documents.docjson.model import Block, Chunk, ChunkKind
+from penstock.documents.docjson.model import Block, Chunk, ChunkKind, ChunkPlace
 from penstock.documents.docjson.references import sentences
 from penstock.documents.docjson.table import header_depth, rows_of
 
@@ -31,7 +32,8 @@ def estimate_tokens(text: str) -> int:
 class Chunker:
     """`add` returns the chunks that are finished by a block; `finish` the last."""
 
-    def __init__(self) -> None:
+    def __init__(self, document: str = "") -> None:
+        self._document = document
         self._count = 0
         self._section: list[str] = []
         self._texts: list[str] = []
@@ -98,9 +100,14 @@ class Chunker:
         ]
         return Chunk(
             id=f"c{self._count:05d}",
+            locator=str(Locator(document=self._document, chunk=self._count)),
             kind=kind,
             text=text,
             block_ids=[block.id for block in blocks],
+            places=[
+                ChunkPlace(locator=block.locator, page_no=block.page_no, norm999=block.bbox.norm999)
+                for block in blocks
+            ],
             section_path=list(self._section),
             page_span=(blocks[0].page_no, blocks[-1].page_no),
             keywords=list(dict.fromkeys(keywords)),

@@ -25,7 +25,7 @@ class EnrichedBlock(Item):
     """One block of pass 2. `uri` is its crop.
 
     A block that a server left without its answer keeps what there is; `shortfalls` say why, and
-    `--retry-failed` asks again.
+    `--retry-failed` tries again.
     """
 
     unit: ClassVar[str] = "block"

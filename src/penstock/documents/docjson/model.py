@@ -1,13 +1,12 @@
 """DocJSON: one document as data, whichever recipe read it.
 
 Blocks of seven categories in reading order, sections as ranges of them, captions and references as
-relations, tables as cells, and chunks for retrieval. Version 1.0; `docjson.schema.json` beside this file
+relations, tables as cells, and chunks for retrieval. Version 1.0; `docjson.schema.json` next to this file
 is its JSON Schema. `DocJSON.model_validate_json(text)` reads a file back without loss.
 """
 
 from __future__ import annotations
 
-import json
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -73,6 +72,7 @@ class Quality(DocModel):
 class DocPage(DocModel):
     page_no: int  # from 1
     page_id: str
+    locator: str = ""
     width_px: int = 0
     height_px: int = 0
     dpi: float = 0.0
@@ -91,12 +91,16 @@ class BBox(DocModel):
 
 
 class Cell(DocModel):
+    """A cell. Its locator is that of its block and `/cR.C`."""
+
     r: int
     c: int
     rs: int = 1
     cs: int = 1
     text: str = ""
     is_header: bool = False
+    bbox: BBox | None = None  # where it is known
+    confidence: float | None = None
 
 
 class Table(DocModel):
@@ -139,6 +143,7 @@ class Block(DocModel):
     """One block. `doc_index` counts blocks of the body and of the margins together, in reading order."""
 
     id: str
+    locator: str = ""
     doc_index: int
     page_no: int
     order: int
@@ -204,13 +209,24 @@ class DocAsset(DocModel):
     sha256_24: str  # the first 24 hexadecimal digits of its content's hash
 
 
+class ChunkPlace(DocModel):
+    """A block of a chunk: the locator of its region, its page and its box there."""
+
+    locator: str
+    page_no: int
+    norm999: Norm
+
+
 class Chunk(DocModel):
-    """A piece for retrieval. `block_ids` say where it comes from, `section_path` what it stands under."""
+    """A piece for retrieval. `block_ids` and `places` say where it comes from, `section_path` what it stands
+    under."""
 
     id: str
+    locator: str = ""
     kind: ChunkKind
     text: str
     block_ids: list[str]
+    places: list[ChunkPlace] = Field(default_factory=list)
     section_path: list[str] = Field(default_factory=list)
     page_span: tuple[int, int]
     keywords: list[str] = Field(default_factory=list)
@@ -237,8 +253,3 @@ class DocJSON(DocModel):
     assets: list[DocAsset] = Field(default_factory=list)
     chunks: list[Chunk] = Field(default_factory=list)
     counts: dict[str, int] = Field(default_factory=dict)  # blocks by category
-
-
-def schema_text() -> str:
-    """Returns the JSON Schema as the file beside this one holds it."""
-    return json.dumps(DocJSON.model_json_schema(), ensure_ascii=False, indent=1, sort_keys=True) + "\n"

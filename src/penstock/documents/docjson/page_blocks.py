@@ -6,6 +6,7 @@ import hashlib
 import re
 from dataclasses import asdict, dataclass
 
+from penstock.box import Box
 from penstock.documents.docjson.captions import link
 from penstock.documents.docjson.categories import category_of, role_of, visual_category
 from penstock.documents.docjson.model import (
@@ -17,6 +18,7 @@ from penstock.documents.docjson.model import (
     PageStatus,
     Quality,
     Relation,
+    Table,
 )
 from penstock.documents.docjson.table import read_table, words_of
 from penstock.documents.grounding.grid import GRID, clamped
@@ -85,6 +87,7 @@ def _page(item: Page, regions: list[Region]) -> DocPage:
     return DocPage(
         page_no=item.part + 1,
         page_id=item.id,
+        locator=str(item.locator),
         width_px=item.width,
         height_px=item.height,
         dpi=item.dpi,
@@ -108,9 +111,10 @@ def _block(region: Region, item: Page, order: int, doc_index: int, is_title: boo
     role = role_of(region.label)
     if role in ("", "reference") and _is_caption(region.label, text):
         role = "caption"
-    table = read_table(text) if region.label == "table" and text else None
+    table = _table(region, text, item) if region.label == "table" and text else None
     return Block(
         id=f"p{item.part + 1:04d}-b{order:04d}",
+        locator=str(item.locator.at_region(region.index)),
         doc_index=doc_index,
         page_no=item.part + 1,
         order=order,
@@ -119,7 +123,7 @@ def _block(region: Region, item: Page, order: int, doc_index: int, is_title: boo
         native_label=region.native_label.partition(" ")[0] or region.label,
         label=region.label,
         layer="furniture" if region.label in MARGIN_LABELS else "body",
-        bbox=_bbox(region, item),
+        bbox=_bbox(region.box, item),
         text=text if table is None else words_of(table),
         text_format="latex" if region.label in FORMULA_LABELS and text else "plain",
         confidence=None if region.confidence is None else round(region.confidence, 4),
@@ -140,8 +144,18 @@ def _is_caption(label: str, text: str) -> bool:
     )
 
 
-def _bbox(region: Region, item: Page) -> BBox:
-    x0, y0, x1, y1 = region.box
+def _table(region: Region, text: str, item: Page) -> Table:
+    table = read_table(text)
+    places = {(place.row, place.column): place for place in region.cells}
+    for cell in table.cells if places else ():
+        if (place := places.get((cell.r, cell.c))) is not None:
+            cell.bbox = _bbox(place.box, item)
+            cell.confidence = None if place.confidence is None else round(place.confidence, 4)
+    return table
+
+
+def _bbox(box: Box, item: Page) -> BBox:
+    x0, y0, x1, y1 = box
     across, down = GRID / (item.width or 1), GRID / (item.height or 1)
     norm = (clamped(x0 * across), clamped(y0 * down), clamped(x1 * across), clamped(y1 * down))
     return BBox(norm999=norm, px=(round(x0, 1), round(y0, 1), round(x1, 1), round(y1, 1)))

@@ -107,8 +107,8 @@ def _joined(chain: Sequence[Block], number: int) -> Join:
 
 
 def _one_table(tables: Sequence[Table]) -> Table:
-    """Returns the rows of all, without repeated headers."""
-    cells: list[Cell] = [cell.model_copy() for cell in tables[0].cells]
+    """Returns the rows of all, without repeated headers, and without boxes: they are of several pages."""
+    cells: list[Cell] = [cell.model_copy(update={"bbox": None}) for cell in tables[0].cells]
     rows = tables[0].num_rows
     depth = header_depth(tables[0])
     head = rows_of(tables[0])[:depth]
@@ -116,6 +116,8 @@ def _one_table(tables: Sequence[Table]) -> Table:
         skip = depth if depth and rows_of(table)[:depth] == head else 0
         for cell in table.cells:
             if cell.r >= skip:
-                cells.append(cell.model_copy(update={"r": cell.r - skip + rows, "is_header": False}))
+                cells.append(
+                    cell.model_copy(update={"r": cell.r - skip + rows, "is_header": False, "bbox": None})
+                )
         rows += table.num_rows - skip
     return made_of(cells)

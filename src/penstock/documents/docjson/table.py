@@ -96,7 +96,7 @@ def _published(cells: Iterable[TableCell]) -> list[Cell]:
     return _CELLS.validate_python(
         [
             {"r": r, "c": c, "rs": rows, "cs": columns, "text": text, "is_header": is_header}
-            for r, c, text, rows, columns, is_header, _ in cells
+            for r, c, text, rows, columns, is_header, *_ in cells
         ]
     )
 
@@ -106,9 +106,18 @@ def grid_cells(cells: Iterable[Cell]) -> list[TableCell]:
     return [TableCell(cell.r, cell.c, cell.text, cell.rs, cell.cs, cell.is_header) for cell in cells]
 
 
-def table_html(table: Table) -> str:
-    """Returns the cells as HTML for people; text is escaped."""
-    return to_html(grid_cells(table.cells), "th") if table.cells else escape(table.html, quote=False)
+def table_html(table: Table, *, with_boxes: bool = False) -> str:
+    """Returns the cells as HTML for people; text is escaped. A cell's box may stand in its tag."""
+    if not table.cells:
+        return escape(table.html, quote=False)
+    known = table.cells if with_boxes else ()
+    boxes = {(cell.r, cell.c): cell.bbox.norm999 for cell in known if cell.bbox is not None}
+
+    def attributes(cell: TableCell) -> str:
+        box = boxes.get((cell.row, cell.column))
+        return "" if box is None else f' data-box="{" ".join(map(str, box))}"'
+
+    return to_html(grid_cells(table.cells), "th", attributes)
 
 
 def _mark_headers(cells: Sequence[Cell], rows: int) -> None:

@@ -45,10 +45,14 @@ def plain_word(block: Block) -> str:
 def _piece(block: Block, by_id: Mapping[str, Block], picture: str) -> str:
     if block.category in ("text_header", "text_section"):
         level = min(1 + (block.level or 0), MAX_HEADING_LEVEL)
-        return f'<h{level} id="{block.id}">{_line(block.text)}</h{level}>\n'
+        return f"<h{level}{_named(block)}>{_line(block.text)}</h{level}>\n"
     if block.category == "table" or block.category in VISUAL:
         return _figure(block, by_id, picture)
-    return f'<div id="{block.id}"{_class(block)}>{_text(block, picture)}</div>\n'
+    return f"<div{_named(block)}{_class(block)}>{_text(block, picture)}</div>\n"
+
+
+def _named(block: Block) -> str:
+    return f' id="{block.id}" data-locator="{escape(block.locator)}"'
 
 
 def _class(block: Block) -> str:
@@ -88,16 +92,16 @@ def _list_of(line: str) -> str:
 def _figure(block: Block, by_id: Mapping[str, Block], picture: str) -> str:
     captions = [by_id[id] for id in block.caption_ids if id in by_id]
     above = block.category == "table"  # where print puts a table's caption
-    said = "".join(f'<figcaption id="{one.id}">{_line(one.text)}</figcaption>' for one in captions)
+    said = "".join(f"<figcaption{_named(one)}>{_line(one.text)}</figcaption>" for one in captions)
     body = _table(block, picture) if above else _picture(block, picture)
     told = (said, body) if above else (body, said)
-    return f'<figure id="{block.id}">{"".join(told)}{_more(block)}</figure>\n'
+    return f"<figure{_named(block)}>{''.join(told)}{_more(block)}</figure>\n"
 
 
 def _table(block: Block, picture: str) -> str:
     if block.table is None or not block.table.cells:
         return _image(picture, "table") or "".join(_lines(block.text.split("\n")))
-    return f'<div class="wide">{table_html(block.table)}</div>'
+    return f'<div class="wide">{table_html(block.table, with_boxes=True)}</div>'
 
 
 def _picture(block: Block, picture: str) -> str:

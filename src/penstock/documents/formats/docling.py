@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import IO, Any
 
 from penstock.documents.docjson.assemble import AssembledPage, Assembler
-from penstock.documents.docjson.model import Block, Cell, DocPage
+from penstock.documents.docjson.model import Block, Cell, DocPage, Pixels
 from penstock.documents.docjson.spool import Spool, Spools
 from penstock.documents.docjson.table import made_of
 from penstock.page import Page
@@ -146,9 +146,13 @@ def _label(block: Block) -> str:
 
 
 def _prov(block: Block, page: DocPage) -> dict[str, Any]:
-    left, top, right, bottom = block.bbox.px
-    box = {"l": left, "t": top, "r": right, "b": bottom, "coord_origin": "TOPLEFT"}
-    return {"page_no": page.page_no, "bbox": box, "charspan": [0, len(block.text)]}
+    place = {"page_no": page.page_no, "bbox": _box(block.bbox.px), "charspan": [0, len(block.text)]}
+    return {**place, "locator": block.locator}  # docling passes by what it does not know here
+
+
+def _box(box: Pixels) -> dict[str, Any]:
+    left, top, right, bottom = box
+    return {"l": left, "t": top, "r": right, "b": bottom, "coord_origin": "TOPLEFT"}
 
 
 def _table(block: Block) -> dict[str, Any]:
@@ -159,6 +163,7 @@ def _table(block: Block) -> dict[str, Any]:
         table = made_of([Cell(r=0, c=0, text=block.text)])
     cells = [
         {
+            **({"bbox": _box(cell.bbox.px)} if cell.bbox else {}),
             "row_span": cell.rs,
             "col_span": cell.cs,
             "start_row_offset_idx": cell.r,

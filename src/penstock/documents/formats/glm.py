@@ -104,7 +104,7 @@ def _dressed(block: GlmBlock) -> GlmBlock:
 
 
 def _numbers_merged(blocks: Sequence[GlmBlock]) -> list[GlmBlock]:
-    """Makes the number beside a formula its tag. Leaves out a number alone."""
+    """Makes the number next to a formula its tag. Leaves out a number alone."""
     merged = []
     waiting = iter(range(len(blocks)))
     for i in waiting:

@@ -1,7 +1,7 @@
 """Cuts repetition out of a finished text by the GLM-OCR SDK's rule, in near linear time.
 
 The rule: ten or more copies in a row of a unit of ten or more characters end the text, which keeps what
-stood before and one copy; of all such places the first counts, and there the shortest unit. Failing
+came before and one copy; of all such places the first counts, and there the shortest unit. Failing
 that, a text whose lines are mostly one and the same line ends with the first of three in a row.
 
 The search looks at the text through windows of each size that doubles the last. A window that lies in a

@@ -1,4 +1,4 @@
-"""Writes a document as one HTML page: an article to read, and on request its pages with boxes beside it.
+"""Writes a document as one HTML page: an article to read, and on request its pages with boxes next to it.
 
 Everything a document says is escaped, no script runs, and nothing is fetched from elsewhere: a hostile
 page stays a picture and text. The button is a checkbox, and what it shows is decided by the style alone.

@@ -2,8 +2,8 @@
 
 Titles by label and numbering, formulas in `$$`, tables as pipes (HTML where cells span), pictures as
 links to their crops, everything else as paragraphs and lists. Headers, footers and page numbers
-are left out unless asked for. Content is escaped (escape.py); a failed region is a comment that
-says why, so that nothing disappears in silence.
+are left out unless asked for; a reviewer's comment is a quotation. Content is escaped (escape.py); a
+failed region is a comment that says why, so that nothing disappears in silence.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import replace
 from unicodedata import east_asian_width
 from urllib.parse import quote
 
+from penstock.addresses.locator import Locator
 from penstock.documents.tables.html import from_html, to_html
 from penstock.documents.tables.pipes import to_pipes
 from penstock.documents.text import escape
@@ -23,12 +24,14 @@ from penstock.region import FORMULA_LABELS, MARGIN_LABELS, PICTURE_LABELS, Link,
 MAX_HEADING_LEVEL = 6  # heading levels of Markdown
 SHORT_LINE = 60  # letters; a longer line is a paragraph
 HARD_BREAK = "  \n"
+COMMENT = "comment"  # the native label of what a reviewer wrote into a file
 HEADING_LABELS = frozenset({"doc_title", "paragraph_title"})
 MIN_WORD = 2  # letters
 
 _LEADERS = re.compile(r"(?:(?:\.\s?){3,}|(?:·\s?){3,}|(?:…\s?){2,}|_{3,})")
 _BULLET = re.compile(r"^[•‣◦▪●∙·]\s*(?=\S)|^[-*]\s+(?=\S)")
 _ITEM = re.compile(r"^(\d{1,3}|[a-zA-Z])([.)])\s*(?=[^\s\d.)])")
+_MARK = re.compile(r"\s*(?:-|\d{1,3}[.)]) ")
 _NUMBER = re.compile(r"^(\d{1,3}(?:\.\d{1,3})*)\.?(?=\s)")
 _SECTION = re.compile(r"^제\s?\d+\s?([장절조])")
 _ENDED = re.compile(r"[.!?:;。！？：]['\"”’)\]]*$")
@@ -45,16 +48,32 @@ def page_markdown(
     margins: bool = False,
     root: str = "",
     levels: Mapping[int, int] | None = None,
+    anchors: Locator | None = None,
 ) -> str:
     """Returns the page's Markdown. `root` leads from the Markdown file to the folder crops are named from.
 
-    `levels` are those of headings, by their regions' index, where the whole document tells them.
+    `levels` are those of headings, by their regions' index, where the whole document tells them. With
+    `anchors`, the page's locator, an empty element before each region bears its locator.
 
     page_markdown(item.regions, root="../")
     """
-    kept = [r for r in sorted(regions, key=lambda r: r.index) if margins or r.label not in MARGIN_LABELS]
-    blocks = (block for region in _joined(_tagged(kept)) for block in _blocks(region, root, levels or {}))
-    return _stacked(blocks)
+    kept = [r for r in sorted(regions, key=lambda r: r.index) if margins or _is_read(r)]
+    return _stacked(
+        block
+        for region in _joined(_tagged(kept))
+        for block in _anchored(_blocks(region, root, levels or {}), region, anchors)
+    )
+
+
+def _is_read(region: Region) -> bool:
+    """Whether a region stands in a text without margins: a comment is what somebody says about the text."""
+    return region.label not in MARGIN_LABELS or region.native_label == COMMENT
+
+
+def _anchored(blocks: Iterable[str], region: Region, page: Locator | None) -> Iterator[str]:
+    if page is not None:
+        yield f'<a id="{page.at_region(region.index)}"></a>'
+    yield from blocks
 
 
 def document_markdown(pages: Iterable[tuple[int, str]]) -> str:
@@ -101,7 +120,7 @@ def _stacked(blocks: Iterable[str]) -> str:
 
 
 def _is_item(block: str) -> bool:
-    return block.lstrip().startswith("- ") or re.match(r"\d{1,3}[.)] ", block) is not None
+    return _MARK.match(block) is not None
 
 
 def _tagged(regions: Sequence[Region]) -> list[Region]:
@@ -178,6 +197,8 @@ def _blocks(region: Region, root: str, levels: Mapping[int, int]) -> Iterator[st
     elif text and region.label in HEADING_LABELS:
         level = levels.get(region.index, 0) or _own_level(region.native_label)
         yield _linked(_heading(region.label, text, level), region.links)
+    elif text and region.native_label == COMMENT and region.label in MARGIN_LABELS:
+        yield "> " + escape.inline(" ".join(text.split()))
     elif text:
         yield from _with_links(_content(region.label, text), region.links)
     if region.failure is not None:
@@ -242,7 +263,7 @@ def _content(label: str, text: str) -> Iterator[str]:
     elif label == "content":
         yield HARD_BREAK.join(escape.line(_LEADERS.sub("... ", part).strip()) for part in text.split("\n"))
     else:
-        yield from _paragraphs([part.strip() for part in text.split("\n") if part.strip()])
+        yield from _paragraphs([part.rstrip() for part in text.split("\n") if part.strip()])
 
 
 def _heading(label: str, text: str, told: int = 0) -> str:
@@ -278,7 +299,7 @@ def _table(text: str) -> str:
 def _paragraphs(parts: Sequence[str]) -> Iterator[str]:
     """Yields each part by itself, but short lines one under the other stay so: an address, a receipt."""
     block = ""
-    marks: list[str] = []  # of the lists that are open, outermost first
+    marks: list[tuple[str, int]] = []  # of the lists that are open, outermost first, and how wide they are
     for above, part in zip(["", *parts], parts, strict=False):
         line = _nested(_paragraph(part), part, marks)
         if (
@@ -295,16 +316,23 @@ def _paragraphs(parts: Sequence[str]) -> Iterator[str]:
     yield block
 
 
-def _nested(line: str, part: str, marks: list[str]) -> str:
-    """An item of a list as far in as its mark stands among those of the items above it."""
-    if _BULLET.match(part) is None:
+def _nested(line: str, part: str, marks: list[tuple[str, int]]) -> str:
+    """An item of a list as far in as what holds it: a bullet by its sign, a number by spaces before it."""
+    mark = _MARK.match(line)
+    if mark is None:
         marks.clear()
         return line
-    if part[0] in marks:
-        del marks[marks.index(part[0]) + 1 :]
+    sign, signs = part.lstrip()[0], [sign for sign, _ in marks]
+    if sign.isalnum():
+        depth = min((len(part) - len(part.lstrip())) // 2, len(marks))
+    elif sign in signs:
+        depth = signs.index(sign)
     else:
-        marks.append(part[0])
-    return "  " * (len(marks) - 1) + line
+        # "•" and "-" after a number begin a list of their own: printed pages have them so
+        depth = 0 if sign in "•-*" and "".join(signs[:1]).isalnum() else len(marks)
+    before = " " * sum(width for _, width in marks[:depth])
+    marks[depth:] = [(sign, len(mark[0]))]
+    return before + line
 
 
 def _columns(text: str) -> int:

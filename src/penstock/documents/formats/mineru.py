@@ -37,6 +37,7 @@ def page_rows(blocks: Iterable[Block], crops: Mapping[str, str]) -> Iterator[dic
             yield _row(block, known, crops.get(block.id, "")) | {
                 "bbox": _box(block),
                 "page_idx": block.page_no - 1,
+                "locator": block.locator,
             }
 
 

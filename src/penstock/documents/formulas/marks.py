@@ -44,10 +44,6 @@ class Mark:
         return (self.x0 + self.x1) / 2
 
     @property
-    def is_operator(self) -> bool:
-        return self.text in OPERATORS or self.text in INTEGRALS or self.text in WITH_LIMITS
-
-    @property
     def has_limits(self) -> bool:
         """Whether what stands right above or below it are its bounds."""
         return self.text in OPERATORS or self.text in WITH_LIMITS
@@ -153,7 +149,7 @@ def _with_ink_height(mark: Mark) -> Mark:
 
 
 def joined(marks: list[Mark], parts: list[Mark], latex: str, baseline: float) -> list[Mark]:
-    """The marks with these parts made one, whose signs are all told by its LaTeX."""
+    """Returns the marks with these parts made one, whose LaTeX holds all their signs."""
     whole = Mark(
         latex,
         "",

@@ -103,7 +103,7 @@ _CLASS = re.compile(r"[a-z][a-z_]{1,23}")
 
 
 def _label(written: str | None) -> tuple[str, str]:
-    """Returns the label, and the sentence that stood in its place: "OCR this image" writes text there."""
+    """Returns the label, and the sentence that came in its place: "OCR this image" writes text there."""
     if written is None:
         return "", ""
     name = re.sub(r"[\s\-]+", "_", written.strip()[:MAX_LABEL].lower())
@@ -154,7 +154,7 @@ def _spread_heading(stack: list[Grounded]) -> list[Grounded]:
 
 
 def _spread_table(stack: list[Grounded], place: int) -> list[Grounded]:
-    """Caption, body and footnote out of one content. The body goes to the table wherever it stood."""
+    """Caption, body and footnote out of one content. The body goes to the table wherever it was."""
     before, bodies, after = _table_parts(stack[-1].content)
     if not bodies:
         return _spread_paragraphs(stack, place)

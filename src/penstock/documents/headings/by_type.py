@@ -12,11 +12,14 @@ from collections.abc import Sequence, Set
 from dataclasses import replace
 from itertools import groupby, pairwise
 
-from penstock.box import Box
+from penstock.box import Box, enclosing
 from penstock.documents.layout.labels import (
     CAPTION,
     HEADING_SIZE,
     MAX_CAPTION,
+    NOTE_SIZE,
+    NUMBERED,
+    SECTION_NAME,
     PageFacts,
     heading_by_type,
 )
@@ -31,10 +34,9 @@ SMALL_BODY = 1 / 60  # of the page's height: larger type is a title, however com
 LARGE_HEADER = 1.15  # times the body's type: running headers are smaller
 ENOUGH = 300  # letters outside of tables that tell the body's type; fewer may be headings alone
 BOLD_BODY = 0.4  # of a page's letters: where so many are bold, bold tells nothing
+NEXT_LINE = 0.5  # of the size: white between two parts of one heading
 SAME_SIZE = 0.04  # share by which sizes differ within one type
 BULLET = re.compile(r"^[•‣◦▪■□◆◇○●▶►➢✓✔※∙◾▷·]|^[-–—*]\s")
-_SENTENCE = re.compile(r"[a-z0-9가-힣][.;,]$|[。；，]$")
-_SENTENCE_WORDS = 6
 
 
 def corrected_headings(
@@ -48,7 +50,33 @@ def corrected_headings(
     if sum(len(word.text) for word in words) < ENOUGH:
         words = [word for _, own in regions for word in own]
     facts, bold_tells = page_facts(words, width, height), not is_mostly_bold(words)
-    return [part for region, own in regions for part in _parts(region, own, facts, bold_tells)]
+    return joined_headings([part for each in regions for part in _parts(*each, facts, bold_tells)])
+
+
+def joined_headings(
+    parts: Sequence[tuple[Region, tuple[Word, ...]]],
+) -> list[tuple[Region, tuple[Word, ...]]]:
+    """Returns the parts, a heading that a network saw line by line as one."""
+    found: list[tuple[Region, tuple[Word, ...]]] = []
+    for region, words in parts:
+        if found and _goes_on(found[-1], (region, words)):
+            above, own = found[-1]
+            box = enclosing([above.box, region.box])
+            found[-1] = (replace(above, box=box, crop=None), (*own, *words))
+        else:
+            found.append((region, words))
+    return found
+
+
+def _goes_on(above: tuple[Region, tuple[Word, ...]], below: tuple[Region, tuple[Word, ...]]) -> bool:
+    """Whether a heading is the next line of the one before: in its type, right under it, with no number."""
+    if above[0].label not in HEADINGS or below[0].label not in HEADINGS or not (above[1] and below[1]):
+        return False
+    last, first = fragment(rows_of_words(above[1])[-1]), fragment(rows_of_words(below[1])[0])
+    alike = abs(last.size - first.size) <= SAME_SIZE * first.size and last.font == first.font
+    white = max(first.box[0] - last.box[2], last.box[0] - first.box[2], first.box[1] - last.box[3])
+    follows = first.box[1] >= last.box[1] and white < NEXT_LINE * first.size
+    return alike and follows and NUMBERED.match(first.text) is None
 
 
 def _parts(
@@ -111,11 +139,16 @@ def is_heading(block: TextBlock, page: PageFacts, bold_tells: bool) -> bool:
 
 
 def _is_no_heading(block: TextBlock, page: PageFacts) -> bool:
-    """Whether the model took an item of a list, or a sentence in the body's type, for a heading."""
-    if BULLET.match(block.text):
+    """Whether the model took an item of a list, or a line in the body's own type, for a heading.
+
+    Such a line is a heading only if its words say so: a number, the name of a section, capitals.
+    """
+    text = block.text
+    if BULLET.match(text):
         return True
     plain = not block.bold and block.size <= (1 + SAME_SIZE) * page.body and block.font == page.font
-    return plain and len(block.text.split()) >= _SENTENCE_WORDS and _SENTENCE.search(block.text) is not None
+    small = block.size < NOTE_SIZE * page.body
+    return (plain or small) and not (NUMBERED.match(text) or SECTION_NAME.match(text) or text.isupper())
 
 
 def _block(lines: Sequence[Fragment]) -> TextBlock:
@@ -130,7 +163,7 @@ def _block(lines: Sequence[Fragment]) -> TextBlock:
 
 
 def split_by_type(words: Sequence[Word], page: PageFacts, bold_tells: bool) -> list[tuple[bool, list[Word]]]:
-    """The words of a text region as runs of lines, each told to be a heading or not.
+    """Returns the words of a text region as runs of lines, and of each whether it is a heading.
 
     One run where no heading stands in the region.
     """

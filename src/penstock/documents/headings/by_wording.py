@@ -41,6 +41,8 @@ _NOTE = re.compile(
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"\S+@\S+\.\w+|(?:https?://|www\.)\S+")
+_RELATION = re.compile("[=<>≡≤≥≠≈∼≃∈⊂→↦⇒⇔{}]")
+_WORD = re.compile(r"[^\W\d_]{2}|[\u3040-\u9fff\uac00-\ud7a3]|^\W*(?:\d+|[IVX]+)\W*$")
 _PAGE_AT_END = re.compile(r"\s\d{1,4}$")
 
 
@@ -69,12 +71,16 @@ def is_no_heading_by_words(text: str) -> bool:
 
     A sentence goes on or ends one that began elsewhere, or introduces what follows with a colon.
     """
-    if _NOTE.fullmatch(text) or _ADDRESS.fullmatch(text):
+    if _NOTE.fullmatch(text) or _ADDRESS.fullmatch(text) or _is_formula(text):
         return True
     words = len(text.split())
     if text.endswith(COLONS) and words >= INTRODUCES_WORDS:
         return True
     return text[:1].islower() and (words >= GOES_ON_WORDS or _ENDS_SENTENCE.search(text) is not None)
+
+
+def _is_formula(text: str) -> bool:
+    return len(_WORD.findall(text)) < 2 and (_RELATION.search(text) is not None or not _WORD.search(text))
 
 
 def _is_line(text: str) -> bool:

@@ -125,6 +125,8 @@ def heading_by_type(block: TextBlock, text: str, page: PageFacts) -> tuple[str, 
     if len(block.lines) > 4 or len(text) > MAX_TITLE or not _LETTER.search(text):
         return None
     numbered = NUMBERED.match(text) is not None
+    if len(block.lines) > 1 and _STOP.search(text):
+        return None  # prose, however large: slides have no smaller type
     if block.size >= TITLE_SIZE * page.body and not numbered and block.box[1] < page.height / 2:
         return "doc_title", "largest type"
     if len(text) > MAX_HEADING or _STOP.search(text):

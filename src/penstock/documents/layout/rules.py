@@ -15,7 +15,7 @@ from penstock.documents.headings.by_type import page_facts
 from penstock.documents.layout.labels import PageFacts, labelled
 from penstock.documents.layout.reading_order import reading_order
 from penstock.documents.tables.aligned import AlignedTable, ruled_bands, table_in_band, tables_in_rows
-from penstock.documents.tables.html import to_html
+from penstock.documents.tables.html import to_html, with_cells
 from penstock.documents.tables.ruled import RuledGrid, cells_of, grids, rulings
 from penstock.documents.text import rotated_text
 from penstock.documents.text.blocks import (
@@ -99,7 +99,7 @@ def _ruled_tables(strokes: Sequence[Box], words: list[Word]) -> tuple[list[Regio
         if num_texts < max(MIN_CELLS_WITH_TEXT, FILLED * len(cells)):
             rest += held
             continue
-        table = _region("table", "ruled table", grid.box, to_html(cells))
+        table = with_cells(_region("table", "ruled table", grid.box, None), cells)
         regions.append(replace(table, lines=tuple(lines_from(held))))
     return regions, rest
 

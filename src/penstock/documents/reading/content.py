@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from penstock.box import Box
+from penstock.documents.confidence.signals import as_line, mean_confidence, signals_of
 from penstock.documents.reading.running_text import is_prose
-from penstock.documents.tables.html import to_html
+from penstock.documents.tables.html import with_cells
 from penstock.documents.tables.ruled import ruled_table
 from penstock.documents.text.code import code_text
 from penstock.documents.text.paragraph_breaks import split_paragraphs
@@ -29,15 +30,18 @@ FORMULA_NOTE = "The built-in model could not read this formula; the crop is kept
 def with_texts(region: Region, words: Sequence[Word], read: Sequence[TextLine]) -> Region:
     """The region with the lines of the layer and of the engines, who read them and how surely."""
     read = [line for line in read if line.text.strip()]
-    from_layer = [replace(line, confidence=1.0) for line in lines_from(words)]
-    from_engines = [Line(text=line.text, box=line.box, confidence=line.confidence) for line in read]
+    from_layer = lines_from(words)
+    from_engines = [as_line(line) for line in read]
     if _is_vertical(from_engines):
         from_engines.sort(key=lambda line: -line.box[2])
     lines = from_layer + from_engines
     if from_layer and from_engines:
         lines.sort(key=lambda line: (line.box[1] + line.box[3], line.box[0]))
     readers = dict.fromkeys((["layer"] if from_layer else []) + [line.reader for line in read])
-    return replace(region, lines=tuple(lines), reader="+".join(readers), confidence=_confidence(lines))
+    return replace(
+        region, lines=tuple(lines), reader="+".join(readers), confidence=mean_confidence(lines),
+        signals=signals_of(read),
+    )  # fmt: skip
 
 
 def _is_vertical(lines: Sequence[Line]) -> bool:
@@ -48,14 +52,6 @@ def _is_vertical(lines: Sequence[Line]) -> bool:
         if line.box[3] - line.box[1] > TALL * (line.box[2] - line.box[0]) and is_unspaced(line.text[0])
     ]
     return len(columns) > 1 and 2 * len(columns) > len(lines)
-
-
-def _confidence(lines: Sequence[Line]) -> float | None:
-    """The mean over characters."""
-    total = sum(len(line.text) for line in lines)
-    if not total:
-        return None
-    return sum((line.confidence or 0.0) * len(line.text) for line in lines) / total
 
 
 def with_content(region: Region) -> Region | None:
@@ -79,7 +75,7 @@ def with_content(region: Region) -> Region | None:
 def with_drawn_cells(region: Region, words: Sequence[Word], strokes: Sequence[Box]) -> Region | None:
     """A table by the lines drawn around its cells, which no model knows better; None without such lines."""
     cells = ruled_table(region.box, words, strokes) if words else None
-    return replace(region, content=to_html(cells), reader="layer") if cells else None
+    return with_cells(replace(region, reader="layer"), cells) if cells else None
 
 
 def without_leaders(words: Sequence[Word]) -> Sequence[Word]:

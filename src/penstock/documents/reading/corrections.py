@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from penstock.box import enclosing
 from penstock.documents.headings.by_type import corrected_headings
 from penstock.documents.reading.formula_lines import with_formulas
 from penstock.documents.reading.page_reading import Draft, PageReading
@@ -28,6 +29,8 @@ from penstock.documents.tables.pictured import (
     unseen_grids,
     up_to_rules,
 )
+from penstock.documents.tables.word_columns import type_height
+from penstock.documents.text.code import is_typed
 from penstock.region import Region
 
 Correction = Callable[[PageReading], PageReading]
@@ -87,6 +90,20 @@ def adopt_strays(reading: PageReading) -> PageReading:
 def widen_to_words(reading: PageReading) -> PageReading:
     """A region is as wide as its lines: a layout model cuts its boxes close."""
     return _with_regions(reading, _widened)
+
+
+def join_code(reading: PageReading) -> PageReading:
+    """Lines of code one under the other are one block, however many regions a network saw in them."""
+    found: list[Draft] = []
+    for draft in reading.drafts:
+        if found and _is_code_after(found[-1], draft):
+            above = found[-1]
+            box = enclosing([above.region.box, draft.region.box])
+            whole = replace(above.region, label="text", box=box, crop=None)
+            found[-1] = replace(above, region=whole, words=(*above.words, *draft.words))
+        else:
+            found.append(draft)
+    return replace(reading, drafts=tuple(found))
 
 
 def correct_headings(reading: PageReading) -> PageReading:
@@ -161,10 +178,19 @@ def _widened(draft: Draft) -> Region:
     return replace(region, box=(min(x0, left), y0, max(x1, right), y1))
 
 
+def _is_code_after(above: Draft, draft: Draft) -> bool:
+    if UNLINED & {above.region.label, draft.region.label} or not (
+        is_typed(above.words) and is_typed(draft.words)
+    ):
+        return False
+    white = max(draft.region.box[1] - above.region.box[3], above.region.box[1] - draft.region.box[3])
+    return white < type_height(draft.words)
+
+
 # before the words of the layer are given to regions, after that, and once all words have regions
 ON_REGIONS: tuple[Correction, ...] = (leave_out_scans_of_text, add_layer_tables)
 ON_WORDS: tuple[Correction, ...] = (unframe_text, free_sentences, adopt_strays, widen_to_words)
-ON_TYPE: tuple[Correction, ...] = (correct_headings,)
+ON_TYPE: tuple[Correction, ...] = (join_code, correct_headings)
 # once lines and tables are found on the picture, and once the lines are read
 ON_LINES: tuple[Correction, ...] = (
     leave_out_running_text, read_captions_as_text, extend_to_rules, add_drawn_tables,

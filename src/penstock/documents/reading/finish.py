@@ -6,14 +6,16 @@ from dataclasses import replace
 from functools import partial
 
 from penstock.box import moved
+from penstock.documents.confidence.signals import as_line
 from penstock.documents.formulas import layer_formula
 from penstock.documents.reading.content import with_content, with_drawn_cells, with_texts, without_leaders
 from penstock.documents.reading.formula_lines import AMONG_TEXT
 from penstock.documents.reading.page_reading import Draft, Engines, PageReading
 from penstock.documents.tables.fill import fill
+from penstock.documents.tables.html import with_cells
 from penstock.errors import Failure
 from penstock.page import Page
-from penstock.region import FORMULA_LABELS, Region, TextLine
+from penstock.region import FORMULA_LABELS, Line, Region, Signals
 
 
 def finished(reading: PageReading, engines: Engines) -> Page:
@@ -59,9 +61,14 @@ def _formula(draft: Draft, reading: PageReading, engines: Engines) -> Region | N
         return replace(region, content=latex, reader="layer", note="")
     read = engines.formula(pixels, region.box) if pixels is not None else None
     if read is not None:
-        return replace(region, content=read[0], confidence=read[1], reader="formula", note="")
+        return _read_by_network(region, *read)
     is_text = pixels is not None and region.native_label == AMONG_TEXT
     return with_content(replace(region, label="text", note="")) if is_text else region
+
+
+def _read_by_network(region: Region, latex: str, sure: float) -> Region:
+    signals = Signals(network=sure)
+    return replace(region, content=latex, confidence=sure, signals=signals, reader="formula", note="")
 
 
 def _table(draft: Draft, reading: PageReading, engines: Engines) -> Region | None:
@@ -73,11 +80,12 @@ def _table(draft: Draft, reading: PageReading, engines: Engines) -> Region | Non
     drawn = None if draft.read else with_drawn_cells(region, words, reading.strokes)
     if drawn is not None or pixels is None:
         return drawn or with_content(region)
-    texts = [*(TextLine(word.text, word.box, 1.0, "layer") for word in words), *draft.read]
+    texts = [*(Line(text=word.text, box=word.box) for word in words), *map(as_line, draft.read)]
     texts = [text for text in texts if text.text.strip()]
     if draft.grid is not None:
-        return replace(region, content=fill(draft.grid, texts))
+        return with_cells(region, fill(draft.grid, texts))
     left, top = max(0, int(region.box[0])), max(0, int(region.box[1]))
     inside = [replace(text, box=moved(text.box, -left, -top)) for text in texts]
     reader = "+".join(filter(None, [region.reader, "slanet"]))
-    return replace(region, content=fill(engines.table(pixels, region.box), inside), reader=reader)
+    filled = fill(engines.table(pixels, region.box), inside)
+    return with_cells(replace(region, reader=reader), filled, left, top)

@@ -9,6 +9,7 @@ from statistics import median
 from penstock.box import HasBox
 from penstock.documents.reading.corrections import ON_REGIONS, ON_TYPE, ON_WORDS, corrected
 from penstock.documents.reading.page_reading import Draft, PageReading
+from penstock.documents.reading.strays import UNLINED
 from penstock.documents.text.columns import WhiteSpace, xy_cut
 from penstock.documents.text.lines import around
 from penstock.documents.text.text_layer import Placed, distribute
@@ -25,8 +26,19 @@ def with_regions(reading: PageReading) -> PageReading:
     held, loose = distribute(reading.words, [draft.region.box for draft in reading.drafts])
     drafts = tuple(replace(draft, words=tuple(own)) for draft, own in zip(reading.drafts, held, strict=True))
     reading = corrected(replace(reading, drafts=drafts, loose=tuple(loose)), ON_WORDS)
+    reading = _with_words_inside(reading)
     rest = tuple(Draft(region_around(group), tuple(group)) for group in neighbours(reading.loose))
     return corrected(replace(reading, drafts=(*reading.drafts, *rest), loose=()), ON_TYPE)
+
+
+def _with_words_inside(reading: PageReading) -> PageReading:
+    """Gives loose words to the texts that hold them now that these are as wide as their lines."""
+    texts = [place for place, draft in enumerate(reading.drafts) if draft.region.label not in UNLINED]
+    held, loose = distribute(reading.loose, [reading.drafts[place].region.box for place in texts])
+    drafts = list(reading.drafts)
+    for place, own in zip(texts, held, strict=True):
+        drafts[place] = replace(drafts[place], words=(*drafts[place].words, *own))
+    return replace(reading, drafts=tuple(drafts), loose=tuple(loose))
 
 
 def neighbours(things: Sequence[Placed]) -> list[list[Placed]]:

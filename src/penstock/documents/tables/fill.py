@@ -1,4 +1,4 @@
-"""Fills the cells of a grid with lines of text, and writes them as HTML.
+"""Fills the cells of a grid with lines of text.
 
 Knows no model: a grid may come from a network, from ruling lines or from the lines of text
 alone. No line is ever lost: one that lies in no cell goes to the nearest.
@@ -12,7 +12,6 @@ from statistics import median
 from typing import Protocol
 
 from penstock.box import Box
-from penstock.documents.tables.html import to_html
 from penstock.region import TableCell, TableGrid
 from penstock.scripts import is_syllable
 
@@ -30,6 +29,10 @@ class PlacedText(Protocol):
     def text(self) -> str: ...
     @property
     def box(self) -> Box: ...
+    @property
+    def confidence(self) -> float | None: ...
+    @property
+    def other(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +41,21 @@ class TextPiece:
 
     text: str
     box: Box
+    confidence: float | None = None
+    other: str = ""
 
 
-def fill(grid: TableGrid, lines: Sequence[PlacedText]) -> str:
-    """The table as HTML, every line in the cell it overlaps best, in reading order.
+def fill(grid: TableGrid, lines: Sequence[PlacedText]) -> list[TableCell]:
+    """Returns the cells, every line in the one it overlaps best, in reading order.
 
     Without a grid, or with one column where the lines stand in several, the grid is made from
     where the lines stand.
     """
-    pieces = [TextPiece(line.text.strip(), line.box) for line in lines if line.text.strip()]
+    pieces = [
+        TextPiece(line.text.strip(), line.box, line.confidence, line.other)
+        for line in lines
+        if line.text.strip()
+    ]
     if grid.columns < 2:
         made = from_lines(lines)
         grid = made if made.columns > grid.columns else grid
@@ -56,10 +65,27 @@ def fill(grid: TableGrid, lines: Sequence[PlacedText]) -> str:
         for part, cell in _placed(piece, grid.cells):
             held[cell].append(part)
     cells = [
-        cell._replace(text=joined(held[cell]), is_header=cell.row < grid.head < grid.rows)
+        cell._replace(
+            text=joined(held[cell]),
+            is_header=cell.row < grid.head < grid.rows,
+            confidence=_least_confidence(held[cell]),
+            other=_other(held[cell]),
+        )
         for cell in grid.cells
     ]
-    return to_html(_without_empty_head(cells))
+    return _without_empty_head(cells)
+
+
+def _least_confidence(pieces: Iterable[TextPiece]) -> float | None:
+    """Returns that of the worst piece: one wrong figure makes a cell wrong."""
+    return min((piece.confidence for piece in pieces if piece.confidence is not None), default=None)
+
+
+def _other(pieces: Sequence[TextPiece]) -> str:
+    """Returns what a second reader read in the cell; nothing where both read the same."""
+    if not any(piece.other for piece in pieces):
+        return ""
+    return joined([replace(piece, text=piece.other or piece.text) for piece in pieces])
 
 
 def _with_rows_of_text(grid: TableGrid, lines: Sequence[PlacedText]) -> TableGrid:
@@ -149,11 +175,18 @@ def _placed(piece: TextPiece, cells: Sequence[TableCell]) -> list[tuple[TextPiec
         cell = min(beside, key=lambda cell: _misfit(word.box, cell.box))
         if found and found[-1][1] == cell:
             before = found[-1][0]
-            box = (before.box[0], before.box[1], word.box[2], word.box[3])
-            found[-1] = (TextPiece(f"{before.text} {word.text}", box), cell)
+            found[-1] = (_appended(before, word), cell)
         else:
             found.append((word, cell))
     return found
+
+
+def _appended(before: TextPiece, word: TextPiece) -> TextPiece:
+    box = (before.box[0], before.box[1], word.box[2], word.box[3])
+    text, other = f"{before.text} {word.text}", ""
+    if before.other or word.other:
+        other = f"{before.other or before.text} {word.other or word.text}"
+    return replace(before, text=text, box=box, other=other)
 
 
 def _is_numbers(text: str) -> bool:
@@ -172,12 +205,14 @@ def _words(piece: TextPiece) -> list[TextPiece]:
     steps = [2.0 if _is_unspaced(letter) or is_syllable(letter) else 1.0 for letter in piece.text]
     unit = (right - left) / sum(steps)
     words, at = [], 0
-    for word in piece.text.split(" "):
+    texts, others = piece.text.split(" "), piece.other.split(" ")
+    if len(others) != len(texts):
+        others = [""] * len(texts)  # which word the second reader read differently is not known
+    for word, other in zip(texts, others, strict=True):
         start = left + unit * sum(steps[:at])
         if word:
-            words.append(
-                TextPiece(word, (start, top, start + unit * sum(steps[at : at + len(word)]), bottom))
-            )
+            end = start + unit * sum(steps[at : at + len(word)])
+            words.append(replace(piece, text=word, other=other, box=(start, top, end, bottom)))
         at += len(word) + 1
     return words
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import takewhile
 from typing import Literal
 
-from penstock.region import TableCell
+from penstock.box import moved
+from penstock.region import NOWHERE, CellPlace, Region, TableCell
 
 MAX_SPAN = 1000  # a longer span is a typing error or an attack on whoever lays the table out
 MAX_COLUMNS = 1000
@@ -27,21 +29,39 @@ _WORD_MARKUP = re.compile(
 _SPAN = re.compile(r"(row|col)span\s*=\s*[\"']?(\d{1,4})", re.IGNORECASE)
 
 
-def to_html(cells: Iterable[TableCell], head_tag: Literal["td", "th"] = "td") -> str:
+def to_html(
+    cells: Iterable[TableCell],
+    head_tag: Literal["td", "th"] = "td",
+    attributes: Callable[[TableCell], str] = lambda cell: "",
+) -> str:
     """Returns `<table>` with one `<tr>` a row; text is escaped, line breaks are `<br>`.
 
     Rows of headings at the top make a `thead`, and what is under them a `tbody`. In a `thead` cells are
     `head_tag`: `td` as in PubTabNet's tables, `th` on pages for people. Other headings are always `th`.
+    `attributes` writes what else the tag of a cell says, after a space.
     """
     placed = sorted(cells)
     rows: list[list[TableCell]] = [[] for _ in range(max((c.row + c.row_span for c in placed), default=0))]
     for cell in placed:
         rows[cell.row].append(cell)
     head = _head_rows(rows)
-    lines = [_row_html(row, head_tag if place < head else "th") for place, row in enumerate(rows)]
+    lines = [_row_html(row, head_tag if at < head else "th", attributes) for at, row in enumerate(rows)]
     if not 0 < head < len(lines):
         return f"<table>{''.join(lines)}</table>"
     return f"<table><thead>{''.join(lines[:head])}</thead><tbody>{''.join(lines[head:])}</tbody></table>"
+
+
+def with_cells(region: Region, cells: Sequence[TableCell], left: float = 0, top: float = 0) -> Region:
+    """Returns the table with its content and the places of its cells.
+
+    `left` and `top` are where the cells' boxes count from.
+    """
+    places = [
+        CellPlace(cell.row, cell.column, moved(cell.box, left, top), cell.confidence, cell.other)
+        for cell in cells
+        if cell.box != NOWHERE
+    ]
+    return replace(region, content=to_html(cells), cells=tuple(places))
 
 
 def _head_rows(rows: Sequence[Sequence[TableCell]]) -> int:
@@ -50,15 +70,16 @@ def _head_rows(rows: Sequence[Sequence[TableCell]]) -> int:
     return sum(1 for _ in heads)
 
 
-def _row_html(cells: Sequence[TableCell], heading: str) -> str:
-    return f"<tr>{''.join(_cell_html(cell, heading if cell.is_header else 'td') for cell in cells)}</tr>"
+def _row_html(cells: Sequence[TableCell], heading: str, attributes: Callable[[TableCell], str]) -> str:
+    tagged = ((cell, heading if cell.is_header else "td") for cell in cells)
+    return f"<tr>{''.join(_cell_html(cell, tag, attributes(cell)) for cell, tag in tagged)}</tr>"
 
 
-def _cell_html(cell: TableCell, tag: str) -> str:
+def _cell_html(cell: TableCell, tag: str, more: str) -> str:
     rows = f' rowspan="{cell.row_span}"' if cell.row_span > 1 else ""
     columns = f' colspan="{cell.column_span}"' if cell.column_span > 1 else ""
     text = html.escape(cell.text, quote=False).replace("\n", "<br>")
-    return f"<{tag}{rows}{columns}>{text}</{tag}>"
+    return f"<{tag}{rows}{columns}{more}>{text}</{tag}>"
 
 
 def from_html(text: str) -> list[TableCell] | None:

@@ -17,6 +17,7 @@ from penstock.documents.tables.aligned import ruled_bands
 from penstock.documents.tables.ruled import RuledGrid, cells_of, grids, rulings
 from penstock.documents.tables.word_columns import column_edges, split_at_white, type_height
 from penstock.documents.text.blocks import MARK
+from penstock.documents.text.code import is_typed
 from penstock.documents.text.lines import around, row_text, rows_of_words
 from penstock.documents.text.text_layer import distribute
 from penstock.region import PICTURE_LABELS, Region, TextLayer, Word
@@ -34,6 +35,7 @@ LONG_CELL, LONG_DRAWN = 40, 120  # characters: the mean cell is shorter
 DATA_SHARE = 0.3  # of the cells: figures, marks and single letters; names of authors have none
 FILLED = 0.5  # share of the cells that have text
 SHORT_CELL = 3  # characters
+MOSTLY_TYPED = 0.5  # of the letters of a page of typewriting, whose tables are typed, too
 
 
 def with_layer_tables(regions: Sequence[Region], words: Sequence[Word], layer: TextLayer) -> list[Region]:
@@ -114,7 +116,9 @@ def _unclaimed(words: Sequence[Word], regions: Sequence[Region]) -> list[Word]:
     """The words that may be cells: in no picture or table, and in no paragraph."""
     held, loose = distribute(words, [region.box for region in regions])
     free = [own for region, own in zip(regions, held, strict=True) if _may_be_cells(region, own)]
-    return [*loose, *(word for own in free for word in own)]
+    found = [*loose, *(word for own in free for word in own)]
+    # what a program prints keeps columns, too
+    return found if is_typed(words, MOSTLY_TYPED) else [word for word in found if not is_typed([word])]
 
 
 def _may_be_cells(region: Region, words: Sequence[Word]) -> bool:

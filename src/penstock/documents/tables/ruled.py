@@ -158,6 +158,7 @@ def cells_of(grid: RuledGrid, words: Sequence[Word]) -> list[TableCell]:
         TableCell(
             row=row, column=column, row_span=rows, column_span=columns,
             text="\n".join(row_text(line) for line in rows_of_words(held.get(first, ()))),
+            box=(grid.xs[column], grid.ys[row], grid.xs[column + columns], grid.ys[row + rows]),
         )
         for first, (row, column, rows, columns) in spans.items()
     ]  # fmt: skip

@@ -30,7 +30,7 @@ def log_odds(before: str, after: str) -> float:
 
 
 def places(before: str, after: str, num_weights: int) -> list[int]:
-    """Which of the weights, a power of two of them, the characters beside a gap add up."""
+    """Which of the weights, a power of two of them, the characters around a gap add up."""
     shift = 33 - num_weights.bit_length()
     return [zlib.crc32(part.encode()) >> shift for part in _parts(before, after)]
 

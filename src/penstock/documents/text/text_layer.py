@@ -161,7 +161,7 @@ def lines_not_in_layer(lines: Sequence[Placed], words: Sequence[Word]) -> list[P
 
 
 def _share_under(box: Box, words: NDArray[np.float64]) -> float:
-    """Share of the box's width that words on its row cover, its margins counted with the words beside."""
+    """Share of the box's width that words on its row cover, each with the margin next to it."""
     x0, y0, x1, y1 = box
     down = np.minimum(words[:, 3], y1) - np.maximum(words[:, 1], y0)
     heights = np.minimum(words[:, 3] - words[:, 1], y1 - y0)

@@ -1,0 +1,1 @@
+"""Claims about fields by a schema."""
