@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -262,3 +263,27 @@ def test_tasks_and_budgets_follow_the_label() -> None:
     ]
     assert token_budget("text", 1042, 351, 8192) < token_budget("table", 1042, 351, 8192)
     assert token_budget("text", 4000, 4000, 8192) == 8192
+
+
+def test_a_region_says_how_sure_its_model_was_and_what_a_second_reader_thinks() -> None:
+    with running(FakeServer(logprob=-0.1)) as fake:
+        [alone, *_] = parsed(fake.url)
+        [both, *_] = parsed(fake.url, second_reader="builtin")
+    text = next(region for region in alone.regions if region.label == "text")
+    assert text.signals is not None and text.signals.agreement is None
+    assert text.signals.probability == pytest.approx(math.exp(-0.1))
+    assert text.confidence is not None and text.confidence > 0.8
+    doubted = next(region for region in both.regions if region.label == "text")
+    assert doubted.signals is not None and doubted.signals.other_reader == "builtin"
+    assert doubted.signals.agreement is not None and doubted.signals.agreement < 0.5  # the fake reads nothing
+    assert doubted.confidence is not None and doubted.confidence < text.confidence
+
+
+def test_an_answer_that_was_cut_is_marked() -> None:
+    with running(FakeServer(says=lambda asked: "and so on " * 9_000)) as fake:
+        page = parsed(fake.url, max_tokens=40)[0]
+    marked = [region.signals.marks for region in page.regions if region.signals and region.content]
+    assert marked and set(marked) <= {("cut off",), ("repeated",)}
+    assert all(
+        region.confidence is not None and region.confidence < 0.9 for region in page.regions if region.content
+    )

@@ -7,11 +7,7 @@ import importlib.util
 import io
 import pickle
 import struct
-import zlib
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 import pytest
@@ -21,40 +17,8 @@ from penstock.errors import BadInput, PlanError
 from penstock.page import Page
 from penstock.photo import Photo
 from penstock.sources import list_items
-from penstock.stage import Worker
 from penstock.stages.load import Load
-from tests.support.bombs import claiming_avif, far_gif, tiff
-from tests.support.made_pdf import pdf
-
-ItemT = TypeVar("ItemT", Page, Photo)
-
-
-def load(path: Path, **settings: object) -> list[Page]:
-    return load_items(list(list_items([str(path)], Page)), **settings)
-
-
-def load_items(items: list[ItemT], **settings: object) -> list[ItemT]:
-    worker: Worker = Load(**settings).open()  # type: ignore[arg-type]
-    try:
-        return worker(items)
-    finally:
-        worker.close()
-
-
-def shown(path: Path) -> np.ndarray:
-    (item,) = load(path)
-    assert item.pixels is not None and item.pixels.dtype == np.uint8
-    assert item.pixels.shape == (item.height, item.width, 3)
-    return item.pixels
-
-
-def colours() -> Image.Image:
-    """Red top left, green top right, blue bottom left, white bottom right; wider than high."""
-    image = Image.new("RGB", (64, 32), "white")
-    image.paste((255, 0, 0), (0, 0, 32, 16))
-    image.paste((0, 255, 0), (32, 0, 64, 16))
-    image.paste((0, 0, 255), (0, 16, 32, 32))
-    return image
+from tests.support.loaded import colours, load, load_items, png16, shown
 
 
 @pytest.mark.parametrize("name", ["a.png", "a.jpg", "a.tif", "a.webp", "a.bmp", "a.gif"])
@@ -64,6 +28,30 @@ def test_every_format_shows_its_colours(tmp_path: Path, name: str) -> None:
     assert pixels.shape == (32, 64, 3)
     for (y, x), colour in {(4, 8): (255, 0, 0), (4, 56): (0, 255, 0), (28, 8): (0, 0, 255)}.items():
         assert np.abs(pixels[y, x] - colour).max() <= 8
+
+
+@pytest.mark.parametrize("ending", ["jp2", "j2k"])
+def test_a_jpeg_2000_is_read_and_a_damaged_one_says_so(tmp_path: Path, ending: str) -> None:
+    if not features.check("jpg_2000"):
+        pytest.skip("this Pillow was built without JPEG 2000")
+    path = tmp_path / f"a.{ending}"
+    colours().save(path, "JPEG2000", no_jp2=ending == "j2k")
+    assert np.abs(shown(path).astype(int)[4, 56] - (0, 255, 0)).max() <= 12
+    path.write_bytes(path.read_bytes()[:60])
+    with pytest.raises(BadInput):
+        load(path)
+
+
+def test_a_jpeg_2000_that_claims_too_many_pixels_is_refused_by_its_head(tmp_path: Path) -> None:
+    if not features.check("jpg_2000"):
+        pytest.skip("this Pillow was built without JPEG 2000")
+    path = tmp_path / "a.j2k"
+    colours().save(path, "JPEG2000", no_jp2=True)
+    data = bytearray(path.read_bytes())
+    data[8:16] = struct.pack(">II", 60_000, 60_000)
+    path.write_bytes(data)
+    with pytest.raises(BadInput, match="pixels"):
+        load(path)
 
 
 def test_an_avif_is_read(tmp_path: Path) -> None:
@@ -119,20 +107,6 @@ def test_exif_orientation_is_applied(tmp_path: Path, suffix: str) -> None:
     assert (unrendered.width, unrendered.height) == (32, 64)
 
 
-def test_a_gif_whose_frame_lies_far_outside_keeps_its_other_frames(tmp_path: Path) -> None:
-    """Its second frame would make a picture of 30,000 x 30,000 pixels, and the third is drawn on that."""
-    (tmp_path / "far.gif").write_bytes(far_gif())
-    items = list(list_items([str(tmp_path / "far.gif")], Page))
-    worker: Worker = Load().open()
-    try:
-        for index in (1, 2, 1):
-            with pytest.raises(BadInput, match="larger than 89,478,485 pixels"):
-                worker([items[index]])
-        assert [page.width for page in worker([items[0]])] == [10]
-    finally:
-        worker.close()
-
-
 def test_transparency_lies_on_white(tmp_path: Path) -> None:
     clear = Image.new("RGBA", (4, 4), (200, 0, 0, 0))
     clear.putpixel((0, 0), (0, 0, 0, 255))
@@ -177,18 +151,6 @@ def test_sixteen_bits_are_scaled_and_not_clipped(tmp_path: Path) -> None:
         assert shown(tmp_path / name)[0, :, 0].tolist() == [0, 0x40, 0x80, 0xFF]
 
 
-def png16(values: np.ndarray) -> bytes:
-    height, width = values.shape[:2]
-    rows = b"".join(b"\0" + row.astype(">u2").tobytes() for row in values)
-    return made_png(struct.pack(">IIBBBBB", width, height, 16, 2, 0, 0, 0), zlib.compress(rows))
-
-
-def made_png(header: bytes, data: bytes) -> bytes:
-    chunks = [(b"IHDR", header), (b"IDAT", data), (b"IEND", b"")]
-    body = (struct.pack(">I", len(d)) + k + d + struct.pack(">I", zlib.crc32(k + d)) for k, d in chunks)
-    return b"\x89PNG\r\n\x1a\n" + b"".join(body)
-
-
 def one_bit_tiff(photometric: int, row: bytes) -> bytes:
     """32 x 1 pixels, not compressed. Photometric 0: a set bit is black; 1: it is white."""
     tags = {256: 32, 257: 1, 258: 1, 259: 1, 262: photometric, 273: 8, 278: 1, 279: len(row)}
@@ -221,56 +183,6 @@ def test_frames_can_be_read_in_any_order(tmp_path: Path) -> None:
     items = list(list_items([str(tmp_path)], Page))
     loaded = load_items([items[3], items[0], items[2]])
     assert [int(item.pixels[0, 0, 0]) for item in loaded if item.pixels is not None] == [180, 0, 120]
-
-
-@pytest.mark.parametrize("name", ["a.jpg", "a.png", "a.tif", "a.webp", "a.bmp", "a.gif"])
-@pytest.mark.parametrize("part", [0.3, 0.7, 0.95])
-def test_a_truncated_picture_is_a_sentence(tmp_path: Path, name: str, part: float) -> None:
-    noise = np.random.default_rng(7).integers(0, 255, (90, 120, 3), np.uint8)
-    whole = io.BytesIO()
-    Image.fromarray(noise).save(whole, Image.registered_extensions()[f".{name[2:]}"])
-    (tmp_path / name).write_bytes(whole.getvalue()[: int(part * len(whole.getvalue()))])
-    items = list(list_items([str(tmp_path)], Page))
-    if items[0].failure is not None:  # cut so early that not even its frames can be counted
-        assert "damaged" in items[0].failure.message
-        return
-    with pytest.raises(BadInput, match=r"cut off|damaged|missing"):
-        load_items(items)
-
-
-def test_a_truncated_jpeg_says_that_it_is_cut_off(tmp_path: Path) -> None:
-    colours().resize((640, 320)).save(tmp_path / "scan.jpg")
-    data = (tmp_path / "scan.jpg").read_bytes()
-    (tmp_path / "scan.jpg").write_bytes(data[: len(data) // 2])
-    with pytest.raises(BadInput, match=r"scan\.jpg: the picture is cut off"):
-        load(tmp_path)
-    with pytest.raises(BadInput, match="cut off"):
-        load(tmp_path, give="encoded")
-
-
-def test_a_damaged_png_is_not_shown_in_part(tmp_path: Path) -> None:
-    noise = np.random.default_rng(7).integers(0, 255, (90, 120, 3), np.uint8)
-    Image.fromarray(noise).save(tmp_path / "a.png")
-    data = bytearray((tmp_path / "a.png").read_bytes())
-    data[len(data) // 2] ^= 0xFF
-    (tmp_path / "a.png").write_bytes(data)
-    with pytest.raises(BadInput, match=r"damaged|cut off"):
-        load(tmp_path)
-
-
-def test_a_bomb_is_refused_from_its_header(tmp_path: Path) -> None:
-    header = struct.pack(">IIBBBBB", 30_000, 30_000, 8, 2, 0, 0, 0)
-    (tmp_path / "bomb.png").write_bytes(made_png(header, zlib.compress(b"\0" * 1000)))
-    for settings in ({}, {"give": "encoded"}, {"render": "never"}):
-        with pytest.raises(BadInput, match=r"bomb\.png: it is 30,000 x 30,000 pixels"):
-            load(tmp_path, **settings)
-
-
-def test_the_bound_on_pixels_can_be_set(tmp_path: Path) -> None:
-    colours().save(tmp_path / "a.png")
-    with pytest.raises(BadInput, match="and 1,000 are allowed"):
-        load(tmp_path, max_pixels=1000)
-    assert load(tmp_path, max_pixels=2048)[0].pixels is not None
 
 
 def test_a_picture_of_one_pixel_passes(tmp_path: Path) -> None:
@@ -321,97 +233,3 @@ def test_what_load_writes_depends_on_its_settings() -> None:
     assert "pixels" not in Load(render="never").writes and "layer" in Load(render="never").writes
     with pytest.raises(PlanError):
         Load(dpi=0)
-
-
-def test_a_file_that_went_away_is_a_sentence(tmp_path: Path) -> None:
-    colours().save(tmp_path / "a.png")
-    (item,) = list_items([str(tmp_path)], Page)
-    (tmp_path / "a.png").unlink()
-    with pytest.raises(BadInput, match=r"a\.png: it cannot be opened"):
-        load_items([item])
-    with pytest.raises(BadInput, match="gone"):
-        load_items([replace(item, media="pdf")])
-
-
-def rewritten_pdf(path: Path) -> None:
-    path.write_bytes(pdf(["other words"] * 3))
-
-
-def shorter_pdf(path: Path) -> None:
-    path.write_bytes(pdf([""]))
-
-
-def replaced_pdf(path: Path) -> None:
-    """As editors save: another file takes the name, and the open one stays what it was."""
-    fresh = path.with_suffix(".new")
-    fresh.write_bytes(pdf(["other words"] * 3))
-    fresh.replace(path)
-
-
-@pytest.mark.parametrize("change", [rewritten_pdf, shorter_pdf, replaced_pdf])
-@pytest.mark.parametrize("read_before", [0, 1])
-def test_a_pdf_that_changes_while_it_is_read_gives_no_mixture(
-    tmp_path: Path, change: Callable[[Path], None], read_before: int
-) -> None:
-    path = tmp_path / "report.pdf"
-    path.write_bytes(pdf(["", "", ""]))
-    pages = list(list_items([str(path)], Page))
-    worker: Worker = Load().open()  # type: ignore[assignment]
-    try:
-        assert len(worker(pages[:read_before])) == read_before
-        change(path)
-        for page in pages[read_before:]:
-            with pytest.raises(BadInput, match=r"report\.pdf: the file has changed since it was listed"):
-                worker([page])
-        again = list(list_items([str(path)], Page))
-        assert {page.id for page in again}.isdisjoint(page.id for page in pages)
-        assert [page.part for page in worker(again)] == list(range(len(again)))
-    finally:
-        worker.close()
-
-
-def test_a_picture_that_was_replaced_is_not_taken_for_the_one_listed(tmp_path: Path) -> None:
-    path = tmp_path / "scan.png"
-    colours().save(path)
-    pages = list(list_items([str(path)], Page))
-    colours().resize((8, 8)).save(path)
-    with pytest.raises(BadInput, match="has changed"):
-        load_items(pages)
-
-
-def test_ids_of_other_sources_are_not_taken_for_changed_files(tmp_path: Path) -> None:
-    path = tmp_path / "scan.png"
-    colours().save(path)
-    for id in ("mine", "scan-12/00000", "scan"):
-        assert load_items([Page(id=id, uri=str(path), document="scan.png", media="image")])
-
-
-@pytest.mark.parametrize(
-    ("data", "words"),
-    [
-        (tiff((0x7FFFFFFF, 0x7FFFFFFF)), "2,147,483,647 x 2,147,483,647 pixels"),
-        (tiff((60_000, 60_000)), "60,000 x 60,000 pixels"),
-        (tiff((9_000, 9_000)), "ends early|damaged"),  # allowed, and one byte long
-    ],
-)
-def test_a_tiff_that_claims_too_much_fails_alone(tmp_path: Path, data: bytes, words: str) -> None:
-    (tmp_path / "a.tif").write_bytes(data)
-    with pytest.raises(BadInput, match=words):
-        load_items([Page(id="a", uri=str(tmp_path / "a.tif"), document="a.tif", media="image")])
-
-
-@pytest.mark.parametrize(("data", "pages"), [(tiff((1, 1), then=1), 1), (tiff((1, 1), (1, 1), then=1), 2)])
-def test_a_tiff_whose_pages_go_in_a_circle_has_each_once(tmp_path: Path, data: bytes, pages: int) -> None:
-    (tmp_path / "a.tif").write_bytes(data)
-    assert len(load(tmp_path / "a.tif")) == pages
-
-
-@pytest.mark.parametrize("side", [30_000, 100_000])
-def test_an_avif_that_claims_too_much_is_no_heic(tmp_path: Path, side: int) -> None:
-    if not features.check("avif"):
-        pytest.skip("this Pillow was built without AVIF")
-    colours().save(tmp_path / "a.avif")
-    (tmp_path / "a.avif").write_bytes(claiming_avif((tmp_path / "a.avif").read_bytes(), side, side))
-    with pytest.raises(BadInput) as raised:
-        load(tmp_path / "a.avif")
-    assert "HEIC" not in str(raised.value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from penstock.choices import FlattenUse, LayerUse
+from penstock.choices import FlattenUse, LayerUse, OfficeUse, Unprinted
 from penstock.engines.layout.settings import Threshold, thresholds
 from penstock.engines.ocr.effort import EFFORTS, Effort
 from penstock.engines.ocr.foreign_languages import FOREIGN_LANGUAGES
@@ -17,7 +17,7 @@ from penstock.sizes import file_size
 from penstock.stage import Stage
 from penstock.stages.compose import Compose
 from penstock.stages.crop import Crop
-from penstock.stages.layout import Layout, builtin_layout, careful_layout, student_layout
+from penstock.stages.layout import Layout, builtin_layout, careful_layout, pair_layout
 from penstock.stages.load import MAX_PIXELS, Load
 from penstock.stages.orient import Orient
 from penstock.stages.recognise import Recognise
@@ -32,18 +32,19 @@ LANGUAGES = FOREIGN_LANGUAGES | frozenset({
 
 
 LARGE = "pp-doclayoutv3"
-STUDENT = "student"
-OURS = ("auto", "model", "rules", STUDENT, LARGE)
+OURS = ("auto", "model", "pair", "rules", LARGE)
 
 
 def documents(
     dpi: int = 200,
     lang: tuple[str, ...] = (),
-    layout: Literal["auto", "model", "rules", "student", "pp-doclayoutv3"] = "auto",
+    layout: Literal["auto", "model", "pair", "rules", "pp-doclayoutv3"] = "auto",
     layout_model: str = "",
     layout_threshold: Threshold | None = None,
     text_layer: LayerUse = "auto",
     flatten: FlattenUse = "auto",
+    office: OfficeUse = "auto",
+    unprinted: Unprinted = "keep",
     effort: Effort = "balanced",
     crops: bool = True,
     max_pixels: int = MAX_PIXELS,
@@ -53,7 +54,7 @@ def documents(
 ) -> Plan:
     """PDFs, scans and images to ordered regions, Markdown and crops.
 
-    `layout="model"` finds regions with the small network, "student" with our own, which also ranks them, and
+    `layout="model"` finds regions with the built-in network, "pair" with a second one as well, and
     "pp-doclayoutv3" with the larger one. "auto" takes the larger one for the best effort where its weights
     are, and where `layout_model` names an ONNX file of it or a checkpoint that torch runs.
     Every engine runs on one thread and pages run side by side, which on two cores or more beats
@@ -61,6 +62,8 @@ def documents(
     """
     _check_word("--text-layer", text_layer, ("auto", "always", "never"))
     _check_word("--flatten", flatten, ("auto", "off", "always"))
+    _check_word("--office", office, ("auto", "structure", "pages", "both"))
+    _check_word("--unprinted", unprinted, ("keep", "drop", "all"))
     _check_word("--effort", effort, EFFORTS)
     _check_languages(lang)
     count = cores or usable_cores()
@@ -69,6 +72,8 @@ def documents(
     load = Load(
         dpi=dpi,
         text_layer=text_layer != "never",
+        office="structure" if office == "auto" else office,
+        unprinted=unprinted,
         render="auto" if layout == "rules" else "always",
         max_pixels=max_pixels,
         password=password,
@@ -89,7 +94,7 @@ def documents(
             overlap=count + 1,
             deadline_s=10 * page_timeout,
         ),
-        Compose(order="ranked" if network in (STUDENT, LARGE) else "geometry"),
+        Compose(order="ranked" if network in ("pair", LARGE) else "geometry"),
         name="documents",
         notes=notes,
     )
@@ -121,12 +126,10 @@ def _finder(layout: str, model: str, threshold: Threshold | None, count: int) ->
         return RulesLayout()
     if layout == LARGE:
         return careful_layout(model, threshold, count)
-    if layout == STUDENT:
-        return student_layout(threshold, count)
     if layout not in OURS:
         score = thresholds("" if threshold is None else threshold).all
         return Layout(engine=layout, threshold=score, overlap=count)
-    return builtin_layout(threshold, count)
+    return pair_layout(threshold, count) if layout == "pair" else builtin_layout(threshold, count)
 
 
 def _check_languages(lang: tuple[str, ...]) -> None:

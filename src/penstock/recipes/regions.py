@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
-from typing import Literal
+from typing import Literal, get_args
 
+from penstock.choices import SecondReading
 from penstock.engines.chat.region_tasks import Margins
 from penstock.engines.layout.settings import MergeMode, Threshold, Unclip
 from penstock.errors import UsageError, install_advice
@@ -54,6 +55,7 @@ def regions(
     polygons: bool = False,
     crops: bool = True,
     margins: Margins = "drop",
+    second_reader: SecondReading = "none",
     text_height: float = 0.0,
     dpi: int = 200,
     max_pixels: int = MAX_PIXELS,
@@ -87,6 +89,7 @@ def regions(
     )  # fmt: skip
     ask = RecogniseRemote(
         recogniser=recogniser, model=model, margins=margins, max_tokens=max_tokens, servers=server,
+        second_reader=_checked(second_reader),
         preset=preset, dtype=ocr_dtype, vision=vision, max_model_len=max_model_len, in_flight=in_flight,
         api_key=api_key, page_s=page_timeout, overlap=PAGES_IN_FLIGHT,
     )  # fmt: skip
@@ -94,6 +97,12 @@ def regions(
     where = {"needs": FEEDING, "workers": max(1, count // 2)} if on_gpu else {"overlap": count}
     cut = CropRegions(margins=margins, text_height=text_height, crops=crops, decode=on_gpu, **where)
     return Plan(load, find, cut, ask, compose, name=recogniser, notes=notes)
+
+
+def _checked(reader: SecondReading) -> SecondReading:
+    if reader not in get_args(SecondReading):
+        raise UsageError(f"--second-reader {reader} is not known.", "Choose from: none, builtin.")
+    return reader
 
 
 def check_margins(name: str) -> None:
@@ -104,7 +113,7 @@ def check_margins(name: str) -> None:
 def chosen_layout(name: str, own: Sequence[object] = ()) -> tuple[str, tuple[str, ...]]:
     """Returns the layout and what is to be said of it: without torch the built-in network finds regions.
 
-    Whoever gives options of PP-DocLayoutV3's own has chosen it.
+    Options of PP-DocLayoutV3's own choose it.
     """
     if name not in ("auto", "pp-doclayoutv3", "cdla"):
         raise UsageError(f"--layout {name} is not known.", "Choose from: auto, pp-doclayoutv3, cdla.")

@@ -18,7 +18,7 @@ class DescribePictures(Stage):
     """Shows crops to a vision model with its own prompts."""
 
     name: ClassVar[str] = "describe_pictures"
-    worker: ClassVar[str] = "penstock.workers.describe_pictures:DescribePicturesWorker"
+    worker: ClassVar[str] = "penstock.workers.passes.describe_pictures:DescribePicturesWorker"
     item: ClassVar[type[Item]] = EnrichedBlock
     reads: ClassVar[tuple[str, ...]] = ("uri", "question")
     writes: ClassVar[tuple[str, ...]] = ("seen", "shortfalls")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from penstock.choices import OfficeUse, Unprinted
 from penstock.errors import PlanError
 from penstock.item import Item, PictureItem
 from penstock.stage import Needs, Stage, secret, tuning
@@ -41,6 +42,8 @@ class Load(Stage):
     give: Give = "pixels"
     render: Render = "always"
     text_layer: bool = True
+    office: OfficeUse = "structure"  # "both": a printed page gets the words of its file
+    unprinted: Unprinted = "keep"
     password: str | None = secret()  # opens a file or does not: it changes no result
 
     needs: Needs = tuning(Needs(process=True, confined=True))

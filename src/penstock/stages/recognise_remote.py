@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from penstock.choices import SecondReading
 from penstock.engines.chat.region_tasks import Margins
 from penstock.engines.vllm.context import check_context
 from penstock.stage import Stage, secret, tuning
@@ -25,6 +26,7 @@ class RecogniseRemote(Stage):
     model: str = ""  # as the server calls it, or what a managed server loads; the recogniser's own if empty
     margins: Margins = "drop"
     max_tokens: int = 0  # of an answer; 0: the recogniser's own
+    second_reader: SecondReading = "none"  # what reads the same pictures, to compare
     servers: tuple[str, ...] = tuning(())
     preset: str = tuning("auto")
     dtype: str = tuning("auto")  # the numbers a server of our own computes with

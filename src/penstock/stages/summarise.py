@@ -20,7 +20,7 @@ class Summarise(Stage):
     """Summary and keywords by rules or by a language model."""
 
     name: ClassVar[str] = "summarise"
-    worker: ClassVar[str] = "penstock.workers.summarise:SummariseWorker"
+    worker: ClassVar[str] = "penstock.workers.passes.summarise:SummariseWorker"
     item: ClassVar[type[Item]] = EnrichedBlock
     reads: ClassVar[tuple[str, ...]] = ("question",)
     writes: ClassVar[tuple[str, ...]] = ("enrichment", "shortfalls")

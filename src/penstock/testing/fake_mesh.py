@@ -6,7 +6,6 @@ scale, so a reader that ignores the scale is found out.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import signal
 import sys
@@ -29,13 +28,11 @@ STEP_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class FakeScript:
-    """How the stand-in behaves, by the thing's key ("photo/index"), or by chance."""
+    """How the stand-in behaves, by the thing's key ("photo/index")."""
 
     seconds: float = 0.0
-    noise: bool = True  # prints to standard output, as the real one does
     hangs: tuple[str, ...] = ()
     dies: tuple[str, ...] = ()  # kills its process, every time
-    dies_once: float = 0.0  # share of tasks that die at their first try
     raises: tuple[str, ...] = ()
     short_of_memory: tuple[str, ...] = ()  # until the setting is `stage1`
     size: tuple[float, float, float] = (0.9, 0.5, 0.7)  # of the local cloud
@@ -53,14 +50,13 @@ def _open(script: FakeScript, _: MeshOptions) -> FakeSam3d:
 class FakeSam3d:
     def __init__(self, script: FakeScript) -> None:
         self._script = script
-        if script.noise:
-            print("[SPARSE] Backend: spconv, Attention: flash_attn", flush=True)
+        # prints to standard output, as the real one does
+        print("[SPARSE] Backend: spconv, Attention: flash_attn", flush=True)
 
     def __call__(self, request: MeshRequest) -> MeshReply:
         script = self._script
-        if script.noise:
-            sys.stdout.write("[SPARSE][CONV] spconv algo: auto\n\x00\x01{not json\n")
-            sys.stdout.flush()
+        sys.stdout.write("[SPARSE][CONV] spconv algo: auto\n\x00\x01{not json\n")
+        sys.stdout.flush()
         self._misbehave(request)
         self._work(script.seconds)
         metric = _sees_points(request) and not request.empty_room
@@ -69,7 +65,7 @@ class FakeSam3d:
 
     def _misbehave(self, request: MeshRequest) -> None:
         script, key = self._script, request.key
-        if key in script.dies or (script.dies_once and _first_death(request, script.dies_once)):
+        if key in script.dies:
             os.kill(os.getpid(), signal.SIGABRT)
         if key in script.hangs:
             time.sleep(3600)  # without a beat, like a kernel that never returns
@@ -93,17 +89,6 @@ def _sees_points(request: MeshRequest) -> bool:
     left, right, top, bottom = points[:, 0, 0], points[:, -1, 0], points[0, :, 1], points[-1, :, 1]
     if points.shape != image.shape or not (left.mean() > right.mean() and top.mean() > bottom.mean()):
         raise EngineError(f"The pointmap of {request.key} is not the photo's with x left and y up.")
-    return True
-
-
-def _first_death(request: MeshRequest, share: float) -> bool:
-    """A share of tasks, by their key, kills the process that sees them first."""
-    if hashlib.sha256(request.key.encode()).digest()[0] >= share * 256:
-        return False
-    mark = Path(f"{request.result}.died")
-    if mark.exists():
-        return False
-    mark.touch()
     return True
 
 

@@ -18,6 +18,6 @@ def fake(
     return Plan(
         Load(dpi=36, password=password, deadline_s=page_timeout, workers=1),
         FakeLayout(),
-        FakeRecognise(seconds=seconds, fails=fails, kills=kills, needs=Needs(process=True), workers=2),
+        FakeRecognise(seconds=seconds, fails=fails, kills=kills, needs=Needs(process=bool(kills)), workers=2),
         name="fake",
     )

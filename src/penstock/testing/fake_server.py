@@ -26,6 +26,8 @@ from typing import Any
 from aiohttp import web
 from PIL import Image, UnidentifiedImageError
 
+from penstock.testing.fake_refusals import REFUSALS, VllmError
+
 PIECE = 4  # characters a token
 FAULTS = ("429", "503", "500", "drop", "hang", "loop", "length", "cut", "garbage")
 
@@ -68,7 +70,6 @@ class FakeServer:
     max_model_len: int = 8_192
     encoder_tokens: int = 6_144
     max_running: int = 1_000_000  # what is more waits, as in vLLM
-    max_queued: int | None = None  # what is more is refused with 503
     api_key: str | None = None
     metrics: bool = True
     healthy: bool = True
@@ -79,6 +80,7 @@ class FakeServer:
     waiting: int = 0
     peak: int = 0
     keep_asked: bool = True
+    logprob: float | None = -0.05  # of every token, where it is asked for; None: such requests are refused
     _count: int = 0
     _gate: asyncio.Condition = field(default_factory=asyncio.Condition)
 
@@ -118,13 +120,11 @@ class FakeServer:
             return web.json_response({"error": "Unauthorized"}, status=401)
         try:
             asked = self._understand(json.loads(await request.read()))
-        except _VllmError as refusal:
+        except VllmError as refusal:
             return refusal.response()
-        if self.max_queued is not None and self.running + self.waiting >= self.max_running + self.max_queued:
-            return _BUSY.response()
         fault = self.fault(asked)
-        if fault in _REFUSALS:
-            return _REFUSALS[fault].response()
+        if fault in REFUSALS:
+            return REFUSALS[fault].response()
         if fault == "drop":
             assert request.transport is not None
             request.transport.abort()
@@ -135,7 +135,7 @@ class FakeServer:
     def _understand(self, body: dict[str, Any]) -> Asked:
         if body.get("model") not in (None, "", self.model):
             words = f"The model `{body['model']}` does not exist. Valid aliases: {self.model}."
-            raise _VllmError(404, words, "NotFoundError", "model")
+            raise VllmError(404, words, "NotFoundError", "model")
         parts = {part["type"]: part for part in body["messages"][0]["content"]}
         image = _decode(parts["image_url"]["image_url"]["url"]) if "image_url" in parts else (0, 0, 0)
         prompt = parts["text"]["text"]
@@ -145,28 +145,30 @@ class FakeServer:
         if self.keep_asked:
             self.asked.append(asked)
         self._check_size(asked)
+        if body.get("logprobs") and self.logprob is None:
+            raise VllmError(400, "Requested logprobs are not supported.", param="logprobs")
         return asked
 
     def _check_size(self, asked: Asked) -> None:
         if min(asked.width, asked.height) * 200 < max(asked.width, asked.height):
             size = f"size={asked.width}x{asked.height}"
-            raise _VllmError(
+            raise VllmError(
                 400, f"Failed to apply Glm46VProcessor on data={{'images': [<PIL mode=RGB {size}>]}}"
             )
         if asked.tokens > self.encoder_tokens:
-            raise _VllmError(
+            raise VllmError(
                 400,
                 f"The decoder prompt contains a(n) image item with {asked.tokens} embedding tokens, which "
                 f"exceeds the pre-allocated encoder cache size {self.encoder_tokens}. Please reduce it.",
             )
         if asked.max_tokens > self.max_model_len:
-            raise _VllmError(
+            raise VllmError(
                 400,
                 f"max_tokens={asked.max_tokens} cannot be greater than max_model_len={self.max_model_len}. "
                 f"Please request fewer output tokens. (parameter=max_tokens, value={asked.max_tokens})",
             )
         if asked.tokens + 16 > self.max_model_len:
-            raise _VllmError(
+            raise VllmError(
                 400,
                 f"Input length ({asked.tokens + 16}) exceeds model's maximum context length "
                 f"({self.max_model_len}).",
@@ -183,13 +185,19 @@ class FakeServer:
         usage = {"prompt_tokens": asked.tokens, "completion_tokens": len(pieces)}
         if asked.stream:
             delay_s = self._delay_s(asked)
-            return await self._stream(request, pieces, finish, usage, fault == "cut", delay_s)
+            return await self._stream(request, asked, pieces, finish, usage, fault == "cut", delay_s)
         await asyncio.sleep(self._delay_s(asked) + self.token_s * len(pieces))
         if fault == "garbage":
             return web.Response(text="<html>A proxy's page</html>", content_type="text/html")
         message = {"role": "assistant", "content": "".join(pieces)}
-        choice = {"index": 0, "message": message, "finish_reason": finish}
+        choice = {"index": 0, "message": message, "finish_reason": finish, **self._logprobs(asked, pieces)}
         return web.json_response({"object": "chat.completion", "choices": [choice], "usage": usage})
+
+    def _logprobs(self, asked: Asked, pieces: list[str]) -> dict[str, Any]:
+        rows: list[dict[str, Any]] = [
+            {"token": piece, "logprob": self.logprob, "top_logprobs": []} for piece in pieces
+        ]
+        return {"logprobs": {"content": rows}} if asked.body.get("logprobs") else {}
 
     def _delay_s(self, asked: Asked) -> float:
         return self.delay_s * (1.0 + self.spread * (asked.checksum / 2**31 - 1.0))
@@ -197,6 +205,7 @@ class FakeServer:
     async def _stream(
         self,
         request: web.Request,
+        asked: Asked,
         pieces: list[str],
         finish: str,
         usage: dict[str, int],
@@ -207,7 +216,7 @@ class FakeServer:
         await response.prepare(request)
         await asyncio.sleep(delay_s)
         with suppress(ConnectionError):  # a client that has read enough disconnects
-            await self._write_events(response, pieces[: len(pieces) // 2] if cut else pieces)
+            await self._write_events(response, asked, pieces[: len(pieces) // 2] if cut else pieces)
             if cut:
                 assert request.transport is not None
                 request.transport.abort()
@@ -218,12 +227,13 @@ class FakeServer:
             await response.write_eof()
         return response
 
-    async def _write_events(self, response: web.StreamResponse, pieces: list[str]) -> None:
+    async def _write_events(self, response: web.StreamResponse, asked: Asked, pieces: list[str]) -> None:
         starts = [0, *range(1, len(pieces), self.stream_interval)]
         for start, end in zip(starts, [*starts[1:], len(pieces)], strict=True):
             await asyncio.sleep(self.token_s * (end - start))
-            text = "".join(pieces[start:end])
-            await response.write(_event({"choices": [{"index": 0, "delta": {"content": text}}]}))
+            delta = {"content": "".join(pieces[start:end])}
+            choice = {"index": 0, "delta": delta, **self._logprobs(asked, pieces[start:end])}
+            await response.write(_event({"choices": [choice]}))
 
     def _slot(self) -> _RunningSlot:
         return _RunningSlot(self)
@@ -252,30 +262,6 @@ class _RunningSlot:
             self._server._gate.notify()
 
 
-class _VllmError(Exception):
-    def __init__(
-        self, status: int, words: str, kind: str = "BadRequestError", param: str | None = None
-    ) -> None:
-        super().__init__(words)
-        self._status = status
-        self._error = {"message": words, "type": kind, "param": param, "code": status}
-
-    def response(self) -> web.Response:
-        return web.json_response({"error": self._error}, status=self._status)
-
-
-_BUSY = _VllmError(
-    503,
-    "The engine is currently busy and cannot accept new requests. Please try again later.",
-    "Service Unavailable",
-)
-_REFUSALS = {
-    "503": _BUSY,
-    "429": _VllmError(429, "Too many requests.", "RateLimitError"),
-    "500": _VllmError(500, "Internal server error", "InternalServerError"),
-}
-
-
 def _event(value: dict[str, Any]) -> bytes:
     return b"data: " + json.dumps(value).encode() + b"\n\n"
 
@@ -285,13 +271,13 @@ def _decode(url: str) -> tuple[int, int, int]:
     try:
         data = base64.b64decode(url.partition(",")[2], validate=True)
     except binascii.Error:
-        raise _VllmError(400, "Non-base64 digit found") from None
+        raise VllmError(400, "Non-base64 digit found") from None
     try:
         with Image.open(io.BytesIO(data)) as picture:  # reads the header only
             return picture.width, picture.height, zlib.crc32(data)
     except UnidentifiedImageError:
         words = "Failed to load image: cannot identify image file <_io.BytesIO object>"
-        raise _VllmError(400, words) from None
+        raise VllmError(400, words) from None
 
 
 @contextmanager
@@ -349,17 +335,11 @@ def by_chance(shares: dict[str, float], seed: int = 0) -> Fault:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("port", type=int)
-    parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--model", default="fake")
     parser.add_argument("--delay-ms", type=float, default=0.0)
     parser.add_argument("--spread", type=float, default=0.0, help="share by which delays differ")
-    parser.add_argument("--token-ms", type=float, default=0.0)
     parser.add_argument("--answer-tokens", type=int, default=0, help="length of every answer; 0: a short one")
     parser.add_argument("--stream-interval", type=int, default=1)
-    parser.add_argument("--max-running", type=int, default=1_000_000)
-    parser.add_argument("--max-queued", type=int)
     parser.add_argument("--max-model-len", type=int, default=8_192)
-    parser.add_argument("--no-metrics", action="store_true")
     kinds = ", ".join(FAULTS)
     parser.add_argument(
         "--fail", action="append", default=[], metavar="KIND:SHARE", help=f"KIND is one of {kinds}"
@@ -369,22 +349,17 @@ def main() -> None:
     if unknown := set(shares) - set(FAULTS):
         parser.error(f"unknown fault {', '.join(unknown)}; there are {kinds}")
     server = FakeServer(
-        model=args.model,
         delay_s=args.delay_ms / 1e3,
         spread=args.spread,
-        token_s=args.token_ms / 1e3,
         stream_interval=args.stream_interval,
-        max_running=args.max_running,
-        max_queued=args.max_queued,
         max_model_len=args.max_model_len,
-        metrics=not args.no_metrics,
         fault=by_chance(shares),
         keep_asked=False,  # it may run for days
     )
     if args.answer_tokens:
         server.says = lambda asked: (asked.text + " " + _FILLER)[: args.answer_tokens * PIECE]
-    print(f"fake server at http://{args.host}:{args.port}", flush=True)
-    web.run_app(server.app(), host=args.host, port=args.port, access_log=None, print=None)
+    print(f"fake server at http://127.0.0.1:{args.port}", flush=True)
+    web.run_app(server.app(), host="127.0.0.1", port=args.port, access_log=None, print=None)
 
 
 _FILLER = " ".join(str(n * n) for n in range(20_000))

@@ -40,7 +40,10 @@ def _on_photograph(page: Page) -> Page:
 
 def _placed(region: Region, back: WayBack) -> Region:
     lines = tuple(replace(line, box=back.box(line.box)) for line in region.lines)
-    return replace(region, box=back.box(region.box), polygon=back.outline(region.box), lines=lines)
+    cells = tuple(cell._replace(box=back.box(cell.box)) for cell in region.cells)
+    return replace(
+        region, box=back.box(region.box), polygon=back.outline(region.box), lines=lines, cells=cells
+    )
 
 
 def _as_given(page: Page) -> tuple[Region, ...]:
@@ -51,6 +54,8 @@ def _by_rank(page: Page) -> tuple[Region, ...]:
     """By the layout model's ranks, with its labels; what it did not see is labelled and placed by ours."""
     ours = relabelled(page.regions, page.height)
     found = [own if _is_ours(seen, own) else seen for seen, own in zip(page.regions, ours, strict=True)]
+    if page.part == 0:
+        found = with_title(found, page.height)
     boxes, labels = [region.box for region in found], [region.label for region in found]
     by_place = reading_order(boxes, labels, page.width, page.height)
     order = ranked_order([region.index for region in found], by_place)

@@ -1,4 +1,4 @@
-"""Decodes a page once and cuts each region that is read or kept; or takes a whole picture as one region."""
+"""Decodes a page once and cuts each region that is read or kept."""
 
 from __future__ import annotations
 
@@ -6,27 +6,17 @@ import math
 from dataclasses import replace
 
 from penstock.box import Pixels
-from penstock.documents.pages.prompted_page import PromptedPage
 from penstock.engines.chat.region_tasks import task_of
-from penstock.engines.image.codec import encode_png
-from penstock.engines.image.crop import as_jpeg, cut, is_blank, is_sendable, scaled, sendable, text_height
+from penstock.engines.image.crop import as_jpeg, cut, is_blank, scaled, sendable, text_height
 from penstock.engines.image.decode import decode
 from penstock.page import Page
 from penstock.processes.malloc import keep_pages
-from penstock.region import WHOLE, AskedTask, Region
+from penstock.region import Region
 from penstock.stage import Worker
 from penstock.stages.crop_regions import CropRegions
-from penstock.stages.whole_picture import WholePicture
 from penstock.workers.crop import crop_asset
 
 SENT_QUALITY = 85  # JPEG; 75 as GLM-OCR's SDK sends rings around thin strokes, 95 is twice the bytes
-WHOLE_LABELS: dict[AskedTask, str] = {
-    "text": "text",
-    "table": "table",
-    "formula": "display_formula",
-    "question": "text",
-    "fields": "text",
-}
 MIN_SCALE = 0.4  # of the page's resolution: below, an estimate gone wrong would cost the text
 
 
@@ -64,28 +54,3 @@ class CropRegionsWorker(Worker[Page]):
         height = text_height(piece)
         wanted = self._stage.text_height / height if height else 1.0
         return min(1.0, most, max(MIN_SCALE, wanted))
-
-
-class WholePictureWorker(Worker[PromptedPage]):
-    """Cuts nothing: the picture is what is asked about."""
-
-    def __init__(self, stage: WholePicture) -> None:
-        self._stage = stage
-
-    def __call__(self, items: list[PromptedPage]) -> list[PromptedPage]:
-        return [replace(page, regions=(self._region(page),)) for page in items]
-
-    def _region(self, page: PromptedPage) -> Region:
-        assert page.asking is not None
-        box = (0.0, 0.0, float(page.width), float(page.height))
-        region = Region(label=WHOLE_LABELS[page.asking.task], native_label=WHOLE, box=box)
-        return replace(region, request=self._picture(page)) if self._stage.send else region
-
-    def _picture(self, page: PromptedPage) -> bytes:
-        assert page.image is not None
-        scale = math.sqrt(self._stage.max_pixels / (page.width * page.height))
-        if scale >= 1.0 and is_sendable(page.width, page.height):
-            return page.image
-        pixels = sendable(scaled(decode(page.image).pixels, scale))
-        # a thin line of print is small and goes without loss; a picture that was scaled has lost already
-        return encode_png(pixels) if scale >= 1.0 else as_jpeg(pixels, SENT_QUALITY)

@@ -10,7 +10,7 @@ from penstock.engines.layout.cdla import CdlaLayout, Detection
 from penstock.engines.layout.clean import DEFAULT, Rules
 from penstock.engines.layout.doclayout_onnx import DocLayoutOnnx
 from penstock.engines.layout.doclayout_output import PlacedDetection
-from penstock.engines.layout.student import StudentLayout
+from penstock.engines.layout.pair import PairLayout
 from penstock.page import Page
 from penstock.plugins import home_of, load
 from penstock.region import Region
@@ -19,6 +19,11 @@ from penstock.stages.layout import Layout
 
 if TYPE_CHECKING:
     from penstock.box import Pixels
+
+
+MIN_WORDS = (
+    5  # of a layer; a page with fewer is a picture, and what both networks bring there is not shown yet
+)
 
 
 class _Finder(Protocol):
@@ -31,6 +36,7 @@ class LayoutWorker(Worker[Page]):
 
     def __init__(self, stage: Layout) -> None:
         self._engine, self._name = _engine(stage), stage.engine
+        self._of_pictures = (self._engine.cdla, "cdla") if isinstance(self._engine, PairLayout) else None
 
     def __call__(self, items: list[Page]) -> list[Page]:
         return [self._page(page) for page in items]
@@ -41,8 +47,9 @@ class LayoutWorker(Worker[Page]):
     def _page(self, page: Page) -> Page:
         if page.pixels is None:
             return page
-        regions = tuple(map(_region, self._engine.detect(page.pixels)))
-        return replace(page, regions=regions, layout=self._name)
+        has_words = page.layer is not None and len(page.layer.words) >= MIN_WORDS
+        engine, name = (self._of_pictures if not has_words else None) or (self._engine, self._name)
+        return replace(page, regions=tuple(map(_region, engine.detect(page.pixels))), layout=name)
 
 
 class _TorchLayout:
@@ -63,8 +70,8 @@ class _TorchLayout:
 def _engine(stage: Layout) -> _Finder:
     if stage.engine == "cdla":
         return CdlaLayout(1, stage.threshold, stage.class_thresholds)
-    if stage.engine == "student":
-        return StudentLayout(1, stage.threshold, stage.class_thresholds)
+    if stage.engine == "pair":
+        return PairLayout(1, stage.threshold, stage.class_thresholds)
     if stage.engine != "pp-doclayoutv3":
         finder: _Finder = load(home_of("layouts", {}, stage.engine, "layout network"))(stage.threshold)
         return finder

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from penstock.documents.text.text_layer import MIN_PICTURE, trust
 from penstock.engines.image import decode
 from penstock.engines.image.decode import Encoded, Picture, PictureFile
-from penstock.engines.office.blocks import StructureFile
-from penstock.engines.office.open import open_structure
 from penstock.engines.pdf.file import PdfFile
 from penstock.errors import BadInput
 from penstock.item import PictureItem
@@ -26,10 +24,11 @@ from penstock.sources.ids import is_changed
 from penstock.sources.shard_ref import ShardRef
 from penstock.stage import Worker
 from penstock.stages.load import Load
-from penstock.workers.office.unit_pages import page_of_unit
 
 if TYPE_CHECKING:
+    from penstock.engines.office.blocks import StructureFile
     from penstock.sources.tables import ColumnReader
+    from penstock.workers.office.printed_file import PrintedFile
 
 MAX_IMAGE_BYTES = 1 << 29  # of one encoded image, which is read whole: twice what MAX_PIXELS are as RGB
 MAX_OPEN_FILES = 4  # of each kind; a worker sees the pages of one or two documents at a time
@@ -74,6 +73,7 @@ class LoadWorker(Worker[PictureItem]):
         self._pdfs: OpenFiles[PdfFile] = OpenFiles()
         self._frames: OpenFiles[PictureFile] = OpenFiles()
         self._shards: OpenFiles[ColumnReader] = OpenFiles()
+        self._printed: OpenFiles[PrintedFile] = OpenFiles(1)
         self._structures: OpenFiles[StructureFile] = OpenFiles()
         self._loaders: dict[str, Callable[[PictureItem], PictureItem]] = {
             "pdf": self._load_page,
@@ -90,6 +90,7 @@ class LoadWorker(Worker[PictureItem]):
             self._frames.close()
             self._shards.close()
             self._structures.close()
+            self._printed.close()
 
     def _load(self, item: PictureItem) -> PictureItem:
         try:
@@ -116,6 +117,8 @@ class LoadWorker(Worker[PictureItem]):
         file = self._pdfs.get(_version(item), lambda: PdfFile(item.uri, spec.password))
         size = file.size(item.part, dpi=spec.dpi, max_side=spec.max_side)
         item = replace(item, width=size.width, height=size.height, dpi=size.dpi)
+        if spec.office == "both" and item.source and isinstance(item, Page):
+            return self._printed_file(item).page(item, file.layer(item.part, size))
         if spec.text_layer and isinstance(item, Page):
             item = replace(item, layer=file.layer(item.part, size))
         if spec.render == "never" or (spec.render == "auto" and _needs_no_picture(item)):
@@ -130,8 +133,20 @@ class LoadWorker(Worker[PictureItem]):
         """Reads what the file says itself; no later stage has anything to do."""
         if not isinstance(item, Page):
             raise BadInput("it has no picture: what it says was read from its own structure.")
+        # what reads Office files and writes Markdown of them: every run over PDFs would wait for it
+        from penstock.engines.office.open import open_structure
+        from penstock.workers.office.unit_pages import page_of_unit
+
         opened = self._structures.get(_version(item), lambda: open_structure(item.uri, item.media))
-        return page_of_unit(item, opened.unit(item.part))
+        return page_of_unit(item, opened.unit(item.part), self._spec.unprinted)
+
+    def _printed_file(self, item: Page) -> PrintedFile:
+        """Returns the places that the words of an item's source have on all pages of its printing."""
+        from penstock.workers.office.printed_file import printed_file  # as above
+
+        return self._printed.get(
+            _version(item), lambda: printed_file(item.uri, item.source, self._spec.unprinted)
+        )
 
     def _load_file(self, item: PictureItem) -> PictureItem:
         path = Path(item.uri)

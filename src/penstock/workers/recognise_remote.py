@@ -11,6 +11,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from penstock.documents.confidence.answers import answer_confidence, answer_signals
 from penstock.documents.formats.jpeg import picture_size
 from penstock.documents.pages.prompted_page import PromptedPage
 from penstock.documents.tables.otsl import otsl_html
@@ -24,6 +25,7 @@ from penstock.page import Page
 from penstock.region import Region
 from penstock.stage import Worker
 from penstock.stages.recognise_remote import RecogniseRemote
+from penstock.workers.second_reader import SecondReader
 
 log = logging.getLogger(__name__)
 OTHERS_LIMIT = 256  # requests in flight at each server that someone else runs; the client lowers it by itself
@@ -70,16 +72,19 @@ class RecogniseRemoteWorker(Worker[Page]):
             page_s=stage.page_s,
             down_s=stage.down_s,
             api_key=stage.api_key,
+            logprobs=True,
         )
+        self._second = SecondReader(stage.second_reader)
         if stage.servers:
             self._client.meet()
 
     def __call__(self, items: list[Page]) -> list[Page]:
         questions = list(self._questions(items))
         answers = self._client.ask([self._request(question) for question in questions])
+        others = self._second.read([question.picture for question in questions])
         regions = [list(page.regions) for page in items]
-        for question, answer in zip(questions, answers, strict=True):
-            regions[question.page][question.place] = self._answered(question, answer)
+        for question, answer, other in zip(questions, answers, others, strict=True):
+            regions[question.page][question.place] = self._answered(question, answer, other)
         margins = self._stage.margins
         return [
             replace(page, regions=_kept(read, margins)) for page, read in zip(items, regions, strict=True)
@@ -88,6 +93,7 @@ class RecogniseRemoteWorker(Worker[Page]):
     def close(self) -> None:
         log.info("requests: %s", self._client.stats())
         self._client.close()
+        self._second.close()
         self._servers.close()
 
     def _questions(self, pages: Sequence[Page]) -> Iterator[_Question]:
@@ -109,14 +115,22 @@ class RecogniseRemoteWorker(Worker[Page]):
         budget = token_budget(question.task, width, height, self._recogniser.max_tokens)
         return ChatRequest(question.picture, question.prompt, budget, width * height / TOKENS_A_PICTURE)
 
-    def _answered(self, question: _Question, answer: Answer | EngineError) -> Region:
+    def _answered(self, question: _Question, answer: Answer | EngineError, other: str | None) -> Region:
         bare = replace(question.region, request=None)  # sent, and of no use to anyone after
         if not isinstance(answer, Answer):
             return replace(bare, failure=Failure.of(answer, self._stage.name))
         content = answer.text.strip()
         if question.task == "table" and self._recogniser.table_marks == "otsl":
             content = otsl_html(content)
-        return replace(bare, content=content, reader=self._recogniser.name, note=" ".join(answer.notes))
+        sure = answer.sureness
+        signals = answer_signals(content, answer.finish_reason, other, self._second.name)
+        if sure is not None:
+            weakest = min(sure.lines)
+            signals = replace(signals, probability=sure.mean, least_probability=sure.least, weakest=weakest)
+        return replace(
+            bare, content=content, reader=self._recogniser.name, note=" ".join(answer.notes), signals=signals,
+            confidence=answer_confidence(signals),
+        )  # fmt: skip
 
 
 def _kept(regions: Sequence[Region], margins: Margins) -> tuple[Region, ...]:

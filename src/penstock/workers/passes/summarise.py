@@ -12,7 +12,7 @@ from penstock.engines.summarise.rules import BlockFacts, NoWriter, RuleWriter, S
 from penstock.errors import EngineError
 from penstock.stage import Worker
 from penstock.stages.summarise import Summarise
-from penstock.workers.describe_pictures import with_shortfall
+from penstock.workers.passes.describe_pictures import with_shortfall
 
 
 class SummariseWorker(Worker[EnrichedBlock]):

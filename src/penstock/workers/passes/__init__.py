@@ -1,0 +1,1 @@
+"""Workers of the passes over a finished run: pictures described, blocks summarised, fields extracted."""
