@@ -6,12 +6,12 @@ got no answer.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import sys
 import threading
-import time
 import urllib.request
 from pathlib import Path
 from urllib.parse import quote
@@ -19,6 +19,7 @@ from urllib.parse import quote
 from penstock.cli.app import app
 from penstock.engines.vllm.server import free_port
 from penstock.testing.fake_recipe import __name__ as recipe
+from tests.support.waiting import wait_until
 
 ANSWER_S = 60.0
 
@@ -41,15 +42,15 @@ def _ask(address: str, body: bytes | None = None) -> dict[str, int | str]:
 
 
 def _await_answer(address: str) -> None:
-    end = time.monotonic() + ANSWER_S
-    while time.monotonic() < end:
-        try:
-            _ask(address)
-        except OSError:
-            time.sleep(0.05)
-        else:
-            return
-    os._exit(3)
+    def answers() -> bool:
+        with contextlib.suppress(OSError):
+            return bool(_ask(address))
+        return False
+
+    try:
+        wait_until(answers, ANSWER_S, pause_s=0.05)
+    except AssertionError:  # in a thread: the process would go on without it
+        os._exit(3)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from tests.kills.__main__ import run
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
-VERBS = ("parse", "export", "embed", "enrich", "volumes", "upload")  # the others take minutes
+VERBS = ("parse", "export", "embed", "enrich", "extract", "volumes", "upload")  # the others take minutes
 
 
 def test_verbs_are_whole_after_kills() -> None:

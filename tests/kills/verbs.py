@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from penstock.documents.docjson import model
 from penstock.store.out import Out
 from tests.support.hub_server import Hub
 
@@ -36,6 +37,7 @@ class Verb:
 
 PARSE = ("parse", "{pages}", "-o", "{out}", "--recipe", FAKE, "--export", "md,jsonl", "-q")
 EMBED = ("embed", "{out}", "-q")
+SCHEMA = str(Path(model.__file__).with_name("docjson.schema.json"))  # one with references and many fields
 EXPORTS = "md,md-joined,jsonl,docjson,docling,content_list,html,chunks,searchable-pdf,overlays"
 
 
@@ -47,6 +49,7 @@ def verbs(hub: Hub) -> list[Verb]:
         Verb("embed", EMBED, (PARSE,), vectors),
         Verb("index", ("index", "{out}"), (PARSE, EMBED), hits),
         Verb("enrich", ("enrich", "{out}", "-q"), (PARSE,), summaries),
+        Verb("extract", ("extract", "{out}", "--schema", SCHEMA, "-q"), (PARSE,), extracted),
         Verb(
             "volumes",
             ("volumes", "{photos}", "-o", "{out}", "--box", "40,60,200,180:chair", "-q"),
@@ -131,6 +134,11 @@ def summaries(out: Path) -> Found:
     command = [sys.executable, "-m", "penstock", "export", str(out), "--to", "docjson"]
     subprocess.run(command, capture_output=True, check=True, timeout=300)
     return files(out)
+
+
+def extracted(out: Path) -> Found:
+    lines = (out / "extracted" / "docjson.jsonl").read_text("utf-8").splitlines()
+    return {json.loads(line)["document"]: line for line in lines} | {"lines": str(len(lines))}
 
 
 def photos(out: Path) -> Found:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from penstock.errors import PlanMismatch, StoreError, UsageError
+from penstock.exports.export import export
 from penstock.object_stores import is_object_address
 from penstock.passes.parse import ParseOptions, parse_work
 from penstock.plan import Plan
@@ -17,7 +18,7 @@ from penstock.store.remote import Mirror, mirrored
 from penstock.testing.fake_stages import FakeLayout, FakeRecognise
 from tests.support.command import here
 from tests.support.made_pdf import pdf, text
-from tests.support.object_store import bucket, names_at
+from tests.support.object_store import bucket, content_at, names_at, put_at
 
 Rows = list[tuple[str, str, str]]
 
@@ -44,6 +45,12 @@ def whole(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Rows:
 @pytest.fixture
 def store() -> Iterator[str]:
     with bucket("made") as address:
+        yield address
+
+
+@pytest.fixture
+def shared() -> Iterator[str]:
+    with bucket("shared") as address:
         yield address
 
 
@@ -136,6 +143,32 @@ def test_nothing_is_deleted_in_a_store(store: str, inputs: Path, tmp_path: Path)
     with pytest.raises(UsageError, match="--fresh deletes nothing"):
         read_into(f"{store}/g", tmp_path, options(inputs, fresh=True))
     assert names_at(store) == before
+
+
+def test_what_somebody_else_put_there_is_neither_brought_nor_written_over(
+    shared: str, inputs: Path, whole: Rows, tmp_path: Path
+) -> None:
+    theirs = ("markdown/d0.md", "photos/one.jpg", "markdown/", "a//b", "photos/%00", "photos/" + "n" * 300)
+    for name in theirs:
+        put_at(f"{shared}/i", name, b"mine")
+    read_into(f"{shared}/i", tmp_path / "here", options(inputs))
+    with (
+        pytest.raises(StoreError, match=r"markdown/d0\.md was not written by Penstock"),
+        mirrored(f"{shared}/i", tmp_path / "here") as out,
+    ):
+        export(out, ["md"])
+    assert {content_at(f"{shared}/i", name) for name in theirs} == {b"mine"}
+    assert rows_at(f"{shared}/i", tmp_path / "there") == whole
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and path.read_bytes() == b"mine"]
+
+
+def test_a_description_that_somebody_else_wrote_is_left_alone(
+    shared: str, inputs: Path, tmp_path: Path
+) -> None:
+    put_at(f"{shared}/j", "run.json", b"{}")
+    with pytest.raises(StoreError, match=r"run\.json was not written by Penstock"):
+        read_into(f"{shared}/j", tmp_path, options(inputs))
+    assert content_at(f"{shared}/j", "run.json") == b"{}"
 
 
 def test_names_that_lead_outside_stay_outside(store: str, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from penstock.errors import EngineError, Failure, UsageError, shown
-from penstock.passes.embed import _about
+from penstock.passes.embed import about_vectors
 from penstock.passes.upload import files_of
 from penstock.recipes.embed import embed_pages
 from penstock.redaction import redacted
@@ -44,8 +44,8 @@ def test_run_json_holds_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_what_is_kept_of_an_embedding_server_is_its_address() -> None:
     plan = embed_pages("openai", model="m", server=ADDRESS, api_key="s3cret")
-    assert "s3cret" not in json.dumps(_about(plan))
-    assert _about(plan)["server"] == "http://host:8000"
+    assert "s3cret" not in json.dumps(about_vectors(plan))
+    assert about_vectors(plan)["server"] == "http://host:8000"
 
 
 def test_messages_and_failures_hold_no_password_and_steer_no_terminal() -> None:

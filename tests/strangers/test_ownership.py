@@ -14,8 +14,8 @@ from penstock.retrieval import index_folder
 from penstock.serve.jobs.record import JOBS, JobFiles
 from penstock.serve.reading.upload_folder import UPLOADS, UploadFolder
 from penstock.store.atomic_files import replacing
+from penstock.store.contents import FOLDERS
 from penstock.store.lock import holding
-from penstock.store.manifest import FOLDERS
 from penstock.store.out import Out
 from penstock.store.ownership import MARK, claim, is_marked, remove_tree
 from tests.conftest import SAMPLE
@@ -81,6 +81,15 @@ def test_fresh_deletes_what_we_made_and_leaves_what_was_put_beside_it(tmp_path: 
     assert all(path.is_file() for path in before)  # the same plan makes the same files
 
 
+def test_fresh_leaves_a_picture_that_a_database_named(tmp_path: Path) -> None:
+    parse(tmp_path)
+    photo = tmp_path / "crops" / "507f1f77bcf86cd799439011.jpg"
+    photo.parent.mkdir(exist_ok=True)
+    photo.write_bytes(b"mine")
+    assert parse(tmp_path, "--fresh").exit_code == 0
+    assert photo.read_bytes() == b"mine"
+
+
 def test_a_file_of_the_user_is_not_overwritten_by_an_export(tmp_path: Path) -> None:
     (tmp_path / "markdown").mkdir()
     mine = tmp_path / "markdown" / "sample.md"
@@ -112,6 +121,16 @@ def test_no_link_is_followed(tmp_path: Path, name: str) -> None:
     for more in ((), ("--fresh",)):
         assert isinstance(parse(out, *more).exception, PenstockError)
     assert [path.name for path in elsewhere.iterdir()] == ["notes.txt"]
+
+
+@pytest.mark.parametrize("name", ["printed", "archives/deep"])
+def test_no_link_below_the_downloads_is_followed(tmp_path: Path, name: str) -> None:
+    elsewhere, link = tmp_path / "elsewhere", tmp_path / "out" / "downloads" / name
+    elsewhere.mkdir()
+    link.parent.mkdir(parents=True)
+    link.symlink_to(elsewhere)
+    assert "is a link" in str(parse(tmp_path / "out").exception)
+    assert list(elsewhere.iterdir()) == []
 
 
 def test_a_link_in_the_place_of_the_lock_is_not_written_through(tmp_path: Path) -> None:

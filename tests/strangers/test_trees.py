@@ -13,7 +13,7 @@ import pytest
 from tests.strangers.trees import plant, random_tree
 from tests.strangers.verbs import PATIENT, QUICK, VOLUMES, run_verb
 
-QUICK_TREES = 25
+QUICK_TREES = 12
 TREES, PARTS = 1_000, 20  # in parts, so that each ends within minutes
 EVERY = 100  # of the trees of the slow test, those that the patient verbs run in
 VERBS = 3  # in each tree

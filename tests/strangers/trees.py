@@ -7,7 +7,7 @@ import random
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from penstock.store.manifest import FILES, FOLDERS
+from penstock.store.contents import FILES, FOLDERS
 
 TOPS = (*FOLDERS, "tmp", "downloads", ".penstock", ".penstock/tmp", ".lock", "photos", "my notes", "2024")
 LEAVES = (

@@ -108,9 +108,9 @@ def make_folder(folder: Path) -> None:
     sync_folder(folder.parent)
 
 
-def write_synced(path: Path, data: bytes, mode: int = 0o666) -> None:
+def write_synced(path: Path, data: bytes) -> None:
     """Writes a short file; it is on the disk when this returns. A file object would ask thrice for itself."""
-    descriptor = _descriptor(path, mode)
+    descriptor = _descriptor(path, 0o666)
     try:
         left = memoryview(data)
         while left:

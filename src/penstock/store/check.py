@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from penstock.errors import PenstockError, StoreError
 from penstock.store import manifest
 from penstock.store.atomic_files import store_errors, sync_folder
+from penstock.store.contents import CORRECTIONS, FOLDERS, OURS
 from penstock.store.ledger import FAILURES_DIR, ITEMS_DIR
 from penstock.store.lock import holding
 from penstock.store.ownership import claim, is_ours
@@ -73,8 +74,17 @@ def check_out(out: Path) -> Checkup:
         whole.update(table["id"].to_pylist())
         named.update(_named_files(table))
     found = [Damage(shard, reason, _lost(shard, whole)) for shard, reason in damaged]
+    found += _torn_corrections(out)
     missing = sorted(name for name in named if not (out / name).is_file())
     return Checkup(len(shards), rows, (*_descriptions(out), *found), tuple(missing))
+
+
+def _torn_corrections(out: Path) -> Iterator[Damage]:
+    for shard in shards_in(out / CORRECTIONS):
+        try:
+            read_shard(shard)
+        except StoreError as exc:
+            yield Damage(shard, exc.message, ())
 
 
 def set_aside(out: Path, damages: tuple[Damage, ...]) -> list[Path]:
@@ -103,12 +113,12 @@ def _shards(out: Path) -> Iterator[Path]:
 
 def _descriptions(out: Path) -> Iterator[Damage]:
     """Yields run.json and documents.jsonl where they cannot be read, and what is in the place of others."""
-    for name in manifest.OURS:
+    for name in OURS:
         path = out / name
         if not os.path.lexists(path):
             continue
-        if path.is_symlink() or path.is_dir() != (name in manifest.FOLDERS):
-            kind = "folder" if name in manifest.FOLDERS else "file"
+        if path.is_symlink() or path.is_dir() != (name in FOLDERS):
+            kind = "folder" if name in FOLDERS else "file"
             advice = "Move it away; Penstock did not make it."
             yield Damage(path, f"{path} is in the place of a {kind}. {advice}", ours=False)
     readers: dict[str, Callable[[Path], object]] = {manifest.RUN: manifest.read, DOCUMENTS: read_order}

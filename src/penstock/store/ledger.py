@@ -150,9 +150,12 @@ class ShardWriter(Generic[ItemT]):
 class Ledger(Generic[ItemT]):
     """Reads a folder of shards. Cheap to make; reads only keys until rows are asked for."""
 
-    def __init__(self, out: Path, rows: schema.Rows[ItemT]) -> None:
+    def __init__(
+        self, out: Path, rows: schema.Rows[ItemT], mended: Callable[[ItemT], ItemT] = lambda item: item
+    ) -> None:
         self._out = out
         self._rows = rows
+        self._mended = mended
         self._table = lru_cache(maxsize=OPEN_SHARDS)(read_shard)
 
     def entries(self) -> dict[str, Entry]:
@@ -167,7 +170,8 @@ class Ledger(Generic[ItemT]):
     def item(self, entry: Entry) -> ItemT:
         table = self._table(entry.shard)
         with shard_errors(entry.shard):
-            return self._rows.from_row(table.slice(entry.row, 1).to_pylist()[0])
+            item = self._rows.from_row(table.slice(entry.row, 1).to_pylist()[0])
+        return self._mended(item)
 
     def _all_entries(self) -> Iterator[Entry]:
         # failures first: where an id failed and succeeded in the same attempt, the success counts

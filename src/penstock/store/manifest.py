@@ -18,6 +18,7 @@ from penstock.plan import Plan, differences, fingerprint_of
 from penstock.processes.resources import cores
 from penstock.redaction import redacted, without_logins
 from penstock.store.atomic_files import replacing, store_errors
+from penstock.store.contents import CORRECTIONS, FOLDERS, OURS
 from penstock.store.ledger import has_rows
 from penstock.store.lock import joining
 from penstock.store.ownership import MARK, is_marked, is_ours, refuse_links, remove_all
@@ -25,18 +26,6 @@ from penstock.store.remote import mirror_of
 from penstock.store.shards import FORMAT, format_problem
 
 RUN = "run.json"
-# everything a run writes below OUT
-FILES = (
-    RUN, "documents.jsonl", "ocr_results.jsonl", "parsed_texts.jsonl", "chunks.jsonl",
-    "profile.json", "profile.html", "trace.jsonl", "objects.jsonl", "report.html", "given.json",
-)  # fmt: skip
-FOLDERS = (
-    "items", "failures", "damaged", "crops", "raw", "embed", "embeddings", "enrich", "index",
-    "markdown", "markdown_joined", "overlays", "searchable", "docjson", "docling", "content_list", "html",
-    "glm", "masks", "clouds", "splats", "meshes", "turntables", "unfinished", "retrieval", "uploads", "jobs",
-    "ranks",
-)  # fmt: skip
-OURS = (*FILES, *FOLDERS)
 SHOWN = 8  # names in an error
 DOWNLOADS = "downloads"  # sources, not results: the listing decides what is fetched anew
 PACKAGES = ("numpy", "opencv-python-headless", "pypdfium2", "onnxruntime", "pyarrow", "pillow")
@@ -61,6 +50,14 @@ def read(out: Path) -> dict[str, Any] | None:
     if problem := format_problem(path, manifest.get("format")):
         raise OtherFormat(problem, "Read the inputs again into another OUT, or use the version of then.")
     return manifest
+
+
+def spent(out: Path) -> float:
+    """Returns what the runs into OUT have cost by now, by their own account."""
+    try:
+        return float((read(out) or {}).get("cost", {}).get("so_far", 0.0))
+    except (AttributeError, TypeError, ValueError):
+        return 0.0
 
 
 def _is_plan(value: object) -> bool:
@@ -121,17 +118,18 @@ def write(out: Path, plan: Plan, **facts: Any) -> None:
 def refuse_others(out: Path, fresh: bool) -> None:
     """Raises an error before a run begins if it would write, or delete, what somebody else made."""
     there = sorted(path.name for path in out.iterdir() if path.name != MARK) if out.is_dir() else []
-    if fresh and there and not is_marked(out):
-        more = f" and {len(there) - SHOWN} more" if len(there) > SHOWN else ""
+    others = [name for name in there if name != DOWNLOADS]  # a listing fills it before a run, or without one
+    if fresh and others and not is_marked(out):
+        more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
         raise UsageError(
             f"{out} bears no mark of a run ({MARK}), so --fresh deletes nothing there. It holds "
-            f"{', '.join(there[:SHOWN])}{more}.",
+            f"{', '.join(others[:SHOWN])}{more}.",
             "Choose another OUT, or empty it by hand.",
         )
     for name in (name for name in OURS if name in there):
         path = out / name
         refuse_links(out, path)
-        is_folder = name in FOLDERS
+        is_folder = name in FOLDERS or name == CORRECTIONS
         if path.is_dir() != is_folder or not (is_folder or is_ours(out, path)):
             raise StoreError(
                 f"{path} was not written by Penstock, so it is left alone.",

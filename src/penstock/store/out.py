@@ -12,8 +12,9 @@ from penstock.object_stores import is_object_address
 from penstock.page import Page
 from penstock.photo import Photo
 from penstock.store import manifest
+from penstock.store.corrections import Corrections
 from penstock.store.ledger import Entry, Ledger, has_rows
-from penstock.store.schema import PAGES, PHOTOS
+from penstock.store.schema import PAGES, PAGES_OR_PHOTOS, PHOTOS
 from penstock.store.source_order import Files, in_source_order, read_order
 
 
@@ -43,12 +44,22 @@ class Out:
         return str(self.path)
 
     @cached_property
+    def corrections(self) -> Corrections:
+        return Corrections(self.path)
+
+    @cached_property
     def pages(self) -> Ledger[Page]:
-        return Ledger(self.path, PAGES)
+        """The rows as pages, as people corrected them."""
+        return Ledger(self.path, PAGES, self.corrections.mended)
 
     @cached_property
     def photos(self) -> Ledger[Photo]:
         return Ledger(self.path, PHOTOS)
+
+    @cached_property
+    def items(self) -> Ledger[Page | Photo]:
+        """The rows as pages or photos, whichever each is; pages as people corrected them."""
+        return Ledger(self.path, PAGES_OR_PHOTOS, self.corrections.mended)
 
     @property
     def has_rows(self) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import json
 import os
 import re
@@ -33,6 +34,7 @@ OWN_NAMES = (
     r"|_deletions/[\w-]+\.(arrow|bin)|_indices/[\w-]{32,36}/[\w.-]+\.(lance|idx)))",
 )
 OWN_NAME = re.compile("|".join(OWN_NAMES))
+CONTENT_NAME = re.compile(r"(?:crops|raw|masks|clouds|splats|meshes)/([0-9a-f]{24})\.[a-z0-9]+")
 PART_NAME = re.compile(r"(\d+)-[0-9a-f]{8}\.part")  # process, random
 
 OutPath = str | os.PathLike[str]
@@ -71,10 +73,22 @@ def refuse_links(out: OutPath, path: Path) -> None:
     for part in path.relative_to(place).parts:
         place = place / part
         if place.is_symlink():
-            raise StoreError(
-                f"{place} is a link, and Penstock writes through no link below OUT.",
-                "Move the link away, or choose another OUT.",
-            )
+            raise _is_a_link(place)
+
+
+def refuse_linked_folders(folder: Path) -> None:
+    """Raises StoreError if a folder anywhere below `folder` is a link."""
+    for place, names, _ in os.walk(folder):
+        for name in names:
+            if Path(place, name).is_symlink():
+                raise _is_a_link(Path(place, name))
+
+
+def _is_a_link(place: Path) -> StoreError:
+    return StoreError(
+        f"{place} is a link, and Penstock writes through no link below OUT.",
+        "Move the link away, or choose another OUT.",
+    )
 
 
 def is_marked(out: OutPath) -> bool:
@@ -329,8 +343,18 @@ def _own_named(out: Path, folder: Path) -> Iterator[Path]:
         folders[:] = [name for name in folders if name != MARK]
         for name in files:
             path = Path(root, name)
-            if OWN_NAME.fullmatch(path.relative_to(out).as_posix()) and is_plain_file(path):
+            name = path.relative_to(out).as_posix()
+            if OWN_NAME.fullmatch(name) and is_plain_file(path) and _holds_its_name(path, name):
                 yield path
+
+
+def _holds_its_name(path: Path, name: str) -> bool:
+    """Returns whether a file that is named by its content holds it: databases give such names too."""
+    found = CONTENT_NAME.fullmatch(name)
+    if found is None:
+        return True
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest().startswith(found[1])
 
 
 def _rank_locks(out: Path) -> list[Path]:

@@ -3,7 +3,8 @@
 Object stores have neither renames nor locks. What a rename publishes on a disk is published there by creating
 an object that must not exist yet: crops first, then the shard that names them. Names are of content, so ranks
 that commit the same rows by mistake write the same object, and readers take each page once. A run that was
-killed sends what only its mirror has when it is started again. Nothing is ever deleted there.
+killed sends what only its mirror has when it is started again. Nothing is ever deleted there, and an object
+without our mark is neither brought nor written over.
 """
 
 from __future__ import annotations
@@ -21,12 +22,15 @@ from penstock.errors import StoreError, UsageError
 from penstock.object_stores import normal_address, object_errors, opened
 from penstock.processes.user_cache import user_cache
 from penstock.store.atomic_files import replacing
+from penstock.store.contents import CORRECTIONS, FILES, FOLDERS, OURS
 from penstock.store.ownership import MARK, OWN_NAME, refuse_links
 
-LEDGER = ("items/", "failures/", "run.json", "documents.jsonl", "ranks/")  # what a run must know of others
+# what a run must know of others
+LEDGER = ("items/", "failures/", "corrections/", "run.json", "documents.jsonl", "ranks/")
 AT_ONCE = 16  # requests: a crop takes 30 ms, nearly all of it waiting
 MIRRORS = "outs"  # below the user's cache
 KEPT_HERE = "What is finished is kept on this machine; run the same command again."
+MADE = {"penstock": "made"}  # the mark of an object that we wrote, in its metadata
 MAX_RACES = 50  # of a description that ranks change at the same time
 _mirrors: dict[Path, Mirror] = {}
 
@@ -85,7 +89,7 @@ class Mirror:
 
     def pull(self, everything: bool) -> None:
         """Brings what is not here yet: the ledger, or all of OUT. Sends rows that only the mirror has."""
-        there = list(self._listed(LEDGER if not everything else ("",)))
+        there = list(self._listed(self._tops() if everything else LEDGER))
         with ThreadPoolExecutor(AT_ONCE, "pull") as pool:
             list(pool.map(self._bring, [file for file in there if not self._has(file)]))
         self._known.update(file.name for file in there if OWN_NAME.fullmatch(file.name))
@@ -104,6 +108,8 @@ class Mirror:
         """Publishes a file of the mirror if the store has none of that name; else brings the store's."""
         if self._create(name):
             return True
+        if not self._is_ours(name):
+            raise self._foreign(name)
         self._write(name, self._get(name)[0])
         return False
 
@@ -120,10 +126,10 @@ class Mirror:
 
     def push(self) -> None:
         """Sends every file that is new or has changed: exports, descriptions, whatever a verb made."""
-        there = {file.name: file for file in self._listed(("",))}
+        there = {file.name: file for file in self._listed(self._tops())}
         local = [name for name in self._local() if not self._is_same(name, there.get(name))]
         with ThreadPoolExecutor(AT_ONCE, "push") as pool:
-            list(pool.map(self._put, local))
+            list(pool.map(lambda name: self._put(name, name in there), local))
 
     def _send_rows(self) -> None:
         """Sends rows of a run that was killed, and the files they name."""
@@ -137,14 +143,22 @@ class Mirror:
         import obstore
 
         for prefix in prefixes:
-            folder = prefix.rstrip("/") if prefix.endswith("/") else None
             with self._errors(prefix):
-                if prefix and folder is None:
+                if not prefix.endswith("/"):
                     yield from self._one(prefix)
                     continue
-                for batch in obstore.list(self._store, folder):
+                for batch in obstore.list(self._store, prefix.rstrip("/")):
                     for row in batch:
                         yield ObjectFacts(row["path"], row["size"], (row["e_tag"] or "").strip('"'))
+
+    def _tops(self) -> list[str]:
+        """Returns which of a run's files and folders are there. What else is there is not listed."""
+        import obstore
+
+        with self._errors(""):
+            found = obstore.list_with_delimiter(self._store)
+        folders = [f"{name}/" for name in found["common_prefixes"] if name in (*FOLDERS, CORRECTIONS)]
+        return folders + [row["path"] for row in found["objects"] if row["path"] in FILES]
 
     def _one(self, name: str) -> Iterator[ObjectFacts]:
         import obstore
@@ -170,13 +184,10 @@ class Mirror:
         return bool(OWN_NAME.fullmatch(name)) or there.tag == _md5(path)
 
     def place_of(self, name: str) -> Path | None:
-        """Returns where an object lies in the mirror; None for a name that would lie elsewhere."""
+        """Returns where an object lies in the mirror; None for a name that no run gives."""
         parts = PurePosixPath(name).parts
-        if (
-            not parts
-            or any(part in ("..", ".", MARK) or "\0" in part for part in parts)
-            or name.startswith("/")
-        ):
+        odd = any(part in ("..", ".", MARK) or "\0" in part for part in parts)
+        if odd or not parts or parts[0] not in OURS or name in FOLDERS:
             return None
         return self.path.joinpath(*parts)
 
@@ -189,7 +200,21 @@ class Mirror:
                     yield path.relative_to(self.path).as_posix()
 
     def _bring(self, file: ObjectFacts) -> None:
-        self._write(file.name, self._get(file.name)[0])
+        if OWN_NAME.fullmatch(file.name) or self._is_ours(file.name):
+            self._write(file.name, self._get(file.name)[0])
+
+    def _is_ours(self, name: str) -> bool:
+        import obstore
+
+        with self._errors(name):
+            found = obstore.get(self._store, name, options={"head": True}).attributes
+            return MADE.items() <= found.items()
+
+    def _foreign(self, name: str) -> StoreError:
+        return StoreError(
+            f"{self.address}/{name} was not written by Penstock, so it is left alone.",
+            "Choose another prefix.",
+        )
 
     def _write(self, name: str, data: bytes) -> None:
         path = self.place_of(name)
@@ -216,20 +241,26 @@ class Mirror:
             data = (self.path / name).read_bytes()
             created = True
             try:
-                obstore.put(self._store, name, data, mode="create", use_multipart=False)
+                obstore.put(self._store, name, data, mode="create", attributes=MADE, use_multipart=False)
             except AlreadyExistsError:
                 created = False
             self._known.add(name)
             return created
 
-    def _put(self, name: str) -> None:
+    def _put(self, name: str, is_there: bool) -> None:
         import obstore
 
+        if is_there and not self._is_ours(name):
+            raise self._foreign(name)
         with self._errors(name):
-            obstore.put(self._store, name, (self.path / name).read_bytes(), use_multipart=False)
+            obstore.put(
+                self._store, name, (self.path / name).read_bytes(), attributes=MADE, use_multipart=False
+            )
 
     def _brought_version(self, name: str) -> dict[str, str] | None:
         try:
+            if not self._is_ours(name):
+                raise self._foreign(name)
             data, version = self._get(name)
         except FileNotFoundError:
             return None
@@ -244,7 +275,7 @@ class Mirror:
             data = (self.path / name).read_bytes()
             try:
                 mode = "create" if version is None else version
-                obstore.put(self._store, name, data, mode=mode, use_multipart=False)  # type: ignore[arg-type]
+                obstore.put(self._store, name, data, mode=mode, attributes=MADE, use_multipart=False)  # type: ignore[arg-type]
             except (AlreadyExistsError, PreconditionError):
                 return False
             return True

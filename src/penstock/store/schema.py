@@ -15,14 +15,38 @@ from penstock.errors import Failure
 from penstock.item import Item
 from penstock.page import Page, PageAttempt
 from penstock.photo import Photo, PhotoObject
-from penstock.region import Asset, Line, Link, Region
+from penstock.region import Asset, CellPlace, Line, Link, Region, Signals
 from penstock.stage import ItemT
 
 BOX = pa.list_(pa.float32(), 4)
 FAILURE = pa.struct(
     [("stage", pa.string()), ("kind", pa.string()), ("message", pa.string()), ("advice", pa.string())]
 )
-LINE = pa.struct([("text", pa.string()), ("box", BOX), ("confidence", pa.float32())])
+# `other` is absent in shards that older versions wrote
+LINE = pa.struct([("text", pa.string()), ("box", BOX), ("confidence", pa.float32()), ("other", pa.string())])
+CELL = pa.struct(
+    [
+        ("row", pa.int32()),
+        ("column", pa.int32()),
+        ("box", BOX),
+        ("confidence", pa.float32()),
+        ("other", pa.string()),
+    ]
+)
+SIGNALS = pa.struct(
+    [
+        ("network", pa.float32()),
+        ("weakest", pa.float32()),
+        ("probability", pa.float32()),
+        ("least_probability", pa.float32()),
+        ("agreement", pa.float32()),
+        ("digits", pa.float32()),
+        ("script", pa.float32()),
+        ("marks", pa.list_(pa.string())),
+        ("other", pa.string()),
+        ("other_reader", pa.string()),
+    ]
+)
 LINK = pa.struct([("text", pa.string()), ("address", pa.string())])
 REGION = pa.struct(
     [
@@ -37,7 +61,9 @@ REGION = pa.struct(
         ("lines", pa.list_(LINE)),
         ("polygon", pa.list_(pa.list_(pa.float32(), 2))),
         ("crop_path", pa.string()),
-        ("links", pa.list_(LINK)),  # absent in shards that older versions wrote
+        ("links", pa.list_(LINK)),
+        ("cells", pa.list_(CELL)),
+        ("signals", SIGNALS),
         ("note", pa.string()),
         ("failure", FAILURE),
     ]
@@ -105,7 +131,6 @@ ITEMS = pa.schema(
         ("num_failed_regions", pa.int32()),
         ("regions", pa.list_(REGION)),
         ("markdown", pa.string()),
-        # absent in shards that older versions wrote
         ("objects", pa.list_(OBJECT)),
         ("attempts", pa.list_(ATTEMPT)),
         ("raw_answer_path", pa.string()),
@@ -120,7 +145,9 @@ FAILURES = pa.schema([*KEY, ("failure", FAILURE)])
 _PICTURE_NAMES = ["width", "height", "dpi", "rotation"]
 _OBJECT_NAMES = [field.name for field in OBJECT if field.name != "failure"]
 _REGION_NAMES = [
-    field.name for field in REGION if field.name not in {"lines", "polygon", "crop_path", "links", "failure"}
+    field.name
+    for field in REGION
+    if field.name not in {"lines", "polygon", "crop_path", "links", "cells", "signals", "failure"}
 ]
 _KEY_FIELDS = [name for name, _ in KEY if name != "kind"]
 
@@ -237,11 +264,14 @@ PAGES_OR_PHOTOS: Rows[Page | Photo] = Rows(ITEMS, _to_row, _page_or_photo)
 def _region_row(region: Region) -> dict[str, Any]:
     row = {name: getattr(region, name) for name in _REGION_NAMES}
     row["lines"] = [
-        {"text": line.text, "box": line.box, "confidence": line.confidence} for line in region.lines
+        {"text": line.text, "box": line.box, "confidence": line.confidence, "other": line.other or None}
+        for line in region.lines
     ]
     row["polygon"] = [list(point) for point in region.polygon]
     row["crop_path"] = region.crop_path
     row["links"] = [{"text": link.text, "address": link.address} for link in region.links] or None
+    row["cells"] = [{**cell._asdict(), "other": cell.other or None} for cell in region.cells] or None
+    row["signals"] = asdict(region.signals) if region.signals is not None else None
     row["failure"] = failure_row(region.failure)
     return row
 
@@ -250,13 +280,31 @@ def _region(row: dict[str, Any]) -> Region:
     fields = {name: row[name] for name in _REGION_NAMES}
     fields["box"] = tuple(row["box"])
     lines = tuple(
-        Line(text=line["text"], box=tuple(line["box"]), confidence=line["confidence"])
+        Line(
+            text=line["text"],
+            box=tuple(line["box"]),
+            confidence=line["confidence"],
+            other=line.get("other") or "",
+        )
         for line in row["lines"]
     )
     polygon = tuple((point[0], point[1]) for point in row.get("polygon") or ())
     links = tuple(Link(**link) for link in row.get("links") or ())
+    cells = tuple(_cell(cell) for cell in row.get("cells") or ())
+    signals = _signals(row.get("signals"))
     crop, failure = _asset(row["crop_path"]), failure_from(row["failure"])
-    return Region(**fields, lines=lines, polygon=polygon, crop=crop, links=links, failure=failure)
+    return Region(
+        **fields, lines=lines, cells=cells, signals=signals, polygon=polygon, crop=crop, links=links,
+        failure=failure,
+    )  # fmt: skip
+
+
+def _cell(row: dict[str, Any]) -> CellPlace:
+    return CellPlace(**{**row, "box": tuple(row["box"]), "other": row.get("other") or ""})
+
+
+def _signals(row: dict[str, Any] | None) -> Signals | None:
+    return Signals(**{**row, "marks": tuple(row["marks"] or ())}) if row is not None else None
 
 
 def _asset(path: str | None) -> Asset | None:

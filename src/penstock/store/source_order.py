@@ -11,11 +11,14 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from penstock.errors import StoreError, first_line
 from penstock.item import Item
 from penstock.store.atomic_files import replacing
-from penstock.store.ledger import Entry
+
+if TYPE_CHECKING:
+    from penstock.store.ledger import Entry  # with Arrow, which a short command does not load
 
 DOCUMENTS = "documents.jsonl"
 DATASETS = ("arrow", "parquet")  # the ids of their rows are their own
