@@ -94,7 +94,9 @@ def test_the_html_shows_a_box_for_every_block_over_its_page(out: Path) -> None:
 
 def test_the_html_reads_as_an_article(out: Path) -> None:
     page = (out / "html" / "sample" / "index.html").read_text("utf-8")
-    assert re.search(r'<h1 id="[^"]+">The Pipe That Feeds the Turbines</h1>', page)
+    assert re.search(
+        r'<h1 id="[^"]+" data-locator="penstock:[^"]+">The Pipe That Feeds the Turbines</h1>', page
+    )
     assert re.search(r"<h3 id=[^>]+>1\. 수압관이란 무엇인가</h3>", page)
     assert re.search(
         r"<figure[^>]*><figcaption[^>]*>Table 1\..*?</figcaption><div class=.wide.><table>", page

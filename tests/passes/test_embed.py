@@ -21,7 +21,7 @@ from penstock.page import Page
 from penstock.passes.embed import EmbedOptions, EmbedSummary, embed_out
 from penstock.passes.hub.card import card
 from penstock.passes.questions import embed_question
-from penstock.region import Asset
+from penstock.region import Asset, Region
 from penstock.retrieval import vectors
 from penstock.retrieval.hits import Hit
 from penstock.retrieval.index import build
@@ -66,16 +66,25 @@ def test_an_instruction_ends_like_a_sentence() -> None:
 
 
 def test_inputs_of_like_length_share_a_batch_under_its_budget() -> None:
-    from penstock.engines.embed.qwen import _Input, buckets
+    from penstock.engines.embed.qwen import EmbedInput, buckets
 
     lengths = [100, 1_400, 90, 1_300, 80, 20]
-    inputs = [_Input(n, "", object() if n in (1, 3) else None, length) for n, length in enumerate(lengths)]
+    inputs = [
+        EmbedInput(n, "", object() if n in (1, 3) else None, length) for n, length in enumerate(lengths)
+    ]
     batches = [[one.place for one in batch] for batch in buckets(inputs, max_tokens=3_000)]
     assert batches == [[1, 3], [0, 2, 4, 5]]  # pictures and texts apart, the longest first
     assert [len(batch) for batch in buckets(inputs, max_tokens=250)] == [1, 1, 2, 2]
 
 
-def test_threads_that_search_at_once_all_answer_and_embeddings_work_afterwards(out: Path) -> None:
+def test_threads_that_search_at_once_all_answer_and_embeddings_work_afterwards(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    writer = ShardWriter(out, PAGES)
+    for part, words in enumerate(("The turbine turns.", "A penstock feeds it.")):
+        region = Region(label="text", index=0, box=(0, 0, 100, 20), content=words)
+        size = {"width": 100, "height": 20}
+        writer.add(Page(id=f"a/{part}", uri="a.pdf", document="a.pdf", part=part, regions=(region,), **size))
+    writer.commit()
     embed_run(out)
     build(Out(out))
     alone = penstock.search(out, "turbine", top=3)

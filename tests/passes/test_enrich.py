@@ -14,7 +14,7 @@ from penstock import enrich
 from penstock.cli.app import app
 from penstock.documents.docjson import file as docjson_file
 from penstock.documents.docjson.model import Enrichment
-from penstock.engines.summarise.lenient_json import read_object
+from penstock.engines.chat.lenient_json import read_object
 from penstock.engines.summarise.llm import LlmWriter, prompt
 from penstock.engines.summarise.nouns import Nouns
 from penstock.engines.summarise.rules import BlockFacts, RuleWriter, with_flags

@@ -18,7 +18,7 @@ from penstock.page import Page
 from penstock.passes.hub.card import card
 from penstock.passes.hub.features import PAGE, REGION, features
 from penstock.passes.hub.front_matter import check_licence, size_category
-from penstock.region import Asset, Line, Region
+from penstock.region import Asset, CellPlace, Line, Link, Region, Signals
 from penstock.store.ledger import ShardWriter
 from penstock.store.out import Out
 from penstock.store.schema import PAGES
@@ -59,19 +59,22 @@ def test_the_types_of_a_card_are_those_of_the_lines_that_are_written() -> None:
         label="image",
         box=(0, 0, 9, 9),
         lines=(line,),
+        cells=(CellPlace(0, 0, (0, 0, 5, 5), 0.5, "b"),),
+        signals=Signals(network=0.5),
+        links=(Link(text="a", address="https://example.org"),),
         crop=Asset(path="crops/a.jpg"),
         note="n",
         failure=failure,
     )
-    told = {"flattened": "f", "layer_fault": "l", "layout": "n"}
-    page = Page(id="a", uri="a", document="a", width=9, height=9, regions=(region,), **told)
+    page = Page(id="a", uri="a", document="a", width=9, height=9, regions=(region,))
+    page = replace(page, flattened="f", layer_fault="l", layout="n")
     row = {**result_row(page), **result_row(replace(page, failure=failure))}
     assert set(row) == set(PAGE)
     assert set(row["regions"][0]) == set(REGION)
-    told = {field["name"]: field for field in features(PAGE)}
-    assert told["page_idx"] == {"name": "page_idx", "dtype": "int64"}
-    assert {"name": "bbox_2d", "sequence": "int64"} in told["regions"]["list"]
-    assert {"name": "polygon", "sequence": {"sequence": "float64"}} in told["regions"]["list"]
+    types = {field["name"]: field for field in features(PAGE)}
+    assert types["page_idx"] == {"name": "page_idx", "dtype": "int64"}
+    assert {"name": "bbox_2d", "sequence": "int64"} in types["regions"]["list"]
+    assert {"name": "polygon", "sequence": {"sequence": "float64"}} in types["regions"]["list"]
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from penstock.errors import MissingModel, PenstockError, UsageError
 from penstock.passes.pipeline import Pipeline
 from penstock.passes.pipeline_options import PipelineOptions
 from tests.conftest import SAMPLE
-from tests.passes.test_pipeline import command, environment, served
 from tests.support.hub_server import BAD_TOKEN, Hub
+from tests.support.pipeline_calls import command, environment, served
 from tests.support.stand_in_machine import Machine
 
 
@@ -85,7 +85,10 @@ def test_a_token_that_the_hub_does_not_know_is_said_first(tmp_path: Path) -> Non
     assert BAD_TOKEN not in done.stdout + done.stderr
 
 
-def test_an_embedding_server_that_is_not_there_is_said_before_a_page_is_read(tmp_path: Path) -> None:
+def test_an_embedding_server_that_is_not_there_is_said_before_a_page_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("penstock.engines.embed.openai.FIRST_PAUSE_S", 0.001)
     options = replace(served(tmp_path), servers=("http://127.0.0.1:9",), inputs=("a.pdf",))
     with pytest.raises(PenstockError, match=r"127\.0\.0\.1:9"):
         list(Pipeline(replace(options, embedding_server="http://127.0.0.1:9")).run(("check", "embed")))

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 import penstock
 from penstock.cli.app import app
-from penstock.cli.running.search import BOLD, PLAIN, _show, _wrapped
+from penstock.cli.running.search import BOLD, PLAIN, show, wrapped
 from penstock.errors import EngineError, StoreError, UsageError
 from penstock.processes.background import Background
 from penstock.retrieval import small_index, tokens
@@ -256,7 +256,7 @@ def test_a_question_on_the_command_line_is_answered(
 
 
 def test_a_document_cannot_speak_to_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    _show([Hit(page_id="a", document="[bold]a\x1b[2J", page=1, score=1, snippet="\x1b]0;owned\x07 [red]물")])
+    show([Hit(page_id="a", document="[bold]a\x1b[2J", page=1, score=1, snippet="\x1b]0;owned\x07 [red]물")])
     shown = capsys.readouterr().out
     assert "\x1b" not in shown
     assert "[bold]a" in shown
@@ -267,7 +267,7 @@ def test_a_hit_is_three_lines_with_page_place_and_marks(
 ) -> None:
     hit = Hit(page_id="a", document="a.pdf", page=3, score=1, snippet="a **gate**", section="Log > May",
               label="complex_image", box=(600, 40, 900, 90), crop="crops/1.jpg")  # fmt: skip
-    _show([hit, replace(hit, box=None, section="", crop=None)])
+    show([hit, replace(hit, box=None, section="", crop=None)])
     assert capsys.readouterr().out.splitlines() == [
         " 1. a.pdf, page 3, at the top right: figure (crops/1.jpg)",
         "    Log > May",
@@ -276,14 +276,14 @@ def test_a_hit_is_three_lines_with_page_place_and_marks(
         "    a **gate**",
     ]
     monkeypatch.setattr("penstock.cli.running.search._is_coloured", lambda stream: True)
-    _show([hit])
+    show([hit])
     assert f"a {BOLD}gate{PLAIN}" in capsys.readouterr().out
 
 
 def test_long_lines_are_cut_between_words_and_wide_letters_count_twice() -> None:
-    assert _wrapped("the **gate** is open", 8) == ["the **gate**", "is open"]
-    assert _wrapped("수문을 여는 방법", 12) == ["수문을 여는", "방법"]
-    assert _wrapped("averyveryverylongword a", 5) == ["averyveryverylongword", "a"]
+    assert wrapped("the **gate** is open", 8) == ["the **gate**", "is open"]
+    assert wrapped("수문을 여는 방법", 12) == ["수문을 여는", "방법"]
+    assert wrapped("averyveryverylongword a", 5) == ["averyveryverylongword", "a"]
 
 
 def test_kiwi_comes_with_the_first_korean_question(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:

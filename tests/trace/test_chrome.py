@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +23,7 @@ from penstock.trace.profile import (
     ServersTimeline,
 )
 from penstock.trace.spans import Laps, Span, StageInfo, Trace
+from tests.support.command import here
 
 
 def events(path: Path, phase: str) -> list[dict[str, Any]]:
@@ -137,12 +136,11 @@ def test_the_command_writes_the_trace_and_tells_a_price(tmp_path: Path) -> None:
     hardware = HardwareFacts(cpu="A CPU", cores=2)
     write_profile(replace(trace.profile([StageInfo("load")]), items=1, hardware=hardware), tmp_path)
     target = tmp_path / "out.json"
-    command = [sys.executable, "-m", "penstock", "profile", str(tmp_path)]
-    command += ["--trace", str(target), "--price", "2"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    command = ["profile", tmp_path, "--trace", target, "--price", "2"]
+    done = here(*command)
     assert done.returncode == 0, done.stderr
     assert "1 span;" in done.stdout
     assert " at 2 an hour." in done.stdout
     assert len(events(target, "X")) == 1
-    done = subprocess.run([*command, "--json"], capture_output=True, text=True, timeout=300)
+    done = here(*command, "--json")
     assert json.loads(done.stdout)["cost"]["price"] == 2

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import stat
-import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -19,6 +18,7 @@ from penstock.trace.gpu import GpuSampler
 from penstock.trace.profile import GpuProfile, MeanAndPeak, Profile
 from penstock.trace.timeline import Timeline
 from penstock.trace.watch import RunWatch
+from tests.support.command import here
 from tests.support.waiting import wait_until
 
 RUN = Profile(items=5, seconds=10.0, regions=40)
@@ -176,19 +176,7 @@ def test_a_parse_writes_what_was_watched_into_its_profile(smi: Path, tmp_path: P
     fake_smi(smi, CARDS)
     out = tmp_path / "out"
     sample = Path(penstock.__file__).parent / "sample" / "sample.pdf"
-    command = [
-        sys.executable,
-        "-m",
-        "penstock",
-        "parse",
-        str(sample),
-        "-o",
-        str(out),
-        "--recipe",
-        FAKE,
-        "--profile",
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    done = here("parse", sample, "-o", out, "--recipe", FAKE, "--profile")
     assert done.returncode == 0, done.stderr
     assert "GPU: 2 × NVIDIA H200, busy 97 %" in done.stdout
     profile = json.loads((out / "profile.json").read_text("utf-8"))

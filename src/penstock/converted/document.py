@@ -8,10 +8,12 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any, Self
 
+from penstock.choices import PassageUnit
 from penstock.converted.figures import Figure, figures_of
 from penstock.converted.notebook import document_html
 from penstock.converted.outline import DocumentSection, page_text, sections_of
 from penstock.converted.pages import DocumentPages, KeptPages
+from penstock.converted.passages import Passage, passages
 from penstock.converted.saving import page_piece, save_pages
 from penstock.converted.tables import DocumentTable, tables_of
 from penstock.documents.docjson.assemble import Assembler, assemble
@@ -93,10 +95,11 @@ class Document:
 
     def chunks(self) -> Iterator[Chunk]:
         """Yields pieces for retrieval, by section, of at most some 350 tokens."""
-        assembler = self._assembler()
-        for page in corrected_pages(self.pages):
-            yield from assembler.page(page).chunks
-        yield from assembler.finish().chunks
+        return self._assembler().chunks(corrected_pages(self.pages))
+
+    def passages(self, unit: PassageUnit = "chunk") -> Iterator[Passage]:
+        """Yields chunks, pages or regions with flat metadata: page, boxes, confidence, locator, section."""
+        return passages(self.name, corrected_pages(self.pages), unit)
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the document as DocJSON."""

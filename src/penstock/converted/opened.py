@@ -7,10 +7,12 @@ from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 
+from penstock.addresses.locator import Locator
 from penstock.converted.document import Document
 from penstock.documents.docjson.model import Producer
 from penstock.errors import UsageError
 from penstock.exports.documents import producer_of
+from penstock.exports.located import Located, locate
 from penstock.page import Page
 from penstock.passes.search import search_out
 from penstock.processes.background import Background
@@ -103,6 +105,13 @@ class OpenedRun:
         if name not in self:
             raise KeyError(f"{self._out} has no document {name!r}; `names` holds those it has.")
         return Document(self._pages, name, is_alone=False)
+
+    def at(self, locator: str | Locator) -> Located:
+        """Returns what stands at an address. Raises UsageError where there is nothing.
+
+        penstock.open("out").at("penstock:report.pdf/p3/r7").text
+        """
+        return locate(self._out, Locator.parse(locator) if isinstance(locator, str) else locator)
 
     def search(self, question: str, *, top: int = 10, filters: Filters | None = None) -> list[Hit]:
         """Finds pages and regions, best first. Raises UsageError where the run was not indexed."""

@@ -14,11 +14,17 @@ from typing import TypeVar
 
 from penstock.errors import Failure, PenstockError
 from penstock.item import Item
-from penstock.options.typed import EmbedSettings, EnrichSettings, RunSettings, VolumesSettings
+from penstock.options.typed import (
+    EmbedSettings,
+    EnrichSettings,
+    ExtractSettings,
+    RunSettings,
+    VolumesSettings,
+)
 
 ItemT = TypeVar("ItemT", bound=Item)
 
-_SETTINGS = (RunSettings, EnrichSettings, EmbedSettings, VolumesSettings)
+_SETTINGS = (RunSettings, EnrichSettings, ExtractSettings, EmbedSettings, VolumesSettings)
 _OWN = "out crop_names data top"
 _LISTS = {"box": "boxes", "depth": "depths", "known": "known"}  # options that are given several times
 NAMES = {name for kind in _SETTINGS for name in kind.__annotations__} | set(_OWN.split()) | set(_LISTS)

@@ -76,9 +76,7 @@ def write_chunks(pages: Pages) -> list[Path]:
     path = pages.out / CHUNKS
     with replacing(path, pages.out) as file:
         for document, assembler, items in _documents(pages):
-            for item in items:
-                _chunk_lines(file, document, assembler.page(item).chunks)
-            _chunk_lines(file, document, assembler.finish().chunks)
+            _chunk_lines(file, document, assembler.chunks(items))
     return [path]
 
 

@@ -32,6 +32,7 @@ PAGE_FORMATS = {
     "html": "penstock.exports.documents:write_html",
     "chunks": "penstock.exports.documents:write_chunks",
     "glm": "penstock.exports.glm:write_glm",
+    "corpus": "penstock.exports.page_files:write_corpus",
 }
 PHOTO_FORMATS = {
     "objects": "penstock.exports.photos:write_objects",
@@ -46,10 +47,12 @@ def export(
     names: Iterable[str],
     password: str | None = None,
     crop_names: str | None = None,
+    anchors: bool = False,
 ) -> list[Path]:
     """Writes files of all of OUT, each name one of `formats()`. Returns the paths written.
 
-    `crop_names` is "content" or "page"; None is what the run was asked for.
+    `crop_names` is "content" or "page"; None is what the run was asked for. With `anchors`, Markdown has an
+    empty element with its locator before each region.
     """
     chosen = check_formats(names)
     out = Out(folder)
@@ -57,7 +60,7 @@ def export(
     entries = out.entries()
     named = check_crop_names(crop_names or out.run().get(CROP_NAMES) or "content")
     crops = CropsByPage(out, (entry.id for entry in entries)) if named == "page" else None
-    pages = Pages(out, entries, password, crops.named if crops else None)
+    pages = Pages(out, entries, password, crops.named if crops else None, anchors)
     written: list[Path] = []
     for name in chosen:
         if name in PHOTO_FORMATS:

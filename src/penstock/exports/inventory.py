@@ -94,6 +94,7 @@ def object_row(line: InventoryLine) -> dict[str, Any]:
     row: dict[str, Any] = {
         "number": line.number,
         "photo_id": item.id,
+        "locator": str(item.locator.at_thing(thing.index)),
         "document": item.document,
         "index": thing.index,
         "label": thing.label,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 from penstock.item import PictureItem
 from penstock.page import Page
-from penstock.region import PICTURE_LABELS, Region
+from penstock.region import PICTURE_LABELS, Region, Signals
+
+SIGNALS = tuple(field.name for field in fields(Signals))
 
 
 def result_row(page: Page) -> dict[str, Any]:
@@ -28,6 +30,7 @@ def picture_row(item: PictureItem) -> dict[str, Any]:
     row = {
         "page_id": item.id,
         "page_idx": item.part,
+        "locator": str(item.locator),
         "document": item.document,
         "width": item.width,
         "height": item.height,
@@ -45,22 +48,37 @@ def page_text(item: Page) -> str:
 def _region_row(region: Region, item: Page) -> dict[str, Any]:
     row: dict[str, Any] = {
         "index": region.index,
+        "locator": str(item.locator.at_region(region.index)),
         "label": region.label,
         "bbox_2d": region.bbox_2d(item.width, item.height),
         "content": region.content,
         "native_label": region.native_label,
         "score": round(region.score, 4),
-        "confidence": None if region.confidence is None else round(region.confidence, 4),
+        "confidence": _rounded(region.confidence),
         "reader": region.reader,
     }
+    if region.signals is not None:
+        row["signals"] = signals_row(region.signals)
     if region.lines:
         row["lines"] = [
             {
                 "text": line.text,
                 "bbox": [round(value, 1) for value in line.box],
-                "confidence": line.confidence,
+                "confidence": _rounded(line.confidence),
+                **({"other": line.other} if line.other else {}),
             }
             for line in region.lines
+        ]
+    if region.cells:
+        row["cells"] = [
+            {
+                "row": cell.row,
+                "column": cell.column,
+                "bbox": [round(value, 1) for value in cell.box],
+                "confidence": _rounded(cell.confidence),
+                **({"other": cell.other} if cell.other else {}),
+            }
+            for cell in region.cells
         ]
     if item.flattened:  # on a photograph a region is no upright rectangle
         row["polygon"] = [[round(x, 1), round(y, 1)] for x, y in region.polygon]
@@ -73,6 +91,20 @@ def _region_row(region: Region, item: Page) -> dict[str, Any]:
     if region.failure is not None:
         row["failure"] = asdict(region.failure)
     return row
+
+
+def signals_row(signals: Signals) -> dict[str, Any]:
+    """Returns the signals that there are."""
+    found = {name: getattr(signals, name) for name in SIGNALS}
+    return {
+        name: _rounded(value) if isinstance(value, float) else value
+        for name, value in found.items()
+        if value not in (None, "", ())
+    }
+
+
+def _rounded(sure: float | None) -> float | None:
+    return None if sure is None else round(sure, 4)
 
 
 def _is_picture_crop(region: Region) -> bool:

@@ -18,13 +18,15 @@ from penstock.store.out import Out
 class Pages:
     """What an export is made from: OUT, its rows in source order, and how to open encrypted sources.
 
-    `naming` gives a page's crops other names; None leaves them as the store has them.
+    `naming` gives a page's crops other names; None leaves them as the store has them. With `anchors`,
+    Markdown names every region.
     """
 
     out: Out
     entries: list[Entry]
     password: str | None = field(default=None, repr=False)
     naming: Callable[[Page], Page] | None = None
+    anchors: bool = False
 
     def items(self) -> Iterator[Page]:
         return (self._item(entry) for entry in self.entries)

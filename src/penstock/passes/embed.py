@@ -102,7 +102,7 @@ def embed_out(folder: Path, options: EmbedOptions, showing: Showing | None = Non
     regions = _stage(plan).regions
     work = _work(options, out, plan, PAGES_HOME, list_pages(out, regions))
     work.finish(showing)
-    written = vectors.write_pages(out, precision, _about(plan), regions)
+    written = vectors.write_pages(out, precision, about_vectors(plan), regions)
     if queries:
         written += _embed_queries(out, options, [(query.id, query.text) for query in queries], precision)
     clear_tmp(out)
@@ -140,8 +140,8 @@ def _stage(plan: Plan) -> Embed:
     return stage
 
 
-def _about(plan: Plan) -> dict[str, Any]:
-    """Records how a question has to be embedded to meet these vectors."""
+def about_vectors(plan: Plan) -> dict[str, Any]:
+    """Returns how a question has to be embedded to meet these vectors."""
     stage = _stage(plan)
     names = ("engine", "model", "dimensions", "server", "images", "regions")
     about = {**{name: getattr(stage, name) for name in names}, "fingerprint": plan.fingerprint()}

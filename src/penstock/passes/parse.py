@@ -30,12 +30,12 @@ from penstock.sources.partition import ALL, Partition
 from penstock.sources.probe import PageCounter
 from penstock.sources.remote.download import forget_download, is_url
 from penstock.stages.recognise import Recognise
-from penstock.store.ledger import Ledger
 from penstock.store.manifest import DOWNLOADS
 from penstock.store.out import Out
-from penstock.store.ownership import refuse_links
+from penstock.store.ownership import refuse_linked_folders, refuse_links
 from penstock.store.schema import PAGES
 from penstock.store.source_order import Files, note_document, read_order
+from penstock.trace.cost import Price
 from penstock.trace.spans import Trace
 
 ORDERS = ("source", "completion")
@@ -59,6 +59,8 @@ class ParseOptions(SafeRepr):
     fresh: bool = False
     crop_names: str | None = None  # of exports; None: as the run in OUT was asked for
     partition: str | None = None  # "3/8": only the documents of the third of eight ranks
+    dedup: bool = False  # files with the same bytes are read once
+    price: str | float | None = None  # of an hour of one card: 3.49, or "h200=3.49,a100=1.79"
 
     def plan(self) -> Plan:
         """Raises UsageError for a recipe or setting that is not known, or that reads photos."""
@@ -108,6 +110,7 @@ def parse_work(options: ParseOptions, out: Path, trace: Trace | None = None) -> 
         tally=tally,
         rank=_partition_of(options).name if options.partition else "",
         documents=documents,
+        price=Price.parse(str(options.price)) if options.price is not None else None,
     )
     return PreparedRun(run, listing, ahead=True)
 
@@ -162,7 +165,9 @@ def parse_pages(
         return stream_in_order(plan, list_pages(options), options.executor, order, on_progress)
     work = parse_work(options, out)
     run = work.run
-    turns = PageOrder(order, max_ahead(run.plan, run.executor), Ledger(out, PAGES).item)
+    if options.dedup:  # copies come when all else is read
+        order = "completion"
+    turns = PageOrder(order, max_ahead(run.plan, run.executor), Out(out).pages.item)
     run.on_skip = turns.skip
     return turns.delivered(run.items(turns.noted(work.listing)), on_progress)
 
@@ -189,9 +194,9 @@ def without_links(pages: PageStream) -> PageStream:
             yield replace(page, markdown=relink(page.markdown, crops, None)) if crops else page
 
 
-def stream_pages(plan: Plan, listing: Iterable[Page], executor: str = "local") -> PageStream:
+def stream_pages(plan: Plan, listing: Iterable[Page]) -> PageStream:
     """Yields the listed pages through a plan, in completion order. Closing it ends what it started."""
-    stream = make_executor(executor, Trace()).stream(plan, listing)
+    stream = make_executor("local", Trace()).stream(plan, listing)
     return cast(PageStream, stream)  # an executor gives back what it was given
 
 
@@ -210,6 +215,7 @@ def downloads_of(out: Path | None, inputs: Sequence[str], fresh: bool = False) -
     sources.refuse_inside(inputs, out)
     folder = out / DOWNLOADS
     refuse_links(out, folder)
+    refuse_linked_folders(folder)
     for url in filter(is_url, inputs if fresh else ()):
         forget_download(url, folder)
     return folder
@@ -240,5 +246,7 @@ def list_pages(
         downloads=downloads_of(out, options.inputs, options.fresh),
         counter=counter,
         partition=_partition_of(options),
+        dedup=options.dedup and out is not None,
         on_document=partial(note_document, {} if documents is None else documents),
+        office=options.settings.get("office", "auto"),
     )

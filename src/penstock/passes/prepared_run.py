@@ -19,6 +19,7 @@ from penstock.stage import ItemT, Stage
 from penstock.store.atomic_files import replacing
 from penstock.trace import report
 from penstock.trace.bounds import Limits
+from penstock.trace.cost import with_price
 from penstock.trace.profile import Profile
 from penstock.trace.watch import RunWatch
 
@@ -73,6 +74,8 @@ class PreparedRun(Generic[ItemT]):
             for _ in run.items(listing):
                 pass
         profile = watch.add_to(run.profile())
+        if run.price is not None and (cards := profile.hardware.gpus or ("cpu",)):
+            profile = with_price(profile, run.an_hour / len(cards))
         if self.sample_of is not None:
             profile = replace(profile, whole=self.sample_of())
         if run.tally.done or run.tally.failed:

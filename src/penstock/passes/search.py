@@ -6,14 +6,13 @@ from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
 
+from penstock.addresses.locator import Locator, is_locator
+from penstock.exports.located import locate
 from penstock.passes.questions import embed_question
-from penstock.passes.small_search import small_search
+from penstock.passes.small_search import NOTHING, small_search
 from penstock.processes.background import Background
-from penstock.retrieval.hits import (
-    SearchOptions,
-    SearchResult,
-    compares_vectors,
-)
+from penstock.retrieval.hits import Hit, SearchOptions, SearchResult, compares_vectors
+from penstock.retrieval.metadata import resolved
 from penstock.retrieval.searcher import Searcher
 from penstock.retrieval.tokens import question_tokens
 from penstock.scripts import has_syllable
@@ -27,12 +26,18 @@ def search_out(
     background: Background,
     tokens: Future[list[str]] | None = None,
 ) -> SearchResult:
-    """Raises UsageError for an empty question, wrong weights, or an OUT without an index.
+    """Returns the best pages, or what stands at the locator that the question is.
 
+    Raises UsageError for an empty question, wrong weights, or an OUT without an index.
     `tokens` are the question's, for a caller who began to look for them before this module was loaded.
     """
+    if is_locator(question):
+        return SearchResult(hits=[_hit_at(Out(out), question)], is_stale=False, documents=[])
     if found := small_search(out, question, options):
         return found
+    filters = resolved(out, options.filters)
+    if filters is None:
+        return NOTHING
     weights = options.weights
     if tokens is None and has_syllable(question):
         tokens = background.do(partial(question_tokens, question))
@@ -44,8 +49,19 @@ def search_out(
             vector.result() if vector else None,
             tokens=tokens.result() if tokens else None,
             top=options.top,
-            filters=options.filters,
+            filters=filters,
             weights=weights,
         )
-        documents = searcher.documents() if options.filters.documents and not hits else []
+        documents = searcher.documents() if filters.documents and not hits else []
         return SearchResult(hits=hits, is_stale=searcher.is_stale, documents=documents)
+
+
+def _hit_at(out: Out, address: str) -> Hit:
+    found = locate(out, Locator.parse(address))
+    page = found.page or 1
+    ids = (entry.id for entry in out.entries() if (entry.document, entry.part + 1) == (found.document, page))
+    return Hit(
+        page_id=next(ids, ""), document=found.document, page=page, score=1.0, snippet=found.text,
+        region=found.region, label=found.label or None, box=found.bbox, crop=found.crop,
+        locator=str(found.locator),
+    )  # fmt: skip

@@ -17,7 +17,10 @@ from penstock.retrieval.hits import (
     compares_vectors,
 )
 from penstock.retrieval.index_folder import FOLDER, open_index
+from penstock.retrieval.metadata import resolved
 from penstock.retrieval.small_index import SmallIndex
+
+NOTHING = SearchResult(hits=[], is_stale=False, documents=[])
 
 
 def small_search(out: Path, question: str, options: SearchOptions) -> SearchResult | None:
@@ -27,6 +30,9 @@ def small_search(out: Path, question: str, options: SearchOptions) -> SearchResu
     """
     checked_question(question)
     given = checked_weights(options.weights)
+    filters = resolved(out, options.filters)
+    if filters is None:
+        return NOTHING
     reading = open_index(out / FOLDER)
     try:
         index = SmallIndex.at(reading.home)
@@ -37,8 +43,8 @@ def small_search(out: Path, question: str, options: SearchOptions) -> SearchResu
         weights = {**source_weights(made), **given}
         compared = compares_vectors(weights) and not is_stale
         vector = embed_question(out, question, options.api_key) if compared else None
-        hits = index.search(index.tokens(question), vector, options.top, options.filters, weights)
-        documents = index.documents() if options.filters.documents and not hits else []
+        hits = index.search(index.tokens(question), vector, options.top, filters, weights)
+        documents = index.documents() if filters.documents and not hits else []
         return SearchResult(hits=hits, is_stale=is_stale, documents=documents)
     finally:
         reading.close()

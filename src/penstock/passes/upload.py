@@ -9,7 +9,7 @@ from penstock.passes.hub.card import card
 from penstock.passes.hub.front_matter import check_licence
 from penstock.passes.scores import FOLDER, SUMMARY, Interval, read_summary
 from penstock.sources.remote import hub
-from penstock.store.manifest import OURS
+from penstock.store.contents import OURS
 from penstock.store.out import Out
 from penstock.store.ownership import is_ours
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from penstock.errors import UsageError
 from penstock.region import LABELS, shortened
@@ -43,12 +43,16 @@ SHOWN[CHUNKS] = [*SHOWN[REGIONS], "pages", "page_ids"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """Only these documents, pages, labels of regions, words of a section; empty means all."""
+    """Only these documents, pages, labels of regions, words of a section; empty means all.
+
+    `where` are conditions on what people say of their documents: "client=Acme" (retrieval/metadata.py).
+    """
 
     documents: tuple[str, ...] = ()
     pages: PageRange | None = None
     labels: tuple[str, ...] = ()
     sections: tuple[str, ...] = ()
+    where: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         unknown = sorted(set(self.labels) - set(LABELS))
@@ -71,7 +75,8 @@ NO_FILTERS = Filters()
 class Hit:
     """One page that was found, with the region or chunk that answers best and each source's rank and score.
 
-    `section` is the path of titles it stands under, `pages` are those of a chunk.
+    `section` is the path of titles it stands under, `pages` are those of a chunk, and `locator` is the
+    address of the region, or of the page where the answer is no single region.
     """
 
     page_id: str
@@ -86,6 +91,13 @@ class Hit:
     label: str | None = None
     box: tuple[int, ...] | None = None
     crop: str | None = None
+    locator: str = ""
+    out: str = ""  # the run that holds it, where several were searched
+    text: str = field(default="", repr=False)  # all that the region, chunk or page says
+
+    def row(self) -> dict[str, Any]:
+        """Returns it as JSON has it, without its whole text."""
+        return {name: value for name, value in asdict(self).items() if name != "text"}
 
     def __repr__(self) -> str:
         label = f" {self.label}" if self.label else ""
@@ -95,12 +107,18 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchOptions:
-    """How to search. `weights` are of sources: text, image, region, bm25, region_bm25, chunk_bm25."""
+    """How to search. `weights` are of sources: text, image, region, bm25, region_bm25, chunk_bm25.
+
+    `rerank` is the address of a server that puts the best hits in order.
+    """
 
     top: int = 10
     filters: Filters = NO_FILTERS
     weights: Mapping[str, float] = field(default_factory=dict)
     api_key: str | None = secret()
+    rerank: str = ""
+    rerank_model: str = ""
+    rerank_key: str | None = secret()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 OUT/index holds nothing that cannot be made again from the shards. A page or a chunk is known by its id and
 the digest of what was indexed of it, so building twice changes only what has changed. Opening reads a few
-kilobytes. index_rows.py says what goes in, index_folder.py where it lies; searcher.py asks it.
+kilobytes. index_rows.py says what goes in, index_folder.py where it lies; searcher.py reads it.
 """
 
 from __future__ import annotations
@@ -288,7 +288,7 @@ def _digests(base: Any, name: str) -> dict[str, str]:
 
 
 def _tidy(table: Any) -> None:
-    """One file where there were many, and no version before this one: nobody reads a folder being built."""
+    """Leaves one file where there were many, and no earlier version: no reader opens a folder being built."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of readers who might be there
         table.optimize(cleanup_older_than=timedelta(0), delete_unverified=True)

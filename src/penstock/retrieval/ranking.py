@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from penstock.addresses.locator import Locator
 from penstock.retrieval.hits import Hit
 
 RANK_OFFSET = 60  # Cormack et al. 2009: the first ranks count, but none decides alone
@@ -81,6 +82,8 @@ def _hit(
         sources={name: _place(places[id]) for name, places in rankings.items() if id in places},
         section=row.get("section", ""),
         pages=tuple(row.get("pages", ())),
+        text=row["text"],
+        locator=str(Locator(document=row["document"], page=pages[id], region=row.get("index"))),
         **_part(row),
     )
 

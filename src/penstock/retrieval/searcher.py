@@ -29,7 +29,7 @@ from penstock.retrieval.hits import (
 from penstock.retrieval.index import connect, num_partitions, quoted, table_names
 from penstock.retrieval.index_folder import FOLDER, index_errors, open_index
 from penstock.retrieval.ranking import CANDIDATES, Match, Ranked, fused, hits_of, ranked
-from penstock.retrieval.tokens import Tokeniser, snippet
+from penstock.retrieval.tokens import Tokeniser, snippet, telling
 from penstock.store.out import Out
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class Searcher:
         with index_errors(self._reading.home.parent):
             if tokens is None:
                 tokens = [word.token for word in self._words.of(question)]
-            return self._best(list(dict.fromkeys(tokens)), vector, top, filters, chosen, snippets)
+            return self._best(telling(tokens), vector, top, filters, chosen, snippets)
 
     def _best(
         self,

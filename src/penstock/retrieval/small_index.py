@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.errors import StoreError
 from penstock.retrieval.hits import CHUNKS, PAGES, REGIONS, SHOWN, SOURCES, Filters, Hit
 from penstock.retrieval.ranking import CANDIDATES, Match, Ranked, Row, fused, hits_of, ranked
-from penstock.retrieval.tokens import Forms, Tokeniser, snippet
+from penstock.retrieval.tokens import Forms, Tokeniser, snippet, telling
 from penstock.store.atomic_files import replacing
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class SmallIndex:
         weights: Mapping[str, float],
     ) -> list[Hit]:
         """Returns what `Searcher.search` returns. `vector` is None where vectors may not be compared."""
-        rankings = {}
+        rankings, tokens = {}, telling(tokens)
         for name, (table, column) in SOURCES.items():
             if not weights[name] or table not in self._rows or (table == PAGES and filters.of_parts):
                 continue

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from penstock.errors import MissingModel, install_advice
+from penstock.retrieval.stop_words import STOP_WORDS
 from penstock.scripts import SYLLABLE
 
 KEPT_TAGS = (
@@ -47,7 +48,7 @@ class SearchWord:
 class Tokeniser:
     """Holds the stemmer. Kiwi opens when the first Korean text comes.
 
-    `forms` remembers how Korean words were written, for whoever gives a dictionary; None when it grew large.
+    `forms` remembers how Korean words were written, if a dictionary is given; None when it grew large.
     """
 
     def __init__(self, threads: int = 1, forms: Forms | None = None) -> None:
@@ -124,7 +125,7 @@ def _kiwi(threads: int) -> Any:
     """Returns the one Kiwi of this process: 2 s to load, 200 MB to keep.
 
     Its dictionary of names of several words is half of that. Without it a name written together (이안머독)
-    stays one word, and who asks for a part of it finds nothing.
+    stays one word, and a search for a part of it finds nothing.
     """
     try:
         from kiwipiepy import Kiwi
@@ -142,6 +143,15 @@ def _korean(tokens: Iterable[Any]) -> Iterator[SearchWord]:
             yield SearchWord(form, token.start, end)
             if token.tag.startswith("NN") and len(form) >= PAIRS_FROM:
                 yield from (SearchWord(f"~{form[n : n + 2]}", token.start, end) for n in range(len(form) - 1))
+
+
+def telling(tokens: Iterable[str]) -> list[str]:
+    """Returns the words of a question that say something, each once; all of them where none does.
+
+    By "what", "is" and "the" alone every page is found.
+    """
+    once = list(dict.fromkeys(tokens))
+    return [token for token in once if token not in STOP_WORDS] or once
 
 
 def snippet(text: str, words: list[SearchWord], wanted: set[str], width: int = 160, marks: str = "**") -> str:

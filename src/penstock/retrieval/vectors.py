@@ -1,4 +1,4 @@
-"""Vectors as .npy files whose rows match ocr_results.jsonl, with an id beside every row.
+"""Vectors as .npy files whose rows match ocr_results.jsonl, with an id for every row.
 
 OUT/embeddings is written from the rows of the embedding pass: `name.npy`, memory-mapped when read, and
 `name.ids.jsonl`. Nothing is paired by position alone: writing refuses when ids or digests disagree,

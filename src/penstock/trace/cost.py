@@ -1,16 +1,22 @@
 """What one item takes and what a million would: hours, tokens, energy, and money at a price an hour.
 
+A run that knows its price tells while it works what was spent, and what the rest will cost.
+
 Start-up is paid once, so it does not count a million times.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 
+from penstock.errors import UsageError
 from penstock.trace import phrases
 from penstock.trace.profile import Profile, RunCost
 
 MANY = 1_000_000
+_PRICE = re.compile(r"(?:([\w .-]+)=)?([0-9]+(?:\.[0-9]+)?)", re.ASCII)
 USED = 0.05  # a card that was never busier has not worked for us
 
 
@@ -52,7 +58,8 @@ def with_price(profile: Profile, price: float) -> Profile:
     found = profile.cost or cost(profile)
     if found is None:
         return profile
-    priced = replace(found, price=price, price_per_million=found.hours_per_million * price)
+    spent = profile.seconds / 3600 * max(1, found.cards) * price
+    priced = replace(found, price=price, price_per_million=found.hours_per_million * price, spent=spent)
     return replace(profile, cost=priced)
 
 
@@ -61,7 +68,7 @@ def sentence(found: RunCost) -> str:
     hours = "GPU hours" if found.cards else "hours of this machine"
     parts = [f"{phrases.rate(found.hours_per_million)} {hours}"]
     if found.price is not None and found.price_per_million is not None:
-        parts.append(f"{_money(found.price_per_million)} at {found.price:g} an hour")
+        parts.append(f"{money(found.price_per_million)} at {found.price:g} an hour")
     if found.energy_kwh_per_million is not None:
         parts.append(f"{phrases.rate(found.energy_kwh_per_million)} kWh")
     each = _parts_of_one(found)
@@ -78,10 +85,6 @@ def _parts_of_one(found: RunCost) -> list[str]:
     return [f"{phrases.rate(number)} {name}" for name, number in numbers.items() if number is not None]
 
 
-def _money(amount: float) -> str:
-    return f"{amount:,.0f}" if amount >= 100 else f"{amount:.2f}"
-
-
 def _cards_used(profile: Profile) -> int:
     cards = profile.gpu.cards if profile.gpu else ()
     return sum(card.load is not None and card.load.peak > USED for card in cards)
@@ -95,3 +98,90 @@ def _energy(profile: Profile, seconds: float) -> float | None:
     """Watt hours at the mean power of the run, for the time of a million items."""
     watt_hours = profile.gpu.energy_wh if profile.gpu else None
     return watt_hours / 1000 * seconds / profile.seconds if watt_hours else None
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """The price of an hour of one card, or of a machine without cards; by a word of its name if they differ.
+
+    >>> Price.parse("h200=3.49,a100=1.79").of(["NVIDIA H200", "NVIDIA A100-SXM4-80GB"])
+    5.28
+    >>> Price.parse("0.2").of([])
+    0.2
+    """
+
+    each: float | None = None  # of a card that no word names
+    by_card: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, text: str) -> Price:
+        """Raises UsageError for anything but a number, or CARD=NUMBER between commas."""
+        each, by_card = None, {}
+        for part in text.split(","):
+            match = _PRICE.fullmatch(part.strip())
+            if match is None:
+                raise UsageError(
+                    f"{text!r} is no price.", "Write 3.49 for an hour of any card, or h200=3.49,a100=1.79."
+                )
+            if match[1]:
+                by_card[match[1].strip().casefold()] = float(match[2])
+            else:
+                each = float(match[2])
+        return cls(each, by_card)
+
+    def of(self, cards: Sequence[str]) -> float:
+        """Returns the price of an hour of these cards together. Raises UsageError for a card without one."""
+        return sum(self.of_one(card) for card in cards or ["cpu"])
+
+    def of_one(self, card: str) -> float:
+        found = [price for word, price in self.by_card.items() if word in card.casefold()]
+        price = found[0] if found else self.each
+        if price is None:
+            words = f"--price names no price for {card!r}."
+            raise UsageError(words, f"Add one: --price {card.split()[-1].lower()}=3.49")
+        return price
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """What a run has cost so far, and would at its rate. None: nothing is known yet."""
+
+    an_hour: float
+    so_far: float
+    for_a_million: float | None = None
+    for_the_rest: float | None = None
+
+    @classmethod
+    def of(
+        cls,
+        an_hour: float,
+        seconds: float,
+        per_second: float,
+        left: int | None = None,
+        before: float = 0.0,
+    ) -> Bill:
+        """Returns the bill of a run at `per_second` items; `before` is what earlier runs into OUT cost."""
+        an_item = an_hour / 3600 / per_second if per_second > 0 else None
+        return cls(
+            an_hour,
+            before + an_hour * seconds / 3600,
+            None if an_item is None else MANY * an_item,
+            None if an_item is None or left is None else left * an_item,
+        )
+
+    def sentence(self, unit: str) -> str:
+        """ "1.20 so far, 109 a million pages, 12.30 for the rest"."""
+        parts = [f"{money(self.so_far)} so far"]
+        if self.for_a_million is not None:
+            parts.append(f"{money(self.for_a_million)} a million {unit}s")
+        if self.for_the_rest:
+            parts.append(f"{money(self.for_the_rest)} for the rest")
+        return ", ".join(parts)
+
+    def facts(self) -> dict[str, float | None]:
+        """Returns the numbers for run.json."""
+        return {name: None if value is None else round(value, 6) for name, value in asdict(self).items()}
+
+
+def money(amount: float) -> str:
+    return f"{amount:,.0f}" if amount >= 100 else f"{amount:.2f}"

@@ -212,6 +212,7 @@ class RunCost:
     energy_kwh_per_million: float | None = field(default=None, metadata=OMIT_IF_NONE)
     price: float | None = field(default=None, metadata=OMIT_IF_NONE)  # of an hour
     price_per_million: float | None = field(default=None, metadata=OMIT_IF_NONE)
+    spent: float | None = field(default=None, metadata=OMIT_IF_NONE)  # by this run
 
 
 @dataclass(frozen=True, slots=True)

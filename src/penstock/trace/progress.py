@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from penstock.trace import phrases
+from penstock.trace.cost import Bill
 from penstock.trace.spans import StageState
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class RunState:
     stages: tuple[StageState, ...] = ()
     elapsed_s: float = 0.0
     unit: str = "page"  # what one item is called
+    price: float = 0.0  # of an hour of all its cards; 0: not known
+    spent_before: float = 0.0  # by earlier runs of the same
 
     @property
     def finished(self) -> int:
@@ -211,6 +214,8 @@ def running_line(state: RunState, per_second: float) -> str:
         if (left := _time_left(state, per_second))
         else []
     )
+    if bill := _bill(state, per_second):
+        parts.append(bill)
     waiting = ", ".join(f"{stage.name} {stage.waiting}" for stage in state.stages if stage.waiting)
     return ", ".join(parts) + (f"; waiting: {waiting}" if waiting else "")
 
@@ -220,7 +225,17 @@ def last_line(state: RunState) -> str:
     line = ", ".join([_reached(state), *_mishaps(state), f"in {phrases.duration(state.elapsed_s)}"])
     if state.finished and state.elapsed_s > 0:
         line += f" ({phrases.rate(state.finished / state.elapsed_s)} {state.unit}s/s)"
+        if bill := _bill(state, state.finished / state.elapsed_s):
+            line += f", {bill}"
     return line
+
+
+def _bill(state: RunState, per_second: float) -> str:
+    """Returns what the run costs, where there is a price."""
+    if not state.price:
+        return ""
+    bill = Bill.of(state.price, state.elapsed_s, per_second, state.left, state.spent_before)
+    return bill.sentence(state.unit)
 
 
 def _reached(state: RunState) -> str:
@@ -283,6 +298,8 @@ def _figures(state: RunState, per_second: float) -> RenderableType:
     line = Text(f"{phrases.rate(per_second)} {state.unit}s/s", style="bold")
     if left := _time_left(state, per_second):
         line.append(f"  {'over ' if state.more_to_find else ''}{left} left", style="not bold")
+    if bill := _bill(state, per_second):
+        line.append(f"  {bill}", style="not bold")
     if state.skipped:
         line.append(f"  {phrases.count(state.skipped)} done before", style="not bold dim")
     if state.failed:

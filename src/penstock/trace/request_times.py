@@ -14,8 +14,6 @@ from penstock.trace.announcements import Announcements
 from penstock.trace.profile import RequestsProfile
 from penstock.trace.time_histogram import TimeHistogram
 
-BUCKETS_PER_DECADE = 100
-
 
 @dataclass(slots=True)
 class RequestTimes:
@@ -30,7 +28,7 @@ class RequestTimes:
     slowest_s: float = 0.0
     first: float = math.inf  # by the loop's clock: when the first was sent
     last: float = -math.inf  # and when the last was answered
-    times: TimeHistogram = field(default_factory=lambda: TimeHistogram(BUCKETS_PER_DECADE))
+    times: TimeHistogram = field(default_factory=TimeHistogram)
 
     def add(self, began: float, ended: float, prompt_tokens: int, completion_tokens: int) -> None:
         """Notes an answer: from when it was first sent, pauses before a retry included."""
@@ -53,7 +51,7 @@ def summary(clients: Sequence[RequestTimes]) -> RequestsProfile | None:
     if not answered:
         return None
     buckets = sum((client.times.buckets for client in clients), Counter[int]())
-    times = TimeHistogram(BUCKETS_PER_DECADE, buckets)
+    times = TimeHistogram(buckets)
     slowest = max(client.slowest_s for client in clients)
     seconds = max(client.last for client in clients) - min(client.first for client in clients)
     tokens_in = sum(client.prompt_tokens for client in clients)

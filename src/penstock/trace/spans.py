@@ -21,7 +21,6 @@ SHARES: tuple[Kind, ...] = ("run", "starved", "blocked")
 
 MAX_BINS = 240  # as many as a screen shows; the bins double in width when the run outgrows them
 FIRST_BIN_S = 0.25
-BUCKETS_PER_DECADE = 20  # call times within 12 %, in about 200 counters a stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,7 @@ class _Sums:
     calls: int = 0
     failed: int = 0
     restarts: int = 0
-    call_times: TimeHistogram = field(default_factory=lambda: TimeHistogram(BUCKETS_PER_DECADE))
+    call_times: TimeHistogram = field(default_factory=TimeHistogram)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,19 @@ from typing import Any
 Shape = str | dict[str, Any] | list[Any]
 
 _FAILURE = {"stage": "string", "kind": "string", "message": "string", "advice": "string"}
-_LINE = {"text": "string", "bbox": ["float64"], "confidence": "float64"}
+_LINE = {"text": "string", "bbox": ["float64"], "confidence": "float64", "other": "string"}
+_CELL = {"row": "int64", "column": "int64", "bbox": ["float64"], "confidence": "float64", "other": "string"}
+_SIGNALS: dict[str, Shape] = {
+    **dict.fromkeys(
+        ("network", "weakest", "probability", "least_probability", "agreement", "digits", "script"), "float64"
+    ),
+    "marks": ["string"],
+    "other": "string",
+    "other_reader": "string",
+}
 REGION: dict[str, Shape] = {
     "index": "int64",
+    "locator": "string",
     "label": "string",
     "bbox_2d": ["int64"],
     "content": "string",
@@ -21,15 +31,19 @@ REGION: dict[str, Shape] = {
     "score": "float64",
     "confidence": "float64",
     "reader": "string",
+    "signals": _SIGNALS,
     "lines": [_LINE],
+    "cells": [_CELL],
     "polygon": [["float64"]],
     "crop": "string",
+    "links": [{"text": "string", "address": "string"}],
     "note": "string",
     "failure": _FAILURE,
 }
 PAGE: dict[str, Shape] = {
     "page_id": "string",
     "page_idx": "int64",
+    "locator": "string",
     "regions": [REGION],
     "markdown": "string",
     "image_crops": [{"path": "string", "bbox": ["int64"], "label": "string"}],
