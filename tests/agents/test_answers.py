@@ -52,7 +52,10 @@ def test_regions_are_listed_by_number_with_their_boxes() -> None:
     many = page(regions=tuple(Region(label="text", box=(0, 0, 1, 1), index=n) for n in range(500)))
     assert regions_answer(many).endswith("[300 more regions.]")
     told = region_answer(page(), page().regions[0], 0, 100)
-    assert told == "a/b.pdf, page 1, region 0: text, box [0, 0, 500, 1000], confidence 0.50.\n\nwords"
+    place = "Locator: penstock:a%2Fb.pdf/p1/r0"
+    assert (
+        told == f"a/b.pdf, page 1, region 0: text, box [0, 0, 500, 1000], confidence 0.50. {place}\n\nwords"
+    )
 
 
 def test_a_document_begins_with_its_progress_and_failures_and_is_cut() -> None:

@@ -43,7 +43,7 @@ from tests.support.running_service import SAMPLE
 
 GUIDE = REPO / "docs" / "how-to" / "mcp.md"
 PHOTO = REPO / "tests" / "fixtures" / "sofa.jpg"
-TOOLS = {"parse", "list_documents", "read_page", "read_region", "search", "measure_photo"}
+TOOLS = {"parse", "list_documents", "read_page", "read_region", "read_locator", "search", "measure_photo"}
 
 
 async def told(client: Client, tool: str, **given: Any) -> tuple[str, bytes | None]:

@@ -1,4 +1,4 @@
-"""The reference at /docs: every path and model of the description, and nothing that a browser would run."""
+"""The API's description, its list of paths at /docs, and its reference: nothing that a browser would run."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ import pytest
 
 pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
 
+from tools.http_reference import reference
+
 from penstock.serve.app import app_of
 from penstock.serve.guard.keys import KeyRing, new_key
+from penstock.serve.paths_page import paths_page
 from penstock.serve.reading.service import Service
-from penstock.serve.reference_page import reference_page
 from tests.support.running_service import Running
 
 HOSTILE = '</code><script>alert(1)</script>" onload="x'
@@ -58,19 +60,18 @@ def description(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return app_of(Service(tmp_path_factory.mktemp("out"))).openapi()
 
 
-def test_the_page_has_every_path_and_model_and_its_links_lead_there(description: dict[str, Any]) -> None:
-    seen = Seen(reference_page(description))
+def test_the_page_has_every_path_and_the_reference_every_model(description: dict[str, Any]) -> None:
+    page, whole = Seen(paths_page(description)), Seen(reference(description))
     for path, methods in description["paths"].items():
-        assert path in seen.text
+        assert path in page.text
+        assert path in whole.text
         assert all(operation["tags"] for operation in methods.values()), path
-    assert all(f"model-{name.lower()}" in seen.ids for name in description["components"]["schemas"])
-    assert len(seen.ids) == len(set(seen.ids))
-    inside = [link.removeprefix("#") for link in seen.links if link.startswith("#")]
-    assert set(inside) <= set(seen.ids)
-    outside = {link for link in seen.links if not link.startswith("#")}
-    assert outside == {"openapi.json", "web/colours.css", "web/reference.css"}
-    assert not seen.tags & {"script", "style", "img", "iframe"}  # the service's policy refuses them
-    assert "style" not in seen.attributes
+    assert all(f"model-{name.lower()}" in whole.ids for name in description["components"]["schemas"])
+    assert len(whole.ids) == len(set(whole.ids))
+    assert {link.removeprefix("#") for link in whole.links} <= set(whole.ids)
+    assert set(page.links) == {"openapi.json", "web/colours.css", "web/reference.css"}
+    assert not page.tags & {"script", "style", "img", "iframe"}  # the service's policy refuses them
+    assert "style" not in page.attributes
 
 
 def test_every_option_is_explained(description: dict[str, Any]) -> None:
@@ -90,16 +91,14 @@ def test_no_words_of_a_description_become_markup() -> None:
         "requestBody": {"content": {HOSTILE: {"schema": {"enum": [HOSTILE]}, "example": {HOSTILE: HOSTILE}}}},
         "responses": {HOSTILE: {"description": HOSTILE, "content": {HOSTILE: {"schema": {"$ref": HOSTILE}}}}},
     }
-    page = reference_page(
-        {
-            "info": {"title": HOSTILE, "version": HOSTILE},
-            "paths": {HOSTILE: {"get": told}},
-            "components": {"schemas": {HOSTILE: {"description": HOSTILE, "properties": {HOSTILE: {}}}}},
-        }
-    )
-    seen = Seen(page)
-    assert "script" not in seen.tags
-    assert "onload" not in seen.attributes
+    description = {
+        "info": {"title": HOSTILE, "version": HOSTILE},
+        "paths": {HOSTILE: {"get": told}},
+        "components": {"schemas": {HOSTILE: {"description": HOSTILE, "properties": {HOSTILE: {}}}}},
+    }
+    for seen in (Seen(paths_page(description)), Seen(reference(description))):
+        assert "script" not in seen.tags
+        assert "onload" not in seen.attributes
 
 
 def test_it_is_served_to_browsers_that_have_no_key(tmp_path: Path) -> None:

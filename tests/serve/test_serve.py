@@ -34,6 +34,7 @@ from penstock.testing.fake_stages import FakeRecognise
 pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
 
 from penstock.testing import FAKE
+from tests.support.command import here
 from tests.support.running_service import SAMPLE, Client, Running, await_up, free_port
 from tests.support.waiting import HANGS_S
 
@@ -66,6 +67,19 @@ def test_a_document_is_read_and_its_pages_and_pictures_can_be_had(client: Client
     assert status == 200
     assert "<!-- page 4 -->" in markdown.decode()
     assert name in [row["name"] for row in client("/v1/documents")[1]]
+
+
+def test_a_locator_is_answered_with_what_stands_there(client: Client) -> None:
+    name = client.send("가 나.pdf", SAMPLE.read_bytes())["name"]
+    client.wait(name)
+    _, row = client(f"/v1/page?name={urllib.parse.quote(name)}&page=2")
+    region = row["regions"][0]
+    status, found = client(f"/v1/at?locator={urllib.parse.quote(region['locator'])}")
+    assert (status, found["document"], found["page"], found["region"]) == (200, name, 2, region["index"])
+    assert (found["text"], found["bbox"]) == (region["content"], region["bbox_2d"])
+    for wrong in (f"{row['locator']}/r9999", "penstock:no.pdf/p1", "report.pdf"):
+        status, told = client(f"/v1/at?locator={urllib.parse.quote(wrong)}")
+        assert status == 404 and told["error"]
 
 
 def test_a_page_that_fails_says_why_and_the_others_are_there(client: Client) -> None:
@@ -247,16 +261,14 @@ def test_a_photo_is_measured(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_calls_are_sentences(tmp_path: Path, arguments: list[str], said: str) -> None:
-    command = [sys.executable, "-m", "penstock", "serve", str(tmp_path / "out"), "--port", "0", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    done = here("serve", tmp_path / "out", "--port", "0", *arguments)
     assert done.returncode == 2
     assert said in done.stderr
     assert not (tmp_path / "out").exists()
 
 
 def test_options_for_reading_want_a_recipe(client: Client, out: Path) -> None:
-    command = [sys.executable, "-m", "penstock", "serve", str(out), "--port", "0", "--lang", "ko"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    done = here("serve", out, "--port", "0", "--lang", "ko")
     assert (done.returncode, "--lang is for reading" in done.stderr) == (2, True)
 
 

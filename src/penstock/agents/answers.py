@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from penstock.documents.formats.markdown import relink
 from penstock.exports.inventory import Inventory, InventoryLine, failures, is_thing_unsure, likely
+from penstock.exports.located import Located
 from penstock.page import Page
-from penstock.region import Region, plain_label
+from penstock.region import FROM_FILE, Region, plain_label
 from penstock.retrieval.hits import Hit
 from penstock.serve.reading.progress import Status
 from penstock.trace.phrases import plural
@@ -52,15 +53,32 @@ def regions_answer(page: Page) -> str:
 
 
 def region_answer(page: Page, region: Region, start: int, chars: int) -> str:
-    sure = "" if region.confidence is None else f", confidence {region.confidence:.2f}"
+    sure = _sure(region.confidence, region.reader)
     box = region.bbox_2d(page.width, page.height)
     what = f"{plain_label(region.label)}, box {box}{sure}"
-    head = f"{page.document}, page {page.number}, region {region.index}: {what}."
+    place = page.locator.at_region(region.index)
+    head = f"{page.document}, page {page.number}, region {region.index}: {what}. Locator: {place}"
     text = region.content or f"[{region.note or 'It has no text.'} For its picture: picture=true.]"
     call = (
         f'read_region(document="{page.document}", page={page.number}, region={region.index}, start={{start}})'
     )
     return f"{head}\n\n{cut(text, start, chars, call)}"
+
+
+def _sure(confidence: float | None, reader: str) -> str:
+    if confidence is not None:
+        return f", confidence {confidence:.2f}"
+    return ", from the file" if reader.startswith(FROM_FILE) else ""
+
+
+def located_answer(found: Located, chars: int) -> str:
+    """Says what stands at an address: where it is, how sure it is, and its text."""
+    place = "" if found.page is None else f", page {found.page}"
+    region = "" if found.region is None else f", region {found.region} ({plain_label(found.label)})"
+    box = "" if found.bbox is None else f", box {list(found.bbox)}"
+    sure = _sure(found.confidence, found.reader)
+    head = f"{found.kind} of {found.document}{place}{region}{box}{sure}. Locator: {found.locator}"
+    return f"{head}\n\n{cut(found.text or '[It has no text.]', 0, chars, 'a larger max_chars')}"
 
 
 def document_answer(status: Status, pages: Iterable[Page], chars: int) -> str:
@@ -144,7 +162,8 @@ def _region_line(region: Region, page: Page) -> str:
 def _hit_line(place: int, hit: Hit) -> str:
     region = "" if hit.region is None else f", region {hit.region} ({plain_label(hit.label or 'text')})"
     section = f", under {hit.section}" if hit.section else ""
-    return f"{place}. {hit.document}, page {hit.page}{region}{section}\n   {' '.join(hit.snippet.split())}"
+    words = " ".join(hit.snippet.split())
+    return f"{place}. {hit.document}, page {hit.page}{region}{section}\n   {words}\n   Locator: {hit.locator}"
 
 
 def _thing_line(line: InventoryLine) -> str:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from penstock.addresses.locator import Locator
 from penstock.agents.caller import caller
 from penstock.agents.files import AllowedFiles, GivenFile
 from penstock.engines.image.codec import encode_jpeg
 from penstock.errors import UsageError
+from penstock.exports.located import Located, locate, located
 from penstock.exports.overlays import QUALITY, draw
 from penstock.exports.page_pictures import PageRenderer
 from penstock.page import Page
@@ -140,6 +143,13 @@ class AgentDocuments:
         if not isinstance(item, Page):
             raise UsageError(f"{name} has no page {number}, or it is not read yet.")
         return item
+
+    def at(self, locator: Locator) -> Located:
+        """Returns what stands at an address of a document that the caller may see."""
+        wanted = replace(locator, document=self.known(locator.document))
+        if wanted.chunk is None and wanted.page is not None:
+            return located(self.page(wanted.document, wanted.page), wanted)
+        return locate(Out(self._out), wanted)
 
     def region(self, page: Page, number: int) -> Region:
         found = next((region for region in page.regions if region.index == number), None)

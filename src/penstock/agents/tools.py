@@ -12,12 +12,14 @@ from typing import Annotated, Any
 import anyio
 from pydantic import Field
 
+from penstock.addresses.locator import EXAMPLE, Locator
 from penstock.agents.answers import (
     CHARS,
     MAX_CHARS,
     document_answer,
     documents_answer,
     hits_answer,
+    located_answer,
     page_answer,
     region_answer,
     regions_answer,
@@ -59,7 +61,8 @@ class AgentTools:
         """Returns the tools that work here: without a recipe no document is taken."""
         parse = [self.parse] if self._documents.takes_documents else []
         return [
-            *parse, self.list_documents, self.read_page, self.read_region, self.search, self.measure_photo,
+            *parse, self.list_documents, self.read_page, self.read_region, self.read_locator, self.search,
+            self.measure_photo,
         ]  # fmt: skip
 
     async def parse(
@@ -121,6 +124,14 @@ class AgentTools:
         if picture:
             answer.append(self._documents.region_picture(found, one))
         return answer
+
+    def read_locator(
+        self,
+        locator: Annotated[str, Field(max_length=4000, description=f"As search gives it: {EXAMPLE}")],
+        max_chars: Chars = CHARS,
+    ) -> Answer:
+        """Read what stands at a locator: a page, a region, a line, a cell of a table, a chunk."""
+        return [located_answer(self._documents.at(Locator.parse(locator)), max_chars)]
 
     def search(
         self,

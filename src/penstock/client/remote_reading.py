@@ -15,7 +15,8 @@ from penstock.sources.inputs import FoundFile, expand
 def read_remotely(client: Client, inputs: Sequence[str], given: Mapping[str, Any]) -> ServiceJob:
     """Sends the files of `inputs`, waits, and returns the job. Raises UsageError if no page was read."""
     options = remote_options(given)
-    files = [entry.path for entry in expand(inputs) if isinstance(entry, FoundFile) and not entry.problem]
+    found = (entry.fetched() for entry in expand(inputs) if isinstance(entry, FoundFile))
+    files = [file.path for file in found if not file.problem]
     job = client.wait(client.submit(files, **options).id)
     if job.state != "done":
         raise UsageError(job.error or f"The job {job.id} {job.state}: no page was read.")

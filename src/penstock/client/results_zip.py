@@ -26,7 +26,7 @@ FOLDERS = frozenset(
     ("markdown", "markdown_joined", "overlays", "searchable", "docjson", "docling", "content_list", "html",
      "glm", "crops")
 )  # fmt: skip
-FILES = frozenset(("ocr_results.jsonl", "parsed_texts.jsonl", "chunks.jsonl"))
+FILES = frozenset(("ocr_results.jsonl", "parsed_texts.jsonl", "chunks.jsonl", "corpus.jsonl"))
 RECORD = "service.json"  # what answers of services have left in OUT: a SHA-256 by name
 MAX_RECORD_BYTES = 64 << 20
 MAX_DEPTH = 16  # folders in a name

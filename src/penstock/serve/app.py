@@ -40,8 +40,8 @@ from penstock.serve.jobs.jobs import Jobs
 from penstock.serve.jobs.results import JobResults
 from penstock.serve.metrics import CountingMiddleware, RequestCounts
 from penstock.serve.openapi import described, operation_id
+from penstock.serve.paths_page import paths_page
 from penstock.serve.reading.service import Service
-from penstock.serve.reference_page import reference_page
 from penstock.serve.requests.body import BodyReader
 from penstock.serve.requests.kept_files import KeptFiles
 from penstock.serve.routes.context import Context
@@ -49,6 +49,7 @@ from penstock.serve.routes.documents import DocumentRoutes
 from penstock.serve.routes.job_pages import JobPageRoutes
 from penstock.serve.routes.jobs import JobRoutes, job_row
 from penstock.serve.routes.models import EVERYWHERE
+from penstock.serve.routes.review import ReviewRoutes
 from penstock.serve.routes.runs import RunRoutes
 from penstock.serve.routes.search import SearchRoutes
 from penstock.serve.routes.status import StatusRoutes
@@ -58,10 +59,12 @@ from penstock.sizes import MB
 __all__ = ["KeyRing", "PhotoOptions", "RemoteFiles", "ServiceSettings", "app_of"]
 EXPORTS_AT_ONCE = 2
 TAKERS = 4  # threads that wait for the disk side by side; more would only wait for the interpreter
-OURS: dict[str, tuple[type[JobRoutes | JobPageRoutes | DocumentRoutes | RunRoutes | SearchRoutes], ...]] = {
+Ours = type[JobRoutes | JobPageRoutes | DocumentRoutes | ReviewRoutes | RunRoutes | SearchRoutes]
+OURS: dict[str, tuple[Ours, ...]] = {
     "Jobs": (JobRoutes, JobPageRoutes),
     "Documents": (DocumentRoutes, RunRoutes),
     "Search": (SearchRoutes,),
+    "Review": (ReviewRoutes,),
 }
 OTHERS = (  # the shapes of other projects
     GlmRoutes,
@@ -129,7 +132,7 @@ def _add_routes(app: FastAPI, context: Context, counts: RequestCounts) -> None:
         StatusRoutes(context, counts).add_to(app)
     for others in OTHERS:
         others(context).add_to(app)
-    app.get(REFERENCE, include_in_schema=False)(lambda: HTMLResponse(reference_page(app.openapi())))
+    app.get(REFERENCE, include_in_schema=False)(lambda: HTMLResponse(paths_page(app.openapi())))
     add_page(app)
 
 

@@ -1,4 +1,4 @@
-"""Figures for Prometheus: requests as they come, and how the service is when someone asks."""
+"""Figures for Prometheus: requests as they come, and the service's state at each scrape."""
 
 from __future__ import annotations
 

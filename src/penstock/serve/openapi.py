@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from fastapi import FastAPI
@@ -17,6 +17,9 @@ SCHEMES = {
     API_KEY: {"type": "apiKey", "in": "header", "name": "X-Api-Key"},
 }
 Description = dict[str, Any]
+FILE = {"type": "string", "format": "binary"}
+TEXT = {"type": "string"}
+LIST = {"type": "array"}
 
 
 def operation_id(route: APIRoute) -> str:
@@ -24,6 +27,25 @@ def operation_id(route: APIRoute) -> str:
     tags = [str(tag) for tag in route.tags]
     words: list[str] = re.findall(r"[a-z0-9]+", " ".join([*tags, route.name.replace("_", " ")]).lower())
     return words[0] + "".join(map(str.capitalize, words[1:]))
+
+
+def request_body(
+    *,
+    json: Description | None = None,
+    form: Description | None = None,
+    is_file: bool = False,
+    needed: Sequence[str] = (),
+    example: Description | None = None,
+) -> Description:
+    """Returns what a path says of its body: fields as JSON, fields of a form, or the bytes of a file."""
+    content: Description = {"application/octet-stream": {"schema": FILE}} if is_file else {}
+    for kind, fields in (("application/json", json), ("multipart/form-data", form)):
+        if fields is not None:
+            schema = {"type": "object", "properties": fields}
+            content[kind] = {"schema": {**schema, "required": [*needed]} if needed else schema}
+    if example is not None:
+        content["application/json"]["example"] = example
+    return {"requestBody": {"required": True, "content": content}}
 
 
 def described(app: FastAPI, has_keys: bool) -> Callable[[], Description]:

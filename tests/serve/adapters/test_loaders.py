@@ -27,7 +27,7 @@ from tests.support.made_pdf import pdf
 pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
 
 from penstock.serve.adapters import mistral_files
-from penstock.serve.adapters.mineru import _discarding_margins
+from penstock.serve.adapters.mineru import discarding_margins
 from penstock.serve.errors import HttpRefusal
 from penstock.serve.guard.keys import KeyOwner, KeyRing, hash_of
 from penstock.serve.requests import kept_files
@@ -329,7 +329,7 @@ def test_ragflow_gets_the_zip_it_looks_for(client: Client) -> None:
 def test_ragflow_is_given_no_kind_of_row_that_it_does_not_know() -> None:
     """Its parser repeats the paragraph before such a row."""
     rows = [{"type": kind, "text": "x"} for kind in ("text", "header", "page_number", "aside_text")]
-    told = _discarding_margins({"md_content": "x", "content_list": json.dumps(rows)})
+    told = discarding_margins({"md_content": "x", "content_list": json.dumps(rows)})
     kinds = [row["type"] for row in json.loads(told["content_list"])]
     assert kinds == ["text", "discarded", "discarded", "discarded"]
 

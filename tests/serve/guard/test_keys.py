@@ -16,6 +16,7 @@ import pytest
 from penstock.errors import UsageError
 from penstock.serve.reading.service import Service
 from penstock.testing.fake_recipe import fake
+from tests.support.command import here
 from tests.support.made_pdf import pdf
 
 pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
@@ -112,8 +113,7 @@ def test_too_many_requests_and_too_many_bytes_of_a_key_are_told(tmp_path: Path) 
 
 def test_keys_are_made_once_and_kept_as_hashes(tmp_path: Path) -> None:
     path = tmp_path / "keys.json"
-    command = [sys.executable, "-m", "penstock", "serve", "--keys", str(path), "--new-key", "ann:read"]
-    key = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    key = here("serve", "--keys", path, "--new-key", "ann:read").stdout.strip()
     other = new_key(path, "bob", per_minute=5)
     assert key not in path.read_text()
     assert path.stat().st_mode & 0o077 == 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,7 +33,7 @@ def client(out: Path) -> Iterator[Client]:
     ("name", "data", "said"),
     [
         ("notes.py", b"Dear all,", "kind that Penstock reads"),
-        ("report.pdf", b"PK\x03\x04" + b"\0" * 3000, "PDF file"),
+        ("report.pdf", b"\x7fELF" + b"\0" * 3000, "PDF file"),
         ("page.log", b"<p>This is %PDF-1.7 in words</p>", "though it mentions one"),
         ("big.bin", b"\0" * (1 << 20), "kind that Penstock reads"),
     ],
@@ -46,6 +48,21 @@ def test_what_is_no_document_is_not_taken(
     assert "PDF, PNG, JPEG" in answer["advice"]
     assert client("/v1/jobs")[1] == before
     assert not list(out.glob(f"**/{name}"))
+
+
+def packed(name: str) -> bytes:
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w:gz" if name.endswith("gz") else "w") as archive:
+        archive.add(SAMPLE, "report.pdf")
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("name", ["shard.tar", "shard.tar.gz", "shard.pdf"])
+@pytest.mark.parametrize("path", ["/v1/documents?name=", "/v1/parse?max_pages=1&name="])
+def test_an_archive_is_refused_and_the_service_goes_on(client: Client, path: str, name: str) -> None:
+    status, answer = client(path + name, packed(name))
+    assert (status, answer["advice"]) == (415, "Send the files in it."), answer
+    assert client("/health")[0] == 200
 
 
 @pytest.mark.parametrize("options", ["", "&max_pages=1"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,7 @@ import penstock
 from penstock.client.connection import ServiceError
 from penstock.passes.parse import ParseOptions
 from penstock.serve.app import app_of
-from penstock.serve.jobs.jobs import Jobs
-from penstock.serve.jobs.record import JobFiles
 from penstock.serve.reading.service import Service
-from penstock.serve.requests.received_file import ReceivedFile
 from penstock.testing.fake_recipe import fake
 from tests.support.made_pdf import pdf
 from tests.support.running_service import Running
@@ -72,14 +68,3 @@ def test_times_are_described_as_times(tmp_path: Path) -> None:
     fields = app_of(Service(tmp_path)).openapi()["components"]["schemas"]["JobAnswer"]["properties"]
     assert fields["created"]["format"] == "date-time"
     assert fields["finished"]["anyOf"][0]["format"] == "date-time"
-
-
-def test_records_of_earlier_versions_are_read(tmp_path: Path) -> None:
-    (tmp_path / "a.pdf").write_bytes(pdf(["a"]))
-    with Service(tmp_path / "out", fake()) as service, Jobs(service) as jobs:
-        sent = [ReceivedFile(tmp_path / "a.pdf", "a.pdf", "0" * 64)]
-        id = jobs.create("parse", sent, {}, callback="https://example.org/").id
-        jobs.note_callback(id, "delivered", 1)
-    journal = tmp_path / "out" / "jobs" / "journal.jsonl"
-    journal.write_text(journal.read_text().replace(json.dumps("delivered"), json.dumps("told")))
-    assert [one.callback_state for one in JobFiles(tmp_path / "out").read_all()] == ["delivered"]

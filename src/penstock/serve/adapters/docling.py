@@ -24,6 +24,7 @@ from penstock.serve.adapters.foreign_jobs import (
 )
 from penstock.serve.errors import HttpRefusal
 from penstock.serve.jobs.jobs import JobState
+from penstock.serve.openapi import LIST, request_body
 from penstock.serve.requests.body import BodyParser
 from penstock.serve.routes.context import Context, pause
 from penstock.serve.routes.documents import MAX_WAIT_S
@@ -37,32 +38,15 @@ STATUS = {
     "cancelled": "failure",
 }
 MARKDOWN_OPTIONS = ("md_page_break_placeholder", "image_export_mode")
-SOURCE_BODY = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "application/json": {
-                "schema": {
-                    "type": "object",
-                    "properties": {"sources": {"type": "array"}},
-                    "required": ["sources"],
-                },
-                "example": {
-                    "options": {"to_formats": ["md", "json"]},
-                    "sources": [{"kind": "file", "base64_string": "JVBERi0...", "filename": "report.pdf"}],
-                },
-            }
-        },
-    }
-}
-FILE_BODY = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {"schema": {"type": "object", "properties": {"files": {"type": "array"}}}}
-        },
-    }
-}
+SOURCE_BODY = request_body(
+    json={"sources": LIST},
+    needed=["sources"],
+    example={
+        "options": {"to_formats": ["md", "json"]},
+        "sources": [{"kind": "file", "base64_string": "JVBERi0...", "filename": "report.pdf"}],
+    },
+)
+FILE_BODY = request_body(form={"files": LIST})
 
 
 class DoclingRoutes:
@@ -226,7 +210,7 @@ def _form(request: Request) -> tuple[Fill, dict[str, Any]]:
 
 
 def _markdown(items: list[Page], told: Mapping[str, Any]) -> str:
-    """Joins the pages. Clients count page breaks: one stands between any two, also beside an empty page."""
+    """Joins the pages. Clients count page breaks: one stands between any two, also next to an empty page."""
     is_without = told.get("image_export_mode") == "placeholder"
     texts = [
         "" if page.failure is not None else without_links(page) if is_without else page.markdown

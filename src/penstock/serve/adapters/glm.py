@@ -11,45 +11,22 @@ from penstock.documents.formats.glm import WrittenPage, blocks_of, page_blocks, 
 from penstock.page import Page
 from penstock.serve.adapters.foreign_jobs import ForeignJobs, as_list, page_span, whole_number
 from penstock.serve.errors import HttpRefusal
+from penstock.serve.openapi import LIST, TEXT, request_body
 from penstock.serve.requests.body import BodyParser
 from penstock.serve.routes.context import Context
 from penstock.serve.routes.models import errors
 
 BETWEEN = "\n\n---\n\n"  # documents of one answer
-PARSE_BODY = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "application/json": {
-                "schema": {
-                    "type": "object",
-                    "properties": {"images": {"type": "array", "items": {"type": "string"}}},
-                },
-                "example": {"images": ["data:image/png;base64,iVBORw0KG..."]},
-            },
-            "multipart/form-data": {"schema": {"type": "object", "properties": {"files": {"type": "array"}}}},
-        },
-    }
-}
-HOSTED_BODY = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "application/json": {
-                "schema": {
-                    "type": "object",
-                    "properties": {"file": {"type": "string"}},
-                    "required": ["file"],
-                },
-                "example": {
-                    "model": "glm-ocr",
-                    "file": "data:application/pdf;base64,JVBERi0...",
-                    "end_page_id": 3,
-                },
-            }
-        },
-    }
-}
+PARSE_BODY = request_body(
+    json={"images": {"type": "array", "items": TEXT}},
+    form={"files": LIST},
+    example={"images": ["data:image/png;base64,iVBORw0KG..."]},
+)
+HOSTED_BODY = request_body(
+    json={"file": TEXT},
+    needed=["file"],
+    example={"model": "glm-ocr", "file": "data:application/pdf;base64,JVBERi0...", "end_page_id": 3},
+)
 
 
 class GlmRoutes:
@@ -119,7 +96,7 @@ class GlmRoutes:
 
 
 async def add_source(body: BodyParser, source: Any) -> None:
-    """Takes a data URI, an address, or bare base64. A file of this machine is nobody's to name."""
+    """Takes a data URI, an address, or bare base64. A path of this machine is refused."""
     if not isinstance(source, str) or not source:
         raise HttpRefusal(400, "No images provided.")
     if source.lower().startswith("file:"):

@@ -31,6 +31,7 @@ from penstock.serve.adapters.foreign_jobs import (
 )
 from penstock.serve.errors import HttpRefusal
 from penstock.serve.jobs.jobs import JobState
+from penstock.serve.openapi import FILE, request_body
 from penstock.serve.requests.body import BodyParser
 from penstock.serve.routes.context import Context
 from penstock.serve.routes.models import errors
@@ -47,28 +48,18 @@ STATUS = {
     "failed": "failed",
     "cancelled": "failed",
 }
-BODY = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "properties": {
-                        "files": {"type": "array", "items": {"type": "string", "format": "binary"}},
-                        "return_md": {"type": "boolean", "default": True},
-                        "return_content_list": {"type": "boolean", "default": False},
-                        "return_images": {"type": "boolean", "default": False},
-                        "response_format_zip": {"type": "boolean", "default": False},
-                        "start_page_id": {"type": "integer", "default": 0},
-                        "end_page_id": {"type": "integer", "default": LAST_PAGE},
-                    },
-                    "required": ["files"],
-                }
-            }
-        },
-    }
-}
+BODY = request_body(
+    form={
+        "files": {"type": "array", "items": FILE},
+        "return_md": {"type": "boolean", "default": True},
+        "return_content_list": {"type": "boolean", "default": False},
+        "return_images": {"type": "boolean", "default": False},
+        "response_format_zip": {"type": "boolean", "default": False},
+        "start_page_id": {"type": "integer", "default": 0},
+        "end_page_id": {"type": "integer", "default": LAST_PAGE},
+    },
+    needed=["files"],
+)
 
 
 class MineruRoutes:
@@ -136,7 +127,7 @@ class MineruRoutes:
         file = io.BytesIO()
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as made:
             for folder, name in _folders(pages).items():
-                texts = _discarding_margins(_texts(name, pages[name], told))
+                texts = discarding_margins(_texts(name, pages[name], told))
                 for kind, ending in ZIP_ENDINGS.items():
                     if kind in texts:
                         made.writestr(f"{folder}/{folder}{ending}", texts[kind].encode("utf-8", "replace"))
@@ -166,7 +157,7 @@ def _texts(name: str, items: list[Page], told: Mapping[str, Any]) -> dict[str, A
     return made
 
 
-def _discarding_margins(texts: dict[str, Any]) -> dict[str, Any]:
+def discarding_margins(texts: dict[str, Any]) -> dict[str, Any]:
     """Calls running titles and page numbers "discarded": RAGFlow's older parsers know no other word for them.
 
     For one that they do not know, they repeat the paragraph before it.

@@ -16,6 +16,7 @@ from penstock.serve.adapters.glm import add_source
 from penstock.serve.adapters.mistral_files import own_file
 from penstock.serve.errors import HttpRefusal
 from penstock.serve.jobs.jobs import JobState
+from penstock.serve.openapi import request_body
 from penstock.serve.requests.body import BodyParser
 from penstock.serve.requests.kept_files import KeptFile
 from penstock.serve.routes.context import Context
@@ -36,28 +37,15 @@ TYPES = {
     **dict.fromkeys(PICTURE_LABELS, "image"),
     **dict.fromkeys(FORMULA_LABELS, "equation"),
 }
-BODY = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "application/json": {
-                "schema": {
-                    "type": "object",
-                    "properties": {"document": {"type": "object"}},
-                    "required": ["document"],
-                },
-                "example": {
-                    "model": "mistral-ocr-latest",
-                    "document": {
-                        "type": "document_url",
-                        "document_url": "data:application/pdf;base64,JVBERi0...",
-                    },
-                    "include_image_base64": False,
-                },
-            }
-        },
-    }
-}
+BODY = request_body(
+    json={"document": {"type": "object"}},
+    needed=["document"],
+    example={
+        "model": "mistral-ocr-latest",
+        "document": {"type": "document_url", "document_url": "data:application/pdf;base64,JVBERi0..."},
+        "include_image_base64": False,
+    },
+)
 
 
 class MistralRoutes:

@@ -12,29 +12,15 @@ from fastapi.responses import FileResponse, Response
 from penstock.serve.errors import HttpRefusal
 from penstock.serve.guard.key_middleware import SIGNED
 from penstock.serve.guard.upload_deadlines import arrival_of
+from penstock.serve.openapi import FILE, request_body
 from penstock.serve.requests.body import BodyParser
 from penstock.serve.requests.kept_files import GONE, KeptFile
 from penstock.serve.routes.context import LATER, Context, max_bytes_of, owner_of
 from penstock.serve.routes.models import errors
 
 TIDY_S = 600.0
-BODY = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "properties": {
-                        "file": {"type": "string", "format": "binary"},
-                        "purpose": {"type": "string", "default": "ocr"},
-                    },
-                    "required": ["file"],
-                }
-            }
-        },
-    }
-}
+BODY = request_body(form={"file": FILE, "purpose": {"type": "string", "default": "ocr"}}, needed=["file"])
+
 BYTES: dict[int | str, dict[str, Any]] = {
     200: {"description": "The file.", "content": {"application/octet-stream": {}}}
 }

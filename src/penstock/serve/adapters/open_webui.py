@@ -10,6 +10,7 @@ from fastapi import FastAPI, Request
 
 from penstock.serve.adapters.foreign_jobs import ForeignJobs, without_links
 from penstock.serve.errors import HttpRefusal
+from penstock.serve.openapi import request_body
 from penstock.serve.requests.body import BodyParser
 from penstock.serve.routes.context import Context
 from penstock.serve.routes.models import errors
@@ -25,10 +26,7 @@ BODY = {
             "example": "report%202026.pdf",
         }
     ],
-    "requestBody": {
-        "required": True,
-        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
-    },
+    **request_body(is_file=True),
 }
 
 

@@ -14,26 +14,17 @@ from penstock.region import Region
 from penstock.serve.adapters.foreign_jobs import ForeignJobs, crops_of
 from penstock.serve.adapters.glm import add_source
 from penstock.serve.jobs.jobs import JobState
+from penstock.serve.openapi import TEXT, request_body
 from penstock.serve.requests.body import BodyParser
 from penstock.serve.routes.context import Context
 from penstock.serve.routes.models import errors
 
 IMAGE = 1  # a `fileType`; 0 is a PDF, and what it says is looked for in the file itself
-BODY = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "application/json": {
-                "schema": {
-                    "type": "object",
-                    "properties": {"file": {"type": "string"}, "fileType": {"enum": [0, 1, None]}},
-                    "required": ["file"],
-                },
-                "example": {"file": "JVBERi0...", "fileType": 0},
-            }
-        },
-    }
-}
+BODY = request_body(
+    json={"file": TEXT, "fileType": {"enum": [0, 1, None]}},
+    needed=["file"],
+    example={"file": "JVBERi0...", "fileType": 0},
+)
 
 
 class PaddleocrRoutes:

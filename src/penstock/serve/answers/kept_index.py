@@ -10,6 +10,8 @@ from penstock.passes.service import item_class
 from penstock.photo import Photo
 from penstock.retrieval.index_folder import FOLDER
 from penstock.serve.reading.service import Service
+from penstock.store.contents import CORRECTIONS
+from penstock.store.corrections import changed_ns
 from penstock.store.ledger import ITEMS_DIR
 
 COMMIT_S = 30.0  # for the rows of pages that are read to reach the disk, which may be busy
@@ -38,8 +40,9 @@ class KeptIndex:
                 service.settled.wait(COMMIT_S)
             if not rows.is_dir() or self._has_photos:
                 raise NothingRead("No page is read yet.", "Call parse, or wait for it.")
-            stamp = rows.stat().st_mtime_ns
-            if (service.out / FOLDER).is_dir() and (not service.takes_documents or stamp == self._stamp):
+            stamp, made = rows.stat().st_mtime_ns, changed_ns(service.out / FOLDER)
+            is_stale = service.takes_documents and stamp != self._stamp
+            if made and not is_stale and changed_ns(service.out / CORRECTIONS) < made:
                 return
             index_out(service.out, holds_lock=service.takes_documents)
             self._stamp = stamp

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -61,7 +60,7 @@ class ServedSearch:
             raise HttpRefusal(503, "Search does not work here now.", "The service's log says why.") from exc
         found = searcher.search(question, vector, top=top, filters=filters)
         # what was deleted is in the index until it is brought up to date
-        return [asdict(hit) for hit in found if self._service.status(hit.document) is not None]
+        return [hit.row() for hit in found if self._service.status(hit.document) is not None]
 
     def _embedded(self, texts: Sequence[str]) -> tuple[str, list[list[float]]]:
         engine = vectors.about(Out(self._out)).get("engine")

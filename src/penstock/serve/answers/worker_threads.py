@@ -55,7 +55,7 @@ class WorkerThreads:
 
 
 class _HandedOver:
-    """A piece of work, and the future of whoever waits for it."""
+    """A piece of work, and the future that its caller waits for."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
         self._loop = asyncio.get_running_loop()

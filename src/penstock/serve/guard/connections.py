@@ -1,8 +1,8 @@
-"""Connections that cannot starve the service: each has deadlines, and one that asks nothing makes room.
+"""Connections that cannot starve the service: each has deadlines, and one without a request makes room.
 
 A client that sends half a header and waits is answered 408. When all connections are taken, the oldest that
-has no request at work is closed for a new one; if all are at work, the new one is told to come again. Whoever
-is refused in the middle of a body is read on for a while: else the system throws the answer away.
+has no request at work is closed for a new one; if all are at work, the new one is asked to come again. A
+body that is refused in the middle is read on for a while: else the system throws the answer away.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class ConnectionTable:
 
 
 class BoundedConnection(H11Protocol):
-    """One connection with a deadline for headers, for answers that nobody takes, and for its own end."""
+    """One connection with deadlines for headers, for answers that are not taken, and for its own end."""
 
     def __init__(self, table: ConnectionTable, **given: Any) -> None:
         super().__init__(**given)

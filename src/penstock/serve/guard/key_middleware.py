@@ -1,4 +1,4 @@
-"""Asks every request for its key, counts it, and notes whose it is."""
+"""Checks the key of every request, counts it, and notes whose it is."""
 
 from __future__ import annotations
 

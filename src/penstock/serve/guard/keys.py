@@ -1,4 +1,4 @@
-"""API keys: who asks, what they may do, and how much. The file holds hashes; a key is shown once.
+"""API keys: who the caller is, what they may do, and how much. The file holds hashes; a key is shown once.
 
 A key is 32 random bytes, so a plain hash of it cannot be guessed back. Every hash is compared, each in
 constant time.
@@ -62,7 +62,7 @@ class KeyRing:
         return cls(owners)
 
     def owner(self, headers: Mapping[str, str]) -> KeyOwner | None:
-        """Returns who asks; None for a wrong key or none."""
+        """Returns the key's owner; None for a wrong key or none."""
         if not self._owners:
             return EVERYONE
         given = hash_of(_key(headers))

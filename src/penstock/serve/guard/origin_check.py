@@ -1,6 +1,6 @@
 """Protects a service without a login from foreign web pages in a user's browser.
 
-Any page that a user has open can send requests to 127.0.0.1. If it asks across origins, the browser names the
+Any page that a user has open can send requests to 127.0.0.1. Across origins, the browser names the
 page's origin in `Origin`. If its own host name is made to resolve to our address (DNS rebinding), the browser
 names that host in `Host`. The check refuses both.
 """

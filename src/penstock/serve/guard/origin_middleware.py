@@ -1,4 +1,4 @@
-"""Asks OriginCheck about every request, and puts our headers into every answer."""
+"""Checks every request with OriginCheck, and puts our headers into every answer."""
 
 from __future__ import annotations
 

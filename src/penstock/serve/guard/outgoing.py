@@ -48,7 +48,7 @@ class AllowedHosts:
     def checked(self, address: str, refusal: str, advice: str) -> str:
         """Returns the host of an address. Raises HttpRefusal if it may not be asked.
 
-        `refusal` is what is said of a host that nobody allowed; it has a {host}.
+        `refusal` is the sentence for a host that is not allowed; it has a {host}.
         """
         try:
             parts = urlsplit(address)
@@ -63,7 +63,7 @@ class AllowedHosts:
         if (port or PORTS[parts.scheme]) not in ports and not self.inside:
             raise HttpRefusal(403, f"This service does not ask port {port or PORTS[parts.scheme]} there.")
         if _is_literal(host) and not self.inside and not any(one.holds(host) for one in self.networks):
-            raise HttpRefusal(403, "This service asks names, not addresses.")
+            raise HttpRefusal(403, "This service calls names, not addresses.")
         return host
 
     def _ports(self, host: str) -> set[int]:

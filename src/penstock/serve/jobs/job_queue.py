@@ -13,8 +13,8 @@ from penstock.serve.jobs.record import JobRecord
 class JobQueue:
     """Any thread puts, several take. `end` wakes the takers for good.
 
-    The next job is of whoever has the fewest at work, and of those of whoever waited longest. A job that is
-    put again while it is at work waits until that is over.
+    The next job is of the owner with the fewest at work; of several, the one who waited longest. A job that
+    is put again while it is at work waits until that is over.
     """
 
     def __init__(self) -> None:

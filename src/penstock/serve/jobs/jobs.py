@@ -1,4 +1,4 @@
-"""The jobs of a service: made, told of, cancelled, deleted, and forgotten when their time is over."""
+"""The jobs of a service: made, shown, cancelled, deleted, and forgotten when their time is over."""
 
 from __future__ import annotations
 

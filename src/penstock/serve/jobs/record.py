@@ -1,4 +1,4 @@
-"""A job as it stands on disk: written whole before the client is told of it."""
+"""A job as it stands on disk: written whole before the client gets its id."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, Literal
 from penstock.redaction import SafeRepr
 from penstock.serve.jobs.journal import JobJournal
 from penstock.store.atomic_files import replacing, store_errors
-from penstock.store.manifest import FOLDERS
+from penstock.store.contents import FOLDERS
 from penstock.store.ownership import claim_folder, refuse_links, remove, remove_tree
 
 log = logging.getLogger(__name__)
@@ -26,13 +26,12 @@ LINKED = ("run.json", "crops", "uploads", "enrich", "raw", "masks", "clouds", "m
 Kind = Literal["parse", "volumes"]
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 CallbackState = Literal["", "waiting", "delivered", "failed"]
-EARLIER_WORDS = {"told": "delivered", "given up": "failed"}  # of callbacks in records of earlier versions
 SECRETS = ("password",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobRecord(SafeRepr):
-    """What is kept of a job. `state` is set when it is over; until then it is told from its pages.
+    """What is kept of a job. `state` is set when it is over; until then it follows from its pages.
 
     A job without options of its own is read by the service's run, and `documents` are its names there.
     Another has a run of its own, and `documents` are the names of its files.
@@ -160,6 +159,4 @@ class JobFiles:
 
 
 def _record(row: Mapping[str, Any]) -> JobRecord:
-    known = {**row, "documents": tuple(row["documents"])}
-    callback = row.get("callback_state", "")
-    return JobRecord(**{**known, "callback_state": EARLIER_WORDS.get(callback, callback)})
+    return JobRecord(**{**row, "documents": tuple(row["documents"])})

@@ -1,4 +1,4 @@
-"""What came of a job, as files: made by the exports when someone asks, kept until the job is deleted."""
+"""What came of a job, as files: made by the exports on request, kept until the job is deleted."""
 
 from __future__ import annotations
 
@@ -32,7 +32,6 @@ OTHER_NAMES = {"markdown": "md"}
 PAGE_RESULTS = (JSON, ZIP, *PAGE_FORMATS)
 PHOTO_RESULTS = (JSON, ZIP, *PHOTO_FORMATS)
 IN_ZIP = {"parse": ("md", "docjson", "jsonl"), "volumes": ("objects", "report")}
-ASSETS = {"parse": ("crops",), "volumes": ("masks", "clouds", "meshes")}
 MEDIA = {
     ".json": "application/json",
     ".jsonl": "application/x-ndjson",
@@ -55,7 +54,7 @@ class JobResults:
     def file(self, record: JobRecord, name: str, of: Sequence[str] = ()) -> Path:
         """Returns one file: the result itself, or a ZIP where it is several. Raises UsageError.
 
-        `of` are the formats that a ZIP holds, beside crops and their like.
+        `of` are the formats that a ZIP holds, besides crops and their like.
         """
         name = _checked(record, name)
         out = self._out(record)

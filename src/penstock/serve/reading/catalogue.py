@@ -11,6 +11,7 @@ from pathlib import Path
 
 from penstock.page import Page
 from penstock.photo import Photo
+from penstock.store.corrections import Corrections
 from penstock.store.ledger import FAILURES_DIR, ITEMS_DIR, MAX_ROWS, Entry, Ledger
 from penstock.store.schema import PAGES_OR_PHOTOS
 from penstock.store.source_order import DOCUMENTS, in_source_order, read_order
@@ -39,7 +40,8 @@ class Catalogue:
         self._out = out
         self._follows = follows
         self._lock = threading.Lock()
-        self._ledger = Ledger(out, PAGES_OR_PHOTOS)
+        self._corrections = Corrections(out)
+        self._ledger = Ledger(out, PAGES_OR_PHOTOS, self._corrections.mended)
         self._entries: dict[str, Entry] = {}
         self._places: dict[str, dict[int, Place]] = {}
         self._order: list[str] = []
@@ -102,7 +104,7 @@ class Catalogue:
             if place.id not in self._recent and place.id not in self._entries:
                 self._look()
             if place.id in self._recent:
-                return self._recent[place.id]
+                return self._corrections.mended(self._recent[place.id])
             entry = self._entries.get(place.id)
             return self._row(entry) if entry is not None else None
 
@@ -142,7 +144,7 @@ class Catalogue:
 
     def _read(self) -> None:
         # a ledger remembers rows, and a run that is started over has new ones
-        self._ledger = Ledger(self._out, PAGES_OR_PHOTOS)
+        self._ledger = Ledger(self._out, PAGES_OR_PHOTOS, self._corrections.mended)
         try:
             self._entries = self._ledger.entries()
         except FileNotFoundError:  # started over in this moment; the next look will find the new run

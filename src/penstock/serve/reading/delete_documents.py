@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from penstock.region import content_name
 from penstock.store.atomic_files import replacing, store_errors
 from penstock.store.check import NAMED_IN_LISTS
+from penstock.store.contents import CORRECTIONS
 from penstock.store.ledger import FAILURES_DIR, ITEMS_DIR
 from penstock.store.ownership import remove
 from penstock.store.shards import read_shard, shards_in, write_shard
@@ -33,6 +34,9 @@ def delete_documents(out: Path, documents: Set[str]) -> int:
         gone |= _named(table.filter(of_them))
         rows += pc.sum(of_them).as_py()
         _rewrite(out, shard, table.filter(pc.invert(of_them)))
+    for shard in shards_in(out / CORRECTIONS):
+        if not documents.isdisjoint(read_shard(shard, ["document"])["document"].to_pylist()):
+            remove(out, shard)
     for path in gone - _all_named(out) if gone else ():
         with store_errors(out / path):
             remove(out, out / path)

@@ -1,6 +1,6 @@
-"""Documents that take turns, a few pages each: a long one holds up nobody's short one.
+"""Documents that take turns, a few pages each: a long one holds up no short one.
 
-Those who send them take turns, too: who has sent 1,000 documents keeps nobody waiting for all of them.
+Those who send them take turns, too: 1,000 documents of one client do not hold up another's.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+from penstock.choices import OfficeUse
 from penstock.driver import Run
 from penstock.errors import PenstockError
 from penstock.executors.local import CANCELLED
@@ -27,6 +28,8 @@ from penstock.serve.reading.upload_batcher import UploadBatcher
 from penstock.serve.reading.upload_folder import UPLOADS
 from penstock.serve.reading.upload_pages import Sent, document_of, listed
 from penstock.sources.probe import PageCounter
+from penstock.stages.load import Load
+from penstock.store.manifest import DOWNLOADS
 
 log = logging.getLogger(__name__)
 
@@ -148,7 +151,10 @@ class ReadingRun:
 
     def _pages_of(self, paths: list[Path], counter: PageCounter) -> Iterator[tuple[str, list[Sent]]]:
         """Yields each document and its pages; its name is then known with their number."""
-        for path, items in listed(paths, item_class(self._plan), counter) if paths else ():
+        loads = [stage for stage in self._plan.stages if isinstance(stage, Load)]
+        office: OfficeUse = loads[0].office if loads else "auto"
+        kind, downloads = item_class(self._plan), self._out / DOWNLOADS
+        for path, items in listed(paths, kind, counter, office, downloads) if paths else ():
             document = document_of(path)
             num_pages, places = len(items), self._catalogue.places(document)
             if self._progress.take_again(document):

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from penstock.choices import OfficeUse
 from penstock.errors import Failure, UsageError
 from penstock.page import Page
 from penstock.photo import Photo
@@ -17,15 +18,22 @@ from penstock.sources.probe import PageCounter
 Sent = Page | Photo
 
 
-def listed(paths: list[Path], kind: type[Sent], counter: PageCounter) -> Iterator[tuple[Path, list[Sent]]]:
+def listed(
+    paths: list[Path],
+    kind: type[Sent],
+    counter: PageCounter,
+    office: OfficeUse = "auto",
+    downloads: Path | None = None,
+) -> Iterator[tuple[Path, list[Sent]]]:
     """Yields each file with its pages; a file without pages gets one failed page."""
     left = {path.parent.name: path for path in paths}
     home = paths[0].parent.parent.resolve()
     there, place = [home / path.parent.name / path.name for path in paths], len(f"{home}/")
     why = "It holds no page."
     try:
-        items = list_files(there, kind, counter)
-        for folder, pages in itertools.groupby(items, key=lambda item: item.uri[place:].partition("/")[0]):
+        items = list_files(there, kind, counter, office, downloads)
+        sent = itertools.groupby(items, key=lambda item: (item.source or item.uri)[place:].partition("/")[0])
+        for folder, pages in sent:
             path = left.pop(folder)
             yield path, [_ours(item, path) for item in pages]
     except UsageError as exc:  # none of the files that are left has a page

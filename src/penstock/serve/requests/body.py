@@ -73,7 +73,7 @@ class RequestFiles(SafeRepr):
 
 @dataclass(frozen=True, slots=True)
 class _LongFile:
-    """A file that stood in JSON. `media` is what its data URI said, None for bare base64."""
+    """A file that came in JSON. `media` is what its data URI said, None for bare base64."""
 
     file: ReceivedFile
     media: str | None
@@ -167,7 +167,7 @@ class BodyParser:
         return told
 
     async def add_stream(self, name: str, stream: AsyncIterator[bytes], into: str = "") -> None:
-        """Writes one file, of the field `into` where it comes beside others. Raises what is wrong with it."""
+        """Writes one file, of the field `into` where it comes with others. Raises what is wrong with it."""
         self._add(await self._received(name, stream), into)
 
     def _add(self, file: ReceivedFile, into: str) -> None:

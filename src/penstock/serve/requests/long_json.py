@@ -98,7 +98,7 @@ class LongJson:
         self._short += text
         if len(self._short) > MAX_SHORT_BYTES:
             raise HttpRefusal(
-                413, f"JSON may have {file_size(MAX_SHORT_BYTES)} beside its files.", "Send files as a form."
+                413, f"JSON may have {file_size(MAX_SHORT_BYTES)} besides its files.", "Send files as a form."
             )
 
 

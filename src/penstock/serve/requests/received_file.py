@@ -17,7 +17,7 @@ from fastapi.concurrency import run_in_threadpool
 from penstock.serve.errors import NotADocument, TooLarge
 from penstock.sizes import file_size
 from penstock.sources.files import kind_of
-from penstock.sources.formats import HEAD_BYTES, READABLE
+from penstock.sources.formats import ARCHIVES, HEAD_BYTES, READABLE
 from penstock.store.atomic_files import store_errors, write_synced
 
 BLOCK = 256 * 1024  # bytes that are written together
@@ -37,15 +37,17 @@ class ReceivedFile:
     unwritten: bytes | None = field(default=None, repr=False)
 
     def check_kind(self) -> None:
-        """Raises NotADocument for what the listing would refuse by its first bytes."""
+        """Raises NotADocument for an archive, and for what the listing would refuse by its first bytes."""
         if self.unwritten is not None:
             head = self.unwritten[:HEAD_BYTES]
         else:
             with store_errors(self.path), self.path.open("rb") as file:
                 head = file.read(HEAD_BYTES)
-        _, problem = kind_of(head, PurePosixPath(self.name).suffix.lower())
+        kind, problem = kind_of(head, PurePosixPath(self.name).suffix.lower())
         if problem:
             raise NotADocument(f"{self.name} {problem}", READABLE)
+        if kind in ARCHIVES:  # an upload is one document, with one name and one place
+            raise NotADocument(f"{self.name} is an archive.", "Send the files in it.")
 
     def put_on_disk(self) -> None:
         """Writes and syncs it unless it is on the disk already."""

@@ -14,7 +14,10 @@ from fastapi.responses import FileResponse, JSONResponse, Response
 from fastapi.routing import APIRoute
 from starlette.types import Receive, Scope, Send
 
+from penstock.addresses.locator import EXAMPLE, Locator
 from penstock.documents.pages.whole_document import WholeDocument
+from penstock.errors import UsageError
+from penstock.exports.located import locate, located
 from penstock.exports.overlays import MAX_SIDE
 from penstock.exports.page_files import page_piece
 from penstock.page import Page
@@ -22,10 +25,18 @@ from penstock.photo import Photo
 from penstock.serve.errors import HttpRefusal
 from penstock.serve.guard.upload_deadlines import arrival_of
 from penstock.serve.jobs.results import item_row
+from penstock.serve.openapi import request_body
 from penstock.serve.reading.catalogue import Place
 from penstock.serve.reading.progress import Status
 from penstock.serve.routes.context import LATER, Context, max_bytes_of, owner_of, pause
-from penstock.serve.routes.models import DocumentAnswer, DocumentPartsAnswer, TakenAnswer, errors
+from penstock.serve.routes.models import (
+    DocumentAnswer,
+    DocumentPartsAnswer,
+    LocatedAnswer,
+    TakenAnswer,
+    errors,
+)
+from penstock.store.out import Out
 
 MAX_WAIT_S = 60.0  # proxies give up on a silent answer soon after
 SEND_THE_BYTES = "Send the file's bytes: curl --data-binary @FILE."
@@ -35,12 +46,7 @@ KEPT = re.compile(r"(crops|masks|clouds|meshes)/[0-9a-f]{8,64}\.(jpg|png|ply|glb
 Name = Annotated[str, Query(description="The document's name as /v1/documents gives it.")]
 PageNumber = Annotated[int, Query(ge=1, description="From 1.")]
 Side = Annotated[int, Query(ge=32, le=4000, description="At most so many pixels of the longer side.")]
-BYTES = {
-    "requestBody": {
-        "required": True,
-        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
-    }
-}
+BYTES = request_body(is_file=True)
 MARKDOWN: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/markdown": {"example": "<!-- page 1 -->\n\n# Title\n"}}}
 }
@@ -83,6 +89,7 @@ class DocumentRoutes:
         add("/v1/document", response_model=DocumentPartsAnswer, responses=errors(404))(self.get_document)
         add("/v1/markdown", response_class=Response, responses={**MARKDOWN, **errors(404)})(self.get_markdown)
         add("/v1/page", responses=errors(404))(self.get_page)
+        add("/v1/at", response_model=LocatedAnswer, responses=errors(404))(self.get_located)
         add("/v1/picture", response_class=Response, responses={**JPEG, **errors(404)})(self.get_picture)
         add("/v1/file/{path:path}", response_class=Response, responses={**ASSET, **errors(404)})(
             self.get_file
@@ -160,6 +167,19 @@ class DocumentRoutes:
     def get_page(self, request: Request, name: Name, page: PageNumber) -> dict[str, Any]:
         """One page as in ocr_results.jsonl; a photo with its objects as in objects.jsonl."""
         return item_row(self._item(request, name, page))
+
+    def get_located(
+        self, request: Request, locator: Annotated[str, Query(max_length=4000, examples=[EXAMPLE])]
+    ) -> dict[str, Any]:
+        """What stands at an address: its page, its box and its text. `/#LOCATOR` shows it on the web page."""
+        try:
+            wanted = Locator.parse(locator)
+            self._known(request, wanted.document)
+            if wanted.chunk is None and wanted.page is not None:
+                return located(self._item(request, wanted.document, wanted.page), wanted).row()
+            return locate(Out(self._service.out), wanted).row()
+        except UsageError as exc:
+            raise HttpRefusal(404, exc.message, exc.advice) from exc
 
     async def get_picture(
         self, request: Request, name: Name, page: PageNumber, boxes: bool = True, side: Side = MAX_SIDE

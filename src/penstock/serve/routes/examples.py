@@ -8,9 +8,10 @@ from typing import Any
 from pydantic import BaseModel
 
 from penstock.serve.jobs.photo_attachments import DEPTHS, FURNITURE
+from penstock.serve.openapi import FILE, request_body
 from penstock.serve.requests.options import ParseRequest, VolumesRequest
 
-FILE = {
+NAMED_FILE = {
     "type": "object",
     "properties": {
         "name": {"type": "string", "examples": ["report.pdf"]},
@@ -19,7 +20,6 @@ FILE = {
     },
     "additionalProperties": False,
 }
-BINARY = {"type": "string", "format": "binary"}
 FILES = {"files": "What is read or measured."}
 BESIDE = {
     DEPTHS: "Depth maps, named after their photos: .npy in metres, or 16-bit PNG in millimetres.",
@@ -51,14 +51,6 @@ def _body(kind: type[BaseModel], example: dict[str, Any], files: Mapping[str, st
     form, told = (
         {name: {"type": "array", "items": one, "description": words} for name, words in files.items()}
         | fields
-        for one in (BINARY, FILE)
+        for one in (FILE, NAMED_FILE)
     )
-    content = {
-        "multipart/form-data": {"schema": {"type": "object", "properties": form, "required": ["files"]}},
-        "application/json": {
-            "schema": {"type": "object", "properties": told, "required": ["files"]},
-            "example": example,
-        },
-        "application/octet-stream": {"schema": BINARY},
-    }
-    return {"requestBody": {"required": True, "content": content}}
+    return request_body(json=told, form=form, is_file=True, needed=["files"], example=example)

@@ -140,6 +140,60 @@ class SearchHit(BaseModel):
     label: str | None
     box: list[int] | None
     crop: str | None
+    locator: str = Field(description="For /v1/at.", examples=["penstock:report.pdf/p3/r7"])
+
+
+class LocatedAnswer(BaseModel):
+    """What stands at an address."""
+
+    locator: str
+    kind: Literal["document", "page", "region", "line", "cell", "chunk", "thing"]
+    document: str
+    page: int | None
+    region: int | None
+    label: str
+    bbox: list[int] | None = Field(description="On the page's grid of 0 to 1000.")
+    text: str
+    confidence: float | None = Field(description="None where the file itself gives the text.")
+    reader: str
+    crop: str | None
+    places: list[str] = Field(description="Of a chunk: the locators of its regions.")
+
+
+class ReviewAnswer(BaseModel):
+    """A place that a person should look at."""
+
+    locator: str
+    document: str
+    page: int
+    kind: Literal["page", "region", "line", "cell"]
+    reason: str
+    text: str
+    other: str = Field(description="What a second reader read.")
+    confidence: float | None
+    bbox: list[int] | None = Field(description="On the page's grid of 0 to 1000.")
+    wrong: float = Field(description="How many of its characters are likely wrong.")
+
+
+class TypedCorrection(BaseModel):
+    """What stands somewhere in truth."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    locator: str = Field(max_length=4000, examples=["penstock:report.pdf/p3/r7/c1.0"])
+    text: str = Field(max_length=100_000)
+    before: str | None = Field(default=None, max_length=1_000_000, description="What it said to its writer.")
+    who: str = Field(default="", max_length=200, description="Who corrects; with a key its name counts.")
+
+
+class CorrectionAnswer(BaseModel):
+    """A correction: who put it right, when, and what it said before."""
+
+    locator: str
+    who: str
+    before: str
+    after: str
+    at: str
 
 
 class DrawnBox(BaseModel):

@@ -9,6 +9,7 @@ import { startMeasuring } from "./views/measuring.js";
 import { follow, showPane, showView, startOpened } from "./views/opened.js";
 import { startPageView } from "./views/page_view.js";
 import { startPhotos } from "./views/photos.js";
+import { startReview } from "./views/review.js";
 import { startRuns } from "./views/runs.js";
 import { startSearch } from "./views/search.js";
 import { startSending } from "./views/sending.js";
@@ -18,7 +19,7 @@ import { startThumbnails } from "./views/thumbnails.js";
 import { drawWords, say } from "./words.js";
 
 drawWords();
-for (const start of [startSettings, startOpened, startThumbnails, startPageView, startMeasuring, startAddThing, startBoxes, startTextView, startPhotos, startSearch, startRuns, startSending, startDocuments]) start();
+for (const start of [startSettings, startOpened, startThumbnails, startPageView, startMeasuring, startAddThing, startBoxes, startTextView, startPhotos, startSearch, startReview, startRuns, startSending, startDocuments]) start();
 for (const one of document.querySelectorAll("button[data-view]")) one.addEventListener("click", () => showView(one.dataset.view));
 for (const one of document.querySelectorAll("button[data-pane]")) one.addEventListener("click", () => showPane(one.dataset.pane));
 for (const event of ["view", "pane"]) on(event, mark);

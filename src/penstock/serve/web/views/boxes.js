@@ -47,8 +47,8 @@ const plainWords = (words) => words.replace(/<[^>]*>/g, " ").replace(/\s+/g, " "
 function drawHit(all, row) {
   if (!shown.hit) return;
   const known = row.regions.find((region) => region.index === shown.hit.region);
-  const found = known && [...all.children].find((node) => node.dataset.index === String(known.index));
-  const node = found ?? (shown.hit.box && made("span", { class: "box" }));
+  const found = known && !shown.hit.isPart && [...all.children].find((node) => node.dataset.index === String(known.index));
+  const node = found || (shown.hit.box && made("span", { class: "box" }));
   if (!node) return;
   if (!found) {
     place(node, shown.hit.box);

@@ -12,14 +12,25 @@ export function startOpened() {
   addEventListener("hashchange", follow);
 }
 
-// Opens what the address names: #name=...&page=3. Other addresses are not ours.
+// Opens what the address names: #penstock:report.pdf/p3/r7, or #name=...&page=3. Other addresses are not ours.
 export function follow() {
+  if (location.hash.startsWith("#penstock:")) return openAt(location.hash.slice(1));
   const wanted = new URLSearchParams(location.hash.slice(1));
   const page = Number(wanted.get("page")) || 1;
   if (wanted.has("name") && (wanted.get("name") !== shown.name || page !== shown.page)) open(wanted.get("name"), page);
 }
 
-// `hit` is what a search found there: {region, box}.
+async function openAt(locator) {
+  try {
+    const place = await ask(`v1/at?locator=${encodeURIComponent(locator)}`);
+    const isPart = ["line", "cell", "thing"].includes(place.kind);
+    await open(place.document, place.page ?? 1, place.bbox && { region: place.region, box: place.bbox, isPart });
+  } catch (trouble) {
+    tell("page", told(trouble));
+  }
+}
+
+// `hit` is what a search found there: {region, box}; `isPart` where the box is smaller than the region's.
 export async function open(name, page = 1, hit = null) {
   const isNew = name !== shown.name;
   Object.assign(shown, { name, page, hit, row: null, chosen: null, trouble: "" });

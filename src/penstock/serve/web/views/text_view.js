@@ -41,9 +41,10 @@ function draw(trouble) {
 
 function drawRegion(region) {
   const words = region.failure ? region.failure.message : region.content ?? region.note ?? "";
-  const sure = region.confidence === null ? "" : ` · ${say("sure", Math.round(region.confidence * 100))}`;
+  const fromFile = ["layer", "structure"].includes(region.reader) ? say("fromFile") : "";
+  const sure = region.confidence === null ? fromFile : say("sure", Math.floor(region.confidence * 100));
   const tag = button(`${region.index + 1} ${plainLabel(region.label)}`, () => choose(region.index), { class: "tag" });
-  const head = made("div", { class: "head" }, tag, made("small", {}, sure.slice(3)), region.content ? copyButton(() => region.content) : null);
+  const head = made("div", { class: "head" }, tag, made("small", {}, sure), region.content ? copyButton(() => region.content) : null, jobIn(shown.name) ? null : copyButton(() => `${location.origin}${location.pathname}#${region.locator}`, "link"));
   const part = made("article", {
     class: `part is-${family(region.label)}` + (region.failure ? " bad" : ""), "data-index": region.index, "data-label": region.label,
     onpointerenter: () => point(region.index, "text"), onpointerleave: pointAway,
