@@ -31,13 +31,16 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())  # who imports us 
 
 # every public name by its module; __init__.pyi says the same to editors, and a test compares them
 _NAMES = {
+    "addresses.locator": "Locator",
     "aio": "aconvert aparse",
     "api.documents": "export parse read",
     "api.enriching": "enrich",
     "api.evaluation": "evaluate",
+    "api.extracting": "extract",
     "api.photos": "volumes",
     "api.pipeline": "run upload",
     "api.reader": "Reader convert",
+    "api.reviewing": "correct review",
     "api.searching": "embed index search",
     "api.upkeep": "check models profile",
     "client.async_client": "AsyncClient",
@@ -49,10 +52,14 @@ _NAMES = {
     "converted.figures": "Figure",
     "converted.opened": "OpenedRun open",
     "converted.outline": "DocumentSection",
+    "converted.passages": "Passage",
     "converted.tables": "DocumentTable",
     "documents.docjson.enriched_block": "EnrichedBlock",
+    "documents.fields.extraction": "ExtractedDocument Extraction FoundField RefusedValue",
     "errors": "BadInput DeadlinePassed EngineError Failure ItemError MissingModel NoProgress OpenError"
     " OutLocked PenstockError PlanError PlanMismatch StoreError UsageError WorkerDied",
+    "exports.located": "Located",
+    "exports.review": "ReviewPlace",
     "item": "Item",
     "page": "Page",
     "passes.embed": "EmbedSummary",
@@ -67,6 +74,7 @@ _NAMES = {
     "retrieval.index": "IndexSummary",
     "stage": "Batch Needs Stage Worker",
     "store.check": "Checkup Damage",
+    "store.corrections": "Correction",
     "store.remote": "mirrored",
     "trace.profile": "Profile",
 }

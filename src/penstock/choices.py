@@ -7,4 +7,8 @@ from typing import Literal
 FlattenUse = Literal["auto", "off", "always"]  # of photographs of pages
 LayerUse = Literal["auto", "always", "never"]  # of a PDF's own text
 Merge = Literal["large", "small", "union"]  # of boxes inside boxes
+OfficeUse = Literal["auto", "structure", "pages", "both"]  # of files that say themselves what they hold
+PassageUnit = Literal["chunk", "page", "region"]  # what a document is cut into for retrieval
+SecondReading = Literal["none", "builtin"]  # of what a served model reads: who reads it, too
 Precision = Literal["fp32", "fp16", "bf16"]  # of the layout network
+Unprinted = Literal["keep", "drop", "all"]  # what an Office file holds and does not show: comments, formulas

@@ -14,7 +14,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, cast
@@ -33,6 +33,7 @@ from penstock.store.ownership import claim_folder
 from penstock.store.remote import mirror_of, refuse_fresh
 from penstock.store.schema import Rows
 from penstock.store.source_order import DOCUMENTS, Files, note_file, write_order
+from penstock.trace.cost import Bill, Price
 from penstock.trace.profile import HardwareFacts, Profile
 
 log = logging.getLogger(__name__)
@@ -46,6 +47,7 @@ class Tally:
     failed: int = 0
     regions: int = 0
     failed_regions: int = 0
+    copied: int = 0  # of the done: pages of files that have the bytes of another
     skipped: int = 0
     failed_before: int = 0  # of the skipped: pages that failed, wholly or in a region
     listed: int = 0
@@ -97,6 +99,7 @@ class Tally:
         return self.failed == self.failed_regions == self.failed_before == 0
 
 
+OF_A_COPY = ("id", "uri", "document", "attempt")  # what a copy's row does not take from the other's
 RANKS = "ranks"  # below OUT: a folder for each of several ranks
 SHOWN_FAILURES = 20
 MAX_LOOKED_AT = 1000  # rows of earlier failures: a sentence at the end must not take longer than the run
@@ -134,6 +137,7 @@ class Run(Generic[ItemT]):
 
     With a `rank`, other ranks may write to OUT at the same time, each with items of its own: all rows go to
     one ledger, run.json and profile of this run to OUT/ranks. `documents` are those listed, in their order.
+    With a `price`, run.json tells the cost.
     """
 
     plan: Plan
@@ -149,6 +153,9 @@ class Run(Generic[ItemT]):
     aside: Callable[[ItemT], bool] = lambda _: False
     rank: str = ""
     documents: dict[str, Files] = field(default_factory=dict)
+    price: Price | None = None
+    spent_before: float = field(default=0.0, init=False)  # by earlier runs of the same into OUT
+    _copies: list[ItemT] = field(default_factory=list, init=False, repr=False)
     _cpu_began: float = field(default_factory=lambda: _cpu_s(), init=False)
     _writer: ShardWriter[ItemT] | None = field(default=None, init=False, repr=False)
 
@@ -173,12 +180,31 @@ class Run(Generic[ItemT]):
                             continue
                         self.tally.count(item)
                         yield writer.add(item)
-                self._write_manifest(finished=_now())
+                for item in self._copied(writer):
+                    self.tally.count(item)
+                    yield writer.add(item)
+                if self.price is None:
+                    self._write_manifest(finished=_now())
                 finished = True
             finally:
                 writer.commit()
+                if self.price is not None:
+                    self._write_manifest(finished=_now() if finished else None)
                 self._log_end(folder, finished)
                 self._end(folder)
+
+    @cached_property
+    def an_hour(self) -> float:
+        """The price of an hour of this machine's cards; 0 where no price is known."""
+        return self.price.of(manifest.hardware()["gpus"]) if self.price is not None else 0.0
+
+    def bill(self) -> Bill:
+        """Returns what the runs of this into OUT have cost by now."""
+        seconds = self.executor.trace.clock() - self.executor.trace.began
+        rate = (self.tally.done + self.tally.failed) / seconds if seconds > 0 else 0.0
+        total = self.tally.total
+        left = total - self.tally.done - self.tally.failed - self.tally.skipped if total is not None else None
+        return Bill.of(self.an_hour, seconds, rate, left, self.spent_before)
 
     @property
     def own_folder(self) -> Path:
@@ -192,6 +218,8 @@ class Run(Generic[ItemT]):
     def _begin(self, folder: Path) -> None:
         if self.own_folder != self.out:
             claim_folder(self.out, self.own_folder)
+        if self.price is not None and not self.fresh:
+            self.spent_before = manifest.spent(self.own_folder)
         if self.rank:
             manifest.join(folder, self.plan, **self._facts(), finished=None)
         else:
@@ -258,16 +286,33 @@ class Run(Generic[ItemT]):
             note_file(self.documents, item)
             self.tally.listed += 1
             entry = entries.get(item.id)
-            if entry is None or item.attempt > entry.attempt:  # a pass's input has changed since
-                yield item
-            elif self.retry_failed and entry.incomplete:
-                yield replace(item, attempt=entry.attempt + 1)
+            if entry is not None and self.retry_failed and entry.incomplete:
+                item = replace(item, attempt=entry.attempt + 1)
+            if entry is None or item.attempt > entry.attempt:  # a pass's input may have changed since
+                if not item.copy_of:
+                    yield item
+                else:
+                    self._copies.append(item)
             else:
                 self.tally.skipped += 1
                 self.tally.failed_before += entry.incomplete
                 if self.on_skip is not None:
                     self.on_skip(entry)
         self.tally.listing = False
+
+    def _copied(self, writer: ShardWriter[ItemT]) -> Iterator[ItemT]:
+        """Yields a row for each page of a copy, from that of the file which was read. One whose page was not
+        read has none yet."""
+        if not self._copies:
+            return
+        writer.commit()
+        ledger = Ledger(self.out / self.home, self.rows)
+        entries = ledger.entries()
+        for copy in self._copies:
+            if (entry := entries.get(copy.copy_of)) is not None:
+                own = {name: getattr(copy, name) for name in OF_A_COPY}
+                self.tally.copied += 1
+                yield replace(ledger.item(entry), **own)
 
     def _log_begin(self, folder: Path) -> None:
         name, print_ = self.plan.name, self.plan.fingerprint()
@@ -295,7 +340,8 @@ class Run(Generic[ItemT]):
 
     def _facts(self) -> dict[str, Any]:
         self.facts.setdefault("started", _now())
-        return {"command": manifest.command(), "executor": self.executor.name, **self.facts}
+        cost = {} if self.price is None else {"cost": self.bill().facts()}
+        return {"command": manifest.command(), "executor": self.executor.name, **self.facts, **cost}
 
 
 def peak_rss_mb() -> float:

@@ -9,6 +9,7 @@ from penstock.errors import MissingModel, install_advice
 
 EXTRAS = MappingProxyType(
     {
+        "corpora": ("fastwarc", "py3langid"),
         "eval": ("penstock_eval",),
         "gpu": ("pynvml", "torch", "torchvision", "transformers"),
         "hwp": ("rhwp", "unhwp"),

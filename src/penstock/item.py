@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
+from penstock.addresses.locator import Locator
 from penstock.errors import Failure
 
 if TYPE_CHECKING:
@@ -28,7 +29,9 @@ class Item:
 
     unit: ClassVar[str] = "page"  # what people call one
     heavy: ClassVar[tuple[str, ...]] = ()  # fields an executor drops once no later stage reads them
-    listed: ClassVar[frozenset[str]] = frozenset({"id", "uri", "document", "part", "media", "attempt"})
+    listed: ClassVar[frozenset[str]] = frozenset(
+        {"id", "uri", "document", "part", "media", "attempt", "source", "copy_of"}
+    )
 
     id: str
     uri: str
@@ -36,6 +39,8 @@ class Item:
     part: int = 0
     media: str = ""  # what the source found: "pdf", "image", "docx", "arrow", "parquet", …
     attempt: int = 1
+    source: str = field(default="", compare=False)  # the file that `uri` was printed from; not kept in rows
+    copy_of: str = field(default="", compare=False)  # the id of a page whose file has the same bytes
     failure: Failure | None = None
     # read already, by what its file says itself: there is no picture, and stages that read pictures pass it
     # by
@@ -46,6 +51,11 @@ class Item:
         """Where it is, as people say it. A file that cannot be opened has no pages."""
         whole = self.failure is not None and self.failure.stage == "list"
         return self.document if whole else f"{self.document} {self.unit} {self.part + 1}"
+
+    @property
+    def locator(self) -> Locator:
+        """Its address, by which it is found again."""
+        return Locator(document=self.document, page=self.part + 1)
 
     def failed_parts(self) -> Iterator[tuple[str, Failure]]:
         """Yields what failed inside it, each with its name; the item itself did not fail."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
@@ -37,6 +38,7 @@ PICTURE_LABELS = frozenset({"image", "chart", "header_image", "footer_image", "s
 FORMULA_LABELS = frozenset({"display_formula", "inline_formula"})
 WHOLE = "whole"  # the native label of a region that is a whole picture, by what is asked and not by a layout
 STRUCTURE = "structure"  # the reader of what a file says itself, without a picture of it
+FROM_FILE = ("layer", STRUCTURE)  # readers that read no picture: a text of theirs has no confidence
 AskedTask = Literal["text", "table", "formula", "question", "fields"]
 NOWHERE: Box = (0.0, 0.0, 0.0, 0.0)  # the box of a cell of which only the text is known
 MARGIN_LABELS = frozenset({"header", "footer", "number", "header_image", "footer_image", "aside_text"})
@@ -75,6 +77,13 @@ def asset(folder: str, data: bytes, ending: str) -> Asset:
     return Asset(path=f"{folder}/{content_name(data)}.{ending}", data=data)
 
 
+def on_grid(box: Sequence[float], width: int, height: int) -> list[int]:
+    """Returns a box in pixels on the published grid: integers 0..1000 of the page's width and height."""
+    x0, y0, x1, y1 = box
+    grid = (x0 / width, y0 / height, x1 / width, y1 / height)
+    return [min(1000, max(0, round(v * 1000))) for v in grid]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Word:
     """One word of a PDF's text layer. `size` is the font size in pixels of the picture.
@@ -103,11 +112,12 @@ class TextLayer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One line of text as an engine found it."""
+    """One line of text as an engine found it. Of a file's own text the confidence is None."""
 
     text: str
     box: Box
     confidence: float | None = None
+    other: str = ""  # what a second reader read, where that is something else
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +144,19 @@ class LineBox:
 
 @dataclass(frozen=True, slots=True)
 class TextLine:
-    """One line as it was read. `reader` is the engine that did: "ppocr" or "hangul"."""
+    """One line as it was read. `reader` is the engine that did: "ppocr" or "hangul".
+
+    `confidence` is the network's own mean, `least` that of its least sure character. `other` is what a second
+    look at a doubtful line read, also where that is the same.
+    """
 
     text: str
     box: Box
     confidence: float
     reader: str = "ppocr"
     quad: Quad | None = None
+    least: float | None = None
+    other: str = ""
 
 
 class TableCell(NamedTuple):
@@ -157,6 +173,18 @@ class TableCell(NamedTuple):
     column_span: int = 1
     is_header: bool = False
     box: Box = NOWHERE
+    confidence: float | None = None  # of what an engine read in it
+    other: str = ""  # what a second reader read in it, where that is something else
+
+
+class CellPlace(NamedTuple):
+    """Where on its page a cell of a table is, how surely it was read, and what else a second reader read."""
+
+    row: int
+    column: int
+    box: Box
+    confidence: float | None = None
+    other: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +206,28 @@ class Link(SafeRepr):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Signals:
+    """Signs of how surely a region was read, each from 0 to 1; None where there is no such sign.
+
+    `network` is the mean of the network's own certainty over characters and `weakest` its least sure line;
+    `probability` and `least_probability` are those of a served model's tokens. `agreement`, `digits` and
+    `script` compare the text with `other`, which `other_reader` read: letters, runs of digits, kinds of
+    letters. `marks` name what went wrong with an answer: "repeated", "cut off", "refused".
+    """
+
+    network: float | None = None
+    weakest: float | None = None
+    probability: float | None = None
+    least_probability: float | None = None
+    agreement: float | None = None
+    digits: float | None = None
+    script: float | None = None
+    marks: tuple[str, ...] = ()
+    other: str = ""
+    other_reader: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Region:
     """One block of a page. `content` is plain text, table HTML or LaTeX, by label.
 
@@ -193,9 +243,11 @@ class Region:
     native_label: str = ""
     score: float = 1.0  # the layout engine's
     content: str | None = None
-    confidence: float | None = None  # the recogniser's, 0..1
+    confidence: float | None = None  # the part of its characters that is likely right; None: not known
+    signals: Signals | None = None  # what the confidence is made of
     reader: str = ""
     lines: tuple[Line, ...] = ()
+    cells: tuple[CellPlace, ...] = ()  # of a table, those whose places are known
     polygon: tuple[tuple[float, float], ...] = ()  # its outline, where an engine gives one
     crop: Asset | None = None  # the picture of it that is kept
     links: tuple[Link, ...] = ()
@@ -220,9 +272,7 @@ class Region:
 
     def bbox_2d(self, width: int, height: int) -> list[int]:
         """Returns the box on the published grid: integers 0..1000 of the page's width and height."""
-        x0, y0, x1, y1 = self.box
-        grid = (x0 / width, y0 / height, x1 / width, y1 / height)
-        return [min(1000, max(0, round(v * 1000))) for v in grid]
+        return on_grid(self.box, width, height)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

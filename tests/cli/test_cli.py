@@ -4,43 +4,23 @@ from __future__ import annotations
 
 import json
 import os
-import resource
-import signal
 import struct
 import subprocess
-import sys
 import zlib
 from pathlib import Path
 
-import pypdfium2 as pdfium
 import pytest
 
 import penstock
 from penstock.testing import FAKE
-from tests.conftest import REPO
-from tests.support.command import here, in_a_process
-from tests.support.made_pdf import locked_pdf, pdf
+from tests.support.command import here
+from tests.support.made_pdf import locked_pdf
 
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
 
 
-def run(*arguments: object, **more: object) -> subprocess.CompletedProcess[str]:
-    return in_a_process(*arguments, **more) if more else here(*arguments)
-
-
-def parse_fake(*arguments: object, **more: object) -> subprocess.CompletedProcess[str]:
-    return run("parse", *arguments, "--recipe", FAKE, "--quiet", **more)
-
-
-@pytest.fixture
-def good(tmp_path: Path) -> Path:
-    """A folder with one good page, to which tests add broken ones."""
-    folder = tmp_path / "in"
-    folder.mkdir()
-    document = pdfium.PdfDocument.new()
-    document.new_page(100, 100)
-    document.save(folder / "good.pdf")
-    return folder
+def parse_fake(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return here("parse", *arguments, "--recipe", FAKE, "--quiet")
 
 
 def huge_png() -> bytes:
@@ -99,27 +79,6 @@ def test_an_out_that_cannot_be_written_is_a_sentence(good: Path, tmp_path: Path)
     assert "Traceback" not in shown.stderr
 
 
-@pytest.mark.slow
-def test_a_full_disk_is_a_sentence_and_leaves_a_resumable_out(
-    good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)  # its own file would not fit either
-    monkeypatch.setenv(
-        "PYTHONDONTWRITEBYTECODE", "1"
-    )  # cut short, what Python compiles breaks later commands
-
-    def small_files() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
-
-    out = tmp_path / "out"
-    shown = parse_fake(good, "-o", out, preexec_fn=small_files)
-    assert shown.returncode == 2
-    assert "Cannot write" in shown.stderr
-    assert "Traceback" not in shown.stderr
-    assert parse_fake(good, "-o", out).returncode == 0
-    assert len(list(penstock.read(out))) == 1
-
-
 def test_wrong_calls_exit_with_two(good: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     for arguments, word in (
@@ -134,7 +93,7 @@ def test_wrong_calls_exit_with_two(good: Path, tmp_path: Path) -> None:
         (("export", tmp_path / "no-run"), "no pages yet"),
         (("export", tmp_path / "no-run", "--to", ","), "--to names no format"),
     ):
-        shown = run(*arguments)
+        shown = here(*arguments)
         assert shown.returncode == 2, (arguments, shown.stderr)
         assert word in shown.stderr, shown.stderr
         assert "Traceback" not in shown.stderr
@@ -144,7 +103,7 @@ def test_missing_models_are_a_sentence_that_says_what_to_run(
     good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PENSTOCK_CACHE", str(tmp_path / "empty-cache"))
-    shown = run("parse", good, "-o", tmp_path / "out", "--quiet")
+    shown = here("parse", good, "-o", tmp_path / "out", "--quiet")
     assert shown.returncode == 2
     assert "penstock models fetch" in shown.stderr
     assert "Traceback" not in shown.stderr
@@ -153,7 +112,7 @@ def test_missing_models_are_a_sentence_that_says_what_to_run(
 def test_another_plan_does_not_mix_into_out(good: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert parse_fake(good, "-o", out).returncode == 0
-    shown = run("parse", good, "-o", out, "--quiet")
+    shown = here("parse", good, "-o", out, "--quiet")
     assert shown.returncode == 2
     assert "load.dpi: 36 -> 200" in shown.stderr
     assert parse_fake(good, "-o", out, "--fresh").returncode == 0
@@ -164,7 +123,7 @@ def test_what_failed_before_is_told_and_exits_with_one_again(good: Path, tmp_pat
     out = tmp_path / "out"
     first = parse_fake(good, "-o", out)
     assert first.stderr.splitlines()[0].startswith("failed: bad.pdf is not what its name says")
-    again = run("parse", good, "-o", out, "--recipe", FAKE)
+    again = here("parse", good, "-o", out, "--recipe", FAKE)
     assert (again.returncode, again.stdout.splitlines()[0]) == (
         1,
         "Nothing to do: 2 pages done before; 1 of them failed before.",
@@ -175,15 +134,15 @@ def test_what_failed_before_is_told_and_exits_with_one_again(good: Path, tmp_pat
 def test_a_password_that_was_missing_is_asked_for_with_retry_failed(tmp_path: Path) -> None:
     file = tmp_path / "locked.pdf"
     file.write_bytes(locked_pdf("open"))
-    first = run("parse", file, "-o", tmp_path / "out", "--layout", "rules")
-    second = run("parse", file, "-o", tmp_path / "out", "--layout", "rules")
+    first = here("parse", file, "-o", tmp_path / "out", "--layout", "rules")
+    second = here("parse", file, "-o", tmp_path / "out", "--layout", "rules")
     for shown in (first, second):
         assert shown.stderr.splitlines()[-1] == (
             "Once the option is given or the package is there, --retry-failed reads it again."
         )
-    opened = run("parse", file, "-o", tmp_path / "out", "--layout", "rules", "--password", "open")
+    opened = here("parse", file, "-o", tmp_path / "out", "--layout", "rules", "--password", "open")
     assert opened.returncode == 1  # what failed before is left out
-    again = run(
+    again = here(
         "parse", file, "-o", tmp_path / "out", "--layout", "rules", "--password=open", "--retry-failed"
     )
     assert (again.returncode, again.stdout[:11]) == (0, "1 page read")
@@ -216,21 +175,6 @@ def test_python_takes_what_one_would_write(good: Path, tmp_path: Path) -> None:
         penstock.read(tmp_path)
 
 
-def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "penstock", "parse", "-", "-o", str(tmp_path / "out")]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as waiting:
-        assert waiting.stdin is not None
-        waiting.stdin.write("\n" * 200_000)  # more than a pipe holds: it has begun to read when this returns
-        waiting.stdin.flush()
-        waiting.send_signal(signal.SIGINT)
-        waiting.wait(timeout=300)  # with the pipe still open: its end would be an end of the list
-        _, told = waiting.communicate(timeout=300)
-    assert (waiting.returncode, told) == (
-        130,
-        "penstock: stopped. Run the same command again to go on from here.\n",
-    )
-
-
 def test_what_was_left_out_of_a_folder_is_said_once(good: Path, tmp_path: Path) -> None:
     for name in ("1.svg", "2.svg", "notes.pages"):
         (good / name).write_bytes(b"something else")
@@ -242,115 +186,17 @@ def test_what_was_left_out_of_a_folder_is_said_once(good: Path, tmp_path: Path) 
     assert [page.failure is None for page in penstock.read(tmp_path / "out")] == [True, False]
 
 
-HANGS_UP = """
-import os, signal, sys
-signal.signal(signal.SIGHUP, signal.SIG_IGN)
-from penstock.cli import main
-from penstock.store.ledger import ShardWriter
-add = ShardWriter.add
-def hung_up(self, item):
-    os.kill(os.getpid(), signal.SIGHUP)
-    return add(self, item)
-ShardWriter.add = hung_up
-main()
-"""
-
-TELLS_WHEN_ADDED = """
-import sys
-from penstock.cli import main
-from penstock.store.ledger import ShardWriter
-add = ShardWriter.add
-def told(self, item):
-    print("added", flush=True)
-    return add(self, item)
-ShardWriter.add = told
-main()
-"""
-
-
-@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_keeps_what_is_finished_and_says_so(tmp_path: Path, sent: signal.Signals) -> None:
-    """The second page hangs; the first is read by then, and in no shard yet."""
-    (tmp_path / "two.pdf").write_bytes(pdf(["", ""]))
-    words = ["parse", str(tmp_path / "two.pdf"), "-o", str(tmp_path / "out"), "--recipe"]
-    command = [
-        sys.executable,
-        "-c",
-        TELLS_WHEN_ADDED,
-        *words,
-        "tests.support.hanging_recipe:hanging",
-        "--quiet",
-    ]
-    with subprocess.Popen(
-        command, stdout=-1, stderr=-1, text=True, cwd=REPO, start_new_session=True
-    ) as working:
-        assert working.stdout is not None
-        assert working.stdout.readline() == "added\n"
-        assert not list(tmp_path.glob("out/items/*"))
-        working.send_signal(sent)
-        _, told = working.communicate(timeout=300)
-    said = "penstock: stopped by a signal. Run it again to go on from here.\n"
-    assert (working.returncode, told) == (143, said)
-    assert [(page.part, page.failure) for page in penstock.read(tmp_path / "out")] == [(0, None)]
-    with pytest.raises(ProcessLookupError):  # the children have ended, too
-        os.killpg(working.pid, 0)
-
-
-def test_nohup_runs_on_when_the_terminal_closes(good: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-c", HANGS_UP, "parse", str(good), "-o", str(tmp_path / "out")]
-    done = subprocess.run([*command, "--recipe", FAKE, "--quiet"], timeout=300, capture_output=True)
-    assert (done.returncode, done.stderr) == (0, b"")
-
-
 def test_an_out_with_a_name_that_is_too_long_is_a_sentence(good: Path) -> None:
     long = "x" * 300
     for words in (["parse", good, "-o", long], ["search", long, "a"], ["check", long], ["export", long]):
-        shown = run(*words)
+        shown = here(*words)
         assert (shown.returncode, shown.stderr.count("\n")) == (2, 1)
         assert "File name too long." in shown.stderr
 
 
-FAST = "--pages 1 --layout rules --text-layer always"
-
-
-def in_bash(words: str, good: Path, out: Path, after: str) -> subprocess.CompletedProcess[str]:
-    """What a shell makes of a command and of what stands after it."""
-    for name in "abc":
-        (good / f"{name}.pdf").write_bytes(SAMPLE.read_bytes())
-    call = words.format(good=good, out=out)
-    command = f'set -o pipefail; "{sys.executable}" -m penstock {call} {after}'
-    return subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=300)
-
-
-PRINTING = ["--version", f"parse {{good}} {FAST}", f"parse {{good}} {FAST} -o {{out}} --json"]
-
-
-@pytest.mark.parametrize("words", PRINTING)
-def test_a_full_disk_behind_standard_output_is_a_sentence(good: Path, tmp_path: Path, words: str) -> None:
-    shown = in_bash(words, good, tmp_path / "out", ">/dev/full")
-    said = "penstock: Cannot use standard output: No space left on device.\n"
-    assert (shown.returncode, shown.stderr) == (2, said)
-
-
-@pytest.mark.parametrize("words", PRINTING)
-def test_a_reader_that_goes_away_ends_a_command_without_a_word(
-    good: Path, tmp_path: Path, words: str
-) -> None:
-    shown = in_bash(words, good, tmp_path / "out", "| true")
-    assert (shown.returncode, shown.stderr) == (1, "")
-
-
-@pytest.mark.parametrize("closed", ["2>&-", "1>&-", "<&- 1>&- 2>&-"])
-def test_closed_streams_keep_nobody_from_working(good: Path, tmp_path: Path, closed: str) -> None:
-    command = f'"{sys.executable}" -m penstock parse "{good}" -o "{tmp_path}/out" --recipe {FAKE} {closed}'
-    done = subprocess.run(["sh", "-c", command], timeout=300)
-    assert done.returncode == 0
-    assert [page.failure for page in penstock.read(tmp_path / "out")] == [None]
-
-
 def test_a_run_that_reads_nothing_shows_no_profile(good: Path, tmp_path: Path) -> None:
     (good / "good.pdf").write_bytes(b"")
-    shown = run("parse", good, "-o", tmp_path / "out", "--recipe", FAKE)
+    shown = here("parse", good, "-o", tmp_path / "out", "--recipe", FAKE)
     assert shown.returncode == 1
     assert shown.stdout.startswith("Nothing could be read: 1 page or file failed.")
     assert "pages/s" not in shown.stdout
@@ -378,16 +224,16 @@ def test_defaults_come_from_a_file_and_the_environment(
 ) -> None:
     config = tmp_path / "penstock.toml"
     config.write_text('recipe = "penstock.testing.fake_recipe:fake"\n[parse]\nexport = "jsonl"\n')
-    shown = run("parse", good, "-o", tmp_path / "a", "--config", config, "--json")
+    shown = here("parse", good, "-o", tmp_path / "a", "--config", config, "--json")
     assert [Path(path).name for path in json.loads(shown.stdout)["written"]] == [
         "ocr_results.jsonl",
         "parsed_texts.jsonl",
     ]
     monkeypatch.setenv("PENSTOCK_EXPORT", "md")
-    shown = run("parse", good, "-o", tmp_path / "b", "--config", config, "--json")
+    shown = here("parse", good, "-o", tmp_path / "b", "--config", config, "--json")
     assert [Path(path).name for path in json.loads(shown.stdout)["written"]] == ["good.md"]
     config.write_text("colour = 1\n")
-    shown = run("parse", good, "-o", tmp_path / "c", "--config", config)
+    shown = here("parse", good, "-o", tmp_path / "c", "--config", config)
     assert shown.returncode == 2
     assert "'colour'" in shown.stderr
 
@@ -405,6 +251,6 @@ def test_the_password_is_never_written(tmp_path: Path) -> None:
 
 def test_every_verb_has_help_with_an_example() -> None:
     for verb in ("parse", "export", "profile", "doctor", "models"):
-        shown = run(verb, "--help")
+        shown = here(verb, "--help")
         assert shown.returncode == 0
         assert "Example: penstock" in shown.stdout

@@ -20,7 +20,7 @@ from typing import Any, Self
 
 import pytest
 
-from tests.support.waiting import HANGS_S
+from tests.support.waiting import HANGS_S, wait_until
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (Debian: chromium)")
@@ -191,12 +191,19 @@ class Browser:
 
     def await_(self, script: str, why: str = "") -> Any:
         """Waits until the script gives something true, and returns it."""
-        end = time.monotonic() + HANGS_S
-        while time.monotonic() < end:
-            if (found := self.ask(script)) or found == {}:  # an element has no value of its own
-                return found
-            time.sleep(0.05)
-        raise BrowserError(f"{why or script}; the page says: {self.text('body')[:3000]}; {self.console}")
+        found: Any = None
+
+        def is_there() -> bool:
+            nonlocal found
+            found = self.ask(script)
+            return bool(found) or found == {}  # an element has no value of its own
+
+        try:
+            wait_until(is_there, pause_s=0.05)
+        except AssertionError:
+            said = f"{why or script}; the page says: {self.text('body')[:3000]}; {self.console}"
+            raise BrowserError(said) from None
+        return found
 
     def text(self, selector: str) -> str:
         return str(self.ask(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''"))

@@ -6,7 +6,6 @@ import contextlib
 import json
 import socket
 import threading
-import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -19,6 +18,7 @@ from penstock.serve.app import ServiceSettings, app_of
 from penstock.serve.guard.connections import ConnectionBounds
 from penstock.serve.reading.service import Service
 from penstock.serve.server import server_of
+from tests.support.waiting import wait_until
 
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
 
@@ -92,10 +92,9 @@ def free_port() -> int:
 
 
 def await_up(client: Client) -> None:
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
+    def is_up() -> bool:
         with contextlib.suppress(OSError):
-            if client("/health")[0] == 200:
-                return
-        time.sleep(0.1)
-    raise AssertionError("the service did not come up")
+            return bool(client("/health")[0] == 200)
+        return False
+
+    wait_until(is_up, pause_s=0.05)

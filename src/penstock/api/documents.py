@@ -56,10 +56,15 @@ def read(out: str | Path) -> Iterator[Page]:
 
 @in_python_terms()
 def export(
-    out: str | Path, formats: Iterable[str], *, password: str | None = None, crop_names: str | None = None
+    out: str | Path,
+    formats: Iterable[str],
+    *,
+    password: str | None = None,
+    crop_names: str | None = None,
+    anchors: bool = False,
 ) -> list[Path]:
     """Writes files from a run's rows, such as "md", "jsonl" or "docjson". Returns their paths.
 
     `crop_names="page"` names crops by page id and order; "content" by what they hold.
     """
-    return write_exports(out, formats, password, crop_names)
+    return write_exports(out, formats, password, crop_names, anchors)

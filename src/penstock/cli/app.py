@@ -50,12 +50,14 @@ VERBS = {
     "enrich": Verb(
         "enrich:enrich", "Add summaries and keywords to figures and tables.", "out --text-engine rule"
     ),
+    "extract": Verb("extract:extract", "Fill a JSON Schema from each document.", "out --schema invoice.json"),
     "export": Verb("export:export", "Write the files people read.", "out --to md,jsonl,searchable-pdf"),
     "embed": Verb(
         "embed:embed", "Turn pages, texts and queries into vectors.", "out --queries questions.jsonl"
     ),
     "index": Verb("index:index", "Make a run searchable.", "out"),
     "search": Verb("search:search", "Find pages and regions.", "out '설치 방법' --top 5"),
+    "review": Verb("review:review", "Show what a person should look at, and correct it.", "out --top 20"),
     "volumes": Verb(
         "volumes:volumes", "Measure the things in photos.", "room.jpg -o out --box 420,610,380,700:chair"
     ),

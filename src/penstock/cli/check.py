@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from penstock.cli.options import AsJson, Config, Log, Out, of_running
+from penstock.cli.options import AsJson, Out, of_running, with_options
 
 REPAIR_HELP = "Set damaged files aside. The next run reads their pages again."
 
 
+@with_options()
 def check(
     out: Out,
     repair: Annotated[bool, of_running("--repair", help=REPAIR_HELP)] = False,
-    config: Config = None,
-    log: Log = None,
     as_json: AsJson = False,
 ) -> None:
     """Say which parts of a run are damaged or missing, by page. Exits with 1 if something is damaged."""

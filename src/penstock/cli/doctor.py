@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from penstock.cli.options import AsJson, Config, Log, LogLevel
+from penstock.cli.options import AsJson, with_options
 
 
-def doctor(
-    config: Config = None, log: Log = None, log_level: LogLevel = "info", as_json: AsJson = False
-) -> None:
+@with_options()
+def doctor(as_json: AsJson = False) -> None:
     """Show what works on this machine, and how to get the rest. Exits with 1 if a recipe lacks something."""
     from penstock.cli.running.doctor import show_machine
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.cli.options import AsJson, Config, Log, LogLevel, Out, Quiet, with_options
+from penstock.cli.options import AsJson, Out, Quiet, with_options
 from penstock.options.passes import EMBED_ENGINE, EMBED_RUN
 
 
@@ -12,9 +12,6 @@ from penstock.options.passes import EMBED_ENGINE, EMBED_RUN
 def embed(
     out: Out,
     given: dict[str, Any],
-    config: Config = None,
-    log: Log = None,
-    log_level: LogLevel = "info",
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.cli.options import AsJson, Config, Log, LogLevel, Out, Quiet, with_options
+from penstock.cli.options import AsJson, Out, Quiet, with_options
 from penstock.options.passes import ENRICH
 
 
@@ -12,15 +12,12 @@ from penstock.options.passes import ENRICH
 def enrich(
     out: Out,
     given: dict[str, Any],
-    config: Config = None,
-    log: Log = None,
-    log_level: LogLevel = "info",
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Write summaries and keywords for tables and pictures; `export --to docjson` shows them.
 
-    A block whose model does not answer keeps the rules' words; --retry-failed asks again.
+    A block whose model does not answer keeps the rules' words; --retry-failed tries them again.
     """
     from penstock.cli.running.enrich import enrich_run
 

@@ -6,16 +6,14 @@ import json
 from dataclasses import asdict
 from typing import Annotated
 
-from penstock.cli.options import AsJson, Config, Log, LogLevel, Out, of_running
+from penstock.cli.options import AsJson, Out, of_running, with_options
 from penstock.trace.phrases import plural
 
 
+@with_options()
 def index(
     out: Out,
     rebuild: Annotated[bool, of_running(help="Discard the index and build it again.")] = False,
-    config: Config = None,
-    log: Log = None,
-    log_level: LogLevel = "info",
     as_json: AsJson = False,
 ) -> None:
     """Build or update the search index of a run: its words, and its vectors where it has some."""

@@ -1,6 +1,6 @@
 """The file of `--log`: one line a thing, with its time and level.
 
-A name that ends in .jsonl gives JSON lines. The name decides and not an option of its own: whoever reads the
+A name that ends in .jsonl gives JSON lines. The name decides and not an option of its own: the reader of the
 file later has only its name. Keys, tokens and passwords never get into it.
 """
 

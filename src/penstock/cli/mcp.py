@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from penstock.cli.options import Config, Log, LogLevel, of_input, of_reading, of_servers, with_options
+from penstock.cli.options import of_input, of_reading, of_servers, with_options
 from penstock.errors import MissingModel, install_advice
 from penstock.extras import need_extra
 from penstock.options.option import values_of, without
@@ -37,9 +37,6 @@ def mcp(
     ] = None,
     keys: Annotated[Path | None, of_servers(help="--http: file of API keys; see serve.")] = None,
     max_mb: Annotated[int, of_input("--max-mb", help="Refuse larger files.", min=1)] = 512,
-    config: Config = None,
-    log: Log = None,
-    log_level: LogLevel = "info",
 ) -> None:
     """Give agents tools: read documents, pages and regions, search a run, measure photos.
 

@@ -24,7 +24,7 @@ from penstock.store.remote import mirrored
 PREFIX = "PENSTOCK_"
 FORMAT_NAMES = (
     "md", "md-joined", "jsonl", "html", "docjson", "docling", "content_list", "chunks", "searchable-pdf",
-    "overlays", "glm",
+    "overlays", "glm", "corpus",
 )  # fmt: skip
 NUMBERS = (int, float)
 # options that a single verb has, in the groups of the help
@@ -54,16 +54,20 @@ def some_of(*names: str) -> Callable[[str], list[str]]:
 
 
 def with_options(*options: Option) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Gives a verb options of the table. Those that have a value reach it by name in `given`."""
+    """Gives a verb --config, --log and --log-level, and options of the table.
+
+    Those of the table that have a value reach it by name in `given`.
+    """
 
     def wrapped(verb: Callable[..., None]) -> Callable[..., None]:
         own = inspect.signature(verb, eval_str=True)
-        parameters = [one for one in own.parameters.values() if one.name != "given"]
+        parameters = [one for one in own.parameters.values() if one.name != "given"] + COMMON
         table = [_parameter(option) for option in options]
 
         def called(**values: Any) -> None:
-            given = {one.name: values.pop(one.name) for one in table}
-            verb(**values, given={name: value for name, value in given.items() if value is not None})
+            given = {one.name: values.pop(one.name) for one in (*COMMON, *table)}
+            known = {one.name: given[one.name] for one in table if given[one.name] is not None}
+            verb(**values, **({"given": known} if table else {}))
 
         called.__name__, called.__doc__ = verb.__name__, verb.__doc__
         called.__signature__ = own.replace(parameters=[*parameters, *table])  # type: ignore[attr-defined]
@@ -155,7 +159,7 @@ def _hush(wanted: bool) -> bool:
     return wanted
 
 
-Config = Annotated[
+_Config = Annotated[
     Path | None,
     of_running(
         "--config",
@@ -165,13 +169,21 @@ Config = Annotated[
     ),
 ]
 # before --log, whose first lines need it
-LogLevel = Annotated[
+_LogLevel = Annotated[
     LogLevelName,
     of_running("--log-level", help="Lowest level that is logged.", callback=_log_from, is_eager=True),
 ]
-Log = Annotated[
+_Log = Annotated[
     Path | None,
     of_running("--log", help="File to append a log to; .jsonl writes JSON lines.", callback=_log_to),
+]
+COMMON = [  # of every verb
+    inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+    for name, default, kind in (
+        ("config", None, _Config),
+        ("log", None, _Log),
+        ("log_level", "info", _LogLevel),
+    )
 ]
 AsJson = Annotated[bool, of_output("--json", help="Print JSON for programs.")]
 Quiet = Annotated[bool, of_output("--quiet", "-q", help="Print failures only.", callback=_hush)]

@@ -9,10 +9,7 @@ import typer
 from penstock.cli.options import (
     FORMAT_NAMES,
     AsJson,
-    Config,
     CropNames,
-    Log,
-    LogLevel,
     Quiet,
     ResultsOrNone,
     of_output,
@@ -58,9 +55,6 @@ def parse(
     dry_run: DryRun = False,
     profile: ShowProfile = False,
     trace: KeepTrace = False,
-    config: Config = None,
-    log: Log = None,
-    log_level: LogLevel = "info",
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:

@@ -9,11 +9,12 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.options import AsJson, Config, Log, LogLevel, Out
+from penstock.cli.options import AsJson, Out, with_options
 from penstock.trace import cost, phrases, report
 from penstock.trace.chrome import write_trace
 
 
+@with_options()
 def profile(
     out: Out,
     trace: Annotated[
@@ -31,9 +32,6 @@ def profile(
     pages: Annotated[
         int, typer.Option(help="Tell how long so many pages would take, with hours for each stage.", min=0)
     ] = 0,
-    config: Config = None,
-    log: Log = None,
-    log_level: LogLevel = "info",
     as_json: AsJson = False,
 ) -> None:
     """Say where the time went, what bounds it and what to change. The picture is OUT/profile.html."""

@@ -9,12 +9,9 @@ from typer import Argument
 
 from penstock.cli.options import (
     AsJson,
-    Config,
     CropNames,
     HfToken,
     Licence,
-    Log,
-    LogLevel,
     Quiet,
     of_input,
     of_output,
@@ -82,9 +79,6 @@ def run(
         bool, of_servers("--public", help="Upload to a public dataset. Default: private.")
     ] = False,
     licence: Licence = "",
-    config: Config = None,
-    log: Log = None,
-    log_level: LogLevel = "info",
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:

@@ -8,9 +8,6 @@ from typing import Annotated, Any
 import typer
 
 from penstock.cli.options import (
-    Config,
-    Log,
-    LogLevel,
     of_output,
     of_reading,
     of_running,
@@ -95,9 +92,6 @@ def serve(
     callback_secret: CallbackSecret = None,
     keep_hours: KeepHours = None,
     jobs_at_once: JobsAtOnce = None,
-    config: Config = None,
-    log: Log = None,
-    log_level: LogLevel = "info",
 ) -> None:
     """Show a run's documents, pages and search, and with a recipe read what is sent.
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from penstock.cli.options import Config, HfToken, Licence, Log, LogLevel, Out, of_servers
+from penstock.cli.options import HfToken, Licence, Out, of_servers, with_options
 
 
+@with_options()
 def upload(
     out: Out,
     repo: Annotated[str, of_servers("--repo", help="Dataset on the Hub: NAME/DATASET.")],
@@ -15,9 +16,6 @@ def upload(
         bool, of_servers("--public", help="Make the dataset public. Default: private.")
     ] = False,
     licence: Licence = "",
-    config: Config = None,
-    log: Log = None,
-    log_level: LogLevel = "info",
 ) -> None:
     """Upload a run as a dataset with a card. What is there already is not sent again."""
     from penstock.passes.upload import upload_out

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from penstock.cli.options import AsJson, Config, Log, LogLevel, Quiet, Results, of_output, with_options
+from penstock.cli.options import AsJson, Quiet, Results, of_output, with_options
 from penstock.options.option import words
 from penstock.options.photos import PHOTO_READING, SAID, SAM3D, SAME_ROOM
 from penstock.options.running import EXECUTOR, FRESH, RETRY_FAILED
@@ -21,9 +21,6 @@ def volumes(
     out: Results,
     given: dict[str, Any],
     export: Annotated[str, of_output(help=EXPORT_HELP)] = "objects,report",
-    config: Config = None,
-    log: Log = None,
-    log_level: LogLevel = "info",
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:

@@ -1,4 +1,4 @@
-"""The options of the passes over a finished run: `enrich` and `embed`."""
+"""The options of the passes over a finished run: `enrich`, `extract` and `embed`."""
 
 from __future__ import annotations
 
@@ -32,6 +32,20 @@ ENRICH: tuple[Option, ...] = (
     Option("lang", str | Sequence[str],
         "Languages to write: ko, en or ko,en. Default: English, and Korean for Korean documents.",
         several="words", default=()),
+    EXECUTOR,
+    RETRY_FAILED,
+    FRESH,
+)  # fmt: skip
+
+EXTRACT: tuple[Option, ...] = (
+    Option("server", Sequence[str],
+        "Address of a language model's server that is asked as well. Repeat it for several.",
+        several="repeated", default=(), group="Servers"),
+    Option("model", str, "The language model's name at its server.", default="", group="Servers"),
+    Option("max_tokens", int, "Maximum number of tokens in one answer.", default=2_000, min=1),
+    Option("api_key", str | None, "API key of the servers.", group="Servers"),
+    Option("in_flight", int, "Number of requests that the servers get at once.", default=64, min=1,
+        group="Servers"),
     EXECUTOR,
     RETRY_FAILED,
     FRESH,

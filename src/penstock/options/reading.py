@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from penstock.choices import FlattenUse, LayerUse, Merge, Precision
+from penstock.choices import FlattenUse, LayerUse, Merge, OfficeUse, Precision, SecondReading, Unprinted
 from penstock.engines.chat.region_tasks import Margins
 from penstock.engines.ocr.effort import Effort
 from penstock.options.option import (
@@ -27,10 +27,11 @@ READING: tuple[Option, ...] = (
     Option("lang", str | Sequence[str],
         "Languages of the pages, such as ko,en. Recognised from the page if not given.", several="words",
         recipes=DOCUMENTS, remote=True, max_length=20),
-    Option("layout", Literal["auto", "model", "rules", "student", "pp-doclayoutv3", "cdla"],
-        "How regions are found. documents: model, rules (fonts and geometry), student (25 labels and"
-        " reading order) or pp-doclayoutv3 (a larger network, 131 MB, which auto takes for --effort best"
-        " if it was fetched). Recipes with a model server: auto, pp-doclayoutv3 (needs torch) or cdla (CPU).",
+    Option("layout", Literal["auto", "model", "pair", "rules", "pp-doclayoutv3", "cdla"],
+        "How regions are found. documents: model (the built-in network), pair (a second network with it on"
+        " pages with a text layer), rules (fonts and geometry) or pp-doclayoutv3 (a larger network, 131 MB,"
+        " which auto takes for --effort best if it was fetched). Recipes with a model server: auto,"
+        " pp-doclayoutv3 (needs torch) or cdla (CPU).",
         recipes=WITH_LAYOUT, remote=True),
     Option("text_layer", LayerUse,
         "When the text inside a PDF is used: auto (if it can be trusted), always or never.",
@@ -38,6 +39,14 @@ READING: tuple[Option, ...] = (
     Option("flatten", FlattenUse,
         "Flatten photographs of pages: auto (if it looks like one), off or always.", recipes=DOCUMENTS,
         remote=True),
+    Option("office", OfficeUse,
+        "How Office files and HWP are read: structure (the file's own words, tables and notes), pages"
+        " (printed, then read like a PDF), both (the file's words in the boxes of its printed pages) or auto"
+        " (structure).", recipes=DOCUMENTS, remote=True),
+    Option("unprinted", Unprinted,
+        "What Office files hold and do not show: comments, deleted words, speaker notes, hidden sheets and"
+        " slides. keep (marked in their regions), drop, or all: also formulas of sheets"
+        " and numbers as stored.", recipes=DOCUMENTS, remote=True),
     Option("effort", Effort, "Time spent on reading pictures: fast, balanced or best.", recipes=DOCUMENTS,
         remote=True),
     Option("crops", bool, "Keep crops of pictures, charts, tables and formulas.", recipes=RECIPE_NAMES,
@@ -107,6 +116,9 @@ READING: tuple[Option, ...] = (
         min=1, group="Servers"),
     Option("margins", Margins, "Headers, footers and page numbers: drop or read.", recipes=REGIONS,
         remote=True),
+    Option("second_reader", SecondReading,
+        "Read each region once more, by the built-in readers: where both differ is shown by review.",
+        recipes=REGIONS),
     Option("text_height", float, "Scale regions so that their print is this high, in pixels.",
         recipes=REGIONS, remote=True, min=8),
     Option("polygons", bool, "Cut regions along their outlines instead of their boxes.", recipes=REGIONS,

@@ -50,6 +50,20 @@ PARTITION = Option(
     "Read only the documents of one of several ranks that share OUT: 3/8 is the third of eight.",
     group="Running",
 )
+DEDUP = Option(
+    "dedup",
+    bool,
+    "Read files with the same bytes once; each document has its pages all the same. They are read last.",
+    default=False,
+    group="Running",
+)
+PRICE = Option(
+    "price",
+    str | float | None,
+    "Price of an hour of one card (or of this machine without one): 3.49, or by card h200=3.49,a100=1.79."
+    " Shows what the run costs.",
+    group="Running",
+)
 IMAGE_COLUMN = Option(
     "image_column",
     str | None,
@@ -61,6 +75,11 @@ ID_COLUMN = Option(
 )
 
 CONVERTING: tuple[Option, ...] = (RECIPE, PAGES, EXECUTOR)  # what `convert` takes besides the recipe's own
-KEEPING: tuple[Option, ...] = (RETRY_FAILED, FRESH, PARTITION)  # of a run that keeps its results in OUT
+KEEPING: tuple[Option, ...] = (
+    RETRY_FAILED,
+    FRESH,
+    PARTITION,
+    DEDUP,
+)  # of a run that keeps its results in OUT
 LISTING: tuple[Option, ...] = (MAX_PAGES_READ, IMAGE_COLUMN, ID_COLUMN)
-RUN: tuple[Option, ...] = (*CONVERTING, *LISTING, *KEEPING)
+RUN: tuple[Option, ...] = (*CONVERTING, *LISTING, *KEEPING, PRICE)

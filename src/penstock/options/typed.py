@@ -21,9 +21,11 @@ class ParseSettings(TypedDict, total=False):
 
     dpi: int
     lang: str | Sequence[str]
-    layout: Literal["auto", "model", "rules", "student", "pp-doclayoutv3", "cdla"]
+    layout: Literal["auto", "model", "pair", "rules", "pp-doclayoutv3", "cdla"]
     text_layer: Literal["auto", "always", "never"]
     flatten: Literal["auto", "off", "always"]
+    office: Literal["auto", "structure", "pages", "both"]
+    unprinted: Literal["keep", "drop", "all"]
     effort: Literal["fast", "balanced", "best"]
     crops: bool
     password: str | None
@@ -55,6 +57,7 @@ class ParseSettings(TypedDict, total=False):
     trust_remote_code: bool
     in_flight: int
     margins: Literal["drop", "read"]
+    second_reader: Literal["none", "builtin"]
     text_height: float
     polygons: bool
     api_key: str | None
@@ -85,6 +88,8 @@ class RunSettings(ConvertSettings, total=False):
     retry_failed: bool
     fresh: bool
     partition: str | None
+    dedup: bool
+    price: str | float | None
 
 
 class EnrichSettings(TypedDict, total=False):
@@ -100,6 +105,19 @@ class EnrichSettings(TypedDict, total=False):
     api_key: str | None
     in_flight: int
     lang: str | Sequence[str]
+    executor: str
+    retry_failed: bool
+    fresh: bool
+
+
+class ExtractSettings(TypedDict, total=False):
+    """The fields of `ExtractOptions`."""
+
+    server: Sequence[str]
+    model: str
+    max_tokens: int
+    api_key: str | None
+    in_flight: int
     executor: str
     retry_failed: bool
     fresh: bool
@@ -148,3 +166,4 @@ class VolumesSettings(PhotoSettings, total=False):
     retry_failed: bool
     fresh: bool
     partition: str | None
+    dedup: bool

@@ -2,7 +2,7 @@
 
 `add_norm` adds what the last product wrote to the residual and normalises the sum; `rotate_heads` normalises
 and turns queries and keys where they lie in the fused product; `silu_mul` gates. All compute in float32 and
-round once. `reference.py` has the same functions in plain torch.
+round once. tests/support/vision_formulas.py has the same functions in plain torch.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from torch.nn import functional
 
 Tensor = Any
 Tower = Any  # vllm.model_executor.models.glm_ocr.GlmOcrVisionTransformer
-Kernels = Any  # kernels.py or reference.py
+Kernels = Any  # kernels.py, or functions of the same names
 Products = Any  # Plain, or fp8.Eight
 Grid = Sequence[Sequence[int]]  # frames, rows and columns of patches, for each picture
 

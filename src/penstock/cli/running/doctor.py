@@ -73,7 +73,7 @@ def _extras() -> dict[str, list[str]]:
 
 
 def _requirements() -> list[str]:
-    """What the distribution asks for; nothing where only its source is on PYTHONPATH."""
+    """Returns what the distribution requires; nothing where only its source is on PYTHONPATH."""
     try:
         return importlib.metadata.requires(DISTRIBUTION) or []
     except importlib.metadata.PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""The socket of a service: opened before anything is loaded, so that a taken port is told at once."""
+"""The socket of a service: opened before anything is loaded, so that a taken port is reported at once."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from penstock.exports.export import check_formats, export
 from penstock.exports.page_files import RESULTS
 from penstock.exports.standard_output import page_writer
 from penstock.options.option import words
-from penstock.options.running import KEEPING
+from penstock.options.running import KEEPING, PRICE
 from penstock.page import Page
 from penstock.passes.parse import ParseOptions, parse_options, parse_pages, parse_work, without_links
 from penstock.passes.prepared_run import PreparedRun
@@ -101,7 +101,7 @@ class Reading(SafeRepr):
 
     def _of_a_folder(self) -> list[str]:
         """Returns the options that were given and are of no use where nothing is kept."""
-        kept = [option.flag for option in KEEPING if self.given.get(option.name)]
+        kept = [option.flag for option in (*KEEPING, PRICE) if self.given.get(option.name)]
         return kept + [option for option, is_given in self.shown.of_a_folder.items() if is_given]
 
     def _into(self, out: Path, formats: list[str]) -> None:
@@ -210,7 +210,9 @@ def _done(run: Run[Page], profile: Profile, written: list[Path]) -> str:
     more = f" and {len(written) - 3} more" if len(written) > 3 else ""
     files = f" {', '.join(map(str, written[:3]))}{more}." if written else ""
     later = f" When all ranks are done: penstock export {run.out}" if run.rank else ""
-    return f"{plural(run.tally.done, run.plan.item.unit)} read in {duration(profile.seconds)}.{files}{later}"
+    copied = f", {run.tally.copied} of them copies" if run.tally.copied else ""
+    pages = plural(run.tally.done, run.plan.item.unit)
+    return f"{pages} read in {duration(profile.seconds)}{copied}.{files}{later}"
 
 
 def _nothing_done(run: Run[Page]) -> str:

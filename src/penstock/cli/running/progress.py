@@ -62,6 +62,8 @@ def _state(run: Run[Any], elapsed_s: float) -> RunState:
         stages=run.executor.depths(),
         elapsed_s=elapsed_s,
         unit=run.plan.item.unit,
+        price=run.an_hour,
+        spent_before=run.spent_before,
     )
 
 

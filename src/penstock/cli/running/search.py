@@ -7,14 +7,17 @@ import os
 import re
 import shutil
 import sys
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TextIO
 from unicodedata import east_asian_width
 
+from penstock.addresses.locator import is_locator
 from penstock.errors import UsageError
 from penstock.options.option import words
+from penstock.passes.search_runs import search_runs
 from penstock.passes.small_search import small_search
 from penstock.processes.background import Background
 from penstock.region import plain_label
@@ -28,31 +31,37 @@ _MARKED = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
 HALF_PAGE = 500  # what is wider stands at neither side
 
 
-def answer(out: Path, question: str, wanted: Wanted, as_json: bool) -> None:
+def answer(outs: Sequence[Path], question: str, wanted: Wanted, as_json: bool) -> None:
     """Prints the hits, best first."""
-    hits = _found(out, question, wanted)
+    hits = _found(outs, question, wanted)
     if as_json:
-        print(json.dumps([asdict(hit) for hit in hits], ensure_ascii=False))
+        print(json.dumps([hit.row() for hit in hits], ensure_ascii=False))
     elif hits:
-        _show(hits)
+        show(hits)
     else:
         print("Nothing was found.")
 
 
-def _found(out: Path, question: str, wanted: Wanted) -> list[Hit]:
+def _found(outs: Sequence[Path], question: str, wanted: Wanted) -> list[Hit]:
     options = wanted.options()
-    found = small_search(out, question, options) or _searched(out, question, options)
+    found = search_runs(outs, question, options, partial(_of_one_run, question))
     _warn(found, options.filters)
     return found.hits
 
 
+def _of_one_run(question: str, out: Path, options: SearchOptions) -> SearchResult:
+    small = None if is_locator(question) else small_search(out, question, options)
+    return small or _searched(out, question, options)
+
+
 def _searched(out: Path, question: str, options: SearchOptions) -> SearchResult:
-    """Asks an index that is too large for the quick way: what answers takes seconds to load."""
+    """Searches an index that is too large for the quick way: the modules it needs take seconds to load."""
     from penstock.retrieval.tokens import question_tokens
 
     with Background() as background:
         # before what follows is loaded: nothing takes as long as Kiwi. Other languages' words need no model
-        tokens = background.do(partial(question_tokens, question)) if has_syllable(question) else None
+        is_korean = has_syllable(question) and not is_locator(question)
+        tokens = background.do(partial(question_tokens, question)) if is_korean else None
         from penstock.passes.search import search_out
 
         return search_out(out, question, options, background, tokens)
@@ -67,8 +76,12 @@ class Wanted:
     pages: str | None
     label: list[str] | None
     section: list[str] | None
+    where: list[str] | None
     weights: str | None
     api_key: str | None = field(repr=False)
+    rerank: str
+    rerank_model: str
+    rerank_key: str | None = field(repr=False)
 
     def options(self) -> SearchOptions:
         filters = Filters(
@@ -76,9 +89,12 @@ class Wanted:
             pages=_page_range(self.pages) if self.pages else None,
             labels=tuple(self.label or ()),
             sections=tuple(self.section or ()),
+            where=tuple(self.where or ()),
         )
-        weights = _weights(self.weights)
-        return SearchOptions(top=self.top, filters=filters, weights=weights, api_key=self.api_key)
+        return SearchOptions(
+            top=self.top, filters=filters, weights=_weights(self.weights), api_key=self.api_key,
+            rerank=self.rerank, rerank_model=self.rerank_model, rerank_key=self.rerank_key,
+        )  # fmt: skip
 
 
 def _warn(found: SearchResult, filters: Filters) -> None:
@@ -91,20 +107,20 @@ def _warn(found: SearchResult, filters: Filters) -> None:
         print(f"There is no document {name!r} in the index. It has: {shown}.", file=sys.stderr)
 
 
-def _show(hits: list[Hit]) -> None:
-    """Three lines a hit: where it stands, under which titles, and the words that answer."""
+def show(hits: list[Hit]) -> None:
+    """Prints three lines a hit: where it stands, under which titles, and the words that answer."""
     coloured = _is_coloured(sys.stdout)
     width = shutil.get_terminal_size().columns - 4 if sys.stdout.isatty() else sys.maxsize
     for place, hit in enumerate(hits, 1):
         text = _printable(hit.snippet)
         section = _printable(hit.section)
         lines = [_where(hit), "" if section.endswith(text.replace("**", "")) else section, text]
-        shown = f"\n{' ' * 4}".join(part for line in lines if line for part in _wrapped(line, width))
+        shown = f"\n{' ' * 4}".join(part for line in lines if line for part in wrapped(line, width))
         shown = _marked(shown, coloured)
         print(f"{place:>2}. {shown}")
 
 
-def _wrapped(text: str, width: int) -> list[str]:
+def wrapped(text: str, width: int) -> list[str]:
     """Returns the text in lines of at most `width` columns, cut between words; marks take no room."""
     lines, room = [""], width
     for word in text.split(" "):
@@ -119,7 +135,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _is_coloured(stream: TextIO) -> bool:
-    """Whether escape sequences may be written: a terminal, and nobody who asked for none (NO_COLOR)."""
+    """Whether escape sequences may be written: in a terminal where NO_COLOR is not set."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
@@ -132,7 +148,8 @@ def _where(hit: Hit) -> str:
     """`report.pdf, page 3, at the top right: table`, and the crop where there is one."""
     place = f", {_place_on_page(hit.box)}: {plain_label(hit.label or 'text')}" if hit.box else ""
     crop = f" ({hit.crop})" if hit.crop else ""
-    return _printable(f"{hit.document}, page {hit.page}{place}{crop}")
+    run = f" ({hit.out})" if hit.out else ""
+    return _printable(f"{hit.document}{run}, page {hit.page}{place}{crop}")
 
 
 def _place_on_page(box: tuple[int, ...]) -> str:

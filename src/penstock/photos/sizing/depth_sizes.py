@@ -86,10 +86,10 @@ class _DepthWorth:
 
 
 def estimate_with_depth(
-    queries: Sequence[SizeQuery], masks: Sequence[Mask], depth: Floats, camera: Camera, seed: int = 0
+    queries: Sequence[SizeQuery], masks: Sequence[Mask], depth: Floats, camera: Camera
 ) -> list[Estimate | None]:
     """Sizes of a photo's things; None for a thing without points."""
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)
     step = -(-max(depth.shape) // MAX_SIDE)
     small = depth[::step, ::step]
     lenses = _lenses(camera, random) / step

@@ -41,9 +41,9 @@ class Floor:
         return np.asarray(points @ np.stack([right, forward, self.up], axis=1) + (0.0, 0.0, self.above))
 
 
-def find_floor(points: Array, seed: int = 0) -> Floor | None:
+def find_floor(points: Array) -> Floor | None:
     """The floor among points in camera axes, or None where no plane can be it."""
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)
     some = points[random.choice(len(points), min(SAMPLE, len(points)), replace=False)]
     if len(some) < 50:
         return None
