@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -17,7 +16,7 @@ import pyarrow.parquet as parquet
 import pytest
 from typer.testing import CliRunner
 
-from penstock.errors import Failure, UsageError
+from penstock.errors import UsageError
 from penstock.page import Page
 from penstock.plan import Plan
 from penstock.stage import Stage, Worker
@@ -29,6 +28,7 @@ from penstock_eval.benchmarks import open_benchmark
 from penstock_eval.benchmarks.base import Sample
 from penstock_eval.cli import app
 from tests.support.hub_server import Hub
+from tests.support.waiting import wait_until
 
 TEXTS = ("first line", "second line", "third line")
 
@@ -79,12 +79,9 @@ class _PatientReader(Worker[Page]):
 
     def __call__(self, items: list[Page]) -> list[Page]:
         [page] = items
-        end = time.monotonic() + 60
-        first = Path(self._stage.first)
-        while page.document == self._stage.last and not first.exists() and time.monotonic() < end:
-            time.sleep(0.01)
-        failure = Failure(stage="patient", kind="Late", message="") if time.monotonic() > end else None
-        return [replace(page, markdown=f"{page.document} {page.part}", failure=failure)]
+        if page.document == self._stage.last:
+            wait_until(Path(self._stage.first).exists)
+        return [replace(page, markdown=f"{page.document} {page.part}")]
 
 
 def test_a_prediction_is_written_when_its_last_page_is_read(

@@ -27,6 +27,7 @@ def test_the_only_text_is_found_however_deep() -> None:
 
 
 def test_a_cell_of_many_texts_costs_time_in_proportion() -> None:
-    wide = "<table><tr><td>" + "✓<br>" * 20_000 + "</td></tr></table>"
-    assert cpu_seconds(lambda: table_form(wide)) < 20
-    assert table_form(wide).count("√") == 20_000
+    wide = "<table><tr><td>" + "✓<br>" * 10_000 + "</td></tr></table>"
+    made: list[str] = []
+    assert cpu_seconds(lambda: made.append(table_form(wide))) < 5
+    assert made[0].count("√") == 10_000

@@ -195,8 +195,8 @@ def test_the_skipping_window_search_agrees_with_the_plain_one() -> None:
     "page",
     [
         "<table>" * 20_000,
-        "<table><tr>" + "<td>" * 20_000 + "</table>",
-        "$" * 20_001,
+        "<table><tr>" + "<td>" * 10_000 + "</table>",
+        "$" * 10_001,
         "| a |" * 5_000,
         "\\begin{tabular}" * 3_000,
         "![" * 20_000,
@@ -206,7 +206,7 @@ def test_the_skipping_window_search_agrees_with_the_plain_one() -> None:
 )
 def test_pages_made_to_hang_end_soon(page: str) -> None:
     truth = read_pages(MADE / "OmniDocBench.json")[2]
-    assert cpu_seconds(lambda: score_page(truth, page, V1_5, table_deadline_s=5)) < 60
+    assert cpu_seconds(lambda: score_page(truth, page, V1_5, table_deadline_s=5)) < 30
 
 
 def test_v1_6_orders_tables_too_and_counts_missing_pages(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +25,6 @@ from penstock.errors import UsageError
 from penstock.executors import make_executor
 from penstock.passes.scores import read_summary
 from penstock.recipes import build
-from penstock.recipes.single_region import single_region_plan
 from penstock.stages.recognise_remote import RecogniseRemote
 from penstock.testing.fake_server import Asked, FakeServer, serving
 from penstock_eval import benchmark_run, recogniser_answers
@@ -34,7 +32,9 @@ from penstock_eval.benchmark_run import run_benchmark
 from penstock_eval.benchmarks import open_benchmark
 from penstock_eval.cli import app
 from penstock_eval.results import read_samples
+from penstock_eval.single_region import single_region_plan
 from tests.support import made_benchmarks as made
+from tests.support.waiting import wait_until
 
 GLM_FIELDS = "请按下列JSON格式输出图中信息:\n"
 FIELDS = ('{\n    "company": "",\n    "total": ""\n}', '{\n    "date": "",\n    "주소": ""\n}')
@@ -313,9 +313,7 @@ def test_a_killed_run_goes_on_and_asks_each_sample_once_more_at_most(tmp_path: P
         command += ["--workers", "0", "--json"]
         killed = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
         rows = tmp_path / "out" / "answers" / "items"
-        end = time.monotonic() + 120
-        while not list(rows.glob("*.parquet")) and time.monotonic() < end:
-            time.sleep(0.1)
+        wait_until(lambda: list(rows.glob("*.parquet")))
         os.killpg(killed.pid, signal.SIGKILL)
         killed.wait()
         before = len(server.asked)

@@ -27,6 +27,7 @@ from tests.support.running_service import SAMPLE, Client, free_port
 from tests.support.waiting import wait_until
 from tests.with_clients.ask import KEY
 
+TYPESCRIPT = Path(__file__).resolve().parents[2] / "clients" / "typescript"
 ASK = Path(__file__).parent / "ask.py"
 NAME = "보고서 1.pdf"
 WAYS = ("mistral", "mistral_files", "docling", "docling_polling", "docling_serve_client", "glmocr", "zai")
@@ -130,6 +131,27 @@ def test_ragflows_parser_finds_the_texts_and_their_places(
         width, height = told["sizes"][page]
         assert 0 <= left < right <= width
         assert 0 <= top < bottom <= height
+
+
+def test_the_typescript_client_gets_the_right_answer(service: Client, document: Path) -> None:
+    ask = TYPESCRIPT / "test" / "ask.mjs"
+    done = subprocess.run(
+        ["node", ask, service.url, KEY, document], capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout.splitlines()[-1])
+    _is_the_sample({**told, "markdown": told["markdown"].removeprefix("<!-- page 1 -->\n\n")})
+    assert told["markdown"].startswith(told["first"].rstrip()) and told["regions"] > 3
+    assert told["states"][-1] == "done" and not told["left"]
+    assert told["picture"][0] == "image/jpeg" and told["picture"][1] > 500
+    assert told["error"][:2] == [True, 404]
+    assert told["unasked"].endswith("Is `penstock serve` running there?")
+
+
+def test_the_typescript_client_refuses_wrong_calls_when_it_is_compiled(python: Path) -> None:
+    tsc = TYPESCRIPT / "node_modules" / ".bin" / "tsc"
+    done = subprocess.run([tsc, "-p", TYPESCRIPT / "test"], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout
 
 
 def test_nothing_of_what_they_uploaded_is_left(service: Client) -> None:

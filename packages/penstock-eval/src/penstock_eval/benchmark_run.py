@@ -23,7 +23,6 @@ from penstock.passes.parse import stream_pages
 from penstock.passes.scores import SUMMARY, Summary
 from penstock.plan import Plan
 from penstock.recipes import build
-from penstock.recipes.single_region import single_region_plan
 from penstock.sources import list_items
 from penstock.sources.remote import hub
 from penstock.store.lock import holding
@@ -37,6 +36,7 @@ from penstock_eval.recogniser_answers import answers, has_answers
 from penstock_eval.report import REPORT, write_report
 from penstock_eval.results import SAMPLES, write_atomically
 from penstock_eval.scoring import Outcome, samples_of, score_folder, score_samples
+from penstock_eval.single_region import single_region_plan
 
 FOLDER, PICTURES, RECIPE = "predictions", "pictures", "recipe.json"
 

@@ -1,4 +1,4 @@
-"""`penstock eval`: lists benchmarks, runs, scores, compares and reports them, and scores searches.
+"""`penstock eval`: runs, scores, compares and reports benchmarks, makes Office files, scores searches.
 
 Each command imports what does its work inside its function: `--help` loads neither numpy nor the metrics'
 packages.
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from penstock.cli.options import AsJson, Log, Out, with_options
+from penstock.cli.options import AsJson, Out, with_options
 from penstock.errors import UsageError
 from penstock.options.option import values_of, without
 from penstock.options.reading import READING
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 
 app = typer.Typer(
-    help="Score how pages are read and found, with intervals: list, run, score, retrieval, compare, report.",
+    help="Score how pages are read and found, with intervals: list, run, score, office, retrieval, compare,"
+    " report.",
     epilog="Example: penstock eval score omnidocbench predictions/ --data OmniDocBench/ -o scores",
     no_args_is_help=True,
     add_completion=False,
@@ -117,7 +118,6 @@ def run(
     cdm: Cdm = False,
     limit: Annotated[int, typer.Option("--limit", help="Only the first N samples; 0 takes all.", min=0)] = 0,
     workers: Workers = None,
-    log: Log = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a recipe on a benchmark's pictures, then score it. Goes on where it stopped.
@@ -140,6 +140,37 @@ def run(
         progress=_progress(as_json),
     )
     _show_summary(outcome.summary, as_json)
+
+
+@app.command(epilog="Example: penstock eval office -o made, and: penstock eval office markdown/ -o made")
+def office(
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the documents and the results.")],
+    predictions: Annotated[
+        Path | None,
+        typer.Argument(help="Folder with any tool's Markdown; default: read them.", metavar="PREDICTIONS"),
+    ] = None,
+    documents: Annotated[int, typer.Option("--documents", help="Number of documents to make.", min=1)] = 300,
+    seed: Annotated[int, typer.Option("--seed", help="The same seed makes the same documents.")] = 1,
+    formats: Annotated[
+        str, typer.Option("--formats", help="Kinds of files with commas between; default: all.")
+    ] = "",
+    only_write: Annotated[
+        bool, typer.Option("--only-write", help="Write the documents and their truth, and read nothing.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make Office, HWPX and web files of known content, read them or take a tool's Markdown, and score it.
+
+    Writes OUT/documents, OUT/truth.jsonl and OUT/truth/*.md, then samples.jsonl, summary.json, report.html.
+    """
+    from penstock_eval.office_run import evaluate_office
+
+    kinds = tuple(filter(None, formats.split(",")))
+    outcome = evaluate_office(
+        out, predictions, documents, seed, kinds, only_write=only_write, progress=_progress(as_json)
+    )
+    if outcome is not None:
+        _show_summary(outcome.summary, as_json)
 
 
 @app.command(epilog="Example: penstock eval retrieval OUT --queries questions.jsonl")

@@ -20,6 +20,7 @@ BENCHMARKS = {
     "teds-test": "penstock_eval.benchmarks.tables:TedsTest",
     "handwritten": "penstock_eval.benchmarks.lines:Handwritten",
     "olmocr-bench": "penstock_eval.benchmarks.olmocr:OlmOcrBench",
+    "office": "penstock_eval.benchmarks.office:OfficeFiles",
     "pages": "penstock_eval.benchmarks.pages:PagesWithText",
 }
 
