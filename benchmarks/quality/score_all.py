@@ -46,6 +46,7 @@ from benchmarks.quality.pdf_truth import DPI, layer_text, pages_as_pictures, pla
 from benchmarks.quality.readers import PEERS, OtherTree, Peer, Reader, ThisTree
 from benchmarks.quality.report_words import (
     BORN_DIGITAL,
+    BY_SCHEMA,
     GENERALISE,
     INTRODUCTION,
     PHOTOS,
@@ -58,6 +59,7 @@ from benchmarks.quality.scorer_check import table as scorer_table
 from benchmarks.quality.side_by_side import table as table_side_by_side
 from benchmarks.quality.side_by_side import write_scores
 
+OFFICE = "\n## Office files, HWP and mail\n"
 DEMO = "Docling bundles PDF document conversion to JSON and Markdown in an easy self contained package"
 FIELDS = ("company", "date", "address", "total")
 SLICES = ("language:", "layout:", "data_source:")
@@ -300,7 +302,7 @@ def document(done: Sequence[Scored], data: Path, columns: dict[str, Path]) -> st
     head = ["# How well it reads", "", made, "", INTRODUCTION, "", WEAK, ""]
     if columns:
         head += [SIDE_BY_SIDE, "", *table_side_by_side(columns), "", BORN_DIGITAL, ""]
-    head += [GENERALISE, "", "## Scores", ""]
+    head += [GENERALISE, "", BY_SCHEMA, "", "## Scores", ""]
     body = [line for scored in done for line in section(scored)]
     tail = [PHOTOS, "", "## Worst samples", "", "By each set's first score, the worst first.", ""]
     tail += [f"- {scored.title}: {', '.join(worst(scored))}" for scored in done]
@@ -359,7 +361,8 @@ def main() -> None:
     if arguments.write and not arguments.only and done:
         columns = {name: Path(out) for name, _, out in (one.partition("=") for one in arguments.beside)}
         columns = {**columns, "now": arguments.out} if columns else {}
-        arguments.write.write_text(document(done, data, columns), encoding="utf-8")
+        _, mark, rest = arguments.write.read_text("utf-8").partition(OFFICE)  # made by office_files.py
+        arguments.write.write_text(document(done, data, columns) + mark + rest, encoding="utf-8")
     absent = [name for name in wanted if name not in there]
     print(json.dumps({"benchmark": "quality", "seconds": round(seconds), "absent": absent, **figures(done)}))
 
