@@ -4,12 +4,20 @@ CLIENTS_VENV := .venv-clients
 
 .PHONY: test-clients
 
-test-clients: setup $(CLIENTS_VENV)/.ready  ## other projects' clients (docling, Mistral, Open WebUI, RAGFlow, …) and schemathesis ask our service
+TYPESCRIPT := clients/typescript
+
+test-clients: setup $(CLIENTS_VENV)/.ready $(TYPESCRIPT)/dist/client.js  ## other projects' clients (docling, Mistral, Open WebUI, RAGFlow, …) and schemathesis ask our service
 	PENSTOCK_TEST_CLIENTS=$(CURDIR)/$(CLIENTS_VENV) $(BIN)/python -m pytest tests/with_clients
 
-$(CLIENTS_VENV)/.ready: tests/with_clients/pins.txt tests/with_clients/pins_alone.txt
+$(TYPESCRIPT)/dist/client.js: $(wildcard $(TYPESCRIPT)/src/*.ts) $(TYPESCRIPT)/package.json
+	cd $(TYPESCRIPT) && npm install --silent --ignore-scripts && npm run --silent build
+
+FRAMEWORKS := langchain-penstock llama-index-readers-penstock penstock-haystack
+
+$(CLIENTS_VENV)/.ready: tests/with_clients/pins.txt tests/with_clients/pins_alone.txt $(FRAMEWORKS:%=packages/%/pyproject.toml)
 	$(PYTHON) -m venv $(CLIENTS_VENV)
 	echo '*' > $(CLIENTS_VENV)/.gitignore
 	$(CLIENTS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/with_clients/pins.txt
 	$(CLIENTS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile -r tests/with_clients/pins_alone.txt
+	$(CLIENTS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -e . $(FRAMEWORKS:%=-e packages/%)
 	@touch $@

@@ -1,6 +1,6 @@
 """What mkdocs calls while it builds the site.
 
-Makes the reference, and sends links that lead out of docs/ to the repository.
+Makes the reference and llms.txt, and sends links that lead out of docs/ to the repository.
 """
 
 from __future__ import annotations
@@ -14,12 +14,17 @@ REPO = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPO / "tools"))
 
 import docs_reference  # noqa: E402  mkdocs loads a hook by its path, so tools/ is not on sys.path before
+import llms_txt  # noqa: E402
 
 _LINK = re.compile(r"\]\((?P<target>\.\./[^)#\s]+)(?P<rest>[^)]*)\)")
 
 
 def on_pre_build(config: Any, **_: Any) -> None:
     docs_reference.write(Path(config["docs_dir"]) / "reference")
+
+
+def on_post_build(config: Any, **_: Any) -> None:
+    llms_txt.main(Path(config["site_dir"]) / "llms.txt")
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:

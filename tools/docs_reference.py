@@ -20,6 +20,7 @@ from typing import Any
 import typer
 from typer.testing import CliRunner
 
+import http_reference
 import option_types
 import penstock
 import penstock.stages
@@ -29,13 +30,17 @@ from penstock.recipes import RECIPES
 
 WIDTH = "100"  # columns of the help texts
 NOT_FOR_USERS = frozenset({"fake"})
+ABOUT_HTTP = """Answers are JSON unless a path says otherwise; errors are JSON with `error` and `advice`.
+Where the service has keys, send one: `Authorization: Bearer KEY`.
+A service describes itself to programs at `/openapi.json`."""
 COMMON = frozenset(field.name for field in dataclasses.fields(penstock.Stage))
 
 
 def write(folder: Path) -> None:
     """Makes every page; a file whose text is the same is left alone, so that `mkdocs serve` rests."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in (("commands", commands()), ("python", python()), ("recipes", recipes())):
+    pages = {"commands": commands(), "python": python(), "recipes": recipes(), "http": http()}
+    for name, text in pages.items():
         path = folder / f"{name}.md"
         if not path.exists() or path.read_text("utf-8") != text:
             path.write_text(text, "utf-8")
@@ -88,6 +93,10 @@ def _about(option: Option) -> str:
 
 def _in_cell(text: str) -> str:
     return text.replace("|", "\\|")
+
+
+def http() -> str:
+    return _page(["# HTTP API", ABOUT_HTTP, http_reference.http_reference()])
 
 
 def recipes() -> str:

@@ -15,10 +15,10 @@ from types import NoneType, UnionType
 from typing import Any, ForwardRef, Literal, Union, get_args, get_origin
 
 from penstock.options.option import Option
-from penstock.options.passes import EMBED_PYTHON, EMBED_RUN, ENRICH
+from penstock.options.passes import EMBED_PYTHON, EMBED_RUN, ENRICH, EXTRACT
 from penstock.options.photos import MESH, PHOTO_READING, SAID, SAME_ROOM
 from penstock.options.reading import READING
-from penstock.options.running import EXECUTOR, KEEPING, LISTING, PAGES, RECIPE
+from penstock.options.running import EXECUTOR, KEEPING, LISTING, PAGES, PRICE, RECIPE
 
 FILE = Path(__file__).parent.parent / "src" / "penstock" / "options" / "typed.py"
 HEAD = '''"""The options as editors complete them in Python. Written by tools/option_types.py; do not edit.
@@ -49,8 +49,9 @@ def kinds() -> list[Kind]:
         Kind("ParseSettings", "Options of the recipes for pages.", READING),
         Kind("ReaderSettings", "Options of a `Reader`.", (EXECUTOR,), "ParseSettings"),
         Kind("ConvertSettings", "Options of `convert`.", (RECIPE, PAGES), "ReaderSettings"),
-        Kind("RunSettings", "Options of `parse`.", (*LISTING, *KEEPING), "ConvertSettings"),
+        Kind("RunSettings", "Options of `parse`.", (*LISTING, *KEEPING, PRICE), "ConvertSettings"),
         Kind("EnrichSettings", "The fields of `EnrichOptions`.", ENRICH),
+        Kind("ExtractSettings", "The fields of `ExtractOptions`.", EXTRACT),
         Kind("EmbedSettings", "The fields of `EmbedOptions`.", (*EMBED_RUN, *EMBED_PYTHON)),
         Kind("PhotoSettings", "Options of the recipe for photos.", photos),
         Kind("VolumesSettings", "Options of `volumes`.", volumes, "PhotoSettings"),
