@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from penstock.errors import DISTRIBUTION, install_advice
 
 REPO = Path(__file__).resolve().parent.parent
 EVALUATION = REPO / "packages" / "penstock-eval"
+FRAMEWORKS = sorted(set((REPO / "packages").iterdir()) - {EVALUATION})
 FOLDERS = {
     "src": (".py", ".html"),
     "packages": (".py", ".md", ".toml"),
@@ -26,7 +28,7 @@ FOLDERS = {
     "examples": (".py",),
 }
 # `pip install penstock`, `penstock[extra]`: what a stranger's package would answer to
-STRANGER = re.compile(r"pip install (?:-\S+ )*['\"]?penstock(?!-pipeline)\b|(?<![\w-])penstock\[")
+STRANGER = re.compile(r"pip install (?:-\S+ )*['\"]?penstock(?!-pipeline|-haystack)\b|(?<![\w-])penstock\[")
 
 
 def readable() -> list[Path]:
@@ -104,6 +106,27 @@ def test_the_evaluation_is_released_in_step() -> None:
     assert penstock_eval.__version__ == penstock.__version__
     assert f"{DISTRIBUTION}=={penstock.__version__}" in evaluation()["dependencies"]
     assert project()["optional-dependencies"]["eval"] == [evaluation()["name"]]
+
+
+@pytest.mark.parametrize("home", FRAMEWORKS, ids=lambda home: home.name)
+def test_a_package_for_a_framework_is_released_in_step(home: Path) -> None:
+    facts = project(home)
+    assert (facts["name"], facts["version"]) == (home.name, penstock.__version__)
+    assert f"{DISTRIBUTION}=={penstock.__version__}" in facts["dependencies"]
+    assert facts["license-files"] == ["LICENSE"]
+    assert (home / "LICENSE").read_bytes() == (REPO / "LICENSE").read_bytes()
+    assert list((home / "src").rglob("py.typed"))
+
+
+def test_the_typescript_client_is_released_in_step_and_its_types_are_those_of_the_service(
+    tmp_path: Path,
+) -> None:
+    home = REPO / "clients" / "typescript"
+    assert json.loads((home / "package.json").read_text("utf-8"))["version"] == penstock.__version__
+    tool = REPO / "tools" / "typescript_client.py"
+    subprocess.run([sys.executable, tool, tmp_path / "api.ts"], check=True)
+    is_same = (tmp_path / "api.ts").read_text("utf-8") == (home / "src" / "api.ts").read_text("utf-8")
+    assert is_same, "run python tools/typescript_client.py clients/typescript/src/api.ts"
 
 
 def test_the_evaluation_is_found_by_its_entry_points() -> None:

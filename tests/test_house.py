@@ -24,6 +24,7 @@ from penstock.stage import Stage
 
 SOURCE = Path(penstock.__file__).parent
 EVALUATION = Path(penstock_eval.__file__).parent
+TESTS = Path(__file__).parent
 
 MAX_MODULES = 22  # in a folder
 MAX_FILE_LINES = 400
@@ -35,6 +36,12 @@ IMPORT_INSIDE = {
 MAX_IMPORTS_INSIDE = 30  # most of them one in each verb's file
 OTHER_WORDS_FOR_BOUNDS = ("MOST_", "LONGEST_", "LEAST_", "FEWEST_", "SMALLEST_", "LARGEST_")
 OWN = ("penstock", "penstock_eval")
+# tests: waits until something is true; things that are slow, or work on; kills at random moments
+MAY_SLEEP = {
+    "support/waiting.py", "support/scripted.py", "support/together.py", "evaluation/test_scoring.py",
+    "engines/chat/test_hostile_servers.py", "fuzz/uploads.py", "slow/test_kill.py",
+}  # fmt: skip
+HANGS_S = 600  # who sleeps so long is there to be ended
 SECRETS = ("api_key", "password", "token")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -55,9 +62,24 @@ def texts() -> dict[Path, str]:
 
 
 @cache
-def nodes() -> list[tuple[Path, ast.AST]]:
+def nodes_by_path() -> dict[Path, list[ast.AST]]:
     """Every node of every module: walking them is most of the work."""
-    return [(path, node) for path, tree in trees().items() for node in ast.walk(tree)]
+    return {path: list(ast.walk(tree)) for path, tree in trees().items()}
+
+
+@cache
+def nodes() -> list[tuple[Path, ast.AST]]:
+    return [(path, node) for path, found in nodes_by_path().items() for node in found]
+
+
+def nodes_of_tests(word: str) -> list[tuple[str, ast.AST]]:
+    """Every node of the tests in which the word stands: few, and parsing all of them takes seconds."""
+    return [
+        (path.relative_to(TESTS).as_posix(), node)
+        for path in sorted(TESTS.rglob("*.py"))
+        if re.search(word, text := path.read_text("utf-8"), re.MULTILINE)
+        for node in ast.walk(ast.parse(text))
+    ]
 
 
 @cache
@@ -138,17 +160,15 @@ def test_no_module_of_somebody_else_is_changed() -> None:
     """Other threads and other packages of the program use them, too."""
     allowed = {"engines/image/decode.py"}  # Pillow's documented bound, in the process that only decodes
     changed: list[str] = []
-    for path, tree in trees().items():
-        foreign = set() if str(path) in allowed else _foreign_names(tree)
-        changed += [
-            f"{path}: {name}" for node in ast.walk(tree) for name in _changed(node) if name in foreign
-        ]
+    for path, found in nodes_by_path().items():
+        foreign = set() if str(path) in allowed else _foreign_names(found)
+        changed += [f"{path}: {name}" for node in found for name in _changed(node) if name in foreign]
     assert changed == []
 
 
-def _foreign_names(tree: ast.Module) -> set[str]:
+def _foreign_names(found: list[ast.AST]) -> set[str]:
     """Returns the names by which a module knows what it imports of others."""
-    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    imports = [node for node in found if isinstance(node, ast.Import | ast.ImportFrom)]
     return {
         (name.asname or name.name).partition(".")[0]
         for node in imports
@@ -163,6 +183,33 @@ def _changed(node: ast.AST) -> Iterator[str]:
         yield from (node.value.id,) if isinstance(node.value, ast.Name) else ()
 
 
+def test_tests_use_what_is_public() -> None:
+    private = [
+        f"{path}:{node.lineno} {name.name}"
+        for path, node in nodes_of_tests(r"\bimport .*\b_|^    _\w+,$")
+        if isinstance(node, ast.ImportFrom) and _is_own_import(node)
+        for name in node.names
+        if name.name.startswith("_") and not name.name.startswith("__")
+    ]
+    assert private == []
+
+
+def test_no_verdict_of_a_test_rests_on_a_sleep() -> None:
+    """A busy machine sleeps longer, and does less meanwhile: tests wait until something is true."""
+    sleeping = {
+        path for path, node in nodes_of_tests(r"sleep\(") if isinstance(node, ast.Call) and _sleeps(node)
+    }
+    assert sleeping == MAY_SLEEP
+
+
+def _sleeps(call: ast.Call) -> bool:
+    name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+    seconds = call.args[0] if call.args else None
+    given = seconds.value if isinstance(seconds, ast.Constant) else None
+    is_bounded = not isinstance(given, int | float) or 0 < given < HANGS_S
+    return bool(name == "sleep" and is_bounded)
+
+
 def test_folders_stay_narrow() -> None:
     modules = Counter(str(path.parent) for path in trees())
     assert {folder: count for folder, count in modules.items() if count > MAX_MODULES} == {}
@@ -170,6 +217,7 @@ def test_folders_stay_narrow() -> None:
 
 def test_files_are_read_in_one_sitting() -> None:
     lines = {str(path): len(text.splitlines()) for path, text in texts().items()}
+    lines |= {str(path): len(path.read_text("utf-8").splitlines()) for path in TESTS.rglob("*.py")}
     assert {path: count for path, count in lines.items() if count > MAX_FILE_LINES} == {}
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -15,15 +14,18 @@ import pytest
 from penstock.driver import Tally
 from penstock.errors import Failure, NoProgress, OpenError, PlanError
 from penstock.executors.channel import Channel, Closed
+from penstock.executors.guard import StallGuard
 from penstock.executors.inline import Inline
 from penstock.executors.local import Local
 from penstock.executors.process import YIELDING, ProcessWorker
+from penstock.item import Item
 from penstock.page import Page
 from penstock.plan import Plan, differences
 from penstock.region import Region
 from penstock.runner import Runner
 from penstock.stage import Batch, Needs, Stage, Worker
 from penstock.testing.fake_stages import FakeLayout, FakeRecognise
+from tests.support.waiting import HANGS_S, wait_until
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,18 +227,17 @@ def test_memory_stays_flat_because_the_feeder_waits() -> None:
 
     def counted() -> Iterator[Page]:
         nonlocal fed
-        for item in items(1000):
+        for item in items(400):
             fed += 1
             yield item
 
-    stream = Local().stream(fake_plan(), counted())
-    next(stream)
-    time.sleep(0.2)
-    assert fed < 30
-    stream.close()  # type: ignore[attr-defined]
+    for taken, _ in enumerate(Local().stream(fake_plan(seconds=0.002), counted())):
+        assert fed - taken < 30
+    assert fed == 400
 
 
-def test_a_run_that_stands_still_ends_with_depths_and_stacks() -> None:
+def test_a_run_that_stands_still_ends_with_depths_and_stacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("penstock.executors.local.JOIN_S", 0.1)  # its thread never ends
     plan = fake_plan(hangs=(0,))
     with pytest.raises(NoProgress) as caught:
         list(Local(stall_s=3.0).stream(plan, items(3)))
@@ -244,11 +245,36 @@ def test_a_run_that_stands_still_ends_with_depths_and_stacks() -> None:
     assert "thread fake_recognise-0" in str(caught.value)
 
 
+class Standing:
+    """A run whose caller has yet to take a result."""
+
+    is_idle = False
+
+    def __init__(self) -> None:
+        self.channels = [Channel[Item](1)]
+        self.channels[0].put(items(1)[0])
+        self.failed = threading.Event()
+        self.looks = 0
+
+    def clock(self) -> float:
+        """Returns a time that is an hour later at every look."""
+        self.looks += 1
+        return self.looks * 3600.0
+
+    def depths(self) -> tuple[str, ...]:
+        return ()
+
+    def fail(self, error: BaseException) -> None:
+        self.failed.set()
+
+
 def test_a_slow_caller_is_not_taken_for_a_stall() -> None:
-    stream = Local(stall_s=2.0).stream(fake_plan(), items(20))
-    next(stream)
-    time.sleep(2.5)
-    assert len(list(stream)) == 19
+    run = Standing()
+    with StallGuard(run, stall_s=0.02, clock=run.clock):
+        wait_until(lambda: run.looks > 10)
+        assert not run.failed.is_set()
+        run.channels[0].take()  # now a stage is what the run waits for
+        assert run.failed.wait(HANGS_S)
 
 
 def test_busy_starved_and_blocked_sum_to_one() -> None:

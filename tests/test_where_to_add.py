@@ -14,7 +14,7 @@ from penstock.cli.app import VERBS, Verb, app
 from penstock.engines.embed.embedder import EMBEDDERS
 from penstock.exports.export import PAGE_FORMATS
 from penstock.sources.listing import SOURCES
-from penstock.store.manifest import OURS
+from penstock.store.contents import OURS
 from tests.support import toys
 
 TABLE = Path(__file__).parents[1] / "docs" / "ARCHITECTURE.md"

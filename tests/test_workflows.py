@@ -65,7 +65,16 @@ def test_a_release_is_tested_before_it_is_published() -> None:
     run = steps_of(RELEASE["dist"])
     assert run.index("make check") < run.index("make test") < run.index("make dist")
     assert RELEASE["publish"]["needs"] == "dist" and RELEASE["page"]["needs"] == "publish"
-    assert RELEASE["publish"]["permissions"] == {"id-token": "write"}
+    assert RELEASE["publish"]["permissions"] == {"id-token": "write", "attestations": "write"}
+    used = [step["uses"].partition("@")[0] for step in RELEASE["publish"]["steps"]]
+    assert used.index("actions/attest-build-provenance") < used.index("pypa/gh-action-pypi-publish")
+
+
+def test_actions_are_pinned_by_commit_with_their_version_beside_it() -> None:
+    lines = [line for file in WORKFLOWS.glob("*.yml") for line in file.read_text("utf-8").splitlines()]
+    used = [line for line in lines if "uses:" in line]
+    assert len(used) > 20
+    assert [line for line in used if not re.search(r"@[0-9a-f]{40} # v\d+\.\d+\.\d+$", line)] == []
 
 
 def test_the_environment_of_vllm_is_kept_as_long_as_what_makes_it_is_the_same() -> None:

@@ -21,11 +21,19 @@ from penstock.page import Page
 from penstock.sources.listing import list_items
 from penstock.store.schema import PAGES
 from penstock.testing.fake_recipe import fake
-from tests.fuzz.mutations import mutated
+from tests.engines.office import made_files
+from tests.fuzz.mutations import mutated, mutated_inside
+from tests.support.made_hwpx import MadeCell, made_hwpx
 
 MAX_BYTES = 300_000
 PAGE_S = 20.0  # for a page; a hang would be a failed row that says so
+INSIDE = 0.7  # of the ZIPs are changed inside a part: a changed byte of packed data only breaks its sum
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
+# files that say themselves what they hold; some are only in a folder that is given
+OFFICE = (
+    "docx", "pptx", "xlsx", "odt", "ods", "odp", "hwpx", "hwp", "epub", "doc", "ppt", "xls", "msg", "eml",
+    "html", "rtf",
+)  # fmt: skip
 PICTURES = ("png", "jpeg", "gif", "webp", "tiff", "bmp")
 
 
@@ -46,11 +54,15 @@ def seeds(folder: Path | None = None) -> dict[str, list[bytes]]:
     found = {kind: [_encoded(picture, kind)] for kind in PICTURES}
     found["pdf"] = [SAMPLE.read_bytes(), _encoded(picture, "pdf")]
     found["parquet"], found["arrow"] = [_parquet(picture)], [_arrow(picture)]
+    found.update({kind: [] for kind in OFFICE})
+    for kind in ("pptx", "xlsx", "odt", "epub"):
+        found[kind].append(getattr(made_files, kind)())
+    found["hwpx"] += [made_files.hwpx(), made_hwpx(["# 머리", "본문이다.", [MadeCell(0, 0, "칸", 2)]])]
     for path in sorted(folder.rglob("*")) if folder else []:
         ending = path.suffix.lower().lstrip(".").replace("jpg", "jpeg")
         if path.is_file() and ending in found and path.stat().st_size <= MAX_BYTES:
             found[ending].append(path.read_bytes())
-    return found
+    return {kind: files for kind, files in found.items() if files}
 
 
 def read_mutated(home: Path, chance: random.Random, right: dict[str, list[bytes]], count: int) -> Account:
@@ -59,7 +71,8 @@ def read_mutated(home: Path, chance: random.Random, right: dict[str, list[bytes]
     folder.mkdir(parents=True)
     for number in range(count):
         ending = chance.choice(list(right))
-        (folder / f"{number:05d}.{ending}").write_bytes(mutated(chance, right[ending], MAX_BYTES))
+        change = mutated_inside if chance.random() < INSIDE else mutated
+        (folder / f"{number:05d}.{ending}").write_bytes(change(chance, right[ending], MAX_BYTES))
     return accounted(folder, home / "out", count)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import random
 import struct
+import zipfile
 from collections.abc import Sequence
 
 # what programmers forget: limits of the usual numbers, in both byte orders
@@ -26,6 +28,24 @@ def mutated(chance: random.Random, seeds: Sequence[bytes], max_bytes: int) -> by
     for _ in range(chance.choice((1, 1, 2, 3, 6, 12))):
         chance.choice((_flip, _number, _insert, _cut, _double, _splice, _end))(chance, data, seeds)
     return bytes(data[:max_bytes])
+
+
+def mutated_inside(chance: random.Random, seeds: Sequence[bytes], max_bytes: int) -> bytes:
+    """Changes one part of a ZIP and packs it again, so that what reads the part meets it; else all bytes."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(chance.choice(seeds))) as package:
+            parts = {info.filename: package.read(info) for info in package.infolist()}
+    except (zipfile.BadZipFile, OSError):
+        return mutated(chance, seeds, max_bytes)
+    if not parts:
+        return mutated(chance, seeds, max_bytes)
+    name = chance.choice(list(parts))
+    parts[name] = mutated(chance, [parts[name] or b"x"], max_bytes)
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as package:
+        for part, data in parts.items():
+            package.writestr(part, data)
+    return made.getvalue()
 
 
 def _place(chance: random.Random, data: bytearray) -> int:

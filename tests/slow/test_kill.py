@@ -17,6 +17,7 @@ from penstock.errors import OutLocked
 from penstock.store.ledger import Ledger
 from penstock.store.schema import PAGES
 from penstock.testing.fake_recipe import fake
+from tests.support.waiting import wait_until
 
 DRIVER = Path(__file__).with_name("driver_for_kills.py")
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
@@ -78,8 +79,7 @@ def test_a_poisoned_page_among_kills_is_one_failure(pdf: Path, tmp_path: Path) -
 def test_a_second_driver_is_refused_while_the_first_lives_and_not_after(pdf: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     first = start(pdf, out)
-    while not (out / "run.json").exists():
-        time.sleep(0.05)
+    wait_until((out / "run.json").exists)
     with pytest.raises(OutLocked, match="Another run"):
         list(penstock.parse(pdf, out=out, recipe=fake(seconds=0.005)))
     first.kill()
@@ -110,10 +110,9 @@ def test_no_process_outlives_a_killed_driver(pdf: Path, tmp_path: Path) -> None:
     import psutil
 
     process = start(pdf, tmp_path / "out")
-    children: list[psutil.Process] = []
-    while not children:
-        children = psutil.Process(process.pid).children(recursive=True)
-        time.sleep(0.05)
+    driver = psutil.Process(process.pid)
+    wait_until(lambda: driver.children(recursive=True))
+    children = driver.children(recursive=True)
     process.kill()
     process.wait()
     _, alive = psutil.wait_procs(children, timeout=10)

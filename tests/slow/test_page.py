@@ -95,6 +95,19 @@ def test_boxes_lie_where_the_words_are(browser: Browser, served: Client) -> None
     assert told == pytest.approx([x0, y0, x1], abs=2)
 
 
+def test_a_locator_in_the_address_lights_its_box(browser: Browser, served: Client) -> None:
+    _, row = served("/v1/page?name=sample.pdf&page=2")
+    region = row["regions"][3]
+    visit(browser, served, f"#{region['locator']}")
+    browser.await_("document.querySelector('#boxes .hit')")
+    assert browser.ask("document.querySelector('#boxes .hit').dataset.index") == "3"
+    assert browser.ask("location.hash").endswith("page=2")
+    browser.await_("document.querySelector('#text .lit')?.dataset.index === '3'")
+    visit(browser, served, f"#{region['locator']}/l0")  # a line has a box of its own in the region's
+    browser.await_("document.querySelector('#boxes .hit:not([data-index])')")
+    assert browser.console == []
+
+
 def test_kinds_are_left_out_and_the_page_is_zoomed(browser: Browser, served: Client) -> None:
     open_sample(browser, served)
     texts = "[...document.querySelectorAll('#boxes [data-label=text]')]"
@@ -295,7 +308,7 @@ def test_the_language_is_switched_and_kept(browser: Browser, served: Client) -> 
     browser.open(served.url + "/")
     browser.await_("document.documentElement.lang === 'ko'")
     browser.click("#language")
-    assert browser.text(".views").split() == ["Documents", "Runs"]
+    assert browser.text(".views").split() == ["Documents", "Review", "Runs"]
 
 
 def test_light_and_dark_by_the_machine_and_by_a_switch(browser: Browser, served: Client) -> None:

@@ -8,10 +8,9 @@ import os
 import subprocess
 import sys
 import threading
-import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +30,7 @@ from penstock.stages.load import Load
 from penstock.testing import FAKE
 from penstock.testing.fake_recipe import fake
 from penstock.testing.fake_stages import FakeLayout, FakeRecognise
+from tests.support.waiting import wait_until
 
 pytestmark = [
     pytest.mark.slow,
@@ -135,13 +135,6 @@ def machines() -> list[int]:
         for process in psutil.process_iter(["cmdline"])
         if any("ray::Machine" in word for word in process.info["cmdline"] or ())
     ]
-
-
-def wait_until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
-    while time.monotonic() < end and not holds():
-        time.sleep(0.5)
-    assert holds()
 
 
 def test_parse_on_a_cluster_is_resumed_on_one_machine(cluster: Any, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ transformers = pytest.importorskip("transformers")
 
 import torch  # noqa: E402
 
-from penstock.engines.segment.grounded import GroundedSegmenter, _LabelTokens  # noqa: E402
+from penstock.engines.segment.grounded import GroundedSegmenter, LabelTokens  # noqa: E402
 from penstock.engines.segment.rfdetr import RfDetrSegmenter  # noqa: E402
 from penstock.engines.segment.segmenter import FoundThing, SegmenterOptions, open_segmenter  # noqa: E402
 from penstock.engines.segment.yoloe import YoloeSegmenter  # noqa: E402
@@ -103,7 +103,7 @@ def test_a_batch_finds_what_one_by_one_finds(parts: tuple[object, object, object
 
 
 def test_a_label_of_two_words_is_one_label(parts: tuple[object, object, object]) -> None:
-    words = _LabelTokens(parts[0], ("sofa", "office chair"))
+    words = LabelTokens(parts[0], ("sofa", "office chair"))
     assert len(words.ids) == 1 + 2 + 3 + 1
     chance = np.zeros((1, len(words.ids)), np.float32)
     chance[0, 4] = 0.9  # "chair" of "office chair"

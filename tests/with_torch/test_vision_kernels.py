@@ -9,7 +9,8 @@ pytest.importorskip("triton")
 
 import torch
 
-from penstock.vllm_plugin import fp8, kernels, reference
+from penstock.vllm_plugin import fp8, kernels
+from tests.support import vision_formulas as reference
 
 # of the interpreter's own numpy: scalars of arrays, and the exponential that overflows on purpose
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::RuntimeWarning")

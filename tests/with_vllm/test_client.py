@@ -132,3 +132,20 @@ def test_more_than_it_runs_at_once_waits_in_its_queue(server: ManagedServer) -> 
     assert all(isinstance(outcome, Answer) for outcome in outcomes)
     assert stats["filled"] >= 0.95
     assert stats["servers"][0]["model"] == "glm-ocr"
+
+
+def test_a_real_vllm_tells_how_sure_it_is_and_writes_the_same(
+    server: ManagedServer, client: ChatClient
+) -> None:
+    image = picture(300, 200, 7)
+    bare = ask(client, image, 24)
+    streaming = replace(PLAIN, stream_above=1)
+    answers = []
+    for reader in (PLAIN, streaming):
+        with ChatClient([server.url], reader, logprobs=True) as sure:
+            answers.append(ask(sure, image, 24))
+    for answer in answers:
+        assert isinstance(answer, Answer) and isinstance(bare, Answer)
+        assert answer.text == bare.text
+        assert answer.sureness is not None
+        assert 0 < answer.sureness.least <= answer.sureness.mean <= 1

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
@@ -22,17 +20,11 @@ from penstock.errors import EngineError, OpenError
 from penstock.page import Page
 from penstock.store.ledger import Ledger
 from penstock.store.schema import PAGES
+from tests.support.waiting import wait_until
 from tests.with_vllm.test_recipe import SAMPLE, plan
 from tests.with_vllm.tiny import ENV, KEY, PLAIN, PROMPT, SMALL, START_S, picture
 
 pytestmark = pytest.mark.timeout(1_800)  # each blow costs a start
-
-
-def wait_until(true: Callable[[], bool], seconds: float) -> None:
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "waited too long"
-        time.sleep(0.05)
 
 
 def open_client(server: ManagedServer, key: str = KEY, **more: int) -> ChatClient:

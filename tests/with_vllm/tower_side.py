@@ -12,7 +12,8 @@ from pathlib import Path
 import torch
 from benchmarks.lib.real_tower import build_tower, noise_pixels, relative, start_vllm
 
-from penstock.vllm_plugin import patch, reference, tower
+from penstock.vllm_plugin import patch, tower
+from tests.support import vision_formulas
 
 GRIDS = (
     [[1, 4, 6]],
@@ -47,7 +48,7 @@ def main() -> None:
 
 def ours(network: object, grid: list[list[int]], seed: int) -> object:
     pictures = tower.pictures_of(network, noise_pixels(network, grid, seed), grid)
-    return tower.compute(network, pictures, reference, tower.Plain(reference))
+    return tower.compute(network, pictures, vision_formulas, tower.Plain(vision_formulas))
 
 
 if __name__ == "__main__":
