@@ -11,13 +11,8 @@ from itertools import islice
 from typing import Protocol, TypeVar
 
 from penstock.box import Box, Pixels
-from penstock.documents.reading.finish import finished
-from penstock.documents.reading.layer import with_layer
-from penstock.documents.reading.lines import with_lines
 from penstock.documents.reading.page_reading import PageReading
-from penstock.documents.reading.read import with_text
-from penstock.documents.reading.regions import with_regions
-from penstock.documents.reading.tables import with_tables
+from penstock.documents.reading.steps import read_page
 from penstock.documents.tables.drawn import Drawings, drawings
 from penstock.engines.ocr.reader import Script
 from penstock.errors import Failure
@@ -59,19 +54,11 @@ class RecogniseWorker(Worker[Page]):
 
     def __call__(self, items: list[Page]) -> list[Page]:
         readings = (PageReading(item, self._layer_use, without=self._without) for item in items)
-        return [self._page(reading) for reading in readings]
+        return [read_page(reading, self._engines) for reading in readings]
 
     def close(self) -> None:
         self._pool.close()
         self._readers.close()
-
-    def _page(self, reading: PageReading) -> Page:
-        reading = with_layer(reading, self._engines)
-        reading = with_regions(reading)
-        reading = with_lines(reading, self._engines)
-        reading = with_tables(reading, self._engines)
-        reading = with_text(reading, self._engines)
-        return finished(reading, self._engines)
 
 
 class PooledEngines:

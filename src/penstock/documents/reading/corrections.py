@@ -187,7 +187,7 @@ def _is_code_after(above: Draft, draft: Draft) -> bool:
     return white < type_height(draft.words)
 
 
-# before the words of the layer are given to regions, after that, and once all words have regions
+# on the regions of the model, once they have their words, and once every word has a region
 ON_REGIONS: tuple[Correction, ...] = (leave_out_scans_of_text, add_layer_tables)
 ON_WORDS: tuple[Correction, ...] = (unframe_text, free_sentences, adopt_strays, widen_to_words)
 ON_TYPE: tuple[Correction, ...] = (join_code, correct_headings)

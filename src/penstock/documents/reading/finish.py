@@ -1,4 +1,4 @@
-"""Last step: makes each region's content of its words and lines: text, a table's HTML, LaTeX."""
+"""Makes each region's content of its words and lines: text, a table's HTML, LaTeX."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""First step: decides which words of the page's text layer may be used."""
+"""Decides which words of the page's text layer may be used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Third step: finds the lines of text on the picture that the layer does not have."""
+"""Finds the lines of text on the picture that the layer does not have."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""Fifth step: has the lines read, and tells formulas from text by what they say."""
+"""Has the lines read."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from penstock.documents.reading.corrections import ON_TEXT, corrected
 from penstock.documents.reading.page_reading import Draft, Engines, PageReading
 from penstock.errors import Failure
 from penstock.region import TextLine
@@ -15,8 +14,8 @@ def with_text(reading: PageReading, engines: Engines) -> PageReading:
     pixels, groups = reading.page.pixels, [draft.lines for draft in reading.drafts]
     if pixels is not None and any(groups):
         results = zip(reading.drafts, engines.read(pixels, groups), strict=True)
-        reading = replace(reading, drafts=tuple(_with_read(draft, read) for draft, read in results))
-    return corrected(reading, ON_TEXT)
+        return replace(reading, drafts=tuple(_with_read(draft, read) for draft, read in results))
+    return reading
 
 
 def _with_read(draft: Draft, read: tuple[TextLine, ...] | Failure) -> Draft:

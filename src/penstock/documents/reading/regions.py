@@ -1,4 +1,4 @@
-"""Second step: gives each word of the layer to one region; those that none holds get their own."""
+"""Makes drafts of the regions, and gives each word of the layer to one; loose words get drafts of their own."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from dataclasses import replace
 from statistics import median
 
 from penstock.box import HasBox
-from penstock.documents.reading.corrections import ON_REGIONS, ON_TYPE, ON_WORDS, corrected
-from penstock.documents.reading.page_reading import Draft, PageReading
+from penstock.documents.reading.page_reading import Draft, Engines, PageReading
 from penstock.documents.reading.strays import UNLINED
 from penstock.documents.text.columns import WhiteSpace, xy_cut
 from penstock.documents.text.lines import around
@@ -19,16 +18,23 @@ NEW_REGION_GAP = 0.8  # of a line's height: words farther apart than this are tw
 NEW_REGION_GUTTER = 2.0  # the same between columns
 
 
-def with_regions(reading: PageReading) -> PageReading:
-    """Adds a draft for each region of the page, and for words that no region holds. Each word is in one."""
-    drafts = tuple(Draft(region) for region in reading.page.regions)
-    reading = corrected(replace(reading, drafts=drafts), ON_REGIONS)
+def with_regions(reading: PageReading, _: Engines) -> PageReading:
+    """Adds a draft for each region that the layout model saw."""
+    return replace(reading, drafts=tuple(Draft(region) for region in reading.page.regions))
+
+
+def with_words(reading: PageReading, _: Engines) -> PageReading:
+    """Gives each word of the layer to the draft that holds it; the others are loose."""
     held, loose = distribute(reading.words, [draft.region.box for draft in reading.drafts])
     drafts = tuple(replace(draft, words=tuple(own)) for draft, own in zip(reading.drafts, held, strict=True))
-    reading = corrected(replace(reading, drafts=drafts, loose=tuple(loose)), ON_WORDS)
+    return replace(reading, drafts=drafts, loose=tuple(loose))
+
+
+def with_loose_words(reading: PageReading, _: Engines) -> PageReading:
+    """Gives loose words to the texts around them, the rest to drafts of their own. Each word is in one."""
     reading = _with_words_inside(reading)
     rest = tuple(Draft(region_around(group), tuple(group)) for group in neighbours(reading.loose))
-    return corrected(replace(reading, drafts=(*reading.drafts, *rest), loose=()), ON_TYPE)
+    return replace(reading, drafts=(*reading.drafts, *rest), loose=())
 
 
 def _with_words_inside(reading: PageReading) -> PageReading:

@@ -1,15 +1,10 @@
-"""Fourth step: finds the tables on the picture, and gives each line to one draft.
-
-Tables of the text layer are found with the regions, two steps before: its words are given to regions once,
-and their tables must be there by then. Lines are looked for only where no word explains the ink.
-"""
+"""Finds the tables on the picture, and gives each line to one draft."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from penstock.documents.reading.corrections import ON_LINES, corrected
 from penstock.documents.reading.page_reading import Draft, Engines, PageReading
 from penstock.documents.reading.regions import neighbours, region_around
 from penstock.documents.tables.find import find_tables, table_among
@@ -20,16 +15,16 @@ from penstock.region import LineBox
 
 
 def with_tables(reading: PageReading, engines: Engines) -> PageReading:
-    """Adds the tables on the picture, corrects the drafts by them, and gives the lines to the drafts."""
+    """Adds the tables and rules that are drawn on the picture."""
     pixels, lines = reading.page.pixels, reading.lines
-    if pixels is not None and lines:
-        drawings = engines.drawings(pixels, line_height(lines))
-        tables, whole = find_tables(drawings, lines)
-        reading = replace(reading, rules=drawings.rules, tables=tuple(tables), lines=tuple(whole))
-    return with_given_lines(corrected(reading, ON_LINES))
+    if pixels is None or not lines:
+        return reading
+    drawings = engines.drawings(pixels, line_height(lines))
+    tables, whole = find_tables(drawings, lines)
+    return replace(reading, rules=drawings.rules, tables=tuple(tables), lines=tuple(whole))
 
 
-def with_given_lines(reading: PageReading) -> PageReading:
+def with_given_lines(reading: PageReading, _: Engines) -> PageReading:
     """Puts each line into the draft that holds it; lines that none holds get drafts of their own."""
     held, loose = distribute(reading.lines, [draft.region.box for draft in reading.drafts])
     filled = [replace(draft, lines=tuple(own)) for draft, own in zip(reading.drafts, held, strict=True)]
