@@ -140,7 +140,7 @@ def test_a_plain_server_gets_plain_texts_and_no_pictures() -> None:
 
 
 def test_a_busy_server_is_asked_again_and_a_long_text_is_halved(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("penstock.engines.embed.openai.FIRST_PAUSE_S", 0.01)
+    monkeypatch.setattr("penstock.engines.json_server.FIRST_PAUSE_S", 0.01)
     with Server(fails=2) as server:
         engine = ServerEmbedder(server=server.url)
         assert engine.texts(["word " * 1_500]).shape == (1, WIDTH)
@@ -151,7 +151,7 @@ def test_a_busy_server_is_asked_again_and_a_long_text_is_halved(monkeypatch: pyt
 
 
 def test_a_server_that_is_not_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("penstock.engines.embed.openai.FIRST_PAUSE_S", 0.001)
+    monkeypatch.setattr("penstock.engines.json_server.FIRST_PAUSE_S", 0.001)
     with pytest.raises(OpenError, match="Is it running"):
         ServerEmbedder(server="http://127.0.0.1:9")
     with pytest.raises(UsageError, match="No server"):
@@ -163,7 +163,7 @@ def test_a_server_that_is_not_there_is_a_sentence(monkeypatch: pytest.MonkeyPatc
 def test_a_server_that_goes_away_ends_the_run_and_fails_no_page(
     out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("penstock.engines.embed.openai.FIRST_PAUSE_S", 0.001)
+    monkeypatch.setattr("penstock.engines.json_server.FIRST_PAUSE_S", 0.001)
     with Server() as server:
         engine = ServerEmbedder(server=server.url)
     monkeypatch.setattr("penstock.workers.embed.open_embedder", lambda *_: engine)
@@ -188,7 +188,7 @@ def test_a_server_that_wants_a_key_says_which_option_gives_it() -> None:
 
 
 def test_a_wrong_call_costs_no_vector_and_pins_no_plan(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("penstock.engines.embed.openai.FIRST_PAUSE_S", 0.001)
+    monkeypatch.setattr("penstock.engines.json_server.FIRST_PAUSE_S", 0.001)
     with pytest.raises(OpenError, match="Is it running"):
         embed_run(out, engine="openai", settings={"server": "http://127.0.0.1:9", "dimensions": 16})
     with Server() as server:
@@ -232,7 +232,7 @@ def test_a_folder_without_pages_is_left_as_it_was(tmp_path: Path) -> None:
 def test_a_question_to_a_server_that_is_gone_names_the_way_without_it(
     out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("penstock.engines.embed.openai.FIRST_PAUSE_S", 0.001)
+    monkeypatch.setattr("penstock.engines.json_server.FIRST_PAUSE_S", 0.001)
     about = out / "embeddings" / "embeddings.json"
     about.parent.mkdir()
     about.write_text(json.dumps({"engine": "openai", "server": "http://127.0.0.1:9"}))

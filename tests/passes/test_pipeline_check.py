@@ -88,7 +88,7 @@ def test_a_token_that_the_hub_does_not_know_is_said_first(tmp_path: Path) -> Non
 def test_an_embedding_server_that_is_not_there_is_said_before_a_page_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("penstock.engines.embed.openai.FIRST_PAUSE_S", 0.001)
+    monkeypatch.setattr("penstock.engines.json_server.FIRST_PAUSE_S", 0.001)
     options = replace(served(tmp_path), servers=("http://127.0.0.1:9",), inputs=("a.pdf",))
     with pytest.raises(PenstockError, match=r"127\.0\.0\.1:9"):
         list(Pipeline(replace(options, embedding_server="http://127.0.0.1:9")).run(("check", "embed")))

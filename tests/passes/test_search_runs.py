@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import penstock
 from penstock.cli.app import app
-from penstock.errors import EngineError, UsageError
+from penstock.errors import EngineError, OpenError, UsageError
 from penstock.page import Page
 from penstock.passes.index import index_out
 from penstock.region import Line, Region
@@ -138,12 +138,15 @@ def test_what_a_reranker_left_out_or_made_up_changes_nothing(runs: tuple[Path, P
     assert [hit.document for hit in hits] == ["road.pdf", "turbine.pdf"]
 
 
-def test_a_reranker_that_refuses_or_is_not_there_is_named(runs: tuple[Path, Path]) -> None:
+def test_a_reranker_that_refuses_or_is_not_there_is_named(
+    runs: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("penstock.engines.json_server.FIRST_PAUSE_S", 0.001)
     with RerankServer(status=400, says={"error": "no such model"}) as server:
         with pytest.raises(EngineError, match="no such model"):
             penstock.search(runs[0], "turbine", rerank=server.url, rerank_model="x")
         url = server.url
-    with pytest.raises(EngineError, match="did not answer"):
+    with pytest.raises(OpenError, match="did not answer"):
         penstock.search(runs[0], "turbine", rerank=url)
 
 

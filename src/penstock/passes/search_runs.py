@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -57,8 +57,8 @@ def _together(outs: Sequence[Path], found: Sequence[SearchResult]) -> list[Hit]:
 def _reranked(question: str, hits: list[Hit], options: SearchOptions) -> list[Hit]:
     """Returns the hits by what the reranker says of their texts; those it left out come last."""
     considered = hits[:CANDIDATES]
-    reranker = ServerReranker(options.rerank, options.rerank_model, options.rerank_key)
-    scores = reranker.scores(question, [_text(hit) for hit in considered])
+    with closing(ServerReranker(options.rerank, options.rerank_model, options.rerank_key)) as reranker:
+        scores = reranker.scores(question, [_text(hit) for hit in considered])
     scored = [(score, hit) for score, hit in zip(scores, considered, strict=True) if score is not None]
     best = sorted(scored, key=lambda one: -one[0])
     ranked = [

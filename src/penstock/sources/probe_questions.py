@@ -1,12 +1,14 @@
 """The questions of a listing about foreign files, and what opens in the children that answer.
 
-The children load this module and no more of a listing: each of our own that they load is waited for.
+The children load this module and no more of a listing: each of our own that they load is waited for. What
+answers is named and not imported: it needs this module, and PDFium, OpenCV or pyarrow, for the child alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib import import_module
 
 from penstock.errors import BadInput
 from penstock.sources.formats import Kind
@@ -64,12 +66,14 @@ class FileProbe:
     password: str | None = field(default=None, repr=False)
 
     def open(self) -> Callable[[CountParts], list[PartCount | BadInput]]:
-        from penstock.sources.file_answers import FileAnswers  # PDFium, OpenCV: only the child loads them
-
-        return FileAnswers(self.password)
+        answers: Callable[[CountParts], list[PartCount | BadInput]] = import_module(
+            "penstock.sources.file_answers"
+        ).FileAnswers(self.password)
+        return answers
 
 
 def open_tables() -> Callable[[TableQuestion], object]:
-    from penstock.sources.table_answers import TableAnswers  # pyarrow: only the child loads it
-
-    return TableAnswers()
+    answers: Callable[[TableQuestion], object] = import_module(
+        "penstock.sources.table_answers"
+    ).TableAnswers()
+    return answers

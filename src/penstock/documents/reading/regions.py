@@ -1,4 +1,4 @@
-"""Makes drafts of the regions, and gives each word of the layer to one; loose words get drafts of their own."""
+"""Makes drafts of the regions and gives each word of the layer to one; words without one get their own."""
 
 from __future__ import annotations
 

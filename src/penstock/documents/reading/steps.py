@@ -1,8 +1,8 @@
 """The steps of reading a page, in order: each adds something, then the corrections beside it mend that.
 
 The words of the layer go to the regions before anything is looked for on the picture: lines are searched
-only where no word explains the ink. Tables of the layer are found by corrections of the regions, so that words
-are given to regions once.
+only where no word explains the ink. Tables of the layer are corrections of the regions, which thus have
+their words once.
 """
 
 from __future__ import annotations

@@ -7,31 +7,24 @@ on connections that stay open; the server makes the batches.
 
 from __future__ import annotations
 
-import http.client
 import json
-import socket
-import threading
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import pybase64
 
-from penstock.engines.chat.address import authorization, base_url
-from penstock.engines.chat.errors import message_of
 from penstock.engines.chat.wire import media_type
 from penstock.engines.embed.embedder import punctuated, unit_rows
-from penstock.errors import EngineError, OpenError, UsageError
+from penstock.engines.json_server import JsonServer, ServerWords
+from penstock.errors import EngineError, UsageError
 
 if TYPE_CHECKING:
     from penstock.engines.embed.embedder import Vectors
 
 IN_FLIGHT = 32
 TIMEOUT_S = 300.0
-TRIES = 5
-FIRST_PAUSE_S = 0.5  # doubled after each failure: 7.5 s in all, a front end's restart
+WORDS = ServerWords("embedding server", "--server", "--api-key or PENSTOCK_API_KEY")
 MAX_CHARS = 24_000  # 8,192 tokens are about 12,000 Korean or 32,000 English characters
 TOO_LONG = ("maximum context", "longer than the max", "max_model_len", "too long", "context length")
 _MARK = "\x00picture\x00"
@@ -52,12 +45,12 @@ class ServerEmbedder:
     ) -> None:
         if not server:
             raise UsageError("No server was given.", "Name one with --server http://host:8000.")
-        self._wire = _Wire(server, api_key)
+        self._server = JsonServer(server, api_key, WORDS, TIMEOUT_S)
         self._dimensions = dimensions
         try:
-            self.model, self._chat = _introduce(self._wire, model)
+            self.model, self._chat = _introduce(self._server, model)
         except (EngineError, UsageError):
-            self._wire.close()
+            self._server.close()
             raise
         self._pool = ThreadPoolExecutor(in_flight, thread_name_prefix="embed-request")
 
@@ -77,7 +70,7 @@ class ServerEmbedder:
 
     def close(self) -> None:
         self._pool.shutdown(wait=False, cancel_futures=True)
-        self._wire.close()
+        self._server.close()
 
     def _all(self, calls: Sequence[Callable[[], list[float]]]) -> Vectors:
         import numpy as np
@@ -87,11 +80,14 @@ class ServerEmbedder:
         rows = [future.result() for future in [self._pool.submit(ask) for ask in calls]]
         return unit_rows(np.asarray(rows, np.float32), self._dimensions)
 
+    def _embedded(self, body: bytes) -> list[float]:
+        return _vector(self._server.ask("POST", "/v1/embeddings", body))
+
     def _text(self, text: str, instruction: str) -> list[float]:
         shown = text[:MAX_CHARS].strip() or "NULL"
         while True:
             try:
-                return self._wire.embed(self._text_body(shown, instruction))
+                return self._embedded(self._text_body(shown, instruction))
             except EngineError as exc:
                 if len(shown) < 64 or not any(words in exc.message for words in TOO_LONG):
                     raise
@@ -109,7 +105,7 @@ class ServerEmbedder:
         # no JSON encoder walks over the picture: it goes between two ready pieces
         before, after = self._messages(content, instruction).split(json.dumps(_MARK)[1:-1].encode(), 1)
         url = f"data:{media_type(image)};base64,".encode()
-        return self._wire.embed(b"".join((before, url, pybase64.b64encode(image), after)))
+        return self._embedded(b"".join((before, url, pybase64.b64encode(image), after)))
 
     def _messages(self, content: list[dict[str, Any]], instruction: str) -> bytes:
         system = [{"type": "text", "text": punctuated(instruction)}]
@@ -123,81 +119,13 @@ class ServerEmbedder:
         return json.dumps(body).encode()
 
 
-class _Wire:
-    """Keeps a connection for each thread and retries requests."""
-
-    def __init__(self, server: str, api_key: str) -> None:
-        parts = urlsplit(base_url(server))
-        self._kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-        self._host, self._path = parts.netloc, parts.path
-        self._headers = {"Content-Type": "application/json", **authorization(server)}
-        if api_key:
-            self._headers["Authorization"] = f"Bearer {api_key}"
-        self._local = threading.local()
-        self._open: list[http.client.HTTPConnection] = []
-        self._lock = threading.Lock()
-
-    def embed(self, body: bytes) -> list[float]:
-        return _vector(self.ask("POST", "/v1/embeddings", body))
-
-    def ask(self, method: str, route: str, body: bytes | None = None) -> bytes:
-        """Returns the answer's body. Raises EngineError with the server's words, or why there was no answer.
-
-        Raises OpenError, which ends the run, if the server is gone: each page would wait for it and fail.
-        """
-        pause, why, advice, is_gone = FIRST_PAUSE_S, "", "", False
-        for number in range(TRIES):
-            if number:
-                time.sleep(pause)
-                pause *= 2
-            try:
-                status, answer = self._once(method, route, body)
-            except (OSError, http.client.HTTPException) as exc:
-                self._drop()
-                is_gone = isinstance(exc, (ConnectionRefusedError, socket.gaierror))
-                why, advice = f"{type(exc).__name__}: {exc}".rstrip(": "), "Is it running? Check --server."
-                continue
-            if status == 200:
-                return answer
-            is_gone, why = False, f"HTTP {status}: {message_of(answer)}"
-            advice = "Give its key with --api-key or PENSTOCK_API_KEY." if status in (401, 403) else ""
-            if status < 500 and status != 429:
-                break
-        error = OpenError if is_gone else EngineError
-        raise error(f"The embedding server {self._host} did not answer {route}: {why}.", advice)
-
-    def close(self) -> None:
-        with self._lock:
-            for connection in self._open:
-                connection.close()
-
-    def _once(self, method: str, route: str, body: bytes | None) -> tuple[int, bytes]:
-        connection = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = self._local.connection = self._kind(self._host, timeout=TIMEOUT_S)
-            with self._lock:
-                self._open.append(connection)
-        connection.request(method, self._path + route, body, self._headers)
-        response = connection.getresponse()
-        return response.status, response.read()
-
-    def _drop(self) -> None:
-        connection = getattr(self._local, "connection", None)
-        if connection is None:
-            return
-        connection.close()
-        with self._lock:
-            self._open.remove(connection)
-        self._local.connection = None
-
-
-def _introduce(wire: _Wire, model: str) -> tuple[str, bool]:
+def _introduce(server: JsonServer, model: str) -> tuple[str, bool]:
     """Returns the model's name (the first served if none was given) and whether the server is vLLM.
 
     A server need not list its models, but it must answer: else every page would wait for it in vain.
     """
     try:
-        rows = json.loads(wire.ask("GET", "/v1/models")).get("data") or []
+        rows = json.loads(server.ask("GET", "/v1/models")).get("data") or []
     except (EngineError, ValueError, AttributeError) as exc:
         if isinstance(exc, EngineError) and exc.advice:
             raise
