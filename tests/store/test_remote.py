@@ -120,6 +120,16 @@ def test_a_store_that_fails_one_answer_in_eight_costs_time_alone(
         assert rows_at(f"{store}/d", tmp_path / "reader") == whole
 
 
+def test_a_put_that_races_another_is_tried_again_until_the_object_is_there(
+    inputs: Path, tmp_path: Path
+) -> None:
+    """409 says that somebody puts it now, not that it is there: that put may fail."""
+    with bucket("raced", conflicts=2) as store, mirrored(f"{store}/d", tmp_path) as out:
+        parse_work(options(inputs), out).finish()
+        shards = [path.relative_to(out).as_posix() for path in out.glob("items/*.parquet")]
+        assert shards and set(shards) <= set(names_at(f"{store}/d"))
+
+
 def test_rows_that_only_the_mirror_has_are_sent_by_the_next_run(
     store: str, inputs: Path, whole: Rows, tmp_path: Path
 ) -> None:

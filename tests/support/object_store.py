@@ -1,4 +1,4 @@
-"""A real S3 server on this machine (moto), with a proxy in front that fails as a busy store does."""
+"""A real S3 server on this machine (moto, or SeaweedFS), with a proxy in front that fails as a busy store does."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import http.client
 import os
 import random
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler
 from unittest.mock import patch
 from urllib.parse import urlsplit
@@ -21,26 +23,48 @@ from tests.support.local_server import LocalServer
 KEEP_NOT = {"transfer-encoding", "connection", "content-length"}
 
 
+Server = Callable[[], AbstractContextManager[str]]
+
+
+@dataclass(frozen=True)
+class Faults:
+    """A share of answers is 503 or none at all. The first `conflicts` puts "if absent" of each name are
+    answered 409, and the store never hears of them."""
+
+    share: float = 0.0
+    conflicts: int = 0
+    seed: int = 0
+
+
 @contextmanager
-def bucket(name: str, fault: float = 0.0, seed: int = 0) -> Iterator[str]:
-    """Gives the address of an empty bucket. A share of its answers are faults: 503, or none at all."""
+def moto() -> Iterator[str]:
+    """Gives the host and port of a server."""
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
-    environment = {
-        "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "us-east-1",
-        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
-    }  # fmt: skip
-    connection = http.client.HTTPConnection(host, port)
-    connection.request("PUT", f"/{name}")
-    connection.getresponse().read()
-    connection.close()
-    proxy = LocalServer(_flaky(f"{host}:{port}", fault, random.Random(seed)))
-    with proxy, patch.dict(os.environ, {**environment, "AWS_ENDPOINT_URL": proxy.url}):
-        try:
+    try:
+        yield f"{host}:{port}"
+    finally:
+        server.stop()
+
+
+@contextmanager
+def bucket(
+    name: str, fault: float = 0.0, seed: int = 0, conflicts: int = 0, server: Server = moto
+) -> Iterator[str]:
+    """Gives the address of an empty bucket. A share of its answers are faults."""
+    with server() as target:
+        connection = http.client.HTTPConnection(target)
+        connection.request("PUT", f"/{name}")
+        connection.getresponse().read()
+        connection.close()
+        proxy = LocalServer(_flaky(target, Faults(fault, conflicts, seed)))
+        environment = {
+            "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "us-east-1",
+            "AWS_ENDPOINT_URL": proxy.url,
+        }  # fmt: skip
+        with proxy, patch.dict(os.environ, environment):
             yield f"s3://{name}"
-        finally:
-            server.stop()
 
 
 def names_at(address: str) -> list[str]:
@@ -70,8 +94,9 @@ def _asked(method: str, address: str, name: str, data: bytes | None = None) -> b
         connection.close()
 
 
-def _flaky(target: str, fault: float, chance: random.Random) -> type[BaseHTTPRequestHandler]:
-    lock = threading.Lock()
+def _flaky(target: str, faults: Faults) -> type[BaseHTTPRequestHandler]:
+    lock, chance, fault = threading.Lock(), random.Random(faults.seed), faults.share
+    raced: Counter[str] = Counter()
 
     class Proxy(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -80,6 +105,10 @@ def _flaky(target: str, fault: float, chance: random.Random) -> type[BaseHTTPReq
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             with lock:
                 luck = chance.random()
+                raced[self.path] += bool(self.headers.get("If-None-Match"))
+            if self.headers.get("If-None-Match") and raced[self.path] <= faults.conflicts:
+                self._answer(409, [], b"<Error><Code>ConditionalRequestConflict</Code></Error>")
+                return
             if luck < fault / 2:  # torn before the store hears of it
                 self.close_connection = True
                 return
@@ -89,6 +118,9 @@ def _flaky(target: str, fault: float, chance: random.Random) -> type[BaseHTTPReq
                 return
             if luck < fault:
                 status, headers, data = 503, [], b"<Error><Code>SlowDown</Code></Error>"
+            self._answer(status, headers, data)
+
+        def _answer(self, status: int, headers: list[tuple[str, str]], data: bytes) -> None:
             self.send_response(status)
             for name, value in headers:
                 self.send_header(name, value)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
@@ -31,7 +32,8 @@ AT_ONCE = 16  # requests: a crop takes 30 ms, nearly all of it waiting
 MIRRORS = "outs"  # below the user's cache
 KEPT_HERE = "What is finished is kept on this machine; run the same command again."
 MADE = {"penstock": "made"}  # the mark of an object that we wrote, in its metadata
-MAX_RACES = 50  # of a description that ranks change at the same time
+MAX_RACES = 50  # of an object that ranks put or change at the same time
+RACE_PAUSE_S = 0.1
 _mirrors: dict[Path, Mirror] = {}
 
 
@@ -234,18 +236,26 @@ class Mirror:
 
     def _create(self, name: str) -> bool:
         """Creates an object; False if one is there already."""
+        with self._errors(name):
+            data = (self.path / name).read_bytes()
+            for _ in range(MAX_RACES):
+                created = self._put_if_absent(name, data)
+                # 409: another puts it at this moment, which may still fail, so it is not yet there
+                if created or any(self._one(name)):
+                    self._known.add(name)
+                    return created
+                time.sleep(RACE_PAUSE_S)
+        raise StoreError(f"{self.address}/{name} is put by others all the time.", "Run the command again.")
+
+    def _put_if_absent(self, name: str, data: bytes) -> bool:
         import obstore
         from obstore.exceptions import AlreadyExistsError
 
-        with self._errors(name):
-            data = (self.path / name).read_bytes()
-            created = True
-            try:
-                obstore.put(self._store, name, data, mode="create", attributes=MADE, use_multipart=False)
-            except AlreadyExistsError:
-                created = False
-            self._known.add(name)
-            return created
+        try:
+            obstore.put(self._store, name, data, mode="create", attributes=MADE, use_multipart=False)
+        except AlreadyExistsError:
+            return False
+        return True
 
     def _put(self, name: str, is_there: bool) -> None:
         import obstore
