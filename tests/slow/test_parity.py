@@ -1,4 +1,4 @@
-"""One thread, this machine, four ranks, and object stores on both sides give the same rows."""
+"""One thread, this machine, a Ray cluster, four ranks, and stores on both sides give the same rows."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from penstock.store.out import Out
 from penstock.store.remote import mirrored
 from tests.conftest import SAMPLE
 from tests.support.made_pdf import pdf, text
+from tests.support.ray_cluster import two_nodes
 
 pytestmark = pytest.mark.slow
 Rows = list[dict[str, Any]]
@@ -56,6 +57,15 @@ def local(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Rows:
 
 def test_one_thread_gives_the_rows_of_this_machine(corpus: Path, local: Rows, tmp_path: Path) -> None:
     read(str(corpus), tmp_path / "out", "inline")
+    assert rows(tmp_path / "out") == local
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::ResourceWarning")  # Ray's own
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_two_nodes_of_ray_do(corpus: Path, local: Rows, tmp_path: Path) -> None:
+    with two_nodes():
+        read(str(corpus), tmp_path / "out", "ray")
     assert rows(tmp_path / "out") == local
 
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import subprocess
 import sys
 import threading
-import warnings
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,6 +28,7 @@ from penstock.stages.load import Load
 from penstock.testing import FAKE
 from penstock.testing.fake_recipe import fake
 from penstock.testing.fake_stages import FakeLayout, FakeRecognise
+from tests.support.ray_cluster import two_nodes
 from tests.support.waiting import wait_until
 
 pytestmark = [
@@ -46,21 +45,8 @@ NUM_PAGES = 120
 
 @pytest.fixture
 def cluster() -> Iterator[Any]:
-    """A head and one more node of one core each."""
-    pytest.importorskip("ray", reason="needs penstock-pipeline[ray]")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import ray
-        from ray.cluster_utils import Cluster
-
-        made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-        made.add_node(num_cpus=1)
-        ray.init(address=made.address, log_to_driver=False, logging_level=logging.ERROR)
-        try:
-            yield made
-        finally:
-            ray.shutdown()
-            made.shutdown()
+    with two_nodes() as made:
+        yield made
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A real S3 server on this machine (moto, or SeaweedFS), with a proxy in front that fails as a busy store does."""
+"""A real S3 server here (moto, or SeaweedFS), with a proxy in front that fails as a busy store does."""
 
 from __future__ import annotations
 
