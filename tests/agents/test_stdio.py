@@ -64,11 +64,11 @@ class Agent:
         """Nothing is kept back."""
 
 
-def answers(tools: AgentTools, *lines: str) -> dict[Any, dict[str, Any]]:
+def answers(tools: AgentTools, *lines: str, wanted: int | None = None) -> dict[Any, dict[str, Any]]:
     """What the server writes for a greeting and these lines, by id."""
 
     async def served() -> Agent:
-        agent = Agent([request(0, "initialize", **HELLO), GREETED, *lines], 1 + len(lines))
+        agent = Agent([request(0, "initialize", **HELLO), GREETED, *lines], wanted or 1 + len(lines))
         pipe: Any = agent
         with anyio.fail_after(60):
             await serve_stdio(mcp_server(tools), pipe, pipe)
@@ -100,6 +100,39 @@ def test_what_is_no_request_gets_an_error_and_the_next_is_answered(
     found = answers(tools, line, request(1, "ping"))
     assert found[id]["error"]["code"] == code
     assert "result" in found[1]
+
+
+# what JSON can hold and no answer can bear; NaN is none of JSON, and Python writes it
+UNUSABLE_IDS = ["1.5", "1.0", "null", "NaN", "1e999", "true", "[1]", '{"a": 1}']
+
+
+@pytest.mark.parametrize("id", UNUSABLE_IDS)
+def test_a_request_whose_id_no_answer_can_bear_gets_an_error(tools: AgentTools, id: str) -> None:
+    found = answers(tools, f'{{"jsonrpc": "2.0", "id": {id}, "method": "tools/list"}}', request(1, "ping"))
+    assert found[None]["error"]["code"] == -32600
+    assert "result" in found[1]
+
+
+@pytest.mark.parametrize("id", ["-3", str(10**40), '""', '"a"'])
+def test_strings_and_whole_numbers_come_back_as_they_were(tools: AgentTools, id: str) -> None:
+    found = answers(tools, f'{{"jsonrpc": "2.0", "id": {id}, "method": "ping"}}')
+    assert json.loads(id) in found
+
+
+def test_what_wants_no_answer_gets_none(tools: AgentTools) -> None:
+    lines = ['{"jsonrpc": "2.0", "method": "tools/list"}', '{"jsonrpc": "2.0", "id": 9, "result": {}}']
+    assert set(answers(tools, *lines, request(1, "ping"), wanted=2)) == {0, 1}
+
+
+def test_over_http_a_request_whose_id_no_answer_can_bear_is_refused(tools: AgentTools) -> None:
+    with OverHttp(tools, Auth()) as url:
+        for id in UNUSABLE_IDS:
+            body = f'{{"jsonrpc": "2.0", "id": {id}, "method": "tools/list"}}'.encode()
+            with pytest.raises(urllib.error.HTTPError) as refused:
+                urllib.request.urlopen(urllib.request.Request(url, body, HEADERS), timeout=60)
+            with refused.value as answer:
+                told = json.loads(answer.read())
+            assert (answer.code, told["id"], told["error"]["code"]) == (400, None, -32600)
 
 
 def test_over_http_half_of_a_character_is_answered(tools: AgentTools) -> None:

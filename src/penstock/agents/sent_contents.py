@@ -15,8 +15,10 @@ from pathlib import Path
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from penstock.agents.messages import refused_body
 from penstock.errors import PenstockError
 from penstock.serve.errors import HttpRefusal, answer_for, error_answer
 from penstock.serve.guard.upload_deadlines import Arrivals, arrival_of, hold_for
@@ -58,6 +60,8 @@ class SentContentMiddleware:
                 await answer_for(exc)(scope, receive, send)
             except ClientDisconnect:
                 return
+            if (error := refused_body(body)) is not None:
+                await Response(error, 400, media_type="application/json")(scope, receive, send)
             else:
                 MutableHeaders(scope=scope)["Content-Length"] = str(len(body))
                 await self._app(scope, _replayed(body, receive), send)

@@ -1,12 +1,15 @@
 """The MCP server over standard input and output, where every request gets an answer.
 
-The SDK drops a line that it cannot read, and the agent waits for ever. Half of a character (a lone surrogate,
-as of a cut emoji) is such a line: here it is read with a question mark. Any other gets an error.
+The lines are read here (see messages.py); the SDK's own reader gets an empty file.
 """
 
 from __future__ import annotations
 
-import json
+import io
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -15,9 +18,8 @@ from anyio.streams.memory import MemoryObjectSendStream
 from mcp.server.mcpserver import MCPServer
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
-from pydantic import ValidationError
 
-from penstock.serve.errors import writable
+from penstock.agents.messages import read_message
 
 Received = SessionMessage | Exception
 TextFile = anyio.AsyncFile[str]
@@ -29,38 +31,38 @@ async def serve_stdio(
     """Serves one client until its end. Without files: this process's own input and output."""
     inner = server._lowlevel_server  # the SDK has no other way to give it streams
     forward, readable = anyio.create_memory_object_stream[Received](0)
-    async with stdio_server(stdin, stdout) as (received, write), anyio.create_task_group() as tasks:
-        tasks.start_soon(_relay, received, forward, write)
-        async with readable:
-            await inner.run(readable, write, inner.create_initialization_options())
-        tasks.cancel_scope.cancel()
+    empty = anyio.wrap_file(io.StringIO())
+    with _own_input() if stdin is None else nullcontext(stdin) as lines:
+        async with (
+            stdio_server(empty, stdout) as (nothing, write),
+            nothing,
+            anyio.create_task_group() as tasks,
+        ):
+            tasks.start_soon(_read, lines, forward, write)
+            async with readable:
+                await inner.run(readable, write, inner.create_initialization_options())
+            tasks.cancel_scope.cancel()
 
 
-async def _relay(received: Any, forward: MemoryObjectSendStream[Received], write: Any) -> None:
-    """Hands on what came; answers what the SDK could not read."""
-    async with received, forward:
-        async for message in received:
-            read = repaired(message) if isinstance(message, ValidationError) else message
-            if isinstance(read, types.JSONRPCError):
-                await write.send(SessionMessage(read))
+async def _read(lines: TextFile, forward: MemoryObjectSendStream[Received], write: Any) -> None:
+    """Hands on the messages; answers what is none."""
+    async with forward:
+        async for line in lines:
+            message = read_message(line)
+            if isinstance(message, types.JSONRPCError):
+                await write.send(SessionMessage(message))
             else:
-                await forward.send(read)
+                await forward.send(message)
 
 
-def repaired(exc: ValidationError) -> SessionMessage | types.JSONRPCError:
-    """Returns the message of a line that could not be read, or the error that answers it."""
-    given = exc.errors()[0]["input"]
+@contextmanager
+def _own_input() -> Iterator[TextFile]:
+    """Yields the input of this process. Until the end its children have an empty one."""
+    kept = os.dup(0)
+    with Path(os.devnull).open() as empty:
+        os.dup2(empty.fileno(), 0)
     try:
-        parsed = json.loads(given) if isinstance(given, str) else given
-        line = writable(json.dumps(parsed, ensure_ascii=False))
-        return SessionMessage(types.jsonrpc_message_adapter.validate_json(line, by_name=False))
-    except ValidationError:
-        return _error(parsed, types.INVALID_REQUEST, "This is no request of JSON-RPC 2.0.")
-    except (ValueError, RecursionError):
-        return _error(None, types.PARSE_ERROR, "This is no JSON.")
-
-
-def _error(parsed: Any, code: int, message: str) -> types.JSONRPCError:
-    id = parsed.get("id") if isinstance(parsed, dict) else None
-    id = writable(id) if isinstance(id, str) else id if isinstance(id, int) else None
-    return types.JSONRPCError(jsonrpc="2.0", id=id, error=types.ErrorData(code=code, message=message))
+        # not closed: a thread may still wait for a line
+        yield anyio.wrap_file(os.fdopen(kept, encoding="utf-8", errors="replace", closefd=False))
+    finally:
+        os.dup2(kept, 0)
