@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import fields, replace
 from functools import partial
 from itertools import chain, islice
@@ -31,7 +31,7 @@ from penstock.sources.inputs import Begin, End, Entry, FoundFile, expand
 from penstock.sources.page_range import MAX_PAGES, PageRange
 from penstock.sources.partition import ALL, Partition
 from penstock.sources.printing import Printer
-from penstock.sources.probe import MAX_AT_ONCE, STAGE, PageCounter, as_failure
+from penstock.sources.probe import MAX_AT_ONCE, STAGE, FileCounter, PageCounter, as_failure
 from penstock.sources.probe_questions import PartCount
 from penstock.sources.remote.side_by_side import side_by_side
 from penstock.stage import ItemT
@@ -93,7 +93,7 @@ def list_items(
             Duplicates() if dedup else None,
         )  # fmt: skip
         entries = expand(named, stdin, downloads)
-        items = chain(items, listing.items(entries, nullcontext() if counter else listing.counter))
+        items = chain(items, listing.items(entries, nullcontext() if counter else closing(counts)))
     first = list(islice(items, 1))  # errors of the call itself come now; nothing may fall to a rank
     return (_as(kind, item) for item in chain(first, items))
 
@@ -101,7 +101,7 @@ def list_items(
 def list_files(
     paths: Sequence[Path],
     kind: type[ItemT],
-    counter: PageCounter,
+    counter: FileCounter,
     office: OfficeUse = "auto",
     downloads: Path | None = None,
 ) -> Iterator[ItemT]:
@@ -138,7 +138,7 @@ class _Listing:
         known: Mapping[str, Collection[str]] | None,
         max_pages: int,
         left_out: Counter[str],
-        counter: PageCounter,
+        counter: FileCounter,
         first: int,
         archives: ArchiveListing | None,
         partition: Partition = ALL,
@@ -148,7 +148,7 @@ class _Listing:
     ) -> None:
         self._printer = printer
         self._duplicates = duplicates
-        self.counter = counter
+        self._counter = counter
         self._first = first
         self._left_out = left_out
         self._pages = pages
@@ -190,7 +190,7 @@ class _Listing:
         if self._printer is not None:
             brought = side_by_side(partial(self._printed, self._printer), brought, cores())
         looked = [self._look(entry) if isinstance(entry, FoundFile) else entry for entry in brought]
-        counts = self.counter.counts(
+        counts = self._counter.counts(
             [one for one in looked if isinstance(one, Candidate) and self._is_mine(one)]
         )
         for one in looked:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from penstock.errors import BadInput, DeadlinePassed, Failure, ItemError, UsageError, WorkerDied
 from penstock.processes.child import Child
@@ -22,13 +23,26 @@ PROBE_DEADLINE_S = 60.0  # rebuilding the table of a damaged PDF reads all of it
 COUNTED = formats.MULTI_FRAME | formats.STRUCTURES | {"pdf"}
 
 
+Counts = dict[Path, PartCount | Failure]
+
+
+class FileCounter(Protocol):
+    """Counts the pages of files."""
+
+    def counts(self, files: Sequence[Candidate]) -> Counts: ...
+
+    def close(self) -> None: ...
+
+
 class PageCounter:
     """Finds out from the child how many parts files have. Any thread may use it.
 
-    Holds the child; close it, or use it in a `with`.
+    Holds the child; close it, or use it in a `with`. With a deadline, files that take longer together, or
+    end the child, raise DeadlinePassed or WorkerDied; else each is asked about alone, and fails alone.
     """
 
-    def __init__(self, password: str | None = None) -> None:
+    def __init__(self, password: str | None = None, deadline_s: float | None = None) -> None:
+        self._deadline_s = deadline_s
         self._child: Child[CountParts, Sequence[PartCount | ItemError]] = Child(
             FileProbe(password).open, name="the file probe", confined=True
         )
@@ -42,11 +56,12 @@ class PageCounter:
         self.close()
 
     def close(self) -> None:
+        self._is_closed = True
+        self._child.interrupt()  # a question that waits for its answer holds the lock
         with self._lock:
-            self._is_closed = True
             self._child.close()
 
-    def counts(self, files: Sequence[Candidate]) -> dict[Path, PartCount | Failure]:
+    def counts(self, files: Sequence[Candidate]) -> Counts:
         """Returns counts by path, for the files that may have several parts."""
         asked = [file for file in files if file.kind in COUNTED]
         if not asked:
@@ -61,8 +76,12 @@ class PageCounter:
     ) -> Iterator[tuple[Path, PartCount | Failure]]:
         question = CountParts(tuple((str(file.found.path), file.kind) for file in files if file.kind))
         try:
-            answers = self._child.call(question, PROBE_DEADLINE_S)
+            answers = self._child.call(question, self._deadline_s or PROBE_DEADLINE_S)
         except (WorkerDied, DeadlinePassed) as exc:
+            if self._is_closed:
+                raise UsageError("The listing is closed.") from exc
+            if self._deadline_s is not None:
+                raise
             # one of many caused it: one by one, it fails alone. One gets another chance, as with any worker:
             # the process may have died before, for want of memory
             if len(files) > 1 or (isinstance(exc, WorkerDied) and not died_before):

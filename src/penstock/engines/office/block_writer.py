@@ -19,6 +19,7 @@ class BlockWriter:
         self._blocks: list[StructureBlock] = []
         self._notes: list[StructureBlock] = []  # of the page that is being written
         self._items: list[str] = []
+        self._item_chars = 0
         self._item_links: list[Hyperlink] = []
         self.is_fresh = True  # nothing stands on this page yet
 
@@ -43,10 +44,12 @@ class BlockWriter:
         """Adds an item to the list that is open, or opens one."""
         if not text.strip():
             return
-        if sum(map(len, self._items)) > MAX_LIST_CHARS:
+        if self._item_chars > MAX_LIST_CHARS:
             self._end_list()
         # a line is an item: what goes on inside of one stays in its line
-        self._items.append(listed(depth, " ".join(text.split()), number))
+        line = listed(depth, " ".join(text.split()), number)
+        self._items.append(line)
+        self._item_chars += len(line)
         self._item_links += links
         self.is_fresh = False
 
@@ -91,7 +94,7 @@ class BlockWriter:
         if not self._items:
             return
         text, links = "\n".join(self._items), tuple(self._item_links)
-        self._items, self._item_links = [], []
+        self._items, self._item_chars, self._item_links = [], 0, []
         self._blocks.append(StructureBlock(label="text", text=text, links=links, mark="list"))
 
 

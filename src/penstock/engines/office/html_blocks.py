@@ -138,8 +138,7 @@ class _HtmlReader:
         if width in ("0", "1") or (not data and not words):  # pixels that count visitors
             return
         note = "" if data else "The picture is not in the file but at an address, which is not fetched."
-        if self._words and _tidy("".join(self._words)):
-            self.end_paragraph()
+        self.end_paragraph()
         self.writer.picture(data, words, note)
 
     def _caption(self, node: HtmlNode) -> None:
@@ -194,13 +193,13 @@ class _HtmlReader:
         for caption in node.elements():
             if caption.tag == "caption":
                 self._labelled(caption, "figure_title", "")
-        cells, is_layout = self._cells(node), node.get("role") in ("presentation", "none")
-        if is_layout or len(cells) == 1:
-            self.inside(HtmlNode("div", {}, [each for row in _rows(node) for each in row]))
+        elements = [each for row in _rows(node) for each in row]
+        if node.get("role") in ("presentation", "none") or len(elements) == 1:  # it only gives places
+            self.inside(HtmlNode("div", {}, [*elements]))
             self.end_paragraph()
             return
         lists, self._lists = self._lists, []
-        self.writer.table(cells)
+        self.writer.table(self._cells(node))
         self._lists = lists
         for picture in node.find("img"):
             self._picture(picture)
@@ -214,6 +213,7 @@ class _HtmlReader:
                 while taken.get(column, 0) > row:
                     column += 1
                 tall, wide = _span(element.get("rowspan")), _span(element.get("colspan"))
+                wide = max(1, min(wide, MAX_SPAN - column))
                 text, is_head = (
                     self._cell_text(element),
                     element.tag == "th" or "in-head" in element.attributes,

@@ -91,6 +91,37 @@ class _TreeParser(HTMLParser):
     def handle_data(self, data: str) -> None:
         self._open[-1].children.append(data)
 
+    # What has no end hides all that follows, as in browsers. HTMLParser would take its first letters for
+    # text and look through all of the rest again, for each of a million that have none.
+
+    def parse_comment(self, i: int, report: bool = True) -> int:
+        return self._or_end(super().parse_comment(i, report))
+
+    def parse_pi(self, i: int) -> int:
+        return self._or_end(super().parse_pi(i))
+
+    def parse_html_declaration(self, i: int) -> int:
+        try:
+            return self._or_end(super().parse_html_declaration(i))
+        except AssertionError:  # of a marked section that SGML does not have
+            return self._or_end(self.parse_bogus_comment(i))
+
+    def parse_starttag(self, i: int) -> int:
+        return self._or_text(i, super().parse_starttag(i))
+
+    def parse_endtag(self, i: int) -> int:
+        return self._or_text(i, super().parse_endtag(i))
+
+    def _or_end(self, end: int) -> int:
+        return end if end >= 0 else len(self.rawdata)
+
+    def _or_text(self, start: int, end: int) -> int:
+        """Returns the end of a tag. One that has none, as where a file was cut, is text with all after it."""
+        if end >= 0 or self.rawdata.find(">", start) >= 0:
+            return end
+        self.handle_data(self.rawdata[start:])
+        return len(self.rawdata)
+
     def _end_implied(self, tag: str) -> None:
         if tag in BLOCKS and self._open[-1].tag == "p":
             self._open.pop()

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import email
-import email.policy
 from email.message import EmailMessage
+from email.policy import EmailPolicy
+from typing import Any
 
 from penstock.engines.office.blocks import BlockFile, StructureBlock, in_units
 from penstock.engines.office.html_blocks import html_blocks
 from penstock.engines.office.text import decoded
 from penstock.errors import BadInput
 
+MAX_FIELD_CHARS = 4_000  # that are parsed: it takes time that grows with their square
 FIELDS = ("From", "To", "Cc", "Date", "Subject")
 MAX_PARTS = 2_000
 
 
 def read_eml(data: bytes) -> BlockFile:
     """Returns the mail's subject as its title, its other fields, its text, and the names of attachments."""
-    message = email.message_from_bytes(data, policy=email.policy.default)
+    message = email.message_from_bytes(data, policy=_BoundedFields())
     if not isinstance(message, EmailMessage) or not message.keys():
         raise BadInput("it is no mail: it has no fields.")
     fields = {name: str(message.get(name, "")).strip() for name in FIELDS}
@@ -30,6 +32,17 @@ def read_eml(data: bytes) -> BlockFile:
         for name in _attached(message)
     ]
     return BlockFile(in_units(blocks))
+
+
+class _BoundedFields(EmailPolicy):
+    """Python's policy for mail; a field that is too long stays as it is written."""
+
+    def header_fetch_parse(self, name: str, value: str) -> Any:
+        if len(value) <= MAX_FIELD_CHARS:
+            return super().header_fetch_parse(name, value)
+        if name.lower().startswith("content-"):  # what a part is, stands first
+            return super().header_fetch_parse(name, value[:MAX_FIELD_CHARS])
+        return " ".join(value.split())
 
 
 def _body(message: EmailMessage) -> list[StructureBlock]:

@@ -19,7 +19,8 @@ DOCUMENTS_A_ROUND = 16  # of one sender; then it is seen who else has come
 class FairQueue(Generic[T]):
     """The pages of documents that are not read yet, shared out fairly."""
 
-    def __init__(self) -> None:
+    def __init__(self, documents_a_round: int = DOCUMENTS_A_ROUND) -> None:
+        self._documents_a_round = documents_a_round
         self._by_owner: dict[str, deque[Iterator[T]]] = {}
 
     def __bool__(self) -> bool:
@@ -31,7 +32,7 @@ class FairQueue(Generic[T]):
     def round(self) -> Iterator[T]:
         """Yields the next pages of some documents of everyone."""
         for owner, documents in list(self._by_owner.items()):
-            for _ in range(min(DOCUMENTS_A_ROUND, len(documents))):
+            for _ in range(min(self._documents_a_round, len(documents))):
                 pages = documents.popleft()
                 turn = list(islice(pages, PAGES_A_TURN))
                 if len(turn) == PAGES_A_TURN:

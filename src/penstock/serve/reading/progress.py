@@ -129,6 +129,10 @@ class ReadingProgress:
     def is_cancelled(self, document: str) -> bool:
         return document in self._cancelled
 
+    def is_waiting(self, document: str) -> bool:
+        """Returns whether pages of a document are not read yet."""
+        return document in self._left
+
     def owner(self, document: str) -> str:
         return self._owners.get(document, "")
 

@@ -21,13 +21,13 @@ from penstock.item import Item
 from penstock.passes.service import item_class, service_run
 from penstock.plan import Plan
 from penstock.serve.reading.catalogue import Catalogue, Place
+from penstock.serve.reading.counting import NotCounted, UploadCounter
 from penstock.serve.reading.fair_queue import FairQueue
 from penstock.serve.reading.progress import ReadingProgress
 from penstock.serve.reading.reading_probe import ProbeGivenUp, ReadingProbe, is_probe
 from penstock.serve.reading.upload_batcher import UploadBatcher
 from penstock.serve.reading.upload_folder import UPLOADS
 from penstock.serve.reading.upload_pages import Sent, document_of, listed
-from penstock.sources.probe import PageCounter
 from penstock.stages.load import Load
 from penstock.store.manifest import DOWNLOADS
 
@@ -131,7 +131,8 @@ class ReadingRun:
         turns: FairQueue[Sent] = FairQueue()
         yield from self._probe.take()  # before anyone's
         several = self._progress.is_reading_several
-        with PageCounter() as counter:  # one for all documents: it takes longer to start than to count
+        # one for all documents: its processes take longer to start than to count
+        with UploadCounter(self._progress, batcher.put) as counter:
             # it looks up now and then: the last rows of a crowd wait for their commit
             while (sent := batcher.take(0.0 if turns else COMMIT_S, several)) is not None:
                 self._settle(run)
@@ -149,12 +150,19 @@ class ReadingRun:
     def _is_cancelled(self, item: Item) -> bool:
         return self._progress.is_cancelled(item.document)
 
-    def _pages_of(self, paths: list[Path], counter: PageCounter) -> Iterator[tuple[str, list[Sent]]]:
+    def _pages_of(self, paths: list[Path], counter: UploadCounter) -> Iterator[tuple[str, list[Sent]]]:
         """Yields each document and its pages; its name is then known with their number."""
         loads = [stage for stage in self._plan.stages if isinstance(stage, Load)]
         office: OfficeUse = loads[0].office if loads else "auto"
         kind, downloads = item_class(self._plan), self._out / DOWNLOADS
-        for path, items in listed(paths, kind, counter, office, downloads) if paths else ():
+        try:
+            found = list(listed(paths, kind, counter, office, downloads)) if paths else []
+        except NotCounted as exc:
+            yield from self._pages_of(
+                [path for path in paths if document_of(path) not in exc.documents], counter
+            )
+            return
+        for path, items in found:
             document = document_of(path)
             num_pages, places = len(items), self._catalogue.places(document)
             if self._progress.take_again(document):

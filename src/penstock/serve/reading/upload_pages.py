@@ -13,7 +13,7 @@ from penstock.errors import Failure, UsageError
 from penstock.page import Page
 from penstock.photo import Photo
 from penstock.sources.listing import list_files
-from penstock.sources.probe import PageCounter
+from penstock.sources.probe import FileCounter
 
 Sent = Page | Photo
 
@@ -21,7 +21,7 @@ Sent = Page | Photo
 def listed(
     paths: list[Path],
     kind: type[Sent],
-    counter: PageCounter,
+    counter: FileCounter,
     office: OfficeUse = "auto",
     downloads: Path | None = None,
 ) -> Iterator[tuple[Path, list[Sent]]]:

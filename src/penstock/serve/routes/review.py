@@ -34,7 +34,7 @@ class ReviewRoutes:
         app.get("/v1/review", response_model=list[ReviewAnswer], responses=errors(404))(self.review)
         path = "/v1/corrections"
         app.get(path, response_model=list[CorrectionAnswer], responses=errors(404))(self.list_corrections)
-        app.post(path, response_model=CorrectionAnswer, responses=errors(404, 409))(self.correct)
+        app.post(path, response_model=CorrectionAnswer, responses=errors(404, 409, 413))(self.correct)
 
     async def review(
         self,
