@@ -175,6 +175,29 @@ class TableCell(NamedTuple):
     box: Box = NOWHERE
     confidence: float | None = None  # of what an engine read in it
     other: str = ""  # what a second reader read in it, where that is something else
+    inner: tuple[str | tuple[TableCell, ...], ...] = ()  # texts and tables in order, where it holds a table
+
+
+CellPart = str | tuple[TableCell, ...]
+
+
+def with_parts(cell: TableCell, parts: Sequence[CellPart]) -> TableCell:
+    """Returns the cell with what it holds. Its text says a table in it, too."""
+    has_table = any(part and not isinstance(part, str) for part in parts)
+    inner = tuple(part for part in parts if part) if has_table else ()
+    return cell._replace(text=text_of_parts(parts), inner=inner)
+
+
+def text_of_parts(parts: Sequence[CellPart]) -> str:
+    """Returns what a cell says; of a table in it a line a row, with bars between cells."""
+    return "\n".join(part if isinstance(part, str) else _lines(part) for part in parts if part)
+
+
+def _lines(cells: Sequence[TableCell]) -> str:
+    rows: dict[int, list[str]] = {}
+    for cell in cells:
+        rows.setdefault(cell.row, []).append(" ".join(cell.text.split()))
+    return "\n".join(" | ".join(texts) for _, texts in sorted(rows.items()))
 
 
 class CellPlace(NamedTuple):

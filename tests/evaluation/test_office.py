@@ -64,8 +64,7 @@ def test_documents_are_read_and_scored(tmp_path: Path) -> None:
     outcome = evaluate_office(tmp_path, None, 2 * len(FEATURES), 5)
     assert outcome is not None and outcome.summary.count == 2 * len(FEATURES)
     means = {name: interval.mean for name, interval in outcome.summary.scores.items()}
-    # all but tables in cells of tables, which are lines of their cell
-    wanted = {name: float(higher) for name, higher in OfficeFiles.metrics.items() if name != "tables"}
+    wanted = {name: float(higher) for name, higher in OfficeFiles.metrics.items()}
     assert {name: means[name] for name in wanted} == pytest.approx(wanted)
     rows = [json.loads(line) for line in (tmp_path / "samples.jsonl").read_text("utf-8").splitlines()]
     assert {row["id"].split("-")[0] for row in rows} == set(FEATURES)

@@ -18,7 +18,7 @@ from penstock.documents.docjson.chunks import BUDGET
 from penstock.documents.docjson.model import DocJSON
 from penstock.documents.docjson.sections import Heading, Sections
 from penstock.documents.docjson.spool import Spools
-from penstock.documents.docjson.table import read_table
+from penstock.documents.docjson.table import read_table, table_html
 from penstock.errors import BadInput, Failure
 from penstock.page import Page, PageAttempt
 from penstock.region import Asset, Region
@@ -179,17 +179,31 @@ def test_spans_of_cells_are_read_and_odd_tables_kept() -> None:
     assert [(cell.r, cell.c, cell.rs, cell.cs, cell.text) for cell in table.cells] == [
         (0, 0, 2, 1, "a"), (0, 1, 1, 2, "b & c"), (1, 1, 1, 1, "1"), (1, 2, 1, 1, "2"),
     ]  # fmt: skip
-    nested = "<table><tr><td><table><tr><td>x</td></tr></table></td></tr></table>"
-    assert read_table(nested).html == nested
+    odd = "<table><table><tr><td>x</td></tr></table></table>"
+    assert read_table(odd).html == odd
+
+
+def test_a_table_in_a_cell_stays_a_table() -> None:
+    inner = "<table><tr><td>안쪽 3 &lt; 5</td><td>옆</td></tr></table>"
+    nested = f"<table><tr><td>바깥 &amp; 사과</td><td>앞{inner}뒤</td></tr></table>"
+    doc = assemble("doc.pdf", [page(0, ("table", (0, 0, 900, 900), nested))])
+    [block] = doc.blocks
+    assert block.table is not None and not block.table.html
+    holder = block.table.cells[1]
+    assert holder.text == "앞\n안쪽 3 < 5 | 옆\n뒤"
+    assert [one if isinstance(one, str) else [cell.text for cell in one] for one in holder.inner] == [
+        "앞", ["안쪽 3 < 5", "옆"], "뒤",
+    ]  # fmt: skip
+    assert table_html(block.table) == nested
+    assert "a table in a cell" in block.table.complexity_reasons
+    assert DocJSON.model_validate_json(doc.model_dump_json(exclude_defaults=True)).blocks == doc.blocks
 
 
 def test_the_words_of_a_table_that_is_no_grid_are_not_lost() -> None:
-    nested = (
-        "<table><tr><td>바깥 &amp; 사과</td><td><table><tr><td>안쪽 3 < 5</td></tr></table></td></tr></table>"
-    )
-    doc = assemble("doc.pdf", [page(0, ("table", (0, 0, 900, 900), nested))])
+    odd = "<table><table><tr><td>바깥 &amp; 사과</td></tr></table><tr><td>안쪽 3 < 5</td></tr></table>"
+    doc = assemble("doc.pdf", [page(0, ("table", (0, 0, 900, 900), odd))])
     [block], [chunk] = doc.blocks, doc.chunks
-    assert block.table is not None and block.table.html == nested
+    assert block.table is not None and block.table.html == odd
     assert block.text == chunk.text == "바깥 & 사과 안쪽 3 < 5"
 
 

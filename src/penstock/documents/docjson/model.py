@@ -101,6 +101,7 @@ class Cell(DocModel):
     is_header: bool = False
     bbox: BBox | None = None  # where it is known
     confidence: float | None = None
+    inner: list[str | list[Cell]] = []  # texts and tables in order, where it holds a table; `text` says all
 
 
 class Table(DocModel):

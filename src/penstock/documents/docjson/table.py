@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from html import escape, unescape
+from typing import Any
 
 from pydantic import TypeAdapter
 
@@ -93,17 +94,26 @@ def _cells(text: str) -> list[Cell]:
 
 
 def _published(cells: Iterable[TableCell]) -> list[Cell]:
-    return _CELLS.validate_python(
-        [
-            {"r": r, "c": c, "rs": rows, "cs": columns, "text": text, "is_header": is_header}
-            for r, c, text, rows, columns, is_header, *_ in cells
-        ]
-    )
+    return _CELLS.validate_python(_rows(cells))
+
+
+def _rows(cells: Iterable[TableCell]) -> list[dict[str, Any]]:
+    return [
+        {"r": r, "c": c, "rs": rows, "cs": columns, "text": text, "is_header": is_header}
+        | ({"inner": [one if isinstance(one, str) else _rows(one) for one in inner]} if inner else {})
+        for r, c, text, rows, columns, is_header, _, _, _, inner in cells
+    ]
 
 
 def grid_cells(cells: Iterable[Cell]) -> list[TableCell]:
     """Returns published cells as those of a grid, for the writers of HTML and pipes."""
-    return [TableCell(cell.r, cell.c, cell.text, cell.rs, cell.cs, cell.is_header) for cell in cells]
+    return [
+        TableCell(
+            cell.r, cell.c, cell.text, cell.rs, cell.cs, cell.is_header,
+            inner=tuple(one if isinstance(one, str) else tuple(grid_cells(one)) for one in cell.inner),
+        )
+        for cell in cells
+    ]  # fmt: skip
 
 
 def table_html(table: Table, *, with_boxes: bool = False) -> str:
@@ -136,6 +146,7 @@ def _reasons(cells: Sequence[Cell], rows: int, columns: int) -> list[str]:
     spanning = sum(cell.rs > 1 or cell.cs > 1 for cell in cells)
     empty = sum(not cell.text for cell in cells)
     found = {
+        "a table in a cell": any(cell.inner for cell in cells),
         "many cells": len(cells) > COMPLEX_CELLS,
         "many spans": spanning > COMPLEX_SPANS,
         "many empty cells": len(cells) >= 8 and empty > COMPLEX_EMPTY * len(cells),

@@ -89,7 +89,9 @@ def with_text(region: Region, text: str, line: int | None, cell: Cell | None) ->
 
 
 def _with_cell(region: Region, cell: Cell, text: str) -> Region:
-    cells = [one._replace(text=text) if (one.row, one.column) == cell else one for one in _cells(region)]
+    cells = [
+        one._replace(text=text, inner=()) if (one.row, one.column) == cell else one for one in _cells(region)
+    ]
     is_html = not (region.content or "").lstrip().startswith("|")
     content = to_html(cells) if is_html else to_pipes(cells) or to_html(cells)
     places = tuple(

@@ -15,12 +15,13 @@ from itertools import takewhile
 from typing import Literal
 
 from penstock.box import moved
-from penstock.region import NOWHERE, CellPlace, Region, TableCell
+from penstock.region import NOWHERE, CellPart, CellPlace, Region, TableCell, with_parts
 
 MAX_SPAN = 1000  # a longer span is a typing error or an attack on whoever lays the table out
 MAX_COLUMNS = 1000
 MAX_LOOSE_SPAN = 200  # a longer one is a slip of the model
 MAX_CELLS = 20_000
+MAX_NESTING = 20  # tables in cells of tables
 
 _TAG = re.compile(r"<(/?)(table|tr|td|th|br|thead|tbody|tfoot)\b([^<>]{0,200})>", re.IGNORECASE)
 _WORD_MARKUP = re.compile(
@@ -78,19 +79,23 @@ def _row_html(cells: Sequence[TableCell], heading: str, attributes: Callable[[Ta
 def _cell_html(cell: TableCell, tag: str, more: str) -> str:
     rows = f' rowspan="{cell.row_span}"' if cell.row_span > 1 else ""
     columns = f' colspan="{cell.column_span}"' if cell.column_span > 1 else ""
-    text = html.escape(cell.text, quote=False).replace("\n", "<br>")
-    return f"<{tag}{rows}{columns}{more}>{text}</{tag}>"
+    said = "".join(map(_part_html, cell.inner)) if cell.inner else _part_html(cell.text)
+    return f"<{tag}{rows}{columns}{more}>{said}</{tag}>"
+
+
+def _part_html(part: CellPart) -> str:
+    return html.escape(part, quote=False).replace("\n", "<br>") if isinstance(part, str) else to_html(part)
 
 
 def from_html(text: str) -> list[TableCell] | None:
-    """Returns the cells of one table's HTML, or None where it is not one plain table.
+    """Returns the cells of one table's HTML, or None where it is not one table.
 
-    Strict: text outside of cells, a nested table or a second one make it None. Markup is dropped.
+    Strict: text outside of cells or a second table make it None. Markup is dropped.
     """
     parser = _StrictParser()
     parser.feed(text)
     parser.close()
-    cells = parser.table.cells
+    cells = parser.tables.finished()
     return None if parser.is_broken or parser.depth or not cells else cells
 
 
@@ -98,28 +103,33 @@ def from_loose_html(text: str) -> list[TableCell] | None:
     """Returns the cells of a table as a model wrote it, in time linear in the text.
 
     Loose: what stands outside of cells is passed over, tags that are not known stay as text, and tags may
-    be left open. Returns None for nested tables, for more than `MAX_CELLS` cells and for none.
+    be left open. Returns None for more than `MAX_CELLS` cells, for a table in a table but in no cell, and
+    for none.
     """
-    table, depth, at = _CellReader(loose_text), 0, 0
+    tables, depth, at = _OpenTables(loose_text), 0, 0
     for tag in _TAG.finditer(text):
-        table.write(text[at : tag.start()])
+        tables.last.write(text[at : tag.start()])
         at = tag.end()
         is_end, name = bool(tag[1]), tag[2].lower()
         if name == "br":
-            table.write("\n")
-            continue
-        table.end_cell()
-        if name == "table":
+            tables.last.write("\n")
+        elif name != "table":
+            tables.last.end_cell()
+            _loose_tag(tables.last, name, is_end, tag[3])
+        elif not (tables.end_inner() if is_end else depth and tables.start_inner()):
+            tables.last.end_cell()
             depth += -1 if is_end else 1
-        elif not is_end:
-            _start(table, name, tag[3])
-        elif name == "thead":
-            table.in_head = False
-        if depth > 1 or len(table.cells) > MAX_CELLS:
+        if depth > 1 or tables.is_too_much:
             return None
-    table.write(text[at:])
-    table.end_cell()
-    return table.cells or None
+    tables.last.write(text[at:])
+    return tables.finished() or None
+
+
+def _loose_tag(table: _CellReader, name: str, is_end: bool, attributes: str) -> None:
+    if not is_end:
+        _start(table, name, attributes)
+    elif name == "thead":
+        table.in_head = False
 
 
 def loose_text(written: str) -> str:
@@ -144,6 +154,7 @@ class _CellReader:
         self._free: dict[int, int] = {}  # column -> first row in which it is free again
         self._open: tuple[int, int, int, int, bool] | None = None
         self._text: list[str] = []
+        self._parts: list[CellPart] = []  # of the open cell, up to the last table in it
 
     @property
     def in_cell(self) -> bool:
@@ -165,13 +176,60 @@ class _CellReader:
         if self._open is not None and text:
             self._text.append(text)
 
+    def write_table(self, cells: Sequence[TableCell]) -> None:
+        """Puts a table into the open cell."""
+        self._parts += [self._clean("".join(self._text)), tuple(cells)]
+        self._text = []
+
     def end_cell(self) -> None:
         if self._open is None:
             return
         row, column, row_span, column_span, is_header = self._open
         text = self._clean("".join(self._text))
-        self.cells.append(TableCell(row, column, text, row_span, column_span, is_header))
-        self._open, self._text = None, []
+        cell = TableCell(row, column, text, row_span, column_span, is_header)
+        self.cells.append(with_parts(cell, [*self._parts, text]) if self._parts else cell)
+        self._open, self._text, self._parts = None, [], []
+
+
+class _OpenTables:
+    """A table that is read, and those in its open cell, in that one's open cell, and so on."""
+
+    def __init__(self, clean: Callable[[str], str]) -> None:
+        self._clean = clean
+        self._open = [_CellReader(clean)]
+        self._num_inner = 0  # cells of tables that were closed
+
+    @property
+    def last(self) -> _CellReader:
+        return self._open[-1]
+
+    @property
+    def is_too_much(self) -> bool:
+        return len(self._open) > MAX_NESTING or self._num_inner + len(self.last.cells) > MAX_CELLS
+
+    def start_inner(self) -> bool:
+        """Opens a table in the open cell. Returns False where none is open."""
+        if self.last.in_cell:
+            self._open.append(_CellReader(self._clean))
+            return True
+        return False
+
+    def end_inner(self) -> bool:
+        """Closes a table that stands in a cell. Returns False where there is none."""
+        if len(self._open) == 1:
+            return False
+        self.last.end_cell()
+        inner = self._open.pop()
+        self._num_inner += len(inner.cells)
+        self.last.write_table(inner.cells)
+        return True
+
+    def finished(self) -> list[TableCell]:
+        """Closes what is open. Returns the cells of the table itself."""
+        while self.end_inner():
+            pass
+        self.last.end_cell()
+        return self.last.cells
 
 
 class _StrictParser(HTMLParser):
@@ -179,43 +237,53 @@ class _StrictParser(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.table = _CellReader(str.strip)
+        self.tables = _OpenTables(str.strip)
         self.depth = 0
         self.is_broken = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        table = self.tables.last
         if tag == "table":
-            self.depth += 1
-            self.is_broken = self.is_broken or self.depth > 1 or bool(self.table.cells)
+            self._start_table()
         elif tag == "tr":
-            self.table.end_cell()
-            self.table.start_row()
+            table.end_cell()
+            table.start_row()
         elif tag in ("td", "th"):
-            self.table.end_cell()
+            table.end_cell()
             self._start_cell(dict(attrs), tag == "th")
         elif tag in ("thead", "tbody"):
-            self.table.in_head = tag == "thead"
+            table.in_head = tag == "thead"
         elif tag == "br":
-            self.table.write("\n")
+            table.write("\n")
 
     def handle_endtag(self, tag: str) -> None:
+        if tag == "table" and self.tables.end_inner():
+            return
+        table = self.tables.last
         if tag in ("td", "th", "tr", "table", "thead"):
-            self.table.end_cell()
-            self.table.in_head = self.table.in_head and tag != "thead"
+            table.end_cell()
+            table.in_head = table.in_head and tag != "thead"
         if tag == "table":
             self.depth -= 1
 
     def handle_data(self, data: str) -> None:
-        if self.table.in_cell:
-            self.table.write(data)
+        if self.tables.last.in_cell:
+            self.tables.last.write(data)
         elif data.strip():
             self.is_broken = True
+
+    def _start_table(self) -> None:
+        if not (self.depth and self.tables.start_inner()):
+            self.depth += 1
+            self.is_broken = self.is_broken or self.depth > 1 or bool(self.tables.last.cells)
+        self.is_broken = self.is_broken or self.tables.is_too_much
 
     def _start_cell(self, attrs: dict[str, str | None], is_header: bool) -> None:
         if self.is_broken:
             return
-        self.table.start_cell(_span(attrs.get("rowspan")), _span(attrs.get("colspan")), is_header)
-        self.is_broken = self.table.column > MAX_COLUMNS
+        table = self.tables.last
+        table.start_cell(_span(attrs.get("rowspan")), _span(attrs.get("colspan")), is_header)
+        self.is_broken = table.column > MAX_COLUMNS
 
 
 def _span(value: str | None) -> int:

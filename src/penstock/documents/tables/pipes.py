@@ -13,7 +13,7 @@ _RULE = re.compile(r"[\s|:\-]+")
 
 def to_pipes(cells: Sequence[TableCell]) -> str | None:
     """Returns a Markdown table with the first row as its head, or None where pipes cannot say it."""
-    if any(c.row_span > 1 or c.column_span > 1 for c in cells) or not cells:
+    if any(c.row_span > 1 or c.column_span > 1 or c.inner for c in cells) or not cells:
         return None
     num_rows, num_columns = max(c.row for c in cells) + 1, max(c.column for c in cells) + 1
     if num_columns < 2 or num_rows * num_columns > 4 * len(cells) + 16:

@@ -98,14 +98,6 @@ class BlockWriter:
         self._blocks.append(StructureBlock(label="text", text=text, links=links, mark="list"))
 
 
-def flattened_cells(cells: Sequence[TableCell]) -> str:
-    """Returns a table inside of a cell as lines: cells of a row apart by bars."""
-    rows: dict[int, list[str]] = {}
-    for cell in cells:
-        rows.setdefault(cell.row, []).append(" ".join(cell.text.split()))
-    return "\n".join(" | ".join(texts) for _, texts in sorted(rows.items()))
-
-
 def is_code_style(name: str) -> bool:
     """Whether a style's name says that what it is for is code."""
     words = name.lower()

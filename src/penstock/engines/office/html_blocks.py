@@ -7,12 +7,12 @@ import binascii
 import re
 from collections.abc import Callable, Iterator
 
-from penstock.engines.office.block_writer import BlockWriter, flattened_cells
+from penstock.engines.office.block_writer import BlockWriter
 from penstock.engines.office.blocks import Hyperlink, StructureBlock
 from penstock.engines.office.html_tree import BLOCKS, HIDDEN, HtmlNode, tree_of
 from penstock.engines.office.mathml import latex_of_mathml
 from penstock.engines.office.text import decoded
-from penstock.region import TableCell
+from penstock.region import CellPart, TableCell, text_of_parts, with_parts
 
 PictureOf = Callable[[str], bytes]
 MAX_SPAN = 1_000
@@ -148,7 +148,7 @@ class _HtmlReader:
         if _says(node, NOTES):
             self.end_paragraph()
             name = self._note_names.get(node.get("id"), "") or _note_name(node.get("id"))
-            self.writer.note(f"[^{name}]: {self._cell_text(node)}")
+            self.writer.note(f"[^{name}]: {text_of_parts(self._cell_parts(node))}")
             return
         self._labelled(node, MARGINS[node.tag], node.tag)
 
@@ -214,24 +214,19 @@ class _HtmlReader:
                     column += 1
                 tall, wide = _span(element.get("rowspan")), _span(element.get("colspan"))
                 wide = max(1, min(wide, MAX_SPAN - column))
-                text, is_head = (
-                    self._cell_text(element),
-                    element.tag == "th" or "in-head" in element.attributes,
-                )
-                cells.append(TableCell(row, column, text, tall, wide, is_head))
+                is_head = element.tag == "th" or "in-head" in element.attributes
+                placed = TableCell(row, column, "", tall, wide, is_head)
+                cells.append(with_parts(placed, self._cell_parts(element)))
                 taken.update(dict.fromkeys(range(column, column + wide), row + tall))
                 column += wide
         return _fitting(cells)
 
-    def _cell_text(self, node: HtmlNode) -> str:
+    def _cell_parts(self, node: HtmlNode) -> list[CellPart]:
         inner = _HtmlReader(lambda _: b"")
         inner.inside(node)
         inner.end_paragraph()
         blocks = inner.writer.finished()
-        texts = (
-            flattened_cells(block.cells) or _as_words(block) for block in blocks if block.label != "image"
-        )
-        return "\n".join(text for text in texts if text)
+        return [block.cells or _as_words(block) for block in blocks if block.label != "image"]
 
 
 def _as_words(block: StructureBlock) -> str:

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
-from penstock.engines.office.block_writer import BlockWriter, flattened_cells
+from penstock.engines.office.block_writer import BlockWriter
 from penstock.engines.office.blocks import BlockFile, Hyperlink, StructureBlock, in_units
 from penstock.engines.office.hwp_equation import latex_of_script
 from penstock.engines.office.ooxml.docx_parts import CIRCLED, HANGUL, JAMO, roman
 from penstock.engines.office.package import XmlPackage, attribute, child, children, descendants, local
-from penstock.region import TableCell
+from penstock.region import CellPart, TableCell, with_parts
 
 MAX_NESTING = 20
 _SECTION = re.compile(r"Contents/section(\d{1,5})\.xml")
@@ -236,11 +236,11 @@ class _Hwpx:
                 place, span = child(cell, "cellAddr"), child(cell, "cellSpan")
                 r, c = _number(place, "rowAddr"), _number(place, "colAddr")
                 tall, wide = max(1, _number(span, "rowSpan")), max(1, _number(span, "colSpan"))
-                text = "\n".join(self._cell_lines(cell))
-                cells.append(TableCell(r, c, text, tall, wide, attribute(cell, "header") == "1"))
+                placed = TableCell(r, c, "", tall, wide, attribute(cell, "header") == "1")
+                cells.append(with_parts(placed, list(self._cell_parts(cell))))
         return cells
 
-    def _cell_lines(self, cell: Element) -> Iterator[str]:
+    def _cell_parts(self, cell: Element) -> Iterator[CellPart]:
         for paragraph in children(child(cell, "subList"), "p"):
             words, later = _Words(), list[Element]()
             for run in children(paragraph, "run"):
@@ -254,7 +254,7 @@ class _Hwpx:
             for element in later:
                 if local(element) == "tbl" and self._depth < MAX_NESTING:
                     self._depth += 1
-                    yield flattened_cells(self._cells(element))
+                    yield tuple(self._cells(element))
                     self._depth -= 1
                 elif local(element) in SHAPES:
                     yield self._plain(element)

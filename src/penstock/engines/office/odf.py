@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
-from penstock.engines.office.block_writer import BlockWriter, flattened_cells, is_code_style
+from penstock.engines.office.block_writer import BlockWriter, is_code_style
 from penstock.engines.office.blocks import BlockFile, Hyperlink, StructureBlock, in_units
 from penstock.engines.office.html_tree import HtmlNode
 from penstock.engines.office.mathml import latex_of_mathml
 from penstock.engines.office.ooxml.sheet_tables import tables_of
 from penstock.engines.office.package import XmlPackage, attribute, child, children, descendants, local
 from penstock.errors import BadInput
-from penstock.region import TableCell
+from penstock.region import CellPart, TableCell, text_of_parts, with_parts
 
 MAX_NESTING = 20
 MAX_SPACES = 200
@@ -75,7 +75,8 @@ class _Odf:
                 if local(cell) not in ("table-cell", "covered-table-cell"):
                     continue
                 times = _number(cell, "number-columns-repeated")
-                text = self._cell_text(cell) if local(cell) == "table-cell" else ""
+                is_own = local(cell) == "table-cell"
+                text = text_of_parts(self._cell_parts(cell)) if is_own else ""
                 for place in range(column, column + min(times, MAX_REPEATED)) if text else ():
                     if len(texts) < MAX_SHEET_CELLS:
                         texts[row_at, place] = text
@@ -287,18 +288,19 @@ class _Odf:
                     continue
                 times = min(_number(cell, "number-columns-repeated"), MAX_REPEATED)
                 if local(cell) == "table-cell":
-                    text = self._cell_text(cell)
+                    said = with_parts(TableCell(r, c), self._cell_parts(cell))
                     tall, wide = _number(cell, "number-rows-spanned"), _number(cell, "number-columns-spanned")
-                    cells += [TableCell(r, c + n, text, tall, wide, id(row) in heads) for n in range(times)]
+                    said = said._replace(row_span=tall, column_span=wide, is_header=id(row) in heads)
+                    cells += [said._replace(column=c + n) for n in range(times)]
                 c += times
         return cells
 
-    def _cell_text(self, cell: Element) -> str:
-        lines: list[str] = []
+    def _cell_parts(self, cell: Element) -> list[CellPart]:
+        lines: list[CellPart] = []
         for inner in cell:
             if local(inner) == "table" and self._depth < MAX_NESTING:
                 self._depth += 1
-                lines.append(flattened_cells(self._cells(inner)))
+                lines.append(tuple(self._cells(inner)))
                 self._depth -= 1
             elif local(inner) in ("p", "h"):
                 text, _, frames = self._words(inner)
@@ -308,7 +310,7 @@ class _Odf:
                 self._comment(inner)
             elif local(inner) == "list":
                 lines += [f"• {self._words(row)[0]}" for row in descendants(inner, "p")]
-        return "\n".join(line for line in lines if line)
+        return lines
 
 
 def _as_node(element: Element) -> HtmlNode:

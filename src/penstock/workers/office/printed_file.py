@@ -158,7 +158,8 @@ def _cells_on(
         here = [part for part in parts.get(number, ()) if part.page == page]
         lost = not parts.get(number) and cell.row >= first  # no place anywhere: it stands with its row
         text = cell.text if lost else "".join(cell.text[part.start : part.end] for part in here).strip()
-        cells.append(cell._replace(row=top - first, row_span=bottom - top, text=text))
+        inner = cell.inner if text == cell.text else ()  # a part of it is lines
+        cells.append(cell._replace(row=top - first, row_span=bottom - top, text=text, inner=inner))
         words.append(tuple(word for part in here for word in part.words))
     return tuple(cells), tuple(words)
 

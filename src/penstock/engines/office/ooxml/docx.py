@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
-from penstock.engines.office.block_writer import BlockWriter, flattened_cells, is_code_style
+from penstock.engines.office.block_writer import BlockWriter, is_code_style
 from penstock.engines.office.blocks import BlockFile, StructureBlock, in_units
 from penstock.engines.office.ooxml.charts import chart_cells
 from penstock.engines.office.ooxml.docx_parts import (
@@ -19,7 +19,7 @@ from penstock.engines.office.ooxml.docx_parts import (
 from penstock.engines.office.ooxml.docx_text import ParagraphReader, ParagraphText
 from penstock.engines.office.package import PartRelation, XmlPackage, attribute, child, descendants, local
 from penstock.errors import BadInput
-from penstock.region import TableCell
+from penstock.region import CellPart, TableCell, with_parts
 
 MAX_NESTING = 20  # of tables and text boxes in each other
 CONTAINERS = frozenset(
@@ -220,7 +220,8 @@ class _Docx:
                 if home is not None:
                     cells[home] = cells[home]._replace(row_span=row - home[0] + 1)
                 else:
-                    cells[row, column] = TableCell(row, column, self._cell_text(cell), 1, wide, is_head)
+                    placed = TableCell(row, column, "", 1, wide, is_head)
+                    cells[row, column] = with_parts(placed, self._cell_parts(cell))
                     home = (row, column)
                 open_at[column] = home if merge is not None else (row, column)
                 if merge is None:
@@ -228,14 +229,14 @@ class _Docx:
                 column += wide
         return list(cells.values())
 
-    def _cell_text(self, cell: Element) -> str:
-        """Returns a cell's lines; a table in it as lines of its own, pictures as blocks after the table."""
-        lines: list[str] = []
+    def _cell_parts(self, cell: Element) -> list[CellPart]:
+        """Returns a cell's lines and the tables in it; pictures are blocks after the table."""
+        lines: list[CellPart] = []
         for inner in _flat(cell):
             if local(inner) == "tbl":
                 if self._depth < MAX_NESTING:
                     self._depth += 1
-                    lines.append(flattened_cells(self._cells(inner)))
+                    lines.append(tuple(self._cells(inner)))
                     self._depth -= 1
                 continue
             style, found = self._style(inner), self._paragraphs.read(inner)
@@ -246,7 +247,7 @@ class _Docx:
             lines.append(f"{'  ' * depth}{number or '•'} {text}" if number is not None and text else text)
             found.links.clear()
             self._hanging(found)
-        return "\n".join(line for line in lines if line)
+        return lines
 
 
 def _label(style: ParagraphStyle) -> str:
