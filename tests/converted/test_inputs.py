@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import re
+import zipfile
 from collections.abc import Callable, Iterator
+from email.message import EmailMessage
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -278,3 +280,33 @@ def test_an_endless_stream_ends(monkeypatch: pytest.MonkeyPatch) -> None:
 
     with pytest.raises(UsageError, match="more than 3,145,728 bytes"):
         convert(Endless())
+
+
+def packed(path: Path, *names: str) -> Path:
+    with zipfile.ZipFile(path, "w") as package:
+        for name in names:
+            package.writestr(name, PNG)
+    return path
+
+
+def test_an_archive_is_a_document_where_it_holds_one_and_a_list_of_them_otherwise(tmp_path: Path) -> None:
+    with convert(packed(tmp_path / "one.zip", "a.png")) as doc:
+        assert (doc.name, len(doc.pages)) == ("one.zip/a.png", 1)
+    two = packed(tmp_path / "two.zip", "a.png", "b/c.png")
+    with pytest.raises(UsageError, match="archive of several documents") as refused:
+        convert(two)
+    assert f"convert([{str(two)!r}])" in refused.value.advice
+    with penstock.convert([two], recipe=PLAN, executor="inline") as docs:
+        assert [doc.name for doc in docs] == ["two.zip/a.png", "two.zip/b/c.png"]
+
+
+def test_a_mail_is_a_document_without_its_attachments(tmp_path: Path) -> None:
+    mail = EmailMessage()
+    mail.set_content("Rain.")
+    mail.add_attachment(PNG, maintype="image", subtype="png", filename="a.png")
+    path = tmp_path / "m.eml"
+    path.write_bytes(mail.as_bytes())
+    with convert(path) as doc:
+        assert (doc.name, len(doc.pages)) == ("m.eml", 1)
+    with penstock.convert([path], recipe=PLAN, executor="inline") as docs:
+        assert [doc.name for doc in docs] == ["m.eml", "m.eml/a.png"]

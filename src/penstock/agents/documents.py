@@ -14,12 +14,15 @@ import numpy as np
 from penstock.addresses.locator import Locator
 from penstock.agents.caller import caller
 from penstock.agents.files import AllowedFiles, GivenFile
+from penstock.agents.own_runs import OwnRuns, job_name
+from penstock.choices import OfficeUse
 from penstock.engines.image.codec import encode_jpeg
 from penstock.errors import UsageError
 from penstock.exports.located import Located, locate, located
 from penstock.exports.overlays import QUALITY, draw
 from penstock.exports.page_pictures import PageRenderer
 from penstock.page import Page
+from penstock.passes.parse import ParseOptions
 from penstock.passes.search import search_out
 from penstock.plan import Plan
 from penstock.processes.background import Background
@@ -36,14 +39,21 @@ if TYPE_CHECKING:
     from penstock.box import Pixels
 
 MAX_NAMED = 10  # documents that a message names
+JOB = job_name("")  # begins the names of documents that have a run of their own
 
 
 class AgentDocuments:
-    """Takes, shows and searches documents. Thread-safe. Without a plan it shows the run of OUT."""
+    """Takes, shows and searches documents. Thread-safe. Without a plan it shows the run of OUT.
 
-    def __init__(self, out: Path, plan: Plan | None, files: AllowedFiles) -> None:
+    `reading` is what a file begins with that needs a run of its own.
+    """
+
+    def __init__(
+        self, out: Path, plan: Plan | None, files: AllowedFiles, reading: ParseOptions | None = None
+    ) -> None:
         self._out = out
         self._plan = plan
+        self._reading = reading
         self._files = files
         self._opened = ExitStack()
         self._opening = threading.Lock()
@@ -71,12 +81,19 @@ class AgentDocuments:
         with self._opening:
             if self._current is None:
                 service = self._opened.enter_context(Service(self._out, self._plan))
-                jobs = self._opened.enter_context(Jobs(service))
+                jobs = self._opened.enter_context(Jobs(service, self._reading))
                 self._current = service, jobs, KeptIndex(service)
             return self._current
 
-    def take(self, given: GivenFile) -> Status:
-        """Accepts a file; the same again is the same document of the same key, and of no other."""
+    @property
+    def own_runs(self) -> OwnRuns:
+        return OwnRuns(self._open()[1])
+
+    def take(self, given: GivenFile, office: OfficeUse | None = None) -> Status:
+        """Accepts a file; the same again is the same document of the same key, and of no other.
+
+        What holds documents, and what is read another way than others, is a job of its own.
+        """
         service, jobs, _ = self._open()
         if service.error is not None:
             raise service.error
@@ -84,25 +101,35 @@ class AgentDocuments:
             raise UsageError(f"{MAX_WAITING} pages are waiting already.", "Call again later.")
         with service.incoming() as path:
             name, digest = self._files.copy(given, path)
-            owner, sent = caller().owner.name, f"{digest}/{name}"
+            options = {"office": office} if office else {}
+            owner, sent = caller().owner.name, "/".join([digest, name, *options.values()])
             before = jobs.repeated(owner, sent)
+            if before is not None and before.has_own_run:
+                return self.status(job_name(before.id))
             if before is not None and service.was_sent(before.documents[0]):
                 return service.read_again(before.documents[0])
-            record = jobs.create("parse", [ReceivedFile(path, name, digest)], {}, owner, sent)
-            return self.status(record.documents[0])
+            record = jobs.create("parse", [ReceivedFile(path, name, digest)], options, owner, sent)
+            return self.status(job_name(record.id) if record.has_own_run else record.documents[0])
+
+    def documents_of(self, name: str) -> list[Status]:
+        """Returns the documents that a taken file became."""
+        return self.own_runs.documents(name) if name.startswith(JOB) else [self.status(name)]
 
     def listed(self, start: int = 0, limit: int | None = None) -> list[Status]:
         """Returns documents that the caller may see, those sent latest first."""
+        end = None if limit is None else start + limit
         if caller().owner.may("admin"):
-            return self.service.documents(start, limit)
-        mine = [status for status in self.service.documents() if self._sees(status.name)]
-        return mine[start : None if limit is None else start + limit]
+            mine = self.service.documents(0, end)
+        else:
+            mine = [status for status in self.service.documents() if self._sees(status.name)]
+        return [*self.own_runs.all(), *mine][start:end]
 
     def among(self, names: Sequence[str]) -> tuple[str, ...]:
         """Returns the documents to search in; none: all. Raises UsageError where the caller has none."""
         if names or caller().owner.may("admin"):
             return tuple(map(self.known, names))
         mine = tuple(status.name for status in self.listed())
+        mine = tuple(name for name in mine if not name.startswith(JOB))
         if not mine:
             raise UsageError("No page is read yet.", "Call parse, or wait for it.")
         return mine
@@ -113,6 +140,8 @@ class AgentDocuments:
 
     def status(self, name: str) -> Status:
         """Raises what broke the run, where a document waits for it."""
+        if name.startswith(JOB):
+            return self._own_status(name)
         status = self.service.status(name)
         if status is None or not self._sees(name):
             raise UsageError(f"There is no document {name!r}.")
@@ -120,8 +149,18 @@ class AgentDocuments:
             raise self.service.error
         return status
 
+    def _own_status(self, name: str) -> Status:
+        status, error = self.own_runs.status(name), self.own_runs.error(name)
+        if status is None:
+            raise UsageError(f"There is no document {name!r}.")
+        if error is not None:
+            raise error
+        return status
+
     def known(self, name: str) -> str:
         """Returns a document's whole name: its last part is enough where only one has it."""
+        if name.startswith(JOB) and self.own_runs.status(name) is not None:
+            return name
         if self.service.status(name) is not None and self._sees(name):
             return name
         names = [status.name for status in self.listed()]
@@ -135,14 +174,16 @@ class AgentDocuments:
 
     def pages(self, name: str) -> Iterator[Page]:
         """Yields the pages that are read."""
-        for part in self.service.catalogue.places(name):
+        is_own = name.startswith(JOB)
+        for part in self.own_runs.parts(name) if is_own else self.service.catalogue.places(name):
             yield self.page(name, part + 1)
 
     def page(self, name: str, number: int) -> Page:
-        item = self.service.catalogue.page(name, number - 1)
+        rows = self.own_runs.item if name.startswith(JOB) else self.service.catalogue.page
+        item = rows(name, number - 1)
         if not isinstance(item, Page):
             raise UsageError(f"{name} has no page {number}, or it is not read yet.")
-        return item
+        return replace(item, document=name)
 
     def at(self, locator: Locator) -> Located:
         """Returns what stands at an address of a document that the caller may see."""
@@ -179,7 +220,8 @@ class AgentDocuments:
         with self._drawing:
             if self._renderer is None:
                 self._renderer = self._opened.enter_context(PageRenderer(Out(self._out)))
-            pixels = self._renderer.picture(page)
+            is_own = page.document.startswith(JOB)
+            pixels = self.own_runs.pixels(page) if is_own else self._renderer.picture(page)
         if isinstance(pixels, str):
             raise UsageError(pixels)
         return pixels

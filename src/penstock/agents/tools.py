@@ -29,6 +29,7 @@ from penstock.agents.caller import caller
 from penstock.agents.documents import AgentDocuments
 from penstock.agents.files import AllowedFiles, GivenFile
 from penstock.agents.photos import measured
+from penstock.choices import OfficeUse
 from penstock.retrieval.hits import Filters, SearchOptions
 from penstock.sources.page_range import PageRange
 
@@ -70,16 +71,20 @@ class AgentTools:
         path: PathOnThisMachine = "",
         content: Content = "",
         name: FileName = "",
+        office: Annotated[
+            OfficeUse | None, Field(description="An Office file or HWP: by structure, as pages, or both.")
+        ] = None,
         wait_s: Wait = WAIT_S,
         max_chars: Chars = CHARS,
     ) -> Answer:
-        """Read a PDF or a picture of pages: text, tables and formulas as Markdown, page by page.
+        """Read a PDF, a picture of pages, an Office file, HWP, a mail or an archive: Markdown, page by page.
 
-        Answers with the document's name and its beginning; read_page has the rest. A long document is read
-        on after the answer: call again with the same file to wait for it.
+        Answers with the document's name and its beginning; read_page has the rest. An archive is a document
+        for each file in it. A long document is read on after the answer: call again with the same file to
+        wait for it.
         """
         given = GivenFile(path, content, name)
-        taken = await anyio.to_thread.run_sync(self._documents.take, given)
+        taken = await anyio.to_thread.run_sync(self._documents.take, given, office)
         await self._waited(taken.name, min(wait_s, MAX_WAIT_S))
         return [await anyio.to_thread.run_sync(self._told, taken.name, max_chars)]
 
@@ -186,4 +191,7 @@ class AgentTools:
             await anyio.sleep(LOOK_S)
 
     def _told(self, name: str, max_chars: int) -> str:
-        return document_answer(self._documents.status(name), self._documents.pages(name), max_chars)
+        found = self._documents.documents_of(name)
+        if len(found) != 1:
+            return documents_answer(found[:MAX_LISTED], 0, len(found) > MAX_LISTED)
+        return document_answer(found[0], self._documents.pages(found[0].name), max_chars)

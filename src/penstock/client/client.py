@@ -21,6 +21,7 @@ WAIT_S = 30.0  # that one question for a job's end takes at most
 MIN_WAIT_S = 1.0
 MAX_RESULT_BYTES = 1 << 30  # it is held in memory
 MAX_FILE_BYTES = 16 << 30
+ZIP_BEGINS = b"PK\x03\x04"  # a result that is several files
 PHOTO_FILES = ("depths", "furniture")  # options of photos that are files
 
 JobKind = Literal["parse", "volumes"]
@@ -76,8 +77,11 @@ class Client:
         return documents_in(self.result(self._finished("parse", files, options).id))
 
     def markdown(self, file: Given, **options: Unpack[ServiceParseSettings]) -> str:
-        """Returns one document as Markdown."""
-        return self.result(self._finished("parse", [file], options).id, "markdown").decode()
+        """Returns one document as Markdown. Raises ServiceError for an archive of several."""
+        found = self.result(self._finished("parse", [file], options).id, "markdown")
+        if found.startswith(ZIP_BEGINS):
+            raise ServiceError("The file holds several documents.", "Call parse: it returns all of them.")
+        return found.decode()
 
     def volumes(
         self, photos: Given | Sequence[Given], **options: Unpack[ServicePhotoSettings]

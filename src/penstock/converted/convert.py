@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from penstock import __version__
@@ -20,6 +21,8 @@ from penstock.page import Page
 from penstock.passes.in_order import PageStream
 from penstock.passes.parse import ParseOptions, list_pages
 from penstock.plan import Plan
+from penstock.sources import formats
+from penstock.sources.files import kind_of
 from penstock.sources.probe import PageCounter
 
 INPUTS = "inputs"
@@ -36,9 +39,8 @@ def convert_one(source: Any, options: ParseOptions, read: ReadPages, counter: Co
         first = next(listing)
         if first.failure is not None and first.failure.stage == "list":
             raise BadInput(first.failure.message, first.failure.advice)
-        conversion = Conversion(
-            items_in_python_terms(read(plan, chain([first], listing))), workspace, _producer(plan)
-        )
+        pages = _of_one_document(chosen.inputs[0], first, listing)
+        conversion = Conversion(items_in_python_terms(read(plan, pages)), workspace, _producer(plan))
         conversion.begin(first.document)
     except BaseException:
         workspace.close()
@@ -63,6 +65,30 @@ def convert_many(
         workspace.close()
         raise
     return Documents(conversion)
+
+
+def _of_one_document(path: str, first: Page, listing: Iterator[Page]) -> Iterator[Page]:
+    """Returns the pages of the first document. Raises UsageError where an archive holds another one.
+
+    A mail is a document without its attachments, which a list of one mail gives, too.
+    """
+    kind = _kind(Path(path)) if Path(path).is_file() else None
+    if kind not in formats.ARCHIVES | formats.MAILS:
+        return chain([first], listing)
+    pages = [first]
+    for page in listing:
+        if page.document != first.document and kind in formats.ARCHIVES:
+            advice = f"For all of them: convert([{path!r}]). For one page after the other: parse({path!r})."
+            raise UsageError(f"{path} is an archive of several documents.", advice)
+        if page.document != first.document:
+            break
+        pages.append(page)
+    return iter(pages)
+
+
+def _kind(path: Path) -> str | None:
+    with path.open("rb") as file:
+        return kind_of(file.read(formats.HEAD_BYTES), path.suffix.lower())[0]
 
 
 def _producer(plan: Plan) -> Producer:

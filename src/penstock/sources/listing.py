@@ -107,7 +107,7 @@ def list_files(
 ) -> Iterator[ItemT]:
     """Yields every page of files as `list_items` does, for paths that no user typed, without searching.
 
-    They must be absolute, with no link among their folders. What is in archives and mails is not listed.
+    They must be absolute, with no link among their folders. What archives and mails hold is not listed.
     """
     skipped: Counter[str] = Counter()
     printer = Printer(downloads) if office in PRINTING else None

@@ -58,11 +58,17 @@ def packed(name: str) -> bytes:
 
 
 @pytest.mark.parametrize("name", ["shard.tar", "shard.tar.gz", "shard.pdf"])
-@pytest.mark.parametrize("path", ["/v1/documents?name=", "/v1/parse?max_pages=1&name="])
-def test_an_archive_is_refused_and_the_service_goes_on(client: Client, path: str, name: str) -> None:
-    status, answer = client(path + name, packed(name))
-    assert (status, answer["advice"]) == (415, "Send the files in it."), answer
+def test_an_archive_is_not_one_document_and_the_service_goes_on(client: Client, name: str) -> None:
+    status, answer = client("/v1/documents?name=" + name, packed(name))
+    assert (status, answer["advice"]) == (415, "Send it to /v1/parse."), answer
     assert client("/health")[0] == 200
+
+
+@pytest.mark.parametrize("name", ["shard.tar", "shard.tar.gz"])
+def test_what_an_archive_holds_is_read_as_documents_of_their_own(client: Client, name: str) -> None:
+    status, answer = client(f"/v1/parse?wait=60&name={name}", packed(name))
+    assert status == 200, answer
+    assert [one["name"] for one in answer["documents"]] == [f"{name}/report.pdf"]
 
 
 @pytest.mark.parametrize("options", ["", "&max_pages=1"])

@@ -24,8 +24,9 @@ from penstock.agents.stdio import serve_stdio
 from penstock.agents.tools import AgentTools
 from penstock.cli.running.listening import address, is_open, listening_on
 from penstock.errors import UsageError
+from penstock.passes.parse import ParseOptions
+from penstock.passes.photos import PhotoOptions
 from penstock.passes.service import served_options
-from penstock.plan import Plan
 from penstock.serve.guard.keys import KeyRing
 from penstock.serve.server import server_of
 from penstock.sizes import MB
@@ -51,8 +52,7 @@ def run_tools(
 ) -> None:
     """Answers until it is stopped."""
     options = served_options(out, recipe, settings, {})
-    plan = None if options is None else options.plan()
-    with _folder(out) as kept, _served(kept, plan, folders, max_mb * MB) as served:
+    with _folder(out) as kept, _served(kept, options, folders, max_mb * MB) as served:
         if http is None:
             _run_stdio(served)
             return
@@ -70,10 +70,14 @@ def _folder(out: Path | None) -> Iterator[Path]:
 
 
 @contextmanager
-def _served(out: Path, plan: Plan | None, folders: list[Path], max_bytes: int) -> Iterator[MCPServer[Any]]:
+def _served(
+    out: Path, options: ParseOptions | PhotoOptions | None, folders: list[Path], max_bytes: int
+) -> Iterator[MCPServer[Any]]:
     _keep_the_terminal()
     files = AllowedFiles(folders, max_bytes)
-    with AgentDocuments(out, plan, files) as documents:
+    plan = None if options is None else options.plan()
+    reading = options if isinstance(options, ParseOptions) else None
+    with AgentDocuments(out, plan, files, reading) as documents:
         yield mcp_server(AgentTools(documents, files), files.advice)
 
 

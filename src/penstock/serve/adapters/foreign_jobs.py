@@ -96,8 +96,15 @@ class ForeignJobs:
     async def document(
         self, state: JobState, refusal: str = "No page could be read."
     ) -> tuple[str, list[Page]]:
-        """Returns the name and the pages of a job's only document. Raises HttpRefusal when none was read."""
+        """Returns the name and the pages of a job's only document. Raises HttpRefusal when none was read.
+
+        Of a mail that is the mail itself; an archive of several is no document.
+        """
         found = await self.pages(state)
+        if len(found) > 1 and not all(name.startswith(f"{next(iter(found))}/") for name in list(found)[1:]):
+            raise HttpRefusal(
+                422, f"The archive holds {len(found)} documents.", "Send it to /v1/parse, or send its files."
+            )
         for name, pages in found.items():
             if any(page.failure is None for page in pages):
                 return name, pages

@@ -17,12 +17,14 @@ from typing import Any
 
 from penstock.passes.parse import ParseOptions
 from penstock.passes.photos import PhotoOptions
+from penstock.serve.errors import NotADocument
 from penstock.serve.jobs.job_runs import JobRuns, RunEnd
 from penstock.serve.jobs.job_state import OVER, JobState, own_state, shared_state
 from penstock.serve.jobs.photo_attachments import Attachments, check_attachments, keep_attachments
 from penstock.serve.jobs.record import INPUTS, OWN_OUT, CallbackState, JobFiles, JobRecord, Kind
 from penstock.serve.reading.service import Service
 from penstock.serve.requests.received_file import ReceivedFile
+from penstock.sources import formats
 from penstock.sources.safe_names import safe_name
 from penstock.store.atomic_files import make_folder, store_errors, sync_folder
 from penstock.store.ownership import claim, claim_folder
@@ -121,16 +123,21 @@ class Jobs:
         digest: str = "",
         callback: str = "",
         attachments: Attachments = NOTHING,
+        as_one: bool = False,
     ) -> JobRecord:
         """Takes the files: a power cut after it loses nothing.
 
+        What holds documents (an archive, a mail) has a run of its own, unless a file is wanted `as_one`.
         Raises UsageError for wrong options, NotADocument for a file that cannot be one.
         """
-        has_own_run = kind == "volumes" or bool(options)
+        kinds = {file.kind(): file.name for file in files}
+        holds_several = kinds.keys() & (formats.ARCHIVES if as_one else formats.ARCHIVES | formats.MAILS)
+        if as_one and holds_several:
+            name = kinds[holds_several.pop()]
+            raise NotADocument(f"{name} is an archive, which is not one document.", "Send it to /v1/parse.")
+        has_own_run = kind == "volumes" or bool(options or holds_several)
         if has_own_run:
             self.own_runs.check(kind, options)
-        for file in files:
-            file.check_kind()
         id = secrets.token_hex(12)
         for file in chain(files, *attachments.values()):
             with store_errors(file.path):

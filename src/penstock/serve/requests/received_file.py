@@ -17,7 +17,7 @@ from fastapi.concurrency import run_in_threadpool
 from penstock.serve.errors import NotADocument, TooLarge
 from penstock.sizes import file_size
 from penstock.sources.files import kind_of
-from penstock.sources.formats import ARCHIVES, HEAD_BYTES, READABLE
+from penstock.sources.formats import HEAD_BYTES, READABLE
 from penstock.store.atomic_files import store_errors, write_synced
 
 BLOCK = 256 * 1024  # bytes that are written together
@@ -36,8 +36,8 @@ class ReceivedFile:
     size: int = 0
     unwritten: bytes | None = field(default=None, repr=False)
 
-    def check_kind(self) -> None:
-        """Raises NotADocument for an archive, and for what the listing would refuse by its first bytes."""
+    def kind(self) -> str | None:
+        """Returns what it is. Raises NotADocument for what the listing would refuse by its first bytes."""
         if self.unwritten is not None:
             head = self.unwritten[:HEAD_BYTES]
         else:
@@ -46,8 +46,7 @@ class ReceivedFile:
         kind, problem = kind_of(head, PurePosixPath(self.name).suffix.lower())
         if problem:
             raise NotADocument(f"{self.name} {problem}", READABLE)
-        if kind in ARCHIVES:  # an upload is one document, with one name and one place
-            raise NotADocument(f"{self.name} is an archive.", "Send the files in it.")
+        return kind
 
     def put_on_disk(self) -> None:
         """Writes and syncs it unless it is on the disk already."""

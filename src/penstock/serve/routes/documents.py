@@ -126,7 +126,8 @@ class DocumentRoutes:
             body.check(request)
             await body.add_stream(name, request.stream())
             files, owner = body.received.files, owner_of(request).name
-            record = await self._context.takers(partial(self._context.jobs.create, "parse", files, {}, owner))
+            create = partial(self._context.jobs.create, "parse", files, {}, owner, as_one=True)
+            record = await self._context.takers(create)
             [document] = record.documents
             return status_row(self._known(request, document)) | {"job": record.id}
 
