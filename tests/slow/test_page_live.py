@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,11 @@ import pytest
 
 pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
 
+from penstock.passes.parse import ParseOptions
 from penstock.serve.guard.keys import KeyOwner, KeyRing, hash_of
 from penstock.serve.reading.service import Service
 from penstock.testing.fake_recipe import fake
+from tests.engines.office import made_files
 from tests.support.browser import Browser, needs_chromium
 from tests.support.running_service import SAMPLE, Running
 from tests.support.served_page import visit
@@ -79,3 +82,35 @@ def test_a_key_is_asked_for_and_kept_in_the_tab(browser: Browser, tmp_path: Path
         browser.ask("sessionStorage.setItem('penstock-key', 'key-of-bob')")
         browser.open(client.url + "/")
         browser.await_("!document.querySelector('#none').hidden", "another key's documents are not there")
+
+
+def test_an_archive_and_a_way_to_read_office_files_are_jobs_of_their_own(
+    browser: Browser, tmp_path: Path
+) -> None:
+    archive, sheet = tmp_path / "both.zip", tmp_path / "plan.xlsx"
+    sheet.write_bytes(made_files.xlsx())
+    with zipfile.ZipFile(archive, "w") as package:
+        package.write(SAMPLE, "one.pdf")
+        package.write(sheet, "b/two.xlsx")
+    names = "[...document.querySelectorAll('#names .name')].map((one) => one.textContent)"
+    reading = ParseOptions(inputs=(), recipe=fake())
+    with (
+        Service(tmp_path / "out", fake()) as service,
+        Running(service, reading=reading) as client,
+    ):
+        visit(browser, client)
+        browser.await_("!document.querySelector('#office').hidden")
+        browser.choose_file("#drop input", archive)
+        browser.await_(f"{names}.join() === 'both.zip/one.pdf,both.zip/b/two.xlsx'")
+        browser.await_("document.querySelectorAll('#text .part').length", "its first document")
+        browser.ask("{ const box = document.querySelector('#office select'); box.value = 'structure'; }")
+        browser.choose_file("#drop input", sheet)
+        browser.await_(f"{names}[0] === 'plan.xlsx'")
+        browser.await_("document.querySelectorAll('#text .part').length", "the sheet")
+        jobs = client("/v1/jobs")[1]
+        assert [job["files"] for job in jobs] == [["plan.xlsx"], ["both.zip"]]
+        assert [job["documents"] for job in jobs] == [[], []]  # each has a run of its own
+        browser.choose_file("#drop input", SAMPLE)  # a PDF is read by the service's run, whatever is chosen
+        browser.await_(f"{names}.includes('sample.pdf')")
+        assert len(client("/v1/jobs")[1][0]["documents"]) == 1
+        assert browser.console == []

@@ -11,6 +11,7 @@
 //   pane        another part of the view is shown, on a phone: its name
 //   progress    a job has moved: its row
 //   documents   the list of documents has changed
+//   taken       a job with a run of its own was sent: its id; its first document is opened
 //   service     what the service does is known: `service`
 //   view        another view is shown: its name
 

@@ -30,7 +30,7 @@ let isOpen = false;
 ask("health/live") // it answers while models load, too
   .then((told) => {
     service.takesDocuments = told.takes_documents;
-    $("#drop").hidden = $("#measure").hidden = !told.takes_documents;
+    $("#drop").hidden = $("#measure").hidden = $("#office").hidden = !told.takes_documents;
     isOpen = told.open_to_others;
     tell("service");
     drawWarning();

@@ -4,7 +4,7 @@ import { tell } from "./bus.js";
 const WORDS = {
   en: {
     skip: "To the content", search: "Search all pages", find: "Search", views: "Views", documents: "Documents", review: "Review", runs: "Runs",
-    drop: "Drop files here, or choose them", measure: "Photos: measure the things in them", none: "There are no documents yet.", thumbs: "Pages", page: "Page", kinds: "Kinds of regions",
+    drop: "Drop files here, or choose them", measure: "Photos: measure the things in them", office: "Office, HWP:", officeUsual: "as the service reads them", officeStructure: "their own structure", officeBoth: "structure, with boxes", officePages: "as printed pages", none: "There are no documents yet.", thumbs: "Pages", page: "Page", kinds: "Kinds of regions",
     text: "Text", panes: "Parts of the view", hello: "Choose a document.", found: "Search results",
     key: "This service wants a key", keyWhy: "It is kept in this tab and goes when you close it.", keyField: "Key", keySend: "Use this key", keyWrong: "That key was refused.",
     light: "Light", dark: "Dark", auto: "Auto", theme: "Colours: {0}", otherLanguage: "한국어",
@@ -29,7 +29,7 @@ const WORDS = {
   },
   ko: {
     skip: "본문으로", search: "모든 쪽에서 찾기", find: "찾기", views: "보기", documents: "문서", review: "검토", runs: "작업",
-    drop: "파일을 여기에 놓거나 고르세요", measure: "사진: 안에 있는 물건 재기", none: "아직 문서가 없습니다.", thumbs: "쪽", page: "쪽", kinds: "영역 종류",
+    drop: "파일을 여기에 놓거나 고르세요", measure: "사진: 안에 있는 물건 재기", office: "오피스·HWP:", officeUsual: "서비스 설정대로", officeStructure: "문서 구조 그대로", officeBoth: "구조와 쪽의 상자", officePages: "인쇄한 쪽으로", none: "아직 문서가 없습니다.", thumbs: "쪽", page: "쪽", kinds: "영역 종류",
     text: "글", panes: "화면 부분", hello: "문서를 고르세요.", found: "찾은 결과",
     key: "이 서비스에는 키가 필요합니다", keyWhy: "키는 이 탭에만 보관되고 탭을 닫으면 사라집니다.", keyField: "키", keySend: "이 키 쓰기", keyWrong: "거절된 키입니다.",
     light: "밝게", dark: "어둡게", auto: "자동", theme: "색: {0}", otherLanguage: "English",

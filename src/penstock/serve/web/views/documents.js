@@ -1,5 +1,5 @@
 // The list of documents: kept up to date, opened by a click.
-import { ask, told } from "../api.js";
+import { ask, ownName, told } from "../api.js";
 import { on, shown, tell } from "../bus.js";
 import { $, button, made } from "../dom.js";
 import { plainName } from "../labels.js";
@@ -10,13 +10,15 @@ import { say } from "../words.js";
 const STEP = 500; // documents in the list before one asks for more
 const LOOK_MS = 2000;
 const ROW = 58; // pixels
-const list = { rows: [], most: STEP, drawn: "", box: null };
+const list = { rows: [], most: STEP, drawn: "", box: null, wanted: null };
+const own = new Map(); // jobs with runs of their own: how far they were when they were asked, and their documents
 
 export function startDocuments() {
   list.box = new LongList($("#names"), ROW, drawRow);
   for (const event of ["words", "opened"]) on(event, draw);
   on("progress", (job) => update(job.documents ?? []));
   on("documents", refresh);
+  on("taken", (job) => (list.wanted = job));
   keepUp();
 }
 
@@ -27,7 +29,8 @@ async function keepUp() {
 
 async function refresh() {
   try {
-    list.rows = await ask(`v1/documents?limit=${list.most + 1}`);
+    list.rows = [...(await ownDocuments()), ...(await ask(`v1/documents?limit=${list.most + 1}`))];
+    openWanted();
     sayState();
     drawNew();
     const mine = list.rows.find((one) => one.name === shown.name);
@@ -35,6 +38,25 @@ async function refresh() {
   } catch (trouble) {
     $("#state").textContent = told(trouble);
   }
+}
+
+// Documents of jobs with runs of their own, latest first: files of an archive, files that are read another way.
+async function ownDocuments() {
+  const jobs = (await ask("v1/jobs")).filter((job) => job.kind === "parse" && !job.documents.length);
+  for (const job of jobs) {
+    const now = `${job.state} ${job.done} ${job.failed}`;
+    if (own.get(job.id)?.now === now) continue;
+    const found = await ask(`v1/jobs/${job.id}/documents`).catch(() => []);
+    own.set(job.id, { now, rows: found.map((one) => ({ ...one, name: ownName(job.id, one.name) })) });
+  }
+  return jobs.flatMap((job) => own.get(job.id).rows);
+}
+
+function openWanted() {
+  const first = list.wanted && own.get(list.wanted)?.rows[0];
+  if (!first) return;
+  list.wanted = null;
+  open(first.name);
 }
 
 // Progress that an event told, before the next look.

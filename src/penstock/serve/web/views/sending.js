@@ -5,6 +5,8 @@ import { $ } from "../dom.js";
 import { showMeasuring } from "./measuring.js";
 import { open } from "./opened.js";
 
+const HOLDS_SEVERAL = /\.(zip|tar|tgz|tar\.gz|warc|warc\.gz|wacz|eml|msg)$/i;
+const OFFICE = /\.(docx?|pptx?|xlsx?|xlsm|od[tsp]|rtf|hwpx?)$/i;
 const watched = []; // jobs that wait for being watched; one stream is open at a time, a browser has few connections
 let isWatching = false;
 
@@ -45,15 +47,26 @@ async function measure(files) {
   }
 }
 
+// What holds documents, and what is read another way than others, is a job with a run of its own.
+function sendAlone(file, chosen) {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(chosen)) form.append(name, value);
+  form.append("files", file, file.name);
+  return ask("v1/parse", { method: "POST", body: form });
+}
+
 async function read(files) {
   let first = true;
+  const office = $("#office select").value;
+  const chosen = office ? { office } : {};
   for (const file of files) {
     $("#state").textContent = `↑ ${file.name}`;
     try {
-      const taken = await ask("v1/documents?" + query(file.name), { method: "POST", body: file });
+      const job = HOLDS_SEVERAL.test(file.name) || (chosen.office && OFFICE.test(file.name)) ? await sendAlone(file, chosen) : null;
+      const taken = job ?? await ask("v1/documents?" + query(file.name), { method: "POST", body: file });
       tell("documents");
-      watch(taken.job);
-      if (first) open(taken.name);
+      watch(job?.id ?? taken.job);
+      if (first) job ? tell("taken", job.id) : open(taken.name);
       first = false;
     } catch (trouble) {
       shown.trouble = `${file.name}: ${told(trouble)}`;
