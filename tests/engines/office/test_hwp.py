@@ -7,11 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from penstock.engines.office.hwp_numbering import HwpNumbers, hwp_numbers
 from penstock.engines.office.open import open_structure
 from penstock.errors import BadInput
 
 pytest.importorskip("unhwp", reason="the extra hwp is not installed")
 FOLDER = Path(os.environ.get("PENSTOCK_DATA", "../shared/data")) / "devset/formats/hwp"
+
+
+def lines(path: Path) -> list[str]:
+    file = open_structure(str(path), path.suffix[1:])
+    return [block.text for index in range(file.num_units) for block in file.unit(index).blocks]
 
 
 def words(path: Path, kind: str) -> list[str]:
@@ -30,6 +36,34 @@ def test_a_document_as_hwp_and_as_hwpx_has_the_same_words(stem: str) -> None:
     if not folder.is_dir():
         pytest.skip(f"{folder} is not here")
     assert words(folder / f"{stem}.hwp", "hwp") == words(folder / f"{stem}.hwpx", "hwpx")
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize(
+    "stem",
+    [
+        "hwpforge/sample-numbered-list-multilevel", "hwpforge/sample-outline-list",
+        "hwpforge/sample-mixed-lists-with-outline", "hwpjs/lists",
+    ],
+)  # fmt: skip
+def test_numbers_of_an_hwp_are_those_of_its_hwpx(stem: str) -> None:
+    if not (FOLDER / f"{stem}.hwp").is_file():
+        pytest.skip(f"{FOLDER} is not here")
+    assert lines(FOLDER / f"{stem}.hwp") == lines(FOLDER / f"{stem}.hwpx")
+
+
+@pytest.mark.shared_data
+def test_each_section_has_the_outline_numbers_it_names() -> None:
+    path = FOLDER / "hwpjs" / "lists.hwp"
+    if not path.is_file():
+        pytest.skip(f"{path} is not here")
+    found = lines(path)
+    assert {"나. 3-2", "1) 3-2-1", "제1장 1", "제3항 3-2-3", "제4장 4"} <= set(found)
+
+
+def test_records_that_say_nothing_cost_the_numbers_alone(tmp_path: Path) -> None:
+    (tmp_path / "a.hwp").write_bytes(b"no OLE file")
+    assert hwp_numbers(str(tmp_path / "a.hwp")) == HwpNumbers()
 
 
 @pytest.mark.shared_data

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.engines.office.blocks import BlockFile, StructureFile, in_units
+from penstock.engines.office.hwp_numbering import hwp_numbers
 from penstock.engines.office.hwpx import read_hwpx
 from penstock.engines.office.markdown import markdown_blocks
 from penstock.engines.office.package import XmlPackage
@@ -50,7 +51,7 @@ def _by_hwpx(rhwp: Any, path: str) -> StructureFile:
         if "암호" in str(exc):
             raise BadInput("it is encrypted.", "Save it without a password.") from exc
         raise BadInput(f"it is no HWP that can be read: {first_line(exc)}.") from exc
-    return read_hwpx(XmlPackage(io.BytesIO(data)))
+    return read_hwpx(XmlPackage(io.BytesIO(data)), hwp_numbers(path))
 
 
 def _by_markdown(unhwp: Any, path: str) -> StructureFile:

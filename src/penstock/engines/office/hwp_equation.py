@@ -10,7 +10,7 @@ MAX_TOKENS = 5_000
 _TOKEN = re.compile(r'"[^"]*"|[A-Za-z]+|\d+(?:\.\d+)?|<=|>=|!=|==|\+-|-\+|->|<-|\\.|\S')
 WORDS = {
     "times": r"\times", "cdot": r"\cdot", "div": r"\div", "inf": r"\infty", "infty": r"\infty",
-    "partial": r"\partial",
+    "partial": r"\partial", "image": r"\fallingdotseq", "reimage": r"\risingdotseq",
     "leq": r"\leq", "le": r"\leq", "geq": r"\geq", "ge": r"\geq", "neq": r"\neq", "ne": r"\neq",
     "sum": r"\sum",
     "prod": r"\prod", "int": r"\int", "oint": r"\oint", "dint": r"\iint", "tint": r"\iiint", "lim": r"\lim",

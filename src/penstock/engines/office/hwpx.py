@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
 from penstock.engines.office.block_writer import BlockWriter
 from penstock.engines.office.blocks import BlockFile, Hyperlink, StructureBlock, in_units
 from penstock.engines.office.hwp_equation import latex_of_script
+from penstock.engines.office.hwp_numbering import HwpNumbers, NumberLevel
 from penstock.engines.office.ooxml.docx_parts import CIRCLED, HANGUL, JAMO, roman
 from penstock.engines.office.package import XmlPackage, attribute, child, children, descendants, local
 from penstock.region import CellPart, TableCell, with_parts
@@ -17,7 +18,9 @@ from penstock.region import CellPart, TableCell, with_parts
 MAX_NESTING = 20
 _SECTION = re.compile(r"Contents/section(\d{1,5})\.xml")
 _OUTLINE = re.compile(r"(?:개요|outline)\s*(\d{1,2})", re.IGNORECASE)
-LETTERS = {"HANGUL_SYLLABLE": HANGUL, "HANGUL_JAMO": JAMO, "CIRCLED_DIGIT": CIRCLED}
+VOWELS = (0, 4, 8, 13, 18, 20)  # after 하 come 거, 너, ..., then 고, 노, ...: places of vowels in Unicode
+SYLLABLES = "".join(chr(ord(letter) + 28 * vowel) for vowel in VOWELS for letter in HANGUL)
+LETTERS = {"HANGUL_SYLLABLE": SYLLABLES, "HANGUL_JAMO": JAMO, "CIRCLED_DIGIT": CIRCLED}
 SHAPES = frozenset(
     {"rect", "ellipse", "container", "polygon", "arc", "curve", "line", "connectLine", "textart"}
 )
@@ -42,18 +45,23 @@ class _Words:
     is_deleted: bool = False
 
 
-def read_hwpx(package: XmlPackage) -> BlockFile:
-    """Returns the document in pages, as far as the file tells where they begin."""
-    return BlockFile(in_units(_Hwpx(package).blocks()))
+def read_hwpx(package: XmlPackage, numbers: HwpNumbers = HwpNumbers()) -> BlockFile:  # noqa: B008  it is frozen
+    """Returns the document in pages, as far as the file tells where they begin.
+
+    `numbers` are what the HWP says that the package was made of.
+    """
+    return BlockFile(in_units(_Hwpx(package, numbers).blocks()))
 
 
 class _Hwpx:
-    def __init__(self, package: XmlPackage) -> None:
+    def __init__(self, package: XmlPackage, numbers: HwpNumbers) -> None:
         self._package = package
         header = package.xml("Contents/header.xml") if package.has("Contents/header.xml") else None
         self._heads = _heads(header)
         self._styles = _styles(header)
-        self._numberings = _numberings(header)
+        self._numberings = _numberings(header) | numbers.numberings
+        self._outlines = numbers.outlines
+        self._outline_id = "1"  # the numbering of this section's outline
         self._counts: dict[str, list[int]] = {}
         self._pictures = _pictures(package)
         self._writer = BlockWriter()
@@ -67,10 +75,11 @@ class _Hwpx:
         for place, (_, name) in enumerate(sections):
             if place:
                 self._writer.page_break()
-            self._section(self._package.xml(name))
+            self._section(self._package.xml(name), place)
         return self._writer.finished()
 
-    def _section(self, section: Element) -> None:
+    def _section(self, section: Element, place: int) -> None:
+        self._outline_id = self._outline_of(section, place)
         columns = [attribute(row, "colCount", "1") for row in descendants(section, "colPr")]
         has_columns = any(count not in ("0", "1") for count in columns)
         last = -1
@@ -84,6 +93,12 @@ class _Hwpx:
                 self._writer.page_break()
             last = places[-1] if places else last
             self._paragraph(paragraph)
+
+    def _outline_of(self, section: Element, place: int) -> str:
+        settings = next(descendants(section, "secPr"), None)
+        told = attribute(settings, "outlineShapeIDRef") if settings is not None else ""
+        id = self._outlines[place] if place < len(self._outlines) else told
+        return id if id in self._numberings else "1"
 
     def _paragraph(self, paragraph: Element) -> None:
         words = _Words()
@@ -179,13 +194,15 @@ class _Hwpx:
             self._writer.text(text, words.links)
 
     def _next_number(self, head: _Head) -> str:
-        levels = self._numberings.get(head.list_id) or self._numberings.get("1", [])
+        id = head.list_id if head.list_id in self._numberings else self._outline_id
+        levels = self._numberings.get(id, [])
         if not head.level < len(levels):
             return ""
-        counts = self._counts.setdefault(head.list_id, [0] * len(levels))
+        before = [level.start - 1 for level in levels]
+        counts = self._counts.setdefault(id, list(before))
         counts[head.level] += 1
-        counts[head.level + 1 :] = [0] * (len(levels) - head.level - 1)
-        form = levels[head.level][1]
+        counts[head.level + 1 :] = before[head.level + 1 :]
+        form = levels[head.level].form
         return re.sub(r"\^(\d{1,2})", lambda found: _shown(levels, counts, int(found[1]) - 1), form)
 
     def _hanging(self, element: Element) -> None:
@@ -281,20 +298,21 @@ def _styles(header: Element | None) -> dict[str, int]:
     return {id: int(found[1]) for id, found in names if found}
 
 
-def _numberings(header: Element | None) -> dict[str, list[tuple[str, str]]]:
+def _numberings(header: Element | None) -> dict[str, list[NumberLevel]]:
     rows = descendants(header, "numbering") if header is not None else ()
     return {
         attribute(row, "id"): [
-            (attribute(head, "numFormat"), head.text or "") for head in children(row, "paraHead")
+            NumberLevel(attribute(head, "numFormat"), head.text or "", _number(head, "start"))
+            for head in children(row, "paraHead")
         ]
         for row in rows
     }
 
 
-def _shown(levels: list[tuple[str, str]], counts: list[int], level: int) -> str:
+def _shown(levels: Sequence[NumberLevel], counts: list[int], level: int) -> str:
     if not level < len(levels):
         return ""
-    form, value = levels[level][0], max(1, counts[level])
+    form, value = levels[level].kind, max(1, counts[level])
     letters = LETTERS.get(form, "")
     if letters:
         return letters[(value - 1) % len(letters)]
