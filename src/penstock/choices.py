@@ -12,3 +12,6 @@ PassageUnit = Literal["chunk", "page", "region"]  # what a document is cut into 
 SecondReading = Literal["none", "builtin"]  # of what a served model reads: who reads it, too
 Precision = Literal["fp32", "fp16", "bf16"]  # of the layout network
 Unprinted = Literal["keep", "drop", "all"]  # what an Office file holds and does not show: comments, formulas
+Prompts = Literal[
+    "glm-ocr", "paddleocr-vl", "openai"
+]  # whose words a server that reads regions is asked with

@@ -48,6 +48,7 @@ class Tally:
     regions: int = 0
     failed_regions: int = 0
     copied: int = 0  # of the done: pages of files that have the bytes of another
+    readers: Counter[str] = field(default_factory=Counter)  # pages by the reader that was chosen for each
     skipped: int = 0
     failed_before: int = 0  # of the skipped: pages that failed, wholly or in a region
     listed: int = 0
@@ -60,7 +61,9 @@ class Tally:
     outlooks: set[Outlook] = field(default_factory=set)  # what may help against the failures
 
     def count(self, item: Item) -> None:
-        self.regions += len(item.regions) if isinstance(item, Page) else 0
+        if isinstance(item, Page):
+            self.regions += len(item.regions)
+            self.readers.update([item.choice.reader] if item.choice else ())
         for name, failure in item.failed_parts():
             self.failed_regions += 1
             self.outlooks.add(failure.outlook)
@@ -269,6 +272,7 @@ class Run(Generic[ItemT]):
             failed=self.tally.failed,
             skipped=self.tally.skipped,
             regions=self.tally.regions,
+            readers=dict(self.tally.readers),
             unit=self.plan.item.unit,
             executor=self.executor.name,
             command=manifest.command(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from penstock.box import WayBack
 from penstock.errors import Failure
@@ -25,6 +25,16 @@ class PageAttempt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReaderChoice:
+    """Who reads a page, and why. `likely_wrong` is the part of its characters that the cheaper readers
+    likely read wrong, from 0 to 1."""
+
+    reader: Literal["layer", "built-in", "server"]
+    reason: str
+    likely_wrong: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Page(PictureItem):
     """One page. Its regions are in reading order; `attempts` are those of a model that reads whole pages.
 
@@ -33,7 +43,7 @@ class Page(PictureItem):
     was read now. `flattened` says what was done to a photograph of a page before it was read. Its boxes are
     in the photograph's own pixels once the page is composed; until then `way_back` leads there.
     `layer_fault` says why the text layer that a page has was not used, `layout` names the network that found
-    the regions.
+    the regions. `choice` says who reads it where the recipe chooses among readers.
     """
 
     heavy: ClassVar[tuple[str, ...]] = (*PictureItem.heavy, "layer", "way_back")
@@ -46,6 +56,7 @@ class Page(PictureItem):
     flattened: str = ""
     layer_fault: str = ""
     layout: str = ""
+    choice: ReaderChoice | None = None
     way_back: WayBack | None = field(default=None, repr=False, compare=False)
     regions: tuple[Region, ...] = ()
     markdown: str = ""

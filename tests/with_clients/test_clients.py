@@ -146,6 +146,7 @@ def test_the_typescript_client_gets_the_right_answer(service: Client, document: 
     assert told["picture"][0] == "image/jpeg" and told["picture"][1] > 500
     assert told["error"][:2] == [True, 404]
     assert told["unasked"].endswith("Is `penstock serve` running there?")
+    assert told["unread"] == [404, "There is no document 'no.pdf'."]
 
 
 def test_the_typescript_client_refuses_wrong_calls_when_it_is_compiled(python: Path) -> None:

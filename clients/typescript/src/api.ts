@@ -75,6 +75,23 @@ export interface ErrorAnswer {
   advice?: string;
 }
 
+/** The values of a document in the shape of the schema, null where nothing was found. */
+export interface ExtractAnswer {
+  document: string;
+  locator: string;
+  values: Record<string, unknown>;
+  fields: Array<FieldAnswer>;
+  /** Paths of fields without a value. */
+  missing: Array<string>;
+}
+
+/** A document of the run, and the fields that are wanted of it as JSON Schema. */
+export interface ExtractQuestion {
+  name: string;
+  /** JSON Schema: its properties are the fields. */
+  fields: Record<string, unknown>;
+}
+
 /** A page that failed, or a part of one. */
 export interface FailureAnswer {
   document: string;
@@ -86,6 +103,21 @@ export interface FailureAnswer {
   advice: string;
   /** The service has the file: POST /v1/retry. */
   can_try_again: boolean;
+}
+
+/** A value, and the places that prove it. */
+export interface FieldAnswer {
+  /** Its JSON pointer in the values. */
+  path: string;
+  value: unknown;
+  /** As the page has it. */
+  text: string;
+  locators: Array<string>;
+  /** What led to it: label, table or form. */
+  by: string;
+  label: string;
+  /** How well the place fits the field; no probability. */
+  score: number;
 }
 
 /** Whether the service is well. */
@@ -266,24 +298,26 @@ export interface ParseOptions {
   max_pages?: number | null;
   /** Resolution at which PDF pages are rendered. */
   dpi?: number | null;
-  /** documents: Languages of the pages, such as ko,en. Recognised from the page if not given. */
+  /** documents, auto: Languages of the pages, such as ko,en. Recognised from the page if not given. */
   lang?: Array<string> | null;
   /** How regions are found. documents: model (the built-in network), pair (a second network with it on pages with a text layer), rules (fonts and geometry) or pp-doclayoutv3 (a larger network, 131 MB, which auto takes for --effort best if it was fetched). Recipes with a model server: auto, pp-doclayoutv3 (needs torch) or cdla (CPU). */
   layout?: "auto" | "model" | "pair" | "rules" | "pp-doclayoutv3" | "cdla" | null;
-  /** documents: When the text inside a PDF is used: auto (if it can be trusted), always or never. */
+  /** documents, auto: When the text inside a PDF is used: auto (if it can be trusted), always or never. */
   text_layer?: "auto" | "always" | "never" | null;
-  /** documents: Flatten photographs of pages: auto (if it looks like one), off or always. */
+  /** documents, auto: Flatten photographs of pages: auto (if it looks like one), off or always. */
   flatten?: "auto" | "off" | "always" | null;
-  /** documents: How Office files and HWP are read: structure (the file's own words, tables and notes), pages (printed, then read like a PDF), both (the file's words in the boxes of its printed pages) or auto (structure). */
+  /** documents, auto: How Office files and HWP are read: structure (the file's own words, tables and notes), pages (printed, then read like a PDF), both (the file's words in the boxes of its printed pages) or auto (structure). */
   office?: "auto" | "structure" | "pages" | "both" | null;
-  /** documents: What Office files hold and do not show: comments, deleted words, speaker notes, hidden sheets and slides. keep (marked in their regions), drop, or all: also formulas of sheets and numbers as stored. */
+  /** documents, auto: What Office files hold and do not show: comments, deleted words, speaker notes, hidden sheets and slides. keep (marked in their regions), drop, or all: also formulas of sheets and numbers as stored. */
   unprinted?: "keep" | "drop" | "all" | null;
-  /** documents: Time spent on reading pictures: fast, balanced or best. */
+  /** documents, auto: Time spent on reading pictures: fast, balanced or best. */
   effort?: "fast" | "balanced" | "best" | null;
   /** Keep crops of pictures, charts, tables and formulas. */
   crops?: boolean | null;
   /** Password of encrypted PDFs. */
   password?: string | null;
+  /** auto: Part of a page's characters that may be wrong, as far as that can be told, before the server reads it: from 0 (it reads all but the text of files) to 1 (none). */
+  accept_errors?: number | null;
   /** Lowest score of a region: 0.3 for all classes, or by class: text=0.4,table=0.5. */
   layout_threshold?: number | string | null;
   /** glm-ocr, paddleocr-vl, openai: Which of two nested boxes stays: large, small, or union for both; or by class. */
@@ -308,7 +342,7 @@ export interface ParseOptions {
   locate?: string | null;
   /** glm-ocr, paddleocr-vl, openai: Headers, footers and page numbers: drop or read. */
   margins?: "drop" | "read" | null;
-  /** glm-ocr, paddleocr-vl, openai: Scale regions so that their print is this high, in pixels. */
+  /** Scale regions so that their print is this high, in pixels. */
   text_height?: number | null;
   /** glm-ocr, paddleocr-vl, openai: Cut regions along their outlines instead of their boxes. */
   polygons?: boolean | null;
@@ -385,6 +419,7 @@ export interface Operations {
   search: { parameters: { "q": string; "top"?: number }; body: unknown; answer: Array<SearchHit> };
   searchWithFilters: { parameters: {  }; body: SearchQuestion; answer: Array<SearchHit> };
   embed: { parameters: {  }; body: EmbedQuestion; answer: EmbedAnswer };
+  extract: { parameters: {  }; body: ExtractQuestion; answer: ExtractAnswer };
   review: { parameters: { "name"?: string | null; "top"?: number }; body: unknown; answer: Array<ReviewAnswer> };
   listCorrections: { parameters: { "locator": string }; body: unknown; answer: Array<CorrectionAnswer> };
   correct: { parameters: {  }; body: TypedCorrection; answer: CorrectionAnswer };
@@ -423,6 +458,7 @@ export const PATHS: Record<keyof Operations, [method: string, path: string]> = {
   search: ["GET", "/v1/search"],
   searchWithFilters: ["POST", "/v1/search"],
   embed: ["POST", "/v1/embed"],
+  extract: ["POST", "/v1/extract"],
   review: ["GET", "/v1/review"],
   listCorrections: ["GET", "/v1/corrections"],
   correct: ["POST", "/v1/corrections"],

@@ -1,7 +1,7 @@
 // Asks a running `penstock serve`. Needs only `fetch`: browsers, Node 20, Deno and Bun have it.
 
 import { PATHS, type DocumentAnswer, type ErrorAnswer, type JobAnswer, type Operations } from "./api.js";
-import type { ParseOptions, SearchHit, SearchQuestion, VolumesOptions } from "./api.js";
+import type { ExtractAnswer, ParseOptions, SearchHit, SearchQuestion, VolumesOptions } from "./api.js";
 
 export * from "./api.js";
 
@@ -121,6 +121,11 @@ export class PenstockClient {
     const job = await this.submit(file, options);
     await this.wait(job.id);
     return await (await this.result(job.id, "markdown")).text();
+  }
+
+  /** Returns a document's values by a JSON Schema, each with the locators that prove it. */
+  async extract(name: string, fields: Record<string, unknown>): Promise<ExtractAnswer> {
+    return await this.call("extract", {}, { name, fields });
   }
 
   /** Returns pages and regions that answer a question, best first. */

@@ -15,6 +15,8 @@ const markdown = await (await client.result(job.id, "markdown")).text();
 const again = await client.markdown(file, { pages: "1", layout: "rules" });
 const page = await client.call("getJobPage", { id: job.id, name: done.files[0], page: 1 });
 const picture = await client.answer("getJobPicture", { id: job.id, name: done.files[0], page: 1, side: 64 });
+const fields = { properties: { revenue: { type: "number" } } };
+const unread = await client.extract("no.pdf", fields).catch((problem) => problem);
 const error = await client.call("getJob", { id: "0".repeat(24) }).catch((problem) => problem);
 const unasked = await new PenstockClient({ url: "http://127.0.0.1:9" }).documents().catch((problem) => problem);
 await client.call("deleteJob", { id: job.id });
@@ -30,6 +32,7 @@ console.log(
     picture: [picture.headers.get("Content-Type"), (await picture.arrayBuffer()).byteLength],
     error: [error instanceof ServiceError, error.status, error.message],
     unasked: unasked.message,
+    unread: [unread.status, unread.message],
     left: left.map((one) => one.id).includes(job.id),
   }),
 );

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, Unpack
 
@@ -41,6 +41,9 @@ class AsyncClient:
 
     async def search(self, question: str, *, top: int = 10, filters: Filters = NO_FILTERS) -> list[Hit]:
         return await _on_thread(self._client.search, question, top=top, filters=filters)
+
+    async def extract(self, document: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+        return await _on_thread(self._client.extract, document, fields)
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         return await _on_thread(self._client.embed, texts)

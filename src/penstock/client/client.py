@@ -99,6 +99,12 @@ class Client:
         body = json.dumps({"question": question, "top": top, **lists, **pages}).encode()
         return hits_in(self._service.json("POST", "/v1/search", body, JSON))
 
+    def extract(self, document: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns a document's `values` by a JSON Schema, and `fields` with the locators that prove them."""
+        asked = json.dumps({"name": document, "fields": fields}).encode()
+        found: dict[str, Any] = self._service.json("POST", "/v1/extract", asked, JSON)
+        return found
+
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Returns a vector for each question, by the engine that embedded the service's run."""
         asked = json.dumps({"texts": list(texts)}).encode()

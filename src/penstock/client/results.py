@@ -12,7 +12,7 @@ from typing import Any
 
 from penstock.client.connection import ServiceError
 from penstock.errors import Failure
-from penstock.page import Page
+from penstock.page import Page, ReaderChoice
 from penstock.photo import Photo, PhotoObject
 from penstock.region import Asset, Line, Region
 from penstock.retrieval.hits import Hit
@@ -115,7 +115,8 @@ def _page(row: Mapping[str, Any]) -> Page:
     size = row["width"] / GRID, row["height"] / GRID
     regions = tuple(_region(one, *size) for one in row["regions"])
     notes = {name: row.get(name, "") for name in ("flattened", "layer_fault")}
-    return Page(**_picture(row), regions=regions, markdown=row["markdown"], **notes)
+    choice = ReaderChoice(**row["choice"]) if row.get("choice") else None
+    return Page(**_picture(row), regions=regions, markdown=row["markdown"], choice=choice, **notes)
 
 
 def _region(row: Mapping[str, Any], across: float, down: float) -> Region:

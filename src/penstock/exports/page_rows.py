@@ -22,7 +22,8 @@ def result_row(page: Page) -> dict[str, Any]:
         "image_crops": [_crop_row(region, page) for region in page.regions if _is_picture_crop(region)],
     }
     notes = {"flattened": page.flattened, "layer_fault": page.layer_fault, "layout": page.layout}
-    return {**row, **picture_row(page), **{name: text for name, text in notes.items() if text}}
+    choice = {"choice": asdict(page.choice)} if page.choice else {}
+    return {**row, **picture_row(page), **{name: text for name, text in notes.items() if text}, **choice}
 
 
 def picture_row(item: PictureItem) -> dict[str, Any]:

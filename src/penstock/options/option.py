@@ -12,13 +12,17 @@ from penstock.errors import UsageError
 Group = Literal["Input", "Reading", "Output", "Servers", "Running"]
 GROUPS: tuple[Group, ...] = get_args(Group)
 
-DOCUMENTS = ("documents",)
+AUTO = ("auto",)
+DOCUMENTS = ("documents", *AUTO)
 REGIONS = ("glm-ocr", "paddleocr-vl", "openai")
 GROUNDED = ("grounded", "grounded-2")
 MODEL_RECIPES = (*REGIONS, *GROUNDED)
+SERVED = (*AUTO, *MODEL_RECIPES)  # that ask a server whose address is given
 RECIPE_NAMES = (*DOCUMENTS, *MODEL_RECIPES)
 _SHORT = {
-    DOCUMENTS: "documents: ",
+    DOCUMENTS: f"{', '.join(DOCUMENTS)}: ",
+    DOCUMENTS[:1]: "documents: ",
+    AUTO: "auto: ",
     REGIONS: f"{', '.join(REGIONS)}: ",
     REGIONS[:1]: f"{REGIONS[0]}: ",
     GROUNDED: "grounded: ",

@@ -5,15 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from penstock.choices import FlattenUse, LayerUse, Merge, OfficeUse, Precision, SecondReading, Unprinted
+from penstock.choices import (
+    FlattenUse,
+    LayerUse,
+    Merge,
+    OfficeUse,
+    Precision,
+    Prompts,
+    SecondReading,
+    Unprinted,
+)
 from penstock.engines.chat.region_tasks import Margins
 from penstock.engines.ocr.effort import Effort
 from penstock.options.option import (
+    AUTO,
     DOCUMENTS,
     GROUNDED,
     MODEL_RECIPES,
     RECIPE_NAMES,
     REGIONS,
+    SERVED,
     Option,
     token_ids,
 )
@@ -53,11 +64,17 @@ READING: tuple[Option, ...] = (
         remote=True),
     Option("password", str | None, "Password of encrypted PDFs.", recipes=RECIPE_NAMES, remote=True,
         group="Input"),
+    Option("accept_errors", float,
+        "Part of a page's characters that may be wrong, as far as that can be told, before the server reads"
+        " it: from 0 (it reads all but the text of files) to 1 (none).", recipes=AUTO, remote=True,
+        min=0, max=1),
+    Option("prompts", Prompts, "Whose prompts the server gets: glm-ocr, paddleocr-vl or openai.",
+        recipes=AUTO, group="Servers"),
     Option("server", str | Sequence[str],
         "Address of a model server that is already running. Repeat it for several.", several="repeated",
-        recipes=MODEL_RECIPES, group="Servers"),
+        recipes=SERVED, group="Servers"),
     Option("model", str, "Model name as the server knows it, or the folder of a model.",
-        recipes=MODEL_RECIPES, group="Servers"),
+        recipes=SERVED, group="Servers"),
     Option("layout_model", str,
         "Weights of PP-DocLayoutV3: a folder or a name on the Hub; for documents also an ONNX file.",
         recipes=WITH_LAYOUT, group="Servers"),
@@ -106,13 +123,13 @@ READING: tuple[Option, ...] = (
         recipes=GROUNDED, min=1),
     Option("ngram_keep", Sequence[int], "Token ids that the n-gram rule never bans, such as 128821,128822.",
         read=token_ids, recipes=GROUNDED),
-    Option("max_tokens", int, "Maximum number of tokens in one answer.", recipes=MODEL_RECIPES, min=1),
+    Option("max_tokens", int, "Maximum number of tokens in one answer.", recipes=SERVED, min=1),
     Option("max_model_len", int,
         "Context length in tokens of a server that Penstock starts: picture and answer.",
         recipes=MODEL_RECIPES, min=64, group="Servers"),
     Option("trust_remote_code", bool, "With engine hf: run the Python code that comes with the weights.",
         recipes=GROUNDED),
-    Option("in_flight", int, "Number of requests that the servers get at once.", recipes=MODEL_RECIPES,
+    Option("in_flight", int, "Number of requests that the servers get at once.", recipes=SERVED,
         min=1, group="Servers"),
     Option("margins", Margins, "Headers, footers and page numbers: drop or read.", recipes=REGIONS,
         remote=True),
@@ -120,10 +137,10 @@ READING: tuple[Option, ...] = (
         "Read each region once more, by the built-in readers: where both differ is shown by review.",
         recipes=REGIONS),
     Option("text_height", float, "Scale regions so that their print is this high, in pixels.",
-        recipes=REGIONS, remote=True, min=8),
+        recipes=(*AUTO, *REGIONS), remote=True, min=8),
     Option("polygons", bool, "Cut regions along their outlines instead of their boxes.", recipes=REGIONS,
         remote=True, flags=("--polygons/--boxes",)),
-    Option("api_key", str | None, "API key of the servers.", recipes=MODEL_RECIPES, group="Servers"),
+    Option("api_key", str | None, "API key of the servers.", recipes=SERVED, group="Servers"),
     Option("max_pixels", int, "Refuse pictures with more pixels.", recipes=RECIPE_NAMES, min=1),
     Option("page_timeout", float, "Seconds after which a page counts as failed.", recipes=RECIPE_NAMES,
         min=1),

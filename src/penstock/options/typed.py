@@ -29,6 +29,8 @@ class ParseSettings(TypedDict, total=False):
     effort: Literal["fast", "balanced", "best"]
     crops: bool
     password: str | None
+    accept_errors: float
+    prompts: Literal["glm-ocr", "paddleocr-vl", "openai"]
     server: str | Sequence[str]
     model: str
     layout_model: str

@@ -43,7 +43,9 @@ def small_search(out: Path, question: str, options: SearchOptions) -> SearchResu
         weights = {**source_weights(made), **given}
         compared = compares_vectors(weights) and not is_stale
         vector = embed_question(out, question, options.api_key) if compared else None
-        hits = index.search(index.tokens(question), vector, options.top, filters, weights)
+        hits = index.search(
+            index.tokens(question), vector, options.top, filters, weights, made.get("engine", "")
+        )
         documents = index.documents() if filters.documents and not hits else []
         return SearchResult(hits=hits, is_stale=is_stale, documents=documents)
     finally:

@@ -13,6 +13,7 @@ from penstock.plugins import home_of, load
 
 RECIPES = {
     "documents": "penstock.recipes.documents:documents",
+    "auto": "penstock.recipes.auto:auto",
     "glm-ocr": "penstock.recipes.regions:glm_ocr",
     "paddleocr-vl": "penstock.recipes.regions:paddleocr_vl",
     "openai": "penstock.recipes.regions:openai",

@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from penstock.retrieval.embedded_by import embedded_by, source_weights
+from penstock.retrieval.fitting import evidence_of
 from penstock.retrieval.hits import (
     CHUNKS,
     NO_FILTERS,
@@ -83,12 +84,14 @@ class Searcher:
         base = connect(self._reading.home)
         self._tables = {name: base.open_table(name) for name in table_names(base)}
         self._words = Tokeniser(threads)
-        self._probes = {name: probes(table.count_rows()) for name, table in self._tables.items()}
+        self._num_rows = {name: table.count_rows() for name, table in self._tables.items()}
+        self._probes = {name: probes(count) for name, count in self._num_rows.items()}
         self._keys = {name: _Keys(table, KEYS[name]) for name, table in self._tables.items()}
         # the rankings of a question are made side by side, by the library's own threads: ours only wait
         self._pool = ThreadPoolExecutor(len(SOURCES), thread_name_prefix="search")
         made = embedded_by(out.path)
         self._weights = source_weights(made)
+        self._embedder = made.get("engine", "")
         # vectors made since by another model are in another space: a question would meet strangers
         self.is_stale = made.get("fingerprint", "") != self._about["made_by"]
 
@@ -134,6 +137,8 @@ class Searcher:
         snippets: bool,
     ) -> list[Hit]:
         rankings = self._rankings(tokens, vector, filters, {n for n, weight in chosen.items() if weight > 0})
+        if not evidence_of(rankings, len(tokens), self._num_rows).fits(self._embedder):
+            return []
         marked = partial(self._snippet, wanted=set(tokens)) if snippets else _no_snippet
         return hits_of(fused(rankings, chosen, top), rankings, self._fetch, marked)
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from penstock.errors import StoreError
+from penstock.retrieval.fitting import K1, evidence_of
 from penstock.retrieval.hits import CHUNKS, PAGES, REGIONS, SHOWN, SOURCES, Filters, Hit
 from penstock.retrieval.ranking import CANDIDATES, Match, Ranked, Row, fused, hits_of, ranked
 from penstock.retrieval.tokens import Forms, Tokeniser, snippet, telling
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 ROWS = "small.json"
 MAX_ROWS = 4_000  # of all tables, some 300 pages: 4 MB of JSON, 60 ms to read
-K1, B = 1.2, 0.75  # of BM25, as lancedb has them
+B = 0.75  # of BM25, as lancedb has it
 KEPT = {
     PAGES: ["id", *SHOWN[PAGES], "words"],
     REGIONS: ["page_id", *SHOWN[REGIONS], "words"],
@@ -118,9 +119,29 @@ class SmallIndex:
         top: int,
         filters: Filters,
         weights: Mapping[str, float],
+        embedder: str = "",
     ) -> list[Hit]:
         """Returns what `Searcher.search` returns. `vector` is None where vectors may not be compared."""
-        rankings, tokens = {}, telling(tokens)
+        tokens = telling(tokens)
+        rankings = self.rankings(tokens, vector, filters, weights)
+        if not evidence_of(rankings, len(tokens), self.num_rows).fits(embedder):
+            return []
+        marked = partial(self._snippet, wanted=set(tokens))
+        return hits_of(fused(rankings, weights, top), rankings, self._fetch, marked)
+
+    @property
+    def num_rows(self) -> dict[str, int]:
+        return {name: len(rows) for name, rows in self._rows.items()}
+
+    def rankings(
+        self,
+        tokens: Sequence[str],
+        vector: NDArray[Any] | None,
+        filters: Filters,
+        weights: Mapping[str, float],
+    ) -> dict[str, Ranked]:
+        """Returns the pages that each source finds."""
+        rankings = {}
         for name, (table, column) in SOURCES.items():
             if not weights[name] or table not in self._rows or (table == PAGES and filters.of_parts):
                 continue
@@ -129,8 +150,7 @@ class SmallIndex:
             elif column != "words" and vector is not None:
                 scores = self._likeness(table, column, vector)
                 rankings[name] = self._ranked(table, scores, filters)
-        marked = partial(self._snippet, wanted=set(tokens))
-        return hits_of(fused(rankings, weights, top), rankings, self._fetch, marked)
+        return rankings
 
     @cached_property
     def _word_tables(self) -> dict[str, _WordTable]:

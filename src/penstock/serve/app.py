@@ -46,6 +46,7 @@ from penstock.serve.requests.body import BodyReader
 from penstock.serve.requests.kept_files import KeptFiles
 from penstock.serve.routes.context import Context
 from penstock.serve.routes.documents import DocumentRoutes
+from penstock.serve.routes.extract import ExtractRoutes
 from penstock.serve.routes.job_pages import JobPageRoutes
 from penstock.serve.routes.jobs import JobRoutes, job_row
 from penstock.serve.routes.models import EVERYWHERE
@@ -59,11 +60,13 @@ from penstock.sizes import MB
 __all__ = ["KeyRing", "PhotoOptions", "RemoteFiles", "ServiceSettings", "app_of"]
 EXPORTS_AT_ONCE = 2
 TAKERS = 4  # threads that wait for the disk side by side; more would only wait for the interpreter
-Ours = type[JobRoutes | JobPageRoutes | DocumentRoutes | ReviewRoutes | RunRoutes | SearchRoutes]
+Ours = type[
+    JobRoutes | JobPageRoutes | DocumentRoutes | ExtractRoutes | ReviewRoutes | RunRoutes | SearchRoutes
+]
 OURS: dict[str, tuple[Ours, ...]] = {
     "Jobs": (JobRoutes, JobPageRoutes),
     "Documents": (DocumentRoutes, RunRoutes),
-    "Search": (SearchRoutes,),
+    "Search": (SearchRoutes, ExtractRoutes),
     "Review": (ReviewRoutes,),
 }
 OTHERS = (  # the shapes of other projects

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from penstock.errors import Failure
 from penstock.item import Item
-from penstock.page import Page, PageAttempt
+from penstock.page import Page, PageAttempt, ReaderChoice
 from penstock.photo import Photo, PhotoObject
 from penstock.region import Asset, CellPlace, Line, Link, Region, Signals
 from penstock.stage import ItemT
@@ -111,6 +111,7 @@ ATTEMPT = pa.struct(
         ("issues", pa.list_(pa.string())),
     ]
 )
+CHOICE = pa.struct([("reader", pa.string()), ("reason", pa.string()), ("likely_wrong", pa.float64())])
 # what tells a row from all others and puts it in its place; the same in items/ and failures/
 KEY = [
     ("id", pa.string()),
@@ -138,6 +139,7 @@ ITEMS = pa.schema(
         ("flattened", pa.string()),
         ("layer_fault", pa.string()),
         ("layout", pa.string()),
+        ("choice", CHOICE),
     ]
 )
 FAILURES = pa.schema([*KEY, ("failure", FAILURE)])
@@ -219,6 +221,7 @@ def _page_columns(page: Page) -> dict[str, Any]:
         "flattened": page.flattened or None,
         "layer_fault": page.layer_fault or None,
         "layout": page.layout or None,
+        "choice": asdict(page.choice) if page.choice else None,
     }
 
 
@@ -241,6 +244,7 @@ def page_from(row: dict[str, Any]) -> Page:
         flattened=row.get("flattened") or "",
         layer_fault=row.get("layer_fault") or "",
         layout=row.get("layout") or "",
+        choice=ReaderChoice(**row["choice"]) if row.get("choice") else None,
     )
 
 

@@ -226,6 +226,7 @@ class Profile:
     skipped: int = 0
     whole: int = 0  # items of the set that the run was a sample of; 0: it is not known
     regions: int = 0
+    readers: Mapping[str, int] = field(default_factory=dict)  # pages by the reader that was chosen for each
     unit: str = "page"
     executor: str = ""
     command: str = ""

@@ -127,7 +127,8 @@ def projection(profile: Profile) -> dict[int, float]:
 
 def render_text(profile: Profile) -> str:
     """The terminal's summary: at most 15 lines, and 10 more for a run that had cards or servers."""
-    lines = [finding(profile), advice(profile), "", _totals_line(profile), *_projection_line(profile)]
+    about = [_totals_line(profile), *readers_line(profile), *_projection_line(profile)]
+    lines = [finding(profile), advice(profile), "", *about]
     if profile.stages:
         lines += ["", *_text_table(profile.stages, profile.whole)]
     watched = [
@@ -202,6 +203,19 @@ def _totals_line(profile: Profile) -> str:
     if profile.skipped:
         parts.insert(1, f"{phrases.count(profile.skipped)} done before")
     return ", ".join(parts) + "."
+
+
+def readers_line(profile: Profile) -> list[str]:
+    """Returns who read the pages, for a recipe that chooses; what is not the server's was saved."""
+    counts = {"server": 0, "built-in": 0, "layer": 0, **profile.readers}
+    if not profile.readers:
+        return []
+    pages = sum(counts.values())
+    share = phrases.percent(counts["server"] / pages)
+    return [
+        f"The server read {counts['server']} of {phrases.plural(pages, profile.unit)} ({share}), the built-in"
+        f" readers {counts['built-in']}, {counts['layer']} are from their files."
+    ]
 
 
 def estimate(profile: Profile) -> str:

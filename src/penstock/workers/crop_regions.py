@@ -13,7 +13,7 @@ from penstock.page import Page
 from penstock.processes.malloc import keep_pages
 from penstock.region import Region
 from penstock.stage import Worker
-from penstock.stages.crop_regions import CropRegions
+from penstock.stages.crop_regions import MAX_PIXELS, CropRegions
 from penstock.workers.crop import crop_asset
 
 SENT_QUALITY = 85  # JPEG; 75 as GLM-OCR's SDK sends rings around thin strokes, 95 is twice the bytes
@@ -45,12 +45,18 @@ class CropRegionsWorker(Worker[Page]):
             return replace(region, crop=crop_asset(piece)) if self._stage.crops else region
         if is_blank(piece):
             return replace(region, content="", note="The region is blank; it was not sent.")
-        return replace(region, request=as_jpeg(sendable(scaled(piece, self._scale(piece))), SENT_QUALITY))
+        return replace(region, request=sent_picture(piece, self._stage.text_height, self._stage.max_pixels))
 
-    def _scale(self, piece: Pixels) -> float:
-        most = math.sqrt(self._stage.max_pixels / (piece.shape[0] * piece.shape[1]))
-        if not self._stage.text_height:
-            return min(1.0, most)
-        height = text_height(piece)
-        wanted = self._stage.text_height / height if height else 1.0
-        return min(1.0, most, max(MIN_SCALE, wanted))
+
+def sent_picture(piece: Pixels, print_height: float, max_pixels: int = MAX_PIXELS) -> bytes:
+    """Returns a region's picture as it is sent, its print about `print_height` high; 0 keeps its size."""
+    return as_jpeg(sendable(scaled(piece, _scale(piece, print_height, max_pixels))), SENT_QUALITY)
+
+
+def _scale(piece: Pixels, print_height: float, max_pixels: int) -> float:
+    most = math.sqrt(max_pixels / (piece.shape[0] * piece.shape[1]))
+    if not print_height:
+        return min(1.0, most)
+    height = text_height(piece)
+    wanted = print_height / height if height else 1.0
+    return min(1.0, most, max(MIN_SCALE, wanted))

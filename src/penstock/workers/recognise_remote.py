@@ -79,16 +79,24 @@ class RecogniseRemoteWorker(Worker[Page]):
             self._client.meet()
 
     def __call__(self, items: list[Page]) -> list[Page]:
+        margins = self._stage.margins
+        read = self.answered(items)
+        return [
+            replace(page, regions=_kept(regions, margins)) for page, regions in zip(items, read, strict=True)
+        ]
+
+    def answered(self, items: Sequence[Page]) -> list[list[Region]]:
+        """Returns each page's regions, those with a request as the server read them.
+
+        What a region held before is a second reader's text.
+        """
         questions = list(self._questions(items))
         answers = self._client.ask([self._request(question) for question in questions])
         others = self._second.read([question.picture for question in questions])
         regions = [list(page.regions) for page in items]
         for question, answer, other in zip(questions, answers, others, strict=True):
             regions[question.page][question.place] = self._answered(question, answer, other)
-        margins = self._stage.margins
-        return [
-            replace(page, regions=_kept(read, margins)) for page, read in zip(items, regions, strict=True)
-        ]
+        return regions
 
     def close(self) -> None:
         log.info("requests: %s", self._client.stats())
@@ -123,7 +131,11 @@ class RecogniseRemoteWorker(Worker[Page]):
         if question.task == "table" and self._recogniser.table_marks == "otsl":
             content = otsl_html(content)
         sure = answer.sureness
-        signals = answer_signals(content, answer.finish_reason, other, self._second.name)
+        if bare.reader:  # it was read before
+            other, reader = bare.content or "", bare.reader
+        else:
+            reader = self._second.name
+        signals = answer_signals(content, answer.finish_reason, other, reader)
         if sure is not None:
             weakest = min(sure.lines)
             signals = replace(signals, probability=sure.mean, least_probability=sure.least, weakest=weakest)

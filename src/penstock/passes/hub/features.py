@@ -56,6 +56,7 @@ PAGE: dict[str, Shape] = {
     "flattened": "string",
     "layer_fault": "string",
     "layout": "string",
+    "choice": {"reader": "string", "reason": "string", "likely_wrong": "float64"},
 }
 
 

@@ -16,7 +16,7 @@ REFERENCE = "/docs"
 OPEN_PATHS = frozenset({"/", "/health", "/health/live", "/ready", "/version", REFERENCE})
 SIGNED = "/signed-files/"  # begins addresses that prove by themselves that they may be read
 OPEN_FOLDERS = ("/web/", SIGNED)  # the first: the files of the page
-READING_POSTS = frozenset({"/v1/search", "/v1/embed"})
+READING_POSTS = frozenset({"/v1/search", "/v1/embed", "/v1/extract"})
 
 
 class KeyMiddleware:

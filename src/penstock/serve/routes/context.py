@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from fastapi import Request
 
+from penstock.page import Page
 from penstock.serve.answers.bounded_calls import BoundedCalls
 from penstock.serve.answers.pictures import DrawnPages
 from penstock.serve.answers.searching import ServedSearch
@@ -94,6 +96,16 @@ def max_bytes_of(request: Request) -> int | None:
     """Returns what a key's owner may send at once, where that has a bound of its own."""
     max_mb = owner_of(request).max_mb
     return max_mb * MB if max_mb else None
+
+
+def pages_of(service: Service, names: Iterable[str], most: int) -> Iterator[Page]:
+    """Yields the first pages of documents, so many at most in all."""
+    for name in names:
+        for part in list(service.catalogue.places(name))[:most]:
+            page = service.catalogue.page(name, part)
+            most -= 1
+            if isinstance(page, Page):
+                yield page
 
 
 class _Pauses:

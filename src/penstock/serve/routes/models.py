@@ -125,6 +125,42 @@ class SearchQuestion(BaseModel):
     sections: list[str] = Field([], max_length=100, description="Only below these titles.")
 
 
+class ExtractQuestion(BaseModel):
+    """A document of the run, and the fields that are wanted of it as JSON Schema."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"name": "bill.pdf", "fields": {"properties": {"total": {"type": "number"}}}}]
+        },
+    )
+
+    name: str = Field(min_length=1, max_length=4000)
+    fields: dict[str, Any] = Field(description="JSON Schema: its properties are the fields.")
+
+
+class FieldAnswer(BaseModel):
+    """A value, and the places that prove it."""
+
+    path: str = Field(description="Its JSON pointer in the values.")
+    value: Any
+    text: str = Field(description="As the page has it.")
+    locators: list[str]
+    by: str = Field(description="What led to it: label, table or form.")
+    label: str
+    score: float = Field(description="How well the place fits the field; no probability.")
+
+
+class ExtractAnswer(BaseModel):
+    """The values of a document in the shape of the schema, null where nothing was found."""
+
+    document: str
+    locator: str
+    values: dict[str, Any]
+    fields: list[FieldAnswer]
+    missing: list[str] = Field(description="Paths of fields without a value.")
+
+
 class SearchHit(BaseModel):
     """A page that answers, with the region or chunk that answers best."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Annotated, Any
 
@@ -14,7 +13,7 @@ from penstock.exports.correct import history, history_row, keep
 from penstock.exports.review import worst
 from penstock.page import Page
 from penstock.serve.errors import HttpRefusal
-from penstock.serve.routes.context import Context, owner_of
+from penstock.serve.routes.context import Context, owner_of, pages_of
 from penstock.serve.routes.models import CorrectionAnswer, ReviewAnswer, TypedCorrection, errors
 from penstock.store.out import Out
 
@@ -48,7 +47,7 @@ class ReviewRoutes:
         mine = [one for one in names if self._context.sees_document(request, one)]
         if name is not None and not mine:
             raise HttpRefusal(404, f"There is no document {name!r}.")
-        found = await self._context.exporting(partial(worst, self._pages(mine), top))
+        found = await self._context.exporting(partial(worst, pages_of(self._service, mine, MAX_PAGES), top))
         return [place.row() for place in found]
 
     def list_corrections(self, request: Request, locator: Place) -> list[dict[str, Any]]:
@@ -75,15 +74,6 @@ class ReviewRoutes:
     def _seen(self, request: Request, at: Locator) -> None:
         if not self._context.sees_document(request, at.document):
             raise HttpRefusal(404, f"There is no document {at.document!r}.")
-
-    def _pages(self, names: list[str]) -> Iterator[Page]:
-        left = MAX_PAGES
-        for name in names:
-            for part in list(self._service.catalogue.places(name))[:left]:
-                page = self._service.catalogue.page(name, part)
-                left -= 1
-                if isinstance(page, Page):
-                    yield page
 
 
 def _parsed(locator: str) -> Locator:
