@@ -43,7 +43,20 @@ HANGUL_CLEAR = 0.75  # the same of Korean: 0.96 and more upright, 0.65 at most u
 HANGUL_SURE = 0.85  # enough by itself
 MIN_SYLLABLES = 3
 
-Score = Callable[[Sequence["Pixels"]], list[float]]
+Score = Callable[["Sample"], float]
+
+
+class Sample:
+    """The picture of a line one way up. A reader is asked how well it reads it once, and remembered."""
+
+    def __init__(self, pixels: Pixels) -> None:
+        self.pixels = pixels
+        self._scores: dict[Score, float] = {}
+
+    def score(self, reader: Score) -> float:
+        if reader not in self._scores:
+            self._scores[reader] = reader(self)
+        return self._scores[reader]
 
 
 class Orienter:
@@ -96,52 +109,53 @@ class Orienter:
         way = self._way_up(cuts)
         if way is None:
             return None
-        if self._is_vertical(cuts if way == 0 else _turned_over(cuts)):
+        if self._is_vertical(cuts if way == 0 else [_turned_over(cut) for cut in cuts]):
             return way
         return 270 if way == 0 else 90
 
     def _way_up(self, cuts: Sequence[Pixels]) -> int | None:
         """0 or 180 as these pictures of lines stand, None if that is not clear."""
-        first = cuts[:FIRST]
-        if len(first) < FIRST:
+        samples = [Sample(cut) for cut in cuts]
+        if len(samples) < FIRST:
             return None
-        if self._plainly_upright(first):
+        if self._plainly_upright(samples[:FIRST]):
             return 0
+        over = [Sample(_turned_over(cut)) for cut in cuts]
         for score, enough in (
             (self._legible, CLEAR),
             (self._other_script, CLEAR),
             (self._hangul, HANGUL_CLEAR),
             (self._either, CLEAR),
         ):
-            clear = _clear(score, cuts, enough)
+            clear = _clear(score, samples, over, enough)
             if clear is not None:
                 return clear
         return None
 
-    def _plainly_upright(self, cuts: Sequence[Pixels]) -> bool:
+    def _plainly_upright(self, samples: Sequence[Sample]) -> bool:
         """Whether one of the readers, the cheapest first, reads these lines well as they stand."""
         if self._ocr.settings.quick is None:
             ways: tuple[tuple[Score, float], ...] = (self._legible, CLEAR), (self._hangul, HANGUL_SURE)
         else:
             ways = (self._glimpsed, AT_ONCE), (self._hangul, HANGUL_SURE), (self._legible, CLEAR)
-        return any(_best_two(score(cuts)) >= enough for score, enough in ways)
+        return any(_best_two(score, samples) >= enough for score, enough in ways)
 
-    def _glimpsed(self, cuts: Sequence[Pixels]) -> list[float]:
-        return _legible(self._ocr.first_look(cuts))
+    def _glimpsed(self, sample: Sample) -> float:
+        return _legible(self._ocr.first_look([sample.pixels]))
 
-    def _legible(self, cuts: Sequence[Pixels]) -> list[float]:
-        return _legible(self._ocr.read_cuts(cuts))
+    def _legible(self, sample: Sample) -> float:
+        return _legible(self._ocr.read_cuts([sample.pixels]))
 
-    def _hangul(self, cuts: Sequence[Pixels]) -> list[float]:
-        return [_sureness(self._korean, cut) for cut in cuts]
+    def _hangul(self, sample: Sample) -> float:
+        return _sureness(self._korean, sample.pixels)
 
-    def _other_script(self, cuts: Sequence[Pixels]) -> list[float]:
+    def _other_script(self, sample: Sample) -> float:
         """Cubed, so that ways up lie as far apart as PP-OCR's: 0.98 upright, 0.87 at most upside down."""
-        return [script_sureness(self._foreign.read_line(cut)) ** 3 for cut in cuts]
+        return script_sureness(self._foreign.read_line(sample.pixels)) ** 3
 
-    def _either(self, cuts: Sequence[Pixels]) -> list[float]:
+    def _either(self, sample: Sample) -> float:
         """For pages in two scripts, of which each may have but one good sample."""
-        return [max(pair) for pair in zip(self._legible(cuts), self._hangul(cuts), strict=True)]
+        return max(sample.score(self._legible), sample.score(self._hangul))
 
     def _is_vertical(self, cuts: Sequence[Pixels]) -> bool:
         """Whether these lines, laid on their side, are columns of upright glyphs: vertical Chinese, Japanese.
@@ -149,12 +163,13 @@ class Orienter:
         PP-OCR reads both those and turned lines, so their glyphs are turned upright, side by side: of
         vertical writing that makes a line that can be read, of a turned line glyphs that lie.
         """
-        strips = [strip for cut in cuts if (strip := _stood_up(cut)) is not None]
-        return len(strips) > 1 and _best_two(self._legible(strips)) >= CLEAR
+        strips = [Sample(strip) for cut in cuts if (strip := _stood_up(cut)) is not None]
+        return len(strips) > 1 and _best_two(self._legible, strips) >= CLEAR
 
 
-def _legible(readings: Sequence[LineReading]) -> list[float]:
-    return [reading.confidence * (1 - reading.passed_over) for reading in readings]
+def _legible(readings: Sequence[LineReading]) -> float:
+    [reading] = readings
+    return reading.confidence * (1 - reading.passed_over)
 
 
 def _length(line: LineBox) -> float:
@@ -237,21 +252,21 @@ def _cells(line: Pixels) -> list[Pixels]:
     return found
 
 
-def _clear(score: Score, cuts: Sequence[Pixels], enough: float) -> int | None:
+def _clear(score: Score, samples: Sequence[Sample], over: Sequence[Sample], enough: float) -> int | None:
     """0 or 180, whichever way the pictures score `enough` and the other way clearly less."""
-    as_is, over = _best_two(score(cuts)), _best_two(score(_turned_over(cuts)))
-    if max(as_is, over) < enough or abs(as_is - over) < APART:
+    as_is, turned = _best_two(score, samples), _best_two(score, over)
+    if max(as_is, turned) < enough or abs(as_is - turned) < APART:
         return None
-    return 0 if as_is > over else 180
+    return 0 if as_is > turned else 180
 
 
-def _turned_over(cuts: Sequence[Pixels]) -> list[Pixels]:
-    return [np.ascontiguousarray(cut[::-1, ::-1]) for cut in cuts]
+def _turned_over(cut: Pixels) -> Pixels:
+    return np.ascontiguousarray(cut[::-1, ::-1])
 
 
-def _best_two(scores: Sequence[float]) -> float:
+def _best_two(score: Score, samples: Sequence[Sample]) -> float:
     """Two lines that read well are proof; others may be pictures, formulas or badly cut."""
-    return sum(sorted(scores)[-2:]) / 2
+    return sum(sorted(sample.score(score) for sample in samples)[-2:]) / 2
 
 
 def _sureness(network: HangulNetwork, cut: Pixels) -> float:

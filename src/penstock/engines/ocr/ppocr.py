@@ -118,11 +118,15 @@ class PPOcr:
         """The readings of a first look, with care where it was unsure."""
         if self._quick is None:
             return list(first)
-        enough = max(sure, self.settings.sure)
-        doubted = [index for index, reading in enumerate(first) if _is_doubtful(reading, enough)]
+        doubted = [index for index, reading in enumerate(first) if self.is_doubtful(reading, sure)]
         again = self.read_cuts([cuts[index] for index in doubted])
         better = dict(zip(doubted, again, strict=True))
         return [better.get(index, reading) for index, reading in enumerate(first)]
+
+    def is_doubtful(self, first: LineReading, sure: float = 0.0) -> bool:
+        """Whether a reading of the quick network, if there is one, wants a second look."""
+        enough = max(sure, self.settings.sure)
+        return self._quick is not None and (first.confidence < enough or is_odd(first.text))
 
     def is_unclear(self, samples: Sequence[LineReading]) -> bool:
         """Whether a page of which these are samples at first look is better read with care from the start."""
@@ -172,10 +176,6 @@ def _finer(found: list[LineBox], scale: float, area: int) -> float:
     if low > SMALL_PRINT:
         return scale
     return min(1.0, math.sqrt(FINE_PIXELS / area), scale * FINE_PRINT / low)
-
-
-def _is_doubtful(reading: LineReading, enough: float) -> bool:
-    return reading.confidence < enough or is_odd(reading.text)
 
 
 def is_odd(text: str) -> bool:

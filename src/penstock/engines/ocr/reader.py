@@ -141,11 +141,16 @@ class PageReader:
 
     def _has_hangul(self, cuts: Sequence[Pixels], first: Sequence[LineReading]) -> bool:
         """Whether there is a piece of which PP-OCR says little and in which there is Hangul."""
-        for cut, reading in zip(cuts, first, strict=True):
-            [seen] = self.ocr.second_look([cut], [reading])
-            if seen.passed_over > SILENT and _is_korean(self._own.read_line(cut), HANGUL_LIKELY, 2):
-                return True
-        return False
+        return any(self._is_hangul(cut, reading) for cut, reading in zip(cuts, first, strict=True))
+
+    def _is_hangul(self, cut: Pixels, first: LineReading) -> bool:
+        """The network for Korean is asked first: it takes a fifth of the time of a careful look."""
+        if first.passed_over <= SILENT and not self.ocr.is_doubtful(first):
+            return False
+        if not _is_korean(self._own.read_line(cut), HANGUL_LIKELY, 2):
+            return False
+        [seen] = self.ocr.second_look([cut], [first])
+        return seen.passed_over > SILENT
 
     def _read_other(self, cuts: Sequence[Pixels], quickly: bool) -> list[Said]:
         """By PP-OCR; what it passed over by the network for Korean, if there is Hangul in it."""
