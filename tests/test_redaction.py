@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import penstock
-from penstock.cli.log_file import log_file
+from penstock.cli.running.log_file import log_file
 from penstock.errors import EngineError, Failure, PenstockError
 from penstock.passes.pipeline_options import PipelineOptions
 from penstock.redaction import SafeRepr, bare_address, redacted

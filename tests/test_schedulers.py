@@ -1,8 +1,10 @@
-"""deploy/slurm.sh and deploy/kubernetes.yaml give each rank the command that reads its partition."""
+"""deploy/slurm.sh and kubernetes.yaml give each rank its partition; ray.yaml is a cluster as Ray wants it."""
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -10,6 +12,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from typer.testing import CliRunner
+
+from penstock.cli.app import app
 
 DEPLOY = Path(__file__).resolve().parent.parent / "deploy"
 
@@ -56,3 +61,15 @@ def test_an_indexed_job_reads_each_partition_once() -> None:
         )
         named = f"--partition {index + 1}/{job['completions']}"
         assert ran == f"parse {given['INPUTS']} -o {given['OUT']} {named} --quiet\n"
+
+
+def test_the_file_of_a_cluster_is_one_that_ray_takes_and_its_command_one_of_ours() -> None:
+    schema = pytest.importorskip("ray.autoscaler", reason="needs penstock-pipeline[ray]").__file__
+    jsonschema = pytest.importorskip("jsonschema")
+    text = (DEPLOY / "ray.yaml").read_text("utf-8")
+    cluster = yaml.safe_load(text)
+    jsonschema.validate(cluster, json.loads(Path(schema).with_name("ray-schema.json").read_text("utf-8")))
+    assert cluster["head_node_type"] in cluster["available_node_types"]
+    [command] = re.findall(r'"penstock (parse .*)"', text)
+    shown = CliRunner().invoke(app, [*command.split(), "--help"])
+    assert shown.exit_code == 0 and "--executor ray" in command

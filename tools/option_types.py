@@ -18,7 +18,7 @@ from penstock.options.option import Option
 from penstock.options.passes import EMBED_PYTHON, EMBED_RUN, ENRICH, EXTRACT
 from penstock.options.photos import MESH, PHOTO_READING, SAID, SAME_ROOM
 from penstock.options.reading import READING
-from penstock.options.running import EXECUTOR, KEEPING, LISTING, PAGES, PRICE, RECIPE
+from penstock.options.running import EXECUTOR, KEEPING, LISTING, PAGES, PLANNING, PRICE, RECIPE
 
 FILE = Path(__file__).parent.parent / "src" / "penstock" / "options" / "typed.py"
 HEAD = '''"""The options as editors complete them in Python. Written by tools/option_types.py; do not edit.
@@ -50,6 +50,7 @@ def kinds() -> list[Kind]:
         Kind("ReaderSettings", "Options of a `Reader`.", (EXECUTOR,), "ParseSettings"),
         Kind("ConvertSettings", "Options of `convert`.", (RECIPE, PAGES), "ReaderSettings"),
         Kind("RunSettings", "Options of `parse`.", (*LISTING, *KEEPING, PRICE), "ConvertSettings"),
+        Kind("PlanningSettings", "Options of `plan_run`.", (*LISTING, PRICE, *PLANNING), "ConvertSettings"),
         Kind("EnrichSettings", "The fields of `EnrichOptions`.", ENRICH),
         Kind("ExtractSettings", "The fields of `ExtractOptions`.", EXTRACT),
         Kind("EmbedSettings", "The fields of `EmbedOptions`.", (*EMBED_RUN, *EMBED_PYTHON)),

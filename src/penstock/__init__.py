@@ -39,6 +39,7 @@ _NAMES = {
     "api.extracting": "extract",
     "api.photos": "volumes",
     "api.pipeline": "run upload",
+    "api.planning": "plan_run",
     "api.reader": "Reader convert",
     "api.reviewing": "correct review",
     "api.searching": "embed index search",
@@ -76,6 +77,7 @@ _NAMES = {
     "store.check": "Checkup Damage",
     "store.corrections": "Correction",
     "store.remote": "mirrored",
+    "trace.fleet": "FleetEstimate",
     "trace.profile": "Profile",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}

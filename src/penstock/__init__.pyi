@@ -8,6 +8,7 @@ from penstock.api.evaluation import evaluate as evaluate
 from penstock.api.extracting import extract as extract
 from penstock.api.photos import volumes as volumes
 from penstock.api.pipeline import run as run, upload as upload
+from penstock.api.planning import plan_run as plan_run
 from penstock.api.reader import Reader as Reader, convert as convert
 from penstock.api.reviewing import correct as correct, review as review
 from penstock.api.searching import embed as embed, index as index, search as search
@@ -66,6 +67,7 @@ from penstock.stage import Batch as Batch, Needs as Needs, Stage as Stage, Worke
 from penstock.store.check import Checkup as Checkup, Damage as Damage
 from penstock.store.corrections import Correction as Correction
 from penstock.store.remote import mirrored as mirrored
+from penstock.trace.fleet import FleetEstimate as FleetEstimate
 from penstock.trace.profile import Profile as Profile
 
 __version__: str

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from penstock import __version__
 from penstock.cli.app import app
-from penstock.cli.log_file import log_file, logging_from
+from penstock.cli.running.log_file import log_file, logging_from
 from penstock.engines.chat.client import ChatClient, ChatRequest
 from penstock.engines.chat.recognisers import RECOGNISERS
 from penstock.engines.vllm.probe import sample_picture
@@ -87,7 +87,9 @@ def test_a_failed_page_is_there_with_its_id_its_stage_and_its_reason(runs: Path)
 def test_a_run_is_told_from_its_command_to_its_end(runs: Path) -> None:
     log, out = runs / "logs" / "x.log", runs / "first"
     told = log.read_text("utf-8").splitlines()
-    assert f"INFO penstock.cli.log_file penstock {__version__} begins: penstock parse {runs}" in told[0]
+    assert (
+        f"INFO penstock.cli.running.log_file penstock {__version__} begins: penstock parse {runs}" in told[0]
+    )
     assert told[-1].endswith(" s") and "ended with exit code 1 after" in told[-1]
     order = [
         f"run of second_fails ({json.loads((out / 'run.json').read_text())['fingerprint']}) into {out}",

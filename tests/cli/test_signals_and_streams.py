@@ -83,11 +83,15 @@ main()
 """
 
 
-@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_keeps_what_is_finished_and_says_so(tmp_path: Path, sent: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    ("sent", "rank"), [(signal.SIGTERM, []), (signal.SIGHUP, []), (signal.SIGTERM, ["--partition", "1/1"])]
+)
+def test_a_signal_keeps_what_is_finished_and_says_so(
+    tmp_path: Path, sent: signal.Signals, rank: list[str]
+) -> None:
     """The second page hangs; the first is read by then, and in no shard yet."""
     (tmp_path / "two.pdf").write_bytes(pdf(["", ""]))
-    words = ["parse", str(tmp_path / "two.pdf"), "-o", str(tmp_path / "out"), "--recipe"]
+    words = ["parse", str(tmp_path / "two.pdf"), "-o", str(tmp_path / "out"), *rank, "--recipe"]
     command = [
         sys.executable,
         "-c",

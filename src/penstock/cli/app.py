@@ -19,7 +19,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from penstock import __version__
-from penstock.cli.log_file import show_warnings
+from penstock.cli.running.log_file import show_warnings
 from penstock.errors import PenstockError
 from penstock.extras import from_extra
 from penstock.options.option import GROUPS
@@ -47,6 +47,11 @@ class Verb:
 PROVIDED = "penstock.verbs"  # the group of entry points of verbs from other distributions
 VERBS = {
     "parse": Verb("parse:parse", "Turn documents into Markdown, JSON and crops.", "scans/ report.pdf -o out"),
+    "plan": Verb(
+        "plan:plan",
+        "Say what a run would take: hours, cost, what to buy.",
+        "scans/ --cards h200x8 --price 3.49 --profile out",
+    ),
     "enrich": Verb(
         "enrich:enrich", "Add summaries and keywords to figures and tables.", "out --text-engine rule"
     ),

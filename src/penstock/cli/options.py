@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
-from penstock.cli.log_file import LogLevelName, log_file, logging_from
+from penstock.cli.running.log_file import LogLevelName, log_file, logging_from
 from penstock.errors import UsageError
 from penstock.object_stores import is_object_address
 from penstock.options.option import GROUPS, Option

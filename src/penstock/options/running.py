@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import ForwardRef, Union
 
 from penstock.options.option import RECIPE_NAMES, Option
@@ -64,6 +65,27 @@ PRICE = Option(
     " Shows what the run costs.",
     group="Running",
 )
+CARDS = Option(
+    "cards",
+    str | int,
+    "Cards to plan for: h200x8; cpux4 for machines without one; 8 of whatever was measured.",
+    default="1",
+    group="Running",
+)
+MEASURED = Option(
+    "profile",
+    str | Path | None,
+    "OUT of an earlier run, whose stage times are taken instead of measuring here.",
+    group="Running",
+)
+SAMPLE = Option(
+    "sample",
+    int,
+    "Number of pages that are read to measure, drawn by chance.",
+    default=24,
+    min=1,
+    group="Running",
+)
 IMAGE_COLUMN = Option(
     "image_column",
     str | None,
@@ -83,3 +105,4 @@ KEEPING: tuple[Option, ...] = (
 )  # of a run that keeps its results in OUT
 LISTING: tuple[Option, ...] = (MAX_PAGES_READ, IMAGE_COLUMN, ID_COLUMN)
 RUN: tuple[Option, ...] = (*CONVERTING, *LISTING, *KEEPING, PRICE)
+PLANNING: tuple[Option, ...] = (CARDS, MEASURED, SAMPLE)

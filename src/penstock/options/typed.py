@@ -94,6 +94,18 @@ class RunSettings(ConvertSettings, total=False):
     price: str | float | None
 
 
+class PlanningSettings(ConvertSettings, total=False):
+    """Options of `plan_run`."""
+
+    max_pages: int
+    image_column: str | None
+    id_column: str | None
+    price: str | float | None
+    cards: str | int
+    profile: str | Path | None
+    sample: int
+
+
 class EnrichSettings(TypedDict, total=False):
     """The fields of `EnrichOptions`."""
 

@@ -28,11 +28,14 @@ def startup_s(profile: Profile) -> float:
 
 def seconds_for(profile: Profile, items: int) -> float | None:
     """How long so many items would take at this run's rate; None if no item went well."""
-    startup = startup_s(profile)
-    working_s = profile.seconds - startup
-    if profile.items <= 0 or working_s <= 0:
-        return None
-    return startup + items * working_s / profile.finished
+    each_s = seconds_each(profile)
+    return None if each_s is None else startup_s(profile) + items * each_s
+
+
+def seconds_each(profile: Profile) -> float | None:
+    """Seconds an item while the pipeline ran; None if no item went well."""
+    working_s = profile.seconds - startup_s(profile)
+    return working_s / profile.finished if profile.items > 0 and working_s > 0 else None
 
 
 def cost(profile: Profile) -> RunCost | None:

@@ -10,7 +10,7 @@ from html import escape
 
 from penstock.sizes import MIB, memory_size
 from penstock.trace import bounds, cost, live_tables, phrases
-from penstock.trace.charts import ChartLine, chart
+from penstock.trace.pictures.charts import ChartLine, chart
 from penstock.trace.profile import (
     GpuProfile,
     MeanAndPeak,

@@ -14,7 +14,8 @@ from string import Template
 
 from penstock.errors import UsageError
 from penstock.sizes import GIB, MIB, memory_size
-from penstock.trace import cost, drawing, live, phrases
+from penstock.trace import cost, live, phrases
+from penstock.trace.pictures import drawing
 from penstock.trace.profile import HardwareFacts, Profile, StageProfile
 
 PROJECTED = (10_000, 100_000)

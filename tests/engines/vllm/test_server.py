@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from penstock.cli.engine import app
-from penstock.cli.log_file import log_file, logging_from
+from penstock.cli.running.log_file import log_file, logging_from
 from penstock.engines.chat.client import Answer, ChatClient, ChatRequest
 from penstock.engines.chat.recognisers import RECOGNISERS
 from penstock.engines.vllm.presets import preset

@@ -11,7 +11,7 @@ from penstock.processes.resources import cores
 from penstock.sizes import MB, file_size
 from penstock.store import manifest
 from penstock.store.ledger import Ledger
-from penstock.trace import report
+from penstock.trace import cost, report
 from penstock.trace.phrases import duration, plural
 
 # Without a profile of an earlier run in OUT: a scanned page on one core with the built-in models, and
@@ -30,7 +30,7 @@ def forecast(run: Run[Page], listing: Iterable[Page], as_json: bool) -> str:
         known = item.id in entries and not run.fresh
         done, todo = done + known, todo + (not known)
         broken += item.failure is not None
-    seconds = todo * _seconds_a_page(run)
+    seconds = _seconds_for(run, todo)
     facts = {
         "plan": run.plan.describe().splitlines(),
         "documents": len(documents),
@@ -51,9 +51,9 @@ def forecast(run: Run[Page], listing: Iterable[Page], as_json: bool) -> str:
     )
 
 
-def _seconds_a_page(run: Run[Page]) -> float:
-    if (run.out / "profile.json").is_file():
-        rate = report.read(run.out).items_per_s
-        if rate > 0:
-            return 1 / rate
-    return SECONDS_A_PAGE_AND_CORE / cores()
+def _seconds_for(run: Run[Page], todo: int) -> float:
+    if todo and (run.out / "profile.json").is_file():
+        as_before = cost.seconds_for(report.read(run.out), todo)
+        if as_before is not None:
+            return as_before
+    return todo * SECONDS_A_PAGE_AND_CORE / cores()

@@ -1,0 +1,1 @@
+"""What the profile page draws: bars, the pipe, timelines and curves, as SVG. It decides nothing."""
