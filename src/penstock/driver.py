@@ -24,6 +24,7 @@ from penstock.executors.base import Executor
 from penstock.item import Item
 from penstock.page import Page
 from penstock.plan import Plan
+from penstock.processes.hardware import hardware
 from penstock.stage import ItemT
 from penstock.store import manifest
 from penstock.store.atomic_files import clear_tmp
@@ -197,9 +198,17 @@ class Run(Generic[ItemT]):
                 self._end(folder)
 
     @cached_property
+    def _this_machine(self) -> HardwareFacts:
+        return HardwareFacts.of(hardware())
+
+    @property
+    def _machines(self) -> tuple[HardwareFacts, ...]:
+        return self.executor.machines() or (self._this_machine,)
+
+    @property
     def an_hour(self) -> float:
-        """The price of an hour of this machine's cards; 0 where no price is known."""
-        return self.price.of(manifest.hardware()["gpus"]) if self.price is not None else 0.0
+        """The price of an hour of the cards of all machines at work; 0 where no price is known."""
+        return sum(self.price.of(machine.gpus) for machine in self._machines) if self.price else 0.0
 
     def bill(self) -> Bill:
         """Returns what the runs of this into OUT have cost by now."""
@@ -276,7 +285,7 @@ class Run(Generic[ItemT]):
             unit=self.plan.item.unit,
             executor=self.executor.name,
             command=manifest.command(),
-            hardware=_hardware(),
+            hardware=HardwareFacts.together(self._machines),
             peak_rss_mb=peak_rss_mb(),
             # on other machines we cannot see it
             cpu_s=_cpu_s() - self._cpu_began if self.executor.on_this_machine else None,
@@ -361,11 +370,6 @@ def _cpu_s() -> float:
     """Returns the CPU seconds that this process and its ended children used."""
     spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(use.ru_utime + use.ru_stime for use in spent)
-
-
-def _hardware() -> HardwareFacts:
-    facts = manifest.hardware()
-    return HardwareFacts(**{**facts, "gpus": tuple(facts["gpus"])})
 
 
 def _now() -> str:

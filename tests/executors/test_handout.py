@@ -30,6 +30,19 @@ def test_a_machine_gets_its_window_and_more_only_when_something_came_back() -> N
     assert work.out == 8
 
 
+def test_a_machine_that_runs_dry_gets_more_at_once_and_a_slow_one_does_not() -> None:
+    work = handout(100, window=2)
+    slow = work.next_for("slow")
+    sizes = []
+    for _ in range(5):
+        given = work.next_for("fast")
+        sizes.append(len(given))
+        work.came_back("fast", given)
+    assert sizes == [2, 4, 8, 8, 8]
+    work.came_back("slow", slow[:1])
+    assert len(work.next_for("slow")) == 1
+
+
 def test_what_a_dead_machine_had_goes_to_another_before_anything_new() -> None:
     work = handout(10, window=3)
     work.next_for("a")

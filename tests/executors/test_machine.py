@@ -31,7 +31,8 @@ def heard_from(machine: Machine, count: int) -> MachineReport:
     while len(heard.items) < count and heard.error is None and time.monotonic() < end:
         told = machine.take(1.0)
         spans, counts = heard.spans + told.spans, heard.counts + told.counts
-        heard = replace(told, items=heard.items + told.items, spans=spans, counts=counts)
+        items, hardware = heard.items + told.items, heard.hardware or told.hardware
+        heard = replace(told, items=items, spans=spans, counts=counts, hardware=hardware)
     return heard
 
 
@@ -52,6 +53,8 @@ def test_a_machine_gives_the_same_pages_as_one_thread_and_goes_on_when_given_mor
         "seconds since 1970, the same everywhere"
     )
     assert [count.failed for count in rest.counts] == [1]
+    told = [report.hardware for report in (first, rest)]
+    assert told[0] is not None and told[0].cores > 0 and told[1] is None
 
 
 def test_another_version_on_a_machine_is_said_before_anything_runs() -> None:

@@ -73,6 +73,7 @@ def test_two_machines_give_what_one_thread_gives(cluster: Any, pages: list[Page]
     assert by_name["load"].items == NUM_PAGES
     assert by_name["load"].workers == 2, "one on each machine"
     assert by_name["fake_recognise"].failed == 1
+    assert len(executor.machines()) == 2
 
 
 def test_a_machine_that_dies_and_one_that_joins(cluster: Any, pages: list[Page]) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from penstock.errors import UsageError
 from penstock.trace import report
-from penstock.trace.cost import Price
+from penstock.trace.cost import Price, cost
 from penstock.trace.fleet import Cards, fleet_estimate
 from penstock.trace.profile import CardProfile, GpuProfile, HardwareFacts, MeanAndPeak, Profile, StageProfile
 
@@ -86,3 +86,12 @@ def test_the_run_on_one_card_that_we_show_can_be_planned_with() -> None:
     assert found.price == pytest.approx(found.price_per_million, rel=0.01)
     assert found.price_per_million == pytest.approx(131.5, abs=0.1)
     assert "8 x h200" in found.text()
+
+
+def test_a_cluster_costs_what_all_its_cards_do() -> None:
+    machine = HardwareFacts(cpu="Xeon", cores=16, memory_gib=128, gpus=("NVIDIA H200",) * 2)
+    both = HardwareFacts.together((machine, machine))
+    assert (both.cpu, both.cores, both.memory_gib, len(both.gpus)) == ("2 x Xeon", 32, 256, 4)
+    found = cost(Profile(items=100, seconds=50.0, executor="ray", hardware=both))
+    assert found is not None and found.cards == 4
+    assert found.hours_per_million == pytest.approx(4 * 1e6 * 0.5 / 3600)

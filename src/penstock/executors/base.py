@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from penstock.item import Item
 from penstock.plan import Plan
+from penstock.trace.profile import HardwareFacts
 from penstock.trace.spans import StageInfo, StageState, Trace
 
 log = logging.getLogger(__name__)
@@ -34,6 +35,10 @@ class Executor(ABC):
         An executor that cannot do this ends with its listing.
         """
         return
+
+    def machines(self) -> tuple[HardwareFacts, ...]:
+        """Returns the machines that work for the stream, as far as they told; none where it is this one."""
+        return ()
 
     @abstractmethod
     def infos(self, plan: Plan) -> list[StageInfo]: ...

@@ -16,10 +16,11 @@ from penstock.item import Item
 
 ALONE = 2  # deaths after which an item is a suspect
 GIVEN_UP = 3
+MAX_WIDER = 4  # times the window of a plan: what a machine may hold, and lose
 
 
 class Handout:
-    """Gives each machine at most `window` items of `source`, and notes what came back."""
+    """Gives a machine at most `window` items of `source`, more where one runs dry; notes what came back."""
 
     def __init__(self, source: Channel[Item], window: int) -> None:
         self._source = source
@@ -27,6 +28,7 @@ class Handout:
         self._again: deque[Item] = deque()
         self._suspects: deque[Item] = deque()
         self._held: dict[str, dict[str, Item]] = {}
+        self._windows: dict[str, int] = {}  # of machines that ran dry: they get more at once
         self._deaths: dict[str, int] = {}
 
     def next_for(self, machine: str) -> list[Item]:
@@ -37,7 +39,7 @@ class Handout:
         if not held and self._suspects:
             given = [self._suspects.popleft()]
         else:
-            given = self._fresh(self._window - len(held))
+            given = self._fresh(self._windows.get(machine, self._window) - len(held))
         held.update((item.id, item) for item in given)
         return given
 
@@ -45,6 +47,9 @@ class Handout:
         for item in items:
             del self._held[machine][item.id]
             self._deaths.pop(item.id, None)
+        if not self.held(machine):  # faster than we ask
+            wider = 2 * self._windows.get(machine, self._window)
+            self._windows[machine] = min(wider, MAX_WIDER * self._window)
 
     def lost(self, machine: str) -> list[Item]:
         """Gives out again what a dead machine had. Returns the items that are given up."""

@@ -17,6 +17,8 @@ from penstock.executors.channel import Channel, Closed
 from penstock.executors.local import Local
 from penstock.item import Item
 from penstock.plan import Plan
+from penstock.processes.hardware import hardware
+from penstock.trace.profile import HardwareFacts
 from penstock.trace.spans import Span, Trace
 
 INBOX = 1_000_000  # never full: the feeder counts what it has not got back
@@ -39,6 +41,7 @@ class MachineReport:
     spans: tuple[Span, ...] = ()
     counts: tuple[Count, ...] = ()
     error: PenstockError | None = None
+    hardware: HardwareFacts | None = None  # told once
 
 
 class Machine:
@@ -51,6 +54,7 @@ class Machine:
         self._items: list[Item] = []
         self._error: PenstockError | None = None
         self._relay = Relay(name)
+        self._hardware: HardwareFacts | None = HardwareFacts.of(hardware())
         if version != penstock.__version__:
             self._error = OpenError(
                 f"{name} has Penstock {penstock.__version__}, the run was started with {version}.",
@@ -69,7 +73,8 @@ class Machine:
             self._news.wait_for(lambda: self._items or self._error, timeout=wait_s)
             items, self._items = self._items, []
             spans, counts = self._relay.drain()
-            return MachineReport(tuple(items), spans, counts, self._error)
+            facts, self._hardware = self._hardware, None
+            return MachineReport(tuple(items), spans, counts, self._error, facts)
 
     def _run(self, plan: Plan) -> None:
         # Standing still is no fault here: others may have all the work. Whoever feeds us watches that.

@@ -29,6 +29,7 @@ from penstock.executors.local import STALL_S, Local
 from penstock.executors.machine import Machine, MachineReport
 from penstock.item import ELSEWHERE, Item
 from penstock.plan import Plan
+from penstock.trace.profile import HardwareFacts
 from penstock.trace.spans import StageInfo, Trace
 
 log = logging.getLogger(__name__)
@@ -56,12 +57,17 @@ class Ray(Executor):
         super().__init__(trace)
         self._stall_s = stall_s
         self._most = 1  # workers at once, for the profile
+        self._machines: tuple[HardwareFacts, ...] = ()
 
     def stream(self, plan: Plan, items: Iterable[Item]) -> Stream:
         with _joined() as ray, _RayRun(ray, plan, items, self.trace, self._stall_s) as run:
             for item in run.results():
                 self._most = max(self._most, run.num_workers)
+                self._machines = tuple(run.machines.values())
                 yield item
+
+    def machines(self) -> tuple[HardwareFacts, ...]:
+        return self._machines
 
     def infos(self, plan: Plan) -> list[StageInfo]:
         return [replace(info, workers=info.workers * self._most) for info in Local().infos(plan)]
@@ -89,6 +95,7 @@ class _RayRun:
     trace: Trace
     stall_s: float
     workers: dict[str, _ClusterWorker] = field(default_factory=dict)  # by slot
+    machines: dict[str, HardwareFacts] = field(default_factory=dict)  # by node, as long as they work
     error: BaseException | None = None
 
     def __post_init__(self) -> None:
@@ -161,6 +168,8 @@ class _RayRun:
             yield from self._lost(worker, first_line(exc))
             return
         self._keep_times(report)
+        if report.hardware is not None:
+            self.machines[_node_of(worker.slot)] = report.hardware
         if report.error is not None:
             raise report.error
         worker.asked = worker.actor.take.remote(TAKE_S)
@@ -185,6 +194,8 @@ class _RayRun:
         log.warning("%s is lost: %s", worker.name, why)
         self.ray.kill(worker.actor)
         del self.workers[worker.slot]
+        if _node_of(worker.slot) not in map(_node_of, self.workers):
+            self.machines.pop(_node_of(worker.slot), None)
         given_up = self._handout.lost(worker.name)
         yield from given_up
         self._deaths = 0 if given_up else self._deaths + 1  # finding the page that did it is a result
@@ -234,6 +245,10 @@ def _slots(node: dict[str, Any]) -> Iterator[tuple[str, dict[str, int]]]:
     for number in range(max(1, gpus) if cpus else 0):
         share = {"num_cpus": max(1, cpus // max(1, gpus)), "num_gpus": 1 if gpus else 0}
         yield f"{node['NodeID']}/{number}", share
+
+
+def _node_of(slot: str) -> str:
+    return slot.partition("/")[0]
 
 
 class _joined:

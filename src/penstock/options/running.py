@@ -48,7 +48,8 @@ FRESH = Option("fresh", bool, "Discard what OUT holds and start over.", default=
 PARTITION = Option(
     "partition",
     str | None,
-    "Read only the documents of one of several ranks that share OUT: 3/8 is the third of eight.",
+    "Read only the documents of one of several ranks that share OUT: 3/8 is the third of eight; any/8 takes"
+    " those that no other rank reads, where OUT is an object store.",
     group="Running",
 )
 DEDUP = Option(

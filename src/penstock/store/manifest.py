@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
-import os
 import platform
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,7 +12,7 @@ from typing import Any
 from penstock import __version__
 from penstock.errors import PlanMismatch, StoreError, UsageError, first_line
 from penstock.plan import Plan, differences, fingerprint_of
-from penstock.processes.resources import cores
+from penstock.processes.hardware import hardware
 from penstock.redaction import redacted, without_logins
 from penstock.store.atomic_files import replacing, store_errors
 from penstock.store.contents import CORRECTIONS, FOLDERS, OURS
@@ -153,16 +150,6 @@ def versions() -> dict[str, str]:
     return found
 
 
-def hardware() -> dict[str, Any]:
-    return {
-        "system": platform.platform(),
-        "cpu": _cpu_name(),
-        "cores": cores(),
-        "memory_gib": _memory_gib(),
-        "gpus": _gpu_names(),
-    }
-
-
 def command() -> str:
     """Returns the command as it was typed, without passwords and keys."""
     return " ".join([Path(sys.argv[0]).name, *_without_secrets(sys.argv[1:])])
@@ -178,33 +165,3 @@ def _without_secrets(arguments: list[str]) -> list[str]:
         else:
             shown.append(redacted(argument))
     return shown
-
-
-def _cpu_name() -> str:
-    info = Path("/proc/cpuinfo")
-    if info.is_file():
-        for line in info.read_text("utf-8", "replace").splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()
-
-
-def _memory_gib() -> float:
-    if "SC_PHYS_PAGES" not in os.sysconf_names:
-        return 0.0
-    return round(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30, 1)
-
-
-def _gpu_names() -> list[str]:
-    tool = shutil.which("nvidia-smi")
-    if tool is None:
-        return []
-    try:
-        names = subprocess.run(
-            [tool, "--query-gpu=name", "--format=csv,noheader"], capture_output=True, text=True, timeout=10
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return []
-    return (
-        [line.strip() for line in names.stdout.splitlines() if line.strip()] if names.returncode == 0 else []
-    )

@@ -34,6 +34,7 @@ KEPT_HERE = "What is finished is kept on this machine; run the same command agai
 MADE = {"penstock": "made"}  # the mark of an object that we wrote, in its metadata
 MAX_RACES = 50  # of an object that ranks put or change at the same time
 RACE_PAUSE_S = 0.1
+Version = dict[str, str]  # of an object: what a put names that replaces this one and no other
 _mirrors: dict[Path, Mirror] = {}
 
 
@@ -120,11 +121,31 @@ class Mirror:
         for _ in range(MAX_RACES):
             version = self._brought_version(name)
             change()
-            if self._replaced(name, version):
+            if self.put_version(name, (self.path / name).read_bytes(), version) is not None:
                 return
         raise StoreError(
             f"{self.address}/{name} is changed by others all the time.", "Run the command again."
         )
+
+    def object(self, name: str) -> tuple[bytes, Version | None]:
+        """Returns what an object holds, and its version: None if there is none."""
+        try:
+            return self._get(name)
+        except FileNotFoundError:
+            return b"", None
+
+    def put_version(self, name: str, data: bytes, version: Version | None) -> Version | None:
+        """Replaces this version of an object, or creates it. None if it has changed, or is there already."""
+        import obstore
+        from obstore.exceptions import AlreadyExistsError, PreconditionError
+
+        with self._errors(name):
+            mode = "create" if version is None else version
+            try:
+                put = obstore.put(self._store, name, data, mode=mode, attributes=MADE, use_multipart=False)  # type: ignore[arg-type]
+            except (AlreadyExistsError, PreconditionError):
+                return None
+            return {fact: str(value) for fact, value in put.items() if value}
 
     def push(self) -> None:
         """Sends every file that is new or has changed: exports, descriptions, whatever a verb made."""
@@ -226,7 +247,7 @@ class Mirror:
         with replacing(path, self.path, sync=False) as target:
             target.write(data)
 
-    def _get(self, name: str) -> tuple[bytes, dict[str, str]]:
+    def _get(self, name: str) -> tuple[bytes, Version]:
         import obstore
 
         with self._errors(name):
@@ -239,23 +260,13 @@ class Mirror:
         with self._errors(name):
             data = (self.path / name).read_bytes()
             for _ in range(MAX_RACES):
-                created = self._put_if_absent(name, data)
+                created = self.put_version(name, data, None) is not None
                 # 409: another puts it at this moment, which may still fail, so it is not yet there
                 if created or any(self._one(name)):
                     self._known.add(name)
                     return created
                 time.sleep(RACE_PAUSE_S)
         raise StoreError(f"{self.address}/{name} is put by others all the time.", "Run the command again.")
-
-    def _put_if_absent(self, name: str, data: bytes) -> bool:
-        import obstore
-        from obstore.exceptions import AlreadyExistsError
-
-        try:
-            obstore.put(self._store, name, data, mode="create", attributes=MADE, use_multipart=False)
-        except AlreadyExistsError:
-            return False
-        return True
 
     def _put(self, name: str, is_there: bool) -> None:
         import obstore
@@ -267,7 +278,7 @@ class Mirror:
                 self._store, name, (self.path / name).read_bytes(), attributes=MADE, use_multipart=False
             )
 
-    def _brought_version(self, name: str) -> dict[str, str] | None:
+    def _brought_version(self, name: str) -> Version | None:
         try:
             if not self._is_ours(name):
                 raise self._foreign(name)
@@ -276,19 +287,6 @@ class Mirror:
             return None
         self._write(name, data)
         return version
-
-    def _replaced(self, name: str, version: dict[str, str] | None) -> bool:
-        import obstore
-        from obstore.exceptions import AlreadyExistsError, PreconditionError
-
-        with self._errors(name):
-            data = (self.path / name).read_bytes()
-            try:
-                mode = "create" if version is None else version
-                obstore.put(self._store, name, data, mode=mode, attributes=MADE, use_multipart=False)  # type: ignore[arg-type]
-            except (AlreadyExistsError, PreconditionError):
-                return False
-            return True
 
     def _errors(self, name: str) -> AbstractContextManager[None]:
         return object_errors(f"{self.address}/{name}".rstrip("/"), KEPT_HERE)

@@ -89,6 +89,8 @@ def _parts_of_one(found: RunCost) -> list[str]:
 
 
 def _cards_used(profile: Profile) -> int:
+    if profile.executor == "ray":  # cards of other machines are not watched: they all count
+        return len(profile.hardware.gpus)
     cards = profile.gpu.cards if profile.gpu else ()
     return sum(card.load is not None and card.load.peak > USED for card in cards)
 

@@ -5,7 +5,7 @@ Profiles of earlier versions stay readable: a missing key takes its default, an 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
@@ -26,13 +26,29 @@ class MeanAndPeak:
 
 @dataclass(frozen=True, slots=True)
 class HardwareFacts:
-    """The machine of the driver."""
+    """The machine of the driver, or all machines of a cluster that worked."""
 
     system: str = ""
     cpu: str = ""
     cores: int = 1
     memory_gib: float = 0.0
     gpus: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any]) -> HardwareFacts:
+        return cls(**{**facts, "gpus": tuple(facts["gpus"])})
+
+    @classmethod
+    def together(cls, machines: Sequence[HardwareFacts]) -> HardwareFacts:
+        """Returns several machines as if they were one: what they have is added up."""
+        first = machines[0]
+        return cls(
+            first.system,
+            f"{len(machines)} x {first.cpu}" if len(machines) > 1 else first.cpu,
+            sum(machine.cores for machine in machines),
+            sum(machine.memory_gib for machine in machines),
+            tuple(card for machine in machines for card in machine.gpus),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from penstock.engines.vllm.server_plan import reading_servers
 from penstock.engines.weights import registry as weights
 from penstock.errors import DISTRIBUTION, MissingModel, UsageError, install_advice
 from penstock.processes.confinement import landlock_version, reader_memory_mb
+from penstock.processes.hardware import hardware
 from penstock.sizes import GIB, MIB, memory_size
 from penstock.store import manifest
 
@@ -49,7 +50,7 @@ def examine() -> dict[str, Any]:
     }
     extras = _extras()
     return {
-        "hardware": manifest.hardware(),
+        "hardware": hardware(),
         "readers": {"memory_mb": reader_memory_mb(), "landlock": landlock_version()},
         "versions": manifest.versions(),
         "models": models,

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from penstock.passes.parse import ParseOptions, parse_options, parse_pages, pars
 from penstock.passes.prepared_run import PreparedRun
 from penstock.redaction import SafeRepr, redacted
 from penstock.store.arrow import leave_pandas_out
+from penstock.store.leases import leased, shared_ranks
 from penstock.trace import report
 from penstock.trace.chrome import SpanLog
 from penstock.trace.phrases import duration, plural
@@ -77,7 +78,7 @@ class Reading(SafeRepr):
             self._need_no_folder()
             _print_pages(self._options(), formats or ["md"])
         else:
-            self._into(folder, formats or ["md", "jsonl"])
+            self._partitions_into(folder, formats or ["md", "jsonl"])
 
     def _by_service(self, url: str, out: Path | None, formats: list[str]) -> None:
         """Sends the inputs to a service, waits, and leaves the results where a run leaves its own."""
@@ -103,6 +104,22 @@ class Reading(SafeRepr):
         """Returns the options that were given and are of no use where nothing is kept."""
         kept = [option.flag for option in (*KEEPING, PRICE) if self.given.get(option.name)]
         return kept + [option for option, is_given in self.shown.of_a_folder.items() if is_given]
+
+    def _partitions_into(self, out: Path, formats: list[str]) -> None:
+        """Reads all that was asked for, or partitions that no other rank reads, until none is left."""
+        ranks = shared_ranks(self.given.get("partition"))
+        if ranks is None or self.shown.dry_run:
+            self._into(out, formats)
+            return
+        code = 0
+        with closing(leased(out, ranks)) as partitions:  # closed: a rank that is stopped gives its lease back
+            for partition in partitions:
+                try:
+                    replace(self, given={**self.given, "partition": partition})._into(out, formats)
+                except typer.Exit as ended:
+                    code = max(code, ended.exit_code)
+        if code:
+            raise typer.Exit(code)
 
     def _into(self, out: Path, formats: list[str]) -> None:
         shown = self.shown
