@@ -37,7 +37,7 @@ class Executor(ABC):
         return
 
     def machines(self) -> tuple[HardwareFacts, ...]:
-        """Returns the machines that work for the stream, as far as they told; none where it is this one."""
+        """Returns the machines of a cluster that work for the stream. Empty for a stream on this machine."""
         return ()
 
     @abstractmethod

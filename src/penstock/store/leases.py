@@ -1,8 +1,8 @@
-"""Partitions as a queue that ranks share: each takes one that nobody reads, or whose reader died.
+"""Shares partitions among ranks: each rank takes one that no other rank reads, or whose rank died.
 
-A lease is an object of the store that is created only if absent, and changed while its partition is read. Who
-sees it unchanged for LEASE_S, by its own clock, takes it over by compare and swap, so clocks need not agree.
-A lease saves work and guards nothing: two ranks that read the same partition lose and double nothing.
+A lease is an object of the store. It is created only if absent, and changed while its partition is read. A rank
+that sees it unchanged for LEASE_S on its own clock takes it over by compare and swap, so clocks need not agree.
+Leases only save work: if two ranks read the same partition, each page is still there once.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Leases:
     ranks: int
     clock: Callable[[], float] = time.monotonic
     pause: Callable[[float], None] = time.sleep
-    _me: bytes = field(default_factory=lambda: uuid.uuid4().hex.encode())
+    _me: bytes = field(default_factory=lambda: uuid.uuid4().hex.encode(), repr=False)
     _seen: dict[int, tuple[Version, float]] = field(default_factory=dict)
 
     def taken(self) -> Generator[int, None, None]:
