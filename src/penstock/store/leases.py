@@ -1,7 +1,8 @@
 """Shares partitions among ranks: each rank takes one that no other rank reads, or whose rank died.
 
-A lease is an object of the store. It is created only if absent, and changed while its partition is read. A rank
-that sees it unchanged for LEASE_S on its own clock takes it over by compare and swap, so clocks need not agree.
+A lease is an object of the store. It is created only if absent, and changed while its partition is read. A
+rank that sees it unchanged for LEASE_S on its own clock takes it over by compare and swap, so clocks need not
+agree.
 Leases only save work: if two ranks read the same partition, each page is still there once.
 """
 
