@@ -41,6 +41,9 @@ OPEN_DEADLINE_S = 300.0  # loading weights from a cold disk; an engine that need
 # between tries to open: who was killed for want of memory may find some when others have ended
 OPEN_PAUSES_S = (1.0, 5.0)
 PROGRAM = "penstock.processes.child_main"
+OUT_OF_MEMORY = (
+    "The system ends a process so when memory runs out: run less at the same time, or give it more memory."
+)
 # Another interpreter must get our package and nothing else of ours: its numpy and torch are its own.
 FOREIGN = """
 import importlib.util as u, sys
@@ -114,7 +117,7 @@ class Child(Generic[Request, Reply]):
             except ChildProcessError as exc:
                 if pause_s is None or self._stopped.is_set() or self._wait(pause_s):
                     times = f" {len(OPEN_PAUSES_S) + 1} times" if pause_s is None else ""
-                    advice = "Out of memory? Run less at the same time." if "SIGKILL" in str(exc) else ""
+                    advice = OUT_OF_MEMORY if "SIGKILL" in str(exc) else ""
                     raise OpenError(
                         f"{self.name} ended{times} while it was opening ({exc}).", advice
                     ) from exc
@@ -288,8 +291,8 @@ class Child(Generic[Request, Reply]):
 
     def _death(self) -> WorkerDied:
         words = self._exit_words() + self._last_words()
-        advice = "Out of memory?" if "SIGKILL" in words else ""
-        if self._max_mb and "SIGSEGV" not in words:  # a library that has no memory left aborts
+        advice = OUT_OF_MEMORY if "SIGKILL" in words else ""
+        if self._max_mb and "SIGSEGV" not in words and not advice:  # a library that has no memory left aborts
             bound = memory_size(self._max_mb * MIB)
             advice = f"Few files need more than the {bound} it may use; {MEMORY_VARIABLE} sets that."
         self.kill()

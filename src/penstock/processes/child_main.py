@@ -21,6 +21,7 @@ from penstock.processes.confinement import MEMORY_VARIABLE, bound_memory, shut_i
 from penstock.processes.wire import Frames
 
 READY = "ready"
+FIRST_TO_END = 500  # of 1000: where memory runs out the kernel ends us, and not the run with all its pages
 BEAT_S = 0.2  # beats are sent no more often; each costs a system call
 
 _parent: Frames | None = None
@@ -104,6 +105,8 @@ def _end_with_parent(parent: int) -> None:
 def main(max_mb: int = 0) -> None:
     """Serves the parent. With `max_mb` it is confined, and has no more memory."""
     global _parent
+    with contextlib.suppress(OSError):  # not Linux
+        Path("/proc/self/oom_score_adj").write_text(str(FIRST_TO_END), "ascii")
     if max_mb:
         bound_memory(max_mb)
     # run as a script this module is __main__; whoever imports it must find the same one

@@ -39,10 +39,14 @@ class PageCounter:
 
     Holds the child; close it, or use it in a `with`. With a deadline, files that take longer together, or
     end the child, raise DeadlinePassed or WorkerDied; else each is asked about alone, and fails alone.
+    `in_slices` leaves each that takes long, and tells it as a failure of the kind DeadlinePassed.
     """
 
-    def __init__(self, password: str | None = None, deadline_s: float | None = None) -> None:
+    def __init__(
+        self, password: str | None = None, deadline_s: float | None = None, in_slices: bool = False
+    ) -> None:
         self._deadline_s = deadline_s
+        self._in_slices = in_slices
         self._child: Child[CountParts, Sequence[PartCount | ItemError]] = Child(
             FileProbe(password).open, name="the file probe", confined=True
         )
@@ -74,7 +78,8 @@ class PageCounter:
     def _ask(
         self, files: Sequence[Candidate], died_before: bool = False
     ) -> Iterator[tuple[Path, PartCount | Failure]]:
-        question = CountParts(tuple((str(file.found.path), file.kind) for file in files if file.kind))
+        named = tuple((str(file.found.path), file.kind) for file in files if file.kind)
+        question = CountParts(named, self._in_slices)
         try:
             answers = self._child.call(question, self._deadline_s or PROBE_DEADLINE_S)
         except (WorkerDied, DeadlinePassed) as exc:

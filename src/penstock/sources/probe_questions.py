@@ -10,15 +10,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
 
-from penstock.errors import BadInput
+from penstock.errors import BadInput, DeadlinePassed
 from penstock.sources.formats import Kind
 
 
 @dataclass(frozen=True, slots=True)
 class CountParts:
-    """How many pages or frames has each file? Answered by PartCounts and BadInputs."""
+    """How many pages or frames has each file? Answered by PartCounts and BadInputs.
+
+    `in_slices`: a file that takes long is left, and its answer is DeadlinePassed.
+    """
 
     files: tuple[tuple[str, Kind], ...]
+    in_slices: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +69,8 @@ class FileProbe:
 
     password: str | None = field(default=None, repr=False)
 
-    def open(self) -> Callable[[CountParts], list[PartCount | BadInput]]:
-        answers: Callable[[CountParts], list[PartCount | BadInput]] = import_module(
+    def open(self) -> Callable[[CountParts], list[PartCount | BadInput | DeadlinePassed]]:
+        answers: Callable[[CountParts], list[PartCount | BadInput | DeadlinePassed]] = import_module(
             "penstock.sources.file_answers"
         ).FileAnswers(self.password)
         return answers

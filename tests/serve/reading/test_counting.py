@@ -55,7 +55,7 @@ class Listing:
         self._back: queue.SimpleQueue[Path] = queue.SimpleQueue()
 
     def opened(self) -> UploadCounter:
-        def counter(deadline_s: float) -> FileCounter:
+        def counter(deadline_s: float, in_slices: bool) -> FileCounter:
             return FakeCounter(deadline_s, self.released)
 
         return UploadCounter(self.progress, self._back.put, counter)

@@ -1,9 +1,9 @@
 """Counts the pages of uploads; a file that takes long to count holds up none that does not.
 
-The listing asks about all that came together, and waits a moment. What has no answer then is counted aside,
-one by one, in turns of those who sent it. What still has none is counted with patience, and the next of these
-only when its document is read: what is slow to count is slow to read. An answer brings its upload back to
-the listing.
+The listing asks about all that came together, each for a moment. What has no answer then is counted aside,
+for seconds each, in turns of those who sent it. What still has none is counted with patience, and the next of
+these only when its document is read: what is slow to count is slow to read. An answer brings its upload back
+to the listing.
 """
 
 from __future__ import annotations
@@ -21,12 +21,18 @@ from penstock.serve.reading.progress import ReadingProgress
 from penstock.serve.reading.upload_pages import document_of
 from penstock.sources.files import Candidate
 from penstock.sources.probe import COUNTED, PROBE_DEADLINE_S, STAGE, Counts, FileCounter, PageCounter
+from penstock.sources.probe_questions import PartCount
 
 log = logging.getLogger(__name__)
 
-QUICK_S = 3.0  # for all files that came together, and for one aside: most take milliseconds
+QUICK_S = 15.0  # for all that came together, counted in slices; reached where native code hangs
+ASIDE_S = 3.0  # for one file
 READ_S = 60.0  # then the next slow file is counted, though the one before is not read
 LOOK_S = 0.2  # between two looks whether it is
+
+
+def _opened(deadline_s: float, in_slices: bool) -> FileCounter:
+    return PageCounter(None, deadline_s, in_slices)
 
 
 class NotCounted(Exception):
@@ -59,15 +65,15 @@ class UploadCounter:
         self,
         progress: ReadingProgress,
         again: Callable[[Path], None],
-        opened: Callable[[float], FileCounter] = lambda deadline_s: PageCounter(deadline_s=deadline_s),
+        opened: Callable[[float, bool], FileCounter] = _opened,
     ) -> None:
         self._progress = progress
         self._again = again
         self._known: Counts = {}
         self._ending = threading.Event()
-        self._quick = opened(QUICK_S)
-        self._slow = _Lane("slow files", opened(PROBE_DEADLINE_S), self._count_slow)
-        self._aside = _Lane("files aside", opened(QUICK_S), self._count_aside)
+        self._quick = opened(QUICK_S, True)
+        self._slow = _Lane("slow files", opened(PROBE_DEADLINE_S, False), self._count_slow)
+        self._aside = _Lane("files aside", opened(ASIDE_S, False), self._count_aside)
 
     def __enter__(self) -> UploadCounter:
         return self
@@ -84,13 +90,18 @@ class UploadCounter:
         try:
             found = self._quick.counts(new)
         except (DeadlinePassed, WorkerDied):
-            waiting = [_Waiting(file, Path(file.found.source or file.found.path)) for file in new]
-            for each in waiting:
-                self._aside.put(each, self._progress.owner(each.document))
-            raise NotCounted(frozenset(each.document for each in waiting)) from None
-        return found | {
-            file.found.path: self._known.pop(file.found.path) for file in asked if file not in new
-        }
+            found = {}
+        self._known |= {path: count for path, count in found.items() if not _takes_long(count)}
+        late = [file for file in new if file.found.path not in self._known]
+        if late:
+            raise NotCounted(frozenset(map(self._set_aside, late)))
+        return {file.found.path: self._known.pop(file.found.path) for file in asked}
+
+    def _set_aside(self, file: Candidate) -> str:
+        """Returns the document that is counted aside."""
+        waiting = _Waiting(file, Path(file.found.source or file.found.path))
+        self._aside.put(waiting, self._progress.owner(waiting.document))
+        return waiting.document
 
     def _count_aside(self, counter: FileCounter, waiting: _Waiting) -> None:
         try:
@@ -118,6 +129,10 @@ class UploadCounter:
     def _answer(self, waiting: _Waiting, found: Counts) -> None:
         self._known |= found
         self._again(waiting.upload)
+
+
+def _takes_long(count: PartCount | Failure) -> bool:
+    return isinstance(count, Failure) and count.kind == DeadlinePassed.__name__
 
 
 class _Lane:
