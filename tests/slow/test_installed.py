@@ -55,6 +55,10 @@ CALLS = {
     ),
     "serve": (["serve", "out", "--port", "0"], ""),
     "mcp": (["mcp"], ""),
+    "office": (["parse", "old.doc", "-o", "d"], "print(next(penstock.parse('old.doc')).failure)"),
+    "hwp": (["parse", "old.hwp", "-o", "w"], "print(next(penstock.parse('old.hwp')).failure)"),
+    "corpora": (["parse", "web.warc", "-o", "c"], "print(next(penstock.parse('web.warc')).failure)"),
+    "stores": (["parse", "s3://bucket/a.pdf", "-o", "s"], "next(penstock.parse('s3://bucket/a.pdf'))"),
     "gpu": (
         ["parse", "report.pdf", "-o", "g", "--recipe", "grounded-2", "--engine", "hf"],
         "list(penstock.parse('report.pdf', recipe='grounded-2', engine='hf'))",
@@ -63,6 +67,13 @@ CALLS = {
         ["parse", "report.pdf", "-o", "v", "--recipe", "glm-ocr"],
         "list(penstock.parse('report.pdf', recipe='glm-ocr'))",
     ),
+}
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+BEGINNINGS = {
+    "phone.heic": b"\0\0\0\x18ftypheic\0\0\0\0mif1heic",
+    "old.doc": OLE + bytes(2000),
+    "old.hwp": b"HWP Document File V3.00 \x1a\1\2\3\4\5" + bytes(2000),
+    "web.warc": b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n",
 }
 # what a file's first bytes are, by its ending
 FIRST_BYTES = {
@@ -217,7 +228,8 @@ def test_what_needs_an_extra_says_how_to_install_it(
         pytest.skip("goes on where the base alone ends")
     base, sentence = environments["base"], install_advice(extra)
     words, call = CALLS[extra]
-    (desk / "phone.heic").write_bytes(b"\0\0\0\x18ftypheic\0\0\0\0mif1heic")
+    for name, content in BEGINNINGS.items():
+        (desk / name).write_bytes(content)
     shell = base.run(["-m", "penstock", *words], desk, settings)
     assert shell.returncode in (1, 2) and "Traceback" not in shell.stderr, shell.stderr
     assert sentence in " ".join((shell.stdout + shell.stderr).split())

@@ -74,7 +74,7 @@ class Desk:
         trace = read_trace(self.log)
         assert len(trace.lines) > 10  # it was watched
         assert trace.calls == []
-        allowed = tuple(f"{self.root / name}/" for name in ("tmp", "cache", "desk/out", "desk/rooms"))
+        allowed = tuple(f"{self.root / name}/" for name in ("tmp", "cache", "desk/out", "desk/rooms", "desk/read"))
         folders = {name.rstrip("/") for name in allowed}
         written = {self.absolute(path) for path in trace.written()}
         assert [
@@ -119,6 +119,25 @@ def test_documents_are_read_and_searched_without_a_call(desk: Desk) -> None:
     desk.run("embed", "out")
     desk.run("index", "out")
     desk.run("search", "out", "수압관의 굵기")
+
+
+def test_files_of_other_kinds_are_read_without_a_call(desk: Desk) -> None:
+    """What they name elsewhere is not fetched, and packages of the extras call nobody."""
+    letters = desk.root / "desk" / "letters"
+    letters.mkdir()
+    page = "<p>Rain<img src='http://pictures.example/a.png' alt='far'><link href='http://a.example/b.css'>"
+    (letters / "page.html").write_text(page)
+    (letters / "letter.eml").write_bytes(made_files.EML)
+    (letters / "slides.pptx").write_bytes(made_files.pptx())
+    (letters / "report.hwpx").write_bytes(made_files.hwpx())
+    (letters / "web.warc").write_bytes(warc(page.encode()))
+    desk.run("parse", "letters", "-o", "read")
+    desk.run("export", "read", "--to", "corpus")
+
+
+def test_the_server_for_agents_calls_nobody(desk: Desk) -> None:
+    pytest.importorskip("mcp.server.mcpserver", reason="needs penstock-pipeline[mcp]")
+    desk.run("mcp")
 
 
 def test_photos_are_measured_without_a_call(desk: Desk) -> None:

@@ -6,6 +6,7 @@ import errno
 import io
 import os
 import re
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -359,3 +360,13 @@ def test_a_document_without_pages_is_one_failed_item(tmp_path: Path) -> None:
     )
     (item,) = list_items([str(empty)], Page)
     assert item.failure is not None and "it has no page" in item.failure.message
+
+
+def test_an_object_store_without_its_package_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("obstore", "obstore.store", "obstore.exceptions"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(UsageError, match="obstore") as told:
+        list(list_items(["s3://bucket/a.pdf"], Page, downloads=tmp_path))
+    assert "penstock-pipeline[stores]" in told.value.advice

@@ -36,7 +36,7 @@ def refused_body(body: bytes) -> str | None:
         error = refused_id(json.loads(body))
     except (ValueError, RecursionError):
         return None
-    return error and error.model_dump_json()
+    return error.model_dump_json() if error is not None else None
 
 
 def refused_id(parsed: object) -> types.JSONRPCError | None:

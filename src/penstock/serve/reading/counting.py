@@ -79,6 +79,9 @@ class UploadCounter:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
         self._ending.set()
         for one in (self._aside, self._slow, self._quick):
             one.close()

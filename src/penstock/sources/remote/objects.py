@@ -68,10 +68,10 @@ class StoredObject(SafeRepr):
 
 def objects_at(text: str, downloads: Path) -> Iterator[StoredObject]:
     """Yields what can be read below an address, or by a pattern, in the order of the store: by name."""
-    import obstore
-
     address, pattern = _split(normal_address(text))
     store = opened(address)
+    import obstore  # it is there: opened() says how to get it where it is not
+
     home = downloads / safe_name(f"{address.rpartition('/')[2]}-{_hash(address)}")
     with object_errors(address, ADVICE):
         for batch in obstore.list(store):
