@@ -12,7 +12,7 @@ EXTRAS = MappingProxyType(
         "corpora": ("fastwarc", "py3langid"),
         "eval": ("penstock_eval",),
         "gpu": ("pynvml", "torch", "torchvision", "transformers"),
-        "hwp": ("rhwp", "unhwp", "olefile"),
+        "hwp": ("rhwp", "olefile"),
         "office": ("docvortex", "oxmsg"),
         "heic": ("pillow_heif",),
         "hub": ("huggingface_hub",),

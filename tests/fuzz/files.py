@@ -23,6 +23,7 @@ from penstock.store.schema import PAGES
 from penstock.testing.fake_recipe import fake
 from tests.engines.office import made_files
 from tests.fuzz.mutations import mutated, mutated_inside
+from tests.support.made_hwp3 import made_hwp3
 from tests.support.made_hwpx import MadeCell, made_hwpx
 
 MAX_BYTES = 300_000
@@ -58,6 +59,7 @@ def seeds(folder: Path | None = None) -> dict[str, list[bytes]]:
     for kind in ("pptx", "xlsx", "odt", "epub"):
         found[kind].append(getattr(made_files, kind)())
     found["hwpx"] += [made_files.hwpx(), made_hwpx(["# 머리", "본문이다.", [MadeCell(0, 0, "칸", 2)]])]
+    found["hwp"].append(made_hwp3(["Rain falls.", "비가 온다."]))
     for path in sorted(folder.rglob("*")) if folder else []:
         ending = path.suffix.lower().lstrip(".").replace("jpg", "jpeg")
         if path.is_file() and ending in found and path.stat().st_size <= MAX_BYTES:

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from penstock.engines.rendering.font_names import add_korean_font
-from penstock.engines.rendering.hwp import open_hwp_printer
-from penstock.errors import BadInput, DeadlinePassed
+from penstock.errors import DeadlinePassed
 from penstock.page import Page
 from penstock.processes.confinement import landlock_version
 from penstock.processes.program import run_shut_in
@@ -22,6 +21,7 @@ from penstock.region import Region
 from penstock.sources import list_items
 from tests.engines.office.made_files import zipped
 from tests.support.loaded import load_items
+from tests.support.made_hwp3 import made_hwp3
 from tests.support.made_hwpx import MadeCell, made_hwpx
 
 LONG = (
@@ -206,8 +206,9 @@ def test_a_docx_has_its_own_words_in_the_boxes_of_its_printed_pages(tmp_path: Pa
     assert region_of(pages[-1], "Paragraph 89").box[1] > region_of(pages[-1], "Paragraph 88").box[1]
 
 
-def test_an_hwp_3_is_not_printed_and_says_so(tmp_path: Path) -> None:
-    path = tmp_path / "old.hwp"
-    path.write_bytes(b"HWP Document File V3.00 \x1a\1\2\3\4\5")
-    with pytest.raises(BadInput, match="HWP 3 is not printed"):
-        open_hwp_printer()(str(path))
+def test_an_hwp_3_is_printed_and_has_boxes(tmp_path: Path, hwpx: Path) -> None:
+    path = hwpx.with_name("old.hwp")
+    path.write_bytes(made_hwp3(["Rain falls on the roof.", "비가 온다."]))
+    [page] = read(path, tmp_path / "kept")
+    found = [region_of(page, text) for text in ("Rain falls on the roof.", "비가 온다.")]
+    assert 0 < found[0].box[1] < found[1].box[1] < page.height / 2

@@ -1,4 +1,4 @@
-"""HWP 5 by rhwp: the same document as HWPX gives the same words."""
+"""HWP 5 and HWP 3 by rhwp: the same document as HWPX gives the same words."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from penstock.engines.office.hwp import rhwp_package
 from penstock.engines.office.hwp_numbering import HwpNumbers, hwp_numbers
 from penstock.engines.office.open import open_structure
 from penstock.errors import BadInput
+from tests.support.made_hwp3 import made_hwp3
 
-pytest.importorskip("unhwp", reason="the extra hwp is not installed")
+if rhwp_package() is None:
+    pytest.skip("the extra hwp is not installed", allow_module_level=True)
 FOLDER = Path(os.environ.get("PENSTOCK_DATA", "../shared/data")) / "devset/formats/hwp"
 
 
@@ -59,6 +62,25 @@ def test_each_section_has_the_outline_numbers_it_names() -> None:
         pytest.skip(f"{path} is not here")
     found = lines(path)
     assert {"나. 3-2", "1) 3-2-1", "제1장 1", "제3항 3-2-3", "제4장 4"} <= set(found)
+
+
+def test_an_hwp_3_is_read_and_a_broken_one_says_why(tmp_path: Path) -> None:
+    path = tmp_path / "a.hwp"
+    data = made_hwp3(["Rain falls.", "비가 온다."])
+    path.write_bytes(data)
+    assert lines(path) == ["Rain falls.", "비가 온다."]
+    path.write_bytes(data[:100])
+    with pytest.raises(BadInput, match="no HWP that can be read"):
+        lines(path)
+
+
+def test_a_panic_of_its_reader_is_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "a.hwp"
+    data = made_hwp3(["Rain falls."])
+    cut = b"\xff\xff\xff\xff".join((data[:1166], data[1170:]))  # it has more fonts than letters
+    path.write_bytes(cut)
+    with pytest.raises(BadInput, match="no HWP that can be read"):
+        lines(path)
 
 
 def test_records_that_say_nothing_cost_the_numbers_alone(tmp_path: Path) -> None:

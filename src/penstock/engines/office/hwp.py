@@ -1,7 +1,7 @@
-"""HWP 5 and HWP 3, by packages of the extra `hwp`.
+"""HWP 5 and HWP 3, by a package of the extra `hwp`.
 
-rhwp turns HWP 5 into HWPX, which is then read as any; where it cannot be loaded, and for HWP 3, unhwp gives
-Markdown. Both parse in this process, which can be killed and has nothing to lose.
+rhwp turns both into HWPX, which is then read as any. It parses in this process, which can be killed and has
+nothing to lose.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import contextlib
 import ctypes
 import importlib
 import io
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from penstock.engines.office.blocks import BlockFile, StructureFile, in_units
+from penstock.engines.office.blocks import StructureFile
 from penstock.engines.office.hwp_numbering import hwp_numbers
 from penstock.engines.office.hwpx import read_hwpx
-from penstock.engines.office.markdown import markdown_blocks
 from penstock.engines.office.package import XmlPackage
 from penstock.errors import BadInput, first_line, install_advice
 
@@ -32,34 +32,32 @@ def is_hwp(path: str) -> bool:
 
 
 def read_hwp(path: str) -> StructureFile:
-    """Raises BadInput where the file cannot be read, and where the packages that read it are missing."""
-    with Path(path).open("rb") as file:
-        is_old = file.read(32).startswith(HWP3)
-    rhwp = None if is_old else rhwp_package()
-    if rhwp is not None:
-        return _by_hwpx(rhwp, path)
-    unhwp = _package("unhwp")
-    if unhwp is None:
-        raise BadInput("reading HWP needs unhwp and rhwp-python.", install_advice("hwp"))
-    return _by_markdown(unhwp, path)
+    """Raises BadInput where the file cannot be read, and where the package that reads it is missing."""
+    rhwp = rhwp_package()
+    if rhwp is None:
+        raise BadInput("reading HWP needs rhwp-python.", install_advice("hwp"))
+    return _by_hwpx(rhwp, path)
 
 
 def _by_hwpx(rhwp: Any, path: str) -> StructureFile:
-    try:
+    with rhwp_errors("it is encrypted.", "it is no HWP that can be read"):
         data = rhwp.parse(path).to_hwpx_bytes()
-    except (ValueError, OSError, RuntimeError) as exc:
-        if "암호" in str(exc):
-            raise BadInput("it is encrypted.", "Save it without a password.") from exc
-        raise BadInput(f"it is no HWP that can be read: {first_line(exc)}.") from exc
     return read_hwpx(XmlPackage(io.BytesIO(data)), hwp_numbers(path))
 
 
-def _by_markdown(unhwp: Any, path: str) -> StructureFile:
+@contextlib.contextmanager
+def rhwp_errors(encrypted: str, otherwise: str) -> Iterator[None]:
+    """Raises BadInput for what rhwp raises: with its reason, or for a file with a password."""
     try:
-        text = unhwp.to_markdown(path)
-    except Exception as exc:  # its errors are no common class; each means that the file cannot be read
-        raise BadInput(f"it is no HWP that can be read: {first_line(exc)}.") from exc
-    return BlockFile(in_units(markdown_blocks(text)))
+        yield
+    except (ValueError, OSError, RuntimeError) as exc:
+        if "암호" in str(exc):
+            raise BadInput(encrypted, "Save it without a password.") from exc
+        raise BadInput(f"{otherwise}: {first_line(exc)}.") from exc
+    except BaseException as exc:  # a panic of Rust's is no Exception, and of a class that cannot be imported
+        if type(exc).__name__ != "PanicException":
+            raise
+        raise BadInput(f"{otherwise}: {first_line(exc)}.") from exc
 
 
 def rhwp_package() -> Any:
@@ -67,12 +65,7 @@ def rhwp_package() -> Any:
     with contextlib.suppress(OSError):
         # rhwp's wheel brings a FreeType that is too old for it; the system's has what it misses
         ctypes.CDLL("libfreetype.so.6", mode=ctypes.RTLD_GLOBAL)
-    return _package("rhwp")
-
-
-def _package(name: str) -> Any:
-    """Returns a package, or None where it is not installed or cannot be loaded."""
     try:
-        return importlib.import_module(name)
+        return importlib.import_module("rhwp")
     except ImportError:
         return None

@@ -1,15 +1,14 @@
-"""Prints HWP 5 and HWPX with rhwp. Runs in a child that can be killed and may write nothing."""
+"""Prints HWP and HWPX with rhwp. Runs in a child that can be killed and may write nothing."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 import pypdfium2 as pdfium
 
-from penstock.engines.office.hwp import HWP3, rhwp_package
-from penstock.errors import BadInput, first_line, install_advice
+from penstock.engines.office.hwp import rhwp_errors, rhwp_package
+from penstock.errors import BadInput, install_advice
 
 PRINTED = frozenset({"hwp", "hwpx"})
 FONT_ADVICE = "Install a Korean font (apt-get install fonts-noto-cjk), or read it with --office structure."
@@ -28,20 +27,13 @@ def open_hwp_printer() -> Callable[[str], bytes]:
 
 def _printed(path: str) -> bytes:
     """Raises BadInput where it cannot be printed, and where no font shows its text."""
-    with Path(path).open("rb") as file:
-        if file.read(32).startswith(HWP3):
-            raise BadInput("HWP 3 is not printed.", "Read it with --office structure.")
     rhwp = rhwp_package()
     if rhwp is None:
         raise BadInput("printing HWP needs rhwp-python.", install_advice("hwp"))
-    try:
+    with rhwp_errors("is encrypted.", "could not be printed"):
         document = rhwp.parse(path)
         letters = len("".join(document.extract_text().split()))
         data = bytes(document.render_pdf())
-    except (ValueError, OSError, RuntimeError) as exc:
-        if "암호" in str(exc):
-            raise BadInput("is encrypted.", "Save it without a password.") from exc
-        raise BadInput(f"could not be printed: {first_line(exc)}.") from exc
     if letters >= MIN_LETTERS and not _has_letters(data):
         raise BadInput("could not be printed: no font of this machine shows its text.", FONT_ADVICE)
     return in_points(data)
