@@ -1,4 +1,4 @@
-"""HWP 3 files from scratch, by Hancom's description of the format: no sample with a free licence was found."""
+"""HWP 3 files from scratch, by the description of the format: no sample with a free licence was to be had."""
 
 from __future__ import annotations
 

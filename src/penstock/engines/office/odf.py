@@ -261,6 +261,10 @@ class _Odf:
                 latex = self._formula(frame)
                 if latex:
                     self._writer.formula(latex)
+                else:
+                    self._writer.text("Embedded object", label="aside_text", mark="object")
+            elif name in ("object-ole", "plugin", "applet"):
+                self._writer.text(f"Embedded object: {name}", label="aside_text", mark="object")
         self._depth -= 1
 
     def _image(self, element: Element, words: str) -> None:

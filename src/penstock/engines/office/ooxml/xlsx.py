@@ -131,12 +131,15 @@ class Workbook:
             yield StructureBlock(label="aside_text", text=words, mark="cut")
 
     def _others(self, relations: dict[str, PartRelation]) -> Iterator[StructureBlock]:
-        """Yields comments, pictures and charts."""
+        """Yields comments, pictures, charts and the names of embedded objects."""
         for relation in relations.values():
             if relation.is_outside or not self._package.has(relation.target):
                 continue
             if relation.kind in ("comments", "threadedComment"):
                 yield from _comments(self._package.xml(relation.target))
+            elif relation.kind in ("oleObject", "package"):
+                name = relation.target.rpartition("/")[2]
+                yield StructureBlock(label="aside_text", text=f"Embedded object: {name}", mark="object")
             elif relation.kind == "drawing":
                 yield from self._drawing(relation.target)
 
