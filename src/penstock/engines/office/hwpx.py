@@ -59,7 +59,7 @@ class _Hwpx:
         header = package.xml("Contents/header.xml") if package.has("Contents/header.xml") else None
         self._heads = _heads(header)
         self._styles = _styles(header)
-        self._numberings = _numberings(header) | numbers.numberings
+        self._numberings = {**_numberings(header), **numbers.numberings}
         self._outlines = numbers.outlines
         self._outline_id = "1"  # the numbering of this section's outline
         self._counts: dict[str, list[int]] = {}

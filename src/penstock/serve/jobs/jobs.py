@@ -130,14 +130,10 @@ class Jobs:
         What holds documents (an archive, a mail) has a run of its own, unless a file is wanted `as_one`.
         Raises UsageError for wrong options, NotADocument for a file that cannot be one.
         """
-        kinds = {file.kind(): file.name for file in files}
-        holds_several = kinds.keys() & (formats.ARCHIVES if as_one else formats.ARCHIVES | formats.MAILS)
-        if as_one and holds_several:
-            name = kinds[holds_several.pop()]
-            raise NotADocument(f"{name} is an archive, which is not one document.", "Send it to /v1/parse.")
-        has_own_run = kind == "volumes" or bool(options or holds_several)
+        has_own_run = kind == "volumes" or bool(options)
         if has_own_run:
             self.own_runs.check(kind, options)
+        has_own_run |= _hold_several(files, as_one)
         id = secrets.token_hex(12)
         for file in chain(files, *attachments.values()):
             with store_errors(file.path):
@@ -350,6 +346,16 @@ class Jobs:
             users = self._users.get(name, ())
             if record.id not in users:
                 self._users[name] = (*users, record.id)
+
+
+def _hold_several(files: Sequence[ReceivedFile], as_one: bool) -> bool:
+    """Returns whether a file holds documents. Raises NotADocument for what is none, or not one."""
+    kinds = {file.kind(): file.name for file in files}
+    archives = kinds.keys() & formats.ARCHIVES
+    if as_one and archives:
+        name = kinds[archives.pop()]
+        raise NotADocument(f"{name} is an archive, which is not one document.", "Send it to /v1/parse.")
+    return bool(archives or (kinds.keys() & formats.MAILS and not as_one))
 
 
 def _counts(state: JobState) -> Mapping[str, int]:
