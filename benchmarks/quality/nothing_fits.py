@@ -5,9 +5,9 @@
 DATA holds `devset`, `korean_pdf` and `korean_text` (PENSTOCK_DATA). Each collection is read by its layer,
 embedded by the built-in embedder and indexed. A collection is asked its own questions, which one of its pages
 answers, and those of all others, which none does, with OFF_TOPIC. Questions are parts of sentences and three
-words of a paragraph in a frame; those of `korean` were written by people. The threshold is chosen on the
-tune collections (`--fit` prints it for src/penstock/retrieval/fitting.py); figures are of the check ones,
-whose questions it has not seen. The last line is JSON.
+words of a paragraph in a frame; those of `korean` were written by people. `--fit` prints the greatest
+threshold that refuses no question of the tune collections (src/penstock/retrieval/fitting.py is a little
+below); the questions of the check ones had no part in it. The last line is JSON.
 """
 
 from __future__ import annotations
@@ -21,8 +21,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any
-
-import numpy as np
 
 import penstock
 from penstock.passes.questions import Questions
@@ -46,7 +44,6 @@ TUNE, CHECK = (
 )
 A_COLLECTION = 40  # questions
 OF_SENTENCE = 7  # words
-KEPT = 0.97  # of the questions with an answer: what the threshold is chosen for
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,16 +138,14 @@ def rates(rows: Sequence[Asked], fits: Any) -> dict[str, float]:
     }  # fmt: skip
 
 
-def fitted(rows: Sequence[Asked]) -> tuple[float, float]:
-    """Returns how much the words count beside the cosine, and the least sum, of all that keep enough."""
-    own = np.array([[r.evidence.likeness, r.evidence.words] for r in rows if r.has_answer])
-    others = np.array([[r.evidence.likeness, r.evidence.words] for r in rows if not r.has_answer])
-    best = (0.0, 0.0, 0.0)
-    for weight in np.linspace(0, 4, 81):
-        least = float(np.quantile(own @ (1.0, weight), 1 - KEPT))
-        refused = float((others @ (1.0, weight) < least).mean())
-        best = max(best, (refused, float(weight), least))
-    return round(best[1], 3), round(best[2], 3)
+def fitted(rows: Sequence[Asked]) -> float:
+    """Returns the greatest threshold that refuses no question with an answer."""
+    sums = [
+        r.evidence.likeness + r.evidence.words
+        for r in rows
+        if r.has_answer and r.evidence.likeness is not None
+    ]
+    return math.floor(100 * min(sums)) / 100
 
 
 def main() -> None:
