@@ -58,7 +58,7 @@ SOURCES = (
 )  # fmt: skip
 DEMO = "omnidocbench_demo"
 EFFORTS = ("fast", "balanced")
-PULL = 0.05  # of the guess, in pages
+GUESS, PULL = (5.0, 0.2, 0.3, 0.2, 0.8), 0.05  # weights before any page was seen, and how much they count
 ACCEPTED = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 1.0)
 
 
@@ -124,13 +124,18 @@ def judged(data: Path, pages: int, work: Path) -> Iterator[Judged]:
             yield Judged(sample.source, sample.half, doubts, fmean(known))
 
 
+def typed(doubts: PageDoubts) -> PageDoubts:
+    """Returns the doubts of a page that nobody looked at for handwriting."""
+    return replace(doubts, parts=(*doubts.parts[:-1], 0.0))
+
+
 def fitted(pages: Sequence[Judged]) -> dict[str, float]:
     """Returns weights of the causes, none below zero; sources count alike. Few pages move a weight little."""
     counts = Counter(page.source for page in pages)
     share = np.sqrt([1.0 / counts[page.source] for page in pages])
     causes = np.array([page.doubts.parts for page in pages]) * share[:, None]
     wrong = np.array([page.wrong for page in pages]) * share
-    guess = np.array(list(WEIGHTS.values()))
+    guess = np.array(GUESS)
     pulled = np.sqrt(PULL) * np.eye(len(guess)) / guess
     weights, _ = nnls(
         np.vstack([causes, pulled]), np.concatenate([wrong, np.full(len(guess), np.sqrt(PULL))])
@@ -224,9 +229,13 @@ def main() -> None:
             print(
                 page.source, page.half, [round(part, 3) for part in page.doubts.parts], round(page.wrong, 3)
             )
-    found = {half: ranking(own) for half, own in zip(HALVES, (tune, check), strict=True)}
+    found: dict[str, dict[str, float]] = {
+        half: ranking(own) for half, own in zip(HALVES, (tune, check), strict=True)
+    }
     for half, figures in found.items():
         print(half, figures)
+    unseen = [replace(page, doubts=typed(page.doubts)) for page in check]
+    found["check, handwriting not looked for"] = ranking(unseen)
     demo, sent = list(both(given.data, given.out)), list(by_perfect_server(check))
     again = list(by_effort(demo))
     means = {

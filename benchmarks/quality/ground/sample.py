@@ -60,7 +60,11 @@ class Sample:
 
     @property
     def half(self) -> Half:
-        return HALVES[_number(self.document) % 2]
+        return half_of(self.document)
+
+
+def half_of(document: str) -> Half:
+    return HALVES[_number(document) % 2]
 
 
 def chosen(samples: Iterable[Sample], pages: int) -> list[Sample]:

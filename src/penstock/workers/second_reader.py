@@ -13,11 +13,11 @@ from penstock.errors import Failure
 from penstock.processes.part_pool import PartPool
 from penstock.processes.resources import cores
 
-DEADLINE_S = 120.0  # of one picture; a page of small type takes 10 s
+DEADLINE_S = 120.0  # of one page's pictures; a page of small type takes 10 s
 
 
 class SecondReader:
-    """Reads pictures of regions with the built-in readers, as many at once as there are cores.
+    """Reads pictures of regions with the built-in readers, one page after the other, on all cores.
 
     With "none" it reads nothing. Thread-safe; its weights are loaded with the first picture.
     """
@@ -27,12 +27,14 @@ class SecondReader:
         self._pool = PartPool(cores(), "second_reader", DEADLINE_S) if self.name else None
         self._reader: PageReader | None = None
         self._lock = threading.Lock()
+        self._turn = threading.Lock()
 
     def read(self, pictures: Sequence[bytes]) -> list[str | None]:
         """Returns a text for each picture; None where it was not read."""
         if self._pool is None:
             return [None] * len(pictures)
-        texts = self._pool.map([partial(self._text, picture) for picture in pictures])
+        with self._turn:  # the time of a picture begins when the pages before it are read
+            texts = self._pool.map([partial(self._text, picture) for picture in pictures])
         return [None if isinstance(text, Failure) else text for text in texts]
 
     def close(self) -> None:
