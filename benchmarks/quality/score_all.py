@@ -59,6 +59,7 @@ from benchmarks.quality.scorer_check import table as scorer_table
 from benchmarks.quality.side_by_side import table as table_side_by_side
 from benchmarks.quality.side_by_side import write_scores
 
+CONFIDENCE = Path(__file__).with_name("confidence.md")  # made of what three other scripts print
 OFFICE = "\n## Office files, HWP and mail\n"
 DEMO = "Docling bundles PDF document conversion to JSON and Markdown in an easy self contained package"
 FIELDS = ("company", "date", "address", "total")
@@ -302,7 +303,7 @@ def document(done: Sequence[Scored], data: Path, columns: dict[str, Path]) -> st
     head = ["# How well it reads", "", made, "", INTRODUCTION, "", WEAK, ""]
     if columns:
         head += [SIDE_BY_SIDE, "", *table_side_by_side(columns), "", BORN_DIGITAL, ""]
-    head += [GENERALISE, "", BY_SCHEMA, "", "## Scores", ""]
+    head += [GENERALISE, "", BY_SCHEMA, "", CONFIDENCE.read_text(encoding="utf-8"), "## Scores", ""]
     body = [line for scored in done for line in section(scored)]
     tail = [PHOTOS, "", "## Worst samples", "", "By each set's first score, the worst first.", ""]
     tail += [f"- {scored.title}: {', '.join(worst(scored))}" for scored in done]

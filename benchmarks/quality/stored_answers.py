@@ -107,7 +107,7 @@ def judged(answers: Sequence[Stored]) -> Iterator[Judged]:
 
 def features(signals: Signals) -> list[float]:
     """Returns what these answers have of the features of `ANSWERS`: one, and what the readers differ by."""
-    apart = (signals.agreement, signals.digits, signals.script)
+    apart = (signals.agreement, signals.digits)  # with the letters known, their script had no weight
     return [1.0, *(0.0 if value is None else 1.0 - value for value in apart)]
 
 
@@ -179,7 +179,7 @@ def main() -> None:
     weights = fit(tune)
     if given.fit:
         one, *apart = weights
-        print((*ANSWERS[:3], round(one - ANSWERS[0], 4), *(round(value, 4) for value in apart), ANSWERS[7]))
+        print((*ANSWERS[:3], round(one - ANSWERS[0], 4), *(round(value, 4) for value in apart), *ANSWERS[6:]))
     found: dict[str, dict[str, dict[str, float]]] = {}
     for source in ("all", *dict.fromkeys(row.source for row in check)):
         own = [row for row in check if source in ("all", row.source)]

@@ -24,7 +24,7 @@ from penstock.stages.reread import Reread
 from penstock.testing.fake_server import Asked, FakeServer, serving
 from penstock.trace.profile import Profile
 from penstock.trace.report import render_text
-from penstock.workers import choose
+from penstock.workers.choosing import choose
 from tests.recipes.test_regions import SAMPLE
 
 SURELY, UNSURELY = 1.0, 0.4

@@ -16,7 +16,7 @@ class Choose(Stage):
     """
 
     name: ClassVar[str] = "choose"
-    worker: ClassVar[str] = "penstock.workers.choose:ChooseWorker"
+    worker: ClassVar[str] = "penstock.workers.choosing.choose:ChooseWorker"
     reads: ClassVar[tuple[str, ...]] = ("pixels", "layer", "regions", "width", "height")
     writes: ClassVar[tuple[str, ...]] = ("choice",)
     accept_errors: float

@@ -13,7 +13,7 @@ class Reread(RecogniseRemote):
     """Regions keep their places and labels. Text that the file itself gives is not asked for."""
 
     name: ClassVar[str] = "reread"
-    worker: ClassVar[str] = "penstock.workers.reread:RereadWorker"
+    worker: ClassVar[str] = "penstock.workers.choosing.reread:RereadWorker"
     reads: ClassVar[tuple[str, ...]] = ("pixels", "regions", "choice")
     writes: ClassVar[tuple[str, ...]] = ("regions",)
     text_height: float = 0.0

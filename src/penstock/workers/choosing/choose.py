@@ -25,8 +25,8 @@ class ChooseWorker(Worker[Page]):
         return [self._chosen(page) for page in items]
 
     def _chosen(self, page: Page) -> Page:
-        looks = self._handwriting is not None and page.pixels is not None
-        by_hand = self._handwriting.likelihood(page.pixels) if looks else 0.0
+        network, pixels = self._handwriting, page.pixels
+        by_hand = 0.0 if network is None or pixels is None else network.likelihood(pixels)
         choice = choice_of(doubts_of(page, by_hand), self._accepted, self._has_server)
         return replace(page, choice=choice)
 
