@@ -33,7 +33,7 @@ class Scribe:
     def __init__(self, boxes: Sequence[Box], bad: Box | None = None) -> None:
         self.boxes, self.bad, self.looks = boxes, bad, 0
 
-    def find(self, pixels: Pixels, area: Box) -> list[LineBox]:
+    def find(self, pixels: Pixels, area: Box, as_page: bool) -> list[LineBox]:
         self.looks += 1
         return [LineBox(box) for box in self.boxes]
 

@@ -48,9 +48,10 @@ class Readers:
             if engine is not None:
                 engine.close()
 
-    def find(self, pixels: Pixels, area: Box) -> list[LineBox]:
+    def find(self, pixels: Pixels, area: Box, as_page: bool) -> list[LineBox]:
         left, top = max(0, int(area[0])), max(0, int(area[1]))
-        return [_shifted(line, left, top) for line in self._text().find(cut(pixels, area))]
+        page_area = pixels.shape[0] * pixels.shape[1] if as_page else 0
+        return [_shifted(line, left, top) for line in self._text().find(cut(pixels, area), page_area)]
 
     def script(self, pixels: Pixels, lines: Sequence[LineBox]) -> Script:
         return self._text().script(pixels, lines)

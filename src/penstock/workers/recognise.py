@@ -31,7 +31,7 @@ T = TypeVar("T")
 class PageReaders(Protocol):
     """The engines that read pages, each call in the caller's own thread."""
 
-    def find(self, pixels: Pixels, area: Box) -> list[LineBox]: ...
+    def find(self, pixels: Pixels, area: Box, as_page: bool) -> list[LineBox]: ...
     def script(self, pixels: Pixels, lines: Sequence[LineBox]) -> Script: ...
     def read(self, pixels: Pixels, lines: Sequence[LineBox], script: Script) -> list[TextLine]: ...
     def table(self, pixels: Pixels, box: Box) -> TableGrid: ...
@@ -70,8 +70,8 @@ class PooledEngines:
         self.table = readers.table  # called by parts, which are in the pool already
         self.formula = readers.formula
 
-    def find(self, pixels: Pixels, areas: Sequence[Box]) -> list[LineBox]:
-        found = [self._pool.call(partial(self._readers.find, pixels, area)) for area in areas]
+    def find(self, pixels: Pixels, areas: Sequence[Box], as_page: bool) -> list[LineBox]:
+        found = [self._pool.call(partial(self._readers.find, pixels, area, as_page)) for area in areas]
         return [line for lines in found for line in lines]
 
     def read_quickly(self, pixels: Pixels, lines: Sequence[LineBox]) -> list[TextLine]:

@@ -42,7 +42,8 @@ def give_lines(drafts: Sequence[Draft], lines: Sequence[LineBox]) -> list[Draft]
 
 
 def areas_to_search(page: Page, drafts: Sequence[Draft], words: Sequence[Word], pixels: Pixels) -> list[Box]:
-    return unread_areas(PageReading(page, words=tuple(words), drafts=tuple(drafts)), pixels)
+    areas, _ = unread_areas(PageReading(page, words=tuple(words), drafts=tuple(drafts)), pixels)
+    return areas
 
 
 def with_drawn_tables(

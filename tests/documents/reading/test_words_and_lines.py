@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock.box import Box
+from penstock.box import Box, holds_middle
 from penstock.documents.reading.page_reading import Draft
 from penstock.documents.reading.regions import neighbours
 from penstock.documents.text.text_layer import lines_from
@@ -105,8 +105,20 @@ def test_only_a_region_with_ink_that_no_word_explains_is_searched() -> None:
     with_layer = Page(id="p", document="p", uri="p", width=1000, height=1000, layer=layer)
     drafts = give_words(page, [word])
     assert areas_to_search(with_layer, drafts, [word], pixels) == [picture.box]
-    assert areas_to_search(with_layer, drafts[:1], [word], pixels) == [(0, 0, 1000, 1000)]
+    [left_over] = areas_to_search(with_layer, drafts[:1], [word], pixels)
+    assert holds_middle(left_over, picture.box) and left_over[1] > word.box[3] and left_over[3] < 620
     assert areas_to_search(with_layer, drafts, [], pixels) == [(0, 0, 1000, 1000)]
+
+
+def test_a_page_whose_words_explain_all_ink_is_not_searched_for_a_region_that_has_none_of_them() -> None:
+    pixels = np.full((1000, 1000, 3), 255, np.uint8)
+    for x in range(50, 300, 7):
+        pixels[100:120, x : x + 3] = 0
+    word = Word(text="known", box=(50, 98, 300, 122))
+    page = page_of(
+        Region(label="text", box=(40, 90, 310, 130)), Region(label="table", box=(200, 60, 400, 125))
+    )
+    assert areas_to_search(page, give_words(page, [word]), [word], pixels) == []
 
 
 def test_the_page_number_that_dots_lead_to_stays_in_its_row() -> None:

@@ -59,8 +59,8 @@ class PageReading:
 class Engines(Protocol):
     """What the steps need of engines. Boxes are in pixels of the page, unless it is said otherwise."""
 
-    def find(self, pixels: Pixels, areas: Sequence[Box]) -> list[LineBox]:
-        """Returns the lines of text in the areas."""
+    def find(self, pixels: Pixels, areas: Sequence[Box], as_page: bool) -> list[LineBox]:
+        """Returns the lines of text in the areas, looked at as finely as the page, or each by its size."""
 
     def read_quickly(self, pixels: Pixels, lines: Sequence[LineBox]) -> list[TextLine]:
         """Returns the lines as read, without asking for their script."""

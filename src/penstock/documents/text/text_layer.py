@@ -122,9 +122,26 @@ def coverage(words: Sequence[HasBox], pixels: Pixels, box: Box, strokes: Sequenc
     for stroke in strokes:
         _erase(ink, stroke, x0, y0, CELL)
     inked = int(ink.sum())
-    for word in words:
-        _erase(ink, word.box, x0, y0, REACH * (word.box[3] - word.box[1]))
+    _erase_words(ink, words, x0, y0)
     return float(1.0 - ink.sum() / inked) if inked else 1.0
+
+
+def unexplained(words: Sequence[HasBox], pixels: Pixels, strokes: Sequence[Box] = ()) -> Box | None:
+    """Returns the box around the ink of a page that neither its words nor its drawn lines explain."""
+    ink = _ink(pixels)
+    for stroke in strokes:
+        _erase(ink, stroke, 0, 0, CELL)
+    _erase_words(ink, words, 0, 0)
+    rows, columns = np.flatnonzero(ink.any(axis=1)), np.flatnonzero(ink.any(axis=0))
+    if not len(rows):
+        return None
+    x0, y0, x1, y1 = (float(CELL * at) for at in (columns[0], rows[0], columns[-1] + 1, rows[-1] + 1))
+    return x0, y0, x1, y1
+
+
+def _erase_words(ink: NDArray[np.bool_], words: Sequence[HasBox], left: int, top: int) -> None:
+    for word in words:
+        _erase(ink, word.box, left, top, REACH * (word.box[3] - word.box[1]))
 
 
 def _clipped(box: Box, width: int, height: int) -> tuple[int, int, int, int]:

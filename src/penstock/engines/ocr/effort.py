@@ -21,8 +21,8 @@ class EffortSettings:
 
     `finder` finds lines, `glancer` tells how they run; `trimmed` leaves out a page's blank margins. `quick`
     reads lines first; None reads all of them with care at once. A line is read again with care where `quick`
-    is less sure than `sure`, and a page from its first line on where it is less sure than `page_sure` of two
-    samples or more.
+    is less sure than `sure`, and a page from its first line on where it is less sure than `page_sure` of more
+    than a quarter of its samples.
     """
 
     finder: str

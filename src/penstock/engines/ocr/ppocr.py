@@ -43,6 +43,8 @@ SMALL_PRINT = 14.0  # pixels: lines this low in the detector's picture begin to 
 FINE_PRINT = 20.0  # what the second look brings them to
 # tiny reads "3May", "10litrePump" and is sure
 _LOST_SPACE = re.compile(r"\d[A-Z]?[a-z]{2,}|[a-z]{3,}\d|[a-z][A-Z][a-z]")
+# samples of a clear page that may be smudges or formulas: 2 of 12 on papers, of typewriting and receipts 4
+MAY_BE_UNSURE, UNSURE_SHARE = 1, 0.25
 BAND_PIXELS = 0.7e6  # shown to the network at once: 175 MB less than 1.2 million, and no slower
 BAND_MARGIN = 48  # rows a band sees beyond its own, more than any line of small print is high
 
@@ -73,10 +75,13 @@ class PPOcr:
             self.settings = EFFORT_SETTINGS["best"]
             return None
 
-    def find_lines(self, pixels: Pixels) -> list[LineBox]:
-        """The lines of a page, by rows; small print gets a second, finer look."""
-        area = pixels.shape[0] * pixels.shape[1]
-        if not area or _is_blank(pixels):
+    def find_lines(self, pixels: Pixels, page_area: int = 0) -> list[LineBox]:
+        """The lines of a page, by rows; small print gets a second, finer look.
+
+        `page_area` is that of the page that the picture is a part of, in pixels.
+        """
+        area = max(page_area, pixels.shape[0] * pixels.shape[1])
+        if not pixels.size or _is_blank(pixels):
             return []
         scale = min(1.0, math.sqrt(FIND_PIXELS / area))
         found = self._find(self._detector, pixels, scale)
@@ -133,8 +138,9 @@ class PPOcr:
         if self._quick is None or not samples:
             return False
         seldom = sum(_has_seldom(reading.text) for reading in samples) > 1
-        sure = sorted(reading.confidence for reading in samples)[:2]  # one may be a smudge or a formula
-        return seldom or sure[-1] < self.settings.page_sure
+        unsure = sum(reading.confidence < self.settings.page_sure for reading in samples)
+        may_be = max(MAY_BE_UNSURE, UNSURE_SHARE * len(samples))
+        return seldom or unsure > may_be or unsure == len(samples)
 
     def close(self) -> None:
         """Lets the networks go; a call after this is an error of the program."""
