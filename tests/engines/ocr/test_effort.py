@@ -5,7 +5,7 @@ Pages are drawn with OpenCV's strokes. Readings that are given were made by the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from penstock.engines.ocr.recognise import LineReading
 from penstock.engines.weights import registry as weights
 from penstock.engines.weights.onnx import Network
 from penstock.errors import MissingModel
+from penstock.region import LineBox
 from tests.support.drawn import SENTENCES, page
 from tests.support.partial_cache import hold_only
 
@@ -132,6 +133,19 @@ class Readings:
         """Nothing is open."""
 
 
+class InTurn(Readings):
+    """Says one group of readings a call."""
+
+    def __init__(self, *groups: Sequence[LineReading]) -> None:
+        super().__init__()
+        self.groups = iter(groups)
+
+    def read(self, cuts: list[NDArray[np.uint8]]) -> list[LineReading]:
+        self.readings = tuple(next(self.groups))
+        assert len(self.readings) == len(cuts)
+        return super().read(cuts)
+
+
 def ocr_that_says(quick: Readings, careful: Readings) -> PPOcr:
     ocr = PPOcr.__new__(PPOcr)
     ocr.settings, ocr.missing = EFFORT_SETTINGS["balanced"], ""
@@ -163,6 +177,34 @@ def test_a_page_of_which_two_samples_are_unsure_is_read_with_care_at_once() -> N
     assert not ocr.is_unclear([])
 
 
+def reader_that_says(quick: Readings, careful: Readings) -> PageReader:
+    reader = PageReader.__new__(PageReader)
+    reader.ocr, reader.reads_korean, reader._reads_foreign = ocr_that_says(quick, careful), False, False
+    reader._languages = ("en",)
+    return reader
+
+
+def test_two_formulas_among_six_samples_make_no_careful_page_where_other_lines_are_clear() -> None:
+    pixels = np.zeros((1200, 400, 3), dtype=np.uint8)
+    lines = [LineBox((0, 20 * row, 400, 20 * row + 16)) for row in range(60)]
+    two_unsure = (SURE, SURE, SURE, SURE, UNSURE, UNSURE)
+    quick = Readings(*[SURE] * 6)
+    assert reader_that_says(quick, Readings()).script(pixels, lines) == "other"
+    assert quick.asked == 6  # clear at once
+
+    clear, doubtful = InTurn(two_unsure, [SURE] * 10), InTurn(two_unsure, [*[SURE] * 7, *[UNSURE] * 3])
+    assert reader_that_says(clear, Readings()).script(pixels, lines) == "other"
+    assert reader_that_says(doubtful, Readings()).script(pixels, lines) == "unclear"
+
+
+def test_lines_are_not_softened_where_nearly_all_of_them_are_doubtful() -> None:
+    for doubtful, looks in ((3, 3), (8, 0)):  # of nine
+        sure = LineReading("Subtotal 12.50", 0.99, 0.0)
+        careful = Readings(*[LineReading("Subtotal 12.50", 0.9, 0.0)] * doubtful, *[sure] * (9 - doubtful))
+        reader_that_says(Readings(), careful)._read_other([LINE] * 9, quickly=False)
+        assert careful.asked == 9 + looks
+
+
 def test_one_quick_look_tells_an_upright_page_and_care_turns_one_that_is_not(ran: list[str]) -> None:
     orienter = Orienter(effort="balanced")
     try:
@@ -190,8 +232,7 @@ def test_what_the_quick_network_is_sure_of_is_not_looked_at_twice() -> None:
     """A line between the effort's bound and the one for a second look would cost what it saved."""
     quick = Readings(LineReading("Subtotal 12.50", 0.965, 0.0))
     careful = Readings(AGAIN)
-    reader = PageReader.__new__(PageReader)
-    reader.ocr, reader.reads_korean, reader._reads_foreign = ocr_that_says(quick, careful), False, False
+    reader = reader_that_says(quick, careful)
     assert [one.text for one in reader._read_other([LINE], quickly=True)] == ["Subtotal 12.50"]
     assert careful.asked == 0
     careful.readings = (LineReading("Subtotal 12.50", 0.965, 0.0),)
