@@ -17,6 +17,7 @@ from penstock.page import Page
 from penstock.sources import formats, list_items
 from tests.engines.office import made_files
 from tests.support.loaded import load_items
+from tests.support.made_hwp3 import made_hwp3
 
 FILES: dict[str, bytes] = {
     "a.pptx": made_files.pptx(), "a.xlsx": made_files.xlsx(), "a.hwpx": made_files.hwpx(),
@@ -164,6 +165,15 @@ def test_an_older_kind_without_its_package_says_what_to_install(
     with pytest.raises(BadInput, match="needs docvortex") as caught:
         open_structure(str(tmp_path / "a.doc"), "doc")
     assert "[office]" in caught.value.advice
+
+
+def test_an_hwp_without_its_package_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("penstock.engines.office.hwp.rhwp_package", lambda: None)
+    with pytest.raises(BadInput, match="needs rhwp-python") as refused:
+        read(tmp_path, "a.hwp", made_hwp3(["Rain falls."]))
+    assert "penstock-pipeline[hwp]" in refused.value.advice
 
 
 def test_what_is_not_shown_is_kept_and_marked_or_dropped(tmp_path: Path) -> None:
