@@ -1,4 +1,4 @@
-"""The steps of reading a page, in order: each adds something, then the corrections beside it mend that.
+"""The steps of reading a page, in order: each adds something, then the corrections of that step mend it.
 
 The words of the layer go to the regions before anything is looked for on the picture: lines are searched
 only where no word explains the ink. Tables of the layer are corrections of the regions, which thus have
