@@ -18,6 +18,8 @@ import pytest
 
 from penstock.engines.weights.cache import cache_folder
 from tests.conftest import SAMPLE
+from tests.engines.office import made_files
+from tests.sources.test_archives import warc
 from tests.support.running_service import Client
 from tests.support.traced import read_trace, traced, why_not
 
@@ -28,6 +30,7 @@ pytestmark = [
 PENSTOCK = [sys.executable, "-m", "penstock"]
 PROBE = SAMPLE.with_name("probe.png")
 PHOTO = Path(__file__).parent.parent / "fixtures" / "sofa.jpg"
+WRITTEN = ("tmp", "cache", "desk/out", "desk/rooms", "desk/read")  # folders that commands may write to
 NOT_FILES = ("/dev/", "/proc/")
 
 
@@ -74,7 +77,7 @@ class Desk:
         trace = read_trace(self.log)
         assert len(trace.lines) > 10  # it was watched
         assert trace.calls == []
-        allowed = tuple(f"{self.root / name}/" for name in ("tmp", "cache", "desk/out", "desk/rooms", "desk/read"))
+        allowed = tuple(f"{self.root / name}/" for name in WRITTEN)
         folders = {name.rstrip("/") for name in allowed}
         written = {self.absolute(path) for path in trace.written()}
         assert [
@@ -127,10 +130,10 @@ def test_files_of_other_kinds_are_read_without_a_call(desk: Desk) -> None:
     letters.mkdir()
     page = "<p>Rain<img src='http://pictures.example/a.png' alt='far'><link href='http://a.example/b.css'>"
     (letters / "page.html").write_text(page)
-    (letters / "letter.eml").write_bytes(made_files.EML)
+    (letters / "letter.eml").write_text(f"From: a@b.example\nContent-Type: text/html\n\n{page}")
     (letters / "slides.pptx").write_bytes(made_files.pptx())
     (letters / "report.hwpx").write_bytes(made_files.hwpx())
-    (letters / "web.warc").write_bytes(warc(page.encode()))
+    (letters / "web.warc").write_bytes(warc([("http://a.example/", "text/html", page.encode(), {})]))
     desk.run("parse", "letters", "-o", "read")
     desk.run("export", "read", "--to", "corpus")
 
