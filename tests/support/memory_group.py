@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+from tests.support.waiting import wait_until
 
 ROOT = Path("/sys/fs/cgroup")
 
@@ -29,7 +30,7 @@ def memory_group(limit_mb: int) -> Iterator[Path]:
     try:
         yield group / "cgroup.procs"
     finally:
-        _removed(group)
+        wait_until(lambda: _is_removed(group))
 
 
 def ends(group: Path) -> int:
@@ -40,11 +41,9 @@ def ends(group: Path) -> int:
     return int(counts.get("oom_kill", 0))
 
 
-def _removed(group: Path) -> None:
-    for _ in range(100):
-        try:
-            group.rmdir()
-            return
-        except OSError:  # a process that was ended is still being put away
-            time.sleep(0.05)
-    group.rmdir()
+def _is_removed(group: Path) -> bool:
+    try:
+        group.rmdir()
+    except OSError:  # a process that was ended is still being put away
+        return False
+    return True

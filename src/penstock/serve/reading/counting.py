@@ -1,6 +1,6 @@
 """Counts the pages of uploads; a file that takes long to count holds up none that does not.
 
-The listing asks about all that came together, each for a moment. What has no answer then is counted aside,
+The listing has all that came together counted, each for a moment. What has no answer then is counted aside,
 for seconds each, in turns of those who sent it. What still has none is counted with patience, and the next of
 these only when its document is read: what is slow to count is slow to read. An answer brings its upload back
 to the listing.
@@ -44,7 +44,7 @@ class NotCounted(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Waiting:
+class _SlowFile:
     """A file that is counted aside, and the upload that it is of."""
 
     file: Candidate
@@ -102,17 +102,17 @@ class UploadCounter:
 
     def _set_aside(self, file: Candidate) -> str:
         """Returns the document that is counted aside."""
-        waiting = _Waiting(file, Path(file.found.source or file.found.path))
+        waiting = _SlowFile(file, Path(file.found.source or file.found.path))
         self._aside.put(waiting, self._progress.owner(waiting.document))
         return waiting.document
 
-    def _count_aside(self, counter: FileCounter, waiting: _Waiting) -> None:
+    def _count_aside(self, counter: FileCounter, waiting: _SlowFile) -> None:
         try:
             self._answer(waiting, counter.counts([waiting.file]))
         except (DeadlinePassed, WorkerDied):
             self._slow.put(waiting, self._progress.owner(waiting.document))
 
-    def _count_slow(self, counter: FileCounter, waiting: _Waiting) -> None:
+    def _count_slow(self, counter: FileCounter, waiting: _SlowFile) -> None:
         if self._progress.is_cancelled(waiting.document):
             return
         try:
@@ -129,7 +129,7 @@ class UploadCounter:
             if self._ending.wait(LOOK_S):
                 return
 
-    def _answer(self, waiting: _Waiting, found: Counts) -> None:
+    def _answer(self, waiting: _SlowFile, found: Counts) -> None:
         self._known |= found
         self._again(waiting.upload)
 
@@ -142,18 +142,18 @@ class _Lane:
     """A thread that counts one file after another, in turns of their senders, until `close`."""
 
     def __init__(
-        self, name: str, counter: FileCounter, count: Callable[[FileCounter, _Waiting], None]
+        self, name: str, counter: FileCounter, count: Callable[[FileCounter, _SlowFile], None]
     ) -> None:
         self._counter = counter
         self._count = count
-        self._turns: FairQueue[_Waiting] = FairQueue(documents_a_round=1)
+        self._turns: FairQueue[_SlowFile] = FairQueue(documents_a_round=1)
         self._round = self._turns.round()
         self._changed = threading.Condition()
         self._is_closed = False
         self._thread = threading.Thread(target=self._work, name=name, daemon=True)
         self._thread.start()
 
-    def put(self, waiting: _Waiting, owner: str) -> None:
+    def put(self, waiting: _SlowFile, owner: str) -> None:
         with self._changed:
             self._turns.add([waiting], owner)
             self._changed.notify()
@@ -175,7 +175,7 @@ class _Lane:
                 log.error("%s: %s", waiting.document, exc)
                 self.put(waiting, "")
 
-    def _take(self) -> _Waiting | None:
+    def _take(self) -> _SlowFile | None:
         with self._changed:
             while not self._is_closed:
                 if (waiting := next(self._round, None)) is not None:
