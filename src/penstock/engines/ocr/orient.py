@@ -43,10 +43,10 @@ HANGUL_CLEAR = 0.75  # the same of Korean: 0.96 and more upright, 0.65 at most u
 HANGUL_SURE = 0.85  # enough by itself
 MIN_SYLLABLES = 3
 
-Score = Callable[["Sample"], float]
+Score = Callable[["LineSample"], float]
 
 
-class Sample:
+class LineSample:
     """The picture of a line one way up. A reader is asked how well it reads it once, and remembered."""
 
     def __init__(self, pixels: Pixels) -> None:
@@ -115,12 +115,12 @@ class Orienter:
 
     def _way_up(self, cuts: Sequence[Pixels]) -> int | None:
         """0 or 180 as these pictures of lines stand, None if that is not clear."""
-        samples = [Sample(cut) for cut in cuts]
+        samples = [LineSample(cut) for cut in cuts]
         if len(samples) < FIRST:
             return None
         if self._plainly_upright(samples[:FIRST]):
             return 0
-        over = [Sample(_turned_over(cut)) for cut in cuts]
+        over = [LineSample(_turned_over(cut)) for cut in cuts]
         for score, enough in (
             (self._legible, CLEAR),
             (self._other_script, CLEAR),
@@ -132,7 +132,7 @@ class Orienter:
                 return clear
         return None
 
-    def _plainly_upright(self, samples: Sequence[Sample]) -> bool:
+    def _plainly_upright(self, samples: Sequence[LineSample]) -> bool:
         """Whether one of the readers, the cheapest first, reads these lines well as they stand."""
         if self._ocr.settings.quick is None:
             ways: tuple[tuple[Score, float], ...] = (self._legible, CLEAR), (self._hangul, HANGUL_SURE)
@@ -140,20 +140,20 @@ class Orienter:
             ways = (self._glimpsed, AT_ONCE), (self._hangul, HANGUL_SURE), (self._legible, CLEAR)
         return any(_best_two(score, samples) >= enough for score, enough in ways)
 
-    def _glimpsed(self, sample: Sample) -> float:
+    def _glimpsed(self, sample: LineSample) -> float:
         return _legible(self._ocr.first_look([sample.pixels]))
 
-    def _legible(self, sample: Sample) -> float:
+    def _legible(self, sample: LineSample) -> float:
         return _legible(self._ocr.read_cuts([sample.pixels]))
 
-    def _hangul(self, sample: Sample) -> float:
+    def _hangul(self, sample: LineSample) -> float:
         return _sureness(self._korean, sample.pixels)
 
-    def _other_script(self, sample: Sample) -> float:
+    def _other_script(self, sample: LineSample) -> float:
         """Cubed, so that ways up lie as far apart as PP-OCR's: 0.98 upright, 0.87 at most upside down."""
         return script_sureness(self._foreign.read_line(sample.pixels)) ** 3
 
-    def _either(self, sample: Sample) -> float:
+    def _either(self, sample: LineSample) -> float:
         """For pages in two scripts, of which each may have but one good sample."""
         return max(sample.score(self._legible), sample.score(self._hangul))
 
@@ -163,7 +163,7 @@ class Orienter:
         PP-OCR reads both those and turned lines, so their glyphs are turned upright, side by side: of
         vertical writing that makes a line that can be read, of a turned line glyphs that lie.
         """
-        strips = [Sample(strip) for cut in cuts if (strip := _stood_up(cut)) is not None]
+        strips = [LineSample(strip) for cut in cuts if (strip := _stood_up(cut)) is not None]
         return len(strips) > 1 and _best_two(self._legible, strips) >= CLEAR
 
 
@@ -252,7 +252,9 @@ def _cells(line: Pixels) -> list[Pixels]:
     return found
 
 
-def _clear(score: Score, samples: Sequence[Sample], over: Sequence[Sample], enough: float) -> int | None:
+def _clear(
+    score: Score, samples: Sequence[LineSample], over: Sequence[LineSample], enough: float
+) -> int | None:
     """0 or 180, whichever way the pictures score `enough` and the other way clearly less."""
     as_is, turned = _best_two(score, samples), _best_two(score, over)
     if max(as_is, turned) < enough or abs(as_is - turned) < APART:
@@ -264,7 +266,7 @@ def _turned_over(cut: Pixels) -> Pixels:
     return np.ascontiguousarray(cut[::-1, ::-1])
 
 
-def _best_two(score: Score, samples: Sequence[Sample]) -> float:
+def _best_two(score: Score, samples: Sequence[LineSample]) -> float:
     """Two lines that read well are proof; others may be pictures, formulas or badly cut."""
     return sum(sorted(sample.score(score) for sample in samples)[-2:]) / 2
 
