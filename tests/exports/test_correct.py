@@ -70,6 +70,20 @@ def test_a_corrected_cell_and_line_are_sure_and_name_their_reader(out: Out) -> N
     assert [cell.confidence for cell in table.cells] == [0.5, 0.5, 0.5, 1.0]
 
 
+@pytest.mark.parametrize("length", [12, 9_000])
+def test_a_region_without_lines_or_words_can_be_corrected(tmp_path: Path, length: int) -> None:
+    """A served model gives no lines; a line may say nothing."""
+    page = korean_page()
+    text, *rest = page.regions
+    mute = (replace(text.lines[0], text=""),)
+    for name, lines in (("none", ()), ("mute", mute)):
+        out = written(tmp_path / name, replace(page, regions=(replace(text, lines=lines), *rest)))
+        correct(out, REGION, "물" * length)
+        [read] = out.read_pages()
+        assert read.regions[0].content == "물" * length
+        assert [line.text for line in read.regions[0].lines] == ["물" * length] * len(lines)
+
+
 def test_the_history_of_a_place_is_kept(out: Out) -> None:
     correct(out, CELL, "1,280", who="kim")
     correct(out, CELL, "1,300", who="lee", before="1,280")

@@ -316,7 +316,7 @@ export interface ParseOptions {
   crops?: boolean | null;
   /** Password of encrypted PDFs. */
   password?: string | null;
-  /** auto: Part of a page's characters that may be wrong, as far as that can be told, before the server reads it: from 0 (it reads all but the text of files) to 1 (none). */
+  /** auto: Part of a page's characters that is estimated to be wrong, before the server reads it: from 0 (it reads all but the text of files) to 1 (none). */
   accept_errors?: number | null;
   /** Lowest score of a region: 0.3 for all classes, or by class: text=0.4,table=0.5. */
   layout_threshold?: number | string | null;

@@ -65,7 +65,7 @@ READING: tuple[Option, ...] = (
     Option("password", str | None, "Password of encrypted PDFs.", recipes=RECIPE_NAMES, remote=True,
         group="Input"),
     Option("accept_errors", float,
-        "Part of a page's characters that may be wrong, as far as that can be told, before the server reads"
+        "Part of a page's characters that is estimated to be wrong, before the server reads"
         " it: from 0 (it reads all but the text of files) to 1 (none).", recipes=AUTO, remote=True,
         min=0, max=1),
     Option("prompts", Prompts, "Whose prompts the server gets: glm-ocr, paddleocr-vl or openai.",

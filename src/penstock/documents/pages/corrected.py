@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
+from itertools import pairwise
 from typing import Protocol
 
 from penstock.box import Box, iou
@@ -131,9 +132,8 @@ def _spread(lines: Sequence[Line], text: str) -> tuple[Line, ...]:
     for line in lines:
         at += len(line.text) + 1
         ends.append(at)
-    places = _moved(old, text, ends)
-    starts = [0, *places[:-1]]
-    parts = [" ".join(text[start:end].split()) for start, end in zip(starts, places, strict=True)]
+    places = pairwise([0, *_moved(old, text, ends)])
+    parts = [" ".join(text[start:end].split()) for start, end in places]
     return tuple(
         replace(line, text=part, confidence=1.0, other="") for line, part in zip(lines, parts, strict=True)
     )
@@ -142,7 +142,7 @@ def _spread(lines: Sequence[Line], text: str) -> tuple[Line, ...]:
 def _moved(old: str, new: str, ends: Sequence[int]) -> list[int]:
     """Returns where in the new text the old one's places are."""
     if max(len(old), len(new)) > MAX_ALIGNED:
-        moved = [round(end * len(new) / len(old)) for end in ends]
+        moved = [round(end * len(new) / max(1, len(old))) for end in ends]
     else:
         blocks = SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
         moved = [
