@@ -19,6 +19,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
 REPO = Path(__file__).resolve().parent.parent
+DATA = Path(os.environ.get("PENSTOCK_DATA", REPO.parent / "shared" / "data"))
 LONG_FILES = frozenset({"test_examples.py", "test_pipeline.py", "test_hostile.py", "test_documents.py"})
 
 
@@ -35,10 +36,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder of real pages and ground truth, which is not part of the project."""
-    folder = Path(os.environ.get("PENSTOCK_DATA", REPO.parent / "shared" / "data"))
-    if not folder.is_dir():
-        pytest.skip(f"no test data at {folder}; set PENSTOCK_DATA to the folder that holds it")
-    return folder
+    if not DATA.is_dir():
+        pytest.skip(f"no test data at {DATA}; set PENSTOCK_DATA to the folder that holds it")
+    return DATA
 
 
 @pytest.fixture(scope="session")

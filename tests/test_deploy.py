@@ -130,7 +130,7 @@ def recipes(*words: str) -> list[str]:
     return done.stdout.split()
 
 
-SERVED = [name for name in RECIPES if "server" in takes_of(name) and name != "openai"]
+SERVED = [name for name in RECIPES if "server" in takes_of(name) and name not in ("openai", "auto")]
 
 
 @pytest.mark.parametrize("recipe", SERVED)

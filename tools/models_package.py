@@ -22,7 +22,10 @@ from penstock.engines.weights.cache import Check, look
 from penstock.engines.weights.installed import PACKAGE
 
 MAX_BYTES = 100 * 1_000_000  # what the package index takes of one file
-PARTS = {"penstock-models": ("documents", "photos"), "penstock-models-photos": ("detector", "outlines")}
+PARTS = {
+    "penstock-models": ("documents", "handwriting", "photos"),
+    "penstock-models-photos": ("detector", "outlines"),
+}
 METADATA = """Metadata-Version: 2.4
 Name: {name}
 Version: {version}

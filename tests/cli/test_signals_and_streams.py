@@ -70,7 +70,8 @@ main()
 
 
 TELLS_WHEN_ADDED = """
-import sys
+import signal, sys
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # tests may run under nohup
 from penstock.cli import main
 from penstock.store.ledger import ShardWriter
 add = ShardWriter.add

@@ -14,7 +14,7 @@ from penstock.cli.app import app
 from penstock.errors import Failure, UsageError
 from penstock.exports.export import export
 from penstock.exports.page_rows import result_row
-from penstock.page import Page
+from penstock.page import Page, ReaderChoice
 from penstock.passes.hub.card import card
 from penstock.passes.hub.features import PAGE, REGION, features
 from penstock.passes.hub.front_matter import check_licence, size_category
@@ -67,7 +67,8 @@ def test_the_types_of_a_card_are_those_of_the_lines_that_are_written() -> None:
         failure=failure,
     )
     page = Page(id="a", uri="a", document="a", width=9, height=9, regions=(region,))
-    page = replace(page, flattened="f", layer_fault="l", layout="n")
+    choice = ReaderChoice(reader="layer", reason="r", likely_wrong=0.0)
+    page = replace(page, flattened="f", layer_fault="l", layout="n", choice=choice)
     row = {**result_row(page), **result_row(replace(page, failure=failure))}
     assert set(row) == set(PAGE)
     assert set(row["regions"][0]) == set(REGION)

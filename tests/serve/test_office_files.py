@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import zipfile
 from email.message import EmailMessage
 from importlib.util import find_spec
@@ -21,6 +22,7 @@ from penstock.engines.rendering.font_names import add_korean_font
 from penstock.passes.parse import ParseOptions
 from penstock.recipes.documents import documents
 from penstock.serve.reading.service import Service
+from tests.conftest import DATA
 from tests.engines.office import made_files
 from tests.support.made_hwpx import MadeCell, made_hwpx
 from tests.support.running_service import Running
@@ -33,6 +35,7 @@ HWPX = made_hwpx(
         [MadeCell(0, 0, "구분", 2), MadeCell(1, 0, "서울"), MadeCell(1, 1, "1,200")],
     ]
 )
+OLD = {".hwp", ".doc", ".ppt", ".xls", ".msg"} if find_spec("docvortex") and find_spec("rhwp") else set()
 RTF = rb"{\rtf1\ansi\pard\b Rain\b0\par}"
 
 
@@ -53,6 +56,60 @@ def test_a_service_reads_every_kind_and_a_job_may_ask_for_boxes(tmp_path: Path) 
         regions = told["documents"][0]["pages"][0]["regions"]
         assert [region["content"] for region in regions[:2]] == ["분기 보고서", "낱말마다 자리가 있다."]
         assert all(region["bbox_2d"] != [0, 0, 1000, 1000] for region in regions)
+
+
+def test_every_kind_reads_alike_in_python_in_a_shell_and_over_a_service(tmp_path: Path) -> None:
+    """A made file of each kind with headings, tables with spans and pictures; old kinds where they lie."""
+    pytest.importorskip("penstock_eval", reason="needs penstock-pipeline[eval]")
+    from penstock_eval.made_documents.folder import write_documents
+    from penstock_eval.made_documents.grow import FEATURES
+
+    made = write_documents(tmp_path / "made", len(FEATURES), seed=3)
+    files = [*sorted((made / "documents").iterdir()), *_plain_files(tmp_path), *_old_files()]
+    assert len({path.suffix for path in files}) >= 14
+    inputs = [str(path) for path in files]
+    page = "\n\n".join  # of one document
+    with penstock.Reader() as reader:
+        here = {path.name: _without_marks(reader.convert(path).markdown) for path in files}
+    assert all(here.values())
+    shell: dict[str, list[str]] = {}
+    for one in penstock.parse(inputs, out=tmp_path / "shell"):
+        assert one.failure is None, one.failure
+        shell.setdefault(one.document, []).append(one.markdown or "")
+    with (
+        Service(tmp_path / "out", documents()) as service,
+        Running(service, reading=ParseOptions(inputs=())) as running,
+    ):
+        client = penstock.Client(running.url)
+        far = {path.name: _without_marks(client.markdown(str(path))) for path in files}
+        command = ["parse", *inputs, "-o", str(tmp_path / "remote"), "--service", running.url]
+        assert CliRunner().invoke(app, command).exit_code == 0
+    assert far == here
+    rows = [json.loads(row) for row in (tmp_path / "remote" / "ocr_results.jsonl").open(encoding="utf-8")]
+    assert page(row["markdown"] for row in rows) == page(text for texts in shell.values() for text in texts)
+
+
+def _without_marks(markdown: str) -> str:
+    """What is said, without the marks of pages."""
+    return " ".join(re.sub(r"<!-- page \d+ -->", "", markdown).split())
+
+
+def _plain_files(folder: Path) -> list[Path]:
+    written = {
+        "a.eml": b"Subject: Rain\r\n\r\nIt rains.", "a.rtf": RTF, "a.csv": "이름,값\n하나,1\n".encode(),
+        "a.txt": b"One\nline.",
+        "a.md": "# 머리\n\n- 하나\n".encode(),
+    }  # fmt: skip
+    for name, data in written.items():
+        (folder / name).write_bytes(data)
+    return [folder / name for name in written]
+
+
+def _old_files() -> list[Path]:
+    """A small file of each old kind, where the test data lie."""
+    found = (path for path in (DATA / "devset" / "formats").rglob("*") if path.suffix in OLD)
+    small_last = sorted(found, key=lambda path: (-path.stat().st_size, path.name))
+    return list({path.suffix: path for path in small_last}.values())
 
 
 def test_shell_service_and_client_read_the_same_documents_of_archives_and_mails(tmp_path: Path) -> None:

@@ -82,7 +82,10 @@ def test_a_rank_that_is_stopped_gives_its_partition_back_at_once(store: str, tmp
     assert waiting.pauses == 0
 
 
-def test_the_command_line_reads_until_no_partition_is_left(store: str, tmp_path: Path) -> None:
+def test_the_command_line_reads_until_no_partition_is_left(
+    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PENSTOCK_CACHE", str(tmp_path / "cache"))  # another run's mirror has the same address
     for number in range(5):
         (tmp_path / f"d{number}.pdf").write_bytes(pdf([text(f"{number}")]))
     command = ["parse", f"{tmp_path}/d*.pdf", "--recipe", FAKE, "--executor", "inline", "--quiet"]

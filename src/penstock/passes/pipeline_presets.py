@@ -22,6 +22,7 @@ from penstock.stages.doclayout import DocLayout
 from penstock.store.out import Out
 
 BUILTIN = "builtin"
+CHOOSES = "auto"  # reads without a server too: a pipeline cannot know which one to start for it
 ON_A_CARD = "glm-ocr"  # what a machine with a GPU reads with by default
 LAYOUT_BATCH = 8  # pages: less than the stage's own, for a card that a server fills
 
@@ -111,7 +112,7 @@ def models_of(recipe: str, settings: Mapping[str, Any]) -> PipelineModels:
         return PipelineModels(
             name=recipe, parse_recipe="documents", served=False, embedder="use", settings=settings
         )
-    served = [name for name in RECIPES if "server" in takes_of(name)]
+    served = [name for name in RECIPES if "server" in takes_of(name) and name != CHOOSES]
     is_own = ":" in recipe and "server" in takes_of(recipe)  # module:function
     if recipe not in served and not is_own:
         choices = ", ".join([BUILTIN, *served])
