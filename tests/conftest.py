@@ -20,12 +20,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
 REPO = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("PENSTOCK_DATA", REPO.parent / "shared" / "data"))
-LONG_FILES = frozenset(
-    {
-        "test_corpora.py", "test_documents.py", "test_examples.py", "test_faults.py", "test_hostile.py",
-        "test_installed.py", "test_kills.py", "test_pages.py", "test_pipeline.py", "test_trees.py",
-    }
-)  # fmt: skip
+LONG_FILES = frozenset({"test_examples.py", "test_pipeline.py", "test_hostile.py", "test_documents.py"})
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -7,6 +7,7 @@ import gc
 import os
 import signal
 import threading
+import warnings
 from collections.abc import Iterator
 from concurrent import futures
 from concurrent.futures import ThreadPoolExecutor
@@ -99,6 +100,8 @@ class Make:
 @pytest.fixture(autouse=True)
 def nothing_is_left() -> Iterator[None]:
     """Every test must end with the threads and processes that it began with."""
+    with warnings.catch_warnings(action="ignore"):  # what tests of other files left in cycles is not ours
+        gc.collect()
     threads, children = set(threading.enumerate()), set(psutil.Process().children(recursive=True))
     yield
     gc.collect()
