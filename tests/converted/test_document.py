@@ -193,6 +193,17 @@ def test_saved_markdown_links_to_files_that_are_there(doc: penstock.Document, tm
     assert sorted(each.name for each in path.parent.iterdir()) == ["crops", "year.md"]
 
 
+def test_saving_writes_through_no_link_and_deletes_nobody_elses_part(
+    doc: penstock.Document, tmp_path: Path
+) -> None:
+    kept, mine = tmp_path / "kept", tmp_path / "mine.txt"
+    kept.mkdir()
+    mine.write_text("mine")
+    (kept / ".year.md.part").symlink_to(mine)
+    doc.save(kept)
+    assert mine.read_text() == "mine" and (kept / ".year.md.part").is_symlink()
+
+
 class _Tags(HTMLParser):
     def __init__(self) -> None:
         super().__init__()

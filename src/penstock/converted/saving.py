@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import shutil
 from pathlib import Path, PurePosixPath
 
@@ -28,11 +29,12 @@ def save_pages(pages: DocumentPages, crops: Path, folder: Path, name: PurePosixP
     The Markdown appears when it is whole, and after its crops.
     """
     path = folder / name
-    part = path.with_name(f".{path.name}.part")
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     root = "../" * (len(name.parts) - 1)
     whole = WholeDocument.of(pages)
     with store_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
+        part.open("xb").close()  # nobody's file or link is written through, and what is deleted is ours
         try:
             with part.open("w", encoding="utf-8", errors="replace") as file:
                 for page in pages.linked():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +20,8 @@ def is_kept(path: Path, size: int | None = None) -> bool:
 def kept_file(path: Path, modified_ns: int) -> Iterator[Path]:
     """Gives the path to write to, which becomes `path` after the block; half a file is never seen."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
+    part.open("xb").close()  # nobody's file or link is written through, and what is deleted is ours
     try:
         yield part
         os.utime(part, ns=(modified_ns, modified_ns))
