@@ -11,7 +11,7 @@ dist: setup $(DIST_TOOLS)/.ready  ## wheels and source distributions, in dist/, 
 
 dist-models: setup  ## wheels of the built-in models, in dist-models/, for machines that fetch nothing
 	$(BIN)/penstock models fetch
-	$(BIN)/penstock models fetch nanodet mobile-sam
+	$(BIN)/penstock models fetch nanodet mobile-sam ocrsieve
 	$(BIN)/python tools/models_package.py dist-models
 
 # beside the environment and not in it: nobody needs them to work on Penstock
