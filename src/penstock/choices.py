@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
+
+from penstock.errors import UsageError
 
 FlattenUse = Literal["auto", "off", "always"]  # of photographs of pages
 LayerUse = Literal["auto", "always", "never"]  # of a PDF's own text
@@ -15,3 +18,9 @@ Unprinted = Literal["keep", "drop", "all"]  # what an Office file holds and does
 Prompts = Literal[
     "glm-ocr", "paddleocr-vl", "openai"
 ]  # whose words a server that reads regions is asked with
+
+
+def check_choice(option: str, word: str, words: Iterable[str]) -> None:
+    """Raises UsageError for a word that is none of an option's."""
+    if word not in (known := tuple(words)):
+        raise UsageError(f"{option} {word} is not known.", f"Choose from: {', '.join(known)}.")

@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Literal, cast, get_args
 
-from penstock.errors import UsageError
+from penstock.choices import check_choice
 from penstock.page import Page
 from penstock.region import Region
 from penstock.sources.safe_names import safe_name
@@ -32,9 +32,7 @@ log = logging.getLogger(__name__)
 
 def check_crop_names(word: str) -> CropNames:
     """Raises UsageError for a way of naming that we do not know."""
-    if word not in get_args(CropNames):
-        known = ", ".join(get_args(CropNames))
-        raise UsageError(f"--crop-names {word} is not known.", f"Choose from: {known}.")
+    check_choice("--crop-names", word, get_args(CropNames))
     return cast(CropNames, word)
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from penstock.choices import check_choice
 from penstock.documents.pages.embedded_page import EmbeddedPage
 from penstock.driver import Run, Tally
 from penstock.engines.chat.address import base_url
@@ -128,10 +129,8 @@ def _work(
 
 def checked_precision(word: str) -> vectors.Precision:
     """Raises UsageError for numbers that .npy files are not written in."""
-    if word not in vectors.PRECISIONS:
-        choices = ", ".join(vectors.PRECISIONS)
-        raise UsageError(f"--precision {word} is not known.", f"Choose from: {choices}.")
-    return word
+    check_choice("--precision", word, vectors.PRECISIONS)
+    return cast(vectors.Precision, word)
 
 
 def _stage(plan: Plan) -> Embed:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from penstock import recipes, sources
+from penstock.choices import check_choice
 from penstock.driver import Run
 from penstock.engines.mesh.request import SMALLER, MeshOptions
 from penstock.engines.mesh.shape_cache import UNFINISHED, forget
@@ -210,8 +211,5 @@ def _mesh_options(given: Mapping[str, Any]) -> MeshOptions:
     unknown = sorted(set(given) - MESH_NAMES)
     if unknown:
         raise UsageError(f"SAM-3D has no option {unknown[0]!r}.")
-    if given.get("setting", SAM3D_SETTINGS[0]) not in SAM3D_SETTINGS:
-        raise UsageError(
-            f"--setting {given['setting']} is not known.", f"Choose from: {', '.join(SAM3D_SETTINGS)}."
-        )
+    check_choice("--setting", given.get("setting", SAM3D_SETTINGS[0]), SAM3D_SETTINGS)
     return MeshOptions(**given)

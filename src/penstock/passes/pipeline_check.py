@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from penstock.choices import check_choice
 from penstock.engines.vllm.plugin import check_vision
 from penstock.engines.vllm.presets import Card, cards
 from penstock.engines.vllm.server import find_vllm
@@ -70,8 +71,8 @@ def refuse_useless(options: PipelineOptions, models: PipelineModels) -> None:
 
 def chosen_steps(step: str | None, skip: tuple[str, ...]) -> tuple[str, ...]:
     """Returns the steps of a group (ocr, embed, upload) or all, in order, without those to skip."""
-    if step is not None and step not in GROUPS:
-        raise UsageError(f"--step {step} is not known.", f"Choose from: {', '.join(GROUPS)}.")
+    if step is not None:
+        check_choice("--step", step, GROUPS)
     for name in skip:
         if name not in STEPS:
             raise UsageError(f"--skip {name} is not a step.", f"The steps are: {', '.join(STEPS)}.")

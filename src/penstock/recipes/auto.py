@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, get_args
 
-from penstock.choices import Prompts
+from penstock.choices import Prompts, check_choice
 from penstock.errors import UsageError
 from penstock.plan import Plan
 from penstock.recipes.documents import documents
@@ -45,10 +45,7 @@ def auto(
     """Reads pages as `documents` does; the server reads those again of which too much is likely wrong."""
     if not 0.0 <= accept_errors <= 1.0:
         raise UsageError(f"--accept-errors {accept_errors:g} is no part of a page.", "Choose from 0 to 1.")
-    if prompts not in get_args(Prompts):
-        raise UsageError(
-            f"--prompts {prompts} is not known.", f"Choose from: {', '.join(get_args(Prompts))}."
-        )
+    check_choice("--prompts", prompts, get_args(Prompts))
     cheap = documents(**reading)
     *read, compose = cheap.stages
     reread = Reread(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from penstock.choices import FlattenUse, LayerUse, OfficeUse, Unprinted
+from penstock.choices import FlattenUse, LayerUse, OfficeUse, Unprinted, check_choice
 from penstock.engines.layout.settings import Threshold, thresholds
 from penstock.engines.ocr.effort import EFFORTS, Effort
 from penstock.engines.ocr.foreign_languages import FOREIGN_LANGUAGES
@@ -60,11 +60,11 @@ def documents(
     Every engine runs on one thread and pages run side by side, which on two cores or more beats
     engines that share out one page (benchmarks/cpu/bench_parse.py).
     """
-    _check_word("--text-layer", text_layer, ("auto", "always", "never"))
-    _check_word("--flatten", flatten, ("auto", "off", "always"))
-    _check_word("--office", office, ("auto", "structure", "pages", "both"))
-    _check_word("--unprinted", unprinted, ("keep", "drop", "all"))
-    _check_word("--effort", effort, EFFORTS)
+    check_choice("--text-layer", text_layer, ("auto", "always", "never"))
+    check_choice("--flatten", flatten, ("auto", "off", "always"))
+    check_choice("--office", office, ("auto", "structure", "pages", "both"))
+    check_choice("--unprinted", unprinted, ("keep", "drop", "all"))
+    check_choice("--effort", effort, EFFORTS)
     _check_languages(lang)
     count = cores or usable_cores()
     network, notes = _chosen_layout(layout, layout_model, effort)
@@ -102,7 +102,7 @@ def documents(
 
 def _chosen_layout(layout: str, model: str, effort: Effort) -> tuple[str, tuple[str, ...]]:
     """Returns what finds the regions, and what is to be said of it. Fetches nothing."""
-    _check_word("--layout", layout, OURS if layout in OURS else (*OURS, *installed("layouts")))
+    check_choice("--layout", layout, OURS if layout in OURS else (*OURS, *installed("layouts")))
     if layout != "auto":
         return layout, ()
     large = weights.MODELS[LARGE]
@@ -139,8 +139,3 @@ def _check_languages(lang: tuple[str, ...]) -> None:
                 f"--lang {word} is no language the built-in models read.",
                 "Write codes such as ko, en, zh, ja or de, or leave it out.",
             )
-
-
-def _check_word(option: str, word: str, words: tuple[str, ...]) -> None:
-    if word not in words:
-        raise UsageError(f"{option} {word} is not known.", f"Choose from: {', '.join(words)}.")

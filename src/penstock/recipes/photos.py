@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 
+from penstock.choices import check_choice
 from penstock.engines.mesh.request import MeshOptions
 from penstock.engines.weights.registry import MODELS, look
 from penstock.errors import UsageError
@@ -107,8 +108,7 @@ def _check_words(
     """Returns the furniture table. Raises UsageError for what would go wrong later."""
     detectors = DETECTORS if detector in DETECTORS else (*DETECTORS, *installed("segmenters"))
     for option, word, words in (("--detector", detector, detectors), ("--engine", engine, BUILDERS)):
-        if word not in words:
-            raise UsageError(f"{option} {word} is not known.", f"Choose from: {', '.join(words)}.")
+        check_choice(option, word, words)
     table = Furniture.open(furniture)  # made here where it is new, before three stages want it at once
     if any(not box.photo for box in boxes):
         return table  # nothing is looked for

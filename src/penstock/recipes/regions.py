@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
-from penstock.choices import SecondReading
+from penstock.choices import SecondReading, check_choice
 from penstock.engines.chat.region_tasks import Margins
 from penstock.engines.layout.settings import MergeMode, Threshold, Unclip
 from penstock.errors import UsageError, install_advice
@@ -70,26 +70,19 @@ def regions(
         "polygons": polygons or None,
     }  # fmt: skip
     network, notes = chosen_layout(layout, tuple(own.values()))
-    check_margins(margins)
+    check_choice("--margins", margins, get_args(Margins))
+    check_choice("--second-reader", second_reader, get_args(SecondReading))
     refuse_with_servers(server, preset=preset, ocr_dtype=ocr_dtype, vision=vision)
     count = cores or usable_cores()
     on_gpu = network == "pp-doclayoutv3"
-    find: Stage
-    if on_gpu:
-        find = doclayout(
-            model=layout_model or MODEL, polygons=polygons, threshold=layout_threshold, merge=layout_merge,
-            unclip=layout_unclip, nms=layout_nms, compile=layout_compile, numbers=layout_precision,
-        )  # fmt: skip
-    else:
-        _refuse_for_builtin(own)
-        find = builtin_layout(layout_threshold, count)
+    find = _on_card(layout_threshold, own) if on_gpu else _built_in(layout_threshold, own, count)
     load = Load(
         dpi=dpi, max_pixels=max_pixels, give="encoded" if on_gpu else "pixels", text_layer=False,
         password=password, deadline_s=page_timeout or LOAD_S, workers=max(1, count // 2), needs=FEEDING,
     )  # fmt: skip
     ask = RecogniseRemote(
         recogniser=recogniser, model=model, margins=margins, max_tokens=max_tokens, servers=server,
-        second_reader=_checked(second_reader),
+        second_reader=second_reader,
         preset=preset, dtype=ocr_dtype, vision=vision, max_model_len=max_model_len, in_flight=in_flight,
         api_key=api_key, page_s=page_timeout, overlap=PAGES_IN_FLIGHT,
     )  # fmt: skip
@@ -99,24 +92,12 @@ def regions(
     return Plan(load, find, cut, ask, compose, name=recogniser, notes=notes)
 
 
-def _checked(reader: SecondReading) -> SecondReading:
-    if reader not in get_args(SecondReading):
-        raise UsageError(f"--second-reader {reader} is not known.", "Choose from: none, builtin.")
-    return reader
-
-
-def check_margins(name: str) -> None:
-    if name not in ("drop", "read"):
-        raise UsageError(f"--margins {name} is not known.", "Choose from: drop, read.")
-
-
 def chosen_layout(name: str, own: Sequence[object] = ()) -> tuple[str, tuple[str, ...]]:
     """Returns the layout and what is to be said of it: without torch the built-in network finds regions.
 
     Options of PP-DocLayoutV3's own choose it.
     """
-    if name not in ("auto", "pp-doclayoutv3", "cdla"):
-        raise UsageError(f"--layout {name} is not known.", "Choose from: auto, pp-doclayoutv3, cdla.")
+    check_choice("--layout", name, ("auto", "pp-doclayoutv3", "cdla"))
     if name != "auto":
         return name, ()
     absent = [package for package in TORCH if find_spec(package) is None]
@@ -128,15 +109,24 @@ def chosen_layout(name: str, own: Sequence[object] = ()) -> tuple[str, tuple[str
     )
 
 
-def _refuse_for_builtin(given: Mapping[str, object]) -> None:
+def _on_card(threshold: Threshold | None, own: Mapping[str, Any]) -> Stage:
+    return doclayout(
+        model=own["layout_model"] or MODEL, polygons=bool(own["polygons"]), threshold=threshold,
+        merge=own["layout_merge"], unclip=own["layout_unclip"], nms=own["layout_nms"],
+        compile=own["layout_compile"], numbers=own["layout_precision"],
+    )  # fmt: skip
+
+
+def _built_in(threshold: Threshold | None, own: Mapping[str, Any], cores: int) -> Stage:
     """Raises UsageError for an option of PP-DocLayoutV3: the built-in network has rules of its own."""
-    for name, value in given.items():
+    for name, value in own.items():
         if value is not None:
             raise UsageError(
                 f"--{name.replace('_', '-')} is for PP-DocLayoutV3; the built-in layout network takes a"
                 " threshold only.",
                 "Leave it out, or use --layout pp-doclayoutv3.",
             )
+    return builtin_layout(threshold, cores)
 
 
 glm_ocr = partial(regions, "glm-ocr")

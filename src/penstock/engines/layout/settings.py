@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
-from penstock.choices import Merge, Precision
+from penstock.choices import Merge, Precision, check_choice
 from penstock.errors import UsageError
 from penstock.region import LABELS
 
@@ -52,10 +52,8 @@ def unclips(given: Unclip) -> ByClass[tuple[float, float]]:
 
 
 def precision(given: str) -> Precision:
-    for known in PRECISIONS:
-        if given == known:
-            return known
-    raise UsageError(f"--layout-precision {given} is not known.", f"Choose from: {', '.join(PRECISIONS)}.")
+    check_choice("--layout-precision", given, PRECISIONS)
+    return cast(Precision, given)
 
 
 def _read(option: str, given: object, value: Callable[[object], T], labels: Collection[str]) -> ByClass[T]:

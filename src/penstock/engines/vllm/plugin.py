@@ -16,8 +16,8 @@ from pathlib import Path
 
 import penstock
 from penstock import vllm_plugin
+from penstock.choices import check_choice
 from penstock.engines.weights.cache import cache_folder
-from penstock.errors import UsageError
 from penstock.vllm_plugin import MODES, VARIABLE
 
 _ENTRY_POINTS = "[vllm.general_plugins]\npenstock_vision = penstock.vllm_plugin:register\n"
@@ -26,8 +26,7 @@ _METADATA = f"Metadata-Version: 2.1\nName: penstock-vllm-plugin\nVersion: {penst
 
 def check_vision(mode: str) -> None:
     """Raises UsageError for a vision tower that we do not know."""
-    if mode not in MODES:
-        raise UsageError(f"--vision {mode} is not known.", f"Choose from: {', '.join(MODES)}.")
+    check_choice("--vision", mode, MODES)
 
 
 def vision_environment(mode: str, given: Mapping[str, str]) -> dict[str, str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from penstock.choices import check_choice
 from penstock.engines.chat.deepseek.pages import MODELS as PAGE_MODELS
 from penstock.engines.chat.recognisers import recogniser
 from penstock.engines.vllm.context import context_flags
@@ -125,8 +126,7 @@ def requests_in_flight(choices: Sequence[ServerChoice]) -> int:
 
 def check_dtype(dtype: str) -> None:
     """Raises UsageError for numbers we do not know."""
-    if dtype not in DTYPES:
-        raise UsageError(f"--ocr-dtype {dtype} is not known.", f"Choose from: {', '.join(DTYPES)}.")
+    check_choice("--ocr-dtype", dtype, DTYPES)
 
 
 def dtype_flags(dtype: str, chosen: Preset) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from penstock.choices import check_choice
 from penstock.errors import UsageError
 
 PROMPTS: Mapping[str, str] = MappingProxyType(
@@ -33,9 +34,9 @@ def prompt_words(mode: str = "", own: str = "", locate: str = "") -> str:
         return _own(own)
     if locate:
         return _locate(locate)
-    if (mode or "markdown") not in PROMPTS:
-        raise UsageError(f"--prompt-mode {mode} is not known.", f"Choose from: {', '.join(PROMPTS)}.")
-    return PROMPTS[mode or "markdown"]
+    mode = mode or "markdown"
+    check_choice("--prompt-mode", mode, PROMPTS)
+    return PROMPTS[mode]
 
 
 def _own(prompt: str) -> str:
