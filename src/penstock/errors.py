@@ -22,10 +22,16 @@ in a sentence of its own.
 from __future__ import annotations
 
 import re
+import zipfile
+import zlib
 from dataclasses import dataclass
 from typing import Literal
 
 from penstock.redaction import redacted
+
+# What Python raises while it reads a ZIP or packed bytes that somebody broke, locked (RuntimeError) or packed
+# in a way that it does not know (NotImplementedError)
+BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
 
 DISTRIBUTION = "penstock-pipeline"  # what pip installs; `penstock` on the package index is another project
 

