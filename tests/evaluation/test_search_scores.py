@@ -22,6 +22,7 @@ from penstock.sources.queries import read_queries
 from penstock.store.out import Out
 from penstock_eval import search_scores
 from penstock_eval.search_scores import by_vectors
+from tests.passes.test_search_runs import RerankServer, run_of
 
 
 def test_a_page_ranks_by_its_nearest_region_and_rows_without_a_vector_do_not_count(
@@ -79,6 +80,20 @@ def test_queries_that_were_not_embedded_are_a_sentence(searched: tuple[Path, Pat
     out, queries = searched
     with pytest.raises(UsageError, match="has no vectors of these queries"):
         search_scores.evaluate_search(Out(out), read_queries(queries))
+
+
+def test_a_served_reranker_is_scored_beside_what_it_was_given(tmp_path: Path) -> None:
+    out = run_of(
+        tmp_path / "out", road="The road to the turbine hall.", hall="Turbine by turbine by turbine."
+    )
+    (tmp_path / "questions.jsonl").write_text('{"query": "turbine", "ground_truth": ["road"]}')
+    with RerankServer(likes="road") as server:
+        shown = retrieval(out, "--queries", tmp_path / "questions.jsonl", "--rerank", server.url, "--json")
+    assert shown.exit_code == 0, shown.output
+    found = {name: one["scores"] for name, one in json.loads(shown.stdout).items()}
+    assert list(found) == ["bm25", "reranked"]
+    assert [found[name]["recall@1"]["mean"] for name in found] == [0.0, 1.0]
+    assert found["bm25"]["ndcg@10"]["mean"] < found["reranked"]["ndcg@10"]["mean"] == 1.0
 
 
 @pytest.mark.slow

@@ -214,6 +214,13 @@ HfToken = Annotated[
         show_envvar=False,
     ),
 ]
+Rerank = Annotated[
+    str, of_servers("--rerank", help="Address of a server with /v1/rerank that puts the best hits in order.")
+]
+RerankModel = Annotated[
+    str, of_servers("--rerank-model", help="Its model. Default: the first model of the server.")
+]
+RerankKey = Annotated[str | None, of_servers("--rerank-key", help="API key of that server.")]
 Licence = Annotated[
     str,
     of_servers("--license", help="Licence of the upload, such as cc-by-4.0. Default: the sources' own."),

@@ -7,7 +7,16 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.options import AsJson, Out, of_input, of_servers, with_options
+from penstock.cli.options import (
+    AsJson,
+    Out,
+    Rerank,
+    RerankKey,
+    RerankModel,
+    of_input,
+    of_servers,
+    with_options,
+)
 
 WEIGHTS_HELP = "Weights of sources: text=1,image=1,region=1,bm25=1,region_bm25=1,chunk_bm25=1."
 
@@ -32,11 +41,9 @@ def search(
     more: Annotated[
         list[Path] | None, of_input("--out", "-o", help="Search this run as well. Repeatable.")
     ] = None,
-    rerank: Annotated[
-        str, of_servers(help="Address of a server with /v1/rerank that puts the best hits in order.")
-    ] = "",
-    rerank_model: Annotated[str, of_servers(help="Its model. Default: the first model of the server.")] = "",
-    rerank_key: Annotated[str | None, of_servers(help="API key of that server.")] = None,
+    rerank: Rerank = "",
+    rerank_model: RerankModel = "",
+    rerank_key: RerankKey = None,
     weights: Annotated[str | None, typer.Option(help=WEIGHTS_HELP)] = None,
     api_key: Annotated[str | None, of_servers(help="API key of the server that embedded the run.")] = None,
     as_json: AsJson = False,

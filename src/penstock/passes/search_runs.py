@@ -29,7 +29,7 @@ def search_runs(outs: Sequence[Path], question: str, options: SearchOptions, ask
     found = [ask(out, deep) for out in outs]
     hits = found[0].hits if len(outs) == 1 else _together(outs, found)
     if options.rerank:
-        hits = _reranked(question, hits, options)
+        hits = reranked(question, hits, options)
     return SearchResult(
         hits=hits[: options.top],
         is_stale=any(one.is_stale for one in found),
@@ -54,7 +54,7 @@ def _together(outs: Sequence[Path], found: Sequence[SearchResult]) -> list[Hit]:
     return together(runs)
 
 
-def _reranked(question: str, hits: list[Hit], options: SearchOptions) -> list[Hit]:
+def reranked(question: str, hits: list[Hit], options: SearchOptions) -> list[Hit]:
     """Returns the hits by what the reranker says of their texts; those it left out come last."""
     considered = hits[:CANDIDATES]
     with closing(ServerReranker(options.rerank, options.rerank_model, options.rerank_key)) as reranker:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from penstock.cli.options import AsJson, Out, with_options
+from penstock.cli.options import AsJson, Out, Rerank, RerankKey, RerankModel, with_options
 from penstock.errors import UsageError
 from penstock.options.option import values_of, without
 from penstock.options.reading import READING
@@ -179,18 +179,23 @@ def retrieval(
     queries: Annotated[
         Path, typer.Option("--queries", help="Questions with the pages that answer them, as embedded.")
     ],
+    rerank: Rerank = "",
+    rerank_model: RerankModel = "",
+    rerank_key: RerankKey = None,
     as_json: AsJson = False,
 ) -> None:
-    """Score how well OUT's pages are found: by words, by each kind of vector, and by all together.
+    """Score how well OUT's pages are found: by words, by each kind of vector, by all together, reranked.
 
     Before: penstock embed OUT --queries FILE, and penstock index OUT. Writes a folder a source to
     OUT/retrieval.
     """
+    from penstock.retrieval.hits import SearchOptions
     from penstock.sources.queries import read_queries
     from penstock.store.out import Out as Folder
     from penstock_eval.search_scores import evaluate_search
 
-    found = evaluate_search(Folder(out), read_queries(queries))
+    options = SearchOptions(rerank=rerank, rerank_model=rerank_model, rerank_key=rerank_key)
+    found = evaluate_search(Folder(out), read_queries(queries), options)
     if as_json:
         print(json.dumps({name: asdict(summary) for name, summary in found.items()}, ensure_ascii=False))
         return

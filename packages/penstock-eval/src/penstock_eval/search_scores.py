@@ -1,4 +1,4 @@
-"""Scores the search of an OUT: ranks its pages for queries by each kind of vector, by words, and fused.
+"""Scores the search of an OUT: ranks its pages by each kind of vector, by words, by all, and reranked.
 
 Compares a query's vector with all pages, a block at a time: 600 questions against 40,781 pages of 2,048
 numbers are 50 billion multiplications, seconds on a CPU, and no index can lose a page.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,9 @@ import numpy as np
 from penstock.errors import UsageError
 from penstock.page import Page
 from penstock.passes.scores import FOLDER, SUMMARY, Summary
+from penstock.passes.search_runs import reranked
 from penstock.retrieval import vectors
+from penstock.retrieval.hits import Hit, SearchOptions
 from penstock.retrieval.index_folder import FOLDER as INDEX
 from penstock.retrieval.searcher import Searcher
 from penstock.retrieval.to_embed import page_entries
@@ -33,19 +36,21 @@ if TYPE_CHECKING:
 
 DEPTH = 100  # pages kept of each ranking
 BLOCK = 8_192  # rows compared at once: 64 MB of 2,048 numbers
+PLAIN = SearchOptions()
 SOURCES = {"text": vectors.TEXTS, "image": vectors.IMAGES, "region": vectors.REGIONS}
 
 
-def evaluate_search(out: Out, queries: Sequence[Query]) -> dict[str, Summary]:
+def evaluate_search(out: Out, queries: Sequence[Query], options: SearchOptions = PLAIN) -> dict[str, Summary]:
     """Scores every source that OUT has and writes OUT/retrieval/<source>. Returns the summaries by source.
 
-    An OUT that was indexed and never embedded is scored by its words alone.
+    An OUT that was indexed and never embedded is scored by its words alone. With a reranker in the options
+    its order of the best pages is scored as well.
     """
     out.need_rows()
     asked = query_vectors(out, queries)
     page_ids, keys = [entry.id for entry in page_entries(out)], content_keys(out)
     found = {}
-    for name, rankings in rank_all(out, queries, asked).items():
+    for name, rankings in rank_all(out, queries, asked, options).items():
         results = score_rankings(queries, rankings, page_ids, keys)
         for file in (SAMPLES, SUMMARY):
             claim(out, out / FOLDER / name / file)
@@ -65,7 +70,7 @@ def query_vectors(out: Out, queries: Sequence[Query]) -> vectors.VectorTable | N
 
 
 def rank_all(
-    out: Out, queries: Sequence[Query], asked: vectors.VectorTable | None
+    out: Out, queries: Sequence[Query], asked: vectors.VectorTable | None, options: SearchOptions = PLAIN
 ) -> dict[str, dict[str, Ranking]]:
     """Returns the rankings by source and query id."""
     questions = asked.unit() if asked is not None else None
@@ -77,18 +82,36 @@ def rank_all(
             made[source] = dict(zip((query.id for query in queries), ranked, strict=True))
     if (out / INDEX).is_dir():
         with Searcher(out) as searcher:
-            made["bm25"] = {query.id: _pages(searcher, query.text, None) for query in queries}
-            if questions is not None:
-                pairs = zip(queries, questions, strict=True)
-                made["hybrid"] = {query.id: _pages(searcher, query.text, vector) for query, vector in pairs}
+            made |= _rank_by_index(searcher, queries, questions, options)
     return made
 
 
-def _pages(searcher: Searcher, question: str, vector: NDArray[Any] | None) -> list[str]:
-    weights = None if vector is not None else {"region_bm25": 0.0, "chunk_bm25": 0.0}
-    return [
-        hit.page_id for hit in searcher.search(question, vector, top=DEPTH, weights=weights, snippets=False)
+def _rank_by_index(
+    searcher: Searcher,
+    queries: Sequence[Query],
+    questions: NDArray[np.float32] | None,
+    options: SearchOptions,
+) -> dict[str, dict[str, Ranking]]:
+    made = {"bm25": {query.id: _pages(_hits(searcher, query.text, None)) for query in queries}}
+    asked = [None] * len(queries) if questions is None else list(questions)
+    pairs = [
+        (query, partial(_hits, searcher, query.text, vector))
+        for query, vector in zip(queries, asked, strict=True)
     ]
+    if questions is not None:
+        made["hybrid"] = {query.id: _pages(hits()) for query, hits in pairs}
+    if options.rerank:
+        made["reranked"] = {query.id: _pages(reranked(query.text, hits(), options)) for query, hits in pairs}
+    return made
+
+
+def _hits(searcher: Searcher, question: str, vector: NDArray[Any] | None) -> list[Hit]:
+    weights = None if vector is not None else {"region_bm25": 0.0, "chunk_bm25": 0.0}
+    return searcher.search(question, vector, top=DEPTH, weights=weights, snippets=False)
+
+
+def _pages(hits: Sequence[Hit]) -> list[str]:
+    return [hit.page_id for hit in hits]
 
 
 def by_vectors(questions: NDArray[np.float32], table: vectors.VectorTable) -> list[list[str]]:
