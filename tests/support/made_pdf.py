@@ -32,6 +32,24 @@ def pdf(
     return _with_table([*objects, *map(_stream, streams)])
 
 
+def form(content: str, fields: Sequence[tuple[str, str]]) -> bytes:
+    """A PDF of one page with a form: each field is what its dictionary says, and its rectangle in points."""
+    numbers = range(7, 7 + len(fields))
+    ends = " ".join(f"{number} 0 R" for number in numbers)
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R /AcroForm 5 0 R >>",
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 200 100] "
+        f"/Resources << /Font {FONTS} >> /Contents 4 0 R /Annots [{ends}] >>",
+        _stream(content),
+        f"<< /Fields [{ends}] /DR << /Font {FONTS} >> /DA (/F1 10 Tf 0 g) >>",
+        "<< /Type /XObject /Subtype /Form /BBox [0 0 10 10] /Length 0 >>\nstream\n\nendstream",
+    ]
+    for number, (about, rectangle) in zip(numbers, fields, strict=True):
+        objects.append(f"<< /Type /Annot /Subtype /Widget /T (f{number}) {about} /Rect [{rectangle}] >>")
+    return _with_table(objects)
+
+
 def _stream(content: str) -> str:
     return f"<< /Length {len(content)} >>\nstream\n{content}\nendstream"
 

@@ -15,7 +15,7 @@ from penstock.region import TextLayer
 from penstock.sources.listing import list_items
 from penstock.stages.load import Load
 from tests.conftest import SAMPLE
-from tests.support.made_pdf import pdf, text
+from tests.support.made_pdf import form, pdf, text
 
 
 def page(path: Path, *contents: str, box: str = "/MediaBox [0 0 200 100]") -> PdfFile:
@@ -223,3 +223,23 @@ def test_lam_alef_of_one_glyph_is_not_turned_round(tmp_path: Path) -> None:
     (tmp_path / "a.pdf").write_bytes(made)
     _, layer, _ = read(PdfFile(str(tmp_path / "a.pdf")))
     assert sorted(word.text for word in layer.words) == ["ا", "سلام"]
+
+
+def test_what_a_form_was_filled_in_with_stands_at_its_fields(tmp_path: Path) -> None:
+    fields = [
+        ("/FT /Tx /V (Ann Lee)", "40 60 120 72"),
+        ("/FT /Ch /Ff 131072 /Opt [[(k) (Korea)] [(d) (Denmark)]] /V (k)", "40 40 120 52"),
+        ("/FT /Btn /V /On /AS /On /AP << /N << /On 6 0 R >> >>", "40 20 50 30"),
+        ("/FT /Btn /V /Off /AS /Off /AP << /N << /On 6 0 R >> >>", "60 20 70 30"),
+        ("/FT /Tx /Ff 8192 /V (secret)", "130 60 190 72"),
+        ("/FT /Tx /F 2 /V (hidden)", "130 40 190 52"),
+        ("/FT /Tx /Ff 4096 /V (one\\ntwo)", "130 5 190 35"),
+    ]
+    (tmp_path / "form.pdf").write_bytes(form(text("Name:", x=5, y=62), fields))
+    with PdfFile(str(tmp_path / "form.pdf")) as file:
+        _, layer, size = read(file)
+    assert [word.text for word in layer.words] == ["Name:", "Ann", "Lee", "Korea", "☒", "☐", "one", "two"]
+    _, ann, lee, korea, ticked, _, one, two = (word.box for word in layer.words)
+    assert 80 <= ann[0] < ann[2] < lee[0] < 240 and 56 <= ann[1] < ann[3] <= 80  # two pixels a point
+    assert korea[1] > ann[3] and ticked == pytest.approx((80, 140, 100, 160)) and two[1] >= one[3]
+    assert (size.width, size.height) == (400, 200)

@@ -92,7 +92,9 @@ def _rank_by_index(
     questions: NDArray[np.float32] | None,
     options: SearchOptions,
 ) -> dict[str, dict[str, Ranking]]:
-    made = {"bm25": {query.id: _pages(_hits(searcher, query.text, None)) for query in queries}}
+    made: dict[str, dict[str, Ranking]] = {
+        "bm25": {query.id: _pages(_hits(searcher, query.text, None)) for query in queries}
+    }
     asked = [None] * len(queries) if questions is None else list(questions)
     pairs = [
         (query, partial(_hits, searcher, query.text, vector))

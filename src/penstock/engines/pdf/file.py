@@ -16,6 +16,7 @@ import pypdfium2.raw as raw
 from penstock.engines.pdf.calls import Placement
 from penstock.engines.pdf.document import has_page, open_document
 from penstock.engines.pdf.drawing import read_drawing
+from penstock.engines.pdf.form_fields import read_fields
 from penstock.engines.pdf.text import read_words
 from penstock.errors import BadInput
 from penstock.region import TextLayer
@@ -97,7 +98,8 @@ class PdfFile:
         page = self._load(index)
         place = _placement(page, size)
         strokes, pictures = read_drawing(page.raw, place)
-        return TextLayer(words=tuple(read_words(page.raw, place)), strokes=strokes, pictures=pictures)
+        words = (*read_words(page.raw, place), *read_fields(page, place))
+        return TextLayer(words=words, strokes=strokes, pictures=pictures)
 
     def close(self) -> None:
         self._drop_page()
