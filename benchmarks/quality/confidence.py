@@ -32,7 +32,13 @@ from numpy.typing import NDArray
 from rapidfuzz import fuzz
 
 from penstock.box import Pixels
-from penstock.documents.confidence.calibration import LINE_FEATURES, likely_right, line_features, weighed
+from penstock.documents.confidence.calibration import (
+    LINE_FEATURES,
+    likely_right,
+    likely_right_words,
+    line_features,
+    weighed,
+)
 from penstock.documents.confidence.comparison import distance, plain
 from penstock.engines.ocr.reader import PageReader
 from penstock.region import TextLine
@@ -65,6 +71,7 @@ class Read:
     line: TextLine
     letters: int
     errors: int
+    words: tuple[tuple[int, int], ...] = ()  # letters and errors of each word of the line
 
     @property
     def is_left_out(self) -> bool:
@@ -141,7 +148,7 @@ def judged(sample: Sample, lines: Sequence[TextLine]) -> Judged:
     fold = str.casefold if sample.source == RECEIPTS else str  # its truth is in capitals
     truth = fold(text_of(sample.truth()))
     found = tuple(
-        Read(line, len(said), errors_of(said, truth))
+        Read(line, len(said), errors_of(said, truth), words_of(line, said, truth, fold))
         for line in lines
         if (said := fold(plain(modern(line.text))))
     )
@@ -152,11 +159,23 @@ def judged(sample: Sample, lines: Sequence[TextLine]) -> Judged:
 
 def errors_of(said: str, truth: str) -> int:
     """Returns the edit distance to the part of the truth that is nearest."""
+    return min(len(said), distance(said, nearest(said, truth), within=True))
+
+
+def nearest(said: str, truth: str) -> str:
     place = fuzz.partial_ratio_alignment(said, truth)
     if place is None or len(said) > len(truth):
-        return min(len(said), distance(said, truth, within=True))
-    start = max(0, place.dest_start - MARGIN)
-    return min(len(said), distance(said, truth[start : place.dest_end + MARGIN], within=True))
+        return truth
+    return truth[max(0, place.dest_start - MARGIN) : place.dest_end + MARGIN]
+
+
+def words_of(
+    line: TextLine, said: str, truth: str, fold: Callable[[str], str]
+) -> tuple[tuple[int, int], ...]:
+    """Returns letters and errors of each word, by the part of the truth that is nearest to its line."""
+    near = nearest(said, truth)
+    words = [fold(plain(modern(word))) for word in line.text.split()]
+    return tuple((len(word), min(len(word), distance(word, near, within=True))) for word in words)
 
 
 def fitted(lines: Sequence[tuple[Sequence[float], int, int, float]]) -> list[float]:
@@ -235,9 +254,37 @@ def area(rows: Sequence[tuple[float, int]]) -> float:
     return float(np.trapezoid(errors, pages))
 
 
-def calibration_error(lines: Sequence[Read], signal: Signal, bins: int = 10) -> float:
+def calibration_error(lines: Sequence[Read], signal: Signal) -> float:
     """Returns the mean distance of what a signal says and what is right, over bins with as many letters."""
-    rows = sorted((signal(one.line), one.letters, one.letters - one.errors) for one in lines)
+    return calibrated((signal(one.line), one.letters, one.letters - one.errors) for one in lines)
+
+
+def words_calibrated(lines: Sequence[Read]) -> dict[str, float]:
+    """Returns how well words are known by their own confidence, and by that of their line.
+
+    `found` is the part of the wrong letters that stands in the tenth of letters that is doubted most.
+    """
+    rows: dict[str, list[tuple[float, int, int]]] = {"own": [], "line's": []}
+    for one in lines:
+        own = likely_right_words(one.line)
+        for sure, (letters, errors) in zip(own, one.words, strict=bool(own)):
+            if letters:
+                rows["own"].append((sure, letters, letters - errors))
+                rows["line's"].append((likely_right(one.line), letters, letters - errors))
+    found = {f"{name} calibration error": round(calibrated(own), 4) for name, own in rows.items()}
+    found |= {f"{name} found": round(doubted(own), 4) for name, own in rows.items()}
+    return {**found, "words": float(len(rows["own"]))}
+
+
+def doubted(rows: Sequence[tuple[float, int, int]], share: float = 0.1) -> float:
+    ranked = sorted(rows)
+    letters = np.cumsum([0, *(row[1] for row in ranked)])
+    errors = np.cumsum([0, *(row[1] - row[2] for row in ranked)])
+    return float(np.interp(share * letters[-1], letters, errors) / max(1, errors[-1]))
+
+
+def calibrated(pieces: Iterable[tuple[float, int, int]], bins: int = 10) -> float:
+    rows = sorted(pieces)
     said, letters, right = (np.array(column, float) for column in zip(*rows, strict=True))
     place = np.minimum(bins - 1, (letters.cumsum() - letters / 2) / letters.sum() * bins).astype(int)
     apart = 0.0
@@ -317,8 +364,15 @@ def main() -> None:
         wrong = sum(one.errors for one in own_lines) / max(1, sum(one.letters for one in own_lines))
         own_error = calibration_error(own_lines, likely_right)
         print(f"{source}: {len(own_pages)} pages, {wrong:.3f} wrong, calibration error {own_error:.4f}")
+    words = words_calibrated([one for page in check for one in page.lines])
+    print(words)
     finish(
-        "confidence", pages=[len(tune), len(check)], signals=figures, weights=weights, without={hardest: rest}
+        "confidence",
+        words=words,
+        pages=[len(tune), len(check)],
+        signals=figures,
+        weights=weights,
+        without={hardest: rest},
     )
 
 

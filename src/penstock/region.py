@@ -118,6 +118,7 @@ class Line:
     box: Box
     confidence: float | None = None
     other: str = ""  # what a second reader read, where that is something else
+    words: tuple[float, ...] = ()  # the confidence of each of its words, where letters have their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +147,8 @@ class LineBox:
 class TextLine:
     """One line as it was read. `reader` is the engine that did: "ppocr" or "hangul".
 
-    `confidence` is the network's own mean, `least` that of its least sure character. `other` is what a second
-    look at a doubtful line read, also where that is the same.
+    `confidence` is the network's own mean, `sures` its certainty of each character that is no space, where
+    that is known. `other` is what a second look at a doubtful line read, also where that is the same.
     """
 
     text: str
@@ -155,8 +156,12 @@ class TextLine:
     confidence: float
     reader: str = "ppocr"
     quad: Quad | None = None
-    least: float | None = None
+    sures: tuple[float, ...] = ()
     other: str = ""
+
+    @property
+    def least(self) -> float:
+        return min(self.sures, default=self.confidence)
 
 
 class TableCell(NamedTuple):

@@ -100,6 +100,10 @@ def test_labels_boxes_and_confidences_keep_their_promise(pages: list[Page]) -> N
             assert 0 <= x0 < x1 <= page.width + 1
             assert 0 <= y0 < y1 <= page.height + 1
             assert region.confidence is None or 0 <= region.confidence <= 1
+    read = [line for page in pages for region in page.regions for line in region.lines if line.confidence]
+    known = [line for line in read if line.words]
+    assert len(known) > 0.8 * len(read)
+    assert all(len(line.words) == len(line.text.split()) for line in known)
     assert {"layer"} == {r.reader for r in pages[0].regions}
     assert any("hangul" in r.reader for r in pages[3].regions)
     assert any("ppocr" in r.reader for r in pages[3].regions)

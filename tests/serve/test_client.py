@@ -19,8 +19,11 @@ from penstock.client.connection import ServiceError
 from penstock.client.results import documents_in, hits_in, photos_in
 from penstock.client.settings import ServiceParseSettings, ServicePhotoSettings
 from penstock.errors import Failure, UsageError
+from penstock.exports.page_rows import result_row
+from penstock.page import Page
 from penstock.passes.parse import ParseOptions
 from penstock.photo import Photo, PhotoObject
+from penstock.region import CellPlace, Line, Link, Region, Signals
 from penstock.serve.reading.service import Service
 from penstock.testing.fake_recipe import fake
 from tests.support.made_pdf import pdf
@@ -69,6 +72,21 @@ def test_what_a_service_answers_is_what_python_gives(client: penstock.Client, tm
     for there, here in zip(other.regions, page.regions, strict=True):
         assert (there.label, there.index, there.score) == (here.label, here.index, here.score)
         assert there.box == pytest.approx(here.box, abs=page.height / 1000)
+
+
+def test_how_surely_a_page_was_read_comes_through_a_service() -> None:
+    line = Line(text="1,200 t", box=(0, 0, 90, 9), confidence=0.5, other="1,260 t", words=(0.25, 0.75))
+    cell = CellPlace(0, 1, (0, 0, 90, 9), 0.5, "1,260")
+    signals = Signals(network=0.5, weakest=0.25, other="1,260 t", marks=("cut off",))
+    link = Link(text="t", address="https://example.org")
+    region = Region(
+        label="table", box=(0.0, 0.0, 1000.0, 1000.0), content="1,200 t", confidence=0.5, reader="ppocr",
+        lines=(line,), cells=(cell,), signals=signals, links=(link,),
+    )  # fmt: skip
+    page = Page(id="a/0", uri="", document="a.pdf", width=1000, height=1000, regions=(region,), layout="cdla")
+    answer = {"documents": [{"name": "a.pdf", "pages": [result_row(page)]}]}
+    [document] = documents_in(json.dumps(answer).encode())
+    assert document.pages == (page,)
 
 
 def test_photos_of_a_result_are_photos() -> None:

@@ -28,7 +28,7 @@ def page(number: int, document: str = "a.pdf", **more: object) -> Page:
         label="text",
         box=(1.0, 2.0, 50.0, 60.0),
         content=f"page {number}",
-        lines=(Line(text="line", box=(1.0, 2.0, 3.0, 4.0), confidence=0.5),),
+        lines=(Line(text="line", box=(1.0, 2.0, 3.0, 4.0), confidence=0.5, other="lime", words=(0.5,)),),
     )
     item = Page(
         id=f"{document}/{number:05d}", uri=document, document=document, part=number, width=100, height=200

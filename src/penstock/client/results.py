@@ -14,7 +14,7 @@ from penstock.client.connection import ServiceError
 from penstock.errors import Failure
 from penstock.page import Page, ReaderChoice
 from penstock.photo import Photo, PhotoObject
-from penstock.region import Asset, Line, Region
+from penstock.region import Asset, CellPlace, Line, Link, Region, Signals
 from penstock.retrieval.hits import Hit
 
 GRID = 1000
@@ -114,7 +114,7 @@ def _picture(row: Mapping[str, Any]) -> dict[str, Any]:
 def _page(row: Mapping[str, Any]) -> Page:
     size = row["width"] / GRID, row["height"] / GRID
     regions = tuple(_region(one, *size) for one in row["regions"])
-    notes = {name: row.get(name, "") for name in ("flattened", "layer_fault")}
+    notes = {name: row.get(name, "") for name in ("flattened", "layer_fault", "layout")}
     choice = ReaderChoice(**row["choice"]) if row.get("choice") else None
     return Page(**_picture(row), regions=regions, markdown=row["markdown"], choice=choice, **notes)
 
@@ -131,6 +131,9 @@ def _region(row: Mapping[str, Any], across: float, down: float) -> Region:
         confidence=row["confidence"],
         reader=row["reader"],
         lines=tuple(map(_line, row.get("lines", ()))),
+        cells=tuple(map(_cell, row.get("cells", ()))),
+        signals=_signals(row.get("signals")),
+        links=tuple(Link(**_known(Link, link)) for link in row.get("links", ())),
         polygon=tuple((x, y) for x, y in row.get("polygon", ())),
         crop=Asset(path=row["crop"]) if "crop" in row else None,
         note=row.get("note", ""),
@@ -139,8 +142,17 @@ def _region(row: Mapping[str, Any], across: float, down: float) -> Region:
 
 
 def _line(row: Mapping[str, Any]) -> Line:
+    exact = {"box": tuple(row["bbox"]), "words": tuple(row.get("words", ()))}
+    return Line(**{**_known(Line, row), **exact})
+
+
+def _cell(row: Mapping[str, Any]) -> CellPlace:
     x0, y0, x1, y1 = row["bbox"]
-    return Line(text=row["text"], box=(x0, y0, x1, y1), confidence=row["confidence"])
+    return CellPlace(row["row"], row["column"], (x0, y0, x1, y1), row["confidence"], row.get("other", ""))
+
+
+def _signals(row: Mapping[str, Any] | None) -> Signals | None:
+    return Signals(**{**_known(Signals, row), "marks": tuple(row.get("marks", ()))}) if row else None
 
 
 def _photo(row: Mapping[str, Any]) -> Photo:

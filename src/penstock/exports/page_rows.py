@@ -66,6 +66,7 @@ def _region_row(region: Region, item: Page) -> dict[str, Any]:
                 "text": line.text,
                 "bbox": [round(value, 1) for value in line.box],
                 "confidence": _rounded(line.confidence),
+                **({"words": [round(sure, 4) for sure in line.words]} if line.words else {}),
                 **({"other": line.other} if line.other else {}),
             }
             for line in region.lines

@@ -22,8 +22,16 @@ BOX = pa.list_(pa.float32(), 4)
 FAILURE = pa.struct(
     [("stage", pa.string()), ("kind", pa.string()), ("message", pa.string()), ("advice", pa.string())]
 )
-# `other` is absent in shards that older versions wrote
-LINE = pa.struct([("text", pa.string()), ("box", BOX), ("confidence", pa.float32()), ("other", pa.string())])
+# `other` and `words` are absent in shards that older versions wrote
+LINE = pa.struct(
+    [
+        ("text", pa.string()),
+        ("box", BOX),
+        ("confidence", pa.float32()),
+        ("other", pa.string()),
+        ("words", pa.list_(pa.float32())),
+    ]
+)
 CELL = pa.struct(
     [
         ("row", pa.int32()),
@@ -268,7 +276,13 @@ PAGES_OR_PHOTOS: Rows[Page | Photo] = Rows(ITEMS, _to_row, _page_or_photo)
 def _region_row(region: Region) -> dict[str, Any]:
     row = {name: getattr(region, name) for name in _REGION_NAMES}
     row["lines"] = [
-        {"text": line.text, "box": line.box, "confidence": line.confidence, "other": line.other or None}
+        {
+            "text": line.text,
+            "box": line.box,
+            "confidence": line.confidence,
+            "other": line.other or None,
+            "words": line.words or None,
+        }
         for line in region.lines
     ]
     row["polygon"] = [list(point) for point in region.polygon]
@@ -289,6 +303,7 @@ def _region(row: dict[str, Any]) -> Region:
             box=tuple(line["box"]),
             confidence=line["confidence"],
             other=line.get("other") or "",
+            words=tuple(line.get("words") or ()),
         )
         for line in row["lines"]
     )

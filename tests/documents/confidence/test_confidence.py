@@ -46,6 +46,15 @@ def test_a_line_is_likelier_right_the_surer_its_network_and_its_second_reader_ar
     assert other < same or (reader == "scripts" and other == same)  # its lines are looked at once
 
 
+def test_each_word_of_a_line_is_as_sure_as_its_letters() -> None:
+    sures = (*[0.99] * 5, *[0.99, 0.4, 0.9, 0.99, 0.9])
+    read = line("Total 12.50", 0.92, sures=sures)
+    total, sum_ = as_line(read).words
+    assert sum_ < as_line(read).confidence < total  # type: ignore[operator]
+    assert as_line(line("Total 12.50", 0.92, sures=sures[1:])).words == ()  # letters were changed since
+    assert as_line(line("Total 12.50")).words == ()
+
+
 def test_what_a_second_look_read_is_kept_only_where_it_differs() -> None:
     assert as_line(line(other="a lineof text")).other == ""
     assert as_line(line(other="a 1ine of text")).other == "a 1ine of text"

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from statistics import fmean
 from types import MappingProxyType
 
 from penstock.documents.confidence.comparison import agreement
@@ -32,16 +35,25 @@ ANSWERS: Sequence[float] = (2.0, 1.0, -2.0, 1.0988, -4.8464, -1.964, 0.0, -4.0)
 
 def line_features(line: TextLine) -> list[float]:
     """Returns the features of a line in the order of `LINE_FEATURES`."""
-    least = line.confidence if line.least is None else line.least
     apart = 1.0 - agreement(line.text, line.other) if line.other else 0.0
     short = 1.0 / max(1, len(line.text))
-    return [1.0, logit(line.confidence), logit(least), float(bool(line.other)), apart, short]
+    return [1.0, logit(line.confidence), logit(line.least), float(bool(line.other)), apart, short]
 
 
 def likely_right(line: TextLine) -> float:
     """Returns the part of the line's characters that is likely right."""
     weights = LINES.get(line.reader, LINES["ppocr"])
     return weighed(weights, line_features(line))
+
+
+def likely_right_words(line: TextLine) -> tuple[float, ...]:
+    """Returns the same of each word; nothing where the certainty of its letters is not known."""
+    words = line.text.split()
+    if not line.sures or len(line.sures) != sum(map(len, words)):
+        return ()
+    sures = iter(line.sures)
+    parts = (tuple(islice(sures, len(word))) for word in words)
+    return tuple(likely_right(replace(line, confidence=fmean(part), sures=part)) for part in parts)
 
 
 def weighed(weights: Sequence[float], features: Sequence[float]) -> float:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from penstock.documents.confidence.calibration import likely_right
+from penstock.documents.confidence.calibration import likely_right, likely_right_words
 from penstock.documents.confidence.comparison import agreement, digits_agreed, plain
 from penstock.region import Line, Signals, TextLine
 
 
 def as_line(read: TextLine) -> Line:
-    """Returns a line as its page keeps it, with one number for how surely it was read."""
+    """Returns a line as its page keeps it, with how surely it and its words were read."""
     differs = read.other and plain(read.other) != plain(read.text)
     other = read.other if differs else ""
-    return Line(text=read.text, box=read.box, confidence=likely_right(read), other=other)
+    sure, words = likely_right(read), likely_right_words(read)
+    return Line(text=read.text, box=read.box, confidence=sure, other=other, words=words)
 
 
 def signals_of(lines: Sequence[TextLine]) -> Signals | None:

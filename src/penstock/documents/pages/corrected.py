@@ -106,7 +106,7 @@ def _with_line(region: Region, number: int, text: str) -> Region:
     """Where the line does not stand in the content as it is, the content is made of the lines."""
     old = region.lines[number]
     lines = list(region.lines)
-    lines[number] = replace(old, text=text, confidence=1.0, other="")
+    lines[number] = _typed(old, text)
     said = region.content or ""
     whole = "\n".join(line.text for line in lines)
     content = said.replace(old.text, text) if said.count(old.text) == 1 else whole
@@ -134,9 +134,11 @@ def _spread(lines: Sequence[Line], text: str) -> tuple[Line, ...]:
         ends.append(at)
     places = pairwise([0, *_moved(old, text, ends)])
     parts = [" ".join(text[start:end].split()) for start, end in places]
-    return tuple(
-        replace(line, text=part, confidence=1.0, other="") for line, part in zip(lines, parts, strict=True)
-    )
+    return tuple(_typed(line, part) for line, part in zip(lines, parts, strict=True))
+
+
+def _typed(line: Line, text: str) -> Line:
+    return replace(line, text=text, confidence=1.0, other="", words=())
 
 
 def _moved(old: str, new: str, ends: Sequence[int]) -> list[int]:

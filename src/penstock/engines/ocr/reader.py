@@ -80,10 +80,6 @@ class Said:
     other: str = ""  # what a second look read, where there was one
 
     @property
-    def least(self) -> float | None:
-        return min(self.sures, default=None)
-
-    @property
     def legible(self) -> str:
         return self.text if self.confidence > NOISE else ""
 
@@ -138,7 +134,7 @@ class PageReader:
         else:
             said = self._read_other(cuts, quickly=script == "other" and self.ocr.settings.quick is not None)
         return [
-            TextLine(one.legible, line.box, one.confidence, one.reader, line.quad, one.least, one.other)
+            TextLine(one.legible, line.box, one.confidence, one.reader, line.quad, one.sures, one.other)
             for line, one in zip(lines, said, strict=True)
         ]
 
