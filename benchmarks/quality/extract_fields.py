@@ -18,7 +18,7 @@ import tempfile
 import xml.etree.ElementTree as ET
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from hashlib import sha1
 from itertools import groupby
 from pathlib import Path
@@ -26,13 +26,17 @@ from typing import Any
 
 import penstock
 from penstock.documents.fields.page_rows import DocumentText
+from penstock.documents.fields.read import by_rules
+from penstock.documents.fields.schema import FieldSchema
 from penstock.documents.fields.values import dates, habit_of, numbers
 from penstock.store.out import Out
+from penstock_eval.field_scores import FieldCounts, PrintedText, is_same
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.lib.common import DATA, all_cpu_s
 
 HALVES = ("tune", "check")
+FORMS = "acroform_forms"
 SCHEMA = {
     "title": "invoice",
     "properties": {
@@ -70,37 +74,15 @@ BASELINE = {  # one expression a field, as a careful person writes it in five mi
 SIGNS = {"€": "EUR", "$": "USD", "£": "GBP"}
 
 
-@dataclass
-class Counts:
-    """What was given, wanted and right of one field."""
-
-    given: int = 0
-    wanted: int = 0
-    right: int = 0
-    invented: int = 0
-
-    def add(self, other: Counts) -> None:
-        for name in ("given", "wanted", "right", "invented"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-
-    def figures(self) -> dict[str, float]:
-        precision = self.right / self.given if self.given else 0.0
-        recall = self.right / self.wanted if self.wanted else 0.0
-        return {
-            "precision": round(precision, 3), "recall": round(recall, 3), "wanted": self.wanted,
-            "given": self.given, "invented": self.invented,
-        }  # fmt: skip
-
-
-Scores = dict[str, Counts]
+Scores = dict[str, FieldCounts]
 
 
 @dataclass
 class Scored:
     """The counts of one source's half by field, for ours and for the baseline."""
 
-    ours: Scores = field(default_factory=lambda: defaultdict(Counts))
-    baseline: Scores = field(default_factory=lambda: defaultdict(Counts))
+    ours: Scores = field(default_factory=lambda: defaultdict(FieldCounts))
+    baseline: Scores = field(default_factory=lambda: defaultdict(FieldCounts))
 
 
 def half_of(stem: str) -> str:
@@ -178,49 +160,48 @@ def _receipt(file: Path) -> dict[str, Any]:
 
 
 def score(values: dict[str, Any], truth: dict[str, Any], text: DocumentText, counts: Scores) -> None:
-    said = _Said(text)
+    said = PrintedText(text)
     for name in BASELINE:
         wanted = truth.get(name)
         if wanted is None or not said.holds(wanted):
             continue
         given = values.get(name)
-        counts[name].add(
-            Counts(given is not None, 1, _same(given, wanted), given is not None and not said.holds(given))
+        counts[name] += FieldCounts(
+            given is not None, 1, is_same(given, wanted), given is not None and not said.holds(given)
         )
     if truth.get("lines"):
         wanted_lines = Counter(total for total in truth["lines"] if said.holds(total))
         given_lines = Counter(line.get("line_total") for line in values.get("lines") or [])
         del given_lines[None]
         right = (wanted_lines & given_lines).total()
-        counts["lines"].add(Counts(given_lines.total(), wanted_lines.total(), right))
+        counts["lines"] += FieldCounts(given_lines.total(), wanted_lines.total(), right)
 
 
-class _Said:
-    """Whether a document's text holds a value, by other means than the prover's search in words."""
-
-    def __init__(self, text: DocumentText) -> None:
-        rows = [row.text for row in text.rows]
-        habit = habit_of(rows)
-        self._numbers = {float(one.value) for row in rows for one in numbers(row, habit)}
-        self._dates = {one.value.isoformat() for row in rows for one in dates(row, habit)}
-        self._letters = _plain("".join(rows))
-
-    def holds(self, value: Any) -> bool:
-        if isinstance(value, int | float):
-            return float(value) in self._numbers
-        signs = [sign for sign, code in SIGNS.items() if code == value]
-        in_words = any(_plain(one) in self._letters for one in (value, *signs))
-        return value in self._dates or in_words
+def _widgets(file: Path) -> dict[str, str]:
+    """Returns what was typed into a form, by what the form calls it."""
+    return {
+        one["label"] or re.sub(r"[\W\d_]+", " ", one["name"]).strip() or one["name"]: one["value"]
+        for one in json.loads(file.read_text("utf-8"))
+        if one["type"] == "/Tx" and one["name"] and isinstance(one["value"], str) and one["value"].strip()
+    }
 
 
-def _plain(text: str) -> str:
-    return re.sub(r"[\s#]+", "", text).lower()
-
-
-def _same(given: Any, wanted: Any) -> bool:
-    if isinstance(given, int | float) and isinstance(wanted, int | float):
-        return abs(given - wanted) < 0.005
-    return given is not None and _plain(str(given)) == _plain(str(wanted))
+def score_form(truth: dict[str, str], text: DocumentText, counts: Scored) -> None:
+    """Each form has a schema of its own: a text for each field that is filled in."""
+    if not truth:
+        return
+    said = PrintedText(text)
+    printed = "\n".join(row.text for row in text.rows)
+    schema = {"properties": {name: {"type": "string", "title": name} for name in truth}}
+    values = by_rules(FieldSchema.parse("form", json.dumps(schema)), text).values
+    for name, wanted in truth.items():
+        match = re.search(
+            rf"{re.escape(name)}[\s:.]*([^\n]+?)(?:  |$)", printed, re.IGNORECASE | re.MULTILINE
+        )
+        for found, own in ((values[name], counts.ours), (match and match[1], counts.baseline)):
+            own["values"] += FieldCounts(
+                found is not None, 1, is_same(found, wanted), found is not None and not said.holds(found)
+            )
 
 
 def baseline(text: DocumentText) -> dict[str, Any]:
@@ -255,6 +236,12 @@ def scored_source(data: Path, source: str, out: Path) -> Iterator[tuple[str, Sco
         for document, pages in groupby(Out(out).read_pages(), key=lambda page: page.document)
     }
     halves = {half: Scored() for half in HALVES}
+    if source == FORMS:
+        for document, text in texts.items():
+            file = data / "devset" / source / document
+            score_form(_widgets(file.with_suffix(".json")), text, halves[half_of(file.stem)])
+        yield from halves.items()
+        return
     for found in penstock.extract(str(out), SCHEMA, fresh=True):
         file = data / "devset" / source / found.document
         truth = truth_of(source, file)
@@ -266,13 +253,16 @@ def scored_source(data: Path, source: str, out: Path) -> Iterator[tuple[str, Sco
 
 
 def table(name: str, counts: Scores) -> dict[str, Any]:
-    whole = Counts()
-    for one in counts.values():
-        whole.add(one)
-    print(f"  {name:10}", whole.figures())
+    whole = figures(sum(counts.values(), FieldCounts()))
+    print(f"  {name:10}", whole)
     for one, each in counts.items():
-        print(f"    {one:16}", each.figures())
-    return {"all": whole.figures(), **{one: each.figures() for one, each in counts.items()}}
+        print(f"    {one:16}", figures(each))
+    return {"all": whole, **{one: figures(each) for one, each in counts.items()}}
+
+
+def figures(counts: FieldCounts) -> dict[str, float]:
+    shares = {"precision": 0.0, "recall": 0.0, **counts.scores()}
+    return {**{name: round(value, 3) for name, value in shares.items()}, **asdict(counts)}
 
 
 def main() -> None:
@@ -284,7 +274,7 @@ def main() -> None:
     parser.add_argument("--layout", default="rules")
     parser.add_argument("--source", action="append")
     given = parser.parse_args()
-    sources = given.source or ["zugferd_invoices", "invoice2data", "receipts_de"]
+    sources = given.source or ["zugferd_invoices", "invoice2data", "receipts_de", FORMS]
     work = given.work or Path(tempfile.mkdtemp())
     result: dict[str, Any] = {"layout": given.layout}
     for source in sources:

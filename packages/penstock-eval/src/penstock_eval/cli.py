@@ -1,4 +1,4 @@
-"""`penstock eval`: runs, scores, compares and reports benchmarks, makes Office files, scores searches.
+"""`penstock eval`: runs, scores, compares and reports benchmarks, makes Office files, scores other passes.
 
 Each command imports what does its work inside its function: `--help` loads neither numpy nor the metrics'
 packages.
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 
 app = typer.Typer(
-    help="Score how pages are read and found, with intervals: list, run, score, office, retrieval, compare,"
-    " report.",
+    help="Score how pages are read and found, with intervals: list, run, score, office, retrieval, extract,"
+    " compare, report.",
     epilog="Example: penstock eval score omnidocbench predictions/ --data OmniDocBench/ -o scores",
     no_args_is_help=True,
     add_completion=False,
@@ -201,6 +201,27 @@ def retrieval(
         return
     for summary in found.values():
         _show_summary(summary, as_json)
+
+
+@app.command(epilog="Example: penstock eval extract OUT --schema invoice.json --truth truth.jsonl -o scores")
+def extract(
+    out: Out,
+    schema: Annotated[Path, typer.Option("--schema", help="The schema that was extracted by.")],
+    truth: Annotated[
+        Path, typer.Option("--truth", help="JSON lines of the right values, as OUT/extracted has them.")
+    ],
+    folder: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")],
+    as_json: AsJson = False,
+) -> None:
+    """Score what `penstock extract` found in OUT: precision, recall, and values that no page holds.
+
+    By field and in all. Writes samples.jsonl and summary.json.
+    """
+    from penstock.passes.extract import schema_from
+    from penstock.store.out import Out as Folder
+    from penstock_eval.field_scores import evaluate_fields
+
+    _show_summary(evaluate_fields(Folder(out), schema_from(schema).name, truth, folder), as_json)
 
 
 @app.command(epilog="Example: penstock eval compare scores-main scores-branch --fail-if worse")
