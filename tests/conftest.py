@@ -9,9 +9,13 @@ from pathlib import Path
 import pytest
 
 import penstock
+from tests.support.partial_cache import without_large_layout
 
 # tests with an empty cache ask no network; those of fetching unset it and serve the packages themselves
 os.environ.setdefault("PENSTOCK_OFFLINE", "1")
+
+# what was fetched beyond `make setup` changes no test
+without_large_layout()
 
 # a shell starts what it runs in the background deaf to Ctrl-C, and so would be the programs that tests start
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

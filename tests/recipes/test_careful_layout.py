@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import penstock
@@ -18,9 +19,11 @@ from penstock.documents.layout.reading_order import ranked_order
 from penstock.engines.weights import registry as weights
 from penstock.errors import MissingModel, UsageError
 from penstock.page import Page
+from penstock.plan import Plan
 from penstock.recipes.documents import LARGE, documents
-from penstock.region import LABELS, Region
+from penstock.region import LABELS, Region, TextLayer, Word
 from penstock.stages.compose import Compose
+from penstock.stages.layout import Layout
 from tests.support.made_onnx import layout_model
 
 SAMPLE = Path(penstock.__file__).parent / "sample"
@@ -114,9 +117,15 @@ def no_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "models"
 
 
-def test_the_best_effort_takes_it_where_its_weights_are_and_says_how_to_have_them(no_weights: Path) -> None:
+def networks(plan: Plan) -> tuple[str, str]:
+    """Those of pages with words, and of pictures."""
+    [row] = [row for row in plan.settings() if row["stage"] == "layout"]
+    return row["engine"], row["of_pictures"]
+
+
+def test_efforts_take_it_where_its_weights_are_and_best_says_how_to_have_them(no_weights: Path) -> None:
     without = documents(effort="best")
-    assert [row["engine"] for row in without.settings() if row["stage"] == "layout"] == ["cdla"]
+    assert networks(without) == networks(documents()) == ("cdla", "")
     assert without.notes == (
         "A larger network (131 MB) finds regions better. To have it: penstock models fetch pp-doclayoutv3",
     )
@@ -127,7 +136,8 @@ def test_the_best_effort_takes_it_where_its_weights_are_and_says_how_to_have_the
         made.truncate(large.size)  # the size alone: hashes are compared when it is fetched
     assert documents(effort="best").fingerprint() == documents(effort="best", layout=LARGE).fingerprint()
     assert documents(effort="best").fingerprint() != without.fingerprint()
-    assert documents().fingerprint() == documents(layout="model").fingerprint()
+    assert networks(documents()) == ("cdla", LARGE) and not documents().notes
+    assert networks(documents(effort="fast")) == networks(documents(layout="model")) == ("cdla", "")
     assert documents(effort="best", layout="model").fingerprint() == without.fingerprint()
 
 
@@ -143,6 +153,18 @@ def test_a_row_says_which_network_found_its_regions(model: Path, tmp_path: Path)
     assert read.layout == kept.layout == LARGE
     [usual] = penstock.parse(SAMPLE / "sample.pdf", pages="1")
     assert usual.layout == "cdla"
+
+
+def test_pictures_may_have_a_network_of_their_own(model: Path, tmp_path: Path) -> None:
+    both = Layout(of_pictures=LARGE, model=str(model)).open()
+    words = TextLayer(words=(Word(text="word", box=(9, 9, 30, 18)),) * 9)
+    picture = Page(
+        id="a", uri="a", document="a", width=595, height=842, pixels=np.full((842, 595, 3), 255, "u1")
+    )
+    found = both([picture, replace(picture, layer=words)])
+    assert [page.layout for page in found] == [LARGE, "cdla"]
+    assert [bool(page.regions) for page in found] == [True, False]
+    both.close()
 
 
 def test_without_its_weights_one_sentence_says_how_to_have_them(no_weights: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +11,7 @@ import pypdfium2 as pdfium
 import pytest
 
 import penstock
+from tests.support.partial_cache import FULL_CACHE
 from tests.tools.models import tool
 
 pytest.importorskip("torch.nn")  # not "torch": without it, this folder's own name would be found
@@ -23,10 +26,15 @@ SCALE = 100 / 72
 
 
 @pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PENSTOCK_CACHE", os.environ.get(FULL_CACHE, os.environ.get("PENSTOCK_CACHE", "")))
+        yield _converted(tmp_path_factory.mktemp("checkpoint"))
+
+
+def _converted(folder: Path) -> Path:
     if weights.verify([NAME])[0].state != "ready":
         pytest.skip("PP-DocLayoutV3 is not here: penstock models fetch pp-doclayoutv3")
-    folder = tmp_path_factory.mktemp("checkpoint")
     tool("doclayout_checkpoint").convert(weights.path(NAME), folder)
     return folder
 

@@ -41,8 +41,8 @@ READING: tuple[Option, ...] = (
     Option("layout", Literal["auto", "model", "pair", "rules", "pp-doclayoutv3", "cdla"],
         "How regions are found. documents: model (the built-in network), pair (a second network with it on"
         " pages with a text layer), rules (fonts and geometry) or pp-doclayoutv3 (a larger network, 131 MB,"
-        " which auto takes for --effort best if it was fetched). Recipes with a model server: auto,"
-        " pp-doclayoutv3 (needs torch) or cdla (CPU).",
+        " which auto takes if it was fetched: for --effort best, and for pictures of text for balanced)."
+        " Recipes with a model server: auto, pp-doclayoutv3 (needs torch) or cdla (CPU).",
         recipes=WITH_LAYOUT, remote=True),
     Option("text_layer", LayerUse,
         "When the text inside a PDF is used: auto (if it can be trusted), always or never.",

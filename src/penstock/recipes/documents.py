@@ -17,7 +17,7 @@ from penstock.sizes import file_size
 from penstock.stage import Stage
 from penstock.stages.compose import Compose
 from penstock.stages.crop import Crop
-from penstock.stages.layout import Layout, builtin_layout, careful_layout, pair_layout
+from penstock.stages.layout import Layout, builtin_layout, wide_layout
 from penstock.stages.load import MAX_PIXELS, Load
 from penstock.stages.orient import Orient
 from penstock.stages.recognise import Recognise
@@ -54,9 +54,10 @@ def documents(
 ) -> Plan:
     """PDFs, scans and images to ordered regions, Markdown and crops.
 
-    `layout="model"` finds regions with the built-in network, "pair" with a second one as well, and
-    "pp-doclayoutv3" with the larger one. "auto" takes the larger one for the best effort where its weights
-    are, and where `layout_model` names an ONNX file of it or a checkpoint that torch runs.
+    `layout="model"` finds regions with the built-in network, "pair" with a second one as well on pages with
+    words, and "pp-doclayoutv3" with the larger one. "auto" takes the larger one for the best effort where its
+    weights are, and where `layout_model` names an ONNX file of it or a checkpoint that torch runs; for the
+    balanced effort it takes it for pictures.
     Every engine runs on one thread and pages run side by side, which on two cores or more beats
     engines that share out one page (benchmarks/cpu/bench_parse.py).
     """
@@ -67,8 +68,8 @@ def documents(
     check_choice("--effort", effort, EFFORTS)
     _check_languages(lang)
     count = cores or usable_cores()
-    network, notes = _chosen_layout(layout, layout_model, effort)
-    find = _finder(network, layout_model, layout_threshold, count)
+    network, of_pictures, notes = _chosen_layout(layout, layout_model, effort)
+    find = _finder(network, of_pictures, layout_model, layout_threshold, count)
     load = Load(
         dpi=dpi,
         text_layer=text_layer != "never",
@@ -94,27 +95,29 @@ def documents(
             overlap=count + 1,
             deadline_s=10 * page_timeout,
         ),
-        Compose(order="ranked" if network in ("pair", LARGE) else "geometry"),
+        Compose(order="ranked" if {"pair", LARGE} & {network, of_pictures} else "geometry"),
         name="documents",
         notes=notes,
     )
 
 
-def _chosen_layout(layout: str, model: str, effort: Effort) -> tuple[str, tuple[str, ...]]:
-    """Returns what finds the regions, and what is to be said of it. Fetches nothing."""
+def _chosen_layout(layout: str, model: str, effort: Effort) -> tuple[str, str, tuple[str, ...]]:
+    """Returns what finds the regions, of pictures too, and what is to be said of it. Fetches nothing."""
     check_choice("--layout", layout, OURS if layout in OURS else (*OURS, *installed("layouts")))
     if layout != "auto":
-        return layout, ()
+        return layout, "cdla" if layout == "pair" else "", ()
+    if model:
+        return LARGE, "", ()
     large = weights.MODELS[LARGE]
-    if model or (effort == "best" and weights.look(large).state == "ready"):
-        return LARGE, ()
+    if weights.look(large).state == "ready":
+        return {"best": (LARGE, "", ()), "balanced": ("model", LARGE, ())}.get(effort, ("model", "", ()))
     hint = (
         f"A larger network ({file_size(large.size)}) finds regions better. To have it: {large.fetch_command}"
     )
-    return "model", (hint,) if effort == "best" else ()
+    return "model", "", (hint,) if effort == "best" else ()
 
 
-def _finder(layout: str, model: str, threshold: Threshold | None, count: int) -> Stage:
+def _finder(layout: str, of_pictures: str, model: str, threshold: Threshold | None, count: int) -> Stage:
     if model and layout != LARGE:
         raise UsageError(
             f"--layout-model is for PP-DocLayoutV3, not for --layout {layout}.",
@@ -124,12 +127,12 @@ def _finder(layout: str, model: str, threshold: Threshold | None, count: int) ->
         raise UsageError("--layout-threshold is for a layout model; rules score nothing.", "Leave it out.")
     if layout == "rules":
         return RulesLayout()
-    if layout == LARGE:
-        return careful_layout(model, threshold, count)
     if layout not in OURS:
         score = thresholds("" if threshold is None else threshold).all
         return Layout(engine=layout, threshold=score, overlap=count)
-    return pair_layout(threshold, count) if layout == "pair" else builtin_layout(threshold, count)
+    if layout == "model" and not of_pictures:
+        return builtin_layout(threshold, count)
+    return wide_layout("cdla" if layout == "model" else layout, threshold, count, of_pictures, model)
 
 
 def _check_languages(lang: tuple[str, ...]) -> None:

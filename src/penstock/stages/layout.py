@@ -20,10 +20,10 @@ LABELS = (
 class Layout(Stage):
     """A layout network. Pages without a picture keep no regions.
 
-    "cdla" takes a tenth of a second a page. "pair" is that and our own network, three tenths, for pages with
-    a text layer; pictures get "cdla" alone. "pp-doclayoutv3" takes seconds. The regions of the last two have
-    their rank in reading order, from 1, as their index. `model` is an ONNX file of "pp-doclayoutv3", or a
-    checkpoint for torch; "" is the one of the Hub that `penstock models fetch pp-doclayoutv3` brings.
+    "cdla" takes a tenth of a second a page, "pair" (that and our own network) three tenths, "pp-doclayoutv3"
+    seconds. The regions of the last two have their rank in reading order, from 1, as their index. `model` is
+    an ONNX file of "pp-doclayoutv3", or a checkpoint for torch; "" is the one of the Hub that `penstock
+    models fetch pp-doclayoutv3` brings.
     """
 
     name: ClassVar[str] = "layout"
@@ -31,6 +31,7 @@ class Layout(Stage):
     reads: ClassVar[tuple[str, ...]] = ("pixels",)
     writes: ClassVar[tuple[str, ...]] = ("regions", "layout")
     engine: str = "cdla"  # "cdla", "pair", "pp-doclayoutv3", or one of an installed package
+    of_pictures: str = ""  # the engine for pages without words of their own; "" is the same one
     model: str = ""
     # None: the network's own. cdla: 0.4, and 0.5 for pictures, tables, formulas; pair: 0.4;
     # pp-doclayoutv3: 0.3
@@ -44,19 +45,16 @@ def builtin_layout(threshold: Threshold | None, overlap: int) -> Layout:
     return Layout(threshold=scores.all, class_thresholds=scores.by_class, overlap=overlap)
 
 
-def careful_layout(model: str, threshold: Threshold | None, overlap: int) -> Layout:
-    """The stage with PP-DocLayoutV3, whose labels are all of the vocabulary."""
+def wide_layout(
+    engine: str, threshold: Threshold | None, overlap: int, of_pictures: str = "", model: str = ""
+) -> Layout:
+    """The stage with networks whose labels are all of the vocabulary."""
     scores = thresholds("" if threshold is None else threshold)
     return Layout(
-        engine="pp-doclayoutv3",
+        engine=engine,
+        of_pictures=of_pictures,
         model=model,
         threshold=scores.all,
         class_thresholds=scores.by_class,
         overlap=overlap,
     )
-
-
-def pair_layout(threshold: Threshold | None, overlap: int) -> Layout:
-    """The stage with both built-in networks, whose labels are all of the vocabulary."""
-    scores = thresholds("" if threshold is None else threshold)
-    return Layout(engine="pair", threshold=scores.all, class_thresholds=scores.by_class, overlap=overlap)

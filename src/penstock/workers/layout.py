@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
@@ -21,9 +22,7 @@ if TYPE_CHECKING:
     from penstock.box import Pixels
 
 
-MIN_WORDS = (
-    5  # of a layer; a page with fewer is a picture, and what both networks bring there is not shown yet
-)
+MIN_WORDS = 5  # of a layer; a page with fewer is a picture
 
 
 class _Finder(Protocol):
@@ -32,24 +31,32 @@ class _Finder(Protocol):
 
 
 class LayoutWorker(Worker[Page]):
-    """Leaves a page without a picture as it is."""
+    """Leaves a page without a picture as it is. What finds the regions of pictures opens at the first one."""
 
     def __init__(self, stage: Layout) -> None:
-        self._engine, self._name = _engine(stage), stage.engine
-        self._of_pictures = (self._engine.cdla, "cdla") if isinstance(self._engine, PairLayout) else None
+        self._stage, self._of_pictures = stage, stage.of_pictures or stage.engine
+        self._opening = threading.Lock()
+        self._open = {stage.engine: _engine(stage, stage.engine)}
 
     def __call__(self, items: list[Page]) -> list[Page]:
         return [self._page(page) for page in items]
 
     def close(self) -> None:
-        self._engine.close()
+        for engine in self._open.values():
+            engine.close()
 
     def _page(self, page: Page) -> Page:
         if page.pixels is None:
             return page
         has_words = page.layer is not None and len(page.layer.words) >= MIN_WORDS
-        engine, name = (self._of_pictures if not has_words else None) or (self._engine, self._name)
-        return replace(page, regions=tuple(map(_region, engine.detect(page.pixels))), layout=name)
+        name = self._stage.engine if has_words else self._of_pictures
+        return replace(page, regions=tuple(map(_region, self._finder(name).detect(page.pixels))), layout=name)
+
+    def _finder(self, name: str) -> _Finder:
+        with self._opening:
+            if name not in self._open:
+                self._open[name] = _engine(self._stage, name)
+            return self._open[name]
 
 
 class _TorchLayout:
@@ -67,13 +74,13 @@ class _TorchLayout:
         self._engine.close()
 
 
-def _engine(stage: Layout) -> _Finder:
-    if stage.engine == "cdla":
+def _engine(stage: Layout, name: str) -> _Finder:
+    if name == "cdla":
         return CdlaLayout(1, stage.threshold, stage.class_thresholds)
-    if stage.engine == "pair":
+    if name == "pair":
         return PairLayout(1, stage.threshold, stage.class_thresholds)
-    if stage.engine != "pp-doclayoutv3":
-        finder: _Finder = load(home_of("layouts", {}, stage.engine, "layout network"))(stage.threshold)
+    if name != "pp-doclayoutv3":
+        finder: _Finder = load(home_of("layouts", {}, name, "layout network"))(stage.threshold)
         return finder
     threshold = DEFAULT.threshold if stage.threshold is None else stage.threshold
     rules = Rules(threshold=threshold, class_thresholds=stage.class_thresholds)

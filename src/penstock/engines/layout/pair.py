@@ -29,21 +29,21 @@ LARGER = 2.0  # times a formula's area: a paragraph or a table that it stands in
 
 
 class PairLayout:
-    """The open networks. `detect` may be called from many threads. `cdla` is that network alone."""
+    """The open networks. `detect` may be called from many threads."""
 
     def __init__(
         self, threads: int = 1, threshold: float | None = None, by_label: Mapping[str, float] | None = None
     ) -> None:
         self._own = StudentLayout(threads, threshold, by_label)
-        self.cdla = CdlaLayout(threads, threshold, by_label)
+        self._cdla = CdlaLayout(threads, threshold, by_label)
 
     def detect(self, pixels: Pixels) -> list[Detection]:
         """Returns the page's blocks. Those that only CDLA's network sees have no place in the order."""
-        return joined(self._own.detect(pixels), self.cdla.detect(pixels))
+        return joined(self._own.detect(pixels), self._cdla.detect(pixels))
 
     def close(self) -> None:
         self._own.close()
-        self.cdla.close()
+        self._cdla.close()
 
 
 def joined(own: Sequence[PlacedDetection], others: Sequence[Detection]) -> list[Detection]:
